@@ -1,0 +1,172 @@
+"""What a policy is: an array over nodes, and the ways in and out of it.
+
+Two forms: [N] integers, an action per node, or [N, A] floats, the probability of every action at every node. Entries of
+nodes without a legal action are ignored (`solve` and the strategies put -1 there).
+"""
+
+import json
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.files import write_aside
+from stb_gym.game import Game, IntArray
+from stb_gym.tables import TurnTables, compile_game
+
+Policy = NDArray[Any]
+Agent = Callable[[NDArray[np.uint8], NDArray[np.bool_]], Any]
+
+
+def edge_weights(tables: TurnTables, policy: Policy) -> NDArray[np.float64]:
+    """[E] the probability with which a policy takes each edge at its node.
+
+    Raises:
+        ValueError: if the array does not fit the game, has weight on an illegal action, or is no distribution, naming
+            the first (state, roll) where it is not.
+    """
+    policy = np.asarray(policy)
+    if policy.shape == (tables.nodes,) and np.issubdtype(policy.dtype, np.integer):
+        return _weights_of_actions(tables, policy)
+    if policy.shape == (tables.nodes, tables.actions) and np.issubdtype(policy.dtype, np.floating):
+        return _weights_of_probabilities(tables, policy)
+    raise ValueError(
+        f"a policy of {tables.game} is an array of {tables.nodes} integers, or of {tables.nodes} x {tables.actions} "
+        f"floats, not of shape {policy.shape} and type {policy.dtype}"
+    )
+
+
+def _weights_of_actions(tables: TurnTables, policy: Policy) -> NDArray[np.float64]:
+    weights = (tables.edge_action == policy[tables.edge_node]).astype(float)
+    found = np.add.reduceat(weights, tables.edge_start[tables.decisions])
+    _refuse(tables, found == 0, lambda node: f"takes the illegal action {policy[node]}")
+    return weights
+
+
+def _weights_of_probabilities(tables: TurnTables, policy: Policy) -> NDArray[np.float64]:
+    chosen = policy[tables.decisions].astype(float)
+    _refuse(tables, ~(chosen >= 0).all(axis=1), lambda node: "has a probability that is negative or not a number")
+    illegal = np.where(tables.legal(tables.decisions), 0, chosen)
+    _refuse(tables, illegal.any(axis=1), lambda node: f"has weight on the illegal action {_first(tables, policy, node)}")
+    total = chosen.sum(axis=1)
+    _refuse(tables, abs(total - 1) > 1e-5, lambda node: f"has probabilities that sum to {policy[node].sum():g}, not 1")
+    scale = np.ones(tables.nodes)
+    scale[tables.decisions] = total
+    return policy[tables.edge_node, tables.edge_action].astype(float) / scale[tables.edge_node]
+
+
+def _first(tables: TurnTables, policy: Policy, node: int) -> int:
+    return int(((policy[node] != 0) & ~tables.legal(np.array([node]))[0]).argmax())
+
+
+def _refuse(tables: TurnTables, broken: NDArray[np.bool_], fault: Callable[[int], str]) -> None:
+    if broken.any():
+        node = int(tables.decisions[broken.argmax()])
+        raise ValueError(f"the policy {fault(node)} at {tables.describe_node(node)}")
+
+
+def policy_from(game: Game, agent: Agent, batch: int = 2**16) -> Policy:
+    """The policy array of any function of observations and masks, such as a network.
+
+    Args:
+        game: the rules.
+        agent: called with observations [B, O] uint8 and masks [B, A] bool of nodes that have a legal action; returns
+            actions [B] or probabilities [B, A].
+        batch: the most nodes in one call.
+
+    Returns:
+        A policy of the form the agent returns.
+    """
+    tables = compile_game(game)
+    parts = []
+    for first in range(0, len(tables.decisions), batch):
+        nodes = tables.decisions[first : first + batch]
+        parts.append(np.asarray(agent(tables.observation[nodes], tables.legal(nodes))))
+    answers = np.concatenate(parts)
+    policy = np.full((tables.nodes, *answers.shape[1:]), -1 if answers.ndim == 1 else 0, answers.dtype)
+    policy[tables.decisions] = answers
+    return policy
+
+
+class Player:
+    """Plays a policy: observations in, actions out.
+
+    Args:
+        game: the rules.
+        policy: the policy to play.
+        seed: of the random choices of a policy that makes any.
+
+    Raises:
+        ValueError: if the policy does not fit the game.
+    """
+
+    def __init__(self, game: Game, policy: Policy, seed: int | None = None):
+        self._tables = compile_game(game)
+        # Weights sum to 1 at every node, so the running sum passes one integer a node: one search samples any batch.
+        self._upper = np.cumsum(edge_weights(self._tables, policy))
+        self._nodes_before = np.append(0, np.cumsum(np.diff(self._tables.edge_start) > 0))
+        self._random = np.random.default_rng(seed)
+
+    def __call__(self, observation: Any) -> Any:
+        """The action for one observation [O], or actions [B] for a batch [B, O]; 0 where the turn is over.
+
+        Raises:
+            ValueError: if an observation is none of this game.
+        """
+        observation = np.asarray(observation)
+        nodes = node_of(self._tables, observation)
+        drawn = self._nodes_before[nodes] + self._random.random(nodes.shape)
+        first, last = self._tables.edge_start[nodes], self._tables.edge_start[nodes + 1] - 1
+        edge = np.clip(np.searchsorted(self._upper, drawn, side="right"), first, last)
+        actions = np.where(first > last, 0, self._tables.edge_action[edge])
+        return actions if observation.ndim == 2 else int(actions)
+
+
+def node_of(tables: TurnTables, observation: NDArray[Any]) -> IntArray:
+    """The node of one observation [O], or the nodes [B] of a batch [B, O].
+
+    Raises:
+        ValueError: if an observation is none of this game.
+    """
+    width = tables.observation.shape[1]
+    if observation.ndim not in (1, 2) or observation.shape[-1] != width:
+        raise ValueError(f"an observation of {tables.game} has {width} numbers, not shape {observation.shape}")
+    nodes = tables.observation_index.find(np.atleast_2d(observation))
+    if (nodes < 0).any():
+        raise ValueError(f"{np.atleast_2d(observation)[nodes.argmin()].tolist()} is no observation of {tables.game}")
+    return nodes.reshape(observation.shape[:-1])
+
+
+def save_policy(path: str | Path, game: Game, policy: Policy) -> None:
+    """Write a policy and the rules it is for as an .npz file.
+
+    Raises:
+        ValueError: if the policy does not fit the game.
+    """
+    edge_weights(compile_game(game), policy)
+    with write_aside(path) as aside, aside.open("wb") as file:
+        np.savez_compressed(file, policy=policy, game=game.name, rules=json.dumps(asdict(game)))  # type: ignore[call-overload]
+
+
+def load_policy(path: str | Path, game: Game) -> Policy:
+    """Read a policy of this game from an .npz file that `save_policy` wrote; nothing in the file is executed.
+
+    Raises:
+        ValueError: if the file is none, is damaged, or holds a policy of another game.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            policy, name, rules = file["policy"], str(file["game"]), json.loads(str(file["rules"]))
+    except FileNotFoundError:
+        raise ValueError(f"there is no policy file {path}") from None
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{path} is not a policy file of stb_gym, or is damaged: {error}") from None
+    if (name, rules) != (game.name, asdict(game)):  # type: ignore[call-overload]
+        raise ValueError(f"{path} is a policy of {name} with {rules}, not of {game}")
+    edge_weights(compile_game(game), policy)
+    return policy
