@@ -1,0 +1,56 @@
+"""Shut the Box and Threes for reinforcement learning, with the exact optimum to measure agents against.
+
+From the rules to the environments, in the order to read them:
+
+- `game`: the words, and what a rules object is; `shut_the_box` and `threes`: the rules.
+- `tables`: a game compiled to arrays, which everything below reads.
+- `objectives`, `solve`: perfect play; `policy`, `evaluate`: what a policy is, and its exact distance from it.
+- `strategies`: how people play.
+- `transitions`: the arrays as dense tables; `env`, `vector_env`, `wrappers`, `render`: the Gymnasium environments.
+- `cli`: the command `stb-gym`; `simulate` plays sampled games for it.
+
+Importing the package registers `stb_gym/ShutTheBox-v0` and `stb_gym/Threes-v0`.
+"""
+
+import gymnasium as _gym
+
+from stb_gym.evaluate import Evaluation, Mistake, evaluate
+from stb_gym.game import Game
+from stb_gym.policy import Player, Policy, load_policy, policy_from, save_policy
+from stb_gym.shut_the_box import ShutTheBox
+from stb_gym.solve import Solution, solve
+from stb_gym.strategies import STRATEGIES, strategy
+from stb_gym.tables import TurnTables, compile_game
+from stb_gym.threes import Threes
+from stb_gym.wrappers import MaskInObservation
+
+__all__ = [
+    "GAMES",
+    "STRATEGIES",
+    "Evaluation",
+    "Game",
+    "MaskInObservation",
+    "Mistake",
+    "Player",
+    "Policy",
+    "ShutTheBox",
+    "Solution",
+    "Threes",
+    "TurnTables",
+    "compile_game",
+    "evaluate",
+    "load_policy",
+    "policy_from",
+    "save_policy",
+    "solve",
+    "strategy",
+]
+
+GAMES: dict[str, type[ShutTheBox] | type[Threes]] = {ShutTheBox.name: ShutTheBox, Threes.name: Threes}
+
+for _rules in GAMES.values():
+    _gym.register(
+        id=f"stb_gym/{_rules.__name__}-v0",
+        entry_point=f"stb_gym.env:{_rules.__name__}Env",
+        vector_entry_point=f"stb_gym.vector_env:{_rules.__name__}VectorEnv",
+    )

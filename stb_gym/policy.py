@@ -164,8 +164,8 @@ def load_policy(path: str | Path, game: Game) -> Policy:
             policy, name, rules = file["policy"], str(file["game"]), json.loads(str(file["rules"]))
     except FileNotFoundError:
         raise ValueError(f"there is no policy file {path}") from None
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path} is not a policy file of stb_gym, or is damaged: {error}") from None
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error):
+        raise ValueError(f"{path} is not a policy file of stb_gym, or is damaged") from None
     if (name, rules) != (game.name, asdict(game)):  # type: ignore[call-overload]
         raise ValueError(f"{path} is a policy of {name} with {rules}, not of {game}")
     edge_weights(compile_game(game), policy)

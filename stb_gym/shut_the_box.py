@@ -121,22 +121,16 @@ class ShutTheBox:
 
     def locate(self, where: Mapping[str, Any]) -> tuple[int, int, NDArray[np.uint8] | None]:
         check_names("position", where, ("open", "roll"))
-        held, dice = self.start()
-        if "open" in where:
-            held = self._board("open", where["open"])
-            dice = self.dice if held else 0
-        if where.get("roll") is None:
-            return held, dice, None
-        check_integer("roll", where["roll"], self.dice, self.dice * self.faces)
-        return held, dice, np.array([where["roll"]], np.uint8)
-
-    def _board(self, name: str, tiles: Iterable[int]) -> int:
-        listed = [tiles] if isinstance(tiles, int) else list(tiles)
-        for tile in listed:
-            check_integer(f"{name} tile", tile, 1, self.tiles)
-            if listed.count(tile) > 1:
-                raise ValueError(f"{name} tiles must differ: {tile} is named twice")
-        return board_of(listed)
+        tiles, roll = where.get("open", range(1, self.tiles + 1)), where.get("roll")
+        tiles = [tiles] if isinstance(tiles, int) else list(tiles)
+        for tile in tiles:
+            check_integer("open tile", tile, 1, self.tiles)
+        if not tiles or len(set(tiles)) < len(tiles):
+            raise ValueError(f"open must name at least one tile, and each once, not {tiles}")
+        if roll is None:
+            return board_of(tiles), self.dice, None
+        check_integer("roll", roll, self.dice, self.dice * self.faces)
+        return board_of(tiles), self.dice, np.array([roll], np.uint8)
 
     def describe_state(self, held: int, dice: int) -> str:
         return f"open {','.join(map(str, self._open_tiles(held))) or 'none'}"

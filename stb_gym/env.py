@@ -1,0 +1,232 @@
+"""One turn as a Gymnasium environment."""
+
+import operator
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym import render
+from stb_gym.game import Game, check_choice, make_game, throw_faces
+from stb_gym.policy import node_of
+from stb_gym.shut_the_box import ShutTheBox
+from stb_gym.threes import Threes
+from stb_gym.transitions import Transitions, transitions
+
+Observation = NDArray[np.uint8]
+ILLEGAL = ("end", "raise")
+RENDER_MODES = ["ansi", "rgb_array"]
+THROWS_AT_ONCE = 1024
+
+
+class TurnEnv(gym.Env[Observation, np.int64]):
+    """One turn of a game; see `ShutTheBoxEnv` and `ThreesEnv` for the rules.
+
+    Attributes:
+        game: the rules object.
+        objective: name of the objective.
+        transitions: the tables the environment steps through.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES, "render_fps": 2}
+
+    def __init__(self, game: Game, objective: str, illegal: str, render_mode: str | None):
+        check_choice("treatment of illegal actions", illegal, ILLEGAL)
+        check_choice("render mode", render_mode, [None, *RENDER_MODES])
+        self.game = game
+        self.objective = objective
+        self.render_mode = render_mode
+        self.transitions = transitions(game, objective)
+        self.observation_space = gym.spaces.Box(0, game.observation_high, dtype=np.uint8)
+        self.action_space = gym.spaces.Discrete(self.transitions.actions)
+        self._refused_state = self.transitions.tables.states if illegal == "raise" else None
+        self._node = self.transitions.tables.nodes
+        self._over = True
+        self._throw = 0
+        self._throws: list[int] = []
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin a turn with the first throw, or where `options` says.
+
+        Raises:
+            ValueError: if `options` names no position of the game, or one without a legal move.
+        """
+        super().reset(seed=seed)
+        tables = self.transitions
+        if seed is not None or not self._throws:
+            self._throw_ahead()
+        state, throw = tables.tables.start, self._throws.pop()
+        if options:
+            state, throws = tables.beginnings(options)
+            throw = int(self.np_random.choice(throws))
+        _, node_of_throw, _, observation, action_mask = tables.single
+        self._throw = throw
+        self._node = node = node_of_throw[state * tables.throws + throw]
+        self._over = False
+        return observation[node].copy(), {"action_mask": action_mask[node].copy()}
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Make a move and throw again.
+
+        Raises:
+            ValueError: if the action is outside the action space, or is illegal and `illegal` is "raise".
+            RuntimeError: if the turn is over.
+        """
+        if self._over:
+            raise RuntimeError("the turn is over: call reset()")
+        tables = self.transitions
+        next_state, node_of_throw, is_over, observation, action_mask = tables.single
+        action = operator.index(action)
+        if not 0 <= action < tables.actions:
+            raise ValueError(f"action must be from 0 to {tables.actions - 1}, not {action}")
+        state = next_state[self._node * tables.actions + action]
+        if state == self._refused_state:
+            raise ValueError(f"action {action} is illegal at {tables.tables.describe_node(self._node)}")
+        if not self._throws:
+            self._throw_ahead()
+        self._throw = throw = self._throws.pop()
+        self._node = node = node_of_throw[state * tables.throws + throw]
+        info: dict[str, Any] = {"action_mask": action_mask[node].copy()}
+        if not is_over[node]:
+            return observation[node].copy(), 0.0, False, False, info
+        self._over = True
+        info["final_score"] = int(tables.final_score[node])
+        info["illegal_action"] = node == tables.tables.nodes
+        return observation[node].copy(), float(tables.reward[node]), True, False, info
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """[A] True = legal: the mask of the last info, as sb3-contrib asks for it."""
+        return self.transitions.action_mask[self._node].astype(np.bool_)
+
+    def node(self, observation: NDArray[Any]) -> Any:
+        """The node of an observation [O], or the nodes [B] of a batch [B, O], in the arrays of the game."""
+        return node_of(self.transitions.tables, np.asarray(observation))
+
+    def render(self) -> Any:
+        """The position as text ("ansi") or as a picture [H, W, 3] uint8 ("rgb_array")."""
+        return draw(self.transitions, self._node, self._throw, self.render_mode)
+
+    def _throw_ahead(self) -> None:
+        """Draw many throws at once, since one by one is slow."""
+        self._throws = self.np_random.integers(self.transitions.throws, size=THROWS_AT_ONCE).tolist()
+
+
+def draw(transitions: Transitions, node: int, throw: int, render_mode: str | None) -> Any:
+    """A node, reached by a throw, in a render mode; None without one."""
+    tables = transitions.tables
+    if render_mode is None:
+        return None
+    state = tables.node_state[min(node, tables.nodes - 1)]
+    held, dice = (int(tables.held[state]), int(tables.dice[state])) if node < tables.nodes else (0, 0)
+    shown = throw_faces(throw, dice, tables.game.faces)
+    return (render.text if render_mode == "ansi" else render.picture)(tables.game, held, dice, shown)
+
+
+class ShutTheBoxEnv(TurnEnv):
+    """One turn of Shut the Box, an old pub game of dice and tiles.
+
+    ## Description
+    A box holds tiles numbered 1 to `tiles`, all open. Throw the dice and shut open tiles that add up to the roll; throw
+    again and go on until no set of open tiles adds up to the roll, or all are shut. Few points left are best.
+
+    ## Action Space
+    `Discrete(A)`: an action is a set of tiles to shut, `env.unwrapped.game.moves[action]`. The sets are ordered by
+    their sum, then tile by tile from the lowest; there are 62 for nine tiles and two dice. Legal are the sets of open
+    tiles that add up to the roll. If the first roll of a turn fits no set at all, which small boards allow, the one
+    legal action is "no move", the last one; it ends the turn.
+
+    ## Observation Space
+    `Box(0, 1, (O,), uint8)`: for every tile a 1 if it is open, then for every possible roll, lowest first, a 1 if it is
+    the roll; 9 + 11 numbers for nine tiles and two dice. When all tiles are shut nothing is thrown, and all are 0; so
+    they are after an illegal action. `env.unwrapped.node(observation)` is the node in the arrays of the game.
+
+    ## Starting State
+    All tiles open, and the first roll. `reset(options={"open": [1, 4, 5, 8], "roll": 9})` starts from there; without
+    "roll" the dice are thrown until there is a legal move, without "open" all tiles are open.
+
+    ## Rewards
+    Nothing until the end; then the utility of the final score, which is the sum of the open tiles:
+    - objective "score": minus the points;
+    - objective "shut": 1 for a score of 0, else 0;
+    - objective "at-most:T": 1 for a score of at most T, else 0.
+
+    ## Episode End
+    Terminated when the roll fits no set of open tiles, when all tiles are shut, or after an illegal action. Never
+    truncated.
+
+    ## Information
+    - `action_mask`: int8 [A], 1 = legal; all 0 at the end. `env.unwrapped.action_masks()` gives the same as bool.
+    - `final_score`: points, at the end.
+    - `illegal_action`: at the end, whether an illegal action ended the turn.
+
+    ## Arguments
+    - `tiles=9`, `dice=2`, `faces=6`, `score="sum"` (or `"count"` of the open tiles): the rules, see `ShutTheBox`.
+    - `objective="score"`: what is rewarded, see Rewards.
+    - `illegal="end"`: an illegal action ends the turn with the worst score and reward there is; `"raise"`: it raises a
+      ValueError. An action outside the action space always raises.
+    - `render_mode`: `"ansi"` for text, `"rgb_array"` for a picture.
+
+    ## References
+    R. C. Bell, "Board and Table Games from Many Civilizations", 1979 (rules).
+
+    ## Version History
+    - v0: first version.
+    """
+
+    def __init__(
+        self, objective: str = "score", illegal: str = "end", render_mode: str | None = None, **rules: Any
+    ) -> None:
+        super().__init__(make_game(ShutTheBox, rules), objective, illegal, render_mode)
+
+
+class ThreesEnv(TurnEnv):
+    """One turn of Threes, "the dice game": five dice, and the threes count nothing.
+
+    ## Description
+    Throw the dice, keep at least one, throw the others again, until none is left. Every die kept counts its face, but a
+    3 counts nothing. Few points are best.
+
+    ## Action Space
+    `Discrete(dice)`: action n keeps the n + 1 dice worth least. Legal for up to as many dice as were thrown.
+
+    ## Observation Space
+    `Box(0, high, (1 + faces,), uint8)`: the points so far, then how many of the dice thrown show 1, 2, and so on. At the
+    end no dice are thrown. After an illegal action all numbers are 0. `env.unwrapped.node(observation)` is the node in
+    the arrays of the game.
+
+    ## Starting State
+    No points, and the first throw of all dice. `reset(options={"points": 4, "roll": [3, 1, 6]})` starts with those
+    points and dice; `{"points": 4, "dice": 3}` with those points and a throw of so many dice.
+
+    ## Rewards
+    Nothing until the end; then the utility of the final score, which is the total of the dice kept:
+    - objective "score": minus the points;
+    - objective "shut": 1 for a score of 0 (nothing but threes), else 0;
+    - objective "at-most:T": 1 for a score of at most T, else 0.
+
+    ## Episode End
+    Terminated when all dice are kept, or after an illegal action. Never truncated.
+
+    ## Information
+    - `action_mask`: int8 [A], 1 = legal; all 0 at the end. `env.unwrapped.action_masks()` gives the same as bool.
+    - `final_score`: points, at the end.
+    - `illegal_action`: at the end, whether an illegal action ended the turn.
+
+    ## Arguments
+    - `dice=5`, `faces=6`: the rules, see `Threes`.
+    - `objective="score"`: what is rewarded, see Rewards.
+    - `illegal="end"`: an illegal action ends the turn with the worst score and reward there is; `"raise"`: it raises a
+      ValueError. An action outside the action space always raises.
+    - `render_mode`: `"ansi"` for text, `"rgb_array"` for a picture.
+
+    ## Version History
+    - v0: first version.
+    """
+
+    def __init__(
+        self, objective: str = "score", illegal: str = "end", render_mode: str | None = None, **rules: Any
+    ) -> None:
+        super().__init__(make_game(Threes, rules), objective, illegal, render_mode)

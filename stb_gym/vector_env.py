@@ -1,0 +1,195 @@
+"""Many turns at once as a Gymnasium vector environment: every step is a few gathers from the tables."""
+
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from stb_gym.env import ILLEGAL, RENDER_MODES, draw
+from stb_gym.game import Game, IntArray, check_choice, check_integer, make_game
+from stb_gym.policy import node_of
+from stb_gym.shut_the_box import ShutTheBox
+from stb_gym.threes import Threes
+from stb_gym.transitions import transitions
+
+Step = tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+
+
+class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[Any]]):
+    """`num_envs` turns of a game at once; see `ShutTheBoxEnv` and `ThreesEnv` for the rules.
+
+    Infos hold arrays over the games, with a mask `_key` for each key, as Gymnasium's own vector environments do:
+    `action_mask` [B, A] int8, `final_score` [B] and `illegal_action` [B] (of the games that are over). All three
+    autoreset modes of Gymnasium are offered:
+
+    - NEXT_STEP: the step after the end begins a new turn, whatever the action;
+    - SAME_STEP: the step that ends a turn begins a new one; the end is in `final_obs` and `final_info`;
+    - DISABLED: finished games are begun anew by `reset(options={"reset_mask": mask})`; until then a step raises.
+
+    Attributes:
+        game: the rules object.
+        objective: name of the objective.
+        transitions: the tables the environment steps through.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES, "render_fps": 2}
+
+    def __init__(
+        self,
+        game: Game,
+        num_envs: int,
+        objective: str,
+        illegal: str,
+        render_mode: str | None,
+        autoreset_mode: AutoresetMode | str,
+    ):
+        check_integer("num_envs", num_envs, 1, 2**24)
+        check_choice("treatment of illegal actions", illegal, ILLEGAL)
+        check_choice("render mode", render_mode, [None, *RENDER_MODES])
+        mode = getattr(autoreset_mode, "value", autoreset_mode)
+        check_choice("autoreset mode", mode, [mode.value for mode in AutoresetMode])
+        self.autoreset_mode = AutoresetMode(mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.game = game
+        self.objective = objective
+        self.illegal = illegal
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        self.transitions = transitions(game, objective)
+        self.single_observation_space = gym.spaces.Box(0, game.observation_high, dtype=np.uint8)
+        self.single_action_space = gym.spaces.Discrete(self.transitions.actions)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._first_throws = self.transitions.beginnings({})
+        self._throw = np.zeros(num_envs, np.int64)
+        self._node = np.full(num_envs, self.transitions.tables.nodes)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.uint8], dict[str, Any]]:
+        """Begin all turns, or those of `options["reset_mask"]`, with the first throw or where `options` says.
+
+        Raises:
+            ValueError: if `options` names no position of the game, or one without a legal move, or the mask is none.
+        """
+        super().reset(seed=seed)
+        where = dict(options or {})
+        chosen = where.pop("reset_mask", np.ones(self.num_envs, np.bool_))
+        if not isinstance(chosen, np.ndarray) or chosen.dtype != np.bool_ or chosen.shape != (self.num_envs,):
+            raise ValueError(f"reset_mask must be an array of {self.num_envs} booleans")
+        self._begin(chosen, where)
+        masks = self.transitions.action_mask.take(self._node, axis=0)
+        return self.transitions.observation.take(self._node, axis=0), {"action_mask": masks, "_action_mask": chosen.copy()}
+
+    def step(self, actions: Any) -> Step:
+        """Make a move in every game and throw again.
+
+        Raises:
+            ValueError: if an action is outside the action space, or is illegal and `illegal` is "raise".
+            RuntimeError: if a game is over and the autoreset mode is DISABLED.
+        """
+        tables, actions = self.transitions, np.asarray(actions)
+        self._check(actions)
+        state = tables.next_state.take(self._node * tables.actions + actions)
+        if self.illegal == "raise" and (state == tables.tables.states).any():
+            game = int((state == tables.tables.states).argmax())
+            where = tables.tables.describe_node(int(self._node[game]))
+            raise ValueError(f"action {actions[game]} of game {game} is illegal at {where}")
+        self._throw = self.np_random.integers(tables.throws, size=self.num_envs)
+        self._node = tables.node_of_throw.take(state * tables.throws + self._throw)
+        over, reward = tables.over.take(self._node), tables.reward.take(self._node)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and over.any():
+            infos = self._final_infos(over)
+            self._begin(over, {})
+        else:
+            infos = self._scores(self._node, over)
+        infos["action_mask"] = tables.action_mask.take(self._node, axis=0)
+        infos["_action_mask"] = np.ones(self.num_envs, np.bool_)
+        observation = tables.observation.take(self._node, axis=0)
+        return observation, reward, over, np.zeros(self.num_envs, np.bool_), infos
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """[B, A] True = legal: the masks of the last infos, as sb3-contrib asks for them."""
+        return self.transitions.action_mask.take(self._node, axis=0).view(np.bool_)
+
+    def node(self, observation: NDArray[Any]) -> Any:
+        """The nodes [B] of observations [B, O] in the arrays of the game."""
+        return node_of(self.transitions.tables, np.asarray(observation))
+
+    def render(self) -> tuple[Any, ...] | None:
+        """The position of every game, as text or as picture."""
+        if self.render_mode is None:
+            return None
+        games = zip(self._node.tolist(), self._throw.tolist(), strict=True)
+        return tuple(draw(self.transitions, node, throw, self.render_mode) for node, throw in games)
+
+    def _check(self, actions: NDArray[Any]) -> None:
+        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions must be {self.num_envs} integers, not shape {actions.shape} of type {actions.dtype}"
+            )
+        if actions.min() < 0 or actions.max() >= self.transitions.actions:
+            wrong = actions[(actions < 0) | (actions >= self.transitions.actions)][0]
+            raise ValueError(f"actions must be from 0 to {self.transitions.actions - 1}, not {wrong}")
+        if self.autoreset_mode == AutoresetMode.DISABLED and self.transitions.over[self._node].any():
+            raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}) on the games that are')
+
+    def _begin(self, chosen: NDArray[np.bool_], where: dict[str, Any]) -> None:
+        """Throw for the chosen games at their first state."""
+        state, throws = self.transitions.beginnings(where) if where else self._first_throws
+        throw = throws[self.np_random.integers(len(throws), size=np.count_nonzero(chosen))]
+        self._throw[chosen] = throw
+        self._node[chosen] = self.transitions.node_of_throw[state, throw]
+
+    def _scores(self, node: IntArray, over: NDArray[np.bool_]) -> dict[str, Any]:
+        return {
+            "final_score": self.transitions.final_score.take(node),
+            "_final_score": over.copy(),
+            "illegal_action": node == self.transitions.tables.nodes,
+            "_illegal_action": over.copy(),
+        }
+
+    def _final_infos(self, over: NDArray[np.bool_]) -> dict[str, Any]:
+        """How the games ended that are over; `final_obs` holds their observations, and None for the other games."""
+        final_obs = np.full(self.num_envs, None, object)
+        rows = self.transitions.observation.take(self._node[over], axis=0)
+        final_obs[over] = np.fromiter(rows, object, len(rows))
+        final_info = {
+            **self._scores(self._node, over),
+            "action_mask": np.zeros((self.num_envs, self.transitions.actions), np.int8),
+            "_action_mask": over.copy(),
+        }
+        return {"final_obs": final_obs, "_final_obs": over.copy(), "final_info": final_info, "_final_info": over.copy()}
+
+
+class ShutTheBoxVectorEnv(TurnVectorEnv):
+    """Many turns of Shut the Box at once; the rules, spaces and arguments are those of `ShutTheBoxEnv`."""
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        objective: str = "score",
+        illegal: str = "end",
+        render_mode: str | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        **rules: Any,
+    ):
+        super().__init__(make_game(ShutTheBox, rules), num_envs, objective, illegal, render_mode, autoreset_mode)
+
+
+class ThreesVectorEnv(TurnVectorEnv):
+    """Many turns of Threes at once; the rules, spaces and arguments are those of `ThreesEnv`."""
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        objective: str = "score",
+        illegal: str = "end",
+        render_mode: str | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        **rules: Any,
+    ):
+        super().__init__(make_game(Threes, rules), num_envs, objective, illegal, render_mode, autoreset_mode)

@@ -1,0 +1,227 @@
+"""The rules of Shut the Box and of Threes in plain Python with exact fractions: a second opinion for the tests.
+
+Nothing here is shared with the package: the rules are written again from their words, on the standard library alone,
+and every number comes from a recursion over the turn. A game is a small value that answers what is thrown
+(`outcomes`), what may be done about it (`moves`), and when and at how many points the turn ends (`is_over`,
+`final_score`). A utility maps the final score to what is to be maximised. A policy maps a position and a roll to the
+probability of each move; it is asked only where there is a move to make.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, product
+from typing import Any
+
+Tiles = tuple[int, ...]  # in ascending order
+Utility = Callable[[int], float | Fraction]
+Best = Callable[[Iterable[Fraction]], Fraction]  # max or min
+Policy = Callable[[Any, Any], dict[Any, float | Fraction]]
+
+
+@cache
+def throws(dice: int, faces: int, read: Callable[[Tiles], Hashable]) -> list[tuple[Any, Fraction]]:
+    """Every different result of throwing the dice, as `read` reads the faces, with its probability."""
+    counts = Counter(read(roll) for roll in product(range(1, faces + 1), repeat=dice))
+    return [(result, Fraction(count, faces**dice)) for result, count in sorted(counts.items())]
+
+
+def in_order(faces: Tiles) -> Tiles:
+    """The thrown faces in ascending order."""
+    return tuple(sorted(faces))
+
+
+@cache
+def sets_adding_up_to(total: int, tiles: frozenset[int]) -> list[Tiles]:
+    """Every set of distinct tiles that adds up to the total."""
+    sizes = range(1, len(tiles) + 1)
+    return [chosen for size in sizes for chosen in combinations(sorted(tiles), size) if sum(chosen) == total]
+
+
+@dataclass(frozen=True)
+class ShutTheBox:
+    """Shut the Box; a position is the set of open tiles, a roll the sum of the dice, a move the tiles to shut."""
+
+    tiles: int = 9
+    dice: int = 2
+    faces: int = 6
+    score: str = "sum"
+
+    def start(self) -> frozenset[int]:
+        """All tiles are open."""
+        return frozenset(range(1, self.tiles + 1))
+
+    def positions(self) -> list[frozenset[int]]:
+        """Every set of open tiles, whether or not a turn can come to it."""
+        numbers = range(1, self.tiles + 1)
+        return [frozenset(chosen) for size in range(self.tiles + 1) for chosen in combinations(numbers, size)]
+
+    def outcomes(self, position: frozenset[int]) -> list[tuple[int, Fraction]]:
+        """Always all dice are thrown."""
+        return throws(self.dice, self.faces, sum)
+
+    def moves(self, position: frozenset[int], roll: int) -> list[tuple[Tiles, frozenset[int]]]:
+        """Each set of open tiles that adds up to the roll, and what it leaves open; if none does, the turn ends."""
+        return [(chosen, position.difference(chosen)) for chosen in sets_adding_up_to(roll, position)]
+
+    def is_over(self, position: frozenset[int]) -> bool:
+        """The turn needs no further throw once all tiles are shut."""
+        return not position
+
+    def final_score(self, position: frozenset[int]) -> int:
+        """The sum or the number of the tiles left open."""
+        return {"sum": sum, "count": len}[self.score](position)
+
+
+@dataclass(frozen=True)
+class Threes:
+    """Threes; a position is (points, dice left), a roll the faces in ascending order, a move how many dice to keep."""
+
+    dice: int = 5
+    faces: int = 6
+
+    def start(self) -> tuple[int, int]:
+        """No points, and all dice are yet to be thrown."""
+        return (0, self.dice)
+
+    def positions(self) -> list[tuple[int, int]]:
+        """Every number of dice left with every total up to the highest face on each kept die."""
+        lefts = range(self.dice + 1)
+        return [(points, left) for left in lefts for points in range((self.dice - left) * self.faces + 1)]
+
+    def outcomes(self, position: tuple[int, int]) -> list[tuple[Tiles, Fraction]]:
+        """The dice that are left are thrown."""
+        return throws(position[1], self.faces, in_order)
+
+    def moves(self, position: tuple[int, int], roll: Tiles) -> list[tuple[int, tuple[int, int]]]:
+        """Keep the n dice worth least, for any n from one to all; a 3 is worth nothing."""
+        points, left = position
+        worths = sorted(0 if face == 3 else face for face in roll)
+        return [(n, (points + sum(worths[:n]), left - n)) for n in range(1, left + 1)]
+
+    def is_over(self, position: tuple[int, int]) -> bool:
+        """The turn ends when no die is left to throw."""
+        return position[1] == 0
+
+    def final_score(self, position: tuple[int, int]) -> int:
+        """The total of the kept dice."""
+        return position[0]
+
+
+Game = ShutTheBox | Threes
+
+
+def fewest(score: int) -> int:
+    """Utility of the objective "score": the fewer points the better."""
+    return -score
+
+
+def shut(score: int) -> int:
+    """Utility of the objective "shut": nothing but a score of zero counts."""
+    return int(score == 0)
+
+
+@cache  # the same function for the same target, so that `value` knows it again
+def at_most(target: int) -> Utility:
+    """Utility of the objective "at-most:target": a score of the target or less counts."""
+    return lambda score: int(score <= target)
+
+
+@cache
+def value(game: Game, position: Any, utility: Utility, best: Best = max) -> Fraction:
+    """The expected utility before the throw under best play (worst play with best=min)."""
+    if game.is_over(position):
+        return Fraction(utility(game.final_score(position)))
+    return sum(chance * node_value(game, position, roll, utility, best) for roll, chance in game.outcomes(position))
+
+
+def node_value(game: Game, position: Any, roll: Any, utility: Utility, best: Best = max) -> Fraction:
+    """The expected utility after the throw: that of the best move, or of the score here if there is no move."""
+    values = move_values(game, position, roll, utility, best)
+    return best(values.values()) if values else Fraction(utility(game.final_score(position)))
+
+
+def move_values(game: Game, position: Any, roll: Any, utility: Utility, best: Best = max) -> dict[Any, Fraction]:
+    """The expected utility of each legal move, with best play after it; empty if there is no move."""
+    return {move: value(game, after, utility, best) for move, after in game.moves(position, roll)}
+
+
+def policy_value(game: Game, policy: Policy, utility: Utility) -> Fraction | float:
+    """The expected utility of a turn played by the policy."""
+
+    @cache
+    def expected(position: Any) -> Fraction | float:
+        if game.is_over(position):
+            return Fraction(utility(game.final_score(position)))
+        return sum(chance * expected_after(position, roll) for roll, chance in game.outcomes(position))
+
+    def expected_after(position: Any, roll: Any) -> Fraction | float:
+        after = dict(game.moves(position, roll))
+        if not after:
+            return Fraction(utility(game.final_score(position)))
+        return sum(share * expected(after[move]) for move, share in policy(position, roll).items())
+
+    return expected(game.start())
+
+
+def score_distribution(game: Game, policy: Policy) -> dict[int, Fraction | float]:
+    """The probability of each final score of a turn played by the policy, in ascending order of the score."""
+
+    @cache
+    def scores(position: Any) -> Counter:
+        if game.is_over(position):
+            return Counter({game.final_score(position): Fraction(1)})
+        total = Counter()
+        for roll, chance in game.outcomes(position):
+            after = dict(game.moves(position, roll))
+            if not after:
+                total[game.final_score(position)] += chance
+                continue
+            for move, share in policy(position, roll).items():
+                for score, probability in scores(after[move]).items():
+                    total[score] += chance * share * probability
+        return total
+
+    return dict(sorted(scores(game.start()).items()))
+
+
+def uniform(game: Game) -> Policy:
+    """Every legal move alike: any fitting set of tiles in Shut the Box, any number of dice in Threes."""
+
+    def policy(position: Any, roll: Any) -> dict[Any, Fraction]:
+        moves = game.moves(position, roll)
+        return {move: Fraction(1, len(moves)) for move, _ in moves}
+
+    return policy
+
+
+def least(game: Game, key: Callable[[Any], Any]) -> Policy:
+    """Always the legal move with the least key."""
+    return lambda position, roll: {min((move for move, _ in game.moves(position, roll)), key=key): Fraction(1)}
+
+
+def biggest_first(game: ShutTheBox) -> Policy:
+    """The move with the largest tile; among those the one with the largest second tile, and so on."""
+    return least(game, lambda tiles: [-tile for tile in reversed(tiles)])
+
+
+def fewest_tiles(game: ShutTheBox) -> Policy:
+    """The move with the fewest tiles; among those the biggest first."""
+    return least(game, lambda tiles: (len(tiles), [-tile for tile in reversed(tiles)]))
+
+
+def most_tiles(game: ShutTheBox) -> Policy:
+    """The move with the most tiles; among those the one whose tiles, in ascending order, come first."""
+    return least(game, lambda tiles: (-len(tiles), tiles))
+
+
+def threes_only(position: tuple[int, int], roll: Tiles) -> dict[int, Fraction]:
+    """Keep all threes; if there is none, the one lowest die."""
+    return {max(1, roll.count(3)): Fraction(1)}
+
+
+def take_all(position: tuple[int, int], roll: Tiles) -> dict[int, Fraction]:
+    """Keep every die of the first throw."""
+    return {len(roll): Fraction(1)}
