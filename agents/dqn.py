@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from stable_baselines3 import DQN
 from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 
-from agents.networks import ScaledObservation
+from agents.networks import UnaryObservation
 from agents.vec_env import TurnVecEnv
 from stb_gym.vector_env import TurnVectorEnv
 
@@ -46,10 +46,14 @@ class DQNSettings:
     """Transitions in the replay buffer."""
     learning_starts: int = 10_000
     """Steps of the warm-up, in which all moves are random (stable-baselines3: 100)."""
-    target_update_interval: int = 20_000
+    target_update_interval: int = 5_000
     """Steps between two copies of the network to the target network (stable-baselines3: 10000)."""
     width: int = 256
     """Units in each of the two hidden layers (stable-baselines3: 64)."""
+
+    def __post_init__(self) -> None:
+        if self.exploration >= 1:
+            raise ValueError(f"exploration must be below 1, or nothing greedy is left, not {self.exploration}")
 
 
 class MaskedQNetwork(QNetwork):
@@ -78,7 +82,7 @@ class MaskedDQN(DQN):
         """Greedy actions; unless `deterministic`, each is replaced by a random legal one with the exploration rate."""
         actions, _ = self.policy.predict(observation, state, episode_start, deterministic=True)
         if not deterministic:
-            explores = np.random.random(actions.shape) < self.exploration_rate
+            explores = torch.rand(actions.shape).numpy() < self.exploration_rate
             actions = np.where(explores, random_legal(observation["action_mask"]), actions)
         return actions, state
 
@@ -108,24 +112,22 @@ class MaskedDQN(DQN):
         self._n_updates += gradient_steps
         self.logger.record("train/loss", loss.item())
 
-    def decide(
-        self, observations: NDArray[np.uint8], masks: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Greedy actions [B] and the probabilities [B, A] of the policy that explores."""
-        actions, _ = self.predict({"observation": observations, "action_mask": masks}, deterministic=True)
-        probabilities = self.exploration_rate * masks / masks.sum(axis=1, keepdims=True)
-        probabilities[np.arange(len(actions)), actions] += 1 - self.exploration_rate
-        return actions, probabilities.astype(np.float32)
+    def probabilities(self, observations: NDArray[np.uint8], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """[B, A] how probable each action is while exploring; the greedy action is the most probable."""
+        greedy, _ = self.predict({"observation": observations, "action_mask": masks}, deterministic=True)
+        explored = self.exploration_rate * masks / masks.sum(axis=1, keepdims=True)
+        explored[np.arange(len(greedy)), greedy] += 1 - self.exploration_rate
+        return explored.astype(np.float32)
 
 
 def random_legal(mask: NDArray[Any]) -> NDArray[np.int64]:
     """[B] a random legal action for each row of the mask [B, A]; where none is legal, any."""
-    return np.asarray((np.random.random(mask.shape) * mask).argmax(axis=-1))
+    return np.asarray((torch.rand(mask.shape).numpy() * mask).argmax(axis=-1))
 
 
 def make_dqn(games: TurnVectorEnv, settings: DQNSettings, seed: int, tensorboard: str | None = None) -> MaskedDQN:
     """A masked DQN that has learned nothing yet."""
-    return MaskedDQN(
+    learner = MaskedDQN(
         MaskedDQNPolicy,
         TurnVecEnv(games, mask_in_observation=True),
         learning_rate=lambda remaining: settings.learning_rate * max(remaining, 0.0),
@@ -139,10 +141,12 @@ def make_dqn(games: TurnVectorEnv, settings: DQNSettings, seed: int, tensorboard
         exploration_initial_eps=settings.exploration,
         exploration_final_eps=settings.exploration,
         policy_kwargs={
-            "features_extractor_class": ScaledObservation,
+            "features_extractor_class": UnaryObservation,
             "net_arch": [settings.width, settings.width],
         },
         seed=seed,
         device="cpu",
         tensorboard_log=tensorboard,
     )
+    learner.exploration_rate = settings.exploration  # stable-baselines3 sets it at the first step only
+    return learner

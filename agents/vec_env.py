@@ -68,7 +68,7 @@ class TurnVecEnv(VecEnv):
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """An attribute of the vector environment, once per chosen game."""
-        return [getattr(self.games, attr_name)] * len(self._get_indices(indices))
+        return [getattr(self.games, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Refused: the games share everything."""
@@ -81,7 +81,7 @@ class TurnVecEnv(VecEnv):
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """No game is wrapped."""
-        return [False] * len(self._get_indices(indices))
+        return [False] * len(list(self._get_indices(indices)))
 
     def _observed(self, observation: NDArray[np.uint8]) -> Any:
         if not self._mask_in_observation:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from stb_gym import GAMES, STRATEGIES
-from stb_gym.evaluate import Evaluation, evaluate
+from stb_gym.evaluate import Evaluation, Mistake, evaluate
 from stb_gym.game import Game, check_names, make_game
 from stb_gym.policy import Policy, load_policy
 from stb_gym.shut_the_box import SCORES, ShutTheBox
@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     policy.add_argument("--policy", metavar="FILE", help="a policy saved by stb_gym.save_policy")
 
     parser = _Parser(prog="stb-gym", description="Exact answers about Shut the Box and Threes.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands: Any = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, run: Callable[..., Result], show: Callable[[Result], str], *parents: Any) -> Any:
         added = commands.add_parser(name, help=run.__doc__, description=run.__doc__, parents=[common, *parents])
@@ -131,27 +131,19 @@ def _evaluate(game: Game, options: argparse.Namespace) -> Result:
         "shut_probability": evaluation.shut_probability,
         "mean_throws": evaluation.mean_throws,
         "score_distribution": {str(score): chance for score, chance in evaluation.score_distribution.items()},
-        "mistakes": _mistakes(evaluation, 10),
+        "mistakes": [_mistake(game, evaluation, mistake) for mistake in evaluation.mistakes(10)],
     }
 
 
-def _mistakes(evaluation: Evaluation, limit: int) -> list[Result]:
-    tables, played = evaluation.tables, evaluation.weights
-    found = []
-    for mistake in evaluation.mistakes(limit):
-        edges = slice(tables.edge_start[mistake.node], tables.edge_start[mistake.node + 1])
-        plays, best = played[edges].argmax(), evaluation.optimum.optimal[edges].argmax()
-        found.append(
-            {
-                "node": tables.describe_node(mistake.node),
-                "plays": tables.game.describe_move(int(tables.edge_action[edges][plays])),
-                "best": tables.game.describe_move(int(tables.edge_action[edges][best])),
-                "visits": mistake.visits,
-                "loss": mistake.loss,
-                "cost": mistake.cost,
-            }
-        )
-    return found
+def _mistake(game: Game, evaluation: Evaluation, mistake: Mistake) -> Result:
+    return {
+        "node": evaluation.tables.describe_node(mistake.node),
+        "plays": game.describe_move(mistake.plays),
+        "best": game.describe_move(mistake.best),
+        "visits": mistake.visits,
+        "loss": mistake.loss,
+        "cost": mistake.cost,
+    }
 
 
 def _advise(game: Game, options: argparse.Namespace) -> Result:
@@ -232,7 +224,7 @@ def _show_solve(result: Result) -> str:
         ("solved in", f"{result['seconds'] * 1000:.2f} ms"),
     ]
     first_rolls = [(roll, _value(result, value)) for roll, value in result["by_first_roll"].items()]
-    return f"{_title(result)}\n\n{_table(rows)}\n\n{_table([('first roll', 'value'), *first_rolls])}"
+    return f"{_title(result)}\n\n{table(rows)}\n\n{table([('first roll', 'value'), *first_rolls])}"
 
 
 def _show_evaluate(result: Result) -> str:
@@ -246,22 +238,29 @@ def _show_evaluate(result: Result) -> str:
         ("mean throws", f"{result['mean_throws']:.4f}"),
     ]
     scores = [(score, f"{chance:.4%}") for score, chance in result["score_distribution"].items()]
-    parts = [f"{_title(result)}\npolicy {result['policy']}", _table(rows)]
+    parts = [f"{_title(result)}\npolicy {result['policy']}", table(rows)]
     if result["mistakes"]:
         mistakes = [
-            (m["node"], _move(m["plays"]), _move(m["best"]), f"{m['visits']:.5f}", f"{m['loss']:.5f}", f"{m['cost']:.5f}")
+            (
+                m["node"],
+                move_in_words(m["plays"]),
+                move_in_words(m["best"]),
+                f"{m['visits']:.5f}",
+                f"{m['loss']:.5f}",
+                f"{m['cost']:.5f}",
+            )
             for m in result["mistakes"]
         ]
-        parts.append(_table([("dearest mistakes", "plays", "best", "visits", "loss", "cost"), *mistakes]))
-    return "\n\n".join([*parts, _table([("score", "chance"), *scores])])
+        parts.append(table([("dearest mistakes", "plays", "best", "visits", "loss", "cost"), *mistakes]))
+    return "\n\n".join([*parts, table([("score", "chance"), *scores])])
 
 
 def _show_advise(result: Result) -> str:
     title = f"{_title(result)}\n{result['node']}\n\n"
     if not result["moves"]:
         return f"{title}no legal move: the turn ends, worth {_value(result, result['value'])}"
-    rows = [(_move(m), _value(result, m["value"]), _value(result, m["regret"])) for m in result["moves"]]
-    return title + _table([("move", "value", "regret"), *rows])
+    rows = [(move_in_words(m), _value(result, m["value"]), _value(result, m["regret"])) for m in result["moves"]]
+    return title + table([("move", "value", "regret"), *rows])
 
 
 def _show_simulate(result: Result) -> str:
@@ -271,7 +270,7 @@ def _show_simulate(result: Result) -> str:
         ("exact", _value(result, result["exact"])),
         ("z", "none" if result["z"] is None else f"{result['z']:.3f}"),
     ]
-    return f"{_title(result)}\npolicy {result['policy']}\n\n{_table(rows)}"
+    return f"{_title(result)}\npolicy {result['policy']}\n\n{table(rows)}"
 
 
 def _title(result: Result) -> str:
@@ -283,13 +282,15 @@ def _value(result: Result, value: float) -> str:
     return f"{value:.6f}" if result["objective"] == "score" else f"{value:.6%}"
 
 
-def _move(move: Result) -> str:
+def move_in_words(move: Result) -> str:
+    """A move as the rules describe it, in words."""
     if "keep" in move:
         return f"keep {move['keep']}"
     return f"shut {','.join(map(str, move['tiles']))}" if move["tiles"] else "no move"
 
 
-def _table(rows: Iterable[tuple[str, ...]]) -> str:
+def table(rows: Iterable[tuple[str, ...]]) -> str:
+    """Rows of text in aligned columns."""
     rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)

@@ -1,7 +1,7 @@
 """One turn as a Gymnasium environment."""
 
 import operator
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -29,7 +29,7 @@ class TurnEnv(gym.Env[Observation, np.int64]):
         transitions: the tables the environment steps through.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES, "render_fps": 2}
+    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012
 
     def __init__(self, game: Game, objective: str, illegal: str, render_mode: str | None):
         check_choice("treatment of illegal actions", illegal, ILLEGAL)
@@ -193,9 +193,9 @@ class ThreesEnv(TurnEnv):
     `Discrete(dice)`: action n keeps the n + 1 dice worth least. Legal for up to as many dice as were thrown.
 
     ## Observation Space
-    `Box(0, high, (1 + faces,), uint8)`: the points so far, then how many of the dice thrown show 1, 2, and so on. At the
-    end no dice are thrown. After an illegal action all numbers are 0. `env.unwrapped.node(observation)` is the node in
-    the arrays of the game.
+    `Box(0, high, (1 + faces,), uint8)`: the points so far, then how many of the dice thrown show 1, 2, and so on. At
+    the end no dice are thrown. After an illegal action all numbers are 0. `env.unwrapped.node(observation)` is the node
+    in the arrays of the game.
 
     ## Starting State
     No points, and the first throw of all dice. `reset(options={"points": 4, "roll": [3, 1, 6]})` starts with those

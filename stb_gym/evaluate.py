@@ -10,6 +10,7 @@ with u* the optimal utility. The second form of the regret is the performance di
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +27,15 @@ class Mistake:
 
     Attributes:
         node: index of the node.
+        plays: the action the policy takes there most often.
+        best: the optimal action of lowest index.
         visits: expected visits per turn.
         loss: what the policy's choice there loses, in the objective's unit.
     """
 
     node: int
+    plays: int
+    best: int
     visits: float
     loss: float
 
@@ -60,6 +65,7 @@ class Evaluation:
 
     @property
     def tables(self) -> TurnTables:
+        """The arrays of the game."""
         return self.optimum.tables
 
     @cached_property
@@ -80,7 +86,7 @@ class Evaluation:
         return 1 - self.regret / gap if gap > 0 else 1.0
 
     @cached_property
-    def _departs(self) -> NDArray[np.float64]:
+    def _departs(self) -> NDArray[Any]:
         """[N] the probability that the policy takes an action that is not optimal."""
         return np.bincount(self.tables.edge_node, self.weights * ~self.optimum.optimal, self.tables.nodes)
 
@@ -117,7 +123,17 @@ class Evaluation:
         """The nodes that add to the regret, dearest first."""
         cost = self.visits * self.loss
         order = np.argsort(-cost, kind="stable")[: np.count_nonzero(cost)][:limit]
-        return [Mistake(int(node), float(self.visits[node]), float(self.loss[node])) for node in order]
+        return [self._mistake(int(node)) for node in order]
+
+    def _mistake(self, node: int) -> Mistake:
+        edges = slice(self.tables.edge_start[node], self.tables.edge_start[node + 1])
+        return Mistake(
+            node=node,
+            plays=int(self.tables.edge_action[edges][self.weights[edges].argmax()]),
+            best=int(self.optimum.policy[node]),
+            visits=float(self.visits[node]),
+            loss=float(self.loss[node]),
+        )
 
 
 def evaluate(game: Game, policy: Policy, objective: str = "score") -> Evaluation:
@@ -136,9 +152,7 @@ def evaluate(game: Game, policy: Policy, objective: str = "score") -> Evaluation
     tables = optimum.tables
     weights = edge_weights(tables, policy)
     uniform = 1 / np.diff(tables.edge_start)[tables.edge_node]
-    return Evaluation(
-        optimum, weights, _visits(tables, weights), _value(optimum, weights), _value(optimum, uniform)
-    )
+    return Evaluation(optimum, weights, _visits(tables, weights), _value(optimum, weights), _value(optimum, uniform))
 
 
 def _value(optimum: Solution, weights: NDArray[np.float64]) -> float:

@@ -61,6 +61,9 @@ class Game(Protocol):
 
     name: ClassVar[str]
 
+    def __hash__(self) -> int:
+        """Equal rules are the same game; what is made of a game is kept by it."""
+
     @property
     def dice(self) -> int:
         """Dice of the first throw."""
@@ -181,7 +184,7 @@ def check_integer(name: str, value: Any, low: int, high: int) -> None:
         raise ValueError(f"{name} must be an integer from {low} to {high}, not {value!r}")
 
 
-def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
+def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
     """Raise a ValueError unless `value` is one of `allowed`."""
     if value not in allowed:
-        raise ValueError(f"unknown {name} {value!r}: allowed are {', '.join(allowed)}")
+        raise ValueError(f"unknown {name} {value!r}: allowed are {', '.join(map(str, allowed))}")

@@ -29,6 +29,7 @@ class Objective:
 
     @property
     def unit(self) -> str:
+        """What values are counted in."""
         return "points" if self.target is None else "probability"
 
     def utility(self, final_score: IntArray) -> NDArray[np.int64]:

@@ -52,7 +52,9 @@ def _weights_of_probabilities(tables: TurnTables, policy: Policy) -> NDArray[np.
     chosen = policy[tables.decisions].astype(float)
     _refuse(tables, ~(chosen >= 0).all(axis=1), lambda node: "has a probability that is negative or not a number")
     illegal = np.where(tables.legal(tables.decisions), 0, chosen)
-    _refuse(tables, illegal.any(axis=1), lambda node: f"has weight on the illegal action {_first(tables, policy, node)}")
+    _refuse(
+        tables, illegal.any(axis=1), lambda node: f"has weight on the illegal action {_first(tables, policy, node)}"
+    )
     total = chosen.sum(axis=1)
     _refuse(tables, abs(total - 1) > 1e-5, lambda node: f"has probabilities that sum to {policy[node].sum():g}, not 1")
     scale = np.ones(tables.nodes)
@@ -64,7 +66,7 @@ def _first(tables: TurnTables, policy: Policy, node: int) -> int:
     return int(((policy[node] != 0) & ~tables.legal(np.array([node]))[0]).argmax())
 
 
-def _refuse(tables: TurnTables, broken: NDArray[np.bool_], fault: Callable[[int], str]) -> None:
+def _refuse(tables: TurnTables, broken: Any, fault: Callable[[int], str]) -> None:
     if broken.any():
         node = int(tables.decisions[broken.argmax()])
         raise ValueError(f"the policy {fault(node)} at {tables.describe_node(node)}")

@@ -73,14 +73,17 @@ class TurnTables:
 
     @property
     def states(self) -> int:
+        """S."""
         return len(self.held)
 
     @property
     def nodes(self) -> int:
+        """N."""
         return len(self.node_state)
 
     @property
     def actions(self) -> int:
+        """A."""
         return len(self.game.moves)
 
     @cached_property
@@ -216,9 +219,7 @@ def _edges(
         rows = max(1, CHUNK // (len(rolls(game, throws).counts) * len(game.moves)))
         for first in range(block.start, block.stop, rows):
             edges = game.edges(held[first : min(first + rows, block.stop)], throws)
-            parts.append(
-                (node_start[first + edges.state] + edges.roll, edges.action, edges.next_held, edges.next_dice)
-            )
+            parts.append((node_start[first + edges.state] + edges.roll, edges.action, edges.next_held, edges.next_dice))
             size += len(edges.action)
             _check_size(game, "edges", size)
     node, action, next_held, next_dice = (np.concatenate(column) for column in zip(*parts, strict=True))

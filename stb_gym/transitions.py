@@ -57,8 +57,9 @@ class Transitions:
 
         Flat views of `next_state`, `node_of_throw` and `over`; lists of the rows of `observation` and `action_mask`.
         """
-        views = (memoryview(table.reshape(-1)) for table in (self.next_state, self.node_of_throw, self.over))
-        return (*views, list(self.observation), list(self.action_mask))
+        tables: tuple[Any, ...] = (self.next_state, self.node_of_throw, self.over)
+        views = (memoryview(table.reshape(-1)) for table in tables)
+        return *views, list(self.observation), list(self.action_mask)  # type: ignore[return-value]
 
     def beginnings(self, where: Mapping[str, Any]) -> tuple[int, IntArray]:
         """A state named by a person's words, and the throws there that lead to the named roll or leave a legal move.

@@ -1,6 +1,6 @@
 """Many turns at once as a Gymnasium vector environment: every step is a few gathers from the tables."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -35,7 +35,7 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
         transitions: the tables the environment steps through.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES, "render_fps": 2}
+    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012
 
     def __init__(
         self,
@@ -82,7 +82,10 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
             raise ValueError(f"reset_mask must be an array of {self.num_envs} booleans")
         self._begin(chosen, where)
         masks = self.transitions.action_mask.take(self._node, axis=0)
-        return self.transitions.observation.take(self._node, axis=0), {"action_mask": masks, "_action_mask": chosen.copy()}
+        return self.transitions.observation.take(self._node, axis=0), {
+            "action_mask": masks,
+            "_action_mask": chosen.copy(),
+        }
 
     def step(self, actions: Any) -> Step:
         """Make a move in every game and throw again.

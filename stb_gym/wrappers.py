@@ -8,9 +8,7 @@ from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
 
-class MaskInObservation(
-    gym.Wrapper[dict[str, NDArray[Any]], np.int64, NDArray[np.uint8], np.int64], RecordConstructorArgs
-):
+class MaskInObservation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorArgs):
     """Observations become {"observation": [O] uint8, "action_mask": [A] int8, 1 = legal}.
 
     Args:

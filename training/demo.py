@@ -1,0 +1,42 @@
+"""The whole of it in two minutes: solve both games, train masked PPO, and say how close it came to perfect play."""
+
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+from agents.config import Config
+from agents.ppo import PPOSettings
+from stb_gym import GAMES, solve
+from training.compare import comparison_table
+from training.report import report
+from training.run import Run
+from training.train import train
+
+OUT = Path("runs/demo")
+STEPS = 800_000
+
+
+def main() -> int:
+    """Run the demonstration; returns its exit status."""
+    for name, rules in GAMES.items():
+        began = time.perf_counter()
+        solution = solve(rules())
+        milliseconds = 1000 * (time.perf_counter() - began)
+        print(f"{name}: perfect play leaves {solution.value:.9f} points (solved exactly in {milliseconds:.1f} ms)")
+    print(f"training masked PPO on stb_gym/ShutTheBox-v0 for {STEPS:,} steps, measured exactly on the way")
+    torch.set_num_threads(2)
+    config = Config("ppo", "stb_gym/ShutTheBox-v0", PPOSettings(), steps=STEPS)
+    try:
+        train(config, OUT, overwrite=True)
+    except KeyboardInterrupt:
+        print(f"interrupted; the last measurement is in {OUT}", file=sys.stderr)
+        return 130
+    print(f"\n{comparison_table(report([Run.open(OUT)], OUT))}\n")
+    print(f"the report is {OUT / 'report.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

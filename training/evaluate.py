@@ -1,0 +1,44 @@
+"""Evaluate a run exactly, from its weights: `python -m training.evaluate RUN`."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from training.compare import compare, comparison_table
+from training.run import Run, describe, measure
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Evaluate the networks of a run exactly."""
+
+    run: tyro.conf.Positional[Path]
+    """Folder of the run."""
+    json: bool = False
+    """Print JSON instead of a table."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; returns its exit status."""
+    options = tyro.cli(Arguments, args=arguments, prog="training.evaluate")
+    try:
+        run = Run.open(options.run)
+        game, objective = run.game(), run.config.objective
+        greedy, greedy_evaluation, exploring = measure(game, run.learner(), objective)
+    except ValueError as error:
+        print(f"training.evaluate: {error}", file=sys.stderr)
+        return 2
+    if options.json:
+        both = {"greedy": describe(greedy_evaluation), "exploring": describe(exploring)}
+        print(json.dumps({**run.config.to_json(), "optimum": float(exploring.optimum.value), **both}))
+    else:
+        evaluations = compare(game, objective, {f"{run.config.algorithm} (greedy)": greedy})
+        print(comparison_table({**evaluations, f"{run.config.algorithm} (exploring)": exploring}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""Pictures of runs."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+from stb_gym import Evaluation
+from stb_gym.files import write_aside
+from training.run import Point
+
+COLOURS = ("#1f6f54", "#b5533c", "#3a5a9b", "#8a6d1d", "#6b4c9a", "#4a4a4a")
+
+
+def plot_regret(path: Path, curves: Mapping[str, Sequence[Point]], strategies: Mapping[str, float], unit: str) -> None:
+    """Draw the exact regret of runs against their steps, on a logarithmic axis.
+
+    Args:
+        path: the PNG to write.
+        curves: measurements by name of the run.
+        strategies: regret of strategies by name, drawn as horizontal lines.
+        unit: of the regret.
+    """
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    for colour, (name, points) in zip(COLOURS * len(curves), curves.items(), strict=False):
+        steps = [point.steps for point in points]
+        axes.plot(steps, [point.regret for point in points], color=colour, label=f"{name}, greedy")
+        exploring = [point.exploring_regret for point in points]
+        axes.plot(steps, exploring, color=colour, linewidth=1, linestyle=":", label=f"{name}, exploring")
+    for name, regret in strategies.items():
+        axes.axhline(regret, color="#999999", linewidth=0.8, linestyle="--")
+        axes.annotate(name, (0.995, regret), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8)
+    axes.set(yscale="log", xlabel="steps", ylabel=f"exact regret ({unit})")
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.margins(x=0)
+    axes.grid(alpha=0.25)
+    axes.legend(fontsize=8, loc="upper center")
+    _save(path, figure)
+
+
+def plot_scores(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
+    """Draw the exact score distributions of policies over each other."""
+    figure = Figure(figsize=(8, 3.5), layout="constrained")
+    axes = figure.add_subplot()
+    for colour, (name, evaluation) in zip(COLOURS * len(evaluations), evaluations.items(), strict=False):
+        scores = evaluation.score_distribution
+        axes.plot(list(scores), list(scores.values()), ".-", color=colour, linewidth=1, markersize=4, label=name)
+    axes.set(xlabel="final score (points)", ylabel="exact probability")
+    axes.grid(alpha=0.25)
+    axes.legend(fontsize=8)
+    _save(path, figure)
+
+
+def _save(path: Path, figure: Figure) -> None:
+    with write_aside(path) as aside:
+        figure.savefig(aside, dpi=130)

@@ -1,0 +1,137 @@
+"""One page of HTML about runs of one game, with tables and pictures: `python -m training.report RUN... --out FILE`."""
+
+import base64
+import io
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import numpy as np
+import tyro
+from matplotlib.image import imsave
+
+from stb_gym import STRATEGIES, Evaluation, TurnTables, render
+from stb_gym.cli import move_in_words
+from stb_gym.files import write_text
+from stb_gym.game import rolls, throw_faces
+from training.compare import COLUMNS, cells, compare, comparison_table
+from training.plots import plot_regret, plot_scores
+from training.run import Run
+
+MISTAKES = 6
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Write a report about runs of one game: a page of HTML and its pictures."""
+
+    runs: tyro.conf.Positional[tuple[Path, ...]]
+    """Folders of the runs."""
+    out: Path = Path("runs/report")
+    """Folder of the report."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; returns its exit status."""
+    options = tyro.cli(Arguments, args=arguments, prog="training.report")
+    try:
+        print(comparison_table(report([Run.open(folder) for folder in options.runs], options.out)))
+    except ValueError as error:
+        print(f"training.report: {error}", file=sys.stderr)
+        return 2
+    print(f"the report is {options.out / 'report.html'}", file=sys.stderr)
+    return 0
+
+
+def report(runs: list[Run], out: Path) -> dict[str, Evaluation]:
+    """Write report.html, regret.png and scores.png into a folder; returns the evaluations the report shows.
+
+    Raises:
+        ValueError: if there is no run, a run is damaged, or the runs are not of one game and objective.
+    """
+    if not runs:
+        raise ValueError("name at least one run")
+    game, objective = runs[0].game(), runs[0].config.objective
+    for run in runs[1:]:
+        if (run.game(), run.config.objective) != (game, objective):
+            raise ValueError(f"{run.folder} is not of the same game and objective as {runs[0].folder}")
+    names = _names(runs)
+    agents = {name: run.policy() for name, run in names.items()}
+    evaluations = compare(game, objective, agents)
+    unit = evaluations["optimum"].optimum.objective.unit
+    strategies = {name: evaluations[name].regret for name in STRATEGIES[game.name] if evaluations[name].regret > 0}
+    best_strategy = min(strategies, key=lambda name: strategies[name], default="random")
+    plot_regret(out / "regret.png", {name: run.curve() for name, run in names.items()}, strategies, unit)
+    plot_scores(out / "scores.png", {name: evaluations[name] for name in ("optimum", *names, best_strategy, "random")})
+    page = _template().render(
+        title=f"How close to perfect play? {runs[0].config.env.split('/')[-1]}",
+        summary=f"Perfect play of {game} is worth {evaluations['optimum'].value:.6g} {unit} ({objective}).",
+        unit_note=f"regret is what a policy loses against perfect play, in {unit}.",
+        columns=list(COLUMNS.values()),
+        rows=[
+            {"name": name, "cells": list(cells(each).values()), "agent": name in names}
+            for name, each in evaluations.items()
+        ],
+        regret_png=_base64((out / "regret.png").read_bytes()),
+        scores_png=_base64((out / "scores.png").read_bytes()),
+        agents=[{"name": name, "mistakes": _mistakes(evaluations[name])} for name in names],
+        runs=[{"name": name, **_training(run)} for name, run in names.items()],
+    )
+    write_text(out / "report.html", page)
+    return evaluations
+
+
+def _names(runs: list[Run]) -> Mapping[str, Run]:
+    """Runs by algorithm, or by folder where an algorithm occurs twice."""
+    algorithms = [run.config.algorithm for run in runs]
+    unique = len(set(algorithms)) == len(runs)
+    return {run.config.algorithm if unique else str(run.folder): run for run in runs}
+
+
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True)
+    return environment.get_template("report.html.j2")
+
+
+def _mistakes(evaluation: Evaluation) -> list[dict[str, str]]:
+    tables = evaluation.tables
+    return [
+        {
+            "node": tables.describe_node(mistake.node),
+            "plays": move_in_words(tables.game.describe_move(mistake.plays)),
+            "best": move_in_words(tables.game.describe_move(mistake.best)),
+            "loss": f"{mistake.loss:.4f}",
+            "visits": f"{mistake.visits:.3%}",
+            "cost": f"{mistake.cost:.5f}",
+            "png": _base64(_picture(tables, mistake.node)),
+        }
+        for mistake in evaluation.mistakes(MISTAKES)
+    ]
+
+
+def _picture(tables: TurnTables, node: int) -> bytes:
+    """A node as PNG, with the middle one of the throws that give its roll."""
+    state = int(tables.node_state[node])
+    held, dice = int(tables.held[state]), int(tables.dice[state])
+    throws = np.flatnonzero(rolls(tables.game, dice).of_throw == node - tables.node_start[state])
+    shown = throw_faces(int(throws[len(throws) // 2]), dice, tables.game.faces)
+    png = io.BytesIO()
+    imsave(png, render.picture(tables.game, held, dice, shown), format="png")
+    return png.getvalue()
+
+
+def _training(run: Run) -> dict[str, Any]:
+    result = run.result()
+    settings = " ".join(f"{name}={value}" for name, value in asdict(run.config.settings).items())
+    return {"steps": f"{result['steps']:,}", "seconds": f"{result['seconds']:.0f}", "settings": settings}
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
