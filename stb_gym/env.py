@@ -170,7 +170,7 @@ class ShutTheBoxEnv(TurnEnv):
     - `render_mode`: `"ansi"` for text, `"rgb_array"` for a picture.
 
     ## References
-    R. C. Bell, "Board and Table Games from Many Civilizations", 1979 (rules).
+    B. Hopfer, "Shut the box in Flachau", benjaminhopfer.com, 2014 (rules, and the first moves of perfect play).
 
     ## Version History
     - v0: first version.
@@ -221,6 +221,9 @@ class ThreesEnv(TurnEnv):
     - `illegal="end"`: an illegal action ends the turn with the worst score and reward there is; `"raise"`: it raises a
       ValueError. An action outside the action space always raises.
     - `render_mode`: `"ansi"` for text, `"rgb_array"` for a picture.
+
+    ## References
+    "Threes Away", rpasmd.org (rules, with antes and ties).
 
     ## Version History
     - v0: first version.

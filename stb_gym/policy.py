@@ -162,8 +162,8 @@ def load_policy(path: str | Path, game: Game) -> Policy:
         ValueError: if the file is none, is damaged, or holds a policy of another game.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            policy, name, rules = file["policy"], str(file["game"]), json.loads(str(file["rules"]))
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as entries:
+            policy, name, rules = entries["policy"], str(entries["game"]), json.loads(str(entries["rules"]))
     except FileNotFoundError:
         raise ValueError(f"there is no policy file {path}") from None
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error):

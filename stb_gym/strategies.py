@@ -44,8 +44,8 @@ def _prefer(tables: TurnTables, key: Callable[[Any], Iterable[int]]) -> Policy:
 
 def threes_only(tables: TurnTables) -> Policy:
     """Keep the threes and nothing else; without any, the one lowest die."""
-    threes = tables.observation[tables.decisions, FREE_FACE].astype(int)
-    return _at_decisions(tables, np.maximum(threes - 1, 0))
+    threes = tables.observation[tables.decisions, FREE_FACE : FREE_FACE + 1].sum(axis=1)  # none if dice have no 3
+    return _at_decisions(tables, np.maximum(threes, 1).astype(int) - 1)
 
 
 def take_all(tables: TurnTables) -> Policy:

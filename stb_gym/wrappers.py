@@ -37,7 +37,7 @@ class MaskInObservation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstru
 
     def action_masks(self) -> NDArray[np.bool_]:
         """[A] True = legal, as sb3-contrib asks for it."""
-        masks: NDArray[np.bool_] = self.get_wrapper_attr("action_masks")()
+        masks: NDArray[np.bool_] = self.env.get_wrapper_attr("action_masks")()
         return masks
 
     @staticmethod

@@ -1,0 +1,1 @@
+"""Tests, a file per room; `reference` is a second opinion that shares no code with the package."""

@@ -1,0 +1,161 @@
+"""Exact evaluation: the published numbers, the reference, and the two ways to compute a regret."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stb_gym import STRATEGIES, ShutTheBox, Threes, compile_game, evaluate, policy_from, solve, strategy
+from tests import reference
+from tests.twins import SMALL, STANDARD, position, roll_at, twin
+
+SCRIPTED = [(game, name) for game in [*SMALL, *STANDARD] for name in STRATEGIES[game.name]]
+NINE = ShutTheBox()
+
+
+def twin_policy(game, name):
+    """The strategy as the reference states it."""
+    other = twin(game)
+    return {
+        "random": lambda: reference.uniform(other),
+        "biggest-first": lambda: reference.biggest_first(other),
+        "fewest-then-biggest": lambda: reference.fewest_tiles(other),
+        "most-first": lambda: reference.most_tiles(other),
+        "threes-only": lambda: reference.threes_only,
+        "take-all": lambda: reference.take_all,
+    }[name]()
+
+
+def random_policy(game, seed):
+    """A policy [N, A] with random probabilities, some of them 0."""
+
+    def agent(observations, masks):
+        weights = np.random.default_rng(seed).exponential(size=masks.shape) * masks
+        weights[weights < 0.3 * weights.max(axis=1, keepdims=True)] = 0
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    return policy_from(game, agent)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shut"),
+    [
+        ("random", 20.418812228, 0.0203934956),
+        ("biggest-first", 11.373255046, 0.0695829302),
+        ("fewest-then-biggest", 11.323146870, 0.0699922778),
+    ],
+)
+def test_nine_tiles_strategies(name, value, shut):
+    evaluation = evaluate(NINE, strategy(NINE, name))
+    assert evaluation.value == pytest.approx(value, abs=1e-9)
+    assert evaluation.shut_probability == pytest.approx(shut, abs=1e-10)
+    assert evaluation.regret == pytest.approx(value - 11.15750844420262, abs=1e-9)
+
+
+def test_nine_tiles_optimum():
+    evaluation = evaluate(NINE, solve(NINE).policy)
+    assert evaluation.shut_probability == pytest.approx(0.0708885323, abs=1e-10)
+    assert (evaluation.regret, evaluation.gap_closed, evaluation.agreement) == (0, 1, 1)
+    assert evaluation.agreement_by_visits == 1
+    assert evaluation.mistakes() == []
+
+
+def test_number_of_tiles_shut_by_fewest_then_biggest():
+    count = ShutTheBox(score="count")
+    evaluation = evaluate(count, strategy(count, "fewest-then-biggest"))
+    assert 9 - evaluation.value == pytest.approx(6.658750985, abs=1e-9)
+
+
+@pytest.mark.parametrize(("name", "nodes"), [("biggest-first", 210), ("fewest-then-biggest", 181)])
+def test_nine_tiles_nodes_where_a_strategy_departs(name, nodes):
+    evaluation = evaluate(NINE, strategy(NINE, name))
+    assert np.count_nonzero(evaluation.loss > 1e-9) == nodes
+    assert round((1 - evaluation.agreement) * 4040) == nodes
+
+
+def test_nine_tiles_largest_loss_of_biggest_first():
+    evaluation = evaluate(NINE, strategy(NINE, "biggest-first"))
+    node = int(evaluation.loss.argmax())
+    assert evaluation.loss[node] == pytest.approx(4.467593, abs=1e-6)
+    assert evaluation.tables.describe_node(node) == "open 1,2,4,5,8,9, roll 12"
+
+
+@pytest.mark.parametrize(("name", "value"), [("threes-only", 6.804024892), ("random", 11.679629630)])
+def test_threes_strategies(name, value):
+    assert evaluate(Threes(), strategy(Threes(), name)).value == pytest.approx(value, abs=1e-9)
+
+
+@pytest.mark.parametrize(("game", "name"), SCRIPTED, ids=str)
+def test_strategies_are_those_of_the_reference(game, name):
+    evaluation = evaluate(game, strategy(game, name))
+    scores = reference.score_distribution(twin(game), twin_policy(game, name))
+    assert evaluation.value == pytest.approx(sum(score * float(chance) for score, chance in scores.items()), abs=1e-12)
+    assert evaluation.score_distribution == pytest.approx({s: float(p) for s, p in scores.items() if p}, abs=1e-12)
+    assert sum(evaluation.score_distribution.values()) == pytest.approx(1, abs=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    game=st.sampled_from(SMALL), seed=st.integers(0, 2**32), objective=st.sampled_from(["score", "shut", "at-most:4"])
+)
+def test_any_policy_is_worth_what_the_reference_says(game, seed, objective):
+    tables, policy = compile_game(game), random_policy(game, seed)
+    answers = {}
+    for node in tables.decisions:
+        state = tables.node_state[node]
+        where = position(game, int(tables.held[state]), int(tables.dice[state]))
+        answers[where, roll_at(tables, node)] = {
+            game.moves[action]: float(policy[node, action]) for action in np.flatnonzero(policy[node])
+        }
+    utility = {"score": reference.fewest, "shut": reference.shut, "at-most:4": reference.at_most(4)}[objective]
+    expected = float(reference.policy_value(twin(game), lambda where, roll: answers[where, roll], utility))
+    evaluation = evaluate(game, policy, objective)
+    assert evaluation.optimum.objective.sign * evaluation.value == pytest.approx(expected, abs=1e-6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    game=st.sampled_from([*SMALL, *STANDARD]), seed=st.integers(0, 2**32), objective=st.sampled_from(["score", "shut"])
+)
+def test_regret_is_the_difference_of_values_and_the_sum_of_losses(game, seed, objective):
+    for policy in (random_policy(game, seed), random_policy(game, seed).argmax(axis=1)):
+        evaluation = evaluate(game, policy, objective)
+        sign = evaluation.optimum.objective.sign
+        difference = sign * (evaluation.optimum.value - evaluation.value)
+        assert evaluation.regret == pytest.approx(difference, abs=1e-11)
+        assert evaluation.regret >= 0
+        assert sum(mistake.cost for mistake in evaluation.mistakes()) == pytest.approx(difference, abs=1e-11)
+
+
+@pytest.mark.parametrize("game", STANDARD, ids=str)
+def test_random_play_closes_nothing_of_the_gap_and_perfect_play_all(game):
+    assert evaluate(game, strategy(game, "random")).gap_closed == pytest.approx(0, abs=1e-12)
+    assert evaluate(game, solve(game).policy).gap_closed == 1
+    worst = evaluate(game, solve(game, worst=True).policy)
+    assert worst.value == pytest.approx(solve(game, worst=True).value, abs=1e-12)
+    assert worst.gap_closed < 0
+
+
+def test_where_nothing_can_be_chosen_every_policy_is_perfect():
+    game = ShutTheBox(tiles=1, dice=1)
+    assert evaluate(game, strategy(game, "random")).gap_closed == 1
+
+
+def test_visits_and_throws_of_a_turn_that_can_be_counted_by_hand():
+    game = Threes(dice=2)
+    evaluation = evaluate(game, strategy(game, "take-all"))
+    assert evaluation.mean_throws == pytest.approx(1)
+    keep_one = evaluate(game, np.zeros(compile_game(game).nodes, int))
+    assert keep_one.mean_throws == pytest.approx(2)
+    assert keep_one.visits.sum() == pytest.approx(3)  # two throws, and the end without dice
+
+
+def test_mistakes_are_listed_dearest_first_with_what_is_played_and_what_is_best():
+    evaluation = evaluate(NINE, strategy(NINE, "biggest-first"))
+    mistakes = evaluation.mistakes(5)
+    assert len(mistakes) == 5
+    assert [m.cost for m in mistakes] == sorted((m.cost for m in evaluation.mistakes()), reverse=True)[:5]
+    first = mistakes[0]
+    assert NINE.moves[first.plays] == (1, 5)
+    assert NINE.moves[first.best] == (2, 4)
+    assert evaluation.tables.describe_node(first.node) == "open 1,2,3,4,5,7,9, roll 6"

@@ -1,0 +1,160 @@
+"""Policies: what is refused, how any function becomes one, how one plays, and how one is stored."""
+
+import json
+
+import numpy as np
+import pytest
+
+from stb_gym import (
+    Player,
+    ShutTheBox,
+    Threes,
+    compile_game,
+    evaluate,
+    load_policy,
+    policy_from,
+    save_policy,
+    solve,
+    strategy,
+)
+
+GAME = ShutTheBox(tiles=6)
+TABLES = compile_game(GAME)
+
+
+def test_a_policy_with_an_illegal_action_is_refused_naming_the_node():
+    policy = solve(GAME).policy.copy()
+    node = int(TABLES.decisions[100])
+    policy[node] = np.flatnonzero(~TABLES.legal(np.array([node]))[0])[0]
+    with pytest.raises(ValueError, match=f"takes the illegal action {policy[node]} at {TABLES.describe_node(node)}$"):
+        evaluate(GAME, policy)
+
+
+def test_a_policy_with_weight_on_an_illegal_action_is_refused_naming_the_first_node():
+    policy = strategy(GAME, "random").copy()
+    for node in TABLES.decisions[[300, 20]]:
+        policy[node] = 1 / TABLES.actions
+    node = int(TABLES.decisions[20])
+    illegal = int((~TABLES.legal(np.array([node]))[0]).argmax())
+    with pytest.raises(
+        ValueError, match=f"has weight on the illegal action {illegal} at {TABLES.describe_node(node)}$"
+    ):
+        evaluate(GAME, policy)
+
+
+@pytest.mark.parametrize(
+    ("factor", "message"),
+    [(0.5, "probabilities that sum to 0.5, not 1"), (-1, "negative or not a number"), (np.nan, "negative or not")],
+)
+def test_a_policy_that_is_no_distribution_is_refused(factor, message):
+    policy = strategy(GAME, "random").copy()
+    policy[TABLES.decisions[7]] *= factor
+    with pytest.raises(ValueError, match=message):
+        evaluate(GAME, policy)
+
+
+@pytest.mark.parametrize("policy", [np.zeros(3, int), np.zeros((TABLES.nodes, 2)), np.zeros(TABLES.nodes), [1, 2]])
+def test_a_policy_of_another_shape_is_refused(policy):
+    with pytest.raises(ValueError, match=f"is an array of {TABLES.nodes} integers"):
+        evaluate(GAME, policy)
+
+
+@pytest.mark.parametrize("batch", [1, 100, 10**6])
+def test_any_function_becomes_a_policy(batch):
+    def first_legal(observations, masks):
+        assert observations.dtype == np.uint8
+        assert masks.dtype == np.bool_
+        assert masks.any(axis=1).all()
+        return masks.argmax(axis=1)
+
+    policy = policy_from(GAME, first_legal, batch=batch)
+    assert (policy[TABLES.decisions] == TABLES.edge_action[TABLES.edge_start[TABLES.decisions]]).all()
+
+    def uniform(observations, masks):
+        return masks / masks.sum(axis=1, keepdims=True)
+
+    assert evaluate(GAME, policy_from(GAME, uniform, batch=batch)).gap_closed == pytest.approx(0, abs=1e-12)
+
+
+def test_a_player_plays_its_policy():
+    policy = solve(GAME).policy
+    player = Player(GAME, policy)
+    assert (player(TABLES.observation[TABLES.decisions]) == policy[TABLES.decisions]).all()
+    for node in TABLES.decisions[::50]:
+        assert player(TABLES.observation[node]) == policy[node]
+        assert type(player(TABLES.observation[node])) is int
+
+
+def test_a_player_chooses_with_the_probabilities_of_its_policy():
+    policy = strategy(GAME, "random").copy()
+    node = int(TABLES.decisions[np.diff(TABLES.edge_start)[TABLES.decisions].argmax()])
+    actions = np.flatnonzero(policy[node])
+    policy[node, actions] = np.arange(len(actions)) / np.arange(len(actions)).sum()
+    chosen = Player(GAME, policy, seed=1)(np.repeat(TABLES.observation[node][None], 100_000, axis=0))
+    shares = np.bincount(chosen, minlength=TABLES.actions) / 100_000
+    assert shares == pytest.approx(policy[node], abs=0.01)
+    assert shares[actions[0]] == 0
+
+
+def test_a_player_gives_legal_actions_everywhere_and_0_where_the_turn_is_over():
+    player = Player(GAME, strategy(GAME, "random"), seed=2)
+    for _ in range(20):
+        actions = player(TABLES.observation)
+        assert TABLES.legal()[TABLES.decisions, actions[TABLES.decisions]].all()
+        assert (np.delete(actions, TABLES.decisions) == 0).all()
+
+
+def test_what_is_no_observation_is_refused():
+    player = Player(GAME, solve(GAME).policy)
+    with pytest.raises(ValueError, match=r"has 17 numbers, not shape \(3,\)"):
+        player(np.zeros(3))
+    two_rolls = TABLES.observation[TABLES.decisions[0]].copy()
+    two_rolls[-2:] = 1
+    with pytest.raises(ValueError, match="is no observation of ShutTheBox"):
+        player(two_rolls)
+    with pytest.raises(ValueError, match="is no observation of ShutTheBox"):
+        player(TABLES.observation[5] * 256.0)
+
+
+@pytest.mark.parametrize("policy", [solve(GAME).policy, strategy(GAME, "random")], ids=["actions", "probabilities"])
+def test_policies_are_stored_and_loaded(tmp_path, policy):
+    path = tmp_path / "sub" / "policy.npz"
+    save_policy(path, GAME, policy)
+    assert (load_policy(path, GAME) == policy).all()
+    assert [file.name for file in path.parent.iterdir()] == ["policy.npz"]
+
+
+def test_a_policy_file_of_another_game_is_refused(tmp_path):
+    save_policy(tmp_path / "policy.npz", GAME, solve(GAME).policy)
+    for other in (ShutTheBox(tiles=6, score="count"), Threes()):
+        with pytest.raises(ValueError, match="is a policy of shut-the-box with .*'tiles': 6"):
+            load_policy(tmp_path / "policy.npz", other)
+
+
+def test_damaged_and_foreign_policy_files_are_refused(tmp_path):
+    path = tmp_path / "policy.npz"
+    with pytest.raises(ValueError, match="there is no policy file"):
+        load_policy(path, GAME)
+    save_policy(path, GAME, solve(GAME).policy)
+    whole = path.read_bytes()
+    for damaged in (whole[: len(whole) // 2], whole[:100] + b"\0" * 50 + whole[150:], b"", b"hello", b"\x80\x04K\x01."):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="is not a policy file of stb_gym, or is damaged"):
+            load_policy(path, GAME)
+    np.savez(path, policy=np.array([{}], object), game="shut-the-box", rules=json.dumps({}))
+    with pytest.raises(ValueError, match="is not a policy file of stb_gym, or is damaged"):
+        load_policy(path, GAME)
+    np.savez(path, policy=np.zeros(4, int), game="shut-the-box", rules='{"tiles":6,"dice":2,"faces":6,"score":"sum"}')
+    with pytest.raises(ValueError, match=f"is an array of {TABLES.nodes} integers"):
+        load_policy(path, GAME)
+
+
+def test_nothing_is_left_of_a_file_that_could_not_be_written(tmp_path):
+    with pytest.raises(ValueError, match="illegal action"):
+        save_policy(tmp_path / "policy.npz", GAME, np.full(TABLES.nodes, 0))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unknown_strategies_are_refused():
+    with pytest.raises(ValueError, match="unknown strategy of threes 'biggest-first': allowed are random, threes-only"):
+        strategy(Threes(), "biggest-first")

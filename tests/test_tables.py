@@ -1,0 +1,150 @@
+"""The compiled arrays against the rules as the reference states them: every state, roll and move."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from stb_gym import ShutTheBox, Threes, compile_game
+from stb_gym.game import Edges, rolls, throw_faces
+from stb_gym.shut_the_box import NO_MOVE
+from tests.twins import SMALL, STANDARD, moves_at, nodes_of, position, roll_at, throwing_states, twin
+
+
+@pytest.mark.parametrize("game", [*SMALL, *STANDARD], ids=str)
+def test_states_rolls_and_moves_are_those_of_the_rules(game):
+    tables, other = compile_game(game), twin(game)
+    positions = dict(throwing_states(tables))
+    assert sorted(map(str, positions.values())) == sorted(str(p) for p in other.positions() if not other.is_over(p))
+    for state, where in positions.items():
+        chances = {roll_at(tables, node): tables.node_probability[node] for node in nodes_of(tables, state)}
+        assert chances == pytest.approx({roll: float(chance) for roll, chance in other.outcomes(where)}, abs=1e-15)
+        for node in nodes_of(tables, state):
+            found = {
+                move: position(game, int(tables.held[s]), int(tables.dice[s]))
+                for move, s in moves_at(tables, node).items()
+            }
+            assert found == dict(other.moves(where, roll_at(tables, node))), tables.describe_node(node)
+
+
+@pytest.mark.parametrize("game", [*SMALL, *STANDARD], ids=str)
+def test_final_scores_are_those_of_the_rules(game):
+    tables, other = compile_game(game), twin(game)
+    for state in range(tables.states):
+        where = position(game, int(tables.held[state]), int(tables.dice[state]))
+        assert tables.final_score[state] == other.final_score(where)
+
+
+def test_sizes_of_the_nine_tile_box():
+    tables = compile_game(ShutTheBox())
+    choices = np.diff(tables.edge_start)
+    assert (tables.states, tables.actions) == (512, 62)
+    assert (len(tables.decisions), np.count_nonzero(choices > 1), len(tables.edge_next)) == (4040, 1774, 7104)
+
+
+def test_every_edge_leads_to_a_lower_level_and_levels_cover_everything():
+    tables = compile_game(Threes())
+    level_of = np.empty(tables.states, int)
+    for number, level in enumerate(tables.levels):
+        level_of[level.states] = number
+    assert (level_of[tables.edge_next] < level_of[tables.node_state[tables.edge_node]]).all()
+    for part, size in (("states", tables.states), ("nodes", tables.nodes), ("edges", len(tables.edge_next))):
+        bounds = [(getattr(level, part).start, getattr(level, part).stop) for level in tables.levels]
+        assert [0, *(stop for _, stop in bounds)] == [*(start for start, _ in bounds), size]
+
+
+def test_observations_of_different_nodes_differ():
+    for game in (*SMALL, *STANDARD):
+        tables = compile_game(game)
+        assert len(np.unique(tables.observation, axis=0)) == tables.nodes
+        assert (tables.observation <= game.observation_high).all()
+        assert (tables.observation_index.find(tables.observation) == np.arange(tables.nodes)).all()
+
+
+def test_legal_marks_the_edges():
+    tables = compile_game(ShutTheBox(tiles=6))
+    mask = tables.legal()
+    assert mask.sum() == len(tables.edge_next)
+    assert mask[tables.edge_node, tables.edge_action].all()
+    some = np.array([40, 3, 17])
+    assert (tables.legal(some) == mask[some]).all()
+
+
+@pytest.mark.parametrize("game", [ShutTheBox(faces=4, dice=3), Threes(dice=3)], ids=str)
+def test_every_throw_gives_the_roll_of_its_faces(game):
+    table = rolls(game, 3)
+    for throw, roll in enumerate(table.of_throw):
+        faces = throw_faces(throw, 3, game.faces)
+        expected = [sum(faces)] if isinstance(game, ShutTheBox) else sorted(faces, key=lambda f: (f != 3, f))
+        assert table.shown[roll].tolist() == expected
+    assert (np.bincount(table.of_throw) == table.counts).all()
+
+
+def test_a_first_roll_that_fits_nothing_has_one_legal_move_which_ends_the_turn():
+    game = ShutTheBox(tiles=3)
+    tables = compile_game(game)
+    assert game.moves[-1] == NO_MOVE
+    dead = [node for node in nodes_of(tables, tables.start) if roll_at(tables, node) > 6]
+    assert len(dead) == 6
+    for node in dead:
+        [edge] = range(tables.edge_start[node], tables.edge_start[node + 1])
+        after = tables.edge_next[edge]
+        assert tables.edge_action[edge] == len(game.moves) - 1
+        assert (tables.held[after], tables.dice[after], tables.final_score[after]) == (0b111, 0, 6)
+    assert NO_MOVE not in ShutTheBox().moves
+
+
+@dataclass(frozen=True)
+class Broken(Threes):
+    """Threes with one fault in its edges."""
+
+    fault: str = ""
+    name: ClassVar[str] = "broken"
+
+    def edges(self, held, dice):
+        edges = super().edges(held, dice)
+        if dice != 2:
+            return edges
+        if self.fault == "order":
+            return Edges(*(column[::-1] for column in edges))
+        if self.fault == "nowhere":
+            return edges._replace(next_held=edges.next_held + 50)
+        return edges._replace(next_dice=np.full_like(edges.next_dice, 2), next_held=edges.next_held * 0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [("order", "is not in order"), ("nowhere", "leads to no state"), ("level", "that is not of a lower level")],
+)
+def test_rules_that_break_their_contract_are_refused_by_name(fault, message):
+    with pytest.raises(ValueError, match=f"move .* dice left, roll .*{message}"):
+        compile_game(Broken(dice=3, fault=fault))
+
+
+def test_games_that_do_not_fit_are_refused_with_their_size(monkeypatch):
+    with pytest.raises(ValueError, match=r"7 dice of 20 faces have 1,280,000,000 throws"):
+        compile_game(ShutTheBox(dice=7, faces=20))
+    monkeypatch.setattr("stb_gym.tables.LARGEST_TABLE", 4090)
+    with pytest.raises(ValueError, match=r"tiles=8, dice=3.* has [\d,]+ edges or more; arrays of at most 4,090 fit"):
+        compile_game(ShutTheBox(tiles=8, dice=3))
+    with pytest.raises(ValueError, match=r"tiles=8, dice=4.* has 5,356 nodes or more"):
+        compile_game(ShutTheBox(tiles=8, dice=4))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ShutTheBox(tiles=0), "tiles must be an integer from 1 to 16, not 0"),
+        (lambda: ShutTheBox(tiles=17), "tiles must be"),
+        (lambda: ShutTheBox(tiles=9.0), "tiles must be"),
+        (lambda: ShutTheBox(dice=True), "dice must be"),
+        (lambda: ShutTheBox(faces=1), "faces must be an integer from 2 to 20, not 1"),
+        (lambda: ShutTheBox(score="golf"), "unknown score 'golf': allowed are sum, count"),
+        (lambda: Threes(dice=8), "dice must be an integer from 1 to 7, not 8"),
+        (lambda: Threes(faces=21), "faces must be"),
+    ],
+)
+def test_fields_out_of_range_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -1,0 +1,286 @@
+"""The vector environments: many games that end at different times, every transition against the arrays."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+from scipy import stats
+
+from stb_gym import Player, ShutTheBox, Threes, compile_game, strategy
+
+BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
+GAMES = 64
+VARIANTS = [(BOX, {}), (BOX, {"tiles": 3}), (THREES, {}), (BOX, {"tiles": 12, "objective": "shut"})]
+
+
+def make(name, mode, **options):
+    return gym.make_vec(name, GAMES, autoreset_mode=mode, **options)
+
+
+def random_player(env, seed=0):
+    return Player(env.game, strategy(env.game, "random"), seed)
+
+
+def next_state(tables, node, action):
+    edges = slice(tables.edge_start[node], tables.edge_start[node + 1])
+    return dict(zip(tables.edge_action[edges], tables.edge_next[edges], strict=True))[action]
+
+
+def check_end(env, node, reward, score):
+    state = env.transitions.tables.node_state[node]
+    assert score == env.transitions.tables.final_score[state]
+    assert reward == {"score": -score, "shut": float(score == 0)}[env.objective]
+
+
+@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
+def test_next_step_begins_anew_in_the_step_after_the_end(name, options):
+    env = make(name, AutoresetMode.NEXT_STEP, **options)
+    tables = env.transitions.tables
+    player, decides = random_player(env), np.diff(tables.edge_start) > 0
+    observation, info = env.reset(seed=1)
+    nodes, over, ended_together = env.node(observation), np.zeros(GAMES, bool), set()
+    for _ in range(60):
+        actions = player(observation)
+        observation, reward, terminated, truncated, info = env.step(actions)
+        after = env.node(observation)
+        for game in range(GAMES):
+            expected = tables.start if over[game] else next_state(tables, nodes[game], actions[game])
+            assert tables.node_state[after[game]] == expected
+            assert terminated[game] == (not decides[after[game]])
+            assert not terminated[game] or not over[game]
+            if terminated[game]:
+                check_end(env, after[game], reward[game], info["final_score"][game])
+            else:
+                assert reward[game] == 0
+        assert not truncated.any()
+        assert (info["_final_score"] == terminated).all()
+        assert (info["action_mask"] == tables.legal(after)).all()
+        assert not info["illegal_action"].any()
+        nodes, over = after, terminated
+        ended_together.add(int(terminated.sum()))
+    assert len(ended_together) > 5  # games did end at different times
+
+
+@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
+def test_same_step_begins_anew_at_once_and_tells_the_end(name, options):
+    env = make(name, AutoresetMode.SAME_STEP, **options)
+    tables = env.transitions.tables
+    player = random_player(env)
+    observation, info = env.reset(seed=2)
+    nodes = env.node(observation)
+    for _ in range(60):
+        actions = player(observation)
+        observation, reward, terminated, _, info = env.step(actions)
+        after = env.node(observation)
+        assert info["action_mask"].any(axis=1).all()
+        assert (info["action_mask"] == tables.legal(after)).all()
+        if not terminated.any():
+            assert "final_obs" not in info
+            continue
+        assert (info["_final_obs"] == terminated).all()
+        assert (info["_final_info"] == terminated).all()
+        for game in range(GAMES):
+            last = env.node(info["final_obs"][game]) if terminated[game] else after[game]
+            assert tables.node_state[last] == next_state(tables, nodes[game], actions[game])
+            if terminated[game]:
+                assert tables.node_state[after[game]] == tables.start
+                check_end(env, last, reward[game], info["final_info"]["final_score"][game])
+            else:
+                assert info["final_obs"][game] is None
+                assert reward[game] == 0
+        nodes = after
+
+
+@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
+def test_disabled_waits_for_a_reset_of_the_games_that_are_over(name, options):
+    env = make(name, AutoresetMode.DISABLED, **options)
+    tables = env.transitions.tables
+    player = random_player(env)
+    observation, _ = env.reset(seed=3)
+    resets = 0
+    for _ in range(60):
+        before, actions = env.node(observation), player(observation)
+        observation, _, terminated, _, _ = env.step(actions)
+        after = env.node(observation)
+        assert [next_state(tables, *move) for move in zip(before, actions, strict=True)] == list(
+            tables.node_state[after]
+        )
+        if terminated.any():
+            with pytest.raises(RuntimeError, match="a game is over"):
+                env.step(actions)
+            observation, info = env.reset(options={"reset_mask": terminated})
+            now = env.node(observation)
+            assert (now[~terminated] == after[~terminated]).all()
+            assert (tables.node_state[now[terminated]] == tables.start).all()
+            assert (info["action_mask"] == tables.legal(now)).all()
+            resets += 1
+    assert resets > 5
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_same_seed_same_games_and_games_differ(mode):
+    runs = []
+    for _ in range(2):
+        env = make(BOX, mode)
+        player = random_player(env, seed=7)
+        observation, _ = env.reset(seed=8)
+        run = [observation]
+        for _ in range(3):
+            observation, *_ = env.step(player(observation))
+            run.append(observation)
+            if mode == AutoresetMode.DISABLED and env.transitions.over[env.node(observation)].any():
+                break
+        runs.append(np.array(run))
+    assert (runs[0] == runs[1]).all()
+    assert len(np.unique(runs[0][1], axis=0)) > 20
+    env = make(BOX, mode)
+    assert (env.reset(seed=9)[0] != runs[0][0]).any()
+
+
+@pytest.mark.parametrize(("name", "game"), [(BOX, ShutTheBox()), (THREES, Threes())])
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_rolls_follow_their_probabilities_at_every_beginning(name, game, mode):
+    tables = compile_game(game)
+    first = slice(*tables.node_start[tables.start : tables.start + 2])
+    env = gym.make_vec(name, 2048, autoreset_mode=mode)
+    player = random_player(env)
+    observation, _ = env.reset(seed=12)
+    seen = np.zeros(tables.nodes)
+    begun = np.zeros(2048, bool)
+    for _ in range(40):
+        observation, _, terminated, _, _ = env.step(player(observation))
+        fresh = begun if mode == AutoresetMode.NEXT_STEP else terminated
+        seen += np.bincount(env.node(observation)[fresh], minlength=tables.nodes)
+        begun = terminated
+    expected = seen.sum() * tables.node_probability[first]
+    assert seen[first].sum() == seen.sum() > 10_000
+    assert stats.chisquare(seen[first], expected).pvalue > 1e-3
+
+
+def test_later_rolls_follow_their_probabilities_too():
+    env = gym.make_vec(THREES, 20_000)
+    observation, _ = env.reset(seed=4)
+    observation, *_ = env.step(np.full(20_000, 2))  # keeping three of five dice leaves two
+    tables = env.transitions.tables
+    rolls = env.node(observation) - tables.node_start[tables.node_state[env.node(observation)]]
+    two_dice = tables.node_probability[slice(*tables.node_start[tables.find_state(0, 2) :][:2])]
+    assert stats.chisquare(np.bincount(rolls, minlength=21), 20_000 * two_dice).pvalue > 1e-3
+
+
+def test_illegal_actions_end_their_games_alone():
+    for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP):
+        env = make(BOX, mode)
+        player = random_player(env)
+        observation, info = env.reset(seed=5)
+        actions = player(observation)
+        wrong = np.arange(GAMES) % 3 == 0
+        actions[wrong] = info["action_mask"][wrong].argmin(axis=1)
+        _, reward, terminated, _, info = env.step(actions)
+        told = info["final_info"] if mode == AutoresetMode.SAME_STEP else info
+        assert (told["illegal_action"] == wrong).all()
+        assert terminated[wrong].all()
+        assert not terminated[~wrong].all()
+        assert (reward[wrong] == -45).all()
+        assert (told["final_score"][wrong] == 45).all()
+        assert (reward[~wrong] > -45).all()
+
+
+def test_a_forfeited_game_begins_anew():
+    env = make(BOX, AutoresetMode.NEXT_STEP)
+    _, info = env.reset(seed=6)
+    observation, *_ = env.step(info["action_mask"].argmin(axis=1))
+    assert not observation.any()
+    observation, reward, terminated, _, info = env.step(np.zeros(GAMES, int))
+    assert (env.transitions.tables.node_state[env.node(observation)] == env.transitions.tables.start).all()
+    assert not terminated.any()
+    assert not reward.any()
+    assert not info["illegal_action"].any()
+
+
+def test_an_illegal_action_raises_if_asked_to_naming_the_game():
+    env = make(BOX, AutoresetMode.NEXT_STEP, illegal="raise")
+    observation, info = env.reset(seed=5)
+    actions = random_player(env)(observation)
+    actions[10] = info["action_mask"][10].argmin()
+    with pytest.raises(ValueError, match=f"action {actions[10]} of game 10 is illegal at open 1,2,3,4,5,6,7,8,9, roll"):
+        env.step(actions)
+    assert (env.action_masks() == info["action_mask"]).all()
+
+
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [
+        (np.full(GAMES, 62), "actions must be from 0 to 61, not 62"),
+        (np.full(GAMES, -1), "not -1"),
+        (np.zeros(GAMES - 1, int), r"actions must be 64 integers, not shape \(63,\)"),
+        (np.zeros(GAMES), "of type float64"),
+        (0, r"not shape \(\)"),
+    ],
+)
+def test_actions_outside_the_space_raise(actions, message):
+    env = make(BOX, AutoresetMode.NEXT_STEP)
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=message):
+        env.step(actions)
+
+
+def test_reset_begins_where_it_is_told():
+    env = make(BOX, AutoresetMode.NEXT_STEP)
+    observation, info = env.reset(seed=0, options={"open": [1, 4, 5, 8], "roll": 9})
+    assert {env.transitions.tables.describe_node(node) for node in env.node(observation)} == {"open 1,4,5,8, roll 9"}
+    assert (info["action_mask"].sum(axis=1) == 2).all()
+    for mask in (np.ones(3, bool), np.ones(GAMES), [True] * GAMES):
+        with pytest.raises(ValueError, match="reset_mask must be an array of 64 booleans"):
+            env.reset(options={"reset_mask": mask})
+
+
+def test_what_a_step_returns_stays_as_it_is():
+    env = make(BOX, AutoresetMode.NEXT_STEP)
+    player = random_player(env)
+    observation, info = env.reset(seed=0)
+    before, mask = observation.copy(), info["action_mask"].copy()
+    env.step(player(observation))
+    assert (observation == before).all()
+    assert (info["action_mask"] == mask).all()
+
+
+def test_spaces_metadata_and_rendering():
+    for mode in AutoresetMode:
+        env = make(BOX, mode, render_mode="ansi")
+        assert env.metadata["autoreset_mode"] is mode
+        observation, _ = env.reset(seed=0)
+        assert env.observation_space.contains(observation)
+        assert env.action_space.shape == (GAMES,)
+        frames = env.render()
+        assert len(frames) == GAMES
+        assert all("dice" in frame for frame in frames)
+    assert make(BOX, AutoresetMode.NEXT_STEP).render() is None
+    pictures = make(THREES, "NextStep", render_mode="rgb_array")
+    pictures.reset(seed=0)
+    assert {picture.shape for picture in pictures.render()} == {(310, 452, 3)}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"num_envs": 0}, "num_envs must be an integer from 1"),
+        ({"autoreset_mode": "never"}, "unknown autoreset mode 'never': allowed are NextStep, SameStep, Disabled"),
+        ({"render_mode": "human"}, "unknown render mode 'human'"),
+    ],
+)
+def test_arguments_that_are_none_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        gym.make_vec(BOX, **options)
+
+
+def test_gymnasiums_own_vector_wrappers_work():
+    env = gym.wrappers.vector.RecordEpisodeStatistics(make(BOX, AutoresetMode.NEXT_STEP))
+    player = random_player(env.unwrapped)
+    observation, _ = env.reset(seed=1)
+    returns = []
+    for _ in range(30):
+        observation, _, terminated, _, info = env.step(player(observation))
+        if terminated.any():
+            returns += info["episode"]["r"][info["_episode"]].tolist()
+            assert (info["episode"]["r"][terminated] == -info["final_score"][terminated]).all()
+    assert len(returns) > 100

@@ -1,0 +1,57 @@
+"""Games of the package beside their twins in `tests.reference`, and the translation between the two."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from stb_gym import GAMES, Game, ShutTheBox, Threes, TurnTables
+from tests import reference
+
+SMALL = [
+    ShutTheBox(tiles=1, dice=1),
+    ShutTheBox(tiles=3),
+    ShutTheBox(tiles=4, dice=1, faces=4),
+    ShutTheBox(tiles=5, dice=2, faces=3),
+    ShutTheBox(tiles=5, score="count"),
+    ShutTheBox(tiles=6, dice=3, faces=2),
+    ShutTheBox(tiles=6),
+    Threes(dice=1),
+    Threes(dice=2, faces=2),
+    Threes(dice=2, faces=8),
+    Threes(dice=3),
+]
+STANDARD = [game() for game in GAMES.values()]
+
+
+def twin(game: Game) -> reference.Game:
+    return {ShutTheBox: reference.ShutTheBox, Threes: reference.Threes}[type(game)](**asdict(game))
+
+
+def position(game: Game, held: int, dice: int) -> Any:
+    if isinstance(game, Threes):
+        return held, dice
+    return frozenset(tile for tile in range(1, game.tiles + 1) if held >> (tile - 1) & 1)
+
+
+def roll_at(tables: TurnTables, node: int) -> Any:
+    shown = tuple(int(number) for number in tables.node_roll(node))
+    return tuple(sorted(shown)) if isinstance(tables.game, Threes) else shown[0]
+
+
+def throwing_states(tables: TurnTables) -> Iterator[tuple[int, Any]]:
+    """Every state with dice, and its twin's position."""
+    for state in range(tables.states):
+        if tables.dice[state] > 0:
+            yield state, position(tables.game, int(tables.held[state]), int(tables.dice[state]))
+
+
+def nodes_of(tables: TurnTables, state: int) -> range:
+    return range(tables.node_start[state], tables.node_start[state + 1])
+
+
+def moves_at(tables: TurnTables, node: int) -> dict[Any, int]:
+    """Next state by move, in the twin's words; without "no move", which the twin does not know."""
+    edges = range(tables.edge_start[node], tables.edge_start[node + 1])
+    moves = {tables.game.moves[tables.edge_action[edge]]: int(tables.edge_next[edge]) for edge in edges}
+    moves.pop((), None)
+    return moves
