@@ -34,7 +34,7 @@ class DQNSettings:
 
     games: int = 256
     """Games played at once (stable-baselines3: 1)."""
-    batch_size: int = 2048
+    batch_size: int = 1024
     """Samples in a minibatch (stable-baselines3: 32)."""
     gradient_steps: int = 1
     """Updates after every step of the games."""
@@ -46,8 +46,8 @@ class DQNSettings:
     """Transitions in the replay buffer."""
     learning_starts: int = 10_000
     """Steps of the warm-up, in which all moves are random (stable-baselines3: 100)."""
-    target_update_interval: int = 5_000
-    """Steps between two copies of the network to the target network (stable-baselines3: 10000)."""
+    target_update_interval: int = 10_000
+    """Steps between two copies of the network to the target network."""
     width: int = 256
     """Units in each of the two hidden layers (stable-baselines3: 64)."""
 

@@ -165,7 +165,7 @@ def test_a_first_roll_that_fits_nothing_leaves_no_move():
     assert env.unwrapped.game.moves[-1] == NO_MOVE
     dead = 0
     for seed in range(50):
-        observation, info = env.reset(seed=seed)
+        _, info = env.reset(seed=seed)
         if info["action_mask"][-1]:
             dead += 1
             assert info["action_mask"].sum() == 1
@@ -296,4 +296,4 @@ def test_the_class_docstrings_are_rules_pages_in_gymnasiums_order():
 
 def test_importing_the_package_registers_the_environments():
     assert {spec.id for spec in gym.registry.values() if spec.namespace == "stb_gym"} == {BOX, THREES}
-    assert stb_gym.GAMES == {"shut-the-box": ShutTheBox, "threes": Threes}
+    assert {"shut-the-box": ShutTheBox, "threes": Threes} == stb_gym.GAMES

@@ -127,7 +127,7 @@ def test_policies_are_stored_and_loaded(tmp_path, policy):
 def test_a_policy_file_of_another_game_is_refused(tmp_path):
     save_policy(tmp_path / "policy.npz", GAME, solve(GAME).policy)
     for other in (ShutTheBox(tiles=6, score="count"), Threes()):
-        with pytest.raises(ValueError, match="is a policy of shut-the-box with .*'tiles': 6"):
+        with pytest.raises(ValueError, match=r"is a policy of shut-the-box with .*'tiles': 6"):
             load_policy(tmp_path / "policy.npz", other)
 
 

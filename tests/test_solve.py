@@ -207,5 +207,5 @@ def test_many_utilities_at_once_give_what_each_gives_alone():
 
 @pytest.mark.parametrize("objective", ["points", "at-most", "at-most:", "at-most:-1", "at-most:x", "", None, 3])
 def test_unknown_objectives_are_refused(objective):
-    with pytest.raises(ValueError, match="unknown objective .*: allowed are score, shut, at-most:T"):
+    with pytest.raises(ValueError, match=r"unknown objective .*: allowed are score, shut, at-most:T"):
         solve(NINE, objective)

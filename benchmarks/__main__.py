@@ -1,0 +1,130 @@
+"""Run the benchmarks: `python -m benchmarks [solving] [vector] [scalar] [training]`."""
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from statistics import median
+from typing import Any, Literal
+
+import tyro
+
+from benchmarks.environments import scalar, vector
+from benchmarks.solving import solving
+from benchmarks.timing import Comparison, Result, measure
+from benchmarks.training import training
+
+Name = Literal["solving", "vector", "scalar", "training"]
+BENCHMARKS: dict[Name, Callable[[], Iterator[Comparison]]] = {
+    "solving": solving,
+    "vector": vector,
+    "scalar": scalar,
+    "training": training,
+}
+PACKAGES = ("numpy", "gymnasium", "torch", "stable-baselines3", "sb3-contrib", "quantecon", "envpool")
+LAYOUT = "{:<38}{:>15}  {:<29}{:>15}  {:>6}  {:<15} {}"
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Time the package against its peers, side by side: a ratio of 5 says that ours is 5 times as fast.
+
+    A ratio is the median of the rounds', followed by the least and the largest. The last column is the bar we mean to
+    meet and whether the median does; a comparison without one is for information.
+    """
+
+    names: tyro.conf.Positional[tuple[Name, ...]] = ()
+    """Benchmarks to run (default: all)."""
+    json: bool = False
+    """Print JSON with the times of every round instead of a table."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; returns its exit status."""
+    options = tyro.cli(Arguments, args=arguments, prog="benchmarks")
+    results = []
+    try:
+        if not options.json:
+            print(LAYOUT.format("", "ours", "peer", "theirs", "ratio", "", "bar"), flush=True)
+        for name in options.names or BENCHMARKS:
+            print(f"preparing {name}", file=sys.stderr)
+            for comparison in BENCHMARKS[name]():
+                results.append(measure(comparison))
+                if not options.json:
+                    print(row(results[-1]), flush=True)
+    except KeyboardInterrupt:
+        print("benchmarks: interrupted", file=sys.stderr)
+        return 130
+    if options.json:
+        print(json.dumps({"machine": machine(), "results": [to_json(result) for result in results]}, indent=2))
+    else:
+        print("\n" + ", ".join(f"{name} {value}" for name, value in machine().items()))
+    return 0
+
+
+def row(result: Result) -> str:
+    """A line of the table."""
+    comparison, ratios = result.comparison, result.ratios
+    ours = quantity(result.ours, comparison.unit)
+    theirs = quantity(result.theirs, comparison.unit) if result.theirs else ""
+    ratio = f"{median(ratios):.3g}" if ratios else ""
+    spread = f"({min(ratios):.3g} - {max(ratios):.3g})" if ratios else ""
+    if comparison.peer and not ratios:
+        theirs = "not installed"
+    return LAYOUT.format(comparison.name, ours, comparison.peer, theirs, ratio, spread, bar(result)).rstrip()
+
+
+def bar(result: Result) -> str:
+    """What we mean to meet, and whether we do."""
+    comparison = result.comparison
+    verdict = {True: ": met", False: ": missed", None: ""}[result.met]
+    if comparison.most_seconds is not None:
+        return f"ours <= {1000 * comparison.most_seconds:g} ms{verdict}"
+    return "" if comparison.least_ratio is None else f"ratio >= {comparison.least_ratio:g}{verdict}"
+
+
+def quantity(seconds: list[float], unit: str) -> str:
+    """The median of seconds per unit of work, as people read it."""
+    if unit == "ms":
+        return f"{1000 * median(seconds):.3g} ms"
+    rate = 1 / median(seconds)
+    scale, prefix = (1e6, "M") if rate >= 1e6 else (1e3, "k")
+    return f"{rate / scale:.3g} {prefix} steps/s"
+
+
+def to_json(result: Result) -> dict[str, Any]:
+    """A result with all its rounds; times in seconds per call or per step."""
+    comparison = result.comparison
+    return {
+        "name": comparison.name,
+        "peer": comparison.peer or None,
+        "seconds_per": "call" if comparison.unit == "ms" else "step",
+        "ours_median": median(result.ours),
+        "theirs_median": median(result.theirs) if result.theirs else None,
+        "ratio_median": median(result.ratios) if result.ratios else None,
+        "ratio_min": min(result.ratios, default=None),
+        "ratio_max": max(result.ratios, default=None),
+        "least_ratio": comparison.least_ratio,
+        "most_seconds": comparison.most_seconds,
+        "met": result.met,
+        "ours": result.ours,
+        "theirs": result.theirs,
+    }
+
+
+def machine() -> dict[str, Any]:
+    """What the benchmarks ran on."""
+    found: dict[str, Any] = {"cores": os.cpu_count(), "Python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,174 @@
+"""The command, run as a person runs it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from stb_gym import ShutTheBox, save_policy, solve
+from stb_gym.cli import main
+
+COMMAND = str(Path(sys.executable).parent / "stb-gym")
+
+
+def run(*arguments):
+    done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def answer(capsys, *arguments):
+    assert main([*arguments, "--json"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    return json.loads(printed.out)
+
+
+def test_the_installed_command_prints_json_alone_on_standard_output():
+    status, out, err = run("solve", "shut-the-box", "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["value"] == pytest.approx(11.157508444)
+
+
+def test_solve(capsys):
+    result = answer(capsys, "solve", "shut-the-box")
+    keys = {"game", "rules", "objective", "value", "shut_probability", "states", "decision_nodes", "by_first_roll"}
+    assert keys | {"seconds"} <= result.keys()
+    assert "fraction" not in result
+    assert result["game"] == "shut-the-box"
+    assert result["rules"] == {"tiles": 9, "dice": 2, "faces": 6, "score": "sum"}
+    assert (result["states"], result["decision_nodes"]) == (512, 4040)
+    assert result["shut_probability"] == pytest.approx(0.0708885323, abs=1e-10)
+    assert list(result["by_first_roll"]) == [str(roll) for roll in range(2, 13)]
+    assert result["by_first_roll"]["9"] == pytest.approx(7.623689388)
+    assert 0 < result["seconds"] < 60
+
+
+def test_solve_exactly_the_worst_and_other_objectives(capsys):
+    assert answer(capsys, "solve", "shut-the-box", "--exact")["fraction"] == "27323400707/2448880128"
+    shut = answer(capsys, "solve", "shut-the-box", "--exact", "--objective", "shut")
+    assert shut["fraction"] == "466473281/6530347008"
+    assert shut["shut_probability"] == pytest.approx(shut["value"])
+    assert answer(capsys, "solve", "shut-the-box", "--worst")["value"] == pytest.approx(24.344561898)
+    assert answer(capsys, "solve", "shut-the-box", "--score", "count")["value"] == pytest.approx(9 - 6.804460729)
+    assert answer(capsys, "solve", "threes", "--dice", "3", "--exact")["fraction"] == "2261/432"
+    assert answer(capsys, "solve", "threes", "--objective", "at-most:2")["value"] == pytest.approx(0.1621, abs=5e-5)
+
+
+def test_evaluate(capsys):
+    result = answer(capsys, "evaluate", "shut-the-box", "--strategy", "biggest-first")
+    assert result["value"] == pytest.approx(11.373255046)
+    assert result["optimum"] == pytest.approx(11.157508444)
+    assert result["regret"] == pytest.approx(11.373255046 - 11.157508444)
+    assert result["gap_closed"] == pytest.approx((20.418812228 - 11.373255046) / (20.418812228 - 11.157508444))
+    assert result["agreement"] == pytest.approx(1 - 210 / 4040)
+    assert 0.9 < result["agreement_by_visits"] < 1
+    assert result["shut_probability"] == result["score_distribution"]["0"] == pytest.approx(0.0695829302)
+    assert sum(result["score_distribution"].values()) == pytest.approx(1)
+    assert 5 < result["mean_throws"] < 6
+
+
+def test_evaluate_a_saved_policy(capsys, tmp_path):
+    game = ShutTheBox(tiles=5)
+    path = tmp_path / "policy.npz"
+    save_policy(path, game, solve(game).policy)
+    assert answer(capsys, "evaluate", "shut-the-box", "--tiles", "5", "--policy", str(path))["regret"] == 0
+    assert main(["evaluate", "shut-the-box", "--policy", str(path)]) == 2
+    assert "is a policy of shut-the-box with" in capsys.readouterr().err
+
+
+def test_advise(capsys):
+    moves = answer(capsys, "advise", "shut-the-box", "--open", "1,4,5,8", "--roll", "9")["moves"]
+    assert [move["tiles"] for move in moves] == [[4, 5], [1, 8]]
+    assert [move["value"] for move in moves] == pytest.approx([6.888889, 7.027778], abs=1e-6)
+    assert [move["regret"] for move in moves] == pytest.approx([0, 7.027778 - 6.888889], abs=1e-6)
+    shut = ("--objective", "shut")
+    moves = answer(capsys, "advise", "shut-the-box", "--open", "1,4,5,8", "--roll", "9", *shut)["moves"]
+    assert [move["tiles"] for move in moves] == [[1, 8], [4, 5]]
+    moves = answer(capsys, "advise", "threes", "--points", "0", "--dice-shown", "3,1,6")["moves"]
+    assert [move["keep"] for move in moves] == [2, 1, 3]
+    assert moves[0]["value"] == pytest.approx(4)
+
+
+def test_advise_where_there_is_no_move(capsys):
+    result = answer(capsys, "advise", "shut-the-box", "--open", "1,2", "--roll", "12")
+    assert (result["moves"], result["value"]) == ([], 3)
+    assert main(["advise", "shut-the-box", "--open", "1,2", "--roll", "12"]) == 0
+    assert "no legal move: the turn ends, worth 3.000000" in capsys.readouterr().out
+
+
+def test_simulate(capsys):
+    arguments = ("simulate", "threes", "--strategy", "threes-only", "--games", "20000", "--seed", "3")
+    result = answer(capsys, *arguments)
+    assert result["exact"] == pytest.approx(6.804024892)
+    assert result["z"] == pytest.approx((result["mean"] - result["exact"]) / result["standard_error"])
+    assert abs(result["z"]) < 4
+    assert answer(capsys, *arguments) == result
+    assert answer(capsys, *arguments[:-1], "4")["mean"] != result["mean"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (
+            "solve shut-the-box",
+            ["best play          11.157508", "chance to shut     7.088853%", "9           7.623689"],
+        ),
+        ("solve threes --worst --objective shut", ["worst play         0.0000"]),
+        ("evaluate threes --strategy take-all", ["regret          8.746021", "dearest mistakes", "score  chance"]),
+        ("advise threes --dice-shown 3,1,6", ["keep 2  4.000000  0.000000"]),
+        ("simulate shut-the-box --strategy random --games 1000", ["of 1,000 games", "standard error"]),
+    ],
+)
+def test_tables_for_people(capsys, arguments, expected):
+    assert main(arguments.split()) == 0
+    printed = capsys.readouterr().out
+    for text in expected:
+        assert text in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("solve shut-the-box --tiles 99", "tiles must be an integer from 1 to 16, not 99"),
+        ("solve shut-the-box --tiles x", "argument --tiles: invalid int value: 'x'"),
+        ("solve threes --tiles 4", "unknown rule 'tiles': allowed are dice, faces"),
+        ("solve shut-the-box --score golf", "unknown score 'golf': allowed are sum, count"),
+        ("solve shut-the-box --objective win", "unknown objective 'win': allowed are score, shut, at-most:T"),
+        ("solve shut-the-box --dice 7 --faces 20", "7 dice of 20 faces have 1,280,000,000 throws"),
+        ("solve chess", "argument GAME: invalid choice: 'chess'"),
+        ("solve", "the following arguments are required: GAME"),
+        ("", "the following arguments are required: COMMAND"),
+        ("solve shut-the-box --frob", "unrecognized arguments: --frob"),
+        ("evaluate threes", "one of the arguments --strategy --policy is required"),
+        ("evaluate threes --strategy best", "unknown strategy of threes 'best': allowed are random"),
+        ("evaluate threes --policy no/such/file", "there is no policy file no/such/file"),
+        ("advise shut-the-box --open 1,4", "what was thrown is missing: say --roll"),
+        ("advise shut-the-box --open 1,x --roll 3", "argument --open: invalid list of numbers value: '1,x'"),
+        ("advise shut-the-box --open 1,1 --roll 3", "open must name at least one tile, and each once"),
+        ("advise shut-the-box --roll 13", "roll must be an integer from 2 to 12, not 13"),
+        ("advise threes --roll 3 --dice-shown 3", "unknown position of threes '--roll': allowed are --points"),
+        ("advise threes --dice-shown 1,2,7", "dice shown must be an integer from 1 to 6, not 7"),
+        ("simulate threes --strategy random --games 1", "number of games must be an integer from 2"),
+        ("simulate threes --strategy random --seed -1", "seed must be an integer from 0"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(capsys, arguments, message):
+    try:
+        status = main(arguments.split())
+    except SystemExit as stop:
+        status = stop.code
+    printed = capsys.readouterr()
+    assert (status, printed.out) == (2, "")
+    assert printed.err.startswith("stb-gym: ")
+    assert message in printed.err
+    assert printed.err.count("\n") == 1
+
+
+def test_a_reader_that_stops_reading_causes_no_traceback():
+    done = subprocess.run(
+        f"{COMMAND} solve threes | head -n 1", shell=True, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.startswith("threes: dice 5")
+    assert done.stderr == ""

@@ -1,0 +1,55 @@
+"""Sampled games agree with the exact numbers."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from stb_gym import STRATEGIES, ShutTheBox, Threes, compile_game, evaluate, solve, strategy
+from stb_gym.simulate import GAMES_AT_ONCE, simulate
+
+GAMES = [ShutTheBox(), Threes(), ShutTheBox(tiles=3, score="count")]
+
+
+@pytest.mark.parametrize(("game", "name"), [(g, n) for g in GAMES for n in STRATEGIES[g.name]], ids=str)
+@pytest.mark.parametrize("objective", ["score", "shut"])
+def test_means_lie_within_four_standard_errors(game, name, objective):
+    simulation = simulate(game, strategy(game, name), 30_000, seed=1, objective=objective)
+    assert simulation.exact == evaluate(game, strategy(game, name), objective).value
+    assert simulation.standard_error > 0
+    assert abs(simulation.z) < 4
+
+
+@pytest.mark.parametrize("game", GAMES, ids=str)
+def test_scores_are_distributed_as_computed(game):
+    policy = solve(game).policy
+    exact = evaluate(game, policy).score_distribution
+    simulation = simulate(game, policy, 50_000, seed=2)
+    seen = np.bincount(simulation.final_scores, minlength=max(exact) + 1)
+    expected = np.array([50_000 * exact.get(score, 0.0) for score in range(len(seen))])
+    assert not seen[expected == 0].any()
+    common = expected > 5
+    pooled = [np.append(counts[common], counts[~common].sum() + 1e-9) for counts in (seen, expected)]
+    assert stats.chisquare(*pooled).pvalue > 1e-3
+
+
+def test_same_seed_same_games_whatever_the_batches():
+    game = Threes()
+    games = 2 * GAMES_AT_ONCE + 100
+    first, again = (simulate(game, strategy(game, "random"), games, seed=5).final_scores for _ in range(2))
+    assert (first == again).all()
+    batches = np.array_split(first, 3)
+    assert len({tuple(batch[:50]) for batch in batches}) == 3
+    assert (simulate(game, strategy(game, "random"), games, seed=6).final_scores != first).any()
+
+
+def test_progress_counts_the_games():
+    told = []
+    simulate(Threes(), strategy(Threes(), "take-all"), GAMES_AT_ONCE + 7, seed=0, progress=told.append)
+    assert told == [GAMES_AT_ONCE, GAMES_AT_ONCE + 7]
+
+
+def test_a_game_that_always_ends_alike_has_no_error():
+    game = ShutTheBox(tiles=1, dice=1, faces=2)
+    assert compile_game(game).states == 3
+    simulation = simulate(game, strategy(game, "random"), 100, seed=0, objective="at-most:1")
+    assert (simulation.mean, simulation.standard_error, simulation.z) == (1, 0, 0)

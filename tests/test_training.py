@@ -1,0 +1,221 @@
+"""Runs: what a folder holds, that its numbers are true, and that damage and interruption are handled."""
+
+import csv
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from stb_gym import ShutTheBox, compile_game, evaluate, load_policy, solve
+from tests import reference
+from tests.twins import position, roll_at
+from training import evaluate as evaluating
+from training import report as reporting
+from training import train as training
+from training.run import Run
+
+ROOT = Path(__file__).parent.parent
+QUICK = {
+    "ppo": ["--games", "32", "--n-steps", "16", "--batch-size", "128", "--width", "16"],
+    "dqn": ["--games", "32", "--batch-size", "64", "--width", "16", "--learning-starts", "200"],
+}
+TASK = ["--rules", "tiles", "5", "--steps", "2000", "--measurements", "4", "--seed", "3"]
+FILES = {"config.json", "curve.csv", "policy.npz", "result.json", "weights.safetensors"}
+
+
+@pytest.fixture(scope="module", params=["ppo", "dqn"])
+def folder(request, tmp_path_factory):
+    """The folder of a short run."""
+    out = tmp_path_factory.mktemp("runs") / request.param
+    assert training.main([request.param, *TASK, *QUICK[request.param], "--out", str(out)]) == 0
+    return out
+
+
+@pytest.fixture
+def damaged(folder, tmp_path):
+    """A copy of the folder, to be damaged."""
+    for name in FILES:
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    return tmp_path
+
+
+def test_a_run_holds_everything(folder):
+    assert FILES <= {path.name for path in folder.iterdir()} <= FILES | {"tensorboard"}
+    result = json.loads((folder / "result.json").read_text())
+    rows = list(csv.DictReader((folder / "curve.csv").read_text().splitlines()))
+    assert result["finished"] is True
+    assert len(rows) >= 5
+    assert rows[0]["steps"] == "0"
+    assert int(rows[-1]["steps"]) == result["steps"] >= 2000
+    assert float(rows[-1]["regret"]) == result["greedy"]["regret"]
+    assert float(rows[-1]["exploring_regret"]) == result["exploring"]["regret"]
+    assert [float(row["seconds"]) for row in rows] == sorted(float(row["seconds"]) for row in rows)
+
+
+def test_the_library_alone_evaluates_the_policy_of_a_run(folder):
+    game = ShutTheBox(tiles=5)
+    result = json.loads((folder / "result.json").read_text())
+    evaluation = evaluate(game, load_policy(folder / "policy.npz", game))
+    assert evaluation.regret == result["greedy"]["regret"]
+    assert result["optimum"] == solve(game).value
+
+
+def test_the_reported_regret_is_that_of_the_reference(folder):
+    game, other = ShutTheBox(tiles=5), reference.ShutTheBox(tiles=5)
+    tables, policy = compile_game(game), np.load(folder / "policy.npz")["policy"]
+    moves = {}
+    for node in tables.decisions:
+        state = tables.node_state[node]
+        moves[position(game, int(tables.held[state]), 2), roll_at(tables, node)] = game.moves[policy[node]]
+    value = reference.policy_value(other, lambda where, roll: {moves[where, roll]: Fraction(1)}, reference.fewest)
+    regret = reference.value(other, other.start(), reference.fewest) - value
+    assert json.loads((folder / "result.json").read_text())["greedy"]["regret"] == pytest.approx(float(regret))
+
+
+def test_evaluate_computes_from_the_weights_what_the_run_says(folder, capsys):
+    assert evaluating.main([str(folder), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    result = json.loads((folder / "result.json").read_text())
+    assert printed["greedy"] == pytest.approx(result["greedy"])
+    assert printed["exploring"] == pytest.approx(result["exploring"], rel=1e-6)
+    assert evaluating.main([str(folder)]) == 0
+    table = capsys.readouterr().out
+    for name in ("optimum", "random", "biggest-first", "(greedy)", "(exploring)"):
+        assert name in table
+
+
+def test_a_report_is_one_page_that_needs_nothing_else(folder, tmp_path, capsys):
+    assert reporting.main([str(folder), "--out", str(tmp_path)]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"report.html", "regret.png", "scores.png"}
+    page = (tmp_path / "report.html").read_text()
+    assert page.count("data:image/png;base64,") >= 2
+    assert "http" not in page
+    regret = json.loads((folder / "result.json").read_text())["greedy"]["regret"]
+    assert f"{regret:.5f}" in page
+    assert f"{regret:.5f}" in capsys.readouterr().out
+
+
+def test_a_report_wants_runs_of_one_game(folder, tmp_path, capsys):
+    other = tmp_path / "other"
+    assert training.main(["ppo", *TASK, "--rules", "tiles", "4", *QUICK["ppo"], "--out", str(other)]) == 0
+    capsys.readouterr()
+    assert reporting.main([str(folder), str(other)]) == 2
+    assert "is not of the same game and objective" in capsys.readouterr().err
+    assert reporting.main([]) == 2
+    assert "name at least one run" in capsys.readouterr().err
+
+
+def test_a_folder_that_holds_a_run_is_kept_unless_told_otherwise(folder, capsys):
+    algorithm = folder.name
+    before = (folder / "result.json").read_text()
+    assert training.main([algorithm, *TASK, *QUICK[algorithm], "--out", str(folder)]) == 2
+    assert "holds a run already" in capsys.readouterr().err
+    assert (folder / "result.json").read_text() == before
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_a_missing_file_is_named(damaged, name, capsys):
+    (damaged / name).unlink()
+    assert max(evaluating.main([str(damaged)]), reporting.main([str(damaged), "--out", str(damaged / "out")])) == 2
+    message = capsys.readouterr().err.splitlines()
+    assert any(name in line for line in message)
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+@pytest.mark.parametrize("damage", ["half", "empty", "foreign"])
+def test_a_damaged_file_is_named(damaged, name, damage, capsys):
+    whole = (damaged / name).read_bytes()
+    half = whole[: len(whole) // 2]
+    (damaged / name).write_bytes({"half": half, "empty": b"", "foreign": b"\x93NUMPY hello"}[damage])
+    if name == "curve.csv" and damage == "empty":
+        assert Run.open(damaged).curve() == []
+        return
+    statuses = [evaluating.main([str(damaged)]), reporting.main([str(damaged), "--out", str(damaged / "out")])]
+    assert max(statuses) == 2
+    assert any(name in line for line in capsys.readouterr().err.splitlines())
+
+
+def test_nothing_in_a_run_is_executed(damaged, capsys):
+    marker = damaged / "executed"
+
+    class Evil:
+        def __reduce__(self):
+            return os.system, (f"touch {marker}",)
+
+    for name in FILES:
+        whole = (damaged / name).read_bytes()
+        (damaged / name).write_bytes(pickle.dumps(Evil()))
+        evaluating.main([str(damaged)])
+        reporting.main([str(damaged), "--out", str(damaged / "out")])
+        (damaged / name).write_bytes(whole)
+    torch.save(Evil(), damaged / "weights.safetensors")
+    assert evaluating.main([str(damaged)]) == 2
+    assert not marker.exists()
+
+
+def test_weights_of_another_network_are_refused(damaged, capsys):
+    weights = load_file(damaged / "weights.safetensors")
+    name = sorted(weights)[0]
+    save_file({**weights, name: torch.zeros(3)}, damaged / "weights.safetensors")
+    assert evaluating.main([str(damaged)]) == 2
+    assert "does not fit the networks of its configuration" in capsys.readouterr().err
+    save_file({**weights, name: weights[name] * float("nan")}, damaged / "weights.safetensors")
+    assert evaluating.main([str(damaged)]) == 2
+    assert "numbers that are not finite" in capsys.readouterr().err
+
+
+def test_what_is_no_run_is_refused(tmp_path, capsys):
+    assert evaluating.main([str(tmp_path / "none")]) == 2
+    assert "there is no folder" in capsys.readouterr().err
+    assert evaluating.main([str(tmp_path)]) == 2
+    assert "is no run, or not a whole one: there is no config.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["ppo", "--env", "CartPole-v1"], "unknown environment 'CartPole-v1'"),
+        (["dqn", "--rules", "tiles", "99"], "tiles must be an integer from 1 to 16"),
+        (["ppo", "--objective", "win"], "unknown objective 'win'"),
+        (["ppo", "--width", "-3"], "width must be an integer from 1"),
+        (["ppo", "--measurements", "0"], "measurements must be an integer from 1"),
+    ],
+)
+def test_bad_arguments_are_one_line_and_status_2(arguments, message, capsys, tmp_path):
+    assert training.main([*arguments, "--out", str(tmp_path / "run")]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    assert message in printed.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_ctrl_c_leaves_a_run_that_can_be_read(tmp_path, capsys):
+    out = tmp_path / "run"
+    command = [sys.executable, "-m", "training.train", "ppo", "--rules", "tiles", "5", "--steps", "100000000"]
+    command += ["--measurements", "100000", *QUICK["ppo"], "--out", str(out)]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not (out / "result.json").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"interrupted; the last measurement is in {out}" in err
+    assert "Traceback" not in err
+    run = Run.open(out)
+    assert run.result()["finished"] is False
+    assert run.curve()[-1].regret == run.result()["greedy"]["regret"]
+    assert evaluating.main([str(out)]) == 0
+    assert not [path for path in out.iterdir() if path.name.startswith(".")]
