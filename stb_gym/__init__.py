@@ -7,7 +7,7 @@ From the rules to the environments, in the order to read them:
 - `objectives`, `solve`: perfect play; `policy`, `evaluate`: what a policy is, and its exact distance from it.
 - `strategies`: how people play.
 - `transitions`: the arrays as dense tables; `env`, `vector_env`, `wrappers`, `render`: the Gymnasium environments.
-- `cli`: the command `stb-gym`; `simulate` plays sampled games for it.
+- `cli`: the command `stb-gym`; `simulate` plays sampled games for it, `show` puts its results into tables.
 
 Importing the package registers `stb_gym/ShutTheBox-v0` and `stb_gym/Threes-v0`.
 """

@@ -6,22 +6,22 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, NoReturn
 
 import numpy as np
 
-from stb_gym import GAMES, STRATEGIES
+from stb_gym import GAMES, STRATEGIES, show
 from stb_gym.evaluate import Evaluation, Mistake, evaluate
 from stb_gym.game import Game, check_names, make_game
 from stb_gym.policy import Policy, load_policy
+from stb_gym.show import Result
 from stb_gym.shut_the_box import SCORES, ShutTheBox
 from stb_gym.simulate import simulate
 from stb_gym.solve import solve
 from stb_gym.strategies import strategy
 
-Result = dict[str, Any]
 RULES = ("tiles", "dice", "faces", "score")
 
 
@@ -73,16 +73,16 @@ def _parser() -> argparse.ArgumentParser:
         added.set_defaults(run=run, show=show)
         return added
 
-    solving = command("solve", _solve, _show_solve)
+    solving = command("solve", _solve, show.solve)
     solving.add_argument("--worst", action="store_true", help="the worst play instead of the best")
     solving.add_argument("--exact", action="store_true", help="compute in fractions")
-    command("evaluate", _evaluate, _show_evaluate, who)
-    advising = command("advise", _advise, _show_advise)
+    command("evaluate", _evaluate, show.evaluate, who)
+    advising = command("advise", _advise, show.advise)
     advising.add_argument("--open", type=_numbers, metavar="1,4,5,8", help="open tiles (Shut the Box; default all)")
     advising.add_argument("--roll", type=int, metavar="N", help="sum of the dice (Shut the Box)")
     advising.add_argument("--points", type=int, metavar="N", help="points so far (Threes; default 0)")
     advising.add_argument("--dice-shown", type=_numbers, metavar="3,1,6", help="the dice as thrown (Threes)")
-    simulating = command("simulate", _simulate, _show_simulate, who)
+    simulating = command("simulate", _simulate, show.simulate, who)
     simulating.add_argument("--games", type=int, default=100_000, metavar="N", help="default 100000")
     simulating.add_argument("--seed", type=int, metavar="S", help="same seed, same games")
     return parser
@@ -212,85 +212,3 @@ def _policy(game: Game, options: argparse.Namespace) -> Policy:
 
 def _about(game: Game, options: argparse.Namespace) -> Result:
     return {"game": game.name, "rules": asdict(game), "objective": options.objective}  # type: ignore[call-overload]
-
-
-def _show_solve(result: Result) -> str:
-    rows = [
-        ("best play" if result["play"] == "best" else "worst play", _value(result, result["value"])),
-        *([("exactly", result["fraction"])] if "fraction" in result else []),
-        ("chance to shut", f"{result['shut_probability']:.6%}"),
-        ("states", f"{result['states']:,}"),
-        ("nodes with a move", f"{result['decision_nodes']:,}"),
-        ("solved in", f"{result['seconds'] * 1000:.2f} ms"),
-    ]
-    first_rolls = [(roll, _value(result, value)) for roll, value in result["by_first_roll"].items()]
-    return f"{_title(result)}\n\n{table(rows)}\n\n{table([('first roll', 'value'), *first_rolls])}"
-
-
-def _show_evaluate(result: Result) -> str:
-    rows = [
-        ("value", _value(result, result["value"])),
-        ("optimum", _value(result, result["optimum"])),
-        ("regret", _value(result, result["regret"])),
-        ("gap closed", f"{result['gap_closed']:.4%}"),
-        ("agreement", f"{result['agreement']:.4%} of the nodes, {result['agreement_by_visits']:.4%} of the choices"),
-        ("chance to shut", f"{result['shut_probability']:.6%}"),
-        ("mean throws", f"{result['mean_throws']:.4f}"),
-    ]
-    scores = [(score, f"{chance:.4%}") for score, chance in result["score_distribution"].items()]
-    parts = [f"{_title(result)}\npolicy {result['policy']}", table(rows)]
-    if result["mistakes"]:
-        mistakes = [
-            (
-                m["node"],
-                move_in_words(m["plays"]),
-                move_in_words(m["best"]),
-                f"{m['visits']:.5f}",
-                f"{m['loss']:.5f}",
-                f"{m['cost']:.5f}",
-            )
-            for m in result["mistakes"]
-        ]
-        parts.append(table([("dearest mistakes", "plays", "best", "visits", "loss", "cost"), *mistakes]))
-    return "\n\n".join([*parts, table([("score", "chance"), *scores])])
-
-
-def _show_advise(result: Result) -> str:
-    title = f"{_title(result)}\n{result['node']}\n\n"
-    if not result["moves"]:
-        return f"{title}no legal move: the turn ends, worth {_value(result, result['value'])}"
-    rows = [(move_in_words(m), _value(result, m["value"]), _value(result, m["regret"])) for m in result["moves"]]
-    return title + table([("move", "value", "regret"), *rows])
-
-
-def _show_simulate(result: Result) -> str:
-    rows = [
-        ("mean", f"{_value(result, result['mean'])} of {result['games']:,} games"),
-        ("standard error", _value(result, result["standard_error"])),
-        ("exact", _value(result, result["exact"])),
-        ("z", "none" if result["z"] is None else f"{result['z']:.3f}"),
-    ]
-    return f"{_title(result)}\npolicy {result['policy']}\n\n{table(rows)}"
-
-
-def _title(result: Result) -> str:
-    rules = ", ".join(f"{name} {value}" for name, value in result["rules"].items())
-    return f"{result['game']}: {rules}\nobjective {result['objective']}"
-
-
-def _value(result: Result, value: float) -> str:
-    return f"{value:.6f}" if result["objective"] == "score" else f"{value:.6%}"
-
-
-def move_in_words(move: Result) -> str:
-    """A move as the rules describe it, in words."""
-    if "keep" in move:
-        return f"keep {move['keep']}"
-    return f"shut {','.join(map(str, move['tiles']))}" if move["tiles"] else "no move"
-
-
-def table(rows: Iterable[tuple[str, ...]]) -> str:
-    """Rows of text in aligned columns."""
-    rows = list(rows)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 ORDER = [
-    {"game", "files"},
+    {"game", "files", "show"},
     {"shut_the_box", "threes", "objectives"},
     {"tables"},
     {"policy", "solve", "render"},

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stb_gym import STRATEGIES, Evaluation, Game, Policy, evaluate, solve, strategy
-from stb_gym.cli import table
+from stb_gym.show import table
 from training.run import describe
 
 COLUMNS = {

@@ -14,9 +14,9 @@ import tyro
 from matplotlib.image import imsave
 
 from stb_gym import STRATEGIES, Evaluation, TurnTables, render
-from stb_gym.cli import move_in_words
 from stb_gym.files import write_text
 from stb_gym.game import rolls, throw_faces
+from stb_gym.show import move_in_words
 from training.compare import COLUMNS, cells, compare, comparison_table
 from training.plots import plot_regret, plot_scores
 from training.run import Run
