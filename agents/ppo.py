@@ -79,6 +79,7 @@ def make_ppo(games: TurnVectorEnv, settings: PPOSettings, seed: int, tensorboard
             "features_extractor_class": UnaryObservation,
             "net_arch": [settings.width, settings.width],
             "activation_fn": torch.nn.ReLU,
+            "optimizer_kwargs": {"eps": 1e-5, "fused": True},  # eps is sb3's own for PPO; fused is faster
         },
         seed=seed,
         device="cpu",

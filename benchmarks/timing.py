@@ -52,7 +52,7 @@ class Result:
 
     @property
     def ratios(self) -> list[float]:
-        """[R] how many times as fast as the peer we were in each round."""
+        """[R] how many times as fast as the peer we were in each round; empty without a peer."""
         return [their / our for our, their in zip(self.ours, self.theirs, strict=False)]
 
     @property

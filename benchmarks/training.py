@@ -26,16 +26,15 @@ def training() -> Iterator[Comparison]:
     """
     torch.set_num_threads(1)
     settings = PPOSettings()
-    plain = MaskablePPO("MlpPolicy", _single_games(8), seed=0, device="cpu")
-    ours = _learner(settings)
-    yield Comparison(
-        "train PPO", "steps/s", _learning(ours), "sb3 defaults, DummyVecEnv", _learning(plain), 8, None, ROUNDS
-    )
-    swapped = _learner(settings)
+    ours, swapped = _learner(settings), _learner(settings)
     swapped.set_env(_single_games(settings.games))
-    yield Comparison(
-        "train PPO", "steps/s", _learning(ours), "our settings, DummyVecEnv", _learning(swapped), None, None, ROUNDS
-    )
+    defaults = MaskablePPO("MlpPolicy", _single_games(8), seed=0, device="cpu")
+    for peer, learner, least_ratio in (
+        ("sb3 defaults, DummyVecEnv", defaults, 8.0),
+        ("our settings, DummyVecEnv", swapped, None),
+    ):
+        theirs = _learning(learner)
+        yield Comparison("train PPO", "steps/s", _learning(ours), peer, theirs, least_ratio, rounds=ROUNDS)
 
 
 def _learner(settings: PPOSettings) -> Learner:

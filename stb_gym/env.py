@@ -1,6 +1,5 @@
 """One turn as a Gymnasium environment."""
 
-import operator
 from typing import Any
 
 import gymnasium as gym
@@ -40,7 +39,7 @@ class TurnEnv(gym.Env[Observation, np.int64]):
         self.transitions = transitions(game, objective)
         self.observation_space = gym.spaces.Box(0, game.observation_high, dtype=np.uint8)
         self.action_space = gym.spaces.Discrete(self.transitions.actions)
-        self._refused_state = self.transitions.tables.states if illegal == "raise" else None
+        self._raises = illegal == "raise"
         self._node = self.transitions.tables.nodes
         self._over = True
         self._throw = 0
@@ -62,40 +61,44 @@ class TurnEnv(gym.Env[Observation, np.int64]):
         if options:
             state, throws = tables.beginnings(options)
             throw = int(self.np_random.choice(throws))
-        _, node_of_throw, _, observation, action_mask = tables.single
-        self._throw = throw
+        _, node_of_throw, nodes = tables.single
+        self._throw, self._over = throw, False
         self._node = node = node_of_throw[state * tables.throws + throw]
-        self._over = False
-        return observation[node].copy(), {"action_mask": action_mask[node].copy()}
+        observation, action_mask, _ = nodes[node]
+        return observation(), {"action_mask": action_mask()}
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Make a move and throw again.
 
         Raises:
             ValueError: if the action is outside the action space, or is illegal and `illegal` is "raise".
+            TypeError: if the action is no integer.
             RuntimeError: if the turn is over.
         """
         if self._over:
             raise RuntimeError("the turn is over: call reset()")
         tables = self.transitions
-        next_state, node_of_throw, is_over, observation, action_mask = tables.single
-        action = operator.index(action)
+        first_throw, node_of_throw, nodes = tables.single
+        # `action` may be any integer type; what is none fails in the comparison or as an index, with a TypeError.
         if not 0 <= action < tables.actions:
             raise ValueError(f"action must be from 0 to {tables.actions - 1}, not {action}")
-        state = next_state[self._node * tables.actions + action]
-        if state == self._refused_state:
-            raise ValueError(f"action {action} is illegal at {tables.tables.describe_node(self._node)}")
         if not self._throws:
             self._throw_ahead()
-        self._throw = throw = self._throws.pop()
-        self._node = node = node_of_throw[state * tables.throws + throw]
-        info: dict[str, Any] = {"action_mask": action_mask[node].copy()}
-        if not is_over[node]:
-            return observation[node].copy(), 0.0, False, False, info
-        self._over = True
-        info["final_score"] = int(tables.final_score[node])
-        info["illegal_action"] = node == tables.tables.nodes
-        return observation[node].copy(), float(tables.reward[node]), True, False, info
+        throw = self._throws.pop()
+        node = node_of_throw[first_throw[self._node, action] + throw]
+        observation, action_mask, over = nodes[node]
+        if not over:
+            self._node, self._throw = node, throw
+            return observation(), 0.0, False, False, {"action_mask": action_mask()}
+        if node == tables.tables.nodes and self._raises:
+            raise ValueError(f"action {action} is illegal at {tables.tables.describe_node(self._node)}")
+        self._node, self._throw, self._over = node, throw, True
+        info = {
+            "action_mask": action_mask(),
+            "final_score": int(tables.final_score[node]),
+            "illegal_action": node == tables.tables.nodes,
+        }
+        return observation(), float(tables.reward[node]), True, False, info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """[A] True = legal: the mask of the last info, as sb3-contrib asks for it."""

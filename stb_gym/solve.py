@@ -51,8 +51,7 @@ class Solution:
     @cached_property
     def edge_loss(self) -> NDArray[Any]:
         """[E] how much utility taking each edge loses against the best of its node (in the worst play: minus gains)."""
-        tables = self.tables
-        return self.node_utility[tables.edge_node] - self.state_utility[tables.edge_next]
+        return self.node_utility.take(self.tables.edge_node) - self.state_utility.take(self.tables.edge_next)
 
     @cached_property
     def optimal(self) -> NDArray[np.bool_]:
@@ -64,10 +63,9 @@ class Solution:
     @cached_property
     def policy(self) -> IntArray:
         """[N] the optimal action of lowest index, -1 at nodes without a legal action."""
-        tables = self.tables
-        actions = np.full(tables.nodes, -1)
-        candidates = np.where(self.optimal, tables.edge_action, tables.actions)
-        actions[tables.decisions] = np.minimum.reduceat(candidates, tables.edge_start[tables.decisions])
+        actions = np.full(self.tables.nodes, -1)
+        lowest_last = np.flatnonzero(self.optimal)[::-1]
+        actions[self.tables.edge_node[lowest_last]] = self.tables.edge_action[lowest_last]
         return actions
 
 

@@ -146,16 +146,14 @@ class TurnTables:
             The expected utility [S, *K] of every state before its throw, and [N, *K] of every node.
         """
         value = np.empty_like(utility)
-        node_value = np.empty((self.nodes, *utility.shape[1:]), utility.dtype)
+        node_value = utility.take(self.node_state, axis=0)
         for level in self.levels:
-            ends = utility[level.states]
-            throws, counts = len(level.rolls.of_throw), level.rolls.counts
-            at_nodes = np.repeat(ends, len(counts), axis=0)
+            at_nodes, counts = node_value[level.nodes], level.rolls.counts
             if level.live.size:
-                at_nodes[level.live] = choose(value[self.edge_next[level.edges]], level)
-            node_value[level.nodes] = at_nodes
-            by_roll = np.moveaxis(at_nodes.reshape(len(ends), len(counts), *utility.shape[1:]), 1, -1)
-            value[level.states] = by_roll @ counts / throws
+                at_nodes[level.live] = choose(value.take(self.edge_next[level.edges], axis=0), level)
+            by_roll = at_nodes.reshape(-1, len(counts), *utility.shape[1:])
+            weighted = by_roll @ counts if by_roll.ndim == 2 else np.moveaxis(by_roll, 1, -1) @ counts
+            value[level.states] = weighted / len(level.rolls.of_throw)
         return value, node_value
 
 

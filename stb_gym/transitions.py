@@ -1,6 +1,6 @@
 """A game and an objective as dense tables: what the environments step through, one row per node."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -52,14 +52,17 @@ class Transitions:
         return transitions, (self.tables.game, self.objective)
 
     @cached_property
-    def single(self) -> tuple[memoryview, memoryview, memoryview, list[Any], list[Any]]:
-        """The tables for reading one entry at a time, three times faster than arrays are.
+    def single(self) -> tuple[memoryview, memoryview, list[tuple[Callable[[], Any], Callable[[], Any], bool]]]:
+        """The tables for a single game, which reads one entry at a time: several times faster than from arrays.
 
-        Flat views of `next_state`, `node_of_throw` and `over`; lists of the rows of `observation` and `action_mask`.
+        Returns:
+            `next_state` [N + 1, A], each state times T, so that a throw can be added to index the next table;
+            `node_of_throw` [(S + 1) * T]; and for every node the functions that copy its observation and its action
+            mask, and whether the turn is over there.
         """
-        tables: tuple[Any, ...] = (self.next_state, self.node_of_throw, self.over)
-        views = (memoryview(table.reshape(-1)) for table in tables)
-        return *views, list(self.observation), list(self.action_mask)  # type: ignore[return-value]
+        rows = zip(self.observation, self.action_mask, self.over.tolist(), strict=True)
+        nodes = [(observation.copy, action_mask.copy, over) for observation, action_mask, over in rows]
+        return (self.next_state * self.throws).data, self.node_of_throw.ravel().data, nodes
 
     def beginnings(self, where: Mapping[str, Any]) -> tuple[int, IntArray]:
         """A state named by a person's words, and the throws there that lead to the named roll or leave a legal move.

@@ -96,7 +96,7 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
         """
         tables, actions = self.transitions, np.asarray(actions)
         self._check(actions)
-        state = tables.next_state.take(self._node * tables.actions + actions)
+        state = tables.next_state.take(self._node * tables.actions + actions.astype(np.int64, copy=False))
         if self.illegal == "raise" and (state == tables.tables.states).any():
             game = int((state == tables.tables.states).argmax())
             where = tables.tables.describe_node(int(self._node[game]))

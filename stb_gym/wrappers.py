@@ -42,4 +42,4 @@ class MaskInObservation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstru
 
     @staticmethod
     def _with_mask(observation: NDArray[np.uint8], info: dict[str, Any]) -> dict[str, NDArray[Any]]:
-        return {"observation": observation, "action_mask": info["action_mask"].copy()}
+        return {"observation": observation, "action_mask": info["action_mask"]}

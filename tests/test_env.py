@@ -128,6 +128,16 @@ def test_an_action_outside_the_space_raises(action):
         env.step(action)
 
 
+@pytest.mark.parametrize("kind", [int, np.int8, np.uint8, np.uint64, np.array])
+def test_actions_may_be_of_any_integer_type(kind):
+    env = gym.make(BOX)
+    _, info = env.reset(seed=0)
+    observation, *_ = env.step(kind(info["action_mask"].argmax()))
+    other = gym.make(BOX)
+    other.reset(seed=0)
+    assert (observation == other.step(int(info["action_mask"].argmax()))[0]).all()
+
+
 @pytest.mark.parametrize("action", [1.0, "1", None, [1, 2]])
 def test_an_action_that_is_no_integer_raises(action):
     env = gym.make(BOX)

@@ -1,5 +1,6 @@
 """The compiled arrays against the rules as the reference states them: every state, roll and move."""
 
+import itertools
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -74,6 +75,8 @@ def test_legal_marks_the_edges():
 @pytest.mark.parametrize("game", [ShutTheBox(faces=4, dice=3), Threes(dice=3)], ids=str)
 def test_every_throw_gives_the_roll_of_its_faces(game):
     table = rolls(game, 3)
+    every_throw = list(itertools.product(range(1, game.faces + 1), repeat=3))
+    assert [throw_faces(throw, 3, game.faces) for throw in range(len(table.of_throw))] == every_throw
     for throw, roll in enumerate(table.of_throw):
         faces = throw_faces(throw, 3, game.faces)
         expected = [sum(faces)] if isinstance(game, ShutTheBox) else sorted(faces, key=lambda f: (f != 3, f))

@@ -224,6 +224,16 @@ def test_actions_outside_the_space_raise(actions, message):
         env.step(actions)
 
 
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint64])
+def test_actions_may_be_of_any_integer_type(kind):
+    steps = []
+    for dtype in (np.int64, kind):
+        env = make(BOX, AutoresetMode.NEXT_STEP)
+        _, info = env.reset(seed=0)
+        steps.append(env.step(info["action_mask"].argmax(axis=1).astype(dtype))[0])
+    assert (steps[0] == steps[1]).all()
+
+
 def test_reset_begins_where_it_is_told():
     env = make(BOX, AutoresetMode.NEXT_STEP)
     observation, info = env.reset(seed=0, options={"open": [1, 4, 5, 8], "roll": 9})

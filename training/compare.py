@@ -31,7 +31,7 @@ def cells(evaluation: Evaluation) -> dict[str, str]:
     numbers: dict[str, Any] = describe(evaluation)
     points = evaluation.optimum.objective.unit == "points"
     return {
-        title: f"{numbers[key]:.5f}" if points and key in ("value", "regret") else f"{numbers[key]:.3%}"
+        title: f"{numbers[key]:.5f}" if points and key in ("value", "regret") else f"{numbers[key]:z.3%}"
         for key, title in COLUMNS.items()
     }
 

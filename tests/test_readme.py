@@ -1,0 +1,66 @@
+"""Every code block of the README runs, and its table says what the results say."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+PYTHON = [code for language, code in BLOCKS if language == "python"]
+COMMANDS = [line for language, code in BLOCKS if language == "sh" for line in code.splitlines()]
+MAKE = [line for line in COMMANDS if line.startswith("make ")]
+TRAINING = [line for line in COMMANDS if line.startswith("python -m training.")]
+OTHERS = [line for line in COMMANDS if line not in MAKE + TRAINING]
+
+
+def run(command, folder):
+    """Run a command in the folder as one with our Python; its standard output."""
+    words = shlex.split(command, comments=True)
+    if words[0] == "python":
+        words[0] = sys.executable
+    elif words[0] == "stb-gym":
+        words[0] = str(Path(sys.executable).parent / "stb-gym")
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_there_is_something_of_everything():
+    assert {language for language, _ in BLOCKS} == {"python", "sh"}
+    assert min(len(PYTHON), len(MAKE), len(TRAINING), len(OTHERS)) > 0
+
+
+@pytest.mark.parametrize("code", PYTHON)
+def test_python_runs(code, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("11.1575")
+
+
+@pytest.mark.parametrize("command", OTHERS)
+def test_commands_run(command, tmp_path):
+    assert run(command, tmp_path)
+
+
+def test_training_runs(tmp_path):
+    for package in ("agents", "training"):
+        (tmp_path / package).symlink_to(ROOT / package)
+    for command in TRAINING:
+        run(command, tmp_path)
+    assert (tmp_path / "runs/quick/report/report.html").exists()
+
+
+@pytest.mark.parametrize("command", MAKE)
+def test_make_knows_its_targets(command):
+    assert "$(" not in run(f"{command.split('#')[0]} --dry-run", ROOT)
+
+
+def test_links_and_pictures_exist():
+    for target in re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text()):
+        assert (ROOT / target).exists(), target
