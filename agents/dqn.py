@@ -143,6 +143,7 @@ def make_dqn(games: TurnVectorEnv, settings: DQNSettings, seed: int, tensorboard
         policy_kwargs={
             "features_extractor_class": UnaryObservation,
             "net_arch": [settings.width, settings.width],
+            "optimizer_kwargs": {"fused": True},  # the same steps, faster
         },
         seed=seed,
         device="cpu",

@@ -37,7 +37,7 @@ class PPOSettings:
     """Trade-off of bias and variance in the advantages."""
     clip_range: float = 0.2
     """How far an update may change the probability of an action."""
-    width: int = 256
+    width: int = 128
     """Units in each of the two hidden layers of policy and value network (sb3: 64)."""
 
 
@@ -79,7 +79,7 @@ def make_ppo(games: TurnVectorEnv, settings: PPOSettings, seed: int, tensorboard
             "features_extractor_class": UnaryObservation,
             "net_arch": [settings.width, settings.width],
             "activation_fn": torch.nn.ReLU,
-            "optimizer_kwargs": {"eps": 1e-5, "fused": True},  # eps is sb3's own for PPO; fused is faster
+            "optimizer_kwargs": {"eps": 1e-5, "fused": True},  # sb3's eps for PPO; fused: the same, faster
         },
         seed=seed,
         device="cpu",

@@ -53,15 +53,16 @@ class TurnEnv(gym.Env[Observation, np.int64]):
         Raises:
             ValueError: if `options` names no position of the game, or one without a legal move.
         """
-        super().reset(seed=seed)
+        if seed is not None:
+            super().reset(seed=seed)
+            self._throws = []
         tables = self.transitions
-        if seed is not None or not self._throws:
-            self._throw_ahead()
-        state, throw = tables.tables.start, self._throws.pop()
         if options:
             state, throws = tables.beginnings(options)
             throw = int(self.np_random.choice(throws))
-        _, node_of_throw, nodes = tables.single
+        else:
+            state, throw = tables.tables.start, (self._throws or self._throw_ahead()).pop()
+        _, node_of_throw, nodes, _ = tables.single
         self._throw, self._over = throw, False
         self._node = node = node_of_throw[state * tables.throws + throw]
         observation, action_mask, _ = nodes[node]
@@ -77,28 +78,22 @@ class TurnEnv(gym.Env[Observation, np.int64]):
         """
         if self._over:
             raise RuntimeError("the turn is over: call reset()")
-        tables = self.transitions
-        first_throw, node_of_throw, nodes = tables.single
-        # `action` may be any integer type; what is none fails in the comparison or as an index, with a TypeError.
-        if not 0 <= action < tables.actions:
-            raise ValueError(f"action must be from 0 to {tables.actions - 1}, not {action}")
-        if not self._throws:
-            self._throw_ahead()
-        throw = self._throws.pop()
+        first_throw, node_of_throw, nodes, actions = self.transitions.single
+        # Any integer type will do; what is none fails here or as an index, with a TypeError.
+        if not 0 <= action < actions:
+            raise ValueError(f"action must be from 0 to {actions - 1}, not {action}")
+        throw = (self._throws or self._throw_ahead()).pop()
         node = node_of_throw[first_throw[self._node, action] + throw]
-        observation, action_mask, over = nodes[node]
-        if not over:
+        observation, action_mask, end = nodes[node]
+        if end is None:
             self._node, self._throw = node, throw
             return observation(), 0.0, False, False, {"action_mask": action_mask()}
-        if node == tables.tables.nodes and self._raises:
-            raise ValueError(f"action {action} is illegal at {tables.tables.describe_node(self._node)}")
+        reward, final_score, illegal = end
+        if illegal and self._raises:
+            raise ValueError(f"action {action} is illegal at {self.transitions.tables.describe_node(self._node)}")
         self._node, self._throw, self._over = node, throw, True
-        info = {
-            "action_mask": action_mask(),
-            "final_score": int(tables.final_score[node]),
-            "illegal_action": node == tables.tables.nodes,
-        }
-        return observation(), float(tables.reward[node]), True, False, info
+        info = {"action_mask": action_mask(), "final_score": final_score, "illegal_action": illegal}
+        return observation(), reward, True, False, info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """[A] True = legal: the mask of the last info, as sb3-contrib asks for it."""
@@ -112,9 +107,10 @@ class TurnEnv(gym.Env[Observation, np.int64]):
         """The position as text ("ansi") or as a picture [H, W, 3] uint8 ("rgb_array")."""
         return draw(self.transitions, self._node, self._throw, self.render_mode)
 
-    def _throw_ahead(self) -> None:
+    def _throw_ahead(self) -> list[int]:
         """Draw many throws at once, since one by one is slow."""
         self._throws = self.np_random.integers(self.transitions.throws, size=THROWS_AT_ONCE).tolist()
+        return self._throws
 
 
 def draw(transitions: Transitions, node: int, throw: int, render_mode: str | None) -> Any:

@@ -52,17 +52,23 @@ class Transitions:
         return transitions, (self.tables.game, self.objective)
 
     @cached_property
-    def single(self) -> tuple[memoryview, memoryview, list[tuple[Callable[[], Any], Callable[[], Any], bool]]]:
+    def single(self) -> tuple[memoryview, memoryview, list[tuple[Callable[[], Any], Callable[[], Any], Any]], int]:
         """The tables for a single game, which reads one entry at a time: several times faster than from arrays.
 
         Returns:
             `next_state` [N + 1, A], each state times T, so that a throw can be added to index the next table;
-            `node_of_throw` [(S + 1) * T]; and for every node the functions that copy its observation and its action
-            mask, and whether the turn is over there.
+            `node_of_throw` [(S + 1) * T]; for every node the functions that copy its observation and its action mask,
+            and (reward, final score, whether it is the forfeit) where the turn is over, else None; and A.
         """
-        rows = zip(self.observation, self.action_mask, self.over.tolist(), strict=True)
-        nodes = [(observation.copy, action_mask.copy, over) for observation, action_mask, over in rows]
-        return (self.next_state * self.throws).data, self.node_of_throw.ravel().data, nodes
+        forfeit = np.arange(len(self.over)) == self.tables.nodes
+        ends = zip(self.reward.tolist(), self.final_score.tolist(), forfeit.tolist(), strict=True)
+        nodes = [
+            (observation.copy, action_mask.copy, end if over else None)
+            for observation, action_mask, end, over in zip(
+                self.observation, self.action_mask, ends, self.over.tolist(), strict=True
+            )
+        ]
+        return (self.next_state * self.throws).data, self.node_of_throw.ravel().data, nodes, self.actions
 
     def beginnings(self, where: Mapping[str, Any]) -> tuple[int, IntArray]:
         """A state named by a person's words, and the throws there that lead to the named roll or leave a legal move.
