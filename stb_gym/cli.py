@@ -122,14 +122,7 @@ def _evaluate(game: Game, options: argparse.Namespace) -> Result:
     return {
         **_about(game, options),
         "policy": options.strategy or options.policy,
-        "value": evaluation.value,
-        "optimum": float(evaluation.optimum.value),
-        "regret": evaluation.regret,
-        "gap_closed": evaluation.gap_closed,
-        "agreement": evaluation.agreement,
-        "agreement_by_visits": evaluation.agreement_by_visits,
-        "shut_probability": evaluation.shut_probability,
-        "mean_throws": evaluation.mean_throws,
+        **evaluation.summary(),
         "score_distribution": {str(score): chance for score, chance in evaluation.score_distribution.items()},
         "mistakes": [_mistake(game, evaluation, mistake) for mistake in evaluation.mistakes(10)],
     }

@@ -119,6 +119,19 @@ class Evaluation:
         """Expected number of throws in a turn."""
         return float(self.visits @ (self.tables.dice[self.tables.node_state] > 0))
 
+    def summary(self) -> dict[str, float]:
+        """The numbers above by name, ready for JSON."""
+        return {
+            "value": self.value,
+            "optimum": float(self.optimum.value),
+            "regret": self.regret,
+            "gap_closed": self.gap_closed,
+            "agreement": self.agreement,
+            "agreement_by_visits": self.agreement_by_visits,
+            "shut_probability": self.shut_probability,
+            "mean_throws": self.mean_throws,
+        }
+
     def mistakes(self, limit: int | None = None) -> list[Mistake]:
         """The nodes that add to the regret, dearest first."""
         cost = self.visits * self.loss

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from training.results import results_table
+
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 PYTHON = [code for language, code in BLOCKS if language == "python"]
@@ -49,7 +51,7 @@ def test_commands_run(command, tmp_path):
 
 
 def test_training_runs(tmp_path):
-    for package in ("agents", "training"):
+    for package in ("agents", "training", "docs"):
         (tmp_path / package).symlink_to(ROOT / package)
     for command in TRAINING:
         run(command, tmp_path)
@@ -59,6 +61,10 @@ def test_training_runs(tmp_path):
 @pytest.mark.parametrize("command", MAKE)
 def test_make_knows_its_targets(command):
     assert "$(" not in run(f"{command.split('#')[0]} --dry-run", ROOT)
+
+
+def test_the_table_says_what_the_results_say():
+    assert results_table(ROOT / "docs" / "results") in (ROOT / "README.md").read_text()
 
 
 def test_links_and_pictures_exist():

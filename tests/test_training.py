@@ -67,7 +67,7 @@ def test_the_library_alone_evaluates_the_policy_of_a_run(folder):
     result = json.loads((folder / "result.json").read_text())
     evaluation = evaluate(game, load_policy(folder / "policy.npz", game))
     assert evaluation.regret == result["greedy"]["regret"]
-    assert result["optimum"] == solve(game).value
+    assert result["greedy"]["optimum"] == solve(game).value
 
 
 def test_the_reported_regret_is_that_of_the_reference(folder):

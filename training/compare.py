@@ -1,11 +1,9 @@
 """Perfect play, the scripted strategies and trained agents side by side, all evaluated exactly."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from stb_gym import STRATEGIES, Evaluation, Game, Policy, evaluate, solve, strategy
 from stb_gym.show import table
-from training.run import describe
 
 COLUMNS = {
     "value": "value",
@@ -28,7 +26,7 @@ def compare(game: Game, objective: str, agents: Mapping[str, Policy]) -> dict[st
 
 def cells(evaluation: Evaluation) -> dict[str, str]:
     """The columns of a table for an evaluation, in words."""
-    numbers: dict[str, Any] = describe(evaluation)
+    numbers = evaluation.summary()
     points = evaluation.optimum.objective.unit == "points"
     return {
         title: f"{numbers[key]:.5f}" if points and key in ("value", "regret") else f"{numbers[key]:z.3%}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import tyro
 
 from training.compare import compare, comparison_table
-from training.run import Run, describe, measure
+from training.run import Run, measure
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"training.evaluate: {error}", file=sys.stderr)
         return 2
     if options.json:
-        both = {"greedy": describe(greedy_evaluation), "exploring": describe(exploring)}
-        print(json.dumps({**run.config.to_json(), "optimum": float(exploring.optimum.value), **both}))
+        both = {"greedy": greedy_evaluation.summary(), "exploring": exploring.summary()}
+        print(json.dumps({**run.config.to_json(), **both}))
     else:
         evaluations = compare(game, objective, {f"{run.config.algorithm} (greedy)": greedy})
         print(comparison_table({**evaluations, f"{run.config.algorithm} (exploring)": exploring}))

@@ -52,19 +52,6 @@ def measure(game: Game, learner: Learner, objective: str) -> tuple[Policy, Evalu
     return greedy, evaluate(game, greedy, objective), evaluate(game, exploring, objective)
 
 
-def describe(evaluation: Evaluation) -> dict[str, float]:
-    """The numbers of an evaluation, as they stand in result.json and in tables."""
-    return {
-        "value": evaluation.value,
-        "regret": evaluation.regret,
-        "gap_closed": evaluation.gap_closed,
-        "agreement": evaluation.agreement,
-        "agreement_by_visits": evaluation.agreement_by_visits,
-        "shut_probability": evaluation.shut_probability,
-        "mean_throws": evaluation.mean_throws,
-    }
-
-
 class RunWriter:
     """Writes a run's folder, whole at every measurement.
 
@@ -101,9 +88,8 @@ class RunWriter:
             "finished": steps >= self._config.steps,
             "steps": steps,
             "seconds": point.seconds,
-            "optimum": float(greedy.optimum.value),
-            "greedy": describe(greedy),
-            "exploring": describe(exploring),
+            "greedy": greedy.summary(),
+            "exploring": exploring.summary(),
         }
         save_weights(self._folder / "weights.safetensors", learner)
         save_policy(self._folder / "policy.npz", self._game, policy)
@@ -168,7 +154,7 @@ def _parse_curve(text: str) -> list[Point]:
 
 def _parse_result(text: str) -> dict[str, Any]:
     result: dict[str, Any] = json.loads(text)
-    return {name: result[name] for name in ("finished", "steps", "seconds", "optimum", "greedy", "exploring")}
+    return {name: result[name] for name in ("finished", "steps", "seconds", "greedy", "exploring")}
 
 
 def _read(path: Path, parse: Callable[[str], T]) -> T:
