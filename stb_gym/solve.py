@@ -36,7 +36,8 @@ class Solution:
     @property
     def value(self) -> Any:
         """The value of a turn in the objective's unit: a float, or a Fraction of an exact solution."""
-        return self.state_value[self.tables.start]
+        value = self.state_value[self.tables.start]
+        return value if isinstance(value, Fraction) else float(value)
 
     @property
     def state_value(self) -> NDArray[Any]:

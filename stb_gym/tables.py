@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from stb_gym.game import Game, IntArray, Rolls, RowIndex, rolls
 
-LARGEST_TABLE = 2**24
-CHUNK = 2**22
+LARGEST_TABLE = 2**24  # entries of 8 bytes: the arrays of the largest game take about one gigabyte
+CHUNK = 2**22  # (state, roll, action) triples the rules look at in one call
 
 
 class Level(NamedTuple):
@@ -151,6 +151,7 @@ class TurnTables:
             at_nodes, counts = node_value[level.nodes], level.rolls.counts
             if level.live.size:
                 at_nodes[level.live] = choose(value.take(self.edge_next[level.edges], axis=0), level)
+            # Whole counts, divided last, keep what is certain at exactly 1, and fractions exact.
             by_roll = at_nodes.reshape(-1, len(counts), *utility.shape[1:])
             weighted = by_roll @ counts if by_roll.ndim == 2 else np.moveaxis(by_roll, 1, -1) @ counts
             value[level.states] = weighted / len(level.rolls.of_throw)
