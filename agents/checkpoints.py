@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 
 from agents.config import Learner
 from stb_gym.files import write_aside
@@ -14,7 +14,7 @@ def save_weights(path: Path, learner: Learner) -> None:
     """Write the weights of a learner's networks."""
     weights = {name: tensor.contiguous() for name, tensor in learner.policy.state_dict().items()}
     with write_aside(path) as aside:
-        save_file(weights, aside)
+        aside.write_bytes(save(weights))
 
 
 def load_weights(path: Path, learner: Learner) -> None:

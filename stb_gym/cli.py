@@ -5,8 +5,10 @@ import json
 import math
 import os
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, NoReturn
 
@@ -30,7 +32,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         game = make_game(GAMES[options.game], {name: v for name in RULES if (v := getattr(options, name)) is not None})
-        result = options.run(game, options)
+        with _patience(f"stb-gym: still working on {game}"):
+            result = options.run(game, options)
         print(json.dumps(result) if options.json else options.show(result), flush=True)
     except ValueError as error:
         print(f"stb-gym: {error}", file=sys.stderr)
@@ -41,6 +44,18 @@ def main(arguments: list[str] | None = None) -> int:
         print("stb-gym: interrupted", file=sys.stderr)
         return 130
     return 0
+
+
+@contextmanager
+def _patience(words: str) -> Iterator[None]:
+    """Say something on standard error if the block takes longer than two seconds."""
+    timer = threading.Timer(2, print, [words], {"file": sys.stderr})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class _Parser(argparse.ArgumentParser):

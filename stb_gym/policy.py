@@ -49,17 +49,14 @@ def _weights_of_actions(tables: TurnTables, policy: Policy) -> NDArray[np.float6
 
 
 def _weights_of_probabilities(tables: TurnTables, policy: Policy) -> NDArray[np.float64]:
-    chosen = policy[tables.decisions].astype(float)
-    _refuse(tables, ~(chosen >= 0).all(axis=1), lambda node: "has a probability that is negative or not a number")
-    illegal = np.where(tables.legal(tables.decisions), 0, chosen)
-    _refuse(
-        tables, illegal.any(axis=1), lambda node: f"has weight on the illegal action {_first(tables, policy, node)}"
-    )
-    total = chosen.sum(axis=1)
-    _refuse(tables, abs(total - 1) > 1e-5, lambda node: f"has probabilities that sum to {policy[node].sum():g}, not 1")
-    scale = np.ones(tables.nodes)
-    scale[tables.decisions] = total
-    return policy[tables.edge_node, tables.edge_action].astype(float) / scale[tables.edge_node]
+    weights = policy[tables.edge_node, tables.edge_action].astype(float)
+    illegal = np.count_nonzero(policy, axis=1) - np.bincount(tables.edge_node, weights != 0, tables.nodes)
+    total = policy.sum(axis=1, dtype=float)
+    at = tables.decisions
+    _refuse(tables, ~(policy[at] >= 0).all(axis=1), lambda node: "has a probability that is negative or not a number")
+    _refuse(tables, illegal[at] > 0, lambda node: f"has weight on the illegal action {_first(tables, policy, node)}")
+    _refuse(tables, abs(total[at] - 1) > 1e-5, lambda node: f"has probabilities that sum to {total[node]:g}, not 1")
+    return weights / total[tables.edge_node]
 
 
 def _first(tables: TurnTables, policy: Policy, node: int) -> int:

@@ -96,16 +96,27 @@ class ShutTheBox:
     def edges(self, held: IntArray, dice: int) -> Edges:
         if dice == 0:
             return Edges(*np.zeros((5, 0), np.int64))
-        matches = rolls(self, dice).shown == [sum(tiles) for tiles in self.moves]  # [R, A]
-        takes, needs = self._move_masks, self._move_masks
-        if NO_MOVE in self.moves:
-            matches[~matches.any(axis=1), -1] = True
-            needs = np.append(needs[:-1], self.start()[0])
-        roll, action = np.nonzero(matches)
-        state, match = np.nonzero(held[:, None] & needs[action] == needs[action])
+        roll, action, needs = self._matches
+        state, match = np.nonzero(held[:, None] & needs == needs)
         roll, action = roll[match], action[match]
-        next_held = held[state] & ~takes[action]
-        return Edges(state, roll, action, next_held, np.where((next_held > 0) & (takes[action] > 0), self.dice, 0))
+        takes = self._move_masks[action]
+        next_held = held[state] & ~takes
+        return Edges(state, roll, action, next_held, np.where((next_held > 0) & (takes > 0), self.dice, 0))
+
+    @cached_property
+    def _matches(self) -> tuple[IntArray, IntArray, IntArray]:
+        """[M] each: rolls, the actions that fit them, and the board that must be open for it; in order of the edges."""
+        fits = rolls(self, self.dice).shown == [sum(tiles) for tiles in self.moves]  # [R, A]
+        needs = self._move_masks.copy()
+        if NO_MOVE in self.moves:
+            fits[~fits.any(axis=1), -1] = True
+            needs[-1] = self.start()[0]
+        roll, action = np.nonzero(fits)
+        return roll, action, needs[action]
+
+    def edge_count(self) -> int:
+        _, _, needs = self._matches
+        return int((1 << self.tiles - np.bitwise_count(needs).astype(np.int64)).sum())
 
     def final_score(self, held: IntArray) -> IntArray:
         return self._tile_bits(held) @ (self._tile_numbers if self.score == "sum" else np.ones(self.tiles, np.int64))

@@ -39,12 +39,12 @@ class Solution:
         value = self.state_value[self.tables.start]
         return value if isinstance(value, Fraction) else float(value)
 
-    @property
+    @cached_property
     def state_value(self) -> NDArray[Any]:
         """[S] the value of every state, in the objective's unit."""
         return self.objective.sign * self.state_utility + 0  # never -0.0
 
-    @property
+    @cached_property
     def node_value(self) -> NDArray[Any]:
         """[N] the value of every node, in the objective's unit."""
         return self.objective.sign * self.node_utility + 0

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from stb_gym.game import Game, IntArray, Rolls, RowIndex, rolls
 
 LARGEST_TABLE = 2**24  # entries of 8 bytes: the arrays of the largest game take about one gigabyte
-CHUNK = 2**22  # (state, roll, action) triples the rules look at in one call
+CHUNK = 2**22  # (state, action) pairs the rules look at in one call
 
 
 class Level(NamedTuple):
@@ -174,6 +174,7 @@ def compile_game(game: Game) -> TurnTables:
     rolls_at = np.array([len(rolls_of[d].counts) for d in dice.tolist()])
     node_start = np.append(0, np.cumsum(rolls_at))
     _check_size(game, "nodes", int(node_start[-1]))
+    _check_size(game, "edges", game.edge_count())
 
     bounds = np.flatnonzero(np.diff(level, prepend=-1, append=-1) | np.diff(dice, prepend=-1, append=-1)).tolist()
     blocks = [slice(first, last) for first, last in itertools.pairwise(bounds)]
@@ -212,15 +213,12 @@ def _edges(
     game: Game, held: IntArray, dice: IntArray, blocks: list[slice], node_start: IntArray
 ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """[E] node, action, next held and next dice of every edge, asked of the rules a chunk of states at a time."""
-    parts, size = [], 0
+    parts = []
+    rows = max(1, CHUNK // len(game.moves))
     for block in blocks:
-        throws = int(dice[block.start])
-        rows = max(1, CHUNK // (len(rolls(game, throws).counts) * len(game.moves)))
         for first in range(block.start, block.stop, rows):
-            edges = game.edges(held[first : min(first + rows, block.stop)], throws)
+            edges = game.edges(held[first : min(first + rows, block.stop)], int(dice[block.start]))
             parts.append((node_start[first + edges.state] + edges.roll, edges.action, edges.next_held, edges.next_dice))
-            size += len(edges.action)
-            _check_size(game, "edges", size)
     node, action, next_held, next_dice = (np.concatenate(column) for column in zip(*parts, strict=True))
     return node, action, next_held, next_dice
 
@@ -235,7 +233,7 @@ def _level(states: slice, node_start: IntArray, edge_start: IntArray, level_roll
 
 def _check_size(game: Game, kind: str, size: int) -> None:
     if size > LARGEST_TABLE:
-        raise ValueError(f"{game} has {size:,} {kind} or more; arrays of at most {LARGEST_TABLE:,} fit")
+        raise ValueError(f"{game} has {size:,} {kind}; arrays of at most {LARGEST_TABLE:,} fit")
 
 
 def _check_edges(tables: TurnTables, fault: str, broken: NDArray[np.bool_]) -> None:

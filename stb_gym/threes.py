@@ -76,6 +76,12 @@ class Threes:
         state, roll, action = (index.ravel() for index in np.indices((len(held), *points.shape)))
         return Edges(state, roll, action, held[state] + points[roll, action], dice - 1 - action)
 
+    def edge_count(self) -> int:
+        return sum(
+            ((self.dice - left) * self.faces + 1) * len(rolls(self, left).counts) * left
+            for left in range(self.dice + 1)
+        )
+
     def final_score(self, held: IntArray) -> IntArray:
         return held
 

@@ -37,6 +37,11 @@ def test_final_scores_are_those_of_the_rules(game):
         assert tables.final_score[state] == other.final_score(where)
 
 
+@pytest.mark.parametrize("game", [*SMALL, *STANDARD], ids=str)
+def test_edges_are_counted_before_they_are_made(game):
+    assert game.edge_count() == len(compile_game(game).edge_next)
+
+
 def test_sizes_of_the_nine_tile_box():
     tables = compile_game(ShutTheBox())
     choices = np.diff(tables.edge_start)
@@ -129,9 +134,9 @@ def test_games_that_do_not_fit_are_refused_with_their_size(monkeypatch):
     with pytest.raises(ValueError, match=r"7 dice of 20 faces have 1,280,000,000 throws"):
         compile_game(ShutTheBox(dice=7, faces=20))
     monkeypatch.setattr("stb_gym.tables.LARGEST_TABLE", 4090)
-    with pytest.raises(ValueError, match=r"tiles=8, dice=3.* has [\d,]+ edges or more; arrays of at most 4,090 fit"):
+    with pytest.raises(ValueError, match=r"tiles=8, dice=3.* has [\d,]+ edges; arrays of at most 4,090 fit"):
         compile_game(ShutTheBox(tiles=8, dice=3))
-    with pytest.raises(ValueError, match=r"tiles=8, dice=4.* has 5,356 nodes or more"):
+    with pytest.raises(ValueError, match=r"tiles=8, dice=4.* has 5,356 nodes; arrays"):
         compile_game(ShutTheBox(tiles=8, dice=4))
 
 
