@@ -65,7 +65,8 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._first_throws = self.transitions.beginnings({})
         self._throw = np.zeros(num_envs, np.int64)
-        self._node = np.full(num_envs, self.transitions.tables.nodes)
+        self._node: IntArray = np.full(num_envs, self.transitions.tables.nodes)
+        self._begun = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -80,7 +81,8 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
         chosen = where.pop("reset_mask", np.ones(self.num_envs, np.bool_))
         if not isinstance(chosen, np.ndarray) or chosen.dtype != np.bool_ or chosen.shape != (self.num_envs,):
             raise ValueError(f"reset_mask must be an array of {self.num_envs} booleans")
-        self._begin(chosen, where)
+        self._begin(np.flatnonzero(chosen), where)
+        self._begun = True
         masks = self.transitions.action_mask.take(self._node, axis=0)
         return self.transitions.observation.take(self._node, axis=0), {
             "action_mask": masks,
@@ -92,7 +94,7 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
 
         Raises:
             ValueError: if an action is outside the action space, or is illegal and `illegal` is "raise".
-            RuntimeError: if a game is over and the autoreset mode is DISABLED.
+            RuntimeError: before the first reset, or if a game is over and the autoreset mode is DISABLED.
         """
         tables, actions = self.transitions, np.asarray(actions)
         self._check(actions)
@@ -105,8 +107,9 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
         self._node = tables.node_of_throw.take(state * tables.throws + self._throw)
         over, reward = tables.over.take(self._node), tables.reward.take(self._node)
         if self.autoreset_mode == AutoresetMode.SAME_STEP and over.any():
-            infos = self._final_infos(over)
-            self._begin(over, {})
+            ended = np.flatnonzero(over)
+            infos = self._final_infos(over, ended)
+            self._begin(ended, {})
         else:
             infos = self._scores(self._node, over)
         infos["action_mask"] = tables.action_mask.take(self._node, axis=0)
@@ -130,6 +133,8 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
         return tuple(draw(self.transitions, node, throw, self.render_mode) for node, throw in games)
 
     def _check(self, actions: NDArray[Any]) -> None:
+        if not self._begun:
+            raise RuntimeError("no game has begun: call reset()")
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(
                 f"actions must be {self.num_envs} integers, not shape {actions.shape} of type {actions.dtype}"
@@ -140,12 +145,12 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
         if self.autoreset_mode == AutoresetMode.DISABLED and self.transitions.over[self._node].any():
             raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}) on the games that are')
 
-    def _begin(self, chosen: NDArray[np.bool_], where: dict[str, Any]) -> None:
-        """Throw for the chosen games at their first state."""
+    def _begin(self, games: IntArray, where: dict[str, Any]) -> None:
+        """Throw for some games at their first state."""
         state, throws = self.transitions.beginnings(where) if where else self._first_throws
-        throw = throws[self.np_random.integers(len(throws), size=np.count_nonzero(chosen))]
-        self._throw[chosen] = throw
-        self._node[chosen] = self.transitions.node_of_throw[state, throw]
+        throw = throws[self.np_random.integers(len(throws), size=len(games))]
+        self._throw[games] = throw
+        self._node[games] = self.transitions.node_of_throw[state, throw]
 
     def _scores(self, node: IntArray, over: NDArray[np.bool_]) -> dict[str, Any]:
         return {
@@ -155,11 +160,11 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
             "_illegal_action": over.copy(),
         }
 
-    def _final_infos(self, over: NDArray[np.bool_]) -> dict[str, Any]:
+    def _final_infos(self, over: NDArray[np.bool_], ended: IntArray) -> dict[str, Any]:
         """How the games ended that are over; `final_obs` holds their observations, and None for the other games."""
         final_obs = np.full(self.num_envs, None, object)
-        rows = self.transitions.observation.take(self._node[over], axis=0)
-        final_obs[over] = np.fromiter(rows, object, len(rows))
+        rows = self.transitions.observation.take(self._node[ended], axis=0)
+        final_obs[ended] = np.fromiter(rows, object, len(rows))
         final_info = {
             **self._scores(self._node, over),
             "action_mask": np.zeros((self.num_envs, self.transitions.actions), np.int8),

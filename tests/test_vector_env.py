@@ -234,6 +234,11 @@ def test_actions_may_be_of_any_integer_type(kind):
     assert (steps[0] == steps[1]).all()
 
 
+def test_games_that_have_not_begun_cannot_be_played():
+    with pytest.raises(RuntimeError, match=r"no game has begun: call reset\(\)"):
+        make(BOX, AutoresetMode.NEXT_STEP).step(np.zeros(GAMES, int))
+
+
 def test_reset_begins_where_it_is_told():
     env = make(BOX, AutoresetMode.NEXT_STEP)
     observation, info = env.reset(seed=0, options={"open": [1, 4, 5, 8], "roll": 9})

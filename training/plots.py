@@ -12,9 +12,11 @@ from training.run import Point
 
 COLOURS = ("#1f6f54", "#b5533c", "#3a5a9b", "#8a6d1d", "#6b4c9a", "#4a4a4a")
 
+LEAST_REGRET = 1e-6  # a regret of 0, which the axis does not have, is drawn there
+
 
 def plot_regret(path: Path, curves: Mapping[str, Sequence[Point]], strategies: Mapping[str, float], unit: str) -> None:
-    """Draw the exact regret of runs against their steps, on a logarithmic axis.
+    """Draw the exact regret of runs against their steps, on a logarithmic axis that ends at LEAST_REGRET.
 
     Args:
         path: the PNG to write.
@@ -26,8 +28,8 @@ def plot_regret(path: Path, curves: Mapping[str, Sequence[Point]], strategies: M
     axes = figure.add_subplot()
     for colour, (name, points) in zip(COLOURS * len(curves), curves.items(), strict=False):
         steps = [point.steps for point in points]
-        axes.plot(steps, [point.regret for point in points], color=colour, label=f"{name}, greedy")
-        exploring = [point.exploring_regret for point in points]
+        axes.plot(steps, [max(point.regret, LEAST_REGRET) for point in points], color=colour, label=f"{name}, greedy")
+        exploring = [max(point.exploring_regret, LEAST_REGRET) for point in points]
         axes.plot(steps, exploring, color=colour, linewidth=1, linestyle=":", label=f"{name}, exploring")
     for name, regret in strategies.items():
         axes.axhline(regret, color="#999999", linewidth=0.8, linestyle="--")
