@@ -56,6 +56,9 @@ class Config:
         check_integer("seed", self.seed, 0, 2**32 - 1)
         for each in fields(self.settings):
             _check_setting(each.name, getattr(self.settings, each.name), each.type)
+        self.settings.check()
+        standard: Any = gym.make_vec(self.env, 1)
+        check_names("rule", self.rules, [each.name for each in fields(standard.game)])
         self.games()  # refuses rules and objectives that are not allowed
 
     def games(self) -> TurnVectorEnv:
@@ -96,6 +99,9 @@ class Config:
             if not isinstance(entries[name], dict):
                 raise ValueError(f"{name} must be an object of entries, not {entries[name]!r}")
         check_names("setting", entries["settings"], [each.name for each in fields(settings_class)])
+        for each in fields(settings_class):
+            if each.name not in entries["settings"]:
+                raise ValueError(f"the setting {each.name!r} is missing")
         return Config(**{**entries, "settings": settings_class(**entries["settings"])})
 
 

@@ -7,8 +7,9 @@ illegal actions a value so low that neither the greedy action nor the maximum in
 
 Mnih et al., "Human-level control through deep reinforcement learning", 2015; van Hasselt et al., "Deep reinforcement
 learning with double Q-learning", 2016. Other than in stable-baselines3 the loss is the squared error, since outcomes
-are random and the Huber loss would estimate something between their mean and their median; and exploration is decided
-for each game by itself, not for all games at once.
+are random and the Huber loss would estimate something between their mean and their median; exploration is decided for
+each game by itself, not for all games at once; the network is updated after every step of the games, not every fourth;
+and rewards are not discounted. Other settings that differ are named where they stand.
 """
 
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 
 from agents.networks import UnaryObservation
 from agents.vec_env import TurnVecEnv
+from stb_gym.game import check_integer
 from stb_gym.vector_env import TurnVectorEnv
 
 # Finite: a terminal target multiplies the value of its masked maximum by 0, and infinity times 0 is not a number.
@@ -43,7 +45,7 @@ class DQNSettings:
     exploration: float = 0.15
     """Share of random legal moves, after the warm-up (stable-baselines3: 1 falling to 0.05)."""
     buffer_size: int = 500_000
-    """Transitions in the replay buffer."""
+    """Transitions in the replay buffer (stable-baselines3: 1000000)."""
     learning_starts: int = 10_000
     """Steps of the warm-up, in which all moves are random (stable-baselines3: 100)."""
     target_update_interval: int = 10_000
@@ -51,7 +53,9 @@ class DQNSettings:
     width: int = 256
     """Units in each of the two hidden layers (stable-baselines3: 64)."""
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Raise a ValueError where a setting has no meaning."""
+        check_integer("width", self.width, 1, 4096)
         if self.exploration >= 1:
             raise ValueError(f"exploration must be below 1, or nothing greedy is left, not {self.exploration}")
 

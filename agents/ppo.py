@@ -1,7 +1,8 @@
 """Masked PPO: sb3-contrib's MaskablePPO with settings for episodes of a few moves and one reward at the end.
 
 Schulman et al., "Proximal policy optimization algorithms", 2017; Huang and Ontanon, "A closer look at invalid action
-masking in policy gradient algorithms", 2020. What differs from sb3-contrib's defaults is said at each setting.
+masking in policy gradient algorithms", 2020. Other than by sb3-contrib's defaults, rewards are not discounted and
+the units are ReLU; other settings that differ are named where they stand.
 """
 
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from sb3_contrib import MaskablePPO
 
 from agents.networks import UnaryObservation
 from agents.vec_env import TurnVecEnv
+from stb_gym.game import check_integer
 from stb_gym.vector_env import TurnVectorEnv
 
 
@@ -39,6 +41,13 @@ class PPOSettings:
     """How far an update may change the probability of an action."""
     width: int = 128
     """Units in each of the two hidden layers of policy and value network (sb3: 64)."""
+
+    def check(self) -> None:
+        """Raise a ValueError where a setting has no meaning."""
+        check_integer("width", self.width, 1, 4096)
+        check_integer("batch_size", self.batch_size, 2, self.games * self.n_steps)
+        if not 0 < self.clip_range < 1 or self.gae_lambda > 1:
+            raise ValueError("clip_range must lie between 0 and 1, and gae_lambda must not be above 1")
 
 
 class MaskedPPO(MaskablePPO):

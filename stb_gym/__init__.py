@@ -8,6 +8,7 @@ From the rules to the environments, in the order to read them:
 - `strategies`: how people play.
 - `transitions`: the arrays as dense tables; `env`, `vector_env`, `wrappers`, `render`: the Gymnasium environments.
 - `cli`: the command `stb-gym`; `simulate` plays sampled games for it, `show` puts its results into tables.
+- `files`: files that appear whole or not at all.
 
 Importing the package registers `stb_gym/ShutTheBox-v0` and `stb_gym/Threes-v0`.
 """

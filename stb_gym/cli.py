@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from typing import Any, NoReturn
 
@@ -17,6 +17,7 @@ import numpy as np
 from stb_gym import GAMES, STRATEGIES, show
 from stb_gym.evaluate import Evaluation, Mistake, evaluate
 from stb_gym.game import Game, check_names, make_game
+from stb_gym.objectives import parse_objective
 from stb_gym.policy import Policy, load_policy
 from stb_gym.show import Result
 from stb_gym.shut_the_box import SCORES, ShutTheBox
@@ -32,7 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         game = make_game(GAMES[options.game], {name: v for name in RULES if (v := getattr(options, name)) is not None})
-        with _patience(f"stb-gym: still working on {game}"):
+        patience = nullcontext() if options.run is _simulate else _patience(f"stb-gym: still working on {game}")
+        with patience:
             result = options.run(game, options)
         print(json.dumps(result) if options.json else options.show(result), flush=True)
     except ValueError as error:
@@ -40,6 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        print(f"stb-gym: {error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("stb-gym: interrupted", file=sys.stderr)
         return 130
@@ -156,19 +161,13 @@ def _mistake(game: Game, evaluation: Evaluation, mistake: Mistake) -> Result:
 
 def _advise(game: Game, options: argparse.Namespace) -> Result:
     """Every legal move at a position, best first."""
-    allowed = ("--open", "--roll") if isinstance(game, ShutTheBox) else ("--points", "--dice-shown")
-    said = {
-        "--open": options.open,
-        "--roll": options.roll,
-        "--points": options.points,
-        "--dice-shown": options.dice_shown,
-    }
+    state_option, roll_option = ("open", "roll") if isinstance(game, ShutTheBox) else ("points", "dice-shown")
+    said = {"open": options.open, "roll": options.roll, "points": options.points, "dice-shown": options.dice_shown}
     where = {option: value for option, value in said.items() if value is not None}
-    check_names(f"position of {game.name}", where, allowed)
-    if allowed[1] not in where:
-        raise ValueError(f"what was thrown is missing: say {allowed[1]}")
-    where["roll"] = where.pop(allowed[1])
-    where = {option.removeprefix("--"): value for option, value in where.items()}
+    check_names(f"option for {game.name}", where, (state_option, roll_option))
+    if roll_option not in where:
+        raise ValueError(f"what was thrown is missing: say --{roll_option}")
+    where["roll"] = where.pop(roll_option)
     held, dice, roll = game.locate(where)
     solution = solve(game, options.objective)
     tables = solution.tables
@@ -219,4 +218,9 @@ def _policy(game: Game, options: argparse.Namespace) -> Policy:
 
 
 def _about(game: Game, options: argparse.Namespace) -> Result:
-    return {"game": game.name, "rules": asdict(game), "objective": options.objective}  # type: ignore[call-overload]
+    return {
+        "game": game.name,
+        "rules": asdict(game),  # type: ignore[call-overload]
+        "objective": options.objective,
+        "unit": parse_objective(options.objective).unit,
+    }

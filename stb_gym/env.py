@@ -90,6 +90,7 @@ class TurnEnv(gym.Env[Observation, np.int64]):
             return observation(), 0.0, False, False, {"action_mask": action_mask()}
         reward, final_score, illegal = end
         if illegal and self._raises:
+            self._throws.append(throw)
             raise ValueError(f"action {action} is illegal at {self.transitions.tables.describe_node(self._node)}")
         self._node, self._throw, self._over = node, throw, True
         info = {"action_mask": action_mask(), "final_score": final_score, "illegal_action": illegal}
@@ -114,13 +115,14 @@ class TurnEnv(gym.Env[Observation, np.int64]):
 
 
 def draw(transitions: Transitions, node: int, throw: int, render_mode: str | None) -> Any:
-    """A node, reached by a throw, in a render mode; None without one."""
+    """A node, reached by a throw, in a render mode; None without one. A forfeit is drawn as the start, without dice."""
     tables = transitions.tables
     if render_mode is None:
         return None
-    state = tables.node_state[min(node, tables.nodes - 1)]
-    held, dice = (int(tables.held[state]), int(tables.dice[state])) if node < tables.nodes else (0, 0)
-    shown = throw_faces(throw, dice, tables.game.faces)
+    forfeit = node == tables.nodes
+    state = tables.start if forfeit else tables.node_state[node]
+    held, dice = int(tables.held[state]), int(tables.dice[state])
+    shown = () if forfeit else throw_faces(throw, dice, tables.game.faces)
     return (render.text if render_mode == "ansi" else render.picture)(tables.game, held, dice, shown)
 
 
@@ -140,7 +142,8 @@ class ShutTheBoxEnv(TurnEnv):
     ## Observation Space
     `Box(0, 1, (O,), uint8)`: for every tile a 1 if it is open, then for every possible roll, lowest first, a 1 if it is
     the roll; 9 + 11 numbers for nine tiles and two dice. When all tiles are shut nothing is thrown, and all are 0; so
-    they are after an illegal action. `env.unwrapped.node(observation)` is the node in the arrays of the game.
+    they are after an illegal action, which `info["illegal_action"]` tells apart.
+    `env.unwrapped.node(observation)` is the node in the arrays of the game.
 
     ## Starting State
     All tiles open, and the first roll. `reset(options={"open": [1, 4, 5, 8], "roll": 9})` starts from there; without
@@ -193,8 +196,8 @@ class ThreesEnv(TurnEnv):
 
     ## Observation Space
     `Box(0, high, (1 + faces,), uint8)`: the points so far, then how many of the dice thrown show 1, 2, and so on. At
-    the end no dice are thrown. After an illegal action all numbers are 0. `env.unwrapped.node(observation)` is the node
-    in the arrays of the game.
+    the end no dice are thrown. After an illegal action all numbers are 0; `info["illegal_action"]` tells of it.
+    `env.unwrapped.node(observation)` is the node in the arrays of the game.
 
     ## Starting State
     No points, and the first throw of all dice. `reset(options={"points": 4, "roll": [3, 1, 6]})` starts with those

@@ -54,14 +54,12 @@ class Evaluation:
         weights: [E] the probability of every edge at its node.
         visits: [N] expected visits of every node in a turn.
         value: expected value of a turn.
-        random_value: the same of uniformly random legal play.
     """
 
     optimum: Solution
     weights: NDArray[np.float64]
     visits: NDArray[np.float64]
     value: float
-    random_value: float
 
     @property
     def tables(self) -> TurnTables:
@@ -78,6 +76,11 @@ class Evaluation:
     def regret(self) -> float:
         """What the policy loses against perfect play, 0 or more."""
         return float(self.visits @ self.loss)
+
+    @cached_property
+    def random_value(self) -> float:
+        """Expected value of a turn of uniformly random legal play."""
+        return _value(self.optimum, self.tables.uniform)
 
     @cached_property
     def gap_closed(self) -> float:
@@ -164,8 +167,7 @@ def evaluate(game: Game, policy: Policy, objective: str = "score") -> Evaluation
     optimum = solve(game, objective)
     tables = optimum.tables
     weights = edge_weights(tables, policy)
-    uniform = 1 / np.diff(tables.edge_start)[tables.edge_node]
-    return Evaluation(optimum, weights, _visits(tables, weights), _value(optimum, weights), _value(optimum, uniform))
+    return Evaluation(optimum, weights, _visits(tables, weights), _value(optimum, weights))
 
 
 def _value(optimum: Solution, weights: NDArray[np.float64]) -> float:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 IntArray = NDArray[np.integer[Any]]
-LARGEST_THROW_TABLE = 2**22
+LARGEST_THROW_TABLE = 2**22  # throws: a second to count, and as many entries to sample from
 
 
 class Rolls(NamedTuple):
@@ -187,6 +187,16 @@ def check_integer(name: str, value: Any, low: int, high: int) -> None:
     """Raise a ValueError unless `value` is an integer from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
         raise ValueError(f"{name} must be an integer from {low} to {high}, not {value!r}")
+
+
+def integers(name: str, values: Any, low: int, high: int) -> list[int]:
+    """A list of integers from `low` to `high`; a ValueError if `values` is no such collection."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} must be a list of integers from {low} to {high}, not {values!r}")
+    listed = list(values)
+    for value in listed:
+        check_integer(f"each of {name}", value, low, high)
+    return [int(value) for value in listed]
 
 
 def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:

@@ -14,7 +14,7 @@ def solve(result: Result) -> str:
         ("chance to shut", f"{result['shut_probability']:.6%}"),
         ("states", f"{result['states']:,}"),
         ("nodes with a move", f"{result['decision_nodes']:,}"),
-        ("solved in", f"{result['seconds'] * 1000:.2f} ms"),
+        ("seconds", f"{result['seconds']:.4f}, the making of the arrays included"),
     ]
     first_rolls = [(roll, _value(result, value)) for roll, value in result["by_first_roll"].items()]
     return f"{_title(result)}\n\n{table(rows)}\n\n{table([('first roll', 'value'), *first_rolls])}"
@@ -75,7 +75,7 @@ def _title(result: Result) -> str:
 
 
 def _value(result: Result, value: float) -> str:
-    return f"{value:.6f}" if result["objective"] == "score" else f"{value:.6%}"
+    return f"{value:.6f}" if result["unit"] == "points" else f"{value:.6%}"
 
 
 def move_in_words(move: Result) -> str:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.game import Edges, IntArray, check_choice, check_integer, check_names, rolls
+from stb_gym.game import Edges, IntArray, check_choice, check_integer, check_names, integers, rolls
 
 NO_MOVE: tuple[int, ...] = ()
 SCORES = ("sum", "count")
@@ -132,10 +132,8 @@ class ShutTheBox:
 
     def locate(self, where: Mapping[str, Any]) -> tuple[int, int, NDArray[np.uint8] | None]:
         check_names("position", where, ("open", "roll"))
-        tiles, roll = where.get("open", range(1, self.tiles + 1)), where.get("roll")
-        tiles = [tiles] if isinstance(tiles, int) else list(tiles)
-        for tile in tiles:
-            check_integer("open tile", tile, 1, self.tiles)
+        tiles = integers("open tiles", where.get("open", range(1, self.tiles + 1)), 1, self.tiles)
+        roll = where.get("roll")
         if not tiles or len(set(tiles)) < len(tiles):
             raise ValueError(f"open must name at least one tile, and each once, not {tiles}")
         if roll is None:

@@ -15,7 +15,7 @@ from stb_gym.threes import FREE_FACE, Threes
 def random(tables: TurnTables) -> Policy:
     """Every legal move with the same probability."""
     policy = np.zeros((tables.nodes, tables.actions))
-    policy[tables.edge_node, tables.edge_action] = 1 / np.diff(tables.edge_start)[tables.edge_node]
+    policy[tables.edge_node, tables.edge_action] = tables.uniform
     return policy
 
 
@@ -77,5 +77,6 @@ def strategy(game: Game, name: str) -> Policy:
     Raises:
         ValueError: if this game has no such strategy.
     """
-    check_choice(f"strategy of {game.name}", name, list(STRATEGIES[game.name]))
-    return STRATEGIES[game.name][name](compile_game(game))
+    known = STRATEGIES.get(game.name, {})
+    check_choice(f"strategy of {game.name}", name, list(known))
+    return known[name](compile_game(game))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from stb_gym.game import Game, IntArray, Rolls, RowIndex, rolls
 
-LARGEST_TABLE = 2**24  # entries of 8 bytes: the arrays of the largest game take about one gigabyte
+LARGEST_TABLE = 2**24  # nodes or edges: 128 MiB for each array of them
 CHUNK = 2**22  # (state, action) pairs the rules look at in one call
 
 
@@ -101,6 +101,11 @@ class TurnTables:
     def observation_index(self) -> RowIndex:
         """Finds the node of an observation."""
         return RowIndex(self.observation)
+
+    @cached_property
+    def uniform(self) -> NDArray[np.float64]:
+        """[E] the probability of each edge if every legal move at its node has the same."""
+        return 1 / np.diff(self.edge_start)[self.edge_node]
 
     def legal(self, nodes: IntArray | slice = slice(None)) -> NDArray[np.bool_]:
         """[M, A] True where the action is legal, for the given nodes (all of them by default)."""
@@ -204,7 +209,7 @@ def compile_game(game: Game) -> TurnTables:
     edge_state = tables.node_state[edge_node]
     place = edge_node * tables.actions + edge_action
     _check_edges(tables, "is not in order", np.diff(place, prepend=-1) <= 0)
-    _check_edges(tables, "leads to no state", code[edge_next] != next_code)
+    _check_edges(tables, "leads to no state", (held[edge_next] != next_held) | (dice[edge_next] != next_dice))
     _check_edges(tables, "leads to a state that is not of a lower level", level[edge_next] >= level[edge_state])
     return tables
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.game import Edges, IntArray, check_integer, check_names, rolls
+from stb_gym.game import Edges, IntArray, check_integer, check_names, integers, rolls
 
 FREE_FACE = 3
 
@@ -97,9 +97,7 @@ class Threes:
         check_names("position", where, ("points", "dice", "roll"))
         roll = where.get("roll")
         if roll is not None:
-            roll = [roll] if isinstance(roll, int) else list(roll)
-            for face in roll:
-                check_integer("dice shown", face, 1, self.faces)
+            roll = integers("dice shown", roll, 1, self.faces)
         dice = where.get("dice", self.dice if roll is None else len(roll))
         check_integer("number of dice", dice, 1, self.dice)
         if roll is not None and len(roll) != dice:

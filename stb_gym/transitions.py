@@ -12,7 +12,11 @@ from stb_gym.game import Game, IntArray, rolls
 from stb_gym.objectives import parse_objective
 from stb_gym.tables import TurnTables, compile_game
 
-LARGEST_DENSE_TABLE = 2**27
+LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_state` alone
+
+# The functions that copy a node's observation and its action mask; and, where the turn is over, its reward, its final
+# score and whether it is the forfeit, else None.
+_Node = tuple[Callable[[], Any], Callable[[], Any], tuple[float, int, bool] | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,23 +56,14 @@ class Transitions:
         return transitions, (self.tables.game, self.objective)
 
     @cached_property
-    def single(self) -> tuple[memoryview, memoryview, list[tuple[Callable[[], Any], Callable[[], Any], Any]], int]:
+    def single(self) -> tuple[memoryview, memoryview, "_Nodes", int]:
         """The tables for a single game, which reads one entry at a time: several times faster than from arrays.
 
         Returns:
             `next_state` [N + 1, A], each state times T, so that a throw can be added to index the next table;
-            `node_of_throw` [(S + 1) * T]; for every node the functions that copy its observation and its action mask,
-            and (reward, final score, whether it is the forfeit) where the turn is over, else None; and A.
+            `node_of_throw` [(S + 1) * T]; what is known of each node; and A.
         """
-        forfeit = np.arange(len(self.over)) == self.tables.nodes
-        ends = zip(self.reward.tolist(), self.final_score.tolist(), forfeit.tolist(), strict=True)
-        nodes = [
-            (observation.copy, action_mask.copy, end if over else None)
-            for observation, action_mask, end, over in zip(
-                self.observation, self.action_mask, ends, self.over.tolist(), strict=True
-            )
-        ]
-        return (self.next_state * self.throws).data, self.node_of_throw.ravel().data, nodes, self.actions
+        return (self.next_state * self.throws).data, self.node_of_throw.ravel().data, _Nodes(self), self.actions
 
     def beginnings(self, where: Mapping[str, Any]) -> tuple[int, IntArray]:
         """A state named by a person's words, and the throws there that lead to the named roll or leave a legal move.
@@ -87,6 +82,21 @@ class Transitions:
             named = "" if roll is None else f", roll {tables.game.describe_roll(roll)}"
             raise ValueError(f"there is no legal move at {tables.game.describe_state(held, dice)}{named}")
         return state, np.flatnonzero(fits)
+
+
+class _Nodes(dict[int, _Node]):
+    """What is known of each node, filled in as nodes are met, which are few of a large game's."""
+
+    def __init__(self, transitions: Transitions):
+        super().__init__()
+        self._transitions = transitions
+
+    def __missing__(self, node: int) -> _Node:
+        tables, end = self._transitions, None
+        if tables.over[node]:
+            end = float(tables.reward[node]), int(tables.final_score[node]), node == tables.tables.nodes
+        self[node] = tables.observation[node].copy, tables.action_mask[node].copy, end
+        return self[node]
 
 
 @lru_cache(maxsize=8)

@@ -26,7 +26,7 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
     autoreset modes of Gymnasium are offered:
 
     - NEXT_STEP: the step after the end begins a new turn, whatever the action;
-    - SAME_STEP: the step that ends a turn begins a new one; the end is in `final_obs` and `final_info`;
+    - SAME_STEP: the step that ends a turn begins a new one; its end, with the score, is in `final_obs`, `final_info`;
     - DISABLED: finished games are begun anew by `reset(options={"reset_mask": mask})`; until then a step raises.
 
     Attributes:
@@ -106,12 +106,12 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
         self._throw = self.np_random.integers(tables.throws, size=self.num_envs)
         self._node = tables.node_of_throw.take(state * tables.throws + self._throw)
         over, reward = tables.over.take(self._node), tables.reward.take(self._node)
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and over.any():
-            ended = np.flatnonzero(over)
-            infos = self._final_infos(over, ended)
-            self._begin(ended, {})
-        else:
+        if self.autoreset_mode != AutoresetMode.SAME_STEP:
             infos = self._scores(self._node, over)
+        else:
+            ended = np.flatnonzero(over)
+            infos = self._final_infos(over, ended) if len(ended) else {}
+            self._begin(ended, {})
         infos["action_mask"] = tables.action_mask.take(self._node, axis=0)
         infos["_action_mask"] = np.ones(self.num_envs, np.bool_)
         observation = tables.observation.take(self._node, axis=0)

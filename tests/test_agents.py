@@ -1,5 +1,7 @@
 """Learners: the adaptor to stable-baselines3, masks both ways, replay and targets, determinism, and learning."""
 
+from dataclasses import asdict
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -209,12 +211,16 @@ def test_configurations_go_through_json(algorithm):
         ({"algorithm": "a2c"}, "unknown algorithm 'a2c': allowed are ppo, dqn"),
         ({"env": "CartPole-v1"}, "unknown environment 'CartPole-v1': allowed are stb_gym/ShutTheBox-v0"),
         ({"rules": {"tile": 3}}, "unknown rule 'tile'"),
+        ({"rules": {"objective": "shut"}}, "unknown rule 'objective': allowed are tiles, dice, faces, score"),
         ({"rules": 3}, "rules must be an object of entries"),
         ({"objective": "win"}, "unknown objective"),
         ({"steps": 0}, "steps must be an integer from 1"),
         ({"seed": -1}, "seed must be an integer from 0"),
-        ({"settings": {"width": 0}}, "width must be an integer from 1"),
-        ({"settings": {"learning_rate": float("nan")}}, "learning_rate must be a number, 0 or more"),
+        ({"settings": {**asdict(SMALL["ppo"]), "width": 0}}, "width must be an integer from 1"),
+        (
+            {"settings": {**asdict(SMALL["ppo"]), "learning_rate": float("nan")}},
+            "learning_rate must be a number, 0 or more",
+        ),
         ({"settings": {"momentum": 1}}, "unknown setting 'momentum': allowed are games"),
         ({"colour": 1}, "unknown entry 'colour'"),
     ],
@@ -225,8 +231,25 @@ def test_configurations_that_are_none_are_refused(change, message):
         Config.from_json({**whole, **change})
     with pytest.raises(ValueError, match="the entry 'seed' is missing"):
         Config.from_json({name: value for name, value in whole.items() if name != "seed"})
+    with pytest.raises(ValueError, match="the setting 'entropy' is missing"):
+        Config.from_json({**whole, "settings": {k: v for k, v in whole["settings"].items() if k != "entropy"}})
 
 
 def test_dqn_must_leave_something_greedy():
     with pytest.raises(ValueError, match="exploration must be below 1"):
-        DQNSettings(exploration=1.0)
+        Config("dqn", BOX, DQNSettings(exploration=1.0))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (PPOSettings(games=1, n_steps=1, batch_size=1), "batch_size must be an integer from 2 to 1, not 1"),
+        (PPOSettings(batch_size=10_000), "batch_size must be an integer from 2 to 8192, not 10000"),
+        (PPOSettings(gae_lambda=5.0), "gae_lambda must not be above 1"),
+        (PPOSettings(clip_range=0.0), "clip_range must lie between 0 and 1"),
+        (PPOSettings(width=10**8), "width must be an integer from 1 to 4096"),
+    ],
+)
+def test_settings_without_a_meaning_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        Config("ppo", BOX, settings)

@@ -150,13 +150,14 @@ def test_an_action_that_is_no_integer_raises(action):
     ("objective", "worst"), [("score", -45.0), ("shut", 0.0), ("at-most:44", 0.0), ("at-most:45", 1.0)]
 )
 def test_an_illegal_action_ends_the_turn_with_the_worst_reward(objective, worst):
-    env = gym.make(BOX, objective=objective)
+    env = gym.make(BOX, objective=objective, render_mode="ansi")
     _, info = env.reset(seed=0)
     observation, reward, terminated, truncated, info = env.step(int(info["action_mask"].argmin()))
     assert (reward, terminated, truncated) == (worst, True, False)
     assert (info["illegal_action"], info["final_score"]) == (True, 45)
     assert not observation.any()
     assert not info["action_mask"].any()
+    assert env.render().endswith("dice   none\npoints 45")
     with pytest.raises(RuntimeError, match="the turn is over"):
         env.step(0)
 
@@ -167,7 +168,10 @@ def test_an_illegal_action_raises_if_asked_to_and_changes_nothing():
     with pytest.raises(ValueError, match=r"action 0 is illegal at open 1,2,3,4,5,6,7,8,9, roll \d+"):
         env.step(0)
     assert (env.unwrapped.action_masks() == info["action_mask"]).all()
-    assert not env.step(int(info["action_mask"].argmax()))[2]
+    twin = gym.make(BOX)
+    twin.reset(seed=0)
+    action = int(info["action_mask"].argmax())
+    assert (env.step(action)[0] == twin.step(action)[0]).all()
 
 
 def test_a_first_roll_that_fits_nothing_leaves_no_move():
@@ -224,10 +228,13 @@ def test_reset_without_a_roll_throws_until_there_is_a_legal_move():
         (BOX, {"open": [1]}, "there is no legal move at open 1"),
         (BOX, {"open": []}, "open must name at least one tile"),
         (BOX, {"open": [3, 3]}, "and each once"),
-        (BOX, {"open": [10]}, "open tile must be an integer from 1 to 9, not 10"),
+        (BOX, {"open": [10]}, "each of open tiles must be an integer from 1 to 9, not 10"),
         (BOX, {"roll": 1}, "roll must be an integer from 2 to 12, not 1"),
         (BOX, {"rol": 7}, "unknown position 'rol': allowed are open, roll"),
-        (THREES, {"roll": [7, 1]}, "dice shown must be an integer from 1 to 6, not 7"),
+        (BOX, {"open": 5}, "open tiles must be a list of integers from 1 to 9, not 5"),
+        (BOX, {"open": "12"}, "open tiles must be a list of integers"),
+        (THREES, {"roll": 2.5}, "dice shown must be a list of integers"),
+        (THREES, {"roll": [7, 1]}, "each of dice shown must be an integer from 1 to 6, not 7"),
         (THREES, {"roll": []}, "number of dice must be an integer from 1 to 5, not 0"),
         (THREES, {"roll": [1, 2], "dice": 3}, "roll shows 2 dice, but 3 are thrown"),
         (THREES, {"points": 7, "dice": 4}, "points with 4 of 5 dice left must be an integer from 0 to 6, not 7"),

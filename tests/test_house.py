@@ -1,6 +1,7 @@
 """The order of the house: imports go one way, the core stays light, and the wheel holds the library alone."""
 
 import ast
+import re
 import subprocess
 import sys
 import venv
@@ -51,6 +52,13 @@ def test_agents_know_nothing_of_training_and_the_reference_nothing_of_the_packag
         assert not any(name.split(".")[0] in ("training", "tests") for name in imported(path)), path
     outside = {name.split(".")[0] for name in imported(ROOT / "tests" / "reference.py")}
     assert outside <= {"collections", "dataclasses", "fractions", "functools", "itertools", "math", "typing"}
+
+
+@pytest.mark.parametrize("package", ["stb_gym", "agents", "training", "benchmarks"])
+def test_the_docstring_of_a_package_names_its_modules(package):
+    page = ast.get_docstring(ast.parse((ROOT / package / "__init__.py").read_text()))
+    for path in (ROOT / package).glob("*.py"):
+        assert path.stem.startswith("__") or re.search(rf"`\.?{path.stem}`|training\.{path.stem}`", page), path
 
 
 def test_importing_the_package_loads_nothing_heavy():

@@ -76,6 +76,18 @@ def test_any_function_becomes_a_policy(batch):
     assert evaluate(GAME, policy_from(GAME, uniform, batch=batch)).gap_closed == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.parametrize("answer", [3, [1, 2], None])
+def test_an_agent_that_answers_something_else_is_refused(answer):
+    with pytest.raises(ValueError, match=r"an agent asked about \d+ nodes must answer each, not with shape"):
+        policy_from(GAME, lambda observations, masks: answer)
+
+
+def test_rules_of_numpy_integers_are_stored_as_any(tmp_path):
+    game = ShutTheBox(tiles=np.int64(6))
+    save_policy(tmp_path / "policy.npz", game, solve(game).policy)
+    assert (load_policy(tmp_path / "policy.npz", GAME) == solve(GAME).policy).all()
+
+
 def test_a_player_plays_its_policy():
     policy = solve(GAME).policy
     player = Player(GAME, policy)

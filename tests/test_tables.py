@@ -116,6 +116,8 @@ class Broken(Threes):
             return edges
         if self.fault == "order":
             return Edges(*(column[::-1] for column in edges))
+        if self.fault == "dice":
+            return edges._replace(next_dice=np.full_like(edges.next_dice, self.dice + 1), next_held=edges.next_held * 0)
         if self.fault == "nowhere":
             return edges._replace(next_held=edges.next_held + 50)
         return edges._replace(next_dice=np.full_like(edges.next_dice, 2), next_held=edges.next_held * 0)
@@ -123,7 +125,12 @@ class Broken(Threes):
 
 @pytest.mark.parametrize(
     ("fault", "message"),
-    [("order", "is not in order"), ("nowhere", "leads to no state"), ("level", "that is not of a lower level")],
+    [
+        ("order", "is not in order"),
+        ("nowhere", "leads to no state"),
+        ("dice", "leads to no state"),
+        ("level", "that is not of a lower level"),
+    ],
 )
 def test_rules_that_break_their_contract_are_refused_by_name(fault, message):
     with pytest.raises(ValueError, match=f"move .* dice left, roll .*{message}"):

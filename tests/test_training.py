@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -99,7 +100,7 @@ def test_a_report_is_one_page_that_needs_nothing_else(folder, tmp_path, capsys):
     assert {path.name for path in tmp_path.iterdir()} == {"report.html", "regret.png", "scores.png"}
     page = (tmp_path / "report.html").read_text()
     assert page.count("data:image/png;base64,") >= 2
-    assert "http" not in page
+    assert "http" not in re.sub(r"base64,[A-Za-z0-9+/=]+", "", page)
     regret = json.loads((folder / "result.json").read_text())["greedy"]["regret"]
     assert f"{regret:.5f}" in page
     assert f"{regret:.5f}" in capsys.readouterr().out
@@ -137,9 +138,6 @@ def test_a_damaged_file_is_named(damaged, name, damage, capsys):
     whole = (damaged / name).read_bytes()
     half = whole[: len(whole) // 2]
     (damaged / name).write_bytes({"half": half, "empty": b"", "foreign": b"\x93NUMPY hello"}[damage])
-    if name == "curve.csv" and damage == "empty":
-        assert Run.open(damaged).curve() == []
-        return
     statuses = [evaluating.main([str(damaged)]), reporting.main([str(damaged), "--out", str(damaged / "out")])]
     assert max(statuses) == 2
     assert any(name in line for line in capsys.readouterr().err.splitlines())
@@ -188,6 +186,7 @@ def test_what_is_no_run_is_refused(tmp_path, capsys):
         (["dqn", "--rules", "tiles", "99"], "tiles must be an integer from 1 to 16"),
         (["ppo", "--objective", "win"], "unknown objective 'win'"),
         (["ppo", "--width", "-3"], "width must be an integer from 1"),
+        (["ppo", "--rules", "num_envs", "3"], "unknown rule 'num_envs': allowed are tiles"),
         (["ppo", "--measurements", "0"], "measurements must be an integer from 1"),
     ],
 )
@@ -198,6 +197,11 @@ def test_bad_arguments_are_one_line_and_status_2(arguments, message, capsys, tmp
     assert printed.err.count("\n") == 1
     assert message in printed.err
     assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_that_cannot_be_is_one_line_and_status_2(capsys):
+    assert training.main(["ppo", *TASK, *QUICK["ppo"], "--out", "/dev/null/run"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_ctrl_c_leaves_a_run_that_can_be_read(tmp_path, capsys):
@@ -212,10 +216,10 @@ def test_ctrl_c_leaves_a_run_that_can_be_read(tmp_path, capsys):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert f"interrupted; the last measurement is in {out}" in err
+    assert f"interrupted; the last measurement, if there was one, is in {out}" in err
     assert "Traceback" not in err
     run = Run.open(out)
     assert run.result()["finished"] is False
-    assert run.curve()[-1].regret == run.result()["greedy"]["regret"]
+    assert run.result()["greedy"]["regret"] in [point.regret for point in run.curve()]
     assert evaluating.main([str(out)]) == 0
     assert not [path for path in out.iterdir() if path.name.startswith(".")]

@@ -2,6 +2,6 @@
 
 - `run`: a run's folder, written and read.
 - `train`: trains a learner and measures its exact regret on the way; `evaluate` measures it again from its weights.
-- `report`, `plots`: tables, pictures and one page of HTML from runs.
+- `compare`, `report`, `plots`: tables, pictures and one page of HTML from runs; `results`: the README's table.
 - `demo`: all of it in two minutes.
 """

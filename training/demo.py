@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import torch
+import tyro
 
 from agents.config import Config
 from agents.ppo import PPOSettings
@@ -18,20 +19,20 @@ OUT = Path("runs/demo")
 STEPS = 1_000_000
 
 
-def main() -> int:
-    """Run the demonstration; returns its exit status."""
+def demo() -> int:
+    """Solve both games, train masked PPO for a minute, and write runs/demo; returns the exit status."""
     for name, rules in GAMES.items():
         began = time.perf_counter()
         solution = solve(rules())
         milliseconds = 1000 * (time.perf_counter() - began)
-        print(f"{name}: perfect play leaves {solution.value:.9f} points (solved exactly in {milliseconds:.1f} ms)")
+        print(f"{name}: perfect play leaves {solution.value:.9f} points (compiled and solved in {milliseconds:.1f} ms)")
     print(f"training masked PPO on stb_gym/ShutTheBox-v0 for {STEPS:,} steps, measured exactly on the way")
     torch.set_num_threads(1)  # a second thread gains a tenth, and runs are repeatable with one
     config = Config("ppo", "stb_gym/ShutTheBox-v0", PPOSettings(), steps=STEPS)
     try:
         train(config, OUT, overwrite=True)
     except KeyboardInterrupt:
-        print(f"interrupted; the last measurement is in {OUT}", file=sys.stderr)
+        print(f"interrupted; the last measurement, if there was one, is in {OUT}", file=sys.stderr)
         return 130
     print(f"\n{comparison_table(report([Run.open(OUT)], OUT))}\n")
     print(f"the report is {OUT / 'report.html'}")
@@ -39,4 +40,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tyro.cli(demo, prog="training.demo"))

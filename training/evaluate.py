@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
         run = Run.open(options.run)
         game, objective = run.game(), run.config.objective
         greedy, greedy_evaluation, exploring = measure(game, run.learner(), objective)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         print(f"training.evaluate: {error}", file=sys.stderr)
         return 2
     if options.json:

@@ -16,7 +16,7 @@ LEAST_REGRET = 1e-6  # a regret of 0, which the axis does not have, is drawn the
 
 
 def plot_regret(path: Path, curves: Mapping[str, Sequence[Point]], strategies: Mapping[str, float], unit: str) -> None:
-    """Draw the exact regret of runs against their steps, on a logarithmic axis that ends at LEAST_REGRET.
+    """Draw the exact regret of runs against their steps, on a logarithmic axis.
 
     Args:
         path: the PNG to write.

@@ -1,4 +1,4 @@
-"""One page of HTML about runs of one game, with tables and pictures: `python -m training.report RUN... --out FILE`."""
+"""A page of HTML about runs of one game, its tables and pictures: `python -m training.report RUN... --out FOLDER`."""
 
 import base64
 import io
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = tyro.cli(Arguments, args=arguments, prog="training.report")
     try:
         print(comparison_table(report([Run.open(folder) for folder in options.runs], options.out)))
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         print(f"training.report: {error}", file=sys.stderr)
         return 2
     print(f"the report is {options.out / 'report.html'}", file=sys.stderr)

@@ -8,6 +8,7 @@ from statistics import median
 
 import tyro
 
+from agents.config import ALGORITHMS, Config
 from stb_gym import STRATEGIES, evaluate, strategy
 from training.run import Run
 
@@ -27,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = tyro.cli(Arguments, args=arguments, prog="training.results")
     try:
         print(results_table(options.folder))
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         print(f"training.results: {error}", file=sys.stderr)
         return 2
     return 0
@@ -37,12 +38,15 @@ def results_table(folder: Path) -> str:
     """A row for every strategy and, as medians over seeds, for every algorithm, by environment.
 
     Raises:
-        ValueError: if there are no runs in the folder, or one is damaged or not finished.
+        ValueError: if there are no runs in the folder, or one is damaged, not finished or not of default settings.
     """
     runs = [Run.open(path.parent) for path in sorted(folder.glob("*/config.json"))]
     if not runs:
         raise ValueError(f"there are no runs in {folder}")
     for run in runs:
+        settings_class, _ = ALGORITHMS[run.config.algorithm]
+        if run.config != Config(run.config.algorithm, run.config.env, settings_class(), seed=run.config.seed):
+            raise ValueError(f"the run in {run.folder} is not of the settings that its command in the table has")
         if not run.result()["finished"]:
             raise ValueError(f"the run in {run.folder} is not finished")
     rows = [HEAD, "|---" * (HEAD.count("|") - 1) + "|"]

@@ -1,4 +1,6 @@
-"""A run's folder: what was trained, how it went and what came of it. It is complete after every measurement.
+"""A run's folder: what was trained, how it went and what came of it.
+
+Every measurement writes all of it anew, each file whole, result.json last.
 
 config.json           the configuration
 curve.csv             a `Point` for every measurement
@@ -53,7 +55,7 @@ def measure(game: Game, learner: Learner, objective: str) -> tuple[Policy, Evalu
 
 
 class RunWriter:
-    """Writes a run's folder, whole at every measurement.
+    """Writes a run's folder anew at every measurement.
 
     Raises:
         ValueError: if the folder holds a run already and `overwrite` is false.
@@ -149,12 +151,15 @@ class Run:
 def _parse_curve(text: str) -> list[Point]:
     kinds = {field.name: field.type for field in fields(Point)}
     rows = list(csv.DictReader(io.StringIO(text)))
+    if not rows or list(rows[0]) != list(kinds) or not text.endswith("\n"):
+        raise ValueError("it is not whole")
     return [Point(**{name: kind(row[name]) for name, kind in kinds.items()}) for row in rows]  # type: ignore[operator]
 
 
 def _parse_result(text: str) -> dict[str, Any]:
     result: dict[str, Any] = json.loads(text)
-    return {name: result[name] for name in ("finished", "steps", "seconds", "greedy", "exploring")}
+    kinds = {"finished": bool, "steps": int, "seconds": float, "greedy": dict, "exploring": dict}
+    return {name: kind(result[name]) for name, kind in kinds.items()}
 
 
 def _read(path: Path, parse: Callable[[str], T]) -> T:

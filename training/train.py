@@ -64,18 +64,18 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run(algorithm: str, task: Task, settings: Settings) -> int:
     """Train as the command line says; returns the exit status."""
+    out = task.out or Path("runs") / f"{algorithm}-{task.env.split('/')[-1]}-{task.seed}"
     try:
         config = Config(algorithm, task.env, settings, task.rules, task.objective, task.steps, task.seed)
-        out = task.out or Path("runs") / f"{algorithm}-{task.env.split('/')[-1]}-{task.seed}"
         check_integer("measurements", task.measurements, 1, 10**6)
         check_integer("threads", task.threads, 1, 1024)
         torch.set_num_threads(task.threads)
         train(config, out, task.measurements, task.overwrite)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         print(f"training.train: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"training.train: interrupted; the last measurement is in {out}", file=sys.stderr)
+        print(f"training.train: interrupted; the last measurement, if there was one, is in {out}", file=sys.stderr)
         return 130
     print(f"the run is in {out}: python -m training.evaluate {out}", file=sys.stderr)
     return 0
@@ -109,7 +109,7 @@ class _Measuring(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         if self.num_timesteps >= self._next:
-            self._next = self.num_timesteps + self._interval
+            self._next += self._interval
             self._measure()
 
     def _on_step(self) -> bool:
