@@ -138,9 +138,8 @@ def test_dqn_targets_take_the_best_legal_action_of_the_network_valued_by_the_tar
     dqn.learn(1500)
     tables = compile_game(ShutTheBox(tiles=6))
     with torch.no_grad():  # illegal actions would win everywhere, were they not masked
-        for network in (dqn.q_net, dqn.q_net_target):
-            network.q_net[-1].bias += 10 * torch.arange(tables.actions)
-        dqn.q_net.q_net[-1].weight += torch.randn_like(dqn.q_net.q_net[-1].weight)  # so that their best actions differ
+        for network in (dqn.q_net, dqn.q_net_target):  # and each network prefers other actions
+            network.q_net[-1].bias += 10 * torch.randperm(tables.actions)
     batch, checked = dqn.replay_buffer.sample(128), []
     monkeypatch.setattr(dqn.replay_buffer, "sample", lambda size: batch)
 

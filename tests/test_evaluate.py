@@ -9,8 +9,8 @@ from stb_gym import STRATEGIES, ShutTheBox, Threes, compile_game, evaluate, poli
 from tests import reference
 from tests.twins import SMALL, STANDARD, position, roll_at, twin
 
-# With three dice even the moves of three tiles differ in their biggest tile.
-SCRIPTED = [(game, name) for game in [*SMALL, *STANDARD, ShutTheBox(tiles=8, dice=3)] for name in STRATEGIES[game.name]]
+# With three dice moves of three tiles compete, as 2,3,9 and 1,6,7 do: the biggest tile decides, not the smallest.
+SCRIPTED = [(game, name) for game in [*SMALL, *STANDARD, ShutTheBox(dice=3)] for name in STRATEGIES[game.name]]
 NINE = ShutTheBox()
 
 

@@ -74,10 +74,6 @@ def test_same_step_begins_anew_at_once_and_tells_the_end(name, options):
         after = env.node(observation)
         assert info["action_mask"].any(axis=1).all()
         assert (info["action_mask"] == tables.legal(after)).all()
-        if not terminated.any():
-            assert info.keys() == {"action_mask", "_action_mask"}
-            nodes = after
-            continue
         assert (info["_final_obs"] == terminated).all()
         assert (info["_final_info"] == terminated).all()
         for game in range(GAMES):
@@ -90,6 +86,14 @@ def test_same_step_begins_anew_at_once_and_tells_the_end(name, options):
                 assert info["final_obs"][game] is None
                 assert reward[game] == 0
         nodes = after
+
+
+def test_same_step_tells_of_no_end_where_there_is_none():
+    env = make(THREES, AutoresetMode.SAME_STEP)
+    env.reset(seed=0)
+    _, _, terminated, _, info = env.step(np.zeros(GAMES, int))  # all keep one die of five
+    assert not terminated.any()
+    assert info.keys() == {"action_mask", "_action_mask"}
 
 
 @pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
