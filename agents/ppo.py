@@ -45,7 +45,9 @@ class PPOSettings:
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
         check_integer("width", self.width, 1, 4096)
-        check_integer("batch_size", self.batch_size, 2, self.games * self.n_steps)
+        samples = self.games * self.n_steps
+        if not 2 <= self.batch_size <= samples:
+            raise ValueError(f"batch_size must be from 2 to games x n_steps, {samples}, not {self.batch_size}")
         if not 0 < self.clip_range < 1 or self.gae_lambda > 1:
             raise ValueError("clip_range must lie between 0 and 1, and gae_lambda must not be above 1")
 

@@ -37,12 +37,9 @@ def main(arguments: list[str] | None = None) -> int:
         with patience:
             result = options.run(game, options)
         print(json.dumps(result) if options.json else options.show(result), flush=True)
-    except ValueError as error:
-        print(f"stb-gym: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
+    except BrokenPipeError:  # the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
+    except (ValueError, OSError) as error:
         print(f"stb-gym: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

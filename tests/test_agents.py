@@ -242,8 +242,8 @@ def test_dqn_must_leave_something_greedy():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (PPOSettings(games=1, n_steps=1, batch_size=1), "batch_size must be an integer from 2 to 1, not 1"),
-        (PPOSettings(batch_size=10_000), "batch_size must be an integer from 2 to 8192, not 10000"),
+        (PPOSettings(games=1, n_steps=1, batch_size=1), "batch_size must be from 2 to games x n_steps, 1, not 1"),
+        (PPOSettings(batch_size=10_000), "batch_size must be from 2 to games x n_steps, 8192, not 10000"),
         (PPOSettings(gae_lambda=5.0), "gae_lambda must not be above 1"),
         (PPOSettings(clip_range=0.0), "clip_range must lie between 0 and 1"),
         (PPOSettings(width=10**8), "width must be an integer from 1 to 4096"),
