@@ -6,6 +6,7 @@ From the rules to the environments, in the order to read them:
 - `tables`: a game compiled to arrays, which everything below reads.
 - `objectives`, `solve`: perfect play; `policy`, `evaluate`: what a policy is, and its exact distance from it.
 - `strategies`: how people play.
+- `standings`, `lineups`, `rounds`: rounds of several players, exactly, and their equilibrium; `matches` of rounds.
 - `transitions`: the arrays as dense tables; `env`, `vector_env`, `wrappers`, `render`: the Gymnasium environments.
 - `cli`: the command `stb-gym`; `simulate` plays sampled games for it, `show` puts its results into tables.
 - `files`: files that appear whole or not at all.
@@ -17,9 +18,13 @@ import gymnasium as _gym
 
 from stb_gym.evaluate import Evaluation, Mistake, evaluate
 from stb_gym.game import Game
+from stb_gym.lineups import BestResponse, RoundEvaluation
+from stb_gym.matches import Outcome, match
 from stb_gym.policy import Player, Policy, load_policy, policy_from, save_policy
+from stb_gym.rounds import Round, RoundSolution
 from stb_gym.shut_the_box import ShutTheBox
 from stb_gym.solve import Solution, solve
+from stb_gym.standings import Standing
 from stb_gym.strategies import STRATEGIES, strategy
 from stb_gym.tables import TurnTables, compile_game
 from stb_gym.threes import Threes
@@ -28,19 +33,26 @@ from stb_gym.wrappers import MaskInObservation
 __all__ = [
     "GAMES",
     "STRATEGIES",
+    "BestResponse",
     "Evaluation",
     "Game",
     "MaskInObservation",
     "Mistake",
+    "Outcome",
     "Player",
     "Policy",
+    "Round",
+    "RoundEvaluation",
+    "RoundSolution",
     "ShutTheBox",
     "Solution",
+    "Standing",
     "Threes",
     "TurnTables",
     "compile_game",
     "evaluate",
     "load_policy",
+    "match",
     "policy_from",
     "save_policy",
     "solve",

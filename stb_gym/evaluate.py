@@ -107,9 +107,7 @@ class Evaluation:
     @cached_property
     def score_distribution(self) -> dict[int, float]:
         """The probability of every final score that can occur, lowest first."""
-        ends = self.visits.copy()
-        ends[self.tables.decisions] = 0
-        probability = np.bincount(self.tables.final_score[self.tables.node_state], ends)
+        probability = score_chances(self.tables, self.visits)
         return {int(score): float(probability[score]) for score in np.flatnonzero(probability)}
 
     @property
@@ -167,28 +165,60 @@ def evaluate(game: Game, policy: Policy, objective: str = "score") -> Evaluation
     optimum = solve(game, objective)
     tables = optimum.tables
     weights = edge_weights(tables, policy)
-    return Evaluation(optimum, weights, _visits(tables, weights), _value(optimum, weights))
+    return Evaluation(optimum, weights, expected_visits(tables, weights), _value(optimum, weights))
 
 
 def _value(optimum: Solution, weights: NDArray[np.float64]) -> float:
     """The value of a turn in which every edge is taken with the given probability at its node."""
     tables, goal = optimum.tables, optimum.objective
+    state_utility, _ = expected(tables, weights, goal.utility(tables.final_score).astype(float))
+    return float(goal.sign * state_utility[tables.start])
+
+
+def expected(
+    tables: TurnTables, weights: NDArray[np.float64], utility: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Expected utility of every state [S, *K] and node [N, *K] if edges are taken with the given probabilities.
+
+    Args:
+        tables: the arrays of the game.
+        weights: [E] the probability of every edge at its node.
+        utility: [S, *K] what a turn is worth that ends at the state.
+    """
+    weights = weights.reshape(-1, *[1] * (utility.ndim - 1))
 
     def choose(edge_value: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
         return np.add.reduceat(weights[level.edges] * edge_value, level.first_edge)
 
-    state_utility, _ = tables.sweep(goal.utility(tables.final_score).astype(float), choose)
-    return float(goal.sign * state_utility[tables.start])
+    return tables.sweep(utility, choose)
 
 
-def _visits(tables: TurnTables, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """[N] expected visits of every node in a turn: the same pass over the levels, highest first."""
-    reached = np.zeros(tables.states)
+def expected_visits(tables: TurnTables, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[N, *K] expected visits of every node in a turn in which edges are taken with probabilities `weights` [E, *K].
+
+    The same pass over the levels as in solving, highest first.
+    """
+    columns = weights[0].size
+    column = np.arange(columns)
+    reached = np.zeros((tables.states, columns))
     reached[tables.start] = 1
-    visits = np.empty(tables.nodes)
+    visited = np.empty((tables.nodes, columns))
     for level in reversed(tables.levels):
-        visits[level.nodes] = np.repeat(reached[level.states], len(level.rolls.counts))
-        visits[level.nodes] *= tables.node_probability[level.nodes]
-        taken = visits[tables.edge_node[level.edges]] * weights[level.edges]
-        reached += np.bincount(tables.edge_next[level.edges], taken, tables.states)
-    return visits
+        at_nodes = np.repeat(reached[level.states], len(level.rolls.counts), axis=0)
+        at_nodes *= tables.node_probability[level.nodes, None]
+        visited[level.nodes] = at_nodes
+        first = level.nodes.start
+        taken = at_nodes[tables.edge_node[level.edges] - first] * weights[level.edges].reshape(-1, columns)
+        place = tables.edge_next[level.edges, None] * columns + column
+        lower = reached[: level.states.start]  # where the edges lead
+        lower += np.bincount(place.ravel(), taken.ravel(), lower.size).reshape(lower.shape)
+    return visited.reshape(-1, *weights.shape[1:])
+
+
+def score_chances(tables: TurnTables, visits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[T, *K] the probability of every final score from 0 to the highest, from the `visits` [N, *K] of the nodes."""
+    ends = np.diff(tables.edge_start) == 0
+    score = tables.final_score[tables.node_state[ends]]
+    chances = np.zeros((int(tables.final_score.max()) + 1, *visits.shape[1:]))
+    np.add.at(chances, score, visits[ends])
+    return chances

@@ -90,7 +90,11 @@ def policy_from(game: Game, agent: Agent, batch: int = 2**16) -> Policy:
         if answer.ndim not in (1, 2) or len(answer) != len(nodes):
             raise ValueError(f"an agent asked about {len(nodes)} nodes must answer each, not with shape {answer.shape}")
         parts.append(answer)
-    answers = np.concatenate(parts)
+    return at_decisions(tables, np.concatenate(parts))
+
+
+def at_decisions(tables: TurnTables, answers: NDArray[Any]) -> Policy:
+    """The policy of actions [D] or probabilities [D, A] at the nodes that have a legal action; -1 or 0 elsewhere."""
     policy = np.full((tables.nodes, *answers.shape[1:]), -1 if answers.ndim == 1 else 0, answers.dtype)
     policy[tables.decisions] = answers
     return policy

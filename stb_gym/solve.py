@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from stb_gym.game import Game, IntArray
 from stb_gym.objectives import Objective, parse_objective
+from stb_gym.policy import at_decisions
 from stb_gym.tables import Level, TurnTables, compile_game
 
-# Two actions are equally good if their values differ by no more than this share of the largest utility. Rounding stays
-# below 1e-13 of it; tests compare the sets of optimal actions with those found in exact fractions.
+# Two actions are equally good if their utilities differ by no more than this share of them. Utilities have one sign and
+# are only added and multiplied, so rounding stays below 1e-13 of each; tests compare the sets of optimal actions with
+# those found in exact fractions.
 TIE = 1e-10
 
 
@@ -52,22 +54,35 @@ class Solution:
     @cached_property
     def edge_loss(self) -> NDArray[Any]:
         """[E] how much utility taking each edge loses against the best of its node (in the worst play: minus gains)."""
-        return self.node_utility.take(self.tables.edge_node) - self.state_utility.take(self.tables.edge_next)
+        return edge_loss(self.tables, self.state_utility, self.node_utility)
 
     @cached_property
     def optimal(self) -> NDArray[np.bool_]:
         """[E] True for every edge that is as good as the best of its node."""
-        exact = self.state_utility.dtype == object
-        tie = 0 if exact else TIE * max(1.0, float(abs(self.node_utility).max()))
-        return np.asarray(abs(self.edge_loss) <= tie, np.bool_)
+        return optimal_edges(self.tables, self.state_utility, self.node_utility)
 
     @cached_property
     def policy(self) -> IntArray:
         """[N] the optimal action of lowest index, -1 at nodes without a legal action."""
-        actions = np.full(self.tables.nodes, -1)
-        lowest_last = np.flatnonzero(self.optimal)[::-1]
-        actions[self.tables.edge_node[lowest_last]] = self.tables.edge_action[lowest_last]
-        return actions
+        return at_decisions(self.tables, self.tables.edge_action[lowest_edges(self.tables, self.optimal)])
+
+
+def edge_loss(tables: TurnTables, state_utility: NDArray[Any], node_utility: NDArray[Any]) -> NDArray[Any]:
+    """[E, *K] how much taking each edge loses against the best of its node, for utilities [S, *K] and [N, *K]."""
+    return node_utility.take(tables.edge_node, axis=0) - state_utility.take(tables.edge_next, axis=0)
+
+
+def optimal_edges(tables: TurnTables, state_utility: NDArray[Any], node_utility: NDArray[Any]) -> NDArray[np.bool_]:
+    """[E, *K] True for every edge that is as good as the best of its node: to within TIE, or exactly in fractions."""
+    tie = 0 if state_utility.dtype == object else TIE
+    best = node_utility.take(tables.edge_node, axis=0)
+    return np.asarray(abs(edge_loss(tables, state_utility, node_utility)) <= tie * abs(best), np.bool_)
+
+
+def lowest_edges(tables: TurnTables, marked: NDArray[np.bool_]) -> IntArray:
+    """[D, *K] at every node that has a move the edge of lowest action among the marked ones [E, *K]; one is."""
+    place = np.arange(len(marked)).reshape(-1, *[1] * (marked.ndim - 1))
+    return np.minimum.reduceat(np.where(marked, place, len(marked)), tables.edge_start[tables.decisions])
 
 
 def solve(game: Game, objective: str = "score", *, worst: bool = False, exact: bool = False) -> Solution:
@@ -89,9 +104,20 @@ def solve(game: Game, objective: str = "score", *, worst: bool = False, exact: b
     tables = compile_game(game)
     utility: NDArray[Any] = goal.utility(tables.final_score)
     utility = np.array([Fraction(int(u)) for u in utility], object) if exact else utility.astype(float)
+    return Solution(tables, goal, *optimise(tables, utility, worst=worst))
+
+
+def optimise(tables: TurnTables, utility: NDArray[Any], *, worst: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The greatest (or least) expected utility of every state [S, *K] and node [N, *K].
+
+    Args:
+        tables: the arrays of the game.
+        utility: [S, *K] what a turn is worth that ends at the state; K utilities are solved for at once.
+        worst: minimise instead.
+    """
     best = np.minimum if worst else np.maximum
 
     def choose(edge_value: NDArray[Any], level: Level) -> NDArray[Any]:
         return best.reduceat(edge_value, level.first_edge)
 
-    return Solution(tables, goal, *tables.sweep(utility, choose))
+    return tables.sweep(utility, choose)

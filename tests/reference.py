@@ -217,6 +217,55 @@ def most_tiles(game: ShutTheBox) -> Policy:
     return least(game, lambda tiles: (-len(tiles), tiles))
 
 
+def lowest_first(game: ShutTheBox) -> Policy:
+    """The move whose tiles, in ascending order, come first: 1 and 4 before 2 and 3, and both before 5."""
+    return least(game, lambda tiles: tiles)
+
+
+def one_to_four_first(game: ShutTheBox) -> Policy:
+    """The move with the most tiles from one to four; among those the lowest first."""
+    return least(game, lambda tiles: (-sum(tile <= 4 for tile in tiles), tiles))
+
+
+def high_three_then_lowest(game: ShutTheBox) -> Policy:
+    """A move with the highest tile of the box, else the second highest, else the third; among equals lowest first."""
+    high = [game.tiles, game.tiles - 1, game.tiles - 2]
+    return least(game, lambda tiles: ([tile not in tiles for tile in high], tiles))
+
+
+@cache
+def ways_to_shut(game: ShutTheBox, position: frozenset[int]) -> Counter:
+    """In how many ways the box can be shut in k throws, for each k: every throw of the dice and every move counts."""
+    if not position:
+        return Counter({0: 1})
+    total = Counter()
+    for roll in product(range(1, game.faces + 1), repeat=game.dice):
+        for _, after in game.moves(position, sum(roll)):
+            for throws_left, ways in ways_to_shut(game, after).items():
+                total[throws_left + 1] += ways
+    return total
+
+
+def all_ways(ways: Counter) -> int:
+    """The number of ways to shut the box, in however many throws."""
+    return sum(ways.values())
+
+
+def most_ways(game: ShutTheBox, measure: Callable[[Counter], Any] = all_ways) -> Policy:
+    """The move that leaves the most ways to shut the box, as `measure` counts them; among those the lowest first."""
+
+    def policy(position: frozenset[int], roll: int) -> dict[Tiles, Fraction]:
+        measures = {move: measure(ways_to_shut(game, after)) for move, after in game.moves(position, roll)}
+        return {first_best(measures): Fraction(1)}
+
+    return policy
+
+
+def first_best(values: dict[Any, Any]) -> Any:
+    """The move of the greatest value; among equals the fewest dice, or the tiles that are lowest first."""
+    return max(sorted(values), key=values.get)  # of equals, max takes the first
+
+
 def threes_only(position: tuple[int, int], roll: Tiles) -> dict[int, Fraction]:
     """Keep all threes; if there is none, the one lowest die."""
     return {max(1, roll.count(3)): Fraction(1)}

@@ -13,10 +13,13 @@ import pytest
 ROOT = Path(__file__).parent.parent
 ORDER = [
     {"game", "files", "show"},
-    {"shut_the_box", "threes", "objectives"},
+    {"shut_the_box", "threes", "objectives", "matches"},
     {"tables"},
-    {"policy", "solve", "render"},
+    {"policy", "render", "standings"},
+    {"solve"},
     {"evaluate", "strategies", "transitions"},
+    {"lineups"},
+    {"rounds"},
     {"wrappers", "env"},
     {"vector_env"},
     {"simulate"},

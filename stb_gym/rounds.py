@@ -1,0 +1,166 @@
+"""Rounds of several players: the subgame-perfect equilibrium, and the exact chances of any line-up.
+
+N players in turn order play one turn each of the same game, each sees the final scores so far, and the lowest wins. All
+that matters of those scores is the standing z = (lead, how many hold it), so a player in a round merely has another
+utility of his final score t: with k players after him, and z' the standing after his turn,
+
+    U(t | z) = W_k(z') if t takes or shares the lead, else 0
+
+where W_k (see `lineups`) is what holding the lead is worth. In the equilibrium everyone maximises the expectation of
+his own U: backward induction over the seats (Kuhn, "Extensive games and the problem of information", 1953). All
+standings are solved for at once.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.evaluate import expected_visits, score_chances
+from stb_gym.game import Game, IntArray
+from stb_gym.lineups import BestResponse, Reply, RoundEvaluation, Seat, blocks, worth_before
+from stb_gym.policy import Policy, edge_weights
+from stb_gym.standings import Standing, Standings
+from stb_gym.strategies import ROUND_STRATEGIES, strategy
+from stb_gym.tables import TurnTables, compile_game
+
+Weights = NDArray[np.float64]
+RoundStrategy = str | Policy | Callable[[TurnTables, Standing], Policy]
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round of several players.
+
+    Attributes:
+        game: the rules of each turn.
+        players: how many play, 1 to 100.
+        ties: "all-win": every tied player wins; "split": they share one win; "nobody": a tie wins for no one.
+        shut_wins: a final score of 0 wins at once; nobody plays after it.
+        may_stop: the last player stops as soon as he is ahead. Needs a game whose points only fall during a turn;
+            hence it cannot change who wins, and only saves throws.
+
+    Raises:
+        ValueError: if a value is not allowed, naming those that are.
+    """
+
+    game: Game
+    players: int = 2
+    ties: str = "all-win"
+    shut_wins: bool = False
+    may_stop: bool = False
+
+    def __post_init__(self) -> None:
+        tables, _ = self.tables, self.standings
+        before, after = tables.node_state[tables.edge_node], tables.edge_next
+        if self.may_stop and (tables.final_score[after] > tables.final_score[before]).any():
+            raise ValueError(
+                f"may_stop needs a game whose points only fall during a turn; in {self.game.name} they rise"
+            )
+
+    @property
+    def tables(self) -> TurnTables:
+        """The arrays of the game."""
+        return compile_game(self.game)
+
+    @cached_property
+    def standings(self) -> Standings:
+        """Everything that the scores so far can amount to."""
+        return Standings(int(self.tables.final_score.max()) + 1, self.players, self.ties, self.shut_wins)
+
+    def solve(self) -> "RoundSolution":
+        """The subgame-perfect equilibrium in which players take the lowest of the actions that are best for them.
+
+        It is one of several: under "all-win" the others' chances depend on how a player chooses among moves that are
+        equally good for himself. Equality is decided to within `stb_gym.solve.TIE`.
+        """
+        return self._solution
+
+    @cached_property
+    def _solution(self) -> "RoundSolution":
+        worth, replies, seats = self.standings.share, [], []
+        for seat in reversed(range(self.players)):
+            replies.append(Reply(self.tables, self.standings, worth))
+            seats.append(self._play(seat, replies[-1].weights))
+            worth = worth_before(self.standings, seats[-1], worth)
+        return RoundSolution(RoundEvaluation(self.tables, self.standings, tuple(reversed(seats))), tuple(replies))
+
+    def evaluate(self, strategies: Sequence[RoundStrategy]) -> RoundEvaluation:
+        """The exact chances of a line-up.
+
+        Args:
+            strategies: one for each seat: a name; or the policy of a player who does not look at the others; or a
+                function of the arrays and the `Standing` that returns the policy to play there. The name "optimal"
+                means the equilibrium of this round.
+
+        Raises:
+            ValueError: if there are not as many strategies as players, or if one is unknown or does not fit the game.
+        """
+        if len(strategies) != self.players:
+            raise ValueError(f"a round of {self.players} players needs as many strategies, not {len(strategies)}")
+        played = tuple(self._seat(seat, plays) for seat, plays in enumerate(strategies))
+        return RoundEvaluation(self.tables, self.standings, played)
+
+    def best_response(self, seat: int, strategies: Sequence[RoundStrategy]) -> BestResponse:
+        """The best that one seat of a line-up can do if the others play as given."""
+        return self.evaluate(strategies).best_response(seat)
+
+    def _seat(self, seat: int, plays: RoundStrategy) -> Seat:
+        if isinstance(plays, str):
+            if plays == "optimal":
+                return self.solve().evaluation.played[seat]
+            plays = ROUND_STRATEGIES.get(plays) or strategy(self.game, plays)
+        if callable(plays):
+            return self._play(seat, lambda block: self._weights_of(plays, seat, block))
+        weights = edge_weights(self.tables, plays)[:, None]
+        return self._play(seat, lambda block: weights)
+
+    def _weights_of(self, plays: Callable[[TurnTables, Standing], Policy], seat: int, block: IntArray) -> Weights:
+        """[E, B] what a function of the standing does at standings [B]."""
+        after = self.players - 1 - seat
+        policies = [plays(self.tables, self.standings.standing(index, after)) for index in block.tolist()]
+        return np.stack([edge_weights(self.tables, policy) for policy in policies], axis=1)
+
+    def _play(self, seat: int, weights: Callable[[IntArray], Weights]) -> Seat:
+        """A seat's play; `weights` says what it does at standings [B]: [E, B], or [E, 1] if the same."""
+        tables, standings = self.tables, self.standings
+        chances, throws = np.zeros(standings.after.shape), np.zeros(len(standings.lead))
+        chances[standings.over, 0] = 1  # where nobody plays any more, no score changes anything
+        points = tables.final_score[tables.node_state, None]
+        for block in blocks(tables, standings, seat):
+            visits = expected_visits(tables, weights(block))
+            chances[block] = score_chances(tables, visits).T
+            throwing = tables.dice[tables.node_state, None] > 0
+            if self.may_stop and 0 < seat == self.players - 1:
+                throwing = throwing & (points >= standings.lead[block])  # once ahead, always ahead
+            throws[block] = (visits * throwing).sum(axis=0)
+        return Seat(chances, throws)
+
+
+@dataclass(frozen=True, eq=False)
+class RoundSolution:
+    """The equilibrium of a round.
+
+    Attributes:
+        evaluation: the round in which everyone plays it.
+        replies: what a player does who has 0, 1, 2 ... players after him.
+    """
+
+    evaluation: RoundEvaluation
+    replies: tuple[Reply, ...]
+
+    @property
+    def seats(self) -> NDArray[np.float64]:
+        """[players] the expected win of each seat."""
+        return self.evaluation.seats
+
+    @property
+    def survival(self) -> NDArray[np.float64]:
+        """[players, T] the chance that a lead held by one is not beaten by the last 0, 1, 2 ... players."""
+        return self.evaluation.survival
+
+    def policy(self, standing: Standing) -> Policy:
+        """[N] what the player does who sees this standing."""
+        return self.replies[standing.after].policy(standing)

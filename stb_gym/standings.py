@@ -1,0 +1,123 @@
+"""What the players of a round see of each other, and what becomes of it.
+
+All that matters of the final scores so far is the standing: the lead, and how many hold it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.game import IntArray, check_choice, check_integer
+
+TIES = ("all-win", "split", "nobody")
+
+
+class Standing(NamedTuple):
+    """What the next player of a round sees of the others.
+
+    Attributes:
+        lead: the lowest final score so far, None if nobody has played.
+        holders: how many players have it.
+        after: how many players play after the next one.
+    """
+
+    lead: int | None = None
+    holders: int = 0
+    after: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Standings:
+    """Every standing of a round, by index: Z of them, the last of which is "nobody has played".
+
+    Attributes:
+        scores: T; final scores are 0 to T - 1.
+        players: how many play.
+        ties: "all-win", "split" or "nobody".
+        shut_wins: a score of 0 ends the round.
+
+    Raises:
+        ValueError: if there is no such tie rule, or the number of players is out of range.
+    """
+
+    scores: int
+    players: int
+    ties: str
+    shut_wins: bool
+
+    def __post_init__(self) -> None:
+        check_integer("players", self.players, 1, 100)
+        check_choice("ties", self.ties, TIES)
+
+    @property
+    def most(self) -> int:
+        """How far the holders of a lead have to be counted."""
+        return {"all-win": 1, "split": self.players, "nobody": 2}[self.ties]
+
+    @cached_property
+    def lead(self) -> IntArray:
+        """[Z] the lowest score so far; T if nobody has played, for any score is less than that."""
+        return np.append(np.repeat(np.arange(self.scores), self.most), self.scores)
+
+    @cached_property
+    def holders(self) -> IntArray:
+        """[Z] how many have the lead, counted up to `most`."""
+        return np.append(np.tile(np.arange(1, self.most + 1), self.scores), 0)
+
+    @cached_property
+    def over(self) -> NDArray[np.bool_]:
+        """[Z] True where nobody plays any more."""
+        return (self.lead == 0) & self.shut_wins
+
+    @cached_property
+    def after(self) -> IntArray:
+        """[Z, T] the standing after another final score."""
+        standing, score = np.indices((len(self.lead), self.scores))
+        lead, one_more = self.lead[:, None], np.minimum(self.holders + 1, self.most)[:, None]
+        index = score * self.most + np.where(score < lead, 1, one_more) - 1
+        return np.where(self.over[:, None] | (score > lead), standing, index)
+
+    @cached_property
+    def holds(self) -> NDArray[np.bool_]:
+        """[Z, T] True where the player of the score then holds the lead."""
+        return ~self.over[:, None] & (np.arange(self.scores) <= self.lead[:, None])
+
+    @cached_property
+    def keeps(self) -> NDArray[np.bool_]:
+        """[Z, T] True where the former holders still hold it."""
+        return self.over[:, None] | (np.arange(self.scores) >= self.lead[:, None])
+
+    @cached_property
+    def share(self) -> NDArray[np.float64]:
+        """[Z] what each holder wins if the round ends so."""
+        shares = {"all-win": self.holders > 0, "split": 1 / np.maximum(self.holders, 1), "nobody": self.holders == 1}
+        return shares[self.ties].astype(float)
+
+    def met_by(self, seat: int) -> IntArray:
+        """The standings at which a seat may have to play."""
+        if seat == 0:
+            return np.flatnonzero(self.holders == 0)
+        return np.flatnonzero((self.holders > 0) & (self.holders <= seat) & ~self.over)
+
+    def find(self, standing: Standing) -> int:
+        """The index of a standing.
+
+        Raises:
+            ValueError: if it cannot come about in this round.
+        """
+        lead, holders, after = standing
+        check_integer("players after", after, 0, self.players - 1)
+        if lead is None:
+            check_integer("holders of no lead", holders, 0, 0)
+            return len(self.lead) - 1
+        check_integer("lead", lead, int(self.shut_wins), self.scores - 1)
+        check_integer("holders of the lead", holders, 1, self.players - 1 - after)
+        return lead * self.most + min(holders, self.most) - 1
+
+    def standing(self, index: int, after: int) -> Standing:
+        """The standing of an index."""
+        holders = int(self.holders[index])
+        return Standing(int(self.lead[index]) if holders else None, holders, after)
