@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Comparison, Timer, installed, timer
-from stb_gym import Game, ShutTheBox, Solution, compile_game, solve
+from stb_gym import Game, Round, ShutTheBox, Solution, Threes, compile_game, solve
 from stb_gym.game import rolls
 
 BackwardInduction = Callable[[int], NDArray[np.float64]]
@@ -25,6 +25,8 @@ def solving() -> Iterator[Comparison]:
         solve(game)
         yield Comparison(f"solve, {game.tiles} tiles", "ms", _solving(game), most_seconds=most_seconds)
     yield Comparison("compile, 9 tiles", "ms", _compiling(nine), most_seconds=10e-3)
+    yield Comparison("round, 9 tiles, 2 players", "ms", _round(nine, 2), most_seconds=0.1)
+    yield Comparison("round, Threes, 5 players", "ms", _round(Threes(), 5), most_seconds=1.0)
 
     peer = "QuantEcon backward_induction"
     for game, least_ratio in ((nine, 5.0), (twelve, None)):
@@ -39,6 +41,10 @@ def _solving(game: Game) -> Timer:
 
 def _solving_policy(game: Game) -> Timer:
     return timer(lambda _: solve(game).policy)
+
+
+def _round(game: Game, players: int) -> Timer:
+    return timer(lambda _: Round(game, players).solve())
 
 
 def _compiling(game: Game) -> Timer:

@@ -2,41 +2,33 @@
 
 import argparse
 import json
-import math
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict
 from typing import Any, NoReturn
 
-import numpy as np
-
-from stb_gym import GAMES, STRATEGIES, show
-from stb_gym.evaluate import Evaluation, Mistake, evaluate
-from stb_gym.game import Game, check_names, make_game
-from stb_gym.objectives import parse_objective
-from stb_gym.policy import Policy, load_policy
+from stb_gym import GAMES, STRATEGIES, answers, show
+from stb_gym.game import make_game
 from stb_gym.show import Result
-from stb_gym.shut_the_box import SCORES, ShutTheBox
-from stb_gym.simulate import simulate
-from stb_gym.solve import solve
-from stb_gym.strategies import strategy
+from stb_gym.shut_the_box import SCORES
+from stb_gym.standings import TIES
 
 RULES = ("tiles", "dice", "faces", "score")
+REPORT_THEMSELVES = (answers.simulate, answers.play, answers.tables)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status (0, or 2 for bad input, which is explained in one line)."""
     options = _parser().parse_args(arguments)
     try:
-        game = make_game(GAMES[options.game], {name: v for name in RULES if (v := getattr(options, name)) is not None})
-        patience = nullcontext() if options.run is _simulate else _patience(f"stb-gym: still working on {game}")
-        with patience:
+        game = _game(options)
+        patient = options.run in REPORT_THEMSELVES
+        with nullcontext() if patient else _patience(f"stb-gym: still working on {game or 'it'}"):
             result = options.run(game, options)
-        print(json.dumps(result) if options.json else options.show(result), flush=True)
+        if result is not None:
+            print(json.dumps(result) if options.json else options.show(result), flush=True)
     except BrokenPipeError:  # the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError) as error:
@@ -46,6 +38,15 @@ def main(arguments: list[str] | None = None) -> int:
         print("stb-gym: interrupted", file=sys.stderr)
         return 130
     return 0
+
+
+def _game(options: argparse.Namespace) -> Any:
+    given = {name: value for name in RULES if (value := getattr(options, name)) is not None}
+    if options.game is not None:
+        return make_game(GAMES[options.game], given)
+    if given:
+        raise ValueError(f"the rule {next(iter(given))} is of a game: say which, {' or '.join(GAMES)}")
+    return None
 
 
 @contextmanager
@@ -66,158 +67,90 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("game", choices=list(GAMES), metavar="GAME", help=" or ".join(GAMES))
-    rules = common.add_argument_group("rules")
-    rules.add_argument("--tiles", type=int, metavar="N", help="number of tiles (Shut the Box; default 9)")
-    rules.add_argument("--dice", type=int, metavar="K", help="number of dice (default 2, Threes 5)")
-    rules.add_argument("--faces", type=int, metavar="F", help="faces of every die (default 6)")
-    rules.add_argument("--score", metavar="|".join(SCORES), help="what counts of the open tiles (default sum)")
-    common.add_argument("--objective", default="score", metavar="score|shut|at-most:T", help="default score")
-    common.add_argument("--json", action="store_true", help="print JSON instead of a table")
-
-    who = argparse.ArgumentParser(add_help=False)
-    policy = who.add_mutually_exclusive_group(required=True)
-    names = "; ".join(f"{game}: {', '.join(strategies)}" for game, strategies in STRATEGIES.items())
-    policy.add_argument("--strategy", metavar="NAME", help=names)
-    policy.add_argument("--policy", metavar="FILE", help="a policy saved by stb_gym.save_policy")
-
     parser = _Parser(prog="stb-gym", description="Exact answers about Shut the Box and Threes.")
     commands: Any = parser.add_subparsers(required=True, metavar="COMMAND")
+    rules, json_too, objective, who, round_rules = _rules(), _options(), _options(), _who(), _round_rules()
+    json_too.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    objective.add_argument("--objective", default="score", metavar="score|shut|at-most:T", help="default score")
 
-    def command(name: str, run: Callable[..., Result], show: Callable[[Result], str], *parents: Any) -> Any:
-        added = commands.add_parser(name, help=run.__doc__, description=run.__doc__, parents=[common, *parents])
-        added.set_defaults(run=run, show=show)
+    def command(run: Callable[..., Result | None], shown: Callable[[Result], str] | None, *parents: Any) -> Any:
+        words = run.__doc__
+        added = commands.add_parser(run.__name__, help=words, description=words, parents=[rules, *parents])
+        added.set_defaults(run=run, show=shown)
+        game = {"choices": list(GAMES), "metavar": "GAME", "help": " or ".join(GAMES), "default": None}
+        added.add_argument("game", **game, nargs="?" if run is answers.strategies else None)
         return added
 
-    solving = command("solve", _solve, show.solve)
+    solving = command(answers.solve, show.solve, objective, json_too)
     solving.add_argument("--worst", action="store_true", help="the worst play instead of the best")
     solving.add_argument("--exact", action="store_true", help="compute in fractions")
-    command("evaluate", _evaluate, show.evaluate, who)
-    advising = command("advise", _advise, show.advise)
+    command(answers.evaluate, show.evaluate, who, objective, json_too)
+    advising = command(answers.advise, show.advise, objective, json_too)
     advising.add_argument("--open", type=_numbers, metavar="1,4,5,8", help="open tiles (Shut the Box; default all)")
     advising.add_argument("--roll", type=int, metavar="N", help="sum of the dice (Shut the Box)")
     advising.add_argument("--points", type=int, metavar="N", help="points so far (Threes; default 0)")
     advising.add_argument("--dice-shown", type=_numbers, metavar="3,1,6", help="the dice as thrown (Threes)")
-    simulating = command("simulate", _simulate, show.simulate, who)
+    simulating = command(answers.simulate, show.simulate, who, objective, json_too)
     simulating.add_argument("--games", type=int, default=100_000, metavar="N", help="default 100000")
     simulating.add_argument("--seed", type=int, metavar="S", help="same seed, same games")
+    command(answers.strategies, show.strategies, objective, json_too)
+    line_up = {"type": _names, "metavar": "A,B", "help": "for each seat a strategy, or a file of a saved policy (.npz)"}
+    rounds = command(answers.round, show.round, round_rules, json_too)
+    rounds.add_argument("--players", type=int, metavar="N", help="default 2, or as many as there are strategies")
+    rounds.add_argument("--strategies", **line_up)
+    matching = command(answers.match, show.match, round_rules, json_too)
+    matching.add_argument("--strategies", required=True, **line_up)
+    matching.add_argument("--rounds", type=int, default=20, metavar="N", help="default 20")
+    playing = command(answers.play, None, round_rules, objective)
+    playing.add_argument("--coach", action="store_true", help="say after every choice what it cost")
+    against = "play a round against a strategy, or a saved policy; once for every opponent"
+    playing.add_argument("--against", action="append", default=[], metavar="STRATEGY", help=against)
+    playing.add_argument("--seat", type=int, default=1, metavar="N", help="your place in the round (default 1)")
+    playing.add_argument("--seed", type=int, metavar="S", help="same seed, same dice")
+    writing = command(answers.tables, show.tables, json_too)
+    writing.add_argument("--out", required=True, metavar="DIR", help="a new or empty folder")
+    writing.add_argument("--force", action="store_true", help="replace files in a folder that is not empty")
     return parser
+
+
+def _options() -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(add_help=False)
+
+
+def _rules() -> argparse.ArgumentParser:
+    options = _options()
+    rules = options.add_argument_group("rules")
+    rules.add_argument("--tiles", type=int, metavar="N", help="number of tiles (Shut the Box; default 9)")
+    rules.add_argument("--dice", type=int, metavar="K", help="number of dice (default 2, Threes 5)")
+    rules.add_argument("--faces", type=int, metavar="F", help="faces of every die (default 6)")
+    rules.add_argument("--score", metavar="|".join(SCORES), help="what counts of the open tiles (default sum)")
+    return options
+
+
+def _who() -> argparse.ArgumentParser:
+    options = _options()
+    policy = options.add_mutually_exclusive_group(required=True)
+    names = "; ".join(f"{game}: {', '.join(strategies)}" for game, strategies in STRATEGIES.items())
+    policy.add_argument("--strategy", metavar="NAME", help=names)
+    policy.add_argument("--policy", metavar="FILE", help="a policy saved by stb_gym.save_policy")
+    return options
+
+
+def _round_rules() -> argparse.ArgumentParser:
+    options = _options()
+    rules = options.add_argument_group("rules of the round")
+    rules.add_argument("--ties", default="all-win", metavar="|".join(TIES), help="who wins a tie (default all-win)")
+    rules.add_argument("--shut-wins", action="store_true", help="a final score of 0 wins at once")
+    rules.add_argument("--may-stop", action="store_true", help="the last player stops once ahead (Shut the Box)")
+    return options
 
 
 def _numbers(text: str) -> list[int]:
     return [int(number) for number in text.split(",")] if text else []
 
 
+def _names(text: str) -> list[str]:
+    return text.split(",")
+
+
 _numbers.__name__ = "list of numbers"  # argparse names the type in its message
-
-
-def _solve(game: Game, options: argparse.Namespace) -> Result:
-    """Solve a game: the value of perfect play."""
-    began = time.perf_counter()
-    solution = solve(game, options.objective, worst=options.worst, exact=options.exact)
-    seconds = time.perf_counter() - began
-    tables = solution.tables
-    start = range(tables.node_start[tables.start], tables.node_start[tables.start + 1])
-    first_rolls = {game.describe_roll(tables.node_roll(node)): float(solution.node_value[node]) for node in start}
-    return {
-        **_about(game, options),
-        "play": "worst" if options.worst else "best",
-        "value": float(solution.value),
-        **({"fraction": f"{solution.value.numerator}/{solution.value.denominator}"} if options.exact else {}),
-        "shut_probability": evaluate(game, solution.policy, options.objective).shut_probability,
-        "states": tables.states,
-        "decision_nodes": len(tables.decisions),
-        "by_first_roll": first_rolls,
-        "seconds": seconds,
-    }
-
-
-def _evaluate(game: Game, options: argparse.Namespace) -> Result:
-    """Evaluate a strategy or a saved policy exactly."""
-    evaluation = evaluate(game, _policy(game, options), options.objective)
-    return {
-        **_about(game, options),
-        "policy": options.strategy or options.policy,
-        **evaluation.summary(),
-        "score_distribution": {str(score): chance for score, chance in evaluation.score_distribution.items()},
-        "mistakes": [_mistake(game, evaluation, mistake) for mistake in evaluation.mistakes(10)],
-    }
-
-
-def _mistake(game: Game, evaluation: Evaluation, mistake: Mistake) -> Result:
-    return {
-        "node": evaluation.tables.describe_node(mistake.node),
-        "plays": game.describe_move(mistake.plays),
-        "best": game.describe_move(mistake.best),
-        "visits": mistake.visits,
-        "loss": mistake.loss,
-        "cost": mistake.cost,
-    }
-
-
-def _advise(game: Game, options: argparse.Namespace) -> Result:
-    """Every legal move at a position, best first."""
-    state_option, roll_option = ("open", "roll") if isinstance(game, ShutTheBox) else ("points", "dice-shown")
-    said = {"open": options.open, "roll": options.roll, "points": options.points, "dice-shown": options.dice_shown}
-    where = {option: value for option, value in said.items() if value is not None}
-    check_names(f"option for {game.name}", where, (state_option, roll_option))
-    if roll_option not in where:
-        raise ValueError(f"what was thrown is missing: say --{roll_option}")
-    where["roll"] = where.pop(roll_option)
-    held, dice, roll = game.locate(where)
-    solution = solve(game, options.objective)
-    tables = solution.tables
-    node = tables.find_node(tables.find_state(held, dice), np.asarray(roll))
-    edges = range(tables.edge_start[node], tables.edge_start[node + 1])
-    best_first = sorted(edges, key=lambda edge: solution.edge_loss[edge])
-    moves = [
-        {
-            **game.describe_move(int(tables.edge_action[edge])),
-            "value": float(solution.state_value[tables.edge_next[edge]]),
-            "regret": max(0.0, float(solution.edge_loss[edge])),
-        }
-        for edge in best_first
-    ]
-    value = float(solution.node_value[node])
-    return {**_about(game, options), "node": tables.describe_node(node), "value": value, "moves": moves}
-
-
-def _simulate(game: Game, options: argparse.Namespace) -> Result:
-    """Play sampled games and compare their mean with the exact value."""
-    began = last = time.monotonic()
-
-    def progress(played: int) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - began > 2 and (now - last > 1 or played == options.games):
-            last = now
-            print(f"\r{played:,} of {options.games:,} games", end="", file=sys.stderr, flush=True)
-            if played == options.games:
-                print(file=sys.stderr)
-
-    policy = _policy(game, options)
-    simulation = simulate(game, policy, options.games, options.seed, options.objective, progress)
-    return {
-        **_about(game, options),
-        "policy": options.strategy or options.policy,
-        "games": options.games,
-        "seed": options.seed,
-        "mean": simulation.mean,
-        "standard_error": simulation.standard_error,
-        "exact": simulation.exact,
-        "z": simulation.z if math.isfinite(simulation.z) else None,
-    }
-
-
-def _policy(game: Game, options: argparse.Namespace) -> Policy:
-    return strategy(game, options.strategy) if options.strategy is not None else load_policy(options.policy, game)
-
-
-def _about(game: Game, options: argparse.Namespace) -> Result:
-    return {
-        "game": game.name,
-        "rules": asdict(game),  # type: ignore[call-overload]
-        "objective": options.objective,
-        "unit": parse_objective(options.objective).unit,
-    }

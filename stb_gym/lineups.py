@@ -137,18 +137,21 @@ class Reply:
     standings: Standings
     worth: NDArray[np.float64]
 
+    def utility(self, block: IntArray) -> NDArray[np.float64]:
+        """[B, T] the player's expected win at standings [B] if he ends with each of the scores."""
+        return self.standings.holds[block] * self.worth[self.standings.after[block]]
+
     def _optimise(self, block: IntArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        utility = self.standings.holds[block] * self.worth[self.standings.after[block]]  # [B, T]
-        return optimise(self.tables, utility.T[self.tables.final_score])
+        """The player's expected win [S, B] at every state and [N, B] at every node."""
+        return optimise(self.tables, self.utility(block).T[self.tables.final_score])
 
     def values(self, block: IntArray) -> NDArray[np.float64]:
-        """[B] the player's expected win at standings [B]."""
+        """[B] the player's expected win at standings [B], before his turn."""
         return self._optimise(block)[0][self.tables.start]
 
     def _edges(self, block: IntArray) -> IntArray:
         """[D, B] the edge of the lowest of the best actions."""
-        tables = self.tables
-        return lowest_edges(tables, optimal_edges(tables, *self._optimise(block)))
+        return lowest_edges(self.tables, optimal_edges(self.tables, *self._optimise(block)))
 
     def weights(self, block: IntArray) -> NDArray[np.float64]:
         """[E, B] the same as probabilities of the edges."""
@@ -160,6 +163,11 @@ class Reply:
         """[N] what the player does at a standing."""
         edges = self._edges(np.array([self.standings.find(standing)]))
         return at_decisions(self.tables, self.tables.edge_action[edges[:, 0]])
+
+    def turn(self, standing: Standing) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The player's expected win [S] at every state and [N] at every node of his turn at a standing."""
+        state, node = self._optimise(np.array([self.standings.find(standing)]))
+        return state[:, 0], node[:, 0]
 
 
 @dataclass(frozen=True, eq=False)

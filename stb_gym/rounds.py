@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.evaluate import expected_visits, score_chances
-from stb_gym.game import Game, IntArray
+from stb_gym.game import Game, IntArray, check_integer
 from stb_gym.lineups import BestResponse, Reply, RoundEvaluation, Seat, blocks, worth_before
 from stb_gym.policy import Policy, edge_weights
 from stb_gym.standings import Standing, Standings
@@ -162,5 +162,10 @@ class RoundSolution:
         return self.evaluation.survival
 
     def policy(self, standing: Standing) -> Policy:
-        """[N] what the player does who sees this standing."""
+        """[N] what the player does who sees this standing.
+
+        Raises:
+            ValueError: if it cannot come about in this round.
+        """
+        check_integer("players after", standing.after, 0, len(self.replies) - 1)
         return self.replies[standing.after].policy(standing)

@@ -69,9 +69,66 @@ def simulate(result: Result) -> str:
     return f"{_title(result)}\npolicy {result['policy']}\n\n{table(rows)}"
 
 
+def strategies(result: Result) -> str:
+    """The named strategies, for a game with what they are worth."""
+    if "game" not in result:
+        lists = [table([(game, ""), *known.items()]) for game, known in result["strategies"].items()]
+        return "\n\n".join(lists)
+    worth = [
+        (s["name"], _value(result, s["value"]), _value(result, s["regret"]), f"{s['shut_probability']:.4%}", s["plays"])
+        for s in result["strategies"]
+    ]
+    return f"{_title(result)}\n\n{table([('strategy', 'value', 'regret', 'chance to shut', 'how it plays'), *worth])}"
+
+
+def round(result: Result) -> str:
+    """The seats of a round, and what a lead is worth."""
+    columns = [
+        ["", *(f"seat {seat}" for seat in range(1, result["players"] + 1))],
+        ["plays", *result["strategies"]],
+        ["wins", *(f"{wins:.4%}" for wins in result["seats"])],
+        ["throws", *(f"{throws:.4f}" for throws in result["throws"])],
+    ]
+    parts = [_round_title(result)]
+    if "exploitability" in result:
+        columns.append(["could gain", *(f"{gain:.4%}" for gain in result["best_response_gains"])])
+        parts.append(f"exploitability {result['exploitability']:.4%}, the sum of what each seat could gain alone")
+    parts.insert(1, table(zip(*columns, strict=True)))
+    after = [f"{players} after" for players in range(result["players"])]
+    survival = [(lead, *(f"{chance:.2%}" for chance in chances)) for lead, chances in result["survival"].items()]
+    return "\n\n".join([*parts, "chance that a lead is not beaten", table([("lead", *after), *survival])])
+
+
+def match(result: Result) -> str:
+    """Win, loss and tie of the first of two players."""
+    first, second = result["strategies"]
+    rows = [
+        (words, *(f"{result[which][how]:.4%}" for how in ("win", "loss", "tie")))
+        for which, words in (("round", "one round"), ("match", f"a match of {result['rounds']} rounds"))
+    ]
+    return f"{_round_title(result)}\n{first} first, against {second}\n\n{table([('', 'win', 'loss', 'tie'), *rows])}"
+
+
+def tables(result: Result) -> str:
+    """Where the tables were written."""
+    return f"{len(result['files'])} files in {result['out']}; open {result['out']}/index.html"
+
+
+def _round_title(result: Result) -> str:
+    options = [
+        words
+        for key, words in (("shut_wins", "a score of 0 wins at once"), ("may_stop", "the last may stop"))
+        if result[key]
+    ]
+    return f"{_game(result)}\n" + ", ".join([f"{result['players']} players", f"ties {result['ties']}", *options])
+
+
 def _title(result: Result) -> str:
-    rules = ", ".join(f"{name} {value}" for name, value in result["rules"].items())
-    return f"{result['game']}: {rules}\nobjective {result['objective']}"
+    return f"{_game(result)}\nobjective {result['objective']}"
+
+
+def _game(result: Result) -> str:
+    return f"{result['game']}: " + ", ".join(f"{name} {value}" for name, value in result["rules"].items())
 
 
 def _value(result: Result, value: float) -> str:

@@ -20,7 +20,7 @@ class Standing(NamedTuple):
 
     Attributes:
         lead: the lowest final score so far, None if nobody has played.
-        holders: how many players have it.
+        holders: how many players have it, counted no further than the tie rule asks: 1 if all win, 2 if nobody does.
         after: how many players play after the next one.
     """
 

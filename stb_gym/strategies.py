@@ -44,7 +44,7 @@ def most_first(tables: TurnTables) -> Policy:
 
 def nine_eight_seven(tables: TurnTables) -> Policy:
     """Shut 9, else 8, else 7 (the three highest tiles of the box) if possible, else the smallest numbers."""
-    top = max((tile for tiles in tables.game.moves for tile in tiles), default=0)
+    top = tables.game.tiles  # type: ignore[attr-defined]
     return _prefer(tables, lambda tiles: [*(tile not in tiles for tile in (top, top - 1, top - 2)), *tiles])
 
 

@@ -118,6 +118,11 @@ def fewest(score: int) -> int:
     return -score
 
 
+def most(score: int) -> int:
+    """The opposite, of the worst play."""
+    return score
+
+
 def shut(score: int) -> int:
     """Utility of the objective "shut": nothing but a score of zero counts."""
     return int(score == 0)
@@ -259,6 +264,11 @@ def most_ways(game: ShutTheBox, measure: Callable[[Counter], Any] = all_ways) ->
         return {first_best(measures): Fraction(1)}
 
     return policy
+
+
+def perfect(game: Game, utility: Utility) -> Policy:
+    """The move of the greatest expected utility; among equals the first."""
+    return lambda position, roll: {first_best(move_values(game, position, roll, utility)): Fraction(1)}
 
 
 def first_best(values: dict[Any, Any]) -> Any:

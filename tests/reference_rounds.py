@@ -5,13 +5,13 @@ always the list of the totals so far, in the order of the players. With `shut_wi
 round. A `Strategy` says, for the scores so far, by which policy the next player plays.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from tests.reference import Game, Policy, Utility, at_most, first_best, move_values, value
+from tests.reference import Game, Policy, Utility, at_most, first_best, perfect, value
 
 Scores = tuple[int, ...]
 Strategy = Callable[[Scores], Policy]
@@ -84,7 +84,7 @@ def best_for(player: int, after: dict[Any, Payoffs]) -> Any:
     return first_best({move: values[player] for move, values in after.items()})
 
 
-def mean(weighted: Any) -> Payoffs:
+def mean(weighted: Iterable[tuple[float | Fraction, Payoffs]]) -> Payoffs:
     """The mean of the payoffs, player by player, with their weights."""
     rows = [[weight * payoff for payoff in payoffs] for weight, payoffs in weighted]
     return tuple(sum(column) for column in zip(*rows, strict=True))
@@ -140,5 +140,4 @@ def unbeaten(game: Game, lead: int | None, players_after: int) -> Utility:
 
 def approximation(game: Game, lead: int | None, players_after: int) -> Policy:
     """The move with the greatest chance to be unbeaten; the first of equals."""
-    utility = unbeaten(game, lead, players_after)
-    return lambda position, roll: {first_best(move_values(game, position, roll, utility)): Fraction(1)}
+    return perfect(game, unbeaten(game, lead, players_after))

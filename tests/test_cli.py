@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stb_gym import ShutTheBox, save_policy, solve
+from stb_gym import STRATEGIES, ShutTheBox, save_policy, solve, strategy
 from stb_gym.cli import main
 
 COMMAND = str(Path(sys.executable).parent / "stb-gym")
@@ -109,6 +109,60 @@ def test_simulate(capsys):
     assert answer(capsys, *arguments[:-1], "4")["mean"] != result["mean"]
 
 
+def test_round(capsys):
+    result = answer(capsys, "round", "threes", "--players", "2")
+    assert result["seats"] == pytest.approx([0.5761170, 0.5813610], abs=5e-8)
+    assert "exploitability" not in result
+    assert result["survival"]["10"] == pytest.approx([1, 0.2503], abs=5e-5)
+    assert list(result["survival"]) == [str(lead) for lead in range(31)]
+    split = answer(capsys, "round", "shut-the-box", "--ties", "split", "--may-stop")
+    assert split["seats"] == pytest.approx([0.4979939469, 0.5020060531], abs=1e-9)
+    assert split["throws"][1] < split["throws"][0]
+    shut = answer(capsys, "round", "shut-the-box", "--ties", "split", "--shut-wins")
+    assert shut["seats"][0] > split["seats"][0]
+
+
+def test_round_of_strategies(capsys, tmp_path):
+    bots = answer(capsys, "round", "threes", "--strategies", "approximation,approximation,approximation")
+    assert bots["seats"] == pytest.approx([0.38880, 0.40311, 0.41886], abs=5e-6)
+    assert sum(bots["best_response_gains"]) == pytest.approx(bots["exploitability"])
+    equilibrium = answer(capsys, "round", "shut-the-box", "--tiles", "4", "--strategies", "optimal,optimal")
+    assert equilibrium["exploitability"] == pytest.approx(0, abs=1e-12)
+    path = tmp_path / "mine.npz"
+    save_policy(path, ShutTheBox(), strategy(ShutTheBox(), "biggest-first"))
+    mine, named = (
+        answer(capsys, "round", "shut-the-box", "--strategies", f"{player},optimal-score")["seats"]
+        for player in (str(path), "biggest-first")
+    )
+    assert mine == named
+
+
+def test_match(capsys):
+    result = answer(capsys, "match", "shut-the-box", "--strategies", "optimal-score,optimal-score", "--rounds", "1")
+    assert result["round"] == result["match"]
+    assert result["round"] == pytest.approx({"win": 0.4793840513, "loss": 0.4793840513, "tie": 0.0412318974}, abs=1e-9)
+    longer = answer(capsys, "match", "threes", "--strategies", "optimal,random")
+    assert longer["rounds"] == 20
+    assert longer["match"]["win"] > longer["round"]["win"] > 0.5
+    assert sum(longer["match"].values()) == pytest.approx(1)
+
+
+def test_strategies(capsys):
+    listed = answer(capsys, "strategies")["strategies"]
+    assert {game: list(known) for game, known in listed.items()} == {g: list(known) for g, known in STRATEGIES.items()}
+    assert all(words.endswith(".") for known in listed.values() for words in known.values())
+    for game in STRATEGIES:
+        rows = {
+            row["name"]: row for row in answer(capsys, "strategies", game, "--objective", "at-most:3")["strategies"]
+        }
+        assert rows.keys() == STRATEGIES[game].keys()
+        assert rows["worst"]["regret"] > rows["optimal"]["regret"] > 0
+    nine = {row["name"]: row for row in answer(capsys, "strategies", "shut-the-box")["strategies"]}
+    assert nine["optimal-shut"]["shut_probability"] == pytest.approx(466473281 / 6530347008)
+    assert nine["optimal-score"]["value"] == nine["optimal"]["value"] == pytest.approx(11.157508444)
+    assert answer(capsys, "strategies", "threes")["strategies"][3]["name"] == "record-setter"
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -120,6 +174,10 @@ def test_simulate(capsys):
         ("evaluate threes --strategy take-all", ["regret          8.746021", "dearest mistakes", "score  chance"]),
         ("advise threes --dice-shown 3,1,6", ["keep 2  4.000000  0.000000"]),
         ("simulate shut-the-box --strategy random --games 1000", ["of 1,000 games", "standard error"]),
+        ("round threes --strategies optimal,random", ["seat 2  random", "exploitability", "4     100.00%"]),
+        ("match threes --strategies optimal,random", ["optimal first, against random", "a match of 20 rounds"]),
+        ("strategies", ["optimal-shut ", "Perfect play for the chance of score 0.", "threes-only "]),
+        ("strategies threes", ["record-setter  6.253979   0.000000  1.0332%"]),
     ],
 )
 def test_tables_for_people(capsys, arguments, expected):
@@ -153,6 +211,19 @@ def test_tables_for_people(capsys, arguments, expected):
         ("advise threes --dice-shown 1,2,7", "each of dice shown must be an integer from 1 to 6, not 7"),
         ("simulate threes --strategy random --games 1", "number of games must be an integer from 2"),
         ("simulate threes --strategy random --seed -1", "seed must be an integer from 0"),
+        ("round threes --ties both", "unknown ties 'both': allowed are all-win, split, nobody"),
+        ("round threes --players 0", "players must be an integer from 1 to 100, not 0"),
+        (
+            "round threes --players 3 --strategies optimal,random",
+            "a round of 3 players needs as many strategies, not 2",
+        ),
+        ("round threes --strategies optimal,biggest-first", "unknown strategy of threes 'biggest-first': allowed"),
+        ("round threes --strategies optimal,no.npz", "there is no policy file no.npz"),
+        ("round threes --may-stop", "may_stop needs a game whose points only fall during a turn"),
+        ("match threes", "the following arguments are required: --strategies"),
+        ("match threes --strategies optimal", "a round of 2 players needs as many strategies, not 1"),
+        ("match threes --strategies optimal,random --rounds 0", "rounds must be an integer from 1 to 10000, not 0"),
+        ("strategies --tiles 9", "the rule tiles is of a game: say which, shut-the-box or threes"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(capsys, arguments, message):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stb_gym import STRATEGIES, ShutTheBox, Threes, compile_game, evaluate, policy_from, solve, strategy
-from tests import reference
+from tests import reference, reference_rounds
 from tests.twins import SMALL, STANDARD, position, roll_at, twin
 
 # With three dice moves of three tiles compete, as 2,3,9 and 1,6,7 do: the biggest tile decides, not the smallest.
@@ -24,6 +24,16 @@ def twin_policy(game, name):
         "most-first": lambda: reference.most_tiles(other),
         "threes-only": lambda: reference.threes_only,
         "take-all": lambda: reference.take_all,
+        "nine-eight-seven": lambda: reference.high_three_then_lowest(other),
+        "lowest-first": lambda: reference.lowest_first(other),
+        "one-to-four-first": lambda: reference.one_to_four_first(other),
+        "most-ways": lambda: reference.most_ways(other),
+        "optimal-score": lambda: reference.perfect(other, reference.fewest),
+        "record-setter": lambda: reference.perfect(other, reference.fewest),
+        "optimal": lambda: reference.perfect(other, reference.fewest),
+        "optimal-shut": lambda: reference.perfect(other, reference.shut),
+        "worst": lambda: reference.perfect(other, reference.most),
+        "approximation": lambda: reference_rounds.approximation(other, None, 1),
     }[name]()
 
 

@@ -24,6 +24,7 @@ ORDER = [
     {"vector_env"},
     {"simulate"},
     {"__init__"},
+    {"answers"},
     {"cli"},
 ]
 

@@ -37,6 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
 def results_table(folder: Path) -> str:
     """A row for every strategy and, as medians over seeds, for every algorithm, by environment.
 
+    Of the strategies those that are no worse than random play and not perfect.
+
     Raises:
         ValueError: if there are no runs in the folder, or one is damaged, not finished or not of default settings.
     """
@@ -64,7 +66,8 @@ def _strategy_rows(env: str, run: Run) -> list[str]:
         each = evaluate(game, strategy(game, name), run.config.objective)
         numbers = f"{each.regret:.4f} | {each.gap_closed:z.2%} | {each.agreement_by_visits:.2%} |"
         rows.append((each.regret, f"| {env} | {name} | {numbers} | `stb-gym evaluate {game.name} --strategy {name}` |"))
-    return [row for _, row in sorted(rows, reverse=True)]
+    random = evaluate(game, strategy(game, "random"), run.config.objective).regret
+    return [row for regret, row in sorted(rows, reverse=True) if 0 < regret <= random]
 
 
 def _algorithm_row(env: str, algorithm: str, runs: list[Run]) -> str:

@@ -1,0 +1,200 @@
+"""What each command answers, as plain results ready for JSON."""
+
+import argparse
+import math
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+import stb_gym
+from stb_gym import simulate as sampling
+from stb_gym.evaluate import Evaluation, Mistake
+from stb_gym.game import Game, check_names
+from stb_gym.objectives import parse_objective
+from stb_gym.play import play as play_in_terminal
+from stb_gym.policy import Policy, load_policy
+from stb_gym.rounds import Round
+from stb_gym.show import Result
+from stb_gym.shut_the_box import ShutTheBox
+from stb_gym.strategies import strategy
+
+
+def solve(game: Game, options: argparse.Namespace) -> Result:
+    """Solve a game: the value of perfect play."""
+    began = time.perf_counter()
+    solution = stb_gym.solve(game, options.objective, worst=options.worst, exact=options.exact)
+    seconds = time.perf_counter() - began
+    tables = solution.tables
+    start = range(tables.node_start[tables.start], tables.node_start[tables.start + 1])
+    first_rolls = {game.describe_roll(tables.node_roll(node)): float(solution.node_value[node]) for node in start}
+    return {
+        **_about(game, options),
+        "play": "worst" if options.worst else "best",
+        "value": float(solution.value),
+        **({"fraction": f"{solution.value.numerator}/{solution.value.denominator}"} if options.exact else {}),
+        "shut_probability": stb_gym.evaluate(game, solution.policy, options.objective).shut_probability,
+        "states": tables.states,
+        "decision_nodes": len(tables.decisions),
+        "by_first_roll": first_rolls,
+        "seconds": seconds,
+    }
+
+
+def evaluate(game: Game, options: argparse.Namespace) -> Result:
+    """Evaluate a strategy or a saved policy exactly."""
+    evaluation = stb_gym.evaluate(game, _policy(game, options), options.objective)
+    return {
+        **_about(game, options),
+        "policy": options.strategy or options.policy,
+        **evaluation.summary(),
+        "score_distribution": {str(score): chance for score, chance in evaluation.score_distribution.items()},
+        "mistakes": [_mistake(game, evaluation, mistake) for mistake in evaluation.mistakes(10)],
+    }
+
+
+def _mistake(game: Game, evaluation: Evaluation, mistake: Mistake) -> Result:
+    return {
+        "node": evaluation.tables.describe_node(mistake.node),
+        "plays": game.describe_move(mistake.plays),
+        "best": game.describe_move(mistake.best),
+        "visits": mistake.visits,
+        "loss": mistake.loss,
+        "cost": mistake.cost,
+    }
+
+
+def advise(game: Game, options: argparse.Namespace) -> Result:
+    """Every legal move at a position, best first."""
+    state_option, roll_option = ("open", "roll") if isinstance(game, ShutTheBox) else ("points", "dice-shown")
+    said = {"open": options.open, "roll": options.roll, "points": options.points, "dice-shown": options.dice_shown}
+    where = {option: value for option, value in said.items() if value is not None}
+    check_names(f"option for {game.name}", where, (state_option, roll_option))
+    if roll_option not in where:
+        raise ValueError(f"what was thrown is missing: say --{roll_option}")
+    where["roll"] = where.pop(roll_option)
+    held, dice, roll = game.locate(where)
+    solution = stb_gym.solve(game, options.objective)
+    tables = solution.tables
+    node = tables.find_node(tables.find_state(held, dice), np.asarray(roll))
+    edges = range(tables.edge_start[node], tables.edge_start[node + 1])
+    best_first = sorted(edges, key=lambda edge: solution.edge_loss[edge])
+    moves = [
+        {
+            **game.describe_move(int(tables.edge_action[edge])),
+            "value": float(solution.state_value[tables.edge_next[edge]]),
+            "regret": max(0.0, float(solution.edge_loss[edge])),
+        }
+        for edge in best_first
+    ]
+    value = float(solution.node_value[node])
+    return {**_about(game, options), "node": tables.describe_node(node), "value": value, "moves": moves}
+
+
+def simulate(game: Game, options: argparse.Namespace) -> Result:
+    """Play sampled games and compare their mean with the exact value."""
+    began = last = time.monotonic()
+
+    def progress(played: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - began > 2 and (now - last > 1 or played == options.games):
+            last = now
+            print(f"\r{played:,} of {options.games:,} games", end="", file=sys.stderr, flush=True)
+            if played == options.games:
+                print(file=sys.stderr)
+
+    policy = _policy(game, options)
+    simulation = sampling.simulate(game, policy, options.games, options.seed, options.objective, progress)
+    return {
+        **_about(game, options),
+        "policy": options.strategy or options.policy,
+        "games": options.games,
+        "seed": options.seed,
+        "mean": simulation.mean,
+        "standard_error": simulation.standard_error,
+        "exact": simulation.exact,
+        "z": simulation.z if math.isfinite(simulation.z) else None,
+    }
+
+
+def round(game: Game, options: argparse.Namespace) -> Result:
+    """The equilibrium of a round of several players, or the exact chances of a line-up of strategies."""
+    players = options.players if options.players is not None else len(options.strategies or ["you", "me"])
+    rules = Round(game, players, options.ties, options.shut_wins, options.may_stop)
+    lineup = options.strategies or ["optimal"] * players
+    evaluation = rules.evaluate([_player(game, name) for name in lineup])
+    survival = {str(lead): chances for lead, chances in enumerate(evaluation.survival.T.tolist())}
+    result = {**_about_round(rules), "strategies": lineup, "seats": evaluation.seats.tolist()}
+    result |= {"throws": evaluation.throws.tolist(), "survival": survival}
+    if options.strategies:
+        result["best_response_gains"] = [evaluation.best_response(seat).gain for seat in range(rules.players)]
+        result["exploitability"] = evaluation.exploitability
+    return result
+
+
+def match(game: Game, options: argparse.Namespace) -> Result:
+    """Win, loss and tie of the first of two players: of one round, and of a match of several."""
+    rules = Round(game, 2, options.ties, options.shut_wins, options.may_stop)
+    outcome = rules.evaluate([_player(game, name) for name in options.strategies]).outcome
+    whole = stb_gym.match(outcome, options.rounds)
+    named = {"round": outcome._asdict(), "match": whole._asdict()}
+    return {**_about_round(rules), "strategies": options.strategies, "rounds": options.rounds, **named}
+
+
+def strategies(game: Game | None, options: argparse.Namespace) -> Result:
+    """The named strategies and, for a game, what they are worth."""
+    listed = {
+        name: {key: (play.__doc__ or "").partition("\n")[0] for key, play in known.items()}
+        for name, known in stb_gym.STRATEGIES.items()
+    }
+    if game is None:
+        return {"strategies": listed}
+    rows = []
+    for name, words in listed[game.name].items():
+        evaluation = stb_gym.evaluate(game, stb_gym.strategy(game, name), options.objective)
+        numbers = {"value": evaluation.value, "regret": evaluation.regret}
+        rows.append({"name": name, "plays": words, **numbers, "shut_probability": evaluation.shut_probability})
+    return {**_about(game, options), "strategies": rows}
+
+
+def play(game: Game, options: argparse.Namespace) -> None:
+    """Play in the terminal: a turn, or a round against strategies; with a coach who knows what every choice costs."""
+    opponents = [(name, _player(game, name)) for name in options.against]
+    rules = Round(game, 1 + len(opponents), options.ties, options.shut_wins, options.may_stop)
+    play_in_terminal(rules, options.objective, opponents, options.seat, options.coach, options.seed)
+
+
+def tables(game: Game, options: argparse.Namespace) -> Result:
+    """Write every table and picture of a game into a folder, and a page that shows them all."""
+    from stb_gym import book  # it loads matplotlib
+
+    def progress(words: str) -> None:
+        print(words, file=sys.stderr)
+
+    files = book.write_book(game, Path(options.out), force=options.force, progress=progress)
+    return {**_named(game), "out": options.out, "files": files}
+
+
+def _about_round(rules: Round) -> Result:
+    shown = {name: getattr(rules, name) for name in ("players", "ties", "shut_wins", "may_stop")}
+    return {**_named(rules.game), **shown}
+
+
+def _named(game: Game) -> Result:
+    return {"game": game.name, "rules": asdict(game)}  # type: ignore[call-overload]
+
+
+def _player(game: Game, name: str) -> str | Policy:
+    """A strategy by name, or a saved policy by its file."""
+    return load_policy(name, game) if name.endswith(".npz") else name
+
+
+def _policy(game: Game, options: argparse.Namespace) -> Policy:
+    return strategy(game, options.strategy) if options.strategy is not None else load_policy(options.policy, game)
+
+
+def _about(game: Game, options: argparse.Namespace) -> Result:
+    return {**_named(game), "objective": options.objective, "unit": parse_objective(options.objective).unit}

@@ -1,0 +1,364 @@
+"""Rounds: the published numbers, the reference player by player, best responses, and matches."""
+
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+
+from stb_gym import Outcome, Round, ShutTheBox, Standing, Threes, compile_game, evaluate, lineups, match, strategy
+from stb_gym.standings import TIES, Standings
+from stb_gym.strategies import approximation, chance_to_beat
+from tests import reference, reference_rounds
+from tests.twins import nodes_of, position, roll_at, throwing_states, twin
+
+NINE, FIVE_DICE = ShutTheBox(), Threes()
+SMALL = [
+    ShutTheBox(tiles=3),
+    ShutTheBox(tiles=3, dice=1, faces=3, score="count"),
+    ShutTheBox(tiles=5, faces=3),
+    Threes(dice=2),
+    Threes(dice=3, faces=4),
+]
+RULES = [(game, *rules) for game in SMALL for rules in product((2, 3), TIES, (False, True))]
+
+
+def standing_of(scores, players, ties):
+    """What is told of the scores: holders are counted as far as the tie rule asks."""
+    after = players - 1 - len(scores)
+    if not scores:
+        return Standing(after=after)
+    most = {"all-win": 1, "split": players, "nobody": 2}[ties]
+    return Standing(min(scores), min(most, scores.count(min(scores))), after)
+
+
+def scores_met(players, game, shut_wins):
+    """A few lists of scores that the next player may see: none, any one score, and pairs of them."""
+    possible = sorted({int(score) for score in compile_game(game).final_score})
+    ones = [(score,) for score in possible] if players > 1 else []
+    twos = list(product(possible[:3], repeat=2)) if players > 2 else []
+    return [(), *(scores for scores in ones + twos if not (shut_wins and 0 in scores))]
+
+
+def as_reference(game, plays, players, ties):
+    """A function of (tables, standing) as the reference's function of scores; the same policy, move by move."""
+    tables = compile_game(game)
+
+    @cache
+    def answers(scores):
+        policy = plays(tables, standing_of(scores, players, ties))
+        moves = {}
+        for state, where in throwing_states(tables):
+            for node in nodes_of(tables, state):
+                if policy.ndim == 1:
+                    shares = {game.moves[policy[node]]: Fraction(1)}
+                else:
+                    shares = {game.moves[action]: float(policy[node, action]) for action in policy[node].nonzero()[0]}
+                moves[where, roll_at(tables, node)] = shares
+        return moves
+
+    return lambda scores: lambda where, roll: answers(scores)[where, roll]
+
+
+def random_strategy(seed):
+    """Plays at random, in another way at every standing."""
+
+    def plays(tables, standing):
+        random = np.random.default_rng([seed, standing.lead or 0, standing.holders, standing.after])
+        weights = random.exponential(size=(tables.nodes, tables.actions)) ** 2 * tables.legal()
+        weights[weights < 0.2 * weights.max(axis=1, keepdims=True)] = 0
+        return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+
+    return plays
+
+
+# What is published
+
+
+def test_two_and_three_players_of_threes():
+    assert Round(FIVE_DICE, 2).solve().seats == pytest.approx([0.5761170, 0.5813610], abs=5e-8)
+    assert Round(FIVE_DICE, 3).solve().seats[0] == pytest.approx(0.3897337, abs=5e-8)
+    assert Round(FIVE_DICE, 2, "split").solve().seats == pytest.approx([0.475290977, 0.524709023], abs=5e-10)
+
+
+def test_two_players_of_shut_the_box():
+    split, both_lose = Round(NINE, 2, "split"), Round(NINE, 2, "nobody")
+    first = ["optimal-score", "random"]
+    assert split.solve().seats[0] == pytest.approx(0.4979939469, abs=5e-11)
+    assert split.best_response(1, first).value == pytest.approx(0.5022402513, abs=5e-11)
+    assert both_lose.best_response(1, first).value == pytest.approx(0.4821802385, abs=5e-11)
+    assert Round(NINE, 2).best_response(1, first).value == pytest.approx(0.5233596117, abs=5e-11)
+
+
+def test_two_who_ignore_each_other():
+    outcome = Round(NINE).evaluate(["optimal-score", "optimal-score"]).outcome
+    assert outcome == pytest.approx((0.4793840513, 0.4793840513, 0.0412318974), abs=5e-11)
+
+
+def test_chances_of_a_lead_in_threes_and_their_approximation():
+    survival = Round(FIVE_DICE, 5).solve().survival
+    assert survival[[1, 4], [10, 4]] == pytest.approx([0.2503, 0.3400], abs=5e-5)
+    approximate = 1 - chance_to_beat(compile_game(FIVE_DICE))
+    assert [approximate[10], approximate[4] ** 4] == pytest.approx([0.1236, 0.2886], abs=5e-5)
+    published = [87.64, 81.16, 72.45, 61.89, 49.93, 38.23, 26.71, 16.21, 7.30, 2.11]
+    assert 100 * (1 - approximate[10:0:-1]) == pytest.approx(published, abs=0.005)
+
+
+def test_line_ups_of_the_approximation():
+    three = Round(FIVE_DICE, 3).evaluate(["approximation"] * 3)
+    assert three.seats == pytest.approx([0.38880, 0.40311, 0.41886], abs=5e-6)
+    six = Round(FIVE_DICE, 6).evaluate(["threes-only", "approximation"] * 3)
+    assert six.seats == pytest.approx([0.18616, 0.22781, 0.18688, 0.23891, 0.18798, 0.25124], abs=5e-6)
+    gains = [three.best_response(seat).gain for seat in range(3)]
+    assert min(gains[:2]) > 1e-4
+    assert gains[2] == pytest.approx(0, abs=1e-12)  # the last player has nobody to think about
+
+
+def test_what_the_approximation_keeps():
+    tables = compile_game(FIVE_DICE)
+    node = tables.find_node(tables.start, FIVE_DICE.roll_of(np.array([[3, 1, 3, 2, 4]], np.uint8))[0])
+    told = [Standing(8, 1, 0), Standing(8, 1, 10), Standing(2, 1, 0)]
+    assert [FIVE_DICE.moves[approximation(tables, standing)[node]] for standing in told] == [5, 2, 2]
+    assert (strategy(FIVE_DICE, "approximation") == approximation(tables, Standing(after=1))).all()
+
+
+def test_how_often_the_approximation_thinks_to_win_against_a_lead_of_one():
+    tables = compile_game(FIVE_DICE)
+    scores = evaluate(FIVE_DICE, approximation(tables, Standing(1, 1, 4))).score_distribution
+    thinks = (1 - chance_to_beat(tables)) ** 4
+    assert scores[0] * thinks[0] + scores[1] * thinks[1] == pytest.approx(0.0685, abs=5e-5)
+
+
+# Against the reference
+
+
+@pytest.mark.parametrize(("game", "players", "ties", "shut_wins"), RULES, ids=str)
+def test_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins):
+    seats = Round(game, players, ties, shut_wins).solve().seats
+    assert seats == pytest.approx([*map(float, reference_rounds.equilibrium(twin(game), players, ties, shut_wins))])
+
+
+@pytest.mark.parametrize(("game", "players", "ties", "shut_wins"), RULES, ids=str)
+def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins):
+    """So equality to within a tolerance is equality in fractions, wherever it matters."""
+    solution, tables = Round(game, players, ties, shut_wins).solve(), compile_game(game)
+    for scores in scores_met(players, game, shut_wins):
+        policy = solution.policy(standing_of(scores, players, ties))
+        other = reference_rounds.equilibrium_policy(twin(game), players, ties, shut_wins, scores)
+        for node in tables.decisions:
+            state = tables.node_state[node]
+            where = position(game, int(tables.held[state]), int(tables.dice[state]))
+            if twin(game).moves(where, roll_at(tables, node)):
+                assert other(where, roll_at(tables, node)) == {game.moves[policy[node]]: 1}
+
+
+def test_five_dice_in_fractions():
+    """Where equal choices were broken by the last bit of a float, seats would differ in the second digit."""
+    exact = reference_rounds.equilibrium(reference.Threes(), 2, "all-win")
+    assert Round(FIVE_DICE, 2).solve().seats == pytest.approx([float(seat) for seat in exact], abs=1e-13)
+
+
+@pytest.mark.parametrize("game", [NINE, FIVE_DICE], ids=str)
+@pytest.mark.parametrize("players", [2, 6])
+def test_losses_are_either_nothing_or_far_above_the_tolerance(game, players):
+    tables, solution = compile_game(game), Round(game, players).solve()
+    for after, reply in enumerate(solution.replies):
+        for index in solution.evaluation.standings.met_by(players - 1 - after):
+            state, node = reply.turn(solution.evaluation.standings.standing(int(index), after))
+            best = node[tables.edge_node]
+            share = 1 - (state[tables.edge_next] / np.where(best > 0, best, 1))[best > 0]
+            assert not ((share > 1e-13) & (share < 1e-8)).any()
+
+
+@pytest.mark.parametrize(("game", "players", "ties", "shut_wins"), RULES, ids=str)
+def test_line_ups_and_best_responses_are_those_of_the_reference(game, players, ties, shut_wins):
+    plain = strategy(game, "random")
+    plays = [lambda tables, standing: plain, random_strategy(1), random_strategy(2)][:players]
+    others = [as_reference(game, each, players, ties) for each in plays]
+    evaluation = Round(game, players, ties, shut_wins).evaluate([plain, *plays[1:]])
+    expected = reference_rounds.lineup(twin(game), others, ties, shut_wins)
+    assert evaluation.seats == pytest.approx([float(seat) for seat in expected], abs=1e-6)
+    for seat in range(players):
+        best = float(reference_rounds.best_response_value(twin(game), seat, others, ties, shut_wins))
+        assert evaluation.best_response(seat).value == pytest.approx(best, abs=1e-6)
+        assert evaluation.best_response(seat).gain == pytest.approx(best - float(expected[seat]), abs=1e-6)
+
+
+@pytest.mark.parametrize("game", [ShutTheBox(tiles=5, faces=3), Threes(dice=3, faces=4)], ids=str)
+def test_the_approximation_is_that_of_the_reference(game):
+    tables = compile_game(game)
+    for lead, after in [(None, 1), (None, 4), (0, 2), (3, 0), (6, 2)]:
+        policy = approximation(tables, Standing(lead, 0 if lead is None else 1, after))
+        other = reference_rounds.approximation(twin(game), lead, after)
+        for state, where in throwing_states(tables):
+            for node in nodes_of(tables, state):
+                if policy[node] >= 0 and twin(game).moves(where, roll_at(tables, node)):
+                    assert other(where, roll_at(tables, node)) == {game.moves[policy[node]]: 1}
+
+
+# What must hold of any round
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize(("game", "players"), [(NINE, 2), (NINE, 4), (FIVE_DICE, 2), (FIVE_DICE, 5)], ids=str)
+def test_nobody_can_gain_at_the_equilibrium(game, players, ties):
+    rules = Round(game, players, ties)
+    assert rules.solve().evaluation.exploitability == pytest.approx(0, abs=1e-12)
+    by_standing = rules.evaluate([lambda _, standing: rules.solve().policy(standing)] * players)
+    assert by_standing.seats == pytest.approx(rules.solve().seats, abs=1e-13)
+    assert rules.evaluate(["optimal"] * players).seats == pytest.approx(rules.solve().seats, abs=1e-15)
+
+
+def test_a_best_response_is_never_worse_and_does_what_it_says():
+    rules = Round(NINE, 3, "split")
+    lineup = ["biggest-first", "approximation", "most-ways"]
+    evaluation = rules.evaluate(lineup)
+    assert evaluation.exploitability == pytest.approx(sum(evaluation.best_response(seat).gain for seat in range(3)))
+    for seat in range(3):
+        best = evaluation.best_response(seat)
+        assert best.value > evaluation.seats[seat]
+        assert best.gain == pytest.approx(best.value - evaluation.seats[seat], abs=1e-15)
+        reply = [*lineup[:seat], lambda _, standing, best=best: best.reply.policy(standing), *lineup[seat + 1 :]]
+        assert rules.evaluate(reply).seats[seat] == pytest.approx(best.value, abs=1e-13)
+
+
+@pytest.mark.parametrize("shut_wins", [False, True])
+@pytest.mark.parametrize("game", [NINE, FIVE_DICE], ids=str)
+def test_one_win_is_won_if_ties_share_it(game, shut_wins):
+    rules = Round(game, 4, "split", shut_wins)
+    for evaluation in (rules.solve(), rules.evaluate(["random", "approximation", "optimal", "worst"])):
+        assert evaluation.seats.sum() == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_who_plays_alone_wins(ties):
+    assert Round(NINE, 1, ties).solve().seats == pytest.approx([1])
+    assert Round(NINE, 1, ties).evaluate(["worst"]).seats == pytest.approx([1])
+
+
+def test_who_shuts_wins_at_once():
+    game = ShutTheBox(tiles=1, dice=1, faces=2)  # a 1 shuts the box, a 2 leaves the 1 open
+    assert Round(game, 2, "all-win", shut_wins=True).solve().seats == pytest.approx([3 / 4, 1 / 2])
+    assert Round(game, 2, "all-win").solve().seats == pytest.approx([3 / 4, 3 / 4])
+    survival = Round(NINE, 3, "nobody", shut_wins=True).solve().survival
+    assert survival[:, 0] == pytest.approx([1, 1, 1])
+
+
+def test_survival_counts_back_from_the_last_player():
+    evaluation = Round(FIVE_DICE, 3).evaluate(["take-all", "random", "record-setter"])
+    record, random = (
+        evaluate(FIVE_DICE, strategy(FIVE_DICE, name)).score_distribution for name in ("record-setter", "random")
+    )
+    stands = [sum(chance for score, chance in scores.items() if score >= 6) for scores in (record, random)]
+    assert evaluation.survival[:, 6] == pytest.approx([1, stands[0], stands[0] * stands[1]])
+    assert evaluation.survival.shape == (3, 31)
+
+
+def throws_until_ahead(game, where, lead):
+    """Expected throws of uniform play that stops when its score is below the lead."""
+    if game.is_over(where) or game.final_score(where) < lead:
+        return 0
+    total = Fraction(1)
+    for roll, chance in game.outcomes(where):
+        moves = game.moves(where, roll)
+        total += sum(chance / len(moves) * throws_until_ahead(game, after, lead) for _, after in moves)
+    return total
+
+
+def test_who_may_stop_throws_less_and_wins_the_same():
+    game = ShutTheBox(tiles=4, dice=1)
+    lineup = ["biggest-first", "random"]
+    stops, goes_on = (Round(game, 2, may_stop=may).evaluate(lineup) for may in (True, False))
+    assert stops.seats == pytest.approx(goes_on.seats, abs=1e-15)
+    first = evaluate(game, strategy(game, "biggest-first"))
+    assert goes_on.throws == pytest.approx([first.mean_throws, evaluate(game, strategy(game, "random")).mean_throws])
+    other = twin(game)
+    until_ahead = [
+        chance * float(throws_until_ahead(other, other.start(), lead))
+        for lead, chance in first.score_distribution.items()
+    ]
+    assert stops.throws == pytest.approx([first.mean_throws, sum(until_ahead)])
+    assert Round(game, 1, may_stop=True).evaluate(["random"]).throws == pytest.approx(goes_on.throws[1:])
+
+
+def test_nobody_throws_after_the_box_is_shut():
+    game = ShutTheBox(tiles=1, dice=1, faces=2)
+    assert Round(game, 3, shut_wins=True).solve().evaluation.throws == pytest.approx([1, 1 / 2, 1 / 4])
+
+
+def test_standings_in_small_blocks_give_the_same(monkeypatch):
+    whole = Round(NINE, 3, "split").solve()
+    monkeypatch.setattr(lineups, "LARGEST_BLOCK", 5 * 7104)
+    blocks = Round(NINE, 3, "split").solve()
+    assert blocks.seats == pytest.approx(whole.seats, abs=1e-15)
+    assert blocks.evaluation.exploitability == pytest.approx(0, abs=1e-12)
+
+
+# Matches
+
+
+def test_outcomes_do_not_depend_on_who_is_asked():
+    rules = Round(FIVE_DICE, 2, "nobody")
+    evaluation = rules.evaluate(["threes-only", "optimal"])
+    win, loss, tie = evaluation.outcome
+    assert evaluation.seats == pytest.approx([win, loss])
+    assert win + loss + tie == pytest.approx(1)
+    shared = Round(FIVE_DICE, 2, "split").evaluate(["threes-only", "record-setter"])
+    assert shared.seats[0] == pytest.approx(shared.outcome.win + shared.outcome.tie / 2)
+
+
+def test_who_shuts_first_is_not_tied():
+    game = ShutTheBox(tiles=1, dice=1, faces=2)
+    assert Round(game, 2, shut_wins=True).solve().evaluation.outcome == pytest.approx((1 / 2, 1 / 4, 1 / 4))
+
+
+def test_a_match_is_all_ways_of_its_rounds():
+    outcome = Outcome(win=0.5, loss=0.3, tie=0.2)
+    expected = dict.fromkeys(("win", "loss", "tie"), 0.0)
+    for rounds in product(outcome._asdict(), repeat=4):
+        ahead = rounds.count("win") - rounds.count("loss")
+        chance = np.prod([getattr(outcome, how) for how in rounds])
+        expected["win" if ahead > 0 else "loss" if ahead < 0 else "tie"] += chance
+    assert match(outcome, 4)._asdict() == pytest.approx(expected)
+    assert match(outcome, 1) == pytest.approx(outcome)
+    assert match(Outcome(0.6, 0.4, 0), 10_000).win == pytest.approx(1)
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Round(NINE, 0), "players must be an integer from 1 to 100, not 0"),
+        (lambda: Round(NINE, 101), "players must be an integer from 1 to 100, not 101"),
+        (lambda: Round(NINE, 2, "both"), "unknown ties 'both': allowed are all-win, split, nobody"),
+        (lambda: Round(FIVE_DICE, 2, may_stop=True), "may_stop needs a game whose points only fall during a turn"),
+        (lambda: Round(NINE, 3).evaluate(["random"]), "a round of 3 players needs as many strategies, not 1"),
+        (lambda: Round(NINE, 1).evaluate(["threes-only"]), "unknown strategy of shut-the-box 'threes-only'"),
+        (lambda: Round(NINE, 2).best_response(2, ["random"] * 2), "seat must be an integer from 0 to 1, not 2"),
+        (lambda: Round(NINE, 3).evaluate(["random"] * 3).outcome, "win, loss and tie are of two players, not of 3"),
+        (lambda: Round(NINE, 1).evaluate([np.zeros(3, int)]), "a policy of ShutTheBox"),
+        (lambda: match(Outcome(1, 0, 0), 0), "rounds must be an integer from 1 to 10000, not 0"),
+        (lambda: Round(NINE).solve().policy(Standing(46, 1)), "lead must be an integer from 0 to 45, not 46"),
+        (lambda: Round(NINE).solve().policy(Standing(3, 2)), "holders of the lead must be an integer from 1 to 1"),
+        (lambda: Round(NINE).solve().policy(Standing(None, 1)), "holders of no lead must be an integer from 0 to 0"),
+        (lambda: Round(NINE).solve().policy(Standing(after=2)), "players after must be an integer from 0 to 1, not 2"),
+        (lambda: Round(NINE, shut_wins=True).solve().policy(Standing(0, 1)), "lead must be an integer from 1 to 45"),
+    ],
+)
+def test_what_is_not_allowed_is_said_in_a_line(make, message):
+    with pytest.raises(ValueError, match=message) as refused:
+        make()
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_standings_are_found_where_they_are(ties):
+    standings = Standings(scores=4, players=4, ties=ties, shut_wins=False)
+    for seat in range(4):
+        for index in standings.met_by(seat).tolist():
+            assert standings.find(standings.standing(index, 3 - seat)) == index
+    assert standings.standing(standings.find(Standing(2, 1, 2)), 2) == Standing(2, 1, 2)
+    assert standings.standing(standings.find(Standing(after=3)), 3) == Standing(after=3)
