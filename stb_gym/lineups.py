@@ -1,4 +1,4 @@
-"""A line-up of players in a round, each of whom plays as he does: exact chances, best responses, exploitability.
+"""A line-up of players in a round, exactly: chances to win, best responses, exploitability.
 
 With W_k what a standing z is worth to each holder of the lead while k players are still to play, and z' the standing
 after a final score t of the first of them, who makes it with probability P(t | z),
@@ -6,7 +6,7 @@ after a final score t of the first of them, who makes it with probability P(t | 
     W_k(z) = sum over t of P(t | z) [t leaves the holders the lead] W_{k-1}(z')
     W_0(z) = what the tie rule gives to each holder
 
-and a player who ends with t, k players after him, wins W_k(z') if t takes or shares the lead, else nothing.
+and a player who ends with t, while k are still to play, wins W_k(z') if t takes or shares the lead, else nothing.
 """
 
 from dataclasses import dataclass
@@ -104,9 +104,8 @@ class RoundEvaluation:
         """The best that a seat can do if the others play as they do."""
         check_integer("seat", seat, 0, self.standings.players - 1)
         reply = Reply(self.tables, self.standings, self._worth[seat])
-        value = float(
-            sum(self._reached[seat][block] @ reply.values(block) for block in blocks(self.tables, self.standings, seat))
-        )
+        met = blocks(self.tables, self.standings, seat)
+        value = float(sum(self._reached[seat][block] @ reply.values(block) for block in met))
         return BestResponse(value, max(0.0, value - float(self.seats[seat])), reply)
 
     @cached_property
@@ -138,7 +137,7 @@ class Reply:
     worth: NDArray[np.float64]
 
     def utility(self, block: IntArray) -> NDArray[np.float64]:
-        """[B, T] the player's expected win at standings [B] if he ends with each of the scores."""
+        """[B, T] the player's expected win at standings [B] from each final score."""
         return self.standings.holds[block] * self.worth[self.standings.after[block]]
 
     def _optimise(self, block: IntArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -146,7 +145,7 @@ class Reply:
         return optimise(self.tables, self.utility(block).T[self.tables.final_score])
 
     def values(self, block: IntArray) -> NDArray[np.float64]:
-        """[B] the player's expected win at standings [B], before his turn."""
+        """[B] the player's expected win at standings [B], before the turn."""
         return self._optimise(block)[0][self.tables.start]
 
     def _edges(self, block: IntArray) -> IntArray:
@@ -165,7 +164,7 @@ class Reply:
         return at_decisions(self.tables, self.tables.edge_action[edges[:, 0]])
 
     def turn(self, standing: Standing) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The player's expected win [S] at every state and [N] at every node of his turn at a standing."""
+        """The player's expected win [S] at every state and [N] at every node of a turn at a standing."""
         state, node = self._optimise(np.array([self.standings.find(standing)]))
         return state[:, 0], node[:, 0]
 

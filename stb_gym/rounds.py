@@ -2,12 +2,12 @@
 
 N players in turn order play one turn each of the same game, each sees the final scores so far, and the lowest wins. All
 that matters of those scores is the standing z = (lead, how many hold it), so a player in a round merely has another
-utility of his final score t: with k players after him, and z' the standing after his turn,
+utility of the final score t: with k players still to come, and z' the standing after the turn,
 
     U(t | z) = W_k(z') if t takes or shares the lead, else 0
 
 where W_k (see `lineups`) is what holding the lead is worth. In the equilibrium everyone maximises the expectation of
-his own U: backward induction over the seats (Kuhn, "Extensive games and the problem of information", 1953). All
+their own U: backward induction over the seats (Kuhn, "Extensive games and the problem of information", 1953). All
 standings are solved for at once.
 """
 
@@ -39,7 +39,7 @@ class Round:
         players: how many play, 1 to 100.
         ties: "all-win": every tied player wins; "split": they share one win; "nobody": a tie wins for no one.
         shut_wins: a final score of 0 wins at once; nobody plays after it.
-        may_stop: the last player stops as soon as he is ahead. Needs a game whose points only fall during a turn;
+        may_stop: the last player stops as soon as ahead. Needs a game whose points only fall during a turn;
             hence it cannot change who wins, and only saves throws.
 
     Raises:
@@ -74,7 +74,7 @@ class Round:
         """The subgame-perfect equilibrium in which players take the lowest of the actions that are best for them.
 
         It is one of several: under "all-win" the others' chances depend on how a player chooses among moves that are
-        equally good for himself. Equality is decided to within `stb_gym.solve.TIE`.
+        equally good to that player. Equality is decided to within `stb_gym.solve.TIE`.
         """
         return self._solution
 
@@ -127,7 +127,7 @@ class Round:
         """A seat's play; `weights` says what it does at standings [B]: [E, B], or [E, 1] if the same."""
         tables, standings = self.tables, self.standings
         chances, throws = np.zeros(standings.after.shape), np.zeros(len(standings.lead))
-        chances[standings.over, 0] = 1  # where nobody plays any more, no score changes anything
+        chances[standings.over, -1] = 1  # who need not play any more loses, as with the most points
         points = tables.final_score[tables.node_state, None]
         for block in blocks(tables, standings, seat):
             visits = expected_visits(tables, weights(block))
@@ -145,7 +145,7 @@ class RoundSolution:
 
     Attributes:
         evaluation: the round in which everyone plays it.
-        replies: what a player does who has 0, 1, 2 ... players after him.
+        replies: what a player does while 0, 1, 2 ... others are still to come.
     """
 
     evaluation: RoundEvaluation

@@ -78,17 +78,17 @@ class Standings:
         standing, score = np.indices((len(self.lead), self.scores))
         lead, one_more = self.lead[:, None], np.minimum(self.holders + 1, self.most)[:, None]
         index = score * self.most + np.where(score < lead, 1, one_more) - 1
-        return np.where(self.over[:, None] | (score > lead), standing, index)
+        return np.where(score > lead, standing, index)
 
     @cached_property
     def holds(self) -> NDArray[np.bool_]:
         """[Z, T] True where the player of the score then holds the lead."""
-        return ~self.over[:, None] & (np.arange(self.scores) <= self.lead[:, None])
+        return np.arange(self.scores) <= self.lead[:, None]
 
     @cached_property
     def keeps(self) -> NDArray[np.bool_]:
         """[Z, T] True where the former holders still hold it."""
-        return self.over[:, None] | (np.arange(self.scores) >= self.lead[:, None])
+        return np.arange(self.scores) >= self.lead[:, None]
 
     @cached_property
     def share(self) -> NDArray[np.float64]:

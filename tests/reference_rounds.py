@@ -20,7 +20,7 @@ Payoffs = tuple[Fraction | float, ...]  # one per player
 
 @dataclass(frozen=True)
 class Round:
-    """What is played, and how: a strategy for each player, None for one who always does what is best for himself."""
+    """What is played, and how: a strategy for each player, None for one who always does what is best for oneself."""
 
     game: Game
     strategies: tuple[Strategy | None, ...]
@@ -48,7 +48,7 @@ def round_payoffs(scores: Scores, ties: str, shut_wins: bool) -> Payoffs:
 
 @cache
 def round_values(played: Round, scores: Scores) -> Payoffs:
-    """The expected win of each player before the next one starts his turn."""
+    """The expected win of each player before the next turn."""
     return played.payoffs(scores) if played.is_over(scores) else turn_values(played, scores, played.game.start())
 
 
@@ -91,7 +91,7 @@ def mean(weighted: Iterable[tuple[float | Fraction, Payoffs]]) -> Payoffs:
 
 
 def equilibrium(game: Game, players: int, ties: str, shut_wins: bool = False) -> Payoffs:
-    """The expected win of each player if every one does what is best for himself."""
+    """The expected win of each player if every one does what is best for that one."""
     return lineup(game, [None] * players, ties, shut_wins)
 
 
@@ -106,7 +106,7 @@ def equilibrium_policy(game: Game, players: int, ties: str, shut_wins: bool, sco
 
 
 def lineup(game: Game, policies: list[Strategy | None], ties: str, shut_wins: bool = False) -> Payoffs:
-    """The expected win of each player if each plays by his strategy."""
+    """The expected win of each player if each plays by their strategy."""
     return round_values(Round(game, tuple(policies), ties, shut_wins), ())
 
 

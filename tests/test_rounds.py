@@ -171,6 +171,12 @@ def test_losses_are_either_nothing_or_far_above_the_tolerance(game, players):
             assert not ((share > 1e-13) & (share < 1e-8)).any()
 
 
+def test_small_chances_are_told_apart_as_large_ones_are():
+    [*_, first] = Round(FIVE_DICE, 3).solve().replies
+    smaller = lineups.Reply(first.tables, first.standings, first.worth * 1e-30)
+    assert (smaller.policy(Standing(after=2)) == first.policy(Standing(after=2))).all()
+
+
 @pytest.mark.parametrize(("game", "players", "ties", "shut_wins"), RULES, ids=str)
 def test_line_ups_and_best_responses_are_those_of_the_reference(game, players, ties, shut_wins):
     plain = strategy(game, "random")
@@ -279,6 +285,9 @@ def test_who_may_stop_throws_less_and_wins_the_same():
         for lead, chance in first.score_distribution.items()
     ]
     assert stops.throws == pytest.approx([first.mean_throws, sum(until_ahead)])
+    three, stops_last = (Round(game, 3, may_stop=may).evaluate(["random"] * 3).throws for may in (False, True))
+    assert stops_last[:2] == pytest.approx(three[:2])  # for who has others to come, fewer points are better still
+    assert stops_last[2] < three[2]
     assert Round(game, 1, may_stop=True).evaluate(["random"]).throws == pytest.approx(goes_on.throws[1:])
 
 
@@ -361,4 +370,5 @@ def test_standings_are_found_where_they_are(ties):
         for index in standings.met_by(seat).tolist():
             assert standings.find(standings.standing(index, 3 - seat)) == index
     assert standings.standing(standings.find(Standing(2, 1, 2)), 2) == Standing(2, 1, 2)
+    assert standings.find(Standing(2, 3, 0)) == standings.find(Standing(2, min(3, standings.most), 0))
     assert standings.standing(standings.find(Standing(after=3)), 3) == Standing(after=3)
