@@ -7,8 +7,10 @@ From the rules to the environments, in the order to read them:
 - `objectives`, `solve`: perfect play; `policy`, `evaluate`: what a policy is, and its exact distance from it.
 - `strategies`: how people play.
 - `standings`, `lineups`, `rounds`: rounds of several players, exactly, and their equilibrium; `matches` of rounds.
+- `book`: everything known about a game, as tables and pictures.
 - `transitions`: the arrays as dense tables; `env`, `vector_env`, `wrappers`, `render`: the Gymnasium environments.
-- `cli`: the command `stb-gym`; `simulate` plays sampled games for it, `show` puts its results into tables.
+- `cli`: the command `stb-gym`; `answers` what it answers, `show` puts that into tables, `simulate` plays sampled games.
+- `play`: in a terminal; `turns`: a turn in words, `dialogue`: the person's; `coach`: what luck and choices were worth.
 - `files`: files that appear whole or not at all.
 
 Importing the package registers `stb_gym/ShutTheBox-v0` and `stb_gym/Threes-v0`.

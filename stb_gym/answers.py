@@ -5,12 +5,12 @@ import math
 import sys
 import time
 from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 
 import stb_gym
 from stb_gym import simulate as sampling
+from stb_gym.book import write_book
 from stb_gym.evaluate import Evaluation, Mistake
 from stb_gym.game import Game, check_names
 from stb_gym.objectives import parse_objective
@@ -169,12 +169,7 @@ def play(game: Game, options: argparse.Namespace) -> None:
 
 def tables(game: Game, options: argparse.Namespace) -> Result:
     """Write every table and picture of a game into a folder, and a page that shows them all."""
-    from stb_gym import book  # it loads matplotlib
-
-    def progress(words: str) -> None:
-        print(words, file=sys.stderr)
-
-    files = book.write_book(game, Path(options.out), force=options.force, progress=progress)
+    files = write_book(game, options.out, force=options.force, progress=lambda name: print(name, file=sys.stderr))
     return {**_named(game), "out": options.out, "files": files}
 
 

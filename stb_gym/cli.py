@@ -4,9 +4,8 @@ import argparse
 import json
 import os
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, NoReturn
 
 from stb_gym import GAMES, STRATEGIES, answers, show
@@ -25,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         game = _game(options)
         patient = options.run in REPORT_THEMSELVES
-        with nullcontext() if patient else _patience(f"stb-gym: still working on {game or 'it'}"):
+        with nullcontext() if patient else show.patience(f"stb-gym: still working on {game or 'it'}"):
             result = options.run(game, options)
         if result is not None:
             print(json.dumps(result) if options.json else options.show(result), flush=True)
@@ -47,18 +46,6 @@ def _game(options: argparse.Namespace) -> Any:
     if given:
         raise ValueError(f"the rule {next(iter(given))} is of a game: say which, {' or '.join(GAMES)}")
     return None
-
-
-@contextmanager
-def _patience(words: str) -> Iterator[None]:
-    """Say something on standard error if the block takes longer than two seconds."""
-    timer = threading.Timer(2, print, [words], {"file": sys.stderr})
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 class _Parser(argparse.ArgumentParser):

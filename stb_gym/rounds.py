@@ -107,21 +107,36 @@ class Round:
         """The best that one seat of a line-up can do if the others play as given."""
         return self.evaluate(strategies).best_response(seat)
 
-    def _seat(self, seat: int, plays: RoundStrategy) -> Seat:
-        if isinstance(plays, str):
-            if plays == "optimal":
-                return self.solve().evaluation.played[seat]
-            plays = ROUND_STRATEGIES.get(plays) or strategy(self.game, plays)
-        if callable(plays):
-            return self._play(seat, lambda block: self._weights_of(plays, seat, block))
-        weights = edge_weights(self.tables, plays)[:, None]
-        return self._play(seat, lambda block: weights)
+    def policy(self, plays: RoundStrategy, standing: Standing) -> Policy:
+        """What a strategy does at a standing.
 
-    def _weights_of(self, plays: Callable[[TurnTables, Standing], Policy], seat: int, block: IntArray) -> Weights:
-        """[E, B] what a function of the standing does at standings [B]."""
-        after = self.players - 1 - seat
-        policies = [plays(self.tables, self.standings.standing(index, after)) for index in block.tolist()]
-        return np.stack([edge_weights(self.tables, policy) for policy in policies], axis=1)
+        Raises:
+            ValueError: if this game has no such strategy.
+        """
+        plays = self._named(plays)
+        return plays(self.tables, standing) if callable(plays) else plays
+
+    def _named(self, plays: RoundStrategy) -> Policy | Callable[[TurnTables, Standing], Policy]:
+        """A strategy, by name or not, as a policy or a function of the standing."""
+        if not isinstance(plays, str):
+            return plays
+        if plays == "optimal":
+            return lambda _, standing: self.solve().policy(standing)
+        return ROUND_STRATEGIES.get(plays) or strategy(self.game, plays)
+
+    def _seat(self, seat: int, plays: RoundStrategy) -> Seat:
+        if isinstance(plays, str) and plays == "optimal":
+            return self.solve().evaluation.played[seat]
+        plays = self._named(plays)
+        if not callable(plays):
+            weights = edge_weights(self.tables, plays)[:, None]
+            return self._play(seat, lambda block: weights)
+
+        def weights_at(block: IntArray) -> Weights:
+            met = [self.standings.standing(index, self.players - 1 - seat) for index in block.tolist()]
+            return np.stack([edge_weights(self.tables, plays(self.tables, at)) for at in met], axis=1)
+
+        return self._play(seat, weights_at)
 
     def _play(self, seat: int, weights: Callable[[IntArray], Weights]) -> Seat:
         """A seat's play; `weights` says what it does at standings [B]: [E, B], or [E, 1] if the same."""

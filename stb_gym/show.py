@@ -1,6 +1,9 @@
-"""Results of the command as tables for people."""
+"""Results of the command as tables for people, and a word to people who wait."""
 
-from collections.abc import Iterable
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 Result = dict[str, Any]
@@ -147,3 +150,15 @@ def table(rows: Iterable[tuple[str, ...]]) -> str:
     rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
+@contextmanager
+def patience(words: str) -> Iterator[None]:
+    """Say something on standard error if the block takes longer than two seconds."""
+    timer = threading.Timer(2, print, [words], {"file": sys.stderr})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -107,7 +107,7 @@ class Threes:
         return points, dice, None if roll is None else self.roll_of(np.array([roll], np.uint8))[0]
 
     def describe_state(self, held: int, dice: int) -> str:
-        return f"{held} points, {dice} dice left"
+        return f"{held} point{'s' * (held != 1)}, {dice} {'die' if dice == 1 else 'dice'} left"
 
     def describe_roll(self, roll: NDArray[np.uint8]) -> str:
         return ",".join(map(str, roll)) or "none"

@@ -15,17 +15,31 @@ ORDER = [
     {"game", "files", "show"},
     {"shut_the_box", "threes", "objectives", "matches"},
     {"tables"},
-    {"policy", "render", "standings"},
+    {"policy", "render", "standings", "turns"},
     {"solve"},
     {"evaluate", "strategies", "transitions"},
     {"lineups"},
     {"rounds"},
+    {"coach"},
+    {"dialogue"},
+    {"play"},
     {"wrappers", "env"},
     {"vector_env"},
     {"simulate"},
+    {"book"},
     {"__init__"},
     {"answers"},
     {"cli"},
+]
+
+BOOK_ORDER = [
+    {"table"},
+    {"words", "scorings"},
+    {"positions", "boxes", "totals", "frontier", "players", "contests", "keeps"},
+    {"pictures"},
+    {"contents"},
+    {"write"},
+    {"__init__"},
 ]
 
 
@@ -38,17 +52,30 @@ def imported(path):
             yield from (name.name for name in node.names)
 
 
-def test_imports_inside_the_package_go_one_way():
-    floor = {module: number for number, modules in enumerate(ORDER) for module in modules}
-    files = {path.stem: path for path in (ROOT / "stb_gym").glob("*.py")}
-    assert floor.keys() == files.keys()
+def floors(order):
+    return {module: number for number, modules in enumerate(order) for module in modules}
+
+
+@pytest.mark.parametrize(("package", "order"), [("stb_gym", ORDER), ("stb_gym.book", BOOK_ORDER)])
+def test_imports_inside_a_package_go_one_way(package, order):
+    floor = floors(order)
+    files = {path.stem: path for path in ROOT.joinpath(*package.split(".")).glob("*.py")}
+    assert floor.keys() - {"book"} == files.keys()
     for module, path in files.items():
         for name in imported(path):
-            head, _, inner = name.partition(".")
-            below = inner.split(".")[0]
-            if head == "stb_gym" and below in floor:
+            below = name.removeprefix(f"{package}.").split(".")[0]
+            if name.startswith(f"{package}.") and below in floor:
                 assert floor[below] < floor[module], f"{module} imports {below}"
-            assert head not in ("agents", "training", "tests", "benchmarks")
+            assert name.split(".")[0] not in ("agents", "training", "tests", "benchmarks")
+
+
+def test_the_book_imports_what_is_below_it():
+    floor = floors(ORDER)
+    for path in (ROOT / "stb_gym" / "book").glob("*.py"):
+        for name in imported(path):
+            below = name.removeprefix("stb_gym.").split(".")[0]
+            if name.startswith("stb_gym.") and below != "book":
+                assert floor[below] < floor["book"], f"{path.stem} imports {below}"
 
 
 def test_agents_know_nothing_of_training_and_the_reference_nothing_of_the_package():
@@ -58,18 +85,20 @@ def test_agents_know_nothing_of_training_and_the_reference_nothing_of_the_packag
     assert outside <= {"collections", "dataclasses", "fractions", "functools", "itertools", "math", "typing"}
 
 
-@pytest.mark.parametrize("package", ["stb_gym", "agents", "training", "benchmarks"])
+@pytest.mark.parametrize("package", ["stb_gym", "stb_gym/book", "agents", "training", "benchmarks"])
 def test_the_docstring_of_a_package_names_its_modules(package):
     page = ast.get_docstring(ast.parse((ROOT / package / "__init__.py").read_text()))
     for path in (ROOT / package).glob("*.py"):
         assert path.stem.startswith("__") or re.search(rf"`\.?{path.stem}`|training\.{path.stem}`", page), path
 
 
-def test_importing_the_package_loads_nothing_heavy():
-    code = "import sys, stb_gym; print(*sys.modules)"
+@pytest.mark.parametrize("package", ["stb_gym", "stb_gym.book"])
+def test_importing_a_package_loads_nothing_heavy(package):
+    code = f"import sys, {package}; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "numpy" in loaded
-    assert not {"torch", "matplotlib", "scipy", "stable_baselines3", "argparse", "stb_gym.render"} & set(loaded)
+    heavy = {"torch", "matplotlib", "jinja2", "scipy", "stable_baselines3", "argparse", "stb_gym.render"}
+    assert not heavy & set(loaded)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +108,7 @@ def wheel(tmp_path_factory):
     source.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         (source / name).write_bytes((ROOT / name).read_bytes())
-    for package in ("stb_gym", "agents", "training", "tests"):
+    for package in ("stb_gym", "stb_gym/book", "agents", "training", "tests"):
         (source / package).mkdir()
         for path in (ROOT / package).iterdir():
             if path.is_file():
@@ -94,7 +123,8 @@ def test_the_wheel_holds_the_library_alone(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0].split("-")[0] for name in names} == {"stb_gym"}
     modules = {name for name in names if name.startswith("stb_gym/")}
-    assert modules == {f"stb_gym/{path.name}" for path in (ROOT / "stb_gym").iterdir() if path.is_file()}
+    files = [path for package in ("stb_gym", "stb_gym/book") for path in (ROOT / package).iterdir() if path.is_file()]
+    assert modules == {path.relative_to(ROOT).as_posix() for path in files}
 
 
 def test_the_wheel_works_from_an_empty_folder_with_gymnasium_and_numpy_alone(wheel, tmp_path):

@@ -1,5 +1,6 @@
 """Every code block of the README runs, and its table says what the results say."""
 
+import itertools
 import re
 import shlex
 import subprocess
@@ -13,10 +14,16 @@ from training.results import results_table
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 PYTHON = [code for language, code in BLOCKS if language == "python"]
-COMMANDS = [line for language, code in BLOCKS if language == "sh" for line in code.splitlines()]
+SHELL = [line for language, code in BLOCKS if language == "sh" for line in code.splitlines()]
+COMMANDS = [line for line in SHELL if not line.startswith("#")]
 MAKE = [line for line in COMMANDS if line.startswith("make ")]
 TRAINING = [line for line in COMMANDS if line.startswith("python -m training.")]
 OTHERS = [line for line in COMMANDS if line not in MAKE + TRAINING]
+
+
+def figures(text):
+    """The numbers of four decimals or more in comments."""
+    return re.findall(r"\d+\.\d{4,}", "\n".join(re.findall("#.*", text)))
 
 
 def run(command, folder):
@@ -42,12 +49,17 @@ def test_python_runs(code, tmp_path):
         [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("11.1575")
+    promised = figures(code)
+    assert promised
+    assert all(number in done.stdout for number in promised)
 
 
 @pytest.mark.parametrize("command", OTHERS)
-def test_commands_run(command, tmp_path):
-    assert run(command, tmp_path)
+def test_commands_print_the_figures_that_stand_below_them(command, tmp_path):
+    printed = run(command, tmp_path)
+    below = itertools.takewhile(lambda line: line.startswith("#"), SHELL[SHELL.index(command) + 1 :])
+    assert printed
+    assert all(number in printed for number in figures("\n".join(below)))
 
 
 def test_training_runs(tmp_path):

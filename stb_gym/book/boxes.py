@@ -1,0 +1,137 @@
+"""Tables of Shut the Box alone: its boards, the largest tile kept, and the ways to shut the box."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from stb_gym.book.scorings import Scoring
+from stb_gym.book.table import Table, column
+from stb_gym.book.words import moves_in_words, states_in_words, where
+from stb_gym.evaluate import evaluate, expected
+from stb_gym.policy import edge_weights
+from stb_gym.shut_the_box import ShutTheBox
+from stb_gym.solve import solve
+from stb_gym.strategies import strategy, ways_to_shut
+from stb_gym.tables import compile_game
+
+LARGEST_BOX = 12  # tiles; what the counting rule loses is worked out up to there
+
+
+def states(game: ShutTheBox, scoring: Scoring, names: Sequence[str] = ()) -> Table:
+    """Every board with its value under best and worst play and under strategies.
+
+    Args:
+        game: the rules.
+        scoring: what a turn is counted in.
+        names: the strategies.
+    """
+    tables = compile_game(game)
+    worth = scoring.worth.astype(float)
+    best, worst = scoring.best(tables)[0], scoring.worst(tables)[0]
+    open_tiles = replace(game, score="count").final_score(tables.held)
+    open_sum = replace(game, score="sum").final_score(tables.held)
+    columns = {
+        "state": column("", states_in_words(tables)),
+        "open tiles": column("d", open_tiles),
+        "highest open": column("d", (board.bit_length() for board in tables.held.tolist())),
+        "open sum": column("d", open_sum),
+        "closed tiles": column("d", game.tiles - open_tiles),
+        "closed sum": column("d", open_sum.max() - open_sum),
+        "best": column(scoring.format, best),
+        "worst": column(scoring.format, worst),
+    }
+    for name in names:
+        weights = edge_weights(tables, strategy(game, name))
+        columns[name] = column(scoring.format, expected(tables, weights, worth)[0])
+    columns["best minus worst"] = column(scoring.format, best - worst)
+    boards = np.flatnonzero((tables.dice > 0) | (tables.held == 0))
+    return Table(
+        f"Every board: {scoring.counts}",
+        "The expectation of what is counted at the end of the turn, tiles shut so far included, before the dice are "
+        "thrown: under the best play, the worst play, and strategies.",
+        columns,
+    ).take(boards[np.argsort(-tables.held[boards])])
+
+
+def dearest_states(game: ShutTheBox) -> Table:
+    """The boards on which most points are to be expected, dearest first."""
+    solution, chance = solve(game), solve(game, "shut")
+    tables = solution.tables
+    columns = {
+        "state": column("", states_in_words(tables)),
+        "points on the board": column("d", tables.final_score),
+        "expected points": column(".4f", solution.state_value),
+        "chance to shut": column(".4%", chance.state_value),
+    }
+    order = np.argsort(-solution.state_value, kind="stable")
+    return Table(
+        "Boards by what they cost, dearest first",
+        "Expected points at the end of the turn under the play that makes them fewest, and the chance to shut the box "
+        "under the play that makes it greatest.",
+        columns,
+    ).take(order[tables.dice[order] > 0])
+
+
+def largest_kept(game: ShutTheBox) -> Table:
+    """The nodes where the best play does not shut the largest tile that could be shut."""
+    solution = solve(game)
+    tables = solution.tables
+    at = tables.decisions
+    largest = np.array([max(tiles, default=0) for tiles in game.moves])[tables.edge_action]
+    could = np.maximum.reduceat(largest, tables.edge_start[at])
+    shuts = largest == np.repeat(could, np.diff(tables.edge_start)[at])
+    loss = np.minimum.reduceat(np.where(shuts, solution.edge_loss, np.inf), tables.edge_start[at])
+    kept = ~np.logical_or.reduceat(shuts & solution.optimal, tables.edge_start[at])
+    order = np.argsort(-loss, kind="stable")
+    columns = where(tables) | {
+        "largest that could be shut": column("d", could),
+        "best moves": column("", moves_in_words(tables, solution.optimal)),
+        "expected points": column(".4f", solution.node_value[at]),
+        "loss of the largest": column(".4f", loss),
+    }
+    return Table(
+        "Where the best play keeps the largest tile",
+        "Every position where no best move shuts the largest tile that could be shut, and how many points the best of "
+        "the moves that shut it would lose.",
+        columns,
+    ).take(order[kept[order]])
+
+
+def ways(game: ShutTheBox) -> Table:
+    """In how many ways the box is shut in exactly so many throws."""
+    tables = compile_game(game)
+    count = ways_to_shut(tables)[tables.start]
+    throws = np.flatnonzero(count)
+    sequences = float(game.faces**game.dice) ** throws
+    return Table(
+        "Ways to shut the box, by the number of throws",
+        "Every throw of the dice, told apart, and every legal move counts as a way of its own. Ways per sequence: how "
+        "many ways there are for a sequence of as many throws, on average. Whole numbers are exact up to 2**53.",
+        {
+            "throws": column("d", throws),
+            "ways": column(",d", (int(number) for number in count[throws])),
+            "ways per sequence": column(".6f", count[throws] / sequences),
+        },
+    )
+
+
+def counting_rule(game: ShutTheBox) -> Table:
+    """What is lost against the best chance to shut by leaving the most ways to shut, for boxes of every size."""
+    boxes = [replace(game, tiles=tiles) for tiles in range(1, max(LARGEST_BOX, game.tiles) + 1)]
+    random, counting, best = (
+        [evaluate(box, strategy(box, name), "shut") for box in boxes]
+        for name in ("random", "most-ways", "optimal-shut")
+    )
+    return Table(
+        "Boxes of every size: counting the ways against the best chance to shut",
+        "The chance to shut the box by random play, by always leaving the board with the most ways to shut it, and by "
+        "the best play for that chance; and what counting loses of it.",
+        {
+            "tiles": column("d", range(1, len(boxes) + 1)),
+            "random": column(".4%", (play.value for play in random)),
+            "most-ways": column(".4%", (play.value for play in counting)),
+            "best": column(".4%", (play.value for play in best)),
+            "counting loses": column(".4%", (play.regret for play in counting)),
+        },
+    )

@@ -1,0 +1,60 @@
+"""Tables about the strategies of a game: what they are worth, and the scores they make, exactly and sampled."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.book.table import Table, column
+from stb_gym.evaluate import evaluate, score_chances
+from stb_gym.game import Game
+from stb_gym.simulate import simulate
+from stb_gym.strategies import STRATEGIES, strategy
+from stb_gym.tables import compile_game
+
+GAMES = 20_000
+SEED = 1
+
+
+def strategies(game: Game) -> Table:
+    """Every strategy, best first."""
+    known = STRATEGIES[game.name]
+    evaluations = [evaluate(game, strategy(game, name)) for name in known]
+    values = [evaluation.value for evaluation in evaluations]
+    return Table(
+        "Strategies, best first",
+        "Exact. Regret: what a turn costs more than under the play of fewest expected points.",
+        {
+            "strategy": column("", known),
+            "expected points": column(".6f", values),
+            "regret": column(".6f", (evaluation.regret for evaluation in evaluations)),
+            "chance of score 0": column(".4%", (evaluation.shut_probability for evaluation in evaluations)),
+            "mean throws": column(".4f", (evaluation.mean_throws for evaluation in evaluations)),
+            "how it plays": column("", ((play.__doc__ or "").partition("\n")[0] for play in known.values())),
+        },
+    ).take(np.argsort(values, kind="stable"))
+
+
+def scores(game: Game) -> Table:
+    """The exact chance of every final score under every strategy."""
+    tables = compile_game(game)
+    chances = {
+        name: score_chances(tables, evaluate(game, strategy(game, name)).visits) for name in STRATEGIES[game.name]
+    }
+    return _by_score("Final scores of the strategies, exactly", "The chance of every final score.", chances)
+
+
+def sampled_scores(game: Game, games: int = GAMES) -> Table:
+    """The share of every final score among sampled games of every strategy; for each the same seed."""
+    length = int(compile_game(game).final_score.max()) + 1
+    shares = {}
+    for name in STRATEGIES[game.name]:
+        played = simulate(game, strategy(game, name), games, SEED).final_scores
+        shares[name] = np.bincount(played, minlength=length) / games
+    note = f"The share of every final score in {games:,} games of each strategy, played with seed {SEED}."
+    return _by_score("Final scores of the strategies, sampled", note, shares)
+
+
+def _by_score(title: str, note: str, chances: dict[str, NDArray[np.float64]]) -> Table:
+    """A row for every score, a column for every strategy; `chances` [T] each."""
+    reached = np.flatnonzero(np.any(list(chances.values()), axis=0))
+    columns = {name: column(".3%", chance[reached]) for name, chance in chances.items()}
+    return Table(title, note, {"score": column("d", reached), **columns})

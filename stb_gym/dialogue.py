@@ -1,0 +1,110 @@
+"""A person's turn at the terminal: the position shown, a move asked for, and what is typed understood."""
+
+import re
+import sys
+
+import numpy as np
+
+from stb_gym import render
+from stb_gym.coach import Turn
+from stb_gym.shut_the_box import ShutTheBox
+from stb_gym.tables import TurnTables
+from stb_gym.turns import Faces, Step, edge_in_words, edges_of, points_in_words, stopped, take_turn
+
+Numbers = tuple[int, ...]
+
+
+def your_turn(
+    tables: TurnTables, coach: Turn | None, dice: np.random.Generator, stop_below: int = 0
+) -> tuple[list[Step], int]:
+    """Let the person at the terminal play a turn; see `take_turn`.
+
+    Raises:
+        EOFError: if the person leaves.
+    """
+
+    def choose(faces: Faces, node: int) -> int | None:
+        state = tables.node_state[node]
+        print(f"\n{render.text(tables.game, int(tables.held[state]), int(tables.dice[state]), faces)}")
+        moves = _moves(tables, node)
+        if not any(moves):
+            print(f"No open tiles add up to {sum(faces)}.")
+            return None
+        if len(moves) == 1:
+            [edge] = moves.values()
+            print(f"The only move: {edge_in_words(tables, edge)}.")
+            return edge
+        edge = _ask(tables, node, moves)
+        if coach:
+            print(f"Coach: {coach.remark(edge)}")
+        return edge
+
+    if coach:
+        print(f"Coach: {coach.unit.value(coach.start)} {coach.unit.heading} with perfect play.")
+    steps, score = take_turn(tables, dice, choose, stop_below)
+    if stopped(tables, steps):
+        print("You are ahead and nobody plays after you, so you stop.")
+    shut = score == 0 and isinstance(tables.game, ShutTheBox)
+    print("You shut the box!" if shut else f"You end with {points_in_words(score)}.")
+    return steps, score
+
+
+def _moves(tables: TurnTables, node: int) -> dict[Numbers, int]:
+    """The edges of a node by the numbers that a person types for them."""
+    moves = {edge: tables.game.moves[tables.edge_action[edge]] for edge in edges_of(tables, node)}
+    return {move if isinstance(move, tuple) else (move,): edge for edge, move in moves.items()}
+
+
+def _ask(tables: TurnTables, node: int, moves: dict[Numbers, int]) -> int:
+    """The edge that the person chooses, asked for until the answer is one."""
+    while True:
+        typed = _read("Shut which tiles? " if isinstance(tables.game, ShutTheBox) else "Keep how many dice? ")
+        if typed in ("?", "help"):
+            print(f"You can {'; '.join(edge_in_words(tables, edge) for edge in moves.values())}.")
+            continue
+        numbers = _numbers(typed)
+        if numbers in moves:
+            return moves[numbers]
+        print(_hint(tables, node, numbers))
+
+
+def _read(prompt: str) -> str:
+    """A line, in lower case."""
+    try:
+        typed = input(prompt)
+    except UnicodeDecodeError:
+        typed = ""
+    except EOFError:
+        print()
+        raise
+    if not sys.stdin.isatty():
+        print(typed)  # a terminal has shown it already
+    typed = typed.strip().lower()
+    if typed in ("q", "quit"):
+        raise EOFError
+    return typed
+
+
+def _numbers(typed: str) -> Numbers:
+    """Numbers with spaces, commas or plus signs between them, in ascending order; none if it is anything else."""
+    if not re.fullmatch(r"\d{1,3}([\s,+]+\d{1,3})*", typed):
+        return ()
+    return tuple(sorted(map(int, re.findall(r"\d+", typed))))
+
+
+def _hint(tables: TurnTables, node: int, numbers: Numbers) -> str:
+    """What is wrong with numbers that are no move, and what is allowed."""
+    state = tables.node_state[node]
+    if not isinstance(tables.game, ShutTheBox):
+        return f"Type how many dice to keep, from 1 to {tables.dice[state]}. ? shows which they are."
+    roll, held = int(tables.node_roll(node)[0]), int(tables.held[state])
+    shut = [tile for tile in numbers if not held << 1 >> tile & 1]
+    if not numbers:
+        fault = "These are no tiles"
+    elif shut:
+        fault = f"Tile {shut[0]} is not open"
+    elif len(set(numbers)) < len(numbers):
+        fault = "Every tile is there only once"
+    else:
+        fault = f"{' + '.join(map(str, numbers))} = {sum(numbers)}" if len(numbers) > 1 else f"That is {numbers[0]}"
+    return f"{fault}. Type open tiles that add up to {roll}. ? shows which you can shut."

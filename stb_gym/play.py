@@ -1,0 +1,150 @@
+"""Play in a terminal, alone or in a round: a dialogue in plain lines."""
+
+import numpy as np
+
+from stb_gym.coach import chances, turn_alone
+from stb_gym.dialogue import your_turn
+from stb_gym.game import check_integer
+from stb_gym.objectives import parse_objective
+from stb_gym.policy import Policy, edge_weights
+from stb_gym.rounds import Round
+from stb_gym.show import patience, table
+from stb_gym.shut_the_box import ShutTheBox
+from stb_gym.strategies import strategy
+from stb_gym.tables import TurnTables
+from stb_gym.turns import Faces, Step, at_most, edges_of, points_in_words, step_in_words, stopped, take_turn
+
+YOU = ("you", "random")  # the name of the person, and a strategy that stands in for one
+TIED = {"all-win": "all who tie win", "split": "those who tie share the win", "nobody": "a tie wins for nobody"}
+
+
+def play(
+    rules: Round, objective: str, opponents: list[tuple[str, str | Policy]], seat: int, coach: bool, seed: int | None
+) -> None:
+    """Play a turn alone, or a round against strategies, with a person who reads and types lines.
+
+    Args:
+        rules: of the round; of one player to play alone.
+        objective: what is wanted of a turn alone: "score", "shut" or "at-most:T". A round is played to win.
+        opponents: in turn order, the name to show and a strategy, or the policy of one who does not look at the others.
+        seat: where the person sits, from 1.
+        coach: tell what every choice costs and, at the end, what was luck.
+        seed: of the dice and of the opponents' random choices; the same seed throws the same dice.
+
+    Raises:
+        ValueError: if an argument is not allowed.
+    """
+    check_integer("seat", seat, 1, rules.players)
+    if seed is not None:
+        check_integer("seed", seed, 0, 2**63 - 1)
+    for _, plays in opponents:
+        edge_weights(rules.tables, strategy(rules.game, plays) if isinstance(plays, str) else plays)
+    if opponents and objective != "score":
+        raise ValueError(f"objective {objective} is for playing alone: a round is played to win")
+    dice = [np.random.default_rng(own) for own in np.random.SeedSequence(seed).spawn(rules.players)]
+    try:
+        if opponents:
+            players = [*opponents[: seat - 1], YOU, *opponents[seat - 1 :]]
+            _play_round(rules, players, seat - 1, coach, dice)
+        else:
+            _play_alone(rules.tables, objective, coach, dice[0])
+    except EOFError:
+        print("Goodbye.")
+
+
+def _play_alone(tables: TurnTables, objective: str, coach: bool, dice: np.random.Generator) -> None:
+    target = parse_objective(objective).target
+    goal = "as few points as you can" if target is None else at_most(target)
+    _introduce(tables, f"try to end with {goal}")
+    turn = turn_alone(tables, objective) if coach else None
+    steps, score = your_turn(tables, turn, dice)
+    if target is not None:
+        print("Just what you wanted!" if score <= target else f"You wanted {goal}.")
+    if turn:
+        print(f"\n{turn.account(steps)}")
+
+
+def _play_round(
+    rules: Round, players: list[tuple[str, str | Policy]], seat: int, coach: bool, dice: list[np.random.Generator]
+) -> None:
+    tables, standings = rules.tables, rules.standings
+    given = [name for name, _ in players]
+    names = [name if given.count(name) == 1 else f"{name} (seat {at})" for at, name in enumerate(given, 1)]
+    sudden = ", a score of 0 ends the round" if rules.shut_wins else ""
+    _introduce(tables, f"a round of {rules.players}, the lowest score wins, {TIED[rules.ties]}{sudden}")
+    waiting = f"stb-gym: still working on {rules.game}"
+    with patience(waiting):
+        prospects = chances(rules, [plays for _, plays in players], seat) if coach else None
+    scores: list[int] = []
+    yours: list[Step] = []
+    standing = len(standings.lead) - 1
+    for at, (_, plays) in enumerate(players):
+        if standings.over[standing]:
+            print("\nA score of 0 ends the round.")
+            break
+        seen = standings.standing(standing, rules.players - 1 - at)
+        stop_below = seen.lead if rules.may_stop and seen.after == 0 and seen.lead is not None else 0
+        if at == seat:
+            print(f"\nYour turn: {_situation(names, scores)}.")
+            yours, score = your_turn(tables, prospects.turn(standing) if prospects else None, dice[at], stop_below)
+        else:
+            print(f"\n{names[at]}")
+            with patience(waiting):
+                policy = rules.policy(plays, seen)
+            score = _their_turn(tables, policy, dice[at], stop_below)
+        scores.append(score)
+        standing = int(standings.after[standing, score])
+    print(f"\n{_result(rules.ties, names, scores)}")
+    if prospects:
+        print(f"\n{prospects.account(names, scores, yours)}")
+
+
+def _introduce(tables: TurnTables, goal: str) -> None:
+    game = tables.game
+    how = "Keep the lowest dice of every throw, at least one, until none is left; a 3 counts nothing."
+    if isinstance(game, ShutTheBox):
+        how = (
+            f"Shut open tiles that add up to the dice; the {game.score} of those still open when none do is your score."
+        )
+    print(f"{game.name.replace('-', ' ').capitalize()}: {goal}.\n{how}\nType ? for your moves, q to leave.")
+
+
+def _situation(names: list[str], scores: list[int]) -> str:
+    """What a person sees of the others."""
+    before = "you begin"
+    if scores:
+        leaders = [name for name, score in zip(names, scores, strict=False) if score == min(scores)]
+        before = f"{_all(leaders)} lead{'s' * (len(leaders) == 1)} with {points_in_words(min(scores))}"
+    after = names[len(scores) + 1 :]
+    return f"{before}, {_all(after) or 'nobody'} play{'s' * (len(after) < 2)} after you"
+
+
+def _result(ties: str, names: list[str], scores: list[int]) -> str:
+    """Who wins what, the person first."""
+    lowest = min(scores)
+    winners = [name for name, score in zip(names, scores, strict=False) if score == lowest]
+    others = [name for name in winners if name != YOU[0]]
+    who = _all(["You"] * (YOU[0] in winners) + others)
+    wins = "wins" if others else "win"
+    if len(winners) > 1:
+        shared = f"tie and win 1/{len(winners)} each"
+        wins = {"all-win": "tie and win", "split": shared, "nobody": "tie, so nobody wins,"}[ties]
+    return f"{who} {wins} with {points_in_words(lowest)}."
+
+
+def _all(names: list[str]) -> str:
+    return " and ".join(names)
+
+
+def _their_turn(tables: TurnTables, policy: Policy, dice: np.random.Generator, stop_below: int) -> int:
+    """Play and show an opponent's turn; returns the final score."""
+    weights = edge_weights(tables, policy)
+
+    def choose(faces: Faces, node: int) -> int | None:
+        edges = edges_of(tables, node)
+        return int(dice.choice(edges, p=weights[edges.start : edges.stop])) if edges else None
+
+    steps, score = take_turn(tables, dice, choose, stop_below)
+    print(table([("", *step_in_words(tables, step)) for step in steps]))
+    print(f"  {'ahead, and stops' if stopped(tables, steps) else 'ends'} with {points_in_words(score)}")
+    return score

@@ -1,0 +1,217 @@
+"""The book on disk: whole or not at all, the same every time, and a page that works without anything else."""
+
+import csv
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from itertools import chain
+
+import pytest
+
+from stb_gym import ShutTheBox, Threes
+from stb_gym.book import write, write_book
+from stb_gym.book.contents import contents
+
+GAME = ShutTheBox(4)
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shelf") / "new" / "book"
+    made = []
+    files = write_book(GAME, folder, progress=made.append)
+    return folder, files, made
+
+
+def bytes_in(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+class Page(HTMLParser):
+    """Checks that tags close in order; collects links, pictures, and the cells of every section."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.links, self.pictures, self.cells = [], [], [], {}
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        if tag == "a":
+            self.links.append(attributes["href"])
+        if tag == "img":
+            self.pictures.append(attributes["src"])
+            assert attributes["alt"]
+        if tag == "section":
+            self.section = attributes["id"]
+            self.cells[self.section] = []
+        if tag == "td":
+            self.cells[self.section].append("")
+        if tag not in ("meta", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "td":
+            self.cells[self.section][-1] += data
+
+
+def test_every_table_and_picture_is_there(book):
+    folder, files, made = book
+    tables = [path.stem for path in folder.glob("*.csv")]
+    pages = contents(GAME)
+    assert sorted(tables) == sorted(name for name, page in pages.items() if len(page.table()) > 0)
+    drawn = {f"{name}.png" for name in tables if pages[name].picture}
+    assert (
+        {*bytes_in(folder)}
+        == set(files)
+        == {f"{n}.{e}" for n in tables for e in ("csv", "md")} | drawn | {"index.html"}
+    )
+    assert files[-1] == "index.html"
+    assert set(made) == set(pages) | drawn
+    assert all((folder / name).read_bytes().startswith(b"\x89PNG") for name in drawn)
+    assert list(folder.parent.iterdir()) == [folder]
+
+
+def test_the_files_hold_the_tables(book):
+    folder, *_ = book
+    table = contents(GAME)["strategies"].table()
+    with (folder / "strategies.csv").open(newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header[:2] == ["strategy", "expected_points"]
+    assert [(row[0], float(row[1])) for row in rows] == [row[:2] for row in table.rows]
+    text = (folder / "strategies.md").read_text()
+    assert text.startswith(f"# {table.title}\n\n{table.note}\n\n| strategy |")
+    assert text.endswith("shut-the-box: tiles 4, dice 2, faces 6, score sum\n")
+
+
+def test_the_page_works_from_disk(book):
+    folder, files, _ = book
+    text = (folder / "index.html").read_text()
+    page = Page(text)
+    assert not re.search(r"https?:|<script|<link|@import|url\(", text)
+    names = {path.stem for path in folder.glob("*.csv")}
+    assert page.cells.keys() == names
+    assert [link[1:] for link in page.links if link[0] == "#"] == list(page.cells)
+    assert {link for link in page.links if link[0] != "#"} | set(page.pictures) == set(files) - {"index.html"}
+    for name in names:
+        assert page.cells[name] == [*chain(*contents(GAME)[name].table().cells(25))], name
+    assert "The first 25 of 52 rows; all are in" in text
+    assert text.count("all are in") == sum(len(contents(GAME)[name].table()) > 25 for name in names)
+
+
+def test_the_same_book_twice(book, tmp_path):
+    folder, *_ = book
+    write_book(GAME, tmp_path / "again")
+    again = bytes_in(tmp_path / "again")
+    for name, data in bytes_in(folder).items():
+        assert again.pop(name) == data or name.endswith(".png"), name
+    assert again == {}
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Three pages, one of them with a picture."""
+    pages = contents(GAME)
+    kept = {name: pages[name] for name in ("strategies", "ways", "winning")}
+    monkeypatch.setattr("stb_gym.book.contents.contents", lambda game: kept)
+    return ["strategies.csv", "strategies.md", "ways.csv", "ways.md", "winning.csv", "winning.md", "winning.png"]
+
+
+def test_a_long_table_is_cut_in_markdown_alone(quick, monkeypatch, tmp_path):
+    monkeypatch.setattr(write, "MARKDOWN_ROWS", 11)
+    write_book(GAME, tmp_path / "book")
+    for name, rows in (("winning", 11), ("strategies", 13)):
+        text = (tmp_path / "book" / f"{name}.md").read_text()
+        assert text.count("\n| ") - 2 == 11
+        assert ("The first 11 of 13 rows" in text) == (rows == 13)
+        assert len((tmp_path / "book" / f"{name}.csv").read_text().splitlines()) == 1 + rows
+
+
+def test_a_folder_that_is_not_empty_is_refused_unless_forced(quick, tmp_path):
+    out = tmp_path / "book"
+    out.mkdir()
+    (out / "mine.txt").write_text("mine")
+    (out / "ways.csv").write_text("old")
+    (out / ".hidden").write_text("hidden")
+    with pytest.raises(ValueError, match=r"^.*book is not empty; --force replaces the files of the same names in it$"):
+        write_book(GAME, out)
+    assert {*bytes_in(out)} == {"mine.txt", "ways.csv", ".hidden"}
+    assert write_book(GAME, out, force=True) == [*quick, "index.html"]
+    found = bytes_in(out)
+    assert {*found} == {*quick, "index.html", "mine.txt", ".hidden"}
+    assert found["mine.txt"] == b"mine"
+    assert found["ways.csv"].startswith(b"throws,")
+    assert [*tmp_path.iterdir()] == [out]
+
+
+def test_an_empty_folder_is_filled_and_hidden_files_do_not_count(quick, tmp_path, monkeypatch):
+    (tmp_path / ".hidden").write_text("")
+    monkeypatch.chdir(tmp_path)
+    write_book(GAME, ".")
+    assert {path.name for path in tmp_path.iterdir()} == {*quick, "index.html", ".hidden"}
+
+
+def test_a_file_is_no_folder(quick, tmp_path):
+    (tmp_path / "book").write_text("a file")
+    for force in (False, True):
+        with pytest.raises(ValueError, match=r"book is not a folder$"):
+            write_book(GAME, tmp_path / "book", force=force)
+    assert (tmp_path / "book").read_text() == "a file"
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+@pytest.mark.parametrize("there", [False, True])
+def test_a_picture_that_fails_leaves_nothing(quick, tmp_path, monkeypatch, error, there):
+    def fails(*_, dpi):
+        raise error("no ink")
+
+    out = tmp_path / "book"
+    if there:
+        out.mkdir()
+        (out / "strategies.csv").write_text("old")
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", fails)
+    with pytest.raises(error, match="no ink"):
+        write_book(GAME, out, force=True)
+    assert [*tmp_path.rglob("*")] == ([out, out / "strategies.csv"] if there else [])
+    assert not there or (out / "strategies.csv").read_text() == "old"
+
+
+def test_the_book_appears_only_when_it_is_whole(quick, tmp_path):
+    seen = []
+    out = tmp_path / "book"
+    write_book(GAME, out, progress=lambda name: seen.append((name, out.exists())))
+    assert seen == [("strategies", False), ("ways", False), ("winning", False), ("winning.png", False)]
+    (tmp_path / "plain").mkdir()
+    assert out.stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+@pytest.mark.parametrize("package", ["matplotlib", "jinja2"])
+def test_a_missing_package_is_explained_in_one_line(package, tmp_path):
+    code = f"""
+import sys
+sys.modules["{package}"] = None
+import stb_gym, stb_gym.book
+try:
+    stb_gym.book.write_book(stb_gym.ShutTheBox(2), "book")
+except ValueError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "a book needs jinja2 and matplotlib: pip install 'stb-gym[tables]'\n"
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    "game",
+    [ShutTheBox(1), ShutTheBox(5, dice=3, faces=4, score="count"), ShutTheBox(3, dice=1, faces=2), Threes(2, faces=2)],
+    ids=str,
+)
+def test_every_game_has_a_book(game, tmp_path):
+    files = write_book(game, tmp_path / "book")
+    assert {"strategies.csv", "scores-sampled.png", "rounds.md", "frontier.png"} < set(files)
+    Page((tmp_path / "book" / "index.html").read_text())
