@@ -22,8 +22,8 @@ OTHERS = [line for line in COMMANDS if line not in MAKE + TRAINING]
 
 
 def figures(text):
-    """The numbers of four decimals or more in comments."""
-    return re.findall(r"\d+\.\d{4,}", "\n".join(re.findall("#.*", text)))
+    """The percentages in comments, and other numbers of four decimals or more."""
+    return re.findall(r"\d+\.\d+%|\d+\.\d{4,}", "\n".join(re.findall("#.*", text)))
 
 
 def run(command, folder):
@@ -57,6 +57,7 @@ def test_python_runs(code, tmp_path):
 @pytest.mark.parametrize("command", OTHERS)
 def test_commands_print_the_figures_that_stand_below_them(command, tmp_path):
     printed = run(command, tmp_path)
+    printed += "".join(path.read_text() for path in tmp_path.rglob("*.md"))
     below = itertools.takewhile(lambda line: line.startswith("#"), SHELL[SHELL.index(command) + 1 :])
     assert printed
     assert all(number in printed for number in figures("\n".join(below)))
