@@ -4,6 +4,7 @@ The first line of each function says how it plays; where it calls several moves 
 """
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -116,10 +117,13 @@ def approximation(tables: TurnTables, standing: Standing = FIRST_OF_TWO) -> Poli
     return _lowest(tables, optimal_edges(tables, *optimise(tables, utility[tables.final_score])))
 
 
+@lru_cache(maxsize=16)
 def chance_to_beat(tables: TurnTables) -> NDArray[np.float64]:
     """[T] the greatest chance of a final score strictly below 0, 1, 2 ... up to the highest."""
     below = tables.final_score[:, None] < np.arange(tables.final_score.max() + 1)
-    return optimise(tables, below.astype(float))[0][tables.start]
+    chances = optimise(tables, below.astype(float))[0][tables.start]
+    chances.flags.writeable = False  # it is kept
+    return chances
 
 
 def _prefer(tables: TurnTables, key: Callable[[Any], Iterable[int]]) -> Policy:

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, evaluate, strategy
+from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, evaluate, solve, strategy
 from stb_gym.book import boxes, frontier, keeps, players, positions, totals
 from stb_gym.book.contents import contents
 from stb_gym.book.scorings import scorings
@@ -100,7 +100,7 @@ def test_every_board_has_a_row():
     assert rows[words([1, 2])]["best"] == pytest.approx(42.2222, abs=1e-4)
     shut = rows["open none"]
     assert (shut["best"], shut["worst"], shut["closed sum"], shut["closed tiles"]) == (45, 45, 45, 9)
-    assert rows[words([2, 7])]["closed sum"] == 36
+    assert (rows[words([2, 7])]["closed sum"], rows[words([2, 7])]["highest open"]) == (36, 7)
 
 
 def test_a_board_whose_first_roll_may_fit_nothing_has_one_row():
@@ -122,6 +122,12 @@ def test_a_tie_joins_the_moves_within_it():
     assert rows_by(positions.nodes(BOX, by_shut), "state", "roll")[here]["best moves"] == "shut 1,8"
     assert rows_by(positions.nodes(BOX, by_sum, tie=1.0), "state", "roll")[here]["best moves"] == "shut 1,8 or shut 4,5"
     assert len(positions.choices(BOX, by_sum, tie=45)) == 0
+
+
+@pytest.mark.parametrize(("name", "objective"), [("sum", "score"), ("shut", "shut")])
+def test_all_best_moves_are_listed_rounding_aside(name, objective):
+    best = table_of(BOX, f"nodes-{name}").columns["best moves"].values
+    assert sum(moves.count("shut") for moves in best) == solve(BOX, objective).optimal.sum()
 
 
 def test_best_and_worst_moves_and_those_of_strategies():
@@ -150,6 +156,8 @@ def test_departures(name, number):
         assert values == sorted(values, reverse=True)
         assert math.fsum(table.columns["cost"].values) == pytest.approx(regret, abs=1e-12)
     assert f"{regret:.6f} points" in by_loss.note
+    found = evaluate(BOX, strategy(BOX, name)).mistakes()
+    assert [row[4:] for row in by_cost.rows][: len(found)] == [(m.loss, m.visits, m.cost) for m in found]
 
 
 def test_the_largest_departure():

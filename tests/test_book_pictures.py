@@ -46,6 +46,8 @@ def test_all_words_of_a_picture_are_inside_it(game, name):
     used, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
     assert min(used.x0, used.y0, width - used.x1, height - used.y1) > -0.02, used
     axes = figure.axes[0]
+    for legend in figure.legends:
+        assert not any(legend.get_window_extent().overlaps(below.get_tightbbox()) for below in figure.axes)
     assert figure.get_suptitle() or axes.get_title()
     assert figure.get_supxlabel() or axes.get_xlabel()
     assert figure.get_supylabel() or axes.get_ylabel() or axes.get_yticklabels()
@@ -86,7 +88,9 @@ def test_the_frontier():
     assert len(marked) <= len(places)
     for place in places:
         assert min(np.abs(np.array(list(marked)) - place).max(axis=1)) < 1e-8
-    assert {(x, y) for [x], [y] in lines(close)[1:]} < marked
+    near = {(x, y) for [x], [y] in lines(close)[1:]}
+    assert near < marked
+    assert corners[0][0] == pytest.approx(min(near)[0], abs=1e-8)
     named = [text.get_text().replace("\n", " ").split(", ") for text in figure.legends[0].get_texts()]
     assert sorted(chain(*named)) == sorted(["frontier", *values(known, "strategy")])
 

@@ -22,6 +22,7 @@ SMALL = [
     Threes(dice=3, faces=4),
 ]
 RULES = [(game, *rules) for game in SMALL for rules in product((2, 3), TIES, (False, True))]
+QUICK = [rules for rules in RULES if rules[1] == 2 or rules[0] != SMALL[2]]  # the reference forgets nothing of a round
 
 
 def standing_of(scores, players, ties):
@@ -177,7 +178,7 @@ def test_small_chances_are_told_apart_as_large_ones_are():
     assert (smaller.policy(Standing(after=2)) == first.policy(Standing(after=2))).all()
 
 
-@pytest.mark.parametrize(("game", "players", "ties", "shut_wins"), RULES, ids=str)
+@pytest.mark.parametrize(("game", "players", "ties", "shut_wins"), QUICK, ids=str)
 def test_line_ups_and_best_responses_are_those_of_the_reference(game, players, ties, shut_wins):
     plain = strategy(game, "random")
     plays = [lambda tables, standing: plain, random_strategy(1), random_strategy(2)][:players]

@@ -38,7 +38,7 @@ def keeps(game: Threes, players: int = PLAYERS) -> Table:
     return Table(
         "How many dice the first player keeps",
         "Every first throw, cheapest dice first, as they are kept: by the record-setter, who wants the lowest expected "
-        "total, and by the first player of a round with 1, 2, 3 ... players after him, in the equilibrium. First come "
+        "total, and by the first player of a round with 1, 2, 3 ... players to come, in the equilibrium. First come "
         f"the throws on which they differ. {EQUILIBRIUM}",
         columns,
     ).take(np.argsort(alike, kind="stable"))
@@ -67,7 +67,7 @@ def unusual_keeps(game: Threes, players: int = PLAYERS) -> Table:
     return Table(
         "Twos and several ones that are worth keeping",
         "The first throws of which a player in the equilibrium keeps a 2 beside other dice, or several 1s, by how many "
-        "players come after him and by the lead of one player (empty: nobody has played), likeliest throws first. "
+        "players are to come and by the lead of one player (empty: nobody has played), likeliest throws first. "
         f"{EQUILIBRIUM}",
         {
             heading: column(spec, (row[place] for row in found))

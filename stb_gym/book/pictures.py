@@ -71,16 +71,9 @@ def frontier(corners: Table, known: Table) -> Figure:
     for number, ((x, y), names) in enumerate(_by_place(known).items()):
         marker, colour = MARKERS[number % len(MARKERS)], COLOURS[number % len(COLOURS)]
         near = x <= points.max() + NEAR * np.ptp(points) and y >= chance.min() - NEAR * np.ptp(chance)
+        label = textwrap.fill(", ".join(names), 30, break_on_hyphens=False)
         for axes in (wide, close) if near else (wide,):
-            axes.plot(
-                x,
-                y,
-                marker,
-                color=colour,
-                markersize=7,
-                alpha=0.9,
-                label=textwrap.fill(", ".join(names), 30, break_on_hyphens=False),
-            )
+            axes.plot(x, y, marker, color=colour, markersize=7, alpha=0.9, label=label)
     figure.legend(*wide.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9, frameon=False)
     return figure
 
@@ -123,7 +116,7 @@ def tournament(table: Table) -> Figure:
         axes.text(across, row, f"{100 * win:.1f}", ha="center", va="center", fontsize=8, color="w" if dark else "k")
     axes.set_xticks(range(len(names)), names, rotation=35, ha="right")
     axes.set_yticks(range(len(names)), names)
-    axes.set(xlabel="second player, who knows the first score", ylabel="first player, and what he wins in percent")
+    axes.set(xlabel="second player, who knows the first score", ylabel="first player, and their wins in percent")
     axes.grid(visible=False)
     return figure
 
@@ -190,11 +183,11 @@ def _picture(title: str, height: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _panels(count: int, title: str, across: int = 3, height: float = 2.4) -> tuple[Figure, list[Axes]]:
-    """A figure of `count` panels on common axes."""
-    across = min(across, count)
+def _panels(count: int, title: str) -> tuple[Figure, list[Axes]]:
+    """A figure of `count` panels on common axes, at most three in a row."""
+    across = min(3, count)
     down = math.ceil(count / across)
-    figure = Figure(figsize=(WIDTH, height * down + 0.8), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 2.4 * down + 0.8), layout="constrained")
     figure.suptitle(title, fontsize=12)
     grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False).ravel().tolist()
     for axes in grid[count:]:
