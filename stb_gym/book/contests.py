@@ -71,8 +71,8 @@ def rounds(game: Game, most: int = PLAYERS) -> Table:
     return Table(
         f"Rounds of 1 to {most} players: what each seat wins",
         "The expected win of every seat, in turn order, when all play the equilibrium. "
-        f"{'; '.join(f'{rule}: {words}' for rule, words in TIE_RULES.items())}. Of moves that are equally good to that player "
-        "a player takes the one of lowest index; with all-win the chances of the others depend on that.",
+        f"{'; '.join(f'{rule}: {words}' for rule, words in TIE_RULES.items())}. Of moves that are equally good to them "
+        "players take the one of lowest index; with all-win the chances of the others depend on that.",
         {
             "players": column("d", (players for players in sizes for _ in range(players))),
             "seat": column("d", (seat for players in sizes for seat in range(1, players + 1))),
