@@ -122,7 +122,9 @@ def simulate(game: Game, options: argparse.Namespace) -> Result:
 
 def round(game: Game, options: argparse.Namespace) -> Result:
     """The equilibrium of a round of several players, or the exact chances of a line-up of strategies."""
-    players = options.players if options.players is not None else len(options.strategies or ["you", "me"])
+    players = options.players
+    if players is None:
+        players = len(options.strategies) if options.strategies else 2
     rules = Round(game, players, options.ties, options.shut_wins, options.may_stop)
     lineup = options.strategies or ["optimal"] * players
     evaluation = rules.evaluate([_player(game, name) for name in lineup])
@@ -130,8 +132,8 @@ def round(game: Game, options: argparse.Namespace) -> Result:
     result = {**_about_round(rules), "strategies": lineup, "seats": evaluation.seats.tolist()}
     result |= {"throws": evaluation.throws.tolist(), "survival": survival}
     if options.strategies:
-        result["best_response_gains"] = [evaluation.best_response(seat).gain for seat in range(rules.players)]
-        result["exploitability"] = evaluation.exploitability
+        gains = [evaluation.best_response(seat).gain for seat in range(rules.players)]
+        result |= {"best_response_gains": gains, "exploitability": sum(gains)}
     return result
 
 
@@ -150,6 +152,7 @@ def strategies(game: Game | None, options: argparse.Namespace) -> Result:
         name: {key: (play.__doc__ or "").partition("\n")[0] for key, play in known.items()}
         for name, known in stb_gym.STRATEGIES.items()
     }
+    parse_objective(options.objective)
     if game is None:
         return {"strategies": listed}
     rows = []

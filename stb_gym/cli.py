@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -15,16 +16,18 @@ from stb_gym.shut_the_box import SCORES
 from stb_gym.standings import TIES
 
 RULES = ("tiles", "dice", "faces", "score")
-REPORT_THEMSELVES = (answers.simulate, answers.play, answers.tables)
+STRATEGY_NAMES = "; ".join(f"{game}: {', '.join(strategies)}" for game, strategies in STRATEGIES.items())
+SPEAK_THEMSELVES = (answers.simulate, answers.play, answers.tables)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status (0, or 2 for bad input, which is explained in one line)."""
     options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are cleared away
     try:
         game = _game(options)
-        patient = options.run in REPORT_THEMSELVES
-        with nullcontext() if patient else show.patience(f"stb-gym: still working on {game or 'it'}"):
+        speaks = options.run in SPEAK_THEMSELVES
+        with nullcontext() if speaks else show.patience(f"stb-gym: still working on {game or 'it'}"):
             result = options.run(game, options)
         if result is not None:
             print(json.dumps(result) if options.json else options.show(result), flush=True)
@@ -81,7 +84,11 @@ def _parser() -> argparse.ArgumentParser:
     simulating.add_argument("--games", type=int, default=100_000, metavar="N", help="default 100000")
     simulating.add_argument("--seed", type=int, metavar="S", help="same seed, same games")
     command(answers.strategies, show.strategies, objective, json_too)
-    line_up = {"type": _names, "metavar": "A,B", "help": "for each seat a strategy, or a file of a saved policy (.npz)"}
+    line_up = {
+        "type": _names,
+        "metavar": "A,B",
+        "help": f"one for each seat; {STRATEGY_NAMES}; or files of saved policies (.npz)",
+    }
     rounds = command(answers.round, show.round, round_rules, json_too)
     rounds.add_argument("--players", type=int, metavar="N", help="default 2, or as many as there are strategies")
     rounds.add_argument("--strategies", **line_up)
@@ -96,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     playing.add_argument("--seed", type=int, metavar="S", help="same seed, same dice")
     writing = command(answers.tables, show.tables, json_too)
     writing.add_argument("--out", required=True, metavar="DIR", help="a new or empty folder")
-    writing.add_argument("--force", action="store_true", help="replace files in a folder that is not empty")
+    writing.add_argument("--force", action="store_true", help="replace the book in a folder that is not empty")
     return parser
 
 
@@ -117,8 +124,7 @@ def _rules() -> argparse.ArgumentParser:
 def _who() -> argparse.ArgumentParser:
     options = _options()
     policy = options.add_mutually_exclusive_group(required=True)
-    names = "; ".join(f"{game}: {', '.join(strategies)}" for game, strategies in STRATEGIES.items())
-    policy.add_argument("--strategy", metavar="NAME", help=names)
+    policy.add_argument("--strategy", metavar="NAME", help=STRATEGY_NAMES)
     policy.add_argument("--policy", metavar="FILE", help="a policy saved by stb_gym.save_policy")
     return options
 

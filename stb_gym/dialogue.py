@@ -70,6 +70,8 @@ def _ask(tables: TurnTables, node: int, moves: dict[Numbers, int]) -> int:
 
 def _read(prompt: str) -> str:
     """A line, in lower case."""
+    if sys.stdin is None:  # it was closed before Python began
+        raise EOFError
     try:
         typed = input(prompt)
     except UnicodeDecodeError:

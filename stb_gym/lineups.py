@@ -27,7 +27,10 @@ LARGEST_BLOCK = 2**22  # edges x standings that are worked on at once
 
 
 class Seat(NamedTuple):
-    """What a seat's play amounts to: chances [Z, T] of its final scores and expected throws [Z], by standing."""
+    """What a seat's play amounts to: chances [Z, T] of its final scores and expected throws [Z], by standing.
+
+    Both are 0 at standings that the seat cannot meet. Where it need not play, it counts as having the most points.
+    """
 
     chances: NDArray[np.float64]
     throws: NDArray[np.float64]
@@ -98,7 +101,7 @@ class RoundEvaluation:
     def survival(self) -> NDArray[np.float64]:
         """[players, T] the chance that a lead held by one is not beaten by the last 0, 1, 2 ... players."""
         stands = self._after_each(np.ones(len(self.standings.lead)))
-        return np.stack(stands[::-1])[:, self.standings.holders == 1]
+        return np.minimum(np.stack(stands[::-1])[:, self.standings.holders == 1], 1)  # rounding may pass 1
 
     def best_response(self, seat: int) -> "BestResponse":
         """The best that a seat can do if the others play as they do."""

@@ -10,12 +10,12 @@ from stb_gym.policy import Policy, edge_weights
 from stb_gym.rounds import Round
 from stb_gym.show import patience, table
 from stb_gym.shut_the_box import ShutTheBox
+from stb_gym.standings import TIES
 from stb_gym.strategies import strategy
 from stb_gym.tables import TurnTables
 from stb_gym.turns import Faces, Step, at_most, edges_of, points_in_words, step_in_words, stopped, take_turn
 
 YOU = ("you", "random")  # the name of the person, and a strategy that stands in for one
-TIED = {"all-win": "all who tie win", "split": "those who tie share the win", "nobody": "a tie wins for nobody"}
 
 
 def play(
@@ -71,7 +71,7 @@ def _play_round(
     given = [name for name, _ in players]
     names = [name if given.count(name) == 1 else f"{name} (seat {at})" for at, name in enumerate(given, 1)]
     sudden = ", a score of 0 ends the round" if rules.shut_wins else ""
-    _introduce(tables, f"a round of {rules.players}, the lowest score wins, {TIED[rules.ties]}{sudden}")
+    _introduce(tables, f"a round of {rules.players}, the lowest score wins, {TIES[rules.ties]}{sudden}")
     waiting = f"stb-gym: still working on {rules.game}"
     with patience(waiting):
         prospects = chances(rules, [plays for _, plays in players], seat) if coach else None

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.evaluate import expected_visits, score_chances
-from stb_gym.game import Game, IntArray, check_integer
+from stb_gym.game import Game, IntArray, check_choice, check_integer
 from stb_gym.lineups import BestResponse, Reply, RoundEvaluation, Seat, blocks, worth_before
 from stb_gym.policy import Policy, edge_weights
 from stb_gym.standings import Standing, Standings
@@ -53,6 +53,8 @@ class Round:
     may_stop: bool = False
 
     def __post_init__(self) -> None:
+        check_choice("shut_wins", self.shut_wins, (False, True))
+        check_choice("may_stop", self.may_stop, (False, True))
         tables, _ = self.tables, self.standings
         before, after = tables.node_state[tables.edge_node], tables.edge_next
         if self.may_stop and (tables.final_score[after] > tables.final_score[before]).any():
@@ -68,13 +70,14 @@ class Round:
     @cached_property
     def standings(self) -> Standings:
         """Everything that the scores so far can amount to."""
-        return Standings(int(self.tables.final_score.max()) + 1, self.players, self.ties, self.shut_wins)
+        return Standings(int(self.tables.final_score.max()) + 1, self.players, self.ties, bool(self.shut_wins))
 
     def solve(self) -> "RoundSolution":
         """The subgame-perfect equilibrium in which players take the lowest of the actions that are best for them.
 
         It is one of several: under "all-win" the others' chances depend on how a player chooses among moves that are
-        equally good to that player. Equality is decided to within `stb_gym.solve.TIE`.
+        equally good to that player. Equality is decided to within `stb_gym.solve.TIE`; chances below 1e-300, as of the
+        highest leads against dozens of players, count as none.
         """
         return self._solution
 
@@ -111,10 +114,21 @@ class Round:
         """What a strategy does at a standing.
 
         Raises:
-            ValueError: if this game has no such strategy.
+            ValueError: if this game has no such strategy, if the standing cannot come about in this round, or if what a
+                function answers is no policy of the game.
         """
         plays = self._named(plays)
-        return plays(self.tables, standing) if callable(plays) else plays
+        return self._asked(plays, standing) if callable(plays) else plays
+
+    def _asked(self, plays: Callable[[TurnTables, Standing], Policy], standing: Standing) -> Policy:
+        """What a function of the standing answers, if that is a policy."""
+        self.standings.find(standing)
+        try:
+            policy = np.asarray(plays(self.tables, standing))
+            edge_weights(self.tables, policy)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the strategy asked at {standing}: {error}") from error
+        return policy
 
     def _named(self, plays: RoundStrategy) -> Policy | Callable[[TurnTables, Standing], Policy]:
         """A strategy, by name or not, as a policy or a function of the standing."""
@@ -134,7 +148,7 @@ class Round:
 
         def weights_at(block: IntArray) -> Weights:
             met = [self.standings.standing(index, self.players - 1 - seat) for index in block.tolist()]
-            return np.stack([edge_weights(self.tables, plays(self.tables, at)) for at in met], axis=1)
+            return np.stack([edge_weights(self.tables, self._asked(plays, at)) for at in met], axis=1)
 
         return self._play(seat, weights_at)
 
@@ -143,14 +157,14 @@ class Round:
         tables, standings = self.tables, self.standings
         chances, throws = np.zeros(standings.after.shape), np.zeros(len(standings.lead))
         chances[standings.over, -1] = 1  # who need not play any more loses, as with the most points
-        points = tables.final_score[tables.node_state, None]
+        points, throwing = tables.final_score[tables.node_state, None], tables.dice[tables.node_state, None] > 0
         for block in blocks(tables, standings, seat):
             visits = expected_visits(tables, weights(block))
             chances[block] = score_chances(tables, visits).T
-            throwing = tables.dice[tables.node_state, None] > 0
+            counted = throwing
             if self.may_stop and 0 < seat == self.players - 1:
-                throwing = throwing & (points >= standings.lead[block])  # once ahead, always ahead
-            throws[block] = (visits * throwing).sum(axis=0)
+                counted = throwing & (points >= standings.lead[block])  # once ahead, always ahead
+            throws[block] = (visits * counted).sum(axis=0)
         return Seat(chances, throws)
 
 

@@ -12,14 +12,18 @@ from numpy.typing import NDArray
 
 from stb_gym.game import IntArray, check_choice, check_integer
 
-TIES = ("all-win", "split", "nobody")
+TIES = {
+    "all-win": "all tied players win",
+    "split": "tied players share the win",
+    "nobody": "a tie wins for nobody",
+}
 
 
 class Standing(NamedTuple):
     """What the next player of a round sees of the others.
 
     Attributes:
-        lead: the lowest final score so far, None if nobody has played.
+        lead: the lowest final score so far, None if nobody has played; the next player is then the first of after + 1.
         holders: how many players have it, counted no further than the tie rule asks: 1 if all win, 2 if nobody does.
         after: how many players play after the next one.
     """
@@ -50,7 +54,7 @@ class Standings:
 
     def __post_init__(self) -> None:
         check_integer("players", self.players, 1, 100)
-        check_choice("ties", self.ties, TIES)
+        check_choice("ties", self.ties, list(TIES))
 
     @property
     def most(self) -> int:
@@ -111,8 +115,11 @@ class Standings:
         lead, holders, after = standing
         check_integer("players after", after, 0, self.players - 1)
         if lead is None:
-            check_integer("holders of no lead", holders, 0, 0)
+            if holders != 0:
+                raise ValueError(f"before anybody has played there are no holders of the lead, not {holders}")
             return len(self.lead) - 1
+        if after == self.players - 1:
+            raise ValueError(f"who has {after} players after is the first of {self.players}: there is no lead yet")
         check_integer("lead", lead, int(self.shut_wins), self.scores - 1)
         check_integer("holders of the lead", holders, 1, self.players - 1 - after)
         return lead * self.most + min(holders, self.most) - 1

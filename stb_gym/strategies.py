@@ -44,7 +44,7 @@ def most_first(tables: TurnTables) -> Policy:
 
 
 def nine_eight_seven(tables: TurnTables) -> Policy:
-    """Shut 9, else 8, else 7 (the three highest tiles of the box) if possible, else the smallest numbers."""
+    """Shut the highest tile of the box, else the second, else the third (9, 8, 7) if possible, else the smallest."""
     top = tables.game.tiles  # type: ignore[attr-defined]
     return _prefer(tables, lambda tiles: [*(tile not in tiles for tile in (top, top - 1, top - 2)), *tiles])
 
@@ -105,7 +105,7 @@ def optimal(tables: TurnTables) -> Policy:
 
 
 def approximation(tables: TurnTables, standing: Standing = FIRST_OF_TWO) -> Policy:
-    """Tie or beat the lead, as if the players after, all alike, only tried to get strictly below; alone, first of two.
+    """Tie or beat the lead, as if all players after just tried to get below; alone: as the first of two players.
 
     Maximises the expectation of (1 - P(beat t))**after over final scores t up to the lead, where P(beat t) is the
     greatest chance of a final score strictly below t.

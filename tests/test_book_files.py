@@ -6,6 +6,7 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from itertools import chain
+from pathlib import Path
 
 import pytest
 
@@ -138,7 +139,7 @@ def test_a_folder_that_is_not_empty_is_refused_unless_forced(quick, tmp_path):
     (out / "mine.txt").write_text("mine")
     (out / "ways.csv").write_text("old")
     (out / ".hidden").write_text("hidden")
-    with pytest.raises(ValueError, match=r"^.*book is not empty; --force replaces the files of the same names in it$"):
+    with pytest.raises(ValueError, match=r"^.*book is not empty; --force \(force=True\) replaces"):
         write_book(GAME, out)
     assert {*bytes_in(out)} == {"mine.txt", "ways.csv", ".hidden"}
     assert write_book(GAME, out, force=True) == [*quick, "index.html"]
@@ -147,6 +148,50 @@ def test_a_folder_that_is_not_empty_is_refused_unless_forced(quick, tmp_path):
     assert found["mine.txt"] == b"mine"
     assert found["ways.csv"].startswith(b"throws,")
     assert [*tmp_path.iterdir()] == [out]
+
+
+def test_a_book_is_replaced_by_that_of_another_game(tmp_path):
+    threes = set(write_book(Threes(1), tmp_path / "book"))
+    (tmp_path / "book" / "mine.csv").write_text("mine")
+    box = set(write_book(ShutTheBox(2), tmp_path / "book", force=True))
+    assert threes - box
+    assert {*bytes_in(tmp_path / "book")} == box | {"mine.csv"}
+
+
+def test_where_a_file_has_to_be_there_must_be_no_folder(quick, tmp_path):
+    (tmp_path / "index.html").mkdir()
+    with pytest.raises(ValueError, match=r"index.html is a folder, where a file of the book has to be"):
+        write_book(GAME, tmp_path, force=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
+
+
+def test_a_folder_is_the_same_by_any_name(quick, tmp_path):
+    (tmp_path / "ways.csv").write_text("old")
+    with pytest.raises(ValueError, match="is not empty"):
+        write_book(GAME, tmp_path / "absent" / "..")
+    with pytest.raises(ValueError, match="the folder to write into has no name"):
+        write_book(GAME, "")
+
+
+def test_a_folder_filled_by_another_meanwhile_is_left_alone(quick, tmp_path):
+    def meddle(name):
+        (tmp_path / "book").mkdir(exist_ok=True)
+        (tmp_path / "book" / "ways.csv").write_text("old")
+
+    with pytest.raises(OSError, match="not empty"):
+        write_book(GAME, tmp_path / "book", progress=meddle)
+    assert bytes_in(tmp_path / "book") == {"ways.csv": b"old"}
+
+
+def test_a_book_that_is_killed_leaves_nothing(tmp_path):
+    command = [Path(sys.executable).parent / "stb-gym", "tables", "shut-the-box", "--out", "book"]
+    writing = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert writing.stderr.readline() == "strategies\n"
+    assert [path.name[:6] for path in tmp_path.iterdir()] == [".book-"]
+    writing.terminate()
+    writing.communicate(timeout=30)
+    assert writing.returncode == 143
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_an_empty_folder_is_filled_and_hidden_files_do_not_count(quick, tmp_path, monkeypatch):
@@ -202,7 +247,9 @@ except ValueError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout == "a book needs jinja2 and matplotlib: pip install 'stb-gym[tables]'\n"
+    assert done.stdout.startswith("a book needs jinja2 and matplotlib (")
+    assert done.stdout.endswith("): pip install 'stb-gym[tables]'\n")
+    assert done.stdout.count("\n") == 1
     assert [*tmp_path.iterdir()] == []
 
 

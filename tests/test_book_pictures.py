@@ -8,8 +8,9 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.book import contests, pictures, players
+from stb_gym.book import pictures, players
 from stb_gym.book.contents import PICTURED, contents
+from stb_gym.standings import TIES
 
 BOX, THREES, ONE_TILE = ShutTheBox(6), Threes(3), ShutTheBox(1)
 
@@ -115,7 +116,7 @@ def test_the_tournament(ties):
     shown = {text.get_position(): text.get_text() for text in axes.texts}
     for row, first in enumerate(table.rows):
         assert [shown[across, row] for across in range(len(names))] == [f"{100 * win:.1f}" for win in first[1:]]
-    assert contests.TIE_RULES[ties] in axes.get_title()
+    assert TIES[ties] in axes.get_title()
 
 
 def test_winning():

@@ -222,7 +222,8 @@ def test_a_round_on_a_terminal(seat):
     players.insert(seat - 1, "Your turn")
     heads = re.findall(r"^(biggest-first|random|Your turn)(?:: .*)?$", seen, re.MULTILINE)
     assert heads == players
-    scores = [int(score) for score in re.findall(r"^(?:  ends|You end) with (\d+) point", seen, re.MULTILINE)]
+    ends = re.findall(r"^(?:(?:  ends|You end) with (\d+) point|You shut the box!)", seen, re.MULTILINE)
+    scores = [int(score or 0) for score in ends]
     others = {"biggest-first": scores[players.index("biggest-first")], "random": scores[players.index("random")]}
     before = {name: others[name] for name in players[: seat - 1]}
     situation = re.search(r"Your turn: (.*)\.\n", seen)[1]

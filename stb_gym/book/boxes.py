@@ -15,7 +15,7 @@ from stb_gym.solve import solve
 from stb_gym.strategies import strategy, ways_to_shut
 from stb_gym.tables import compile_game
 
-LARGEST_BOX = 12  # tiles; what the counting rule loses is worked out up to there
+LARGEST_BOX = 12  # tiles; what the counting rule loses is worked out at least up to there
 
 
 def states(game: ShutTheBox, scoring: Scoring, names: Sequence[str] = ()) -> Table:

@@ -6,15 +6,11 @@ from stb_gym.book.table import Table, column
 from stb_gym.game import Game
 from stb_gym.lineups import RoundEvaluation
 from stb_gym.rounds import Round
+from stb_gym.standings import TIES
 from stb_gym.strategies import STRATEGIES, chance_to_beat
 from stb_gym.tables import compile_game
 
 PLAYERS = 6
-TIE_RULES = {
-    "all-win": "all tied players win",
-    "split": "tied players share the win",
-    "nobody": "a tie wins for no one",
-}
 
 
 def tournament(game: Game, ties: str) -> Table:
@@ -29,9 +25,9 @@ def tournament(game: Game, ties: str) -> Table:
     )
     order = np.argsort(-wins.mean(axis=1), kind="stable").tolist()
     return Table(
-        f"Every strategy against every other: {TIE_RULES[ties]}",
+        f"Every strategy against every other: {TIES[ties]}",
         "What the first player (row) wins of a round against the second (column), who knows the first score; "
-        f"{TIE_RULES[ties]}. Exact. The strategy named optimal is the equilibrium of the round. The best first players "
+        f"{TIES[ties]}. Exact. The strategy named optimal is the equilibrium of the round. The best first players "
         "come first.",
         {
             "first player": column("", (names[first] for first in order)),
@@ -65,13 +61,11 @@ def winning(game: Game, players: int = PLAYERS) -> Table:
 def rounds(game: Game, most: int = PLAYERS) -> Table:
     """What every seat of a round wins when all play its equilibrium, under every tie rule."""
     sizes = range(1, most + 1)
-    seats = {
-        ties: np.concatenate([Round(game, players, ties).solve().seats for players in sizes]) for ties in TIE_RULES
-    }
+    seats = {ties: np.concatenate([Round(game, players, ties).solve().seats for players in sizes]) for ties in TIES}
     return Table(
         f"Rounds of 1 to {most} players: what each seat wins",
         "The expected win of every seat, in turn order, when all play the equilibrium. "
-        f"{'; '.join(f'{rule}: {words}' for rule, words in TIE_RULES.items())}. Of moves that are equally good to them "
+        f"{'; '.join(f'{rule}: {words}' for rule, words in TIES.items())}. Of moves that are equally good to them "
         "players take the one of lowest index; with all-win the chances of the others depend on that.",
         {
             "players": column("d", (players for players in sizes for _ in range(players))),

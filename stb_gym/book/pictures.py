@@ -35,7 +35,7 @@ def boards(table: Table) -> Figure:
         )
         axes.set_title("1 tile open" if number == 1 else f"{number} tiles open", fontsize=10)
     figure.supxlabel("mean of the open tiles", fontsize=10)
-    figure.supylabel("expected points at the end, best play", fontsize=10)
+    figure.supylabel("expected sum of the tiles left open, best play", fontsize=10)
     ticks = MaxNLocator(integer=True, min_n_ticks=1)
     figure.colorbar(dots, ax=panels, label="highest open tile", aspect=40, ticks=ticks)
     return figure

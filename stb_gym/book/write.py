@@ -1,12 +1,13 @@
 """Writing the book of a game: every table as CSV and Markdown, every picture, and one page that shows them all.
 
-The book is made in a folder of its own, which is renamed when it is complete: it appears whole or not at all.
+The book is made in a folder of its own, which is renamed when it is complete: it appears whole or not at all. Where the
+folder exists already, the finished files are moved into it, the page that shows them last.
 """
 
 import os
-import shutil
+import re
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -40,7 +41,7 @@ def write_book(
     Args:
         game: the rules.
         out: the folder, made if it is not there. Hidden files in it do not count.
-        force: write into a folder that is not empty: files of the same names are replaced, others stay.
+        force: write into a folder that is not empty: the book in it is replaced, file by file, other files stay.
         progress: called with the name of each table and picture before it is made.
 
     Returns:
@@ -53,20 +54,37 @@ def write_book(
         import jinja2
 
         from stb_gym.book.contents import contents
-    except ModuleNotFoundError:
-        raise ValueError("a book needs jinja2 and matplotlib: pip install 'stb-gym[tables]'") from None
-    out = Path(out)
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"{out} is not a folder")
-    if out.exists() and not force and any(not path.name.startswith(".") for path in out.iterdir()):
-        raise ValueError(f"{out} is not empty; --force replaces the files of the same names in it")
+    except ImportError as error:
+        raise ValueError(f"a book needs jinja2 and matplotlib ({error}): pip install 'stb-gym[tables]'") from None
+    if not str(out):
+        raise ValueError("the folder to write into has no name")
+    out = Path(os.path.abspath(out))
+    _check(out, force)
     rules = ", ".join(f"{name} {value}" for name, value in asdict(game).items())  # type: ignore[call-overload]
-    with _folder_aside(out) as folder:
+    new = not out.exists()
+    place = out.parent if new else out
+    place.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=place) as aside:
+        folder = Path(aside) / out.name
+        folder.mkdir()
         sections = list(_write_tables(folder, contents(game), f"{game.name}: {rules}", progress))
         page = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True)
         html = page.get_template(f"{INDEX}.j2").render(game=game.name, rules=rules, sections=sections)
         _write(folder / INDEX, html)
-        return _publish(folder, out)
+        names = sorted((path.name for path in folder.iterdir()), key=lambda name: (name == INDEX, name))
+        if new:
+            folder.replace(out)
+        else:
+            _replace(folder, out, names)
+    return names
+
+
+def _check(out: Path, force: bool) -> None:
+    """Refuse a folder that is none, or not empty, before any work is done."""
+    if os.path.lexists(out) and not out.is_dir():
+        raise ValueError(f"{out} is not a folder")
+    if out.exists() and not force and any(not path.name.startswith(".") for path in out.iterdir()):
+        raise ValueError(f"{out} is not empty; --force (force=True) replaces a book that is in it")
 
 
 def _write_tables(
@@ -90,24 +108,14 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")  # the same bytes on every system
 
 
-@contextmanager
-def _folder_aside(out: Path) -> Iterator[Path]:
-    """A folder to write in, inside `out` if that exists, else beside it; it is gone when the block ends."""
-    place = out if out.exists() else out.absolute().parent
-    aside = place / f".{os.getpid()}-{out.name}"
-    aside.mkdir(parents=True)
-    try:
-        yield aside
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-
-
-def _publish(folder: Path, out: Path) -> list[str]:
-    """Move the finished files to where they belong, index.html last; returns their names."""
-    names = sorted((path.name for path in folder.iterdir()), key=lambda name: (name == INDEX, name))
-    if out.exists():
-        for name in names:
-            (folder / name).replace(out / name)
-    else:
-        folder.replace(out)
-    return names
+def _replace(folder: Path, out: Path, names: list[str]) -> None:
+    """Put the files of a book in the place of those of another, one by one, the page last; other files stay."""
+    for name in names:
+        if (out / name).is_dir():
+            raise ValueError(f"{out / name} is a folder, where a file of the book has to be")
+    page = out / INDEX
+    old = re.findall(r'(?:href|src)="([\w-]+\.(?:csv|md|png))"', page.read_text("utf-8")) if page.exists() else []
+    for name in names:
+        (folder / name).replace(out / name)
+    for name in set(old) - set(names):
+        (out / name).unlink(missing_ok=True)
