@@ -44,7 +44,7 @@ class Config:
     settings: Settings
     rules: Mapping[str, Any] = field(default_factory=dict)
     objective: str = "score"
-    steps: int = 1_500_000
+    steps: int = 6_000_000
     seed: int = 0
 
     def __post_init__(self) -> None:

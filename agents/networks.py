@@ -1,33 +1,59 @@
-"""What the networks see: the observation in unary."""
+"""What the networks see: the number of a node, looked up as its observation and as learned embeddings."""
 
-from typing import Any
-
-import gymnasium as gym
 import numpy as np
 import torch
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from numpy.typing import NDArray
+
+from stb_gym import TurnTables
 
 
-class UnaryObservation(BaseFeaturesExtractor):
-    """Each number of the observation in unary: the number v, at most h, becomes h inputs, the first v of which are 1.
+class NodeNetwork(torch.nn.Module):
+    """A network over the nodes of a game: a multilayer perceptron of two hidden layers.
 
-    For Shut the Box, whose numbers are at most 1, that is the observation itself. For Threes it lets the networks tell
-    neighbouring numbers apart, which they learn slowly from one input each. Of a Dict observation the mask is left out.
+    Of a node it sees the observation in unary and two learned vectors, one of the state, one of the node itself. From
+    the observation alone it learns slowly to tell neighbouring boards apart; the vectors give every board and every
+    node a place of its own, while what is learned of one observation still carries over to its neighbours.
+
+    Args:
+        tables: the arrays of the game.
+        outputs: how many numbers it puts out.
+        width: units in each hidden layer.
+        embedding: length of each learned vector.
+
+    Attributes:
+        legal: [N, A] True where an action is legal.
     """
 
-    column: torch.Tensor
-    least: torch.Tensor
+    legal: torch.Tensor
+    _seen: torch.Tensor
+    _state: torch.Tensor
 
-    def __init__(self, observation_space: gym.Space[Any]):
-        seen = observation_space["observation"] if isinstance(observation_space, gym.spaces.Dict) else observation_space
-        assert isinstance(seen, gym.spaces.Box)
-        high = seen.high.astype(np.int64)
-        super().__init__(observation_space, int(high.sum()))
-        least = np.concatenate([np.arange(1, h + 1) for h in high])
-        self.register_buffer("column", torch.as_tensor(np.repeat(np.arange(len(high)), high)), persistent=False)
-        self.register_buffer("least", torch.as_tensor(least, dtype=torch.float32), persistent=False)
+    def __init__(self, tables: TurnTables, outputs: int, width: int, embedding: int):
+        super().__init__()
+        seen = unary(tables.observation, tables.game.observation_high)
+        self.register_buffer("legal", torch.as_tensor(tables.legal()), persistent=False)
+        self.register_buffer("_seen", torch.as_tensor(seen), persistent=False)
+        self.register_buffer("_state", torch.as_tensor(tables.node_state), persistent=False)
+        self.states = torch.nn.Embedding(tables.states, embedding)
+        self.nodes = torch.nn.Embedding(tables.nodes, embedding)
+        for vectors in (self.states, self.nodes):
+            torch.nn.init.normal_(vectors.weight, std=0.1)  # at first the observation should count for more
+        inputs = seen.shape[1] + 2 * embedding
+        first, second, last = (torch.nn.Linear(*sizes) for sizes in ((inputs, width), (width, width), (width, outputs)))
+        self.perceptron = torch.nn.Sequential(first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)
 
-    def forward(self, observation: Any) -> torch.Tensor:
-        """[B, F] numbers 0 or 1."""
-        seen: torch.Tensor = observation["observation"] if isinstance(observation, dict) else observation
-        return (seen[:, self.column] >= self.least).float()
+    def forward(self, nodes: torch.Tensor) -> torch.Tensor:
+        """[B, outputs] at nodes [B]; best called with distinct nodes, for batches hold many of them many times."""
+        vectors = self.states(self._state[nodes]), self.nodes(nodes)
+        output: torch.Tensor = self.perceptron(torch.cat([self._seen[nodes], *vectors], dim=1))
+        return output
+
+
+def unary(observation: NDArray[np.uint8], high: NDArray[np.integer]) -> NDArray[np.float32]:
+    """[N, F] each number of observations [N, O] in unary: v, at most h, becomes h inputs, the first v of which are 1.
+
+    For Shut the Box, whose numbers are at most 1, that is the observation itself.
+    """
+    column = np.repeat(np.arange(len(high)), high)
+    least = np.concatenate([np.arange(1, most + 1) for most in high.tolist()])
+    return (observation[:, column] >= least).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Masked PPO: sb3-contrib's MaskablePPO with settings for episodes of a few moves and one reward at the end.
+"""Masked PPO: sb3-contrib's MaskablePPO with a policy over nodes and settings for episodes of a few moves.
 
 Schulman et al., "Proximal policy optimization algorithms", 2017; Huang and Ontanon, "A closer look at invalid action
 masking in policy gradient algorithms", 2020. Other than by sb3-contrib's defaults, rewards are not discounted and
@@ -12,39 +12,45 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
-from agents.networks import UnaryObservation
+from agents.networks import NodeNetwork
 from agents.vec_env import TurnVecEnv
-from stb_gym.game import check_integer
+from stb_gym.game import IntArray, check_integer
 from stb_gym.vector_env import TurnVectorEnv
+
+IMPOSSIBLE = -1e8  # logit of an illegal action: finite, so that 0 times its logarithm is 0
 
 
 @dataclass(frozen=True)
 class PPOSettings:
     """Settings of masked PPO; the defaults reach what the README reports."""
 
-    games: int = 256
+    games: int = 1024
     """Games played at once."""
-    n_steps: int = 32
+    n_steps: int = 16
     """Steps in every game between two updates (sb3: 2048 in one game)."""
-    batch_size: int = 1024
+    batch_size: int = 8192
     """Samples in a minibatch (sb3: 64)."""
     n_epochs: int = 4
     """Passes over the samples of an update (sb3: 10)."""
     learning_rate: float = 2e-3
     """Learning rate at the start; it falls linearly to 0 (sb3: 0.0003, constant)."""
-    entropy: float = 0.05
+    entropy: float = 0.1
     """Weight of the entropy bonus at the start; it falls linearly to 0 (sb3: 0)."""
-    gae_lambda: float = 0.95
-    """Trade-off of bias and variance in the advantages."""
+    gae_lambda: float = 0.6
+    """Trade-off of bias and variance in the advantages (sb3: 0.95)."""
     clip_range: float = 0.2
     """How far an update may change the probability of an action."""
     width: int = 128
     """Units in each of the two hidden layers of policy and value network (sb3: 64)."""
+    embedding: int = 64
+    """Length of the learned vectors of states and of nodes (sb3 has none)."""
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
         check_integer("width", self.width, 1, 4096)
+        check_integer("embedding", self.embedding, 1, 4096)
         samples = self.games * self.n_steps
         if not 2 <= self.batch_size <= samples:
             raise ValueError(f"batch_size must be from 2 to games x n_steps, {samples}, not {self.batch_size}")
@@ -52,8 +58,84 @@ class PPOSettings:
             raise ValueError("clip_range must lie between 0 and 1, and gae_lambda must not be above 1")
 
 
+class NodePolicy(MaskableActorCriticPolicy):
+    """Actor and critic over the numbers of nodes.
+
+    The masks that MaskablePPO passes are those of the nodes, so they are looked up instead. Between two updates the
+    network is computed once for every node that is met, and the rest is looked up, too.
+
+    Args:
+        network: makes a network of a number of outputs. Actor and critic have one each, of the same make; they share
+            nothing, so that neither has to make do with vectors that the other pulls about.
+    """
+
+    def __init__(self, *args: Any, network: Any, **kwargs: Any):
+        self._make_network = network
+        super().__init__(*args, **kwargs)
+
+    def _build(self, lr_schedule: Any) -> None:
+        self.actor: NodeNetwork = self._make_network(self.action_space.n)  # type: ignore[attr-defined]
+        self.critic: NodeNetwork = self._make_network(1)
+        for network, gain in ((self.actor, 0.01), (self.critic, 1.0)):
+            for layer, scale in zip(list(network.perceptron)[::2], (2**0.5, 2**0.5, gain), strict=True):
+                torch.nn.init.orthogonal_(layer.weight, scale)  # as sb3 does
+                torch.nn.init.zeros_(layer.bias)
+        self.optimizer = torch.optim.Adam(self.parameters(), lr_schedule(1), eps=1e-5, fused=True)  # sb3's eps for PPO
+        self._forget()
+
+    def _forget(self) -> None:
+        nodes, actions = self.actor.legal.shape
+        self._met = torch.zeros(nodes, dtype=torch.bool)
+        self._log_probability, self._value = torch.zeros(nodes, actions), torch.zeros(nodes)
+
+    def set_training_mode(self, mode: bool) -> None:
+        """Called before every rollout and every update: what was computed before is out of date."""
+        super().set_training_mode(mode)
+        self._forget()
+
+    def log_probabilities(self, nodes: torch.Tensor) -> torch.Tensor:
+        """[B, A] at nodes [B]."""
+        return torch.log_softmax(self.actor(nodes).masked_fill(~self.actor.legal[nodes], IMPOSSIBLE), dim=1)
+
+    @torch.no_grad()
+    def _look_up(self, observation: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log probabilities [B, A] and values [B] at observed nodes [B, 1]."""
+        nodes = observation[:, 0].long()
+        new = torch.unique(nodes[~self._met[nodes]])
+        self._log_probability[new], self._value[new] = self.log_probabilities(new), self.critic(new)[:, 0]
+        self._met[new] = True
+        return self._log_probability[nodes], self._value[nodes]
+
+    def forward(
+        self, obs: torch.Tensor, deterministic: bool = False, action_masks: Any = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Actions [B], values [B, 1] and log probabilities [B] of the actions."""
+        log_probability, value = self._look_up(obs)
+        best = log_probability.argmax(dim=1)
+        actions = best if deterministic else torch.multinomial(log_probability.exp(), 1)[:, 0]
+        return actions, value[:, None], log_probability.gather(1, actions[:, None])[:, 0]
+
+    def predict_values(self, obs: Any) -> torch.Tensor:
+        """[B, 1] values."""
+        return self._look_up(obs)[1][:, None]
+
+    def _predict(self, observation: Any, deterministic: bool = False, action_masks: Any = None) -> torch.Tensor:
+        return self(observation, deterministic)[0]
+
+    def evaluate_actions(
+        self, obs: torch.Tensor, actions: torch.Tensor, action_masks: Any = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Values [B], log probabilities [B] of the actions and entropies [B], with their gradients."""
+        nodes, place = torch.unique(obs[:, 0].long(), return_inverse=True)
+        value, log_probability = self.critic(nodes), self.log_probabilities(nodes)
+        entropy = -(log_probability.exp() * log_probability).sum(dim=1)
+        return value[place, 0], log_probability[place, actions.long()], entropy[place]
+
+
 class MaskedPPO(MaskablePPO):
-    """MaskablePPO whose entropy bonus falls linearly to 0 over the training."""
+    """MaskablePPO over nodes, whose entropy bonus falls linearly to 0 over the training."""
+
+    policy: NodePolicy
 
     def __init__(self, *args: Any, entropy: float = 0.0, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -64,19 +146,21 @@ class MaskedPPO(MaskablePPO):
         self.ent_coef = self.entropy * max(self._current_progress_remaining, 0.0)
         super().train()
 
-    def probabilities(self, observations: NDArray[np.uint8], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    @torch.no_grad()
+    def probabilities(self, nodes: IntArray) -> NDArray[np.float32]:
         """[B, A] how probable each action is while exploring; the greedy action is the most probable."""
-        with torch.no_grad():
-            seen = torch.as_tensor(observations, device=self.device)
-            distribution: Any = self.policy.get_distribution(seen, action_masks=masks).distribution
-        return np.asarray(distribution.probs.cpu())
+        return np.asarray(self.policy.log_probabilities(torch.as_tensor(nodes)).exp())
 
 
 def make_ppo(games: TurnVectorEnv, settings: PPOSettings, seed: int, tensorboard: str | None = None) -> MaskedPPO:
     """A masked PPO that has learned nothing yet."""
-    torch.distributions.Distribution.set_default_validate_args(False)  # checks that cost a tenth of the training
+    tables = games.transitions.tables
+
+    def network(outputs: int) -> NodeNetwork:
+        return NodeNetwork(tables, outputs, settings.width, settings.embedding)
+
     return MaskedPPO(
-        "MlpPolicy",
+        NodePolicy,
         TurnVecEnv(games),
         entropy=settings.entropy,
         learning_rate=lambda remaining: settings.learning_rate * max(remaining, 0.0),
@@ -86,12 +170,7 @@ def make_ppo(games: TurnVectorEnv, settings: PPOSettings, seed: int, tensorboard
         gamma=1.0,
         gae_lambda=settings.gae_lambda,
         clip_range=settings.clip_range,
-        policy_kwargs={
-            "features_extractor_class": UnaryObservation,
-            "net_arch": [settings.width, settings.width],
-            "activation_fn": torch.nn.ReLU,
-            "optimizer_kwargs": {"eps": 1e-5, "fused": True},  # sb3's eps for PPO; fused: the same, faster
-        },
+        policy_kwargs={"network": network},
         seed=seed,
         device="cpu",
         tensorboard_log=tensorboard,

@@ -11,40 +11,39 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from stb_gym.vector_env import TurnVectorEnv
 
+Nodes = NDArray[np.int32]
+
 
 class TurnVecEnv(VecEnv):
     """Adapts a `TurnVectorEnv` in SAME_STEP mode.
 
-    Rewards are divided by the largest there is, so that values lie in [-1, 1] whatever the rules.
+    An observation is the number of the node [B, 1], which stands for what the player sees there: observations of
+    different nodes differ, so nothing is added or lost, and the networks look up the rest. Rewards are divided by the
+    largest there is, so that values lie in [-1, 1] whatever the rules.
 
     Args:
         games: the vector environment.
-        mask_in_observation: make observations {"observation": [B, O], "action_mask": [B, A]}, as DQN's replay buffer
-            needs them; PPO asks for the masks by `action_masks` instead.
 
     Raises:
         ValueError: if `games` is in another autoreset mode.
     """
 
-    def __init__(self, games: TurnVectorEnv, mask_in_observation: bool = False):
+    def __init__(self, games: TurnVectorEnv):
         if games.autoreset_mode != AutoresetMode.SAME_STEP:
             raise ValueError(f"stable-baselines3 needs autoreset mode SameStep, not {games.autoreset_mode.value}")
         self.games = games
         self.reward_scale = 1 / max(1.0, float(abs(games.transitions.reward).max()))
-        self._mask_in_observation = mask_in_observation
         self._actions = np.zeros(games.num_envs, np.int64)
         self._seed: int | None = None
-        space: gym.Space[Any] = games.single_observation_space
-        if mask_in_observation:
-            space = gym.spaces.Dict(observation=space, action_mask=gym.spaces.MultiBinary(games.transitions.actions))
         self.render_mode = games.render_mode
-        super().__init__(games.num_envs, space, games.single_action_space)
+        nodes = gym.spaces.Box(0, games.transitions.tables.nodes, (1,), np.int32)
+        super().__init__(games.num_envs, nodes, games.single_action_space)
 
-    def reset(self) -> Any:
+    def reset(self) -> Nodes:
         """Begin all games; the first reset after `seed` uses the seed."""
-        observation, _ = self.games.reset(seed=self._seed)
+        self.games.reset(seed=self._seed)
         self._seed = None
-        return self._observed(observation)
+        return self._observed()
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Seed the next reset."""
@@ -55,13 +54,11 @@ class TurnVecEnv(VecEnv):
         """Take note of the actions."""
         self._actions = actions
 
-    def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Make the moves; infos of games that ended hold the "terminal_observation"."""
-        observation, reward, over, _, info = self.games.step(self._actions)
+    def step_wait(self) -> tuple[Nodes, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Make the moves; where a game ends, the observation is already that of the next."""
+        _, reward, over, _, _ = self.games.step(self._actions)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for game in np.flatnonzero(over):
-            infos[game]["terminal_observation"] = self._final(info["final_obs"][game])
-        return self._observed(observation), (reward * self.reward_scale).astype(np.float32), over, infos
+        return self._observed(), (reward * self.reward_scale).astype(np.float32), over, infos
 
     def close(self) -> None:
         """Nothing to close."""
@@ -83,12 +80,5 @@ class TurnVecEnv(VecEnv):
         """No game is wrapped."""
         return [False] * len(list(self._get_indices(indices)))
 
-    def _observed(self, observation: NDArray[np.uint8]) -> Any:
-        if not self._mask_in_observation:
-            return observation
-        return {"observation": observation, "action_mask": self.games.action_masks().view(np.int8)}
-
-    def _final(self, observation: NDArray[np.uint8]) -> Any:
-        if not self._mask_in_observation:
-            return observation
-        return {"observation": observation, "action_mask": np.zeros(self.games.transitions.actions, np.int8)}
+    def _observed(self) -> Nodes:
+        return self.games.nodes.astype(np.int32)[:, None]

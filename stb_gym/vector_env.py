@@ -117,6 +117,11 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
         observation = tables.observation.take(self._node, axis=0)
         return observation, reward, over, np.zeros(self.num_envs, np.bool_), infos
 
+    @property
+    def nodes(self) -> IntArray:
+        """[B] the nodes of the last observations, in the arrays of the game."""
+        return self._node
+
     def action_masks(self) -> NDArray[np.bool_]:
         """[B, A] True = legal: the masks of the last infos, as sb3-contrib asks for them."""
         return self.transitions.action_mask.take(self._node, axis=0).view(np.bool_)

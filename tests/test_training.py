@@ -21,6 +21,7 @@ from stb_gym import ShutTheBox, compile_game, evaluate, load_policy, solve
 from tests import reference
 from tests.twins import position, roll_at
 from training import evaluate as evaluating
+from training import plots
 from training import report as reporting
 from training import train as training
 from training.run import Run
@@ -223,3 +224,8 @@ def test_ctrl_c_leaves_a_run_that_can_be_read(tmp_path, capsys):
     assert run.result()["greedy"]["regret"] in [point.regret for point in run.curve()]
     assert evaluating.main([str(out)]) == 0
     assert not [path for path in out.iterdir() if path.name.startswith(".")]
+
+
+def test_strategies_too_near_another_are_left_out_of_the_picture():
+    regrets = {"random": 9.0, "perfect": 0.0, "nearly": 1.1, "good": 1.0, "bad": 8.0}
+    assert list(plots._apart(regrets)) == ["good", "bad"]

@@ -16,7 +16,7 @@ from training.run import Run
 from training.train import train
 
 OUT = Path("runs/demo")
-STEPS = 1_000_000
+STEPS = 3_000_000
 
 
 def demo() -> int:

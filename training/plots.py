@@ -21,7 +21,7 @@ def plot_regret(path: Path, curves: Mapping[str, Sequence[Point]], strategies: M
     Args:
         path: the PNG to write.
         curves: measurements by name of the run.
-        strategies: regret of strategies by name, drawn as horizontal lines.
+        strategies: regret of strategies by name, drawn as horizontal lines; those too near another are left out.
         unit: of the regret.
     """
     figure = Figure(figsize=(8, 4.5), layout="constrained")
@@ -31,7 +31,7 @@ def plot_regret(path: Path, curves: Mapping[str, Sequence[Point]], strategies: M
         axes.plot(steps, [max(point.regret, LEAST_REGRET) for point in points], color=colour, label=f"{name}, greedy")
         exploring = [max(point.exploring_regret, LEAST_REGRET) for point in points]
         axes.plot(steps, exploring, color=colour, linewidth=1, linestyle=":", label=f"{name}, exploring")
-    for name, regret in strategies.items():
+    for name, regret in _apart(strategies).items():
         axes.axhline(regret, color="#999999", linewidth=0.8, linestyle="--")
         axes.annotate(name, (0.995, regret), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8)
     axes.set(yscale="log", xlabel="steps", ylabel=f"exact regret ({unit})")
@@ -40,6 +40,15 @@ def plot_regret(path: Path, curves: Mapping[str, Sequence[Point]], strategies: M
     axes.grid(alpha=0.25)
     axes.legend(fontsize=8, loc="upper center")
     _save(path, figure)
+
+
+def _apart(strategies: Mapping[str, float]) -> dict[str, float]:
+    """The strategies whose names do not overlap on the axis, lowest regret first."""
+    kept: dict[str, float] = {}
+    for name, regret in sorted(strategies.items(), key=lambda entry: entry[1]):
+        if regret > 1.4 * max(kept.values(), default=0):
+            kept[name] = regret
+    return kept
 
 
 def plot_scores(path: Path, evaluations: Mapping[str, Evaluation]) -> None:

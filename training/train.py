@@ -32,7 +32,7 @@ class Task:
     """What is rewarded: score, shut or at-most:T."""
     rules: dict[str, int | str] = field(default_factory=dict)
     """Rules that differ from the environment's own, as names and values: --rules tiles 12 score count."""
-    steps: int = 1_500_000
+    steps: int = 6_000_000
     """Steps of all games together."""
     seed: int = 0
     """Seed of the dice, the network and the exploration."""
