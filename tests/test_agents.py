@@ -1,6 +1,6 @@
 """Learners: the adaptor to stable-baselines3, masks both ways, replay and targets, determinism, and learning."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import gymnasium as gym
 import numpy as np
@@ -8,6 +8,7 @@ import pytest
 import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
+from agents import policy_array
 from agents.config import ALGORITHMS, Config
 from agents.dqn import DQNSettings, random_legal
 from agents.networks import NodeNetwork, unary
@@ -92,6 +93,42 @@ def test_networks_tell_all_nodes_apart_and_know_what_is_legal():
     assert (network.legal.numpy() == tables.legal()).all()
     assert set(network.state_dict()) >= {"states.weight", "nodes.weight"}  # and none of the game's own arrays:
     assert not any(name.startswith(("_", "legal")) for name in network.state_dict())
+
+
+def test_networks_learn_a_vector_of_every_state_and_every_node():
+    tables = compile_game(ShutTheBox(tiles=6))
+    network = NodeNetwork(tables, 3, 16, 4)
+    nodes = tables.decisions[[5, 90]]
+    network(torch.as_tensor(nodes)).sum().backward()
+    for vectors, places in ((network.nodes, nodes), (network.states, tables.node_state[nodes])):
+        learns = vectors.weight.grad.abs().sum(dim=1).nonzero().ravel()
+        assert learns.tolist() == sorted(places.tolist())
+
+
+def test_policies_of_large_games_are_asked_for_in_parts(monkeypatch):
+    agent, game = learner("ppo"), ShutTheBox(tiles=6)
+    greedy, exploring = policies(game, agent)
+    monkeypatch.setattr(policy_array, "AT_ONCE", 100)
+    assert (policies(game, agent)[0] == greedy).all()
+    assert policies(game, agent)[1] == pytest.approx(exploring, abs=1e-6)
+
+
+def test_the_entropy_bonus_falls_to_nothing():
+    ppo = learner("ppo")
+    ppo.learn(4 * 64 * 16, Stop(2 * 64 * 16))
+    assert ppo.ent_coef == pytest.approx(SMALL["ppo"].entropy / 2)
+    ppo.learn(4 * 64 * 16)
+    assert ppo.ent_coef == 0
+
+
+def test_dqn_warms_up_with_random_moves():
+    dqn = Config("dqn", BOX, replace(SMALL["dqn"], exploration=0.0), {"tiles": 6}).learner()
+    dqn.learn(900)
+    nodes, actions = (
+        array[: dqn.replay_buffer.pos].ravel() for array in (dqn.replay_buffer.observations, dqn.replay_buffer.actions)
+    )
+    most = np.bincount(nodes).argmax()
+    assert len(set(actions[nodes == most])) == dqn.q_net.network.legal[most].sum() > 1
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
