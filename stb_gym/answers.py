@@ -166,6 +166,8 @@ def strategies(game: Game | None, options: argparse.Namespace) -> Result:
 def play(game: Game, options: argparse.Namespace) -> None:
     """Play in the terminal: a turn, or a round against strategies; with a coach who knows what every choice costs."""
     opponents = [(name, _player(game, name)) for name in options.against]
+    if not opponents and (options.ties != "all-win" or options.shut_wins or options.may_stop):
+        raise ValueError("ties, shut-wins and may-stop are rules of a round: name somebody to play it by --against")
     rules = Round(game, 1 + len(opponents), options.ties, options.shut_wins, options.may_stop)
     play_in_terminal(rules, options.objective, opponents, options.seat, options.coach, options.seed)
 

@@ -1,6 +1,7 @@
 """The command `stb-gym`: results on standard output, as tables or as JSON; everything else on standard error."""
 
 import argparse
+import io
 import json
 import os
 import signal
@@ -23,6 +24,8 @@ SPEAK_THEMSELVES = (answers.simulate, answers.play, answers.tables)
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status (0, or 2 for bad input, which is explained in one line)."""
     options = _parser().parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that has no frames for the tiles shows the rest
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are cleared away
     try:
         game = _game(options)

@@ -248,12 +248,30 @@ def test_bad_arguments_are_one_line_and_status_2(capsys):
         ("threes --against random --objective shut", "objective shut is for playing alone: a round is played to win"),
         ("threes --against random --may-stop", "may_stop needs a game whose points only fall"),
         ("threes --against no-such-file.npz", "there is no policy file no-such-file.npz"),
+        ("shut-the-box --shut-wins", "ties, shut-wins and may-stop are rules of a round: name somebody"),
+        ("shut-the-box --ties split", "ties, shut-wins and may-stop are rules of a round: name somebody"),
     ]:
         assert main(["play", *arguments.split()]) == 2
         printed = capsys.readouterr()
         assert printed.out == ""
         assert printed.err.startswith(f"stb-gym: {message}")
         assert printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("shell", ["{} </dev/null", "{} <&-"])
+def test_who_cannot_type_is_bid_goodbye(shell):
+    command = shell.format(f"{COMMAND} play threes --seed 1")
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("Goodbye.\n")
+
+
+def test_a_terminal_without_frames_for_the_tiles_shows_their_numbers():
+    environment = os.environ | {"PYTHONIOENCODING": "latin-1"}
+    command = [COMMAND, "play", "shut-the-box", "--seed", "1"]
+    done = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "? 8 ?? 9 ?" in done.stdout
 
 
 # What the coach says.
