@@ -81,9 +81,6 @@ class NodePolicy(MaskableActorCriticPolicy):
                 torch.nn.init.orthogonal_(layer.weight, scale)  # as sb3 does
                 torch.nn.init.zeros_(layer.bias)
         self.optimizer = torch.optim.Adam(self.parameters(), lr_schedule(1), eps=1e-5, fused=True)  # sb3's eps for PPO
-        self._forget()
-
-    def _forget(self) -> None:
         nodes, actions = self.actor.legal.shape
         self._met = torch.zeros(nodes, dtype=torch.bool)
         self._log_probability, self._value = torch.zeros(nodes, actions), torch.zeros(nodes)
@@ -91,7 +88,7 @@ class NodePolicy(MaskableActorCriticPolicy):
     def set_training_mode(self, mode: bool) -> None:
         """Called before every rollout and every update: what was computed before is out of date."""
         super().set_training_mode(mode)
-        self._forget()
+        self._met.zero_()
 
     def log_probabilities(self, nodes: torch.Tensor) -> torch.Tensor:
         """[B, A] at nodes [B]."""

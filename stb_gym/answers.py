@@ -19,7 +19,8 @@ from stb_gym.policy import Policy, load_policy
 from stb_gym.rounds import Round
 from stb_gym.show import Result
 from stb_gym.shut_the_box import ShutTheBox
-from stb_gym.strategies import strategy
+from stb_gym.strategies import in_words, strategy
+from stb_gym.turns import edges_of
 
 
 def solve(game: Game, options: argparse.Namespace) -> Result:
@@ -79,8 +80,7 @@ def advise(game: Game, options: argparse.Namespace) -> Result:
     solution = stb_gym.solve(game, options.objective)
     tables = solution.tables
     node = tables.find_node(tables.find_state(held, dice), np.asarray(roll))
-    edges = range(tables.edge_start[node], tables.edge_start[node + 1])
-    best_first = sorted(edges, key=lambda edge: solution.edge_loss[edge])
+    best_first = sorted(edges_of(tables, node), key=lambda edge: solution.edge_loss[edge])
     moves = [
         {
             **game.describe_move(int(tables.edge_action[edge])),
@@ -148,15 +148,11 @@ def match(game: Game, options: argparse.Namespace) -> Result:
 
 def strategies(game: Game | None, options: argparse.Namespace) -> Result:
     """The named strategies and, for a game, what they are worth."""
-    listed = {
-        name: {key: (play.__doc__ or "").partition("\n")[0] for key, play in known.items()}
-        for name, known in stb_gym.STRATEGIES.items()
-    }
     parse_objective(options.objective)
     if game is None:
-        return {"strategies": listed}
+        return {"strategies": {name: in_words(name) for name in stb_gym.STRATEGIES}}
     rows = []
-    for name, words in listed[game.name].items():
+    for name, words in in_words(game.name).items():
         evaluation = stb_gym.evaluate(game, stb_gym.strategy(game, name), options.objective)
         numbers = {"value": evaluation.value, "regret": evaluation.regret}
         rows.append({"name": name, "plays": words, **numbers, "shut_probability": evaluation.shut_probability})

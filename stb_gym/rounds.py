@@ -118,17 +118,18 @@ class Round:
                 function answers is no policy of the game.
         """
         plays = self._named(plays)
-        return self._asked(plays, standing) if callable(plays) else plays
+        return self._asked(plays, standing)[0] if callable(plays) else plays
 
-    def _asked(self, plays: Callable[[TurnTables, Standing], Policy], standing: Standing) -> Policy:
-        """What a function of the standing answers, if that is a policy."""
+    def _asked(
+        self, plays: Callable[[TurnTables, Standing], Policy], standing: Standing
+    ) -> tuple[Policy, NDArray[np.float64]]:
+        """The policy that a function of the standing answers, and its weights [E]."""
         self.standings.find(standing)
         try:
             policy = np.asarray(plays(self.tables, standing))
-            edge_weights(self.tables, policy)
+            return policy, edge_weights(self.tables, policy)
         except (TypeError, ValueError) as error:
             raise ValueError(f"the strategy asked at {standing}: {error}") from error
-        return policy
 
     def _named(self, plays: RoundStrategy) -> Policy | Callable[[TurnTables, Standing], Policy]:
         """A strategy, by name or not, as a policy or a function of the standing."""
@@ -148,7 +149,7 @@ class Round:
 
         def weights_at(block: IntArray) -> Weights:
             met = [self.standings.standing(index, self.players - 1 - seat) for index in block.tolist()]
-            return np.stack([edge_weights(self.tables, self._asked(plays, at)) for at in met], axis=1)
+            return np.stack([self._asked(plays, at)[1] for at in met], axis=1)
 
         return self._play(seat, weights_at)
 

@@ -111,17 +111,17 @@ def approximation(tables: TurnTables, standing: Standing = FIRST_OF_TWO) -> Poli
     greatest chance of a final score strictly below t.
     """
     scores = np.arange(tables.final_score.max() + 1)
-    utility = (1 - chance_to_beat(tables)) ** standing.after
+    utility = (1 - chance_to_beat(tables)[tables.start]) ** standing.after
     if standing.lead is not None:
         utility[scores > standing.lead] = 0
     return _lowest(tables, optimal_edges(tables, *optimise(tables, utility[tables.final_score])))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def chance_to_beat(tables: TurnTables) -> NDArray[np.float64]:
-    """[T] the greatest chance of a final score strictly below 0, 1, 2 ... up to the highest."""
+    """[S, T] the greatest chance, at every state, of a final score strictly below 0, 1, 2 ... up to the highest."""
     below = tables.final_score[:, None] < np.arange(tables.final_score.max() + 1)
-    chances = optimise(tables, below.astype(float))[0][tables.start]
+    chances, _ = optimise(tables, below.astype(float))
     chances.flags.writeable = False  # it is kept
     return chances
 
@@ -180,6 +180,11 @@ STRATEGIES: dict[str, dict[str, Callable[[TurnTables], Policy]]] = {
 
 # Strategies of every game that look at the standing when they are played in a round.
 ROUND_STRATEGIES: dict[str, Callable[[TurnTables, Standing], Policy]] = {"approximation": approximation}
+
+
+def in_words(game_name: str) -> dict[str, str]:
+    """What every strategy of a game does, in a line each."""
+    return {name: (plays.__doc__ or "").partition("\n")[0] for name, plays in STRATEGIES[game_name].items()}
 
 
 def strategy(game: Game, name: str) -> Policy:

@@ -177,7 +177,7 @@ def test_openings():
     assert table.columns["expected points"].values == pytest.approx(sorted(values), abs=1e-9)
     shut = [row["chance of score 0"] * row["chance of the roll"] for row in rows.values()]
     assert sum(shut) == pytest.approx(0.0714316223, abs=1e-9)
-    assert rows["9"]["best for the score"] == "shut 9"
+    assert rows["9"]["best for the points"] == "shut 9"
     assert len(table_of(THREES, "openings")) == 252
 
 

@@ -27,7 +27,7 @@ def demo() -> int:
         milliseconds = 1000 * (time.perf_counter() - began)
         print(f"{name}: perfect play leaves {solution.value:.9f} points (compiled and solved in {milliseconds:.1f} ms)")
     print(f"training masked PPO on stb_gym/ShutTheBox-v0 for {STEPS:,} steps, measured exactly on the way")
-    torch.set_num_threads(1)  # a second thread gains a tenth, and runs are repeatable with one
+    torch.set_num_threads(1)  # runs are repeatable with one
     config = Config("ppo", "stb_gym/ShutTheBox-v0", PPOSettings(), steps=STEPS)
     try:
         train(config, OUT, overwrite=True)

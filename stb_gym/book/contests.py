@@ -43,8 +43,8 @@ def winning(game: Game, players: int = PLAYERS) -> Table:
         game: the rules.
         players: of the round, 2 or more.
     """
-    survival = Round(game, players).solve().survival
-    beaten = chance_to_beat(compile_game(game))
+    survival, tables = Round(game, players).solve().survival, compile_game(game)
+    beaten = chance_to_beat(tables)[tables.start]
     columns = {"score": column("d", range(len(beaten)))}
     for after in range(1, players):
         columns[f"{after} after"] = column(".2%", survival[after])

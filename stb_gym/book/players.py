@@ -7,7 +7,7 @@ from stb_gym.book.table import Table, column
 from stb_gym.evaluate import evaluate, score_chances
 from stb_gym.game import Game
 from stb_gym.simulate import simulate
-from stb_gym.strategies import STRATEGIES, strategy
+from stb_gym.strategies import STRATEGIES, in_words, strategy
 from stb_gym.tables import compile_game
 
 GAMES = 20_000
@@ -28,7 +28,7 @@ def strategies(game: Game) -> Table:
             "regret": column(".6f", (evaluation.regret for evaluation in evaluations)),
             "chance of score 0": column(".4%", (evaluation.shut_probability for evaluation in evaluations)),
             "mean throws": column(".4f", (evaluation.mean_throws for evaluation in evaluations)),
-            "how it plays": column("", ((play.__doc__ or "").partition("\n")[0] for play in known.values())),
+            "how it plays": column("", in_words(game.name).values()),
         },
     ).take(np.argsort(values, kind="stable"))
 

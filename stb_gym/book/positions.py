@@ -67,11 +67,14 @@ def openings(game: Game) -> Table:
         "roll": column("", (rolled[node] for node in at)),
         "chance of the roll": column(".4%", tables.node_probability[at]),
     }
-    for objective, value, spec in (("score", "expected points", ".4f"), ("shut", "chance of score 0", ".4%")):
+    for objective, value, wish, spec in (
+        ("score", "expected points", "the points", ".4f"),
+        ("shut", "chance of score 0", "score 0", ".4%"),
+    ):
         solution = solve(game, objective)
         moves = moves_in_words(tables, solution.optimal)
         columns[value] = column(spec, solution.node_value[at])
-        columns[f"best for the {objective}"] = column("", (moves[place] for place in first))
+        columns[f"best for {wish}"] = column("", (moves[place] for place in first))
     luckiest = np.argsort(solve(game).node_value[at], kind="stable")
     return Table(
         "First rolls, luckiest first",

@@ -9,8 +9,7 @@ from stb_gym.book.scorings import scorings
 from stb_gym.book.table import Table, column
 from stb_gym.evaluate import expected
 from stb_gym.policy import edge_weights
-from stb_gym.solve import optimise
-from stb_gym.strategies import strategy
+from stb_gym.strategies import chance_to_beat, strategy
 from stb_gym.tables import compile_game
 from stb_gym.threes import Threes
 
@@ -74,9 +73,7 @@ def take_or_rethrow(game: Threes) -> Table:
 
 def _chances_below(game: Threes) -> NDArray[np.float64]:
     """[T, dice + 1] the greatest chance of points below 0, 1, 2 ... from 0, 1, 2 ... dice."""
-    tables = compile_game(game)
-    below = tables.final_score[:, None] < np.arange(tables.final_score.max() + 1)
-    return optimise(tables, below.astype(float))[0][_without_points(game, least=0)].T
+    return chance_to_beat(compile_game(game))[_without_points(game, least=0)].T
 
 
 def _without_points(game: Threes, least: int = 1) -> list[int]:
