@@ -21,6 +21,7 @@ from stable_baselines3 import DQN
 from stable_baselines3.dqn.policies import DQNPolicy
 
 from agents.networks import NodeNetwork
+from agents.replay import NodeReplayBuffer
 from agents.vec_env import TurnVecEnv
 from stb_gym.game import IntArray, check_integer
 from stb_gym.vector_env import TurnVectorEnv
@@ -68,17 +69,19 @@ class MaskedQNetwork(torch.nn.Module):
         super().__init__()
         self.network = network
 
-    def forward(self, observation: torch.Tensor) -> torch.Tensor:
-        """[B, A] action values at observed nodes [B, 1]."""
-        nodes, place = torch.unique(observation[:, 0].long(), return_inverse=True)
-        return self.network(nodes).masked_fill(~self.network.legal[nodes], ILLEGAL_VALUE)[place]
+    def forward(self, nodes: torch.Tensor) -> torch.Tensor:
+        """[B, A] action values at nodes [B]; best called with distinct nodes."""
+        return self.network(nodes).masked_fill(~self.network.legal[nodes], ILLEGAL_VALUE)
 
     def set_training_mode(self, mode: bool) -> None:
         """Nothing in the network depends on it."""
         self.train(mode)
 
-    def _predict(self, observation: torch.Tensor, deterministic: bool = True) -> torch.Tensor:
-        return self(observation).argmax(dim=1)
+    @torch.no_grad()
+    def greedy(self, nodes: torch.Tensor) -> torch.Tensor:
+        """[B] the best action at nodes [B]."""
+        distinct, place = torch.unique(nodes, return_inverse=True)
+        return self(distinct).argmax(dim=1)[place]
 
 
 class NodeQPolicy(DQNPolicy):
@@ -104,6 +107,7 @@ class MaskedDQN(DQN):
     """DQN over nodes."""
 
     policy: NodeQPolicy
+    replay_buffer: NodeReplayBuffer  # type: ignore[assignment]
 
     _future: torch.Tensor | None = None
 
@@ -111,8 +115,7 @@ class MaskedDQN(DQN):
         self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False
     ) -> tuple[NDArray[np.int64], Any]:
         """Greedy actions; unless `deterministic`, each is replaced by a random legal one with the exploration rate."""
-        with torch.no_grad():
-            actions = np.asarray(self.policy.q_net._predict(torch.as_tensor(observation)))
+        actions = np.asarray(self.policy.q_net.greedy(torch.as_tensor(observation[:, 0]).long()))
         if not deterministic:
             explores = torch.rand(actions.shape).numpy() < self.exploration_rate
             actions = np.where(explores, self._random_legal(observation), actions)
@@ -126,6 +129,15 @@ class MaskedDQN(DQN):
         actions = self._random_legal(self._last_obs) if warm_up else self.predict(self._last_obs)[0]
         return actions, actions
 
+    def _store_transition(
+        self, replay_buffer: Any, buffer_action: Any, new_obs: Any, reward: Any, dones: Any, infos: Any
+    ) -> None:
+        replay_buffer.add(self._last_obs, new_obs, buffer_action, reward, dones, infos)
+        self._last_obs = new_obs
+
+    def _update_info_buffer(self, infos: Any, dones: Any = None) -> None:
+        """Nothing: the games tell no statistics."""
+
     def _on_step(self) -> None:
         super()._on_step()
         if self._n_calls % max(self.target_update_interval // self.n_envs, 1) == 0:
@@ -133,11 +145,11 @@ class MaskedDQN(DQN):
 
     @torch.no_grad()
     def future(self) -> torch.Tensor:
-        """[N] the value of every node by the target network, 0 where the game is over."""
+        """[N + 1] the value of every node by the target network, 0 where the game is over."""
         if self._future is None:
             legal = self.policy.q_net.network.legal
-            values = self.policy.q_net_target(torch.arange(len(legal))[:, None]).max(dim=1).values
-            self._future = torch.where(legal.any(dim=1), values, 0.0)
+            values = self.policy.q_net_target(torch.arange(len(legal))).max(dim=1).values
+            self._future = torch.cat([torch.where(legal.any(dim=1), values, 0.0), torch.zeros(1)])
         return self._future
 
     def train(self, gradient_steps: int, batch_size: int = 100) -> None:
@@ -145,10 +157,10 @@ class MaskedDQN(DQN):
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
         for _ in range(gradient_steps):
-            batch = self.replay_buffer.sample(batch_size)  # type: ignore[union-attr]
-            target = batch.rewards[:, 0] + (1 - batch.dones[:, 0]) * self.future()[batch.next_observations[:, 0].long()]
-            value = self.policy.q_net(batch.observations).gather(1, batch.actions.long())[:, 0]
-            loss = torch.nn.functional.mse_loss(value, target)
+            batch = self.replay_buffer.sample(batch_size)
+            nodes, place = torch.unique(batch.node, return_inverse=True)
+            value = self.policy.q_net(nodes)[place, batch.action]
+            loss = torch.nn.functional.mse_loss(value, batch.reward + self.future()[batch.next])
             self.policy.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
@@ -182,6 +194,7 @@ def make_dqn(games: TurnVectorEnv, settings: DQNSettings, seed: int, tensorboard
         TurnVecEnv(games),
         learning_rate=lambda remaining: settings.learning_rate * max(remaining, 0.0),
         buffer_size=settings.buffer_size,
+        replay_buffer_class=NodeReplayBuffer,  # type: ignore[arg-type]
         learning_starts=settings.learning_starts,
         batch_size=settings.batch_size,
         gamma=1.0,

@@ -12,7 +12,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.buffers import RolloutBuffer
 
 from agents.networks import NodeNetwork
 from agents.vec_env import TurnVecEnv
@@ -83,7 +85,8 @@ class NodePolicy(MaskableActorCriticPolicy):
         self.optimizer = torch.optim.Adam(self.parameters(), lr_schedule(1), eps=1e-5, fused=True)  # sb3's eps for PPO
         nodes, actions = self.actor.legal.shape
         self._met = torch.zeros(nodes, dtype=torch.bool)
-        self._log_probability, self._value = torch.zeros(nodes, actions), torch.zeros(nodes)
+        self._value, self._log_probability = torch.zeros(nodes), torch.zeros(nodes, actions)
+        self._upper = torch.zeros(nodes, actions)
 
     def set_training_mode(self, mode: bool) -> None:
         """Called before every rollout and every update: what was computed before is out of date."""
@@ -95,26 +98,30 @@ class NodePolicy(MaskableActorCriticPolicy):
         return torch.log_softmax(self.actor(nodes).masked_fill(~self.actor.legal[nodes], IMPOSSIBLE), dim=1)
 
     @torch.no_grad()
-    def _look_up(self, observation: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log probabilities [B, A] and values [B] at observed nodes [B, 1]."""
+    def _meet(self, observation: torch.Tensor) -> torch.Tensor:
+        """The observed nodes [B], of which everything can be looked up now."""
         nodes = observation[:, 0].long()
         new = torch.unique(nodes[~self._met[nodes]])
-        self._log_probability[new], self._value[new] = self.log_probabilities(new), self.critic(new)[:, 0]
         self._met[new] = True
-        return self._log_probability[nodes], self._value[nodes]
+        self._value[new], self._log_probability[new] = self.critic(new)[:, 0], self.log_probabilities(new)
+        upper = self._log_probability[new].exp().cumsum(dim=1)
+        self._upper[new] = torch.where(upper < upper[:, -1:], upper, 1.0)  # above every random number
+        return nodes
 
     def forward(
         self, obs: torch.Tensor, deterministic: bool = False, action_masks: Any = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Actions [B], values [B, 1] and log probabilities [B] of the actions."""
-        log_probability, value = self._look_up(obs)
-        best = log_probability.argmax(dim=1)
-        actions = best if deterministic else torch.multinomial(log_probability.exp(), 1)[:, 0]
-        return actions, value[:, None], log_probability.gather(1, actions[:, None])[:, 0]
+        nodes = self._meet(obs)
+        if deterministic:
+            actions = self._log_probability[nodes].argmax(dim=1)
+        else:
+            actions = (self._upper[nodes] <= torch.rand(len(nodes), 1)).sum(dim=1)
+        return actions, self._value[nodes, None], self._log_probability[nodes, actions]
 
     def predict_values(self, obs: Any) -> torch.Tensor:
         """[B, 1] values."""
-        return self._look_up(obs)[1][:, None]
+        return self._value[self._meet(obs), None]
 
     def _predict(self, observation: Any, deterministic: bool = False, action_masks: Any = None) -> torch.Tensor:
         return self(observation, deterministic)[0]
@@ -129,6 +136,16 @@ class NodePolicy(MaskableActorCriticPolicy):
         return value[place, 0], log_probability[place, actions.long()], entropy[place]
 
 
+class NodeRolloutBuffer(MaskableRolloutBuffer):
+    """A rollout buffer without masks, which the policy looks up."""
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.mask_dims = 1
+        self.action_masks = np.ones((self.buffer_size, self.n_envs, 1), np.float32)
+        RolloutBuffer.reset(self)
+
+
 class MaskedPPO(MaskablePPO):
     """MaskablePPO over nodes, whose entropy bonus falls linearly to 0 over the training."""
 
@@ -137,6 +154,13 @@ class MaskedPPO(MaskablePPO):
     def __init__(self, *args: Any, entropy: float = 0.0, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.entropy = entropy
+
+    def learn(self, *args: Any, **options: Any) -> "MaskedPPO":
+        """Learn as MaskablePPO does; masks are looked up by the policy instead of asked for."""
+        return super().learn(*args, use_masking=False, **options)
+
+    def _update_info_buffer(self, infos: Any, dones: Any = None) -> None:
+        """Nothing: the games tell no statistics."""
 
     def train(self) -> None:
         """One update, with the entropy bonus of the moment."""
@@ -167,6 +191,7 @@ def make_ppo(games: TurnVectorEnv, settings: PPOSettings, seed: int, tensorboard
         gamma=1.0,
         gae_lambda=settings.gae_lambda,
         clip_range=settings.clip_range,
+        rollout_buffer_class=NodeRolloutBuffer,
         policy_kwargs={"network": network},
         seed=seed,
         device="cpu",

@@ -34,6 +34,7 @@ class TurnVecEnv(VecEnv):
         self.games = games
         self.reward_scale = 1 / max(1.0, float(abs(games.transitions.reward).max()))
         self._actions = np.zeros(games.num_envs, np.int64)
+        self._infos: list[dict[str, Any]] = [{}] * games.num_envs
         self._seed: int | None = None
         self.render_mode = games.render_mode
         nodes = gym.spaces.Box(0, games.transitions.tables.nodes, (1,), np.int32)
@@ -57,8 +58,7 @@ class TurnVecEnv(VecEnv):
     def step_wait(self) -> tuple[Nodes, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Make the moves; where a game ends, the observation is already that of the next."""
         _, reward, over, _, _ = self.games.step(self._actions)
-        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        return self._observed(), (reward * self.reward_scale).astype(np.float32), over, infos
+        return self._observed(), (reward * self.reward_scale).astype(np.float32), over, self._infos
 
     def close(self) -> None:
         """Nothing to close."""

@@ -7,14 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym import render
-from stb_gym.game import Game, check_choice, make_game, throw_faces
+from stb_gym.game import ILLEGAL, Game, check_choice, make_game, throw_faces
 from stb_gym.policy import node_of
 from stb_gym.shut_the_box import ShutTheBox
 from stb_gym.threes import Threes
 from stb_gym.transitions import Transitions, transitions
 
 Observation = NDArray[np.uint8]
-ILLEGAL = ("end", "raise")
 RENDER_MODES = ["ansi", "rgb_array"]
 THROWS_AT_ONCE = 1024
 

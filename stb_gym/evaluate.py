@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.game import Game
-from stb_gym.policy import Policy, edge_weights
+from stb_gym.game import ILLEGAL, Game, check_choice
+from stb_gym.policy import Policy, edge_weights, edge_weights_and_forfeits
 from stb_gym.solve import Solution, solve
 from stb_gym.tables import Level, TurnTables
 
@@ -52,12 +52,14 @@ class Evaluation:
     Attributes:
         optimum: the solution it is measured against.
         weights: [E] the probability of every edge at its node.
+        forfeits: [N] the probability of an illegal action at every node, which ends the turn with the worst score.
         visits: [N] expected visits of every node in a turn.
         value: expected value of a turn.
     """
 
     optimum: Solution
     weights: NDArray[np.float64]
+    forfeits: NDArray[np.float64]
     visits: NDArray[np.float64]
     value: float
 
@@ -70,7 +72,7 @@ class Evaluation:
     def loss(self) -> NDArray[np.float64]:
         """[N] what the policy's choice at each node loses, if play were perfect afterwards."""
         lost = np.bincount(self.tables.edge_node, self.weights * self.optimum.edge_loss, self.tables.nodes)
-        return np.maximum(lost, 0)
+        return np.maximum(lost + self.forfeits * (self.optimum.node_utility - _worst(self.optimum)), 0)
 
     @cached_property
     def regret(self) -> float:
@@ -80,7 +82,7 @@ class Evaluation:
     @cached_property
     def random_value(self) -> float:
         """Expected value of a turn of uniformly random legal play."""
-        return _value(self.optimum, self.tables.uniform)
+        return _value(self.optimum, self.tables.uniform, 0.0)
 
     @cached_property
     def gap_closed(self) -> float:
@@ -91,7 +93,8 @@ class Evaluation:
     @cached_property
     def _departs(self) -> NDArray[Any]:
         """[N] the probability that the policy takes an action that is not optimal."""
-        return np.bincount(self.tables.edge_node, self.weights * ~self.optimum.optimal, self.tables.nodes)
+        departs = np.bincount(self.tables.edge_node, self.weights * ~self.optimum.optimal, self.tables.nodes)
+        return departs + self.forfeits
 
     @cached_property
     def agreement(self) -> float:
@@ -108,7 +111,13 @@ class Evaluation:
     def score_distribution(self) -> dict[int, float]:
         """The probability of every final score that can occur, lowest first."""
         probability = score_chances(self.tables, self.visits)
+        probability[-1] += self.illegal_mass
         return {int(score): float(probability[score]) for score in np.flatnonzero(probability)}
+
+    @property
+    def illegal_mass(self) -> float:
+        """The chance that a turn ends with an illegal action."""
+        return float(self.visits @ self.forfeits)
 
     @property
     def shut_probability(self) -> float:
@@ -131,6 +140,7 @@ class Evaluation:
             "agreement_by_visits": self.agreement_by_visits,
             "shut_probability": self.shut_probability,
             "mean_throws": self.mean_throws,
+            "illegal_mass": self.illegal_mass,
         }
 
     def mistakes(self, limit: int | None = None) -> list[Mistake]:
@@ -150,29 +160,41 @@ class Evaluation:
         )
 
 
-def evaluate(game: Game, policy: Policy, objective: str = "score") -> Evaluation:
+def evaluate(game: Game, policy: Policy, objective: str = "score", illegal: str = "raise") -> Evaluation:
     """Evaluate a policy exactly.
 
     Args:
         game: the rules.
         policy: [N] actions or [N, A] probabilities.
         objective: "score", "shut" or "at-most:T".
+        illegal: as in the environments: "raise" refuses a policy that takes an illegal action; with "end" such an
+            action ends the turn with the worst score there is.
 
     Raises:
-        ValueError: if there is no such objective, or the policy does not fit the game, has weight on an illegal action
-            or is no distribution, naming the first (state, roll) where it is not.
+        ValueError: if there is no such objective, or the policy does not fit the game, takes an illegal action that is
+            refused, or is no distribution, naming the first (state, roll) where it is not.
     """
+    check_choice("treatment of illegal actions", illegal, ILLEGAL)
     optimum = solve(game, objective)
     tables = optimum.tables
-    weights = edge_weights(tables, policy)
-    return Evaluation(optimum, weights, expected_visits(tables, weights), _value(optimum, weights))
+    if illegal == "end":
+        weights, forfeits = edge_weights_and_forfeits(tables, policy)
+    else:
+        weights, forfeits = edge_weights(tables, policy), np.zeros(tables.nodes)
+    visits = expected_visits(tables, weights)
+    return Evaluation(optimum, weights, forfeits, visits, _value(optimum, weights, float(visits @ forfeits)))
 
 
-def _value(optimum: Solution, weights: NDArray[np.float64]) -> float:
-    """The value of a turn in which every edge is taken with the given probability at its node."""
+def _value(optimum: Solution, weights: NDArray[np.float64], forfeited: float) -> float:
+    """The value of a turn in which edges are taken with probabilities `weights` [E], and some chance to forfeit it."""
     tables, goal = optimum.tables, optimum.objective
     state_utility, _ = expected(tables, weights, goal.utility(tables.final_score).astype(float))
-    return float(goal.sign * state_utility[tables.start])
+    return float(goal.sign * (state_utility[tables.start] + forfeited * _worst(optimum)))
+
+
+def _worst(optimum: Solution) -> float:
+    """The utility of the worst score there is."""
+    return float(optimum.objective.utility(optimum.tables.final_score).min())
 
 
 def expected(

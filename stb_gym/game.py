@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 IntArray = NDArray[np.integer[Any]]
+ILLEGAL = ("end", "raise")  # what may be done about an illegal action: it ends the turn, or raises an error
 LARGEST_THROW_TABLE = 2**22  # throws: a second to count, and as many entries to sample from
 
 

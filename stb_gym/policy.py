@@ -28,9 +28,26 @@ def edge_weights(tables: TurnTables, policy: Policy) -> NDArray[np.float64]:
         ValueError: if the array does not fit the game, has weight on an illegal action, or is no distribution, naming
             the first (state, roll) where it is not.
     """
+    weights, forfeits = edge_weights_and_forfeits(tables, policy)
+    policy = np.asarray(policy)
+    if policy.ndim == 1:
+        _refuse(tables, forfeits > 0, lambda node: f"takes the illegal action {policy[node]}")
+    _refuse(tables, forfeits > 0, lambda node: f"has weight on the illegal action {_first(tables, policy, node)}")
+    return weights
+
+
+def edge_weights_and_forfeits(tables: TurnTables, policy: Policy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The same weights [E] of a policy that may take illegal actions, and the probability [N] that it does.
+
+    Raises:
+        ValueError: if the array does not fit the game, or is no distribution, naming the first (state, roll) where it
+            is not.
+    """
     policy = np.asarray(policy)
     if policy.shape == (tables.nodes,) and np.issubdtype(policy.dtype, np.integer):
-        return _weights_of_actions(tables, policy)
+        weights = (tables.edge_action == policy[tables.edge_node]).astype(float)
+        taken = np.bincount(tables.edge_node, weights, tables.nodes)
+        return weights, np.where(np.diff(tables.edge_start) > 0, 1 - taken, 0)
     if policy.shape == (tables.nodes, tables.actions) and np.issubdtype(policy.dtype, np.floating):
         return _weights_of_probabilities(tables, policy)
     raise ValueError(
@@ -39,22 +56,15 @@ def edge_weights(tables: TurnTables, policy: Policy) -> NDArray[np.float64]:
     )
 
 
-def _weights_of_actions(tables: TurnTables, policy: Policy) -> NDArray[np.float64]:
-    weights = (tables.edge_action == policy[tables.edge_node]).astype(float)
-    found = np.add.reduceat(weights, tables.edge_start[tables.decisions])
-    _refuse(tables, found == 0, lambda node: f"takes the illegal action {policy[node]}")
-    return weights
-
-
-def _weights_of_probabilities(tables: TurnTables, policy: Policy) -> NDArray[np.float64]:
+def _weights_of_probabilities(tables: TurnTables, policy: Policy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     weights = policy[tables.edge_node, tables.edge_action].astype(float)
-    illegal = np.count_nonzero(policy, axis=1) - np.bincount(tables.edge_node, weights != 0, tables.nodes)
     total = policy.sum(axis=1, dtype=float)
     at = tables.decisions
-    _refuse(tables, ~(policy[at] >= 0).all(axis=1), lambda node: "has a probability that is negative or not a number")
-    _refuse(tables, illegal[at] > 0, lambda node: f"has weight on the illegal action {_first(tables, policy, node)}")
-    _refuse(tables, abs(total[at] - 1) > 1e-5, lambda node: f"has probabilities that sum to {total[node]:g}, not 1")
-    return weights / total[tables.edge_node]
+    _refuse(tables, ~(policy >= 0).all(axis=1), lambda node: "has a probability that is negative or not a number")
+    _refuse(tables, abs(total - 1) > 1e-5, lambda node: f"has probabilities that sum to {total[node]:g}, not 1")
+    illegal = np.zeros(tables.nodes)
+    illegal[at] = policy[at].sum(axis=1, where=~tables.legal(at), dtype=float) / total[at]
+    return weights / total[tables.edge_node], illegal
 
 
 def _first(tables: TurnTables, policy: Policy, node: int) -> int:
@@ -62,6 +72,8 @@ def _first(tables: TurnTables, policy: Policy, node: int) -> int:
 
 
 def _refuse(tables: TurnTables, broken: Any, fault: Callable[[int], str]) -> None:
+    """Refuse a policy that is broken [N] at a node that has a legal action."""
+    broken = broken[tables.decisions]
     if broken.any():
         node = int(tables.decisions[broken.argmax()])
         raise ValueError(f"the policy {fault(node)} at {tables.describe_node(node)}")

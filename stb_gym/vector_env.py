@@ -8,8 +8,8 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from stb_gym.env import ILLEGAL, RENDER_MODES, draw
-from stb_gym.game import Game, IntArray, check_choice, check_integer, make_game
+from stb_gym.env import RENDER_MODES, draw
+from stb_gym.game import ILLEGAL, Game, IntArray, check_choice, check_integer, make_game
 from stb_gym.policy import node_of
 from stb_gym.shut_the_box import ShutTheBox
 from stb_gym.threes import Threes
