@@ -1,37 +1,71 @@
-"""The network of a learner on disk: weights in safetensors, everything else in JSON; loading executes nothing."""
+"""A learner on disk: arrays in safetensors, everything else in JSON; files are whole, and loading executes nothing."""
 
+import json
 from pathlib import Path
+from typing import Any
 
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
 
-from agents.config import Learner
+from agents.learner import Learner, Snapshot
 from stb_gym.files import write_aside
+
+ENTRIES = "entries"  # of the metadata of a checkpoint
 
 
 def save_weights(path: Path, learner: Learner) -> None:
-    """Write the weights of a learner's networks."""
-    weights = {name: tensor.contiguous() for name, tensor in learner.policy.state_dict().items()}
-    with write_aside(path) as aside:
-        aside.write_bytes(save(weights))
+    """Write what a learner has learned."""
+    _write(path, learner.weights(), None)
 
 
 def load_weights(path: Path, learner: Learner) -> None:
     """Read weights that `save_weights` wrote into a learner of the same configuration.
 
     Raises:
-        ValueError: if the file is missing, is damaged, or does not fit the learner's networks.
+        ValueError: if the file is missing, is damaged, or does not fit the learner.
     """
+    weights, _ = _read(path)
+    wanted = learner.weights()
+    if {n: (a.shape, a.dtype) for n, a in weights.items()} != {n: (a.shape, a.dtype) for n, a in wanted.items()}:
+        raise ValueError(f"{path} does not fit its configuration")
+    if not all(np.isfinite(array).all() for array in weights.values()):
+        raise ValueError(f"{path} holds numbers that are not finite")
+    learner.load_weights(weights)
+
+
+def save_snapshot(path: Path, snapshot: Snapshot) -> None:
+    """Write a snapshot: arrays, and what JSON can hold."""
+    arrays = {name: entry for name, entry in snapshot.items() if isinstance(entry, np.ndarray)}
+    others = {name: entry for name, entry in snapshot.items() if name not in arrays}
+    _write(path, arrays, {ENTRIES: json.dumps(others)})
+
+
+def load_snapshot(path: Path) -> dict[str, Any]:
+    """Read a snapshot.
+
+    Raises:
+        ValueError: if the file is missing, is damaged or holds no snapshot.
+    """
+    arrays, metadata = _read(path)
     try:
-        weights = load_file(path)
+        return {**json.loads(metadata[ENTRIES]), **arrays}
+    except (KeyError, ValueError, TypeError):
+        raise ValueError(f"{path} holds no snapshot") from None
+
+
+def _write(path: Path, arrays: dict[str, NDArray[Any]], metadata: dict[str, str] | None) -> None:
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    with write_aside(path) as aside:
+        aside.write_bytes(save(contiguous, metadata))
+
+
+def _read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    try:
+        with safe_open(path, "numpy") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
     except FileNotFoundError:
         raise ValueError(f"there is no {path}") from None
     except (SafetensorError, OSError) as error:
-        raise ValueError(f"{path} is damaged or no file of weights: {error}") from None
-    wanted = learner.policy.state_dict()
-    if {n: t.shape for n, t in weights.items()} != {n: t.shape for n, t in wanted.items()}:
-        raise ValueError(f"{path} does not fit the networks of its configuration")
-    if not all(torch.isfinite(tensor).all() for tensor in weights.values()):
-        raise ValueError(f"{path} holds numbers that are not finite")
-    learner.policy.load_state_dict(weights)
+        raise ValueError(f"{path} is damaged or no file of a learner: {error}") from None

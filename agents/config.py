@@ -1,5 +1,7 @@
 """What is trained, and how: all that is needed to make a learner, as a dataclass and as JSON."""
 
+import hashlib
+import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -8,18 +10,62 @@ from typing import Any
 import gymnasium as gym
 
 import stb_gym  # noqa: F401  (registers the environments)
-from agents.dqn import DQNSettings, MaskedDQN, make_dqn
-from agents.ppo import MaskedPPO, PPOSettings, make_ppo
-from stb_gym.game import check_choice, check_integer, check_names
+from agents.dqn import DQNSettings, make_dqn
+from agents.learner import Learner
+from agents.ppo import PPOSettings, make_ppo
+from agents.qrdqn import QRDQNSettings, make_qrdqn
+from agents.tabular import TabularSettings, make_afterstates, make_q_learning
+from stb_gym.game import Game, check_choice, check_integer, check_names, make_game
+from stb_gym.objectives import parse_objective
 from stb_gym.vector_env import TurnVectorEnv
 
-Learner = MaskedPPO | MaskedDQN
-Settings = PPOSettings | DQNSettings
+Settings = PPOSettings | DQNSettings | TabularSettings
 
 ALGORITHMS: dict[str, tuple[type[Any], Callable[..., Learner]]] = {
     "ppo": (PPOSettings, make_ppo),
     "dqn": (DQNSettings, make_dqn),
+    "qrdqn": (QRDQNSettings, make_qrdqn),
+    "q-learning": (TabularSettings, make_q_learning),
+    "afterstates": (TabularSettings, make_afterstates),
 }
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is learned.
+
+    Attributes:
+        env: id of an environment of the package.
+        rules: arguments of the environment that are rules.
+        objective: what is rewarded.
+
+    Raises:
+        ValueError: naming the first entry that is not allowed.
+    """
+
+    env: str
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    objective: str = "score"
+
+    def __post_init__(self) -> None:
+        ids = [spec.id for spec in gym.registry.values() if spec.namespace == "stb_gym"]
+        check_choice("environment", self.env, ids)
+        if not isinstance(self.rules, Mapping):
+            raise ValueError(f"rules must be an object of entries, not {self.rules!r}")
+        self.game()
+        parse_objective(self.objective)
+
+    def game(self) -> Game:
+        """The rules."""
+        standard: Any = gym.make_vec(self.env, 1)
+        return make_game(type(standard.game), self.rules)  # type: ignore[no-any-return]
+
+    def games(self, count: int) -> TurnVectorEnv:
+        """So many games at once, to learn from."""
+        rules = dict(self.rules)
+        games = gym.make_vec(self.env, count, objective=self.objective, autoreset_mode="SameStep", **rules)
+        assert isinstance(games, TurnVectorEnv)
+        return games
 
 
 @dataclass(frozen=True)
@@ -27,11 +73,9 @@ class Config:
     """A training.
 
     Attributes:
-        algorithm: "ppo" or "dqn".
-        env: id of an environment of the package.
+        algorithm: one of ALGORITHMS.
+        task: what is learned.
         settings: settings of the algorithm.
-        rules: arguments of the environment that are rules.
-        objective: what is rewarded.
         steps: steps of all games together.
         seed: of the dice, the network and the exploration.
 
@@ -40,44 +84,36 @@ class Config:
     """
 
     algorithm: str
-    env: str
+    task: Task
     settings: Settings
-    rules: Mapping[str, Any] = field(default_factory=dict)
-    objective: str = "score"
-    steps: int = 6_000_000
+    steps: int
     seed: int = 0
 
     def __post_init__(self) -> None:
         check_choice("algorithm", self.algorithm, list(ALGORITHMS))
-        check_choice(
-            "environment", self.env, [spec.id for spec in gym.registry.values() if spec.namespace == "stb_gym"]
-        )
         check_integer("steps", self.steps, 1, 10**12)
         check_integer("seed", self.seed, 0, 2**32 - 1)
         for each in fields(self.settings):
             _check_setting(each.name, getattr(self.settings, each.name), each.type)
         self.settings.check()
-        standard: Any = gym.make_vec(self.env, 1)
-        check_names("rule", self.rules, [each.name for each in fields(standard.game)])
-        self.games()  # refuses rules and objectives that are not allowed
 
-    def games(self) -> TurnVectorEnv:
-        """The games to learn from."""
-        rules = dict(self.rules)
-        games = gym.make_vec(
-            self.env, self.settings.games, objective=self.objective, autoreset_mode="SameStep", **rules
-        )
-        assert isinstance(games, TurnVectorEnv)
-        return games
+    @property
+    def illegal(self) -> str:
+        """What its policies' illegal actions do, as `stb_gym.evaluate` wants it: with masks there must be none."""
+        return "raise" if getattr(self.settings, "masks", True) else "end"
 
-    def learner(self, tensorboard: str | None = None) -> Learner:
+    def learner(self) -> Learner:
         """A learner that has learned nothing yet."""
         _, make = ALGORITHMS[self.algorithm]
-        return make(self.games(), self.settings, self.seed, tensorboard)
+        return make(self.task.games(self.settings.games), self.settings, self.seed)
 
     def to_json(self) -> dict[str, Any]:
         """The configuration as plain JSON."""
         return asdict(self)
+
+    def digest(self) -> str:
+        """Sixteen letters that differ between configurations."""
+        return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()[:16]
 
     @staticmethod
     def from_json(entries: Any) -> "Config":
@@ -86,27 +122,44 @@ class Config:
         Raises:
             ValueError: naming the first entry that is missing, unknown or not allowed.
         """
-        if not isinstance(entries, dict):
-            raise ValueError(f"a configuration is an object of entries, not {entries!r}")
-        names = [each.name for each in fields(Config)]
-        check_names("entry", entries, names)
-        for name in names:
-            if name not in entries:
-                raise ValueError(f"the entry {name!r} is missing")
-        check_choice("algorithm", entries["algorithm"], list(ALGORITHMS))
-        settings_class, _ = ALGORITHMS[entries["algorithm"]]
-        for name in ("settings", "rules"):
-            if not isinstance(entries[name], dict):
-                raise ValueError(f"{name} must be an object of entries, not {entries[name]!r}")
-        check_names("setting", entries["settings"], [each.name for each in fields(settings_class)])
-        for each in fields(settings_class):
-            if each.name not in entries["settings"]:
-                raise ValueError(f"the setting {each.name!r} is missing")
-        return Config(**{**entries, "settings": settings_class(**entries["settings"])})
+        _check_entries("entry", entries, Config)
+        _check_entries("entry", entries["task"], Task)
+        return Config(
+            **{
+                **entries,
+                "task": Task(**entries["task"]),
+                "settings": settings_from(entries["algorithm"], entries["settings"]),
+            }
+        )
+
+
+def settings_from(algorithm: Any, entries: Any) -> Settings:
+    """The settings of an algorithm from entries by name, all of which must be there.
+
+    Raises:
+        ValueError: naming the first entry that is missing or unknown, or the algorithm if that is.
+    """
+    check_choice("algorithm", algorithm, list(ALGORITHMS))
+    settings_class, _ = ALGORITHMS[algorithm]
+    _check_entries("setting", entries, settings_class)
+    settings: Settings = settings_class(**entries)
+    return settings
+
+
+def _check_entries(kind: str, entries: Any, of: type[Any]) -> None:
+    names = [each.name for each in fields(of)]
+    if not isinstance(entries, dict):
+        raise ValueError(f"a {of.__name__} is an object of entries, not {entries!r}")
+    check_names(kind, entries, names)
+    for name in names:
+        if name not in entries:
+            raise ValueError(f"the {kind} {name!r} is missing")
 
 
 def _check_setting(name: str, value: Any, kind: Any) -> None:
-    if kind is int:
+    if kind is bool:
+        check_choice(name, value, [True, False])
+    elif kind is int:
         check_integer(name, value, 1, 10**9)
     elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise ValueError(f"{name} must be a number, 0 or more, not {value!r}")

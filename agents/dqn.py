@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 from stable_baselines3 import DQN
 from stable_baselines3.dqn.policies import DQNPolicy
 
+from agents.learner import Snapshot, explored, named, part
 from agents.networks import NodeNetwork
-from agents.replay import NodeReplayBuffer
+from agents.node_learner import NodeLearner
+from agents.replay import TRANSITION, NodeReplayBuffer
 from agents.vec_env import TurnVecEnv
 from stb_gym.game import IntArray, check_integer
 from stb_gym.vector_env import TurnVectorEnv
@@ -31,27 +33,29 @@ ILLEGAL_VALUE = -1e8  # of illegal actions, below every value there is
 
 @dataclass(frozen=True)
 class DQNSettings:
-    """Settings of masked DQN; the defaults reach what the README reports."""
+    """Settings of DQN and of QR-DQN."""
 
-    games: int = 1024
+    masks: bool
+    """Whether illegal actions are masked; without masks they end the turn with the worst score."""
+    games: int
     """Games played at once (stable-baselines3: 1)."""
-    batch_size: int = 4096
+    batch_size: int
     """Samples in a minibatch (stable-baselines3: 32)."""
-    gradient_steps: int = 1
+    gradient_steps: int
     """Updates after every step of the games."""
-    learning_rate: float = 2e-3
+    learning_rate: float
     """Learning rate at the start; it falls linearly to 0 (stable-baselines3: 0.0001, constant)."""
-    exploration: float = 0.15
-    """Share of random legal moves, after the warm-up (stable-baselines3: 1 falling to 0.05)."""
-    buffer_size: int = 20_000_000
+    exploration: float
+    """Share of random moves, after the warm-up (stable-baselines3: 1 falling to 0.05)."""
+    buffer_size: int
     """Transitions in the replay buffer (stable-baselines3: 1000000)."""
-    learning_starts: int = 20_000
+    learning_starts: int
     """Steps of the warm-up, in which all moves are random (stable-baselines3: 100)."""
-    target_update_interval: int = 25_000
+    target_update_interval: int
     """Steps between two copies of the network to the target network."""
-    width: int = 128
+    width: int
     """Units in each of the two hidden layers (stable-baselines3: 64)."""
-    embedding: int = 64
+    embedding: int
     """Length of the learned vectors of states and of nodes (stable-baselines3 has none)."""
 
     def check(self) -> None:
@@ -63,47 +67,59 @@ class DQNSettings:
 
 
 class MaskedQNetwork(torch.nn.Module):
-    """A Q-network over the numbers of nodes that values illegal actions at ILLEGAL_VALUE."""
+    """A Q-network over the numbers of nodes that values illegal actions at ILLEGAL_VALUE.
 
-    def __init__(self, network: NodeNetwork):
+    Args:
+        network: with one output for each estimate of each action.
+        estimates: K, how many estimates of an action's return it makes; their mean is the action's value.
+    """
+
+    def __init__(self, network: NodeNetwork, estimates: int):
         super().__init__()
         self.network = network
+        self.estimates = estimates
 
     def forward(self, nodes: torch.Tensor) -> torch.Tensor:
-        """[B, A] action values at nodes [B]; best called with distinct nodes."""
-        return self.network(nodes).masked_fill(~self.network.legal[nodes], ILLEGAL_VALUE)
+        """[B, A, K] estimates at nodes [B]; best called with distinct nodes."""
+        legal = self.network.legal[nodes]
+        estimates = self.network(nodes).view(*legal.shape, self.estimates)
+        return estimates.masked_fill(~legal[:, :, None], ILLEGAL_VALUE)
 
     def set_training_mode(self, mode: bool) -> None:
         """Nothing in the network depends on it."""
         self.train(mode)
 
     @torch.no_grad()
-    def greedy(self, nodes: torch.Tensor) -> torch.Tensor:
-        """[B] the best action at nodes [B]."""
+    def greedy(self, nodes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The best action [B] at nodes [B], and the estimates [B, K] of its return."""
         distinct, place = torch.unique(nodes, return_inverse=True)
-        return self(distinct).argmax(dim=1)[place]
+        estimates = self(distinct)
+        best = estimates.mean(dim=2).argmax(dim=1)
+        return best[place], estimates[torch.arange(len(distinct)), best][place]
 
 
 class NodeQPolicy(DQNPolicy):
     """The policy of DQN with masked networks over nodes.
 
     Args:
-        network: makes a network with one output for the action values.
+        network: makes a network of a number of outputs for each action.
+        estimates: that number.
     """
 
     q_net: MaskedQNetwork  # type: ignore[assignment]
     q_net_target: MaskedQNetwork  # type: ignore[assignment]
 
-    def __init__(self, *args: Any, network: Any, **kwargs: Any):
+    def __init__(self, *args: Any, network: Any, estimates: int, **kwargs: Any):
         self._make_network = network
+        self._estimates = estimates
         super().__init__(*args, **kwargs)
 
     def make_q_net(self) -> Any:
         """A masked network, for the policy and for its target."""
-        return MaskedQNetwork(self._make_network())
+        return MaskedQNetwork(self._make_network(self._estimates), self._estimates)
 
 
-class MaskedDQN(DQN):
+class MaskedDQN(NodeLearner, DQN):
     """DQN over nodes."""
 
     policy: NodeQPolicy
@@ -111,11 +127,16 @@ class MaskedDQN(DQN):
 
     _future: torch.Tensor | None = None
 
+    @staticmethod
+    def loss(value: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        """The loss of estimates [B, K] against targets [B, K]."""
+        return torch.nn.functional.mse_loss(value, target)
+
     def predict(
         self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False
     ) -> tuple[NDArray[np.int64], Any]:
         """Greedy actions; unless `deterministic`, each is replaced by a random legal one with the exploration rate."""
-        actions = np.asarray(self.policy.q_net.greedy(torch.as_tensor(observation[:, 0]).long()))
+        actions = np.asarray(self.policy.q_net.greedy(torch.as_tensor(observation[:, 0]).long())[0])
         if not deterministic:
             explores = torch.rand(actions.shape).numpy() < self.exploration_rate
             actions = np.where(explores, self._random_legal(observation), actions)
@@ -135,9 +156,6 @@ class MaskedDQN(DQN):
         replay_buffer.add(self._last_obs, new_obs, buffer_action, reward, dones, infos)
         self._last_obs = new_obs
 
-    def _update_info_buffer(self, infos: Any, dones: Any = None) -> None:
-        """Nothing: the games tell no statistics."""
-
     def _on_step(self) -> None:
         super()._on_step()
         if self._n_calls % max(self.target_update_interval // self.n_envs, 1) == 0:
@@ -145,11 +163,12 @@ class MaskedDQN(DQN):
 
     @torch.no_grad()
     def future(self) -> torch.Tensor:
-        """[N + 1] the value of every node by the target network, 0 where the game is over."""
+        """[N + 1, K] the return of every node as the target network estimates it, 0 where the game is over."""
         if self._future is None:
             legal = self.policy.q_net.network.legal
-            values = self.policy.q_net_target(torch.arange(len(legal))).max(dim=1).values
-            self._future = torch.cat([torch.where(legal.any(dim=1), values, 0.0), torch.zeros(1)])
+            _, estimates = self.policy.q_net_target.greedy(torch.arange(len(legal)))
+            ends = torch.zeros(1, estimates.shape[1])
+            self._future = torch.cat([torch.where(legal.any(dim=1)[:, None], estimates, 0.0), ends])
         return self._future
 
     def train(self, gradient_steps: int, batch_size: int = 100) -> None:
@@ -160,7 +179,7 @@ class MaskedDQN(DQN):
             batch = self.replay_buffer.sample(batch_size)
             nodes, place = torch.unique(batch.node, return_inverse=True)
             value = self.policy.q_net(nodes)[place, batch.action]
-            loss = torch.nn.functional.mse_loss(value, batch.reward + self.future()[batch.next])
+            loss = self.loss(value, batch.reward[:, None] + self.future()[batch.next])
             self.policy.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
@@ -169,12 +188,28 @@ class MaskedDQN(DQN):
         self.logger.record("train/loss", loss.item())
 
     def probabilities(self, nodes: IntArray) -> NDArray[np.float32]:
-        """[B, A] how probable each action is while exploring; the greedy action is the most probable."""
-        greedy, _ = self.predict(nodes[:, None], deterministic=True)
+        """See `Learner`."""
+        greedy, _ = self.policy.q_net.greedy(torch.as_tensor(nodes))
         legal = self.policy.q_net.network.legal[nodes].numpy()
-        explored = self.exploration_rate * legal / legal.sum(axis=1, keepdims=True)
-        explored[np.arange(len(greedy)), greedy] += 1 - self.exploration_rate
-        return explored.astype(np.float32)
+        return explored(legal, np.asarray(greedy), self.exploration_rate)
+
+    def values(self, nodes: IntArray) -> NDArray[np.float64]:
+        """See `Learner`."""
+        _, estimates = self.policy.q_net.greedy(torch.as_tensor(nodes))
+        return np.asarray(estimates.mean(dim=1), np.float64) / self.vec_env.reward_scale
+
+    def snapshot(self) -> dict[str, Any]:
+        """See `Learner`."""
+        buffer = {"rows": self.replay_buffer.rows.view(np.uint8), "pos": self.replay_buffer.pos}
+        return {**super().snapshot(), **named("buffer", buffer), "n_calls": self._n_calls}
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """See `Learner`."""
+        super().restore(snapshot)
+        buffer = part(snapshot, "buffer")
+        self.replay_buffer.restore(buffer["rows"].view(TRANSITION), buffer["pos"])
+        self._n_calls = snapshot["n_calls"]
+        self._future = None
 
 
 def random_legal(legal: torch.Tensor) -> NDArray[np.int64]:
@@ -182,14 +217,22 @@ def random_legal(legal: torch.Tensor) -> NDArray[np.int64]:
     return np.asarray((torch.rand(legal.shape) * legal).argmax(dim=1))
 
 
-def make_dqn(games: TurnVectorEnv, settings: DQNSettings, seed: int, tensorboard: str | None = None) -> MaskedDQN:
-    """A masked DQN that has learned nothing yet."""
+def make_dqn(games: TurnVectorEnv, settings: DQNSettings, seed: int) -> MaskedDQN:
+    """A DQN that has learned nothing yet."""
+    return make_node_dqn(MaskedDQN, 1, games, settings, seed)
+
+
+def make_node_dqn(
+    algorithm: type[MaskedDQN], estimates: int, games: TurnVectorEnv, settings: DQNSettings, seed: int
+) -> MaskedDQN:
+    """A learner of this class whose network makes so many estimates of the return of every action."""
     tables = games.transitions.tables
 
-    def network() -> NodeNetwork:
-        return NodeNetwork(tables, tables.actions, settings.width, settings.embedding)
+    def network(estimates: int) -> NodeNetwork:
+        outputs = tables.actions * estimates
+        return NodeNetwork(tables, outputs, settings.width, settings.embedding, settings.masks)
 
-    learner = MaskedDQN(
+    learner = algorithm(
         NodeQPolicy,
         TurnVecEnv(games),
         learning_rate=lambda remaining: settings.learning_rate * max(remaining, 0.0),
@@ -203,10 +246,13 @@ def make_dqn(games: TurnVectorEnv, settings: DQNSettings, seed: int, tensorboard
         target_update_interval=settings.target_update_interval,
         exploration_initial_eps=settings.exploration,
         exploration_final_eps=settings.exploration,
-        policy_kwargs={"network": network, "optimizer_kwargs": {"fused": True}},  # fused: the same steps, faster
+        policy_kwargs={
+            "network": network,
+            "estimates": estimates,
+            "optimizer_kwargs": {"fused": True},  # the same steps, faster
+        },
         seed=seed,
         device="cpu",
-        tensorboard_log=tensorboard,
     )
     learner.exploration_rate = settings.exploration  # stable-baselines3 sets it at the first step only
     return learner

@@ -19,19 +19,23 @@ class NodeNetwork(torch.nn.Module):
         outputs: how many numbers it puts out.
         width: units in each hidden layer.
         embedding: length of each learned vector.
+        masks: whether it knows which actions are legal.
 
     Attributes:
-        legal: [N, A] True where an action is legal.
+        legal: [N, A] True where an action is legal; without masks, everywhere until the turn is over.
     """
 
     legal: torch.Tensor
     _seen: torch.Tensor
     _state: torch.Tensor
 
-    def __init__(self, tables: TurnTables, outputs: int, width: int, embedding: int):
+    def __init__(self, tables: TurnTables, outputs: int, width: int, embedding: int, masks: bool):
         super().__init__()
         seen = unary(tables.observation, tables.game.observation_high)
-        self.register_buffer("legal", torch.as_tensor(tables.legal()), persistent=False)
+        legal = tables.legal()
+        if not masks:
+            legal[tables.decisions] = True
+        self.register_buffer("legal", torch.as_tensor(legal), persistent=False)
         self.register_buffer("_seen", torch.as_tensor(seen), persistent=False)
         self.register_buffer("_state", torch.as_tensor(tables.node_state), persistent=False)
         self.states = torch.nn.Embedding(tables.states, embedding)

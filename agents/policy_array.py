@@ -1,9 +1,14 @@
-"""A learner as a policy array: one pass over all nodes, which the library then evaluates exactly."""
+"""A learner as arrays over nodes, which the library evaluates exactly."""
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agents.config import Learner
-from stb_gym import Game, Policy, compile_game
+from agents.learner import Learner
+from stb_gym import Evaluation, Game, Policy, compile_game
+from stb_gym.game import IntArray
 from stb_gym.policy import at_decisions
 
 AT_ONCE = 2**16
@@ -12,6 +17,20 @@ AT_ONCE = 2**16
 def policies(game: Game, learner: Learner) -> tuple[Policy, Policy]:
     """The greedy policy [N] of a learner, and the one [N, A] it explores with."""
     tables = compile_game(game)
-    parts = [tables.decisions[first : first + AT_ONCE] for first in range(0, len(tables.decisions), AT_ONCE)]
-    exploring = at_decisions(tables, np.concatenate([learner.probabilities(nodes) for nodes in parts]))
+    exploring = at_decisions(tables, _in_parts(learner.probabilities, tables.decisions))
     return exploring.argmax(axis=1), exploring
+
+
+def value_error(learner: Learner, evaluation: Evaluation) -> float:
+    """How far off the learner's values are, in the objective's unit.
+
+    The root of the mean square of what it expects at a node minus what perfect play gets there, over the nodes that the
+    evaluated policy visits, each weighted by its visits.
+    """
+    nodes = evaluation.tables.decisions
+    error = _in_parts(learner.values, nodes) - evaluation.optimum.node_utility[nodes]
+    return float(np.sqrt(np.average(error**2, weights=evaluation.visits[nodes])))
+
+
+def _in_parts(function: Callable[[IntArray], NDArray[Any]], nodes: IntArray) -> NDArray[Any]:
+    return np.concatenate([function(nodes[first : first + AT_ONCE]) for first in range(0, len(nodes), AT_ONCE)])

@@ -17,6 +17,7 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.buffers import RolloutBuffer
 
 from agents.networks import NodeNetwork
+from agents.node_learner import NodeLearner
 from agents.vec_env import TurnVecEnv
 from stb_gym.game import IntArray, check_integer
 from stb_gym.vector_env import TurnVectorEnv
@@ -26,27 +27,29 @@ IMPOSSIBLE = -1e8  # logit of an illegal action: finite, so that 0 times its log
 
 @dataclass(frozen=True)
 class PPOSettings:
-    """Settings of masked PPO; the defaults reach what the README reports."""
+    """Settings of PPO."""
 
-    games: int = 1024
+    masks: bool
+    """Whether illegal actions are masked; without masks they end the turn with the worst score."""
+    games: int
     """Games played at once."""
-    n_steps: int = 16
+    n_steps: int
     """Steps in every game between two updates (sb3: 2048 in one game)."""
-    batch_size: int = 8192
+    batch_size: int
     """Samples in a minibatch (sb3: 64)."""
-    n_epochs: int = 4
+    n_epochs: int
     """Passes over the samples of an update (sb3: 10)."""
-    learning_rate: float = 2e-3
+    learning_rate: float
     """Learning rate at the start; it falls linearly to 0 (sb3: 0.0003, constant)."""
-    entropy: float = 0.1
+    entropy: float
     """Weight of the entropy bonus at the start; it falls linearly to 0 (sb3: 0)."""
-    gae_lambda: float = 0.6
+    gae_lambda: float
     """Trade-off of bias and variance in the advantages (sb3: 0.95)."""
-    clip_range: float = 0.2
-    """How far an update may change the probability of an action."""
-    width: int = 128
+    clip_range: float
+    """How far an update may change the probability of an action (sb3: 0.2)."""
+    width: int
     """Units in each of the two hidden layers of policy and value network (sb3: 64)."""
-    embedding: int = 64
+    embedding: int
     """Length of the learned vectors of states and of nodes (sb3 has none)."""
 
     def check(self) -> None:
@@ -146,7 +149,7 @@ class NodeRolloutBuffer(MaskableRolloutBuffer):
         RolloutBuffer.reset(self)
 
 
-class MaskedPPO(MaskablePPO):
+class MaskedPPO(NodeLearner, MaskablePPO):
     """MaskablePPO over nodes, whose entropy bonus falls linearly to 0 over the training."""
 
     policy: NodePolicy
@@ -157,10 +160,7 @@ class MaskedPPO(MaskablePPO):
 
     def learn(self, *args: Any, **options: Any) -> "MaskedPPO":
         """Learn as MaskablePPO does; masks are looked up by the policy instead of asked for."""
-        return super().learn(*args, use_masking=False, **options)
-
-    def _update_info_buffer(self, infos: Any, dones: Any = None) -> None:
-        """Nothing: the games tell no statistics."""
+        return super().learn(*args, **{**options, "use_masking": False})
 
     def train(self) -> None:
         """One update, with the entropy bonus of the moment."""
@@ -169,16 +169,22 @@ class MaskedPPO(MaskablePPO):
 
     @torch.no_grad()
     def probabilities(self, nodes: IntArray) -> NDArray[np.float32]:
-        """[B, A] how probable each action is while exploring; the greedy action is the most probable."""
+        """See `Learner`."""
         return np.asarray(self.policy.log_probabilities(torch.as_tensor(nodes)).exp())
 
+    @torch.no_grad()
+    def values(self, nodes: IntArray) -> NDArray[np.float64]:
+        """See `Learner`."""
+        value = self.policy.critic(torch.as_tensor(nodes))[:, 0]
+        return np.asarray(value, np.float64) / self.vec_env.reward_scale
 
-def make_ppo(games: TurnVectorEnv, settings: PPOSettings, seed: int, tensorboard: str | None = None) -> MaskedPPO:
-    """A masked PPO that has learned nothing yet."""
+
+def make_ppo(games: TurnVectorEnv, settings: PPOSettings, seed: int) -> MaskedPPO:
+    """A PPO that has learned nothing yet."""
     tables = games.transitions.tables
 
     def network(outputs: int) -> NodeNetwork:
-        return NodeNetwork(tables, outputs, settings.width, settings.embedding)
+        return NodeNetwork(tables, outputs, settings.width, settings.embedding, settings.masks)
 
     return MaskedPPO(
         NodePolicy,
@@ -195,5 +201,4 @@ def make_ppo(games: TurnVectorEnv, settings: PPOSettings, seed: int, tensorboard
         policy_kwargs={"network": network},
         seed=seed,
         device="cpu",
-        tensorboard_log=tensorboard,
     )

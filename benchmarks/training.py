@@ -7,12 +7,13 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from agents.config import Config, Learner
-from agents.ppo import PPOSettings
+from agents.config import Task
+from agents.ppo import MaskedPPO, PPOSettings
+from agents.presets import read_presets
 from benchmarks.timing import Comparison, Timer, timer
 
 ENV = "stb_gym/ShutTheBox-v0"
-STEPS = 16384  # one update of sb3-contrib's defaults on 8 games, and one of ours
+STEPS = 65536  # four updates of sb3-contrib's defaults on 8 games, and one of ours
 ROUNDS = 3
 
 
@@ -24,8 +25,10 @@ def training() -> Iterator[Comparison]:
     what the vector environment and the policy over nodes gain, and the rest of the first one is due to the sizes.
     """
     torch.set_num_threads(1)
-    settings = PPOSettings()
-    ours = Config("ppo", ENV, settings).learner()
+    config = read_presets().config("ppo", Task(ENV))
+    settings, ours = config.settings, config.learner()
+    assert isinstance(settings, PPOSettings)
+    assert isinstance(ours, MaskedPPO)
     defaults = MaskablePPO("MlpPolicy", _single_games(8), seed=0, device="cpu")
     same_sizes = MaskablePPO(
         "MlpPolicy",
@@ -49,5 +52,5 @@ def _single_games(count: int) -> DummyVecEnv:
     return DummyVecEnv([lambda: gym.make(ENV)] * count)
 
 
-def _learning(learner: MaskablePPO | Learner) -> Timer:
+def _learning(learner: MaskablePPO) -> Timer:
     return timer(lambda _: learner.learn(STEPS), units=STEPS)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.game import ILLEGAL, Game, check_choice
-from stb_gym.policy import Policy, edge_weights, edge_weights_and_forfeits
+from stb_gym.game import Game
+from stb_gym.policy import Policy, edge_weights_and_forfeits
 from stb_gym.solve import Solution, solve
 from stb_gym.tables import Level, TurnTables
 
@@ -174,13 +174,9 @@ def evaluate(game: Game, policy: Policy, objective: str = "score", illegal: str 
         ValueError: if there is no such objective, or the policy does not fit the game, takes an illegal action that is
             refused, or is no distribution, naming the first (state, roll) where it is not.
     """
-    check_choice("treatment of illegal actions", illegal, ILLEGAL)
     optimum = solve(game, objective)
     tables = optimum.tables
-    if illegal == "end":
-        weights, forfeits = edge_weights_and_forfeits(tables, policy)
-    else:
-        weights, forfeits = edge_weights(tables, policy), np.zeros(tables.nodes)
+    weights, forfeits = edge_weights_and_forfeits(tables, policy, illegal)
     visits = expected_visits(tables, weights)
     return Evaluation(optimum, weights, forfeits, visits, _value(optimum, weights, float(visits @ forfeits)))
 

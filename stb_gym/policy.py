@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.files import write_aside
-from stb_gym.game import Game, IntArray
+from stb_gym.game import ILLEGAL, Game, IntArray, check_choice
 from stb_gym.tables import TurnTables, compile_game
 
 Policy = NDArray[Any]
@@ -28,22 +28,26 @@ def edge_weights(tables: TurnTables, policy: Policy) -> NDArray[np.float64]:
         ValueError: if the array does not fit the game, has weight on an illegal action, or is no distribution, naming
             the first (state, roll) where it is not.
     """
-    weights, forfeits = edge_weights_and_forfeits(tables, policy)
-    policy = np.asarray(policy)
-    if policy.ndim == 1:
-        _refuse(tables, forfeits > 0, lambda node: f"takes the illegal action {policy[node]}")
-    _refuse(tables, forfeits > 0, lambda node: f"has weight on the illegal action {_first(tables, policy, node)}")
-    return weights
+    return edge_weights_and_forfeits(tables, policy, "raise")[0]
 
 
-def edge_weights_and_forfeits(tables: TurnTables, policy: Policy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The same weights [E] of a policy that may take illegal actions, and the probability [N] that it does.
+def edge_weights_and_forfeits(
+    tables: TurnTables, policy: Policy, illegal: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The same weights [E], and the probability [N] with which the policy takes an illegal action at each node.
 
     Raises:
-        ValueError: if the array does not fit the game, or is no distribution, naming the first (state, roll) where it
-            is not.
+        ValueError: as `edge_weights` does; weight on an illegal action is refused only if `illegal` is "raise".
     """
+    check_choice("treatment of illegal actions", illegal, ILLEGAL)
     policy = np.asarray(policy)
+    weights, forfeits = _weights_and_forfeits(tables, policy)
+    if illegal == "raise":
+        _refuse(tables, forfeits > 0, lambda node: _illegal_weight(tables, policy, node))
+    return weights, forfeits
+
+
+def _weights_and_forfeits(tables: TurnTables, policy: Policy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if policy.shape == (tables.nodes,) and np.issubdtype(policy.dtype, np.integer):
         weights = (tables.edge_action == policy[tables.edge_node]).astype(float)
         taken = np.bincount(tables.edge_node, weights, tables.nodes)
@@ -67,8 +71,12 @@ def _weights_of_probabilities(tables: TurnTables, policy: Policy) -> tuple[NDArr
     return weights / total[tables.edge_node], illegal
 
 
-def _first(tables: TurnTables, policy: Policy, node: int) -> int:
-    return int(((policy[node] != 0) & ~tables.legal(np.array([node]))[0]).argmax())
+def _illegal_weight(tables: TurnTables, policy: Policy, node: int) -> str:
+    """What is illegal of a policy at a node, in words."""
+    if policy.ndim == 1:
+        return f"takes the illegal action {policy[node]}"
+    first = ((policy[node] != 0) & ~tables.legal(np.array([node]))[0]).argmax()
+    return f"has weight on the illegal action {first}"
 
 
 def _refuse(tables: TurnTables, broken: Any, fault: Callable[[int], str]) -> None:
@@ -161,22 +169,23 @@ def node_of(tables: TurnTables, observation: NDArray[Any]) -> IntArray:
     return nodes.reshape(observation.shape[:-1])
 
 
-def save_policy(path: str | Path, game: Game, policy: Policy) -> None:
+def save_policy(path: str | Path, game: Game, policy: Policy, illegal: str = "raise") -> None:
     """Write a policy and the rules it is for as an .npz file.
 
     Raises:
-        ValueError: if the policy does not fit the game.
+        ValueError: if the policy does not fit the game, or takes an illegal action and `illegal` is not "end".
     """
-    edge_weights(compile_game(game), policy)
+    edge_weights_and_forfeits(compile_game(game), policy, illegal)
     with write_aside(path) as aside, aside.open("wb") as file:
         np.savez_compressed(file, policy=policy, game=game.name, rules=json.dumps(asdict(game), default=int))  # type: ignore[call-overload]
 
 
-def load_policy(path: str | Path, game: Game) -> Policy:
+def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
     """Read a policy of this game from an .npz file that `save_policy` wrote; nothing in the file is executed.
 
     Raises:
-        ValueError: if the file is none, is damaged, or holds a policy of another game.
+        ValueError: if the file is none, is damaged, or holds a policy of another game, or one that takes an illegal
+            action and `illegal` is not "end".
     """
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as entries:
@@ -187,5 +196,5 @@ def load_policy(path: str | Path, game: Game) -> Policy:
         raise ValueError(f"{path} is not a policy file of stb_gym, or is damaged") from None
     if (name, rules) != (game.name, asdict(game)):  # type: ignore[call-overload]
         raise ValueError(f"{path} is a policy of {name} with {rules}, not of {game}")
-    edge_weights(compile_game(game), policy)
+    edge_weights_and_forfeits(compile_game(game), policy, illegal)
     return policy

@@ -1,5 +1,6 @@
 """Many turns at once as a Gymnasium vector environment: every step is a few gathers from the tables."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium as gym
@@ -125,6 +126,16 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
     def action_masks(self) -> NDArray[np.bool_]:
         """[B, A] True = legal: the masks of the last infos, as sb3-contrib asks for them."""
         return self.transitions.action_mask.take(self._node, axis=0).view(np.bool_)
+
+    def snapshot(self) -> dict[str, Any]:
+        """The games as they stand and the dice to come, as arrays and what JSON can hold; see `restore`."""
+        return {"node": self._node.copy(), "throw": self._throw.copy(), "random": self.np_random.bit_generator.state}
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Go on from a snapshot of an environment made alike: the same actions then lead to the same."""
+        self._node, self._throw = snapshot["node"].copy(), snapshot["throw"].copy()
+        self.np_random.bit_generator.state = snapshot["random"]
+        self._begun = True
 
     def node(self, observation: NDArray[Any]) -> Any:
         """The nodes [B] of observations [B, O] in the arrays of the game."""

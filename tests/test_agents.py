@@ -1,6 +1,7 @@
 """Learners: the adaptor to stable-baselines3, masks both ways, replay and targets, determinism, and learning."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
+from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -9,33 +10,32 @@ import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
 from agents import policy_array
-from agents.config import ALGORITHMS, Config
-from agents.dqn import DQNSettings, random_legal
+from agents.config import ALGORITHMS, Config, Task
+from agents.dqn import random_legal
 from agents.networks import NodeNetwork, unary
-from agents.policy_array import policies
-from agents.ppo import PPOSettings
+from agents.policy_array import policies, value_error
+from agents.presets import read_presets
+from agents.qrdqn import MaskedQRDQN
+from agents.replay import NodeReplayBuffer
 from agents.vec_env import TurnVecEnv
-from stb_gym import ShutTheBox, Threes, compile_game, evaluate, solve
+from stb_gym import ShutTheBox, compile_game, evaluate, solve, strategy
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
-SMALL = {
-    "ppo": PPOSettings(games=64, n_steps=16, batch_size=256, width=32, embedding=8),
-    "dqn": DQNSettings(
-        games=64,
-        batch_size=256,
-        width=32,
-        embedding=8,
-        buffer_size=100_000,
-        learning_starts=1000,
-        target_update_interval=1000,
-        gradient_steps=4,
-    ),
-}
-STEPS = {"ppo": 30_000, "dqn": 20_000}
+SMALL = read_presets(Path(__file__).with_name("small_presets.toml"))
+SIX = Task(BOX, {"tiles": 6})
+SB3 = ["ppo", "dqn", "qrdqn"]
 
 
-def learner(algorithm, env=BOX, rules=None, seed=0, **options):
-    return Config(algorithm, env, SMALL[algorithm], rules or {"tiles": 6}, seed=seed, **options).learner()
+def config(algorithm, task=SIX, **options):
+    return SMALL.config(algorithm, task, **options)
+
+
+def learner(algorithm, task=SIX, **options):
+    return config(algorithm, task, **options).learner()
+
+
+def settings(algorithm, **changes):
+    return replace(config(algorithm).settings, **changes)
 
 
 class Stop(BaseCallback):
@@ -87,7 +87,7 @@ def test_unary_observations():
 
 def test_networks_tell_all_nodes_apart_and_know_what_is_legal():
     tables = compile_game(ShutTheBox(tiles=6))
-    network = NodeNetwork(tables, 3, 16, 4)
+    network = NodeNetwork(tables, 3, 16, 4, masks=True)
     output = network(torch.arange(tables.nodes))
     assert len(torch.unique(output, dim=0)) == tables.nodes
     assert (network.legal.numpy() == tables.legal()).all()
@@ -97,7 +97,7 @@ def test_networks_tell_all_nodes_apart_and_know_what_is_legal():
 
 def test_networks_learn_a_vector_of_every_state_and_every_node():
     tables = compile_game(ShutTheBox(tiles=6))
-    network = NodeNetwork(tables, 3, 16, 4)
+    network = NodeNetwork(tables, 3, 16, 4, masks=True)
     nodes = tables.decisions[[5, 90]]
     network(torch.as_tensor(nodes)).sum().backward()
     for vectors, places in ((network.nodes, nodes), (network.states, tables.node_state[nodes])):
@@ -116,27 +116,24 @@ def test_policies_of_large_games_are_asked_for_in_parts(monkeypatch):
 def test_the_entropy_bonus_falls_to_nothing():
     ppo = learner("ppo")
     ppo.learn(4 * 64 * 16, Stop(2 * 64 * 16))
-    assert ppo.ent_coef == pytest.approx(SMALL["ppo"].entropy / 2)
+    assert ppo.ent_coef == pytest.approx(config("ppo").settings.entropy / 2)
     ppo.learn(4 * 64 * 16)
     assert ppo.ent_coef == 0
 
 
 def test_dqn_warms_up_with_random_moves():
-    dqn = Config("dqn", BOX, replace(SMALL["dqn"], exploration=0.0), {"tiles": 6}).learner()
+    dqn = learner("dqn", changes={"exploration": 0.0})
     dqn.learn(900)
-    nodes, actions = (
-        array[: dqn.replay_buffer.pos].ravel() for array in (dqn.replay_buffer.observations, dqn.replay_buffer.actions)
-    )
+    nodes, actions = dqn.replay_buffer.rows["node"], dqn.replay_buffer.rows["action"]
     most = np.bincount(nodes).argmax()
     assert len(set(actions[nodes == most])) == dqn.q_net.network.legal[most].sum() > 1
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize(("env", "rules"), [(BOX, {"tiles": 6}), (THREES, {"dice": 3})])
-def test_masks_work_both_ways(algorithm, env, rules):
+@pytest.mark.parametrize("algorithm", SB3)
+@pytest.mark.parametrize("task", [SIX, Task(THREES, {"dice": 3})])
+def test_masks_work_both_ways(algorithm, task):
     """Left only the optimal action, an untrained network is perfect; left all actions, it does what is illegal."""
-    untrained = learner(algorithm, env, rules)
-    game = Config(algorithm, env, SMALL[algorithm], rules).games().game
+    untrained, game = learner(algorithm, task), task.game()
     tables, solution = compile_game(game), solve(game)
     only_optimal = np.zeros((tables.nodes, tables.actions), bool)
     only_optimal[tables.decisions, solution.policy[tables.decisions]] = True
@@ -203,46 +200,74 @@ def test_random_legal_moves_are_legal_and_even():
 def test_dqn_replays_what_happened():
     game, dqn = ShutTheBox(tiles=6), learner("dqn")
     dqn.learn(3000)
-    tables, buffer = compile_game(game), dqn.replay_buffer
-    nodes, actions, after, over, rewards = (
-        array[: buffer.pos].ravel()
-        for array in (buffer.observations, buffer.actions, buffer.next_observations, buffer.dones, buffer.rewards)
-    )
-    assert tables.legal()[nodes, actions].all()
+    tables, rows = compile_game(game), dqn.replay_buffer.rows
+    assert len(rows) == dqn.num_timesteps >= 3000
+    assert tables.legal()[rows["node"], rows["action"]].all()
     led_to = np.full((tables.nodes, tables.actions), -1)
     led_to[tables.edge_node, tables.edge_action] = tables.edge_next
-    state = led_to[nodes, actions]
-    goes_on = over == 0
+    state = led_to[rows["node"], rows["action"]]
+    goes_on = rows["next"] < tables.nodes
     assert 0 < goes_on.mean() < 1
-    assert (tables.node_state[after[goes_on]] == state[goes_on]).all()
+    assert (tables.node_state[rows["next"][goes_on]] == state[goes_on]).all()
     points = tables.final_score[state]
-    assert rewards == pytest.approx(np.where(goes_on, 0, -points / 21), abs=1e-6)
+    assert rows["reward"] == pytest.approx(np.where(goes_on, 0, -points / 21), abs=1e-6)
 
 
-def test_dqn_targets_take_the_best_legal_action_of_the_target_network(monkeypatch):
-    dqn = learner("dqn")
+def test_the_replay_buffer_forgets_the_oldest_and_samples_all_it_holds():
+    nodes = gym.spaces.Box(0, 1000, (1,), np.int32)
+    buffer = NodeReplayBuffer(25, nodes, gym.spaces.Discrete(5), n_envs=10, optimize_memory_usage=False)
+    for step in range(4):
+        seen = step * 10 + np.arange(10)
+        buffer.add(seen[:, None], seen[:, None] + 1, seen % 5, seen / 2, seen % 10 == 9, None)
+        assert len(buffer.rows) == min(10 * step + 10, 25)
+    assert sorted(buffer.rows["node"]) == list(range(15, 40))
+    batch = buffer.sample(2000)
+    assert set(batch.node.tolist()) == set(range(15, 40))
+    assert (batch.action == batch.node % 5).all()
+    assert (batch.reward == batch.node / 2).all()
+    assert (batch.next == torch.where(batch.node % 10 == 9, 1000, batch.node + 1)).all()
+
+
+@pytest.mark.parametrize("algorithm", ["dqn", "qrdqn"])
+def test_dqn_targets_take_the_best_legal_action_of_the_target_network(algorithm, monkeypatch):
+    dqn = learner(algorithm)
     dqn.learn(1500)
     legal = dqn.q_net.network.legal.numpy()
     with torch.no_grad():  # illegal actions would win everywhere, were they not masked
         for network in (dqn.q_net, dqn.q_net_target):  # and each network prefers other actions
-            network.network.perceptron[-1].bias += 10 * torch.randperm(legal.shape[1])
+            bias = network.network.perceptron[-1].bias
+            bias += 10 * torch.randperm(legal.shape[1]).repeat_interleave(len(bias) // legal.shape[1])
     dqn._future = None
     batch, checked = dqn.replay_buffer.sample(128), []
     monkeypatch.setattr(dqn.replay_buffer, "sample", lambda size: batch)
-    after = batch.next_observations[:, 0].long()
-    values = np.where(legal[after], dqn.q_net_target.network(after).detach().numpy(), -np.inf).max(axis=1)
-    rewards, over = batch.rewards[:, 0].numpy(), batch.dones[:, 0].numpy() == 1
-    expected = np.where(over, rewards, rewards + values)
-    original = torch.nn.functional.mse_loss
+    over = batch.next.numpy() == len(legal)
+    after = np.where(over, 0, batch.next.numpy())
+    estimates = dqn.q_net_target.network(torch.as_tensor(after)).detach().numpy().reshape(128, legal.shape[1], -1)
+    best = np.where(legal[after], estimates.mean(axis=2), -np.inf).argmax(axis=1)
+    future = np.where(over[:, None], 0, estimates[np.arange(128), best])
+    expected = batch.reward.numpy()[:, None] + future
+    original = type(dqn).loss
 
     def check(value, aim):
-        assert aim.tolist() == pytest.approx(expected.tolist(), rel=1e-5)
+        assert aim.numpy() == pytest.approx(expected, rel=1e-5)
         checked.append(value)
         return original(value, aim)
 
-    monkeypatch.setattr(torch.nn.functional, "mse_loss", check)
+    monkeypatch.setattr(type(dqn), "loss", staticmethod(check))
     dqn.train(1, 128)
     assert len(checked) == 1
+
+
+def test_quantiles_are_those_of_the_returns():
+    target = torch.tensor([0.0] * 50 + [1.0] * 30 + [5.0] * 20)[:, None]
+    value = torch.zeros(4, requires_grad=True)
+    optimizer = torch.optim.Adam([value], lr=0.05)
+    for step in range(2000):
+        optimizer.param_groups[0]["lr"] = 0.05 * (1 - step / 2000)
+        optimizer.zero_grad()
+        MaskedQRDQN.loss(value.repeat(100, 1), target).backward()
+        optimizer.step()
+    assert value.tolist() == pytest.approx([0, 0, 1, 5], abs=0.05)  # of 1/8, 3/8, 5/8, 7/8
 
 
 def test_dqn_looks_up_the_values_of_the_target_network_of_the_moment():
@@ -254,7 +279,8 @@ def test_dqn_looks_up_the_values_of_the_target_network_of_the_moment():
     dqn.learn(1000, reset_num_timesteps=False)
     assert not torch.equal(dqn.future(), kept)
     over = ~dqn.q_net.network.legal.any(dim=1)
-    assert not dqn.future()[over].any()
+    assert not dqn.future()[:-1][over].any()
+    assert not dqn.future()[-1].any()
     dqn._future, looked_up = None, dqn.future()
     assert torch.equal(dqn.future(), looked_up)
 
@@ -274,76 +300,129 @@ def test_dqn_explores_game_by_game():
 def test_same_seed_same_weights(algorithm):
     def trained(seed):
         agent = learner(algorithm, seed=seed)
-        agent.learn(2500)
-        return torch.cat([weights.ravel() for weights in agent.policy.state_dict().values()])
+        agent.learn_until(2500, lambda: None)
+        return np.concatenate([weights.ravel() for weights in agent.weights().values()])
 
-    assert torch.equal(trained(1), trained(1))
-    assert not torch.equal(trained(1), trained(2))
+    assert (trained(1) == trained(1)).all()
+    assert (trained(1) != trained(2)).any()
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_learners_learn(algorithm):
-    game = Threes(dice=2)
-    agent = Config(algorithm, THREES, SMALL[algorithm], {"dice": 2}, steps=STEPS[algorithm]).learner()
-    before = evaluate(game, policies(game, agent)[0]).regret
-    agent.learn(STEPS[algorithm])
+@pytest.mark.parametrize("name", ["three-tiles", "two-dice"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_learners_learn(algorithm, name, seed):
+    task = SMALL.tasks[name]
+    training = config(algorithm, task, seed=seed)
+    agent, game = training.learner(), task.game()
+    random = evaluate(game, strategy(game, "random")).regret
+    agent.learn_until(training.steps, lambda: None)
     greedy, exploring = (evaluate(game, policy) for policy in policies(game, agent))
-    assert greedy.regret < min(0.03, before / 4)
+    assert greedy.regret <= 0.05 < random / 4
     assert greedy.regret <= exploring.regret
+    assert value_error(agent, greedy) < 0.5
+
+
+def test_the_error_of_values_is_weighted_by_visits_and_in_points():
+    game = ShutTheBox(tiles=6)
+    evaluation = evaluate(game, solve(game).policy)
+
+    class Knows:
+        def values(self, nodes):
+            return evaluation.optimum.node_utility[nodes] + np.where(nodes == often, 3.0, 0)
+
+    often = int(evaluation.visits[evaluation.tables.decisions].argmax())
+    often = int(evaluation.tables.decisions[often])
+    visits = evaluation.visits[evaluation.tables.decisions].sum()
+    assert value_error(Knows(), evaluation) == pytest.approx((9 * evaluation.visits[often] / visits) ** 0.5)
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+def test_without_masks_illegal_actions_are_tried_and_what_they_cost_is_learned(algorithm):
+    task = SMALL.tasks["five-tiles"]
+    training, game = config(algorithm, task, variant="no-masks"), task.game()
+    agent = training.learner()
+    decisions = compile_game(game).decisions
+    assert (agent.probabilities(decisions) > 0).all()
+    before = evaluate(game, policies(game, agent)[1], illegal="end")
+    agent.learn_until(training.steps, lambda: None)
+    after = evaluate(game, policies(game, agent)[1], illegal="end")
+    assert before.illegal_mass > 0.8
+    assert 0 < after.illegal_mass < before.illegal_mass
+    assert after.value < before.value
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_what_is_scheduled_ends_with_the_training(algorithm):
+    agent, bouts = learner(algorithm), []
+    agent.learn_until(5000, lambda: bouts.append(agent.num_timesteps))
+    assert bouts[0] == 0
+    assert bouts == sorted(set(bouts))
+    assert bouts[-1] < 5000 <= agent.num_timesteps
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_configurations_go_through_json(algorithm):
-    config = Config(algorithm, BOX, SMALL[algorithm], {"tiles": 12}, "shut", 1000, 7)
-    assert Config.from_json(config.to_json()) == config
+    whole = config(algorithm, Task(BOX, {"tiles": 12}, "shut"), steps=1000, seed=7)
+    assert Config.from_json(whole.to_json()) == whole
+    assert whole.digest() == Config.from_json(whole.to_json()).digest()
+    assert whole.digest() != replace(whole, seed=8).digest()
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"algorithm": "a2c"}, "unknown algorithm 'a2c': allowed are ppo, dqn"),
-        ({"env": "CartPole-v1"}, "unknown environment 'CartPole-v1': allowed are stb_gym/ShutTheBox-v0"),
-        ({"rules": {"tile": 3}}, "unknown rule 'tile'"),
-        ({"rules": {"objective": "shut"}}, "unknown rule 'objective': allowed are tiles, dice, faces, score"),
-        ({"rules": 3}, "rules must be an object of entries"),
-        ({"objective": "win"}, "unknown objective"),
+        ({"task": {"env": "CartPole-v1"}}, "unknown environment 'CartPole-v1': allowed are stb_gym/ShutTheBox-v0"),
+        ({"task": {"rules": {"tile": 3}}}, "unknown rule 'tile'"),
+        ({"task": {"rules": {"objective": "shut"}}}, "unknown rule 'objective': allowed are tiles, dice, faces, score"),
+        ({"task": {"rules": 3}}, "rules must be an object of entries"),
+        ({"task": {"objective": "win"}}, "unknown objective"),
+        ({"task": {"mood": "good"}}, "unknown entry 'mood'"),
         ({"steps": 0}, "steps must be an integer from 1"),
         ({"seed": -1}, "seed must be an integer from 0"),
-        ({"settings": {**asdict(SMALL["ppo"]), "width": 0}}, "width must be an integer from 1"),
-        (
-            {"settings": {**asdict(SMALL["ppo"]), "learning_rate": float("nan")}},
-            "learning_rate must be a number, 0 or more",
-        ),
-        ({"settings": {"momentum": 1}}, "unknown setting 'momentum': allowed are games"),
+        ({"settings": {"width": 0}}, "width must be an integer from 1"),
+        ({"settings": {"masks": 1.5}}, "unknown masks 1.5: allowed are True, False"),
+        ({"settings": {"learning_rate": float("nan")}}, "learning_rate must be a number, 0 or more"),
+        ({"settings": {"momentum": 1}}, "unknown setting 'momentum': allowed are masks, games"),
         ({"colour": 1}, "unknown entry 'colour'"),
     ],
 )
 def test_configurations_that_are_none_are_refused(change, message):
-    whole = Config("ppo", BOX, SMALL["ppo"]).to_json()
+    whole = config("ppo").to_json()
+    merged = {name: {**whole[name], **entry} if isinstance(entry, dict) else entry for name, entry in change.items()}
     with pytest.raises(ValueError, match=message):
-        Config.from_json({**whole, **change})
+        Config.from_json({**whole, **merged})
+
+
+def test_configurations_that_are_not_whole_are_refused():
+    whole = config("ppo").to_json()
     with pytest.raises(ValueError, match="the entry 'seed' is missing"):
         Config.from_json({name: value for name, value in whole.items() if name != "seed"})
     with pytest.raises(ValueError, match="the setting 'entropy' is missing"):
         Config.from_json({**whole, "settings": {k: v for k, v in whole["settings"].items() if k != "entropy"}})
-
-
-def test_dqn_must_leave_something_greedy():
-    with pytest.raises(ValueError, match="exploration must be below 1"):
-        Config("dqn", BOX, DQNSettings(exploration=1.0))
+    with pytest.raises(ValueError, match="a Config is an object of entries, not 3"):
+        Config.from_json(3)
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("algorithm", "changes", "message"),
     [
-        (PPOSettings(games=1, n_steps=1, batch_size=1), "batch_size must be from 2 to games x n_steps, 1, not 1"),
-        (PPOSettings(batch_size=100_000), "batch_size must be from 2 to games x n_steps, 16384, not 100000"),
-        (PPOSettings(gae_lambda=5.0), "gae_lambda must not be above 1"),
-        (PPOSettings(clip_range=0.0), "clip_range must lie between 0 and 1"),
-        (PPOSettings(width=10**8), "width must be an integer from 1 to 4096"),
-        (PPOSettings(embedding=10**8), "embedding must be an integer from 1 to 4096"),
+        (
+            "ppo",
+            {"games": 1, "n_steps": 1, "batch_size": 1},
+            "batch_size must be from 2 to games x n_steps, 1, not 1",
+        ),
+        ("ppo", {"batch_size": 100_000}, "batch_size must be from 2 to games x n_steps, 1024, not 100000"),
+        ("ppo", {"gae_lambda": 5.0}, "gae_lambda must not be above 1"),
+        ("ppo", {"clip_range": 0.0}, "clip_range must lie between 0 and 1"),
+        ("ppo", {"width": 10**8}, "width must be an integer from 1 to 4096"),
+        ("ppo", {"embedding": 10**8}, "embedding must be an integer from 1 to 4096"),
+        ("dqn", {"exploration": 1.0}, "exploration must be below 1"),
+        ("qrdqn", {"quantiles": 1000}, "quantiles must be an integer from 1 to 256"),
+        ("q-learning", {"exploration": 1.0}, "exploration must be below 1"),
+        ("afterstates", {"horizon": 0.5}, "horizon must be 1 or more"),
     ],
 )
-def test_settings_without_a_meaning_are_refused(settings, message):
+def test_settings_without_a_meaning_are_refused(algorithm, changes, message):
     with pytest.raises(ValueError, match=message):
-        Config("ppo", BOX, settings)
+        config(algorithm, changes=changes)

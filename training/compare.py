@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from stb_gym import STRATEGIES, Evaluation, Game, Policy, evaluate, solve, strategy
+from stb_gym import STRATEGIES, Evaluation, evaluate, strategy
 from stb_gym.show import table
 
 COLUMNS = {
@@ -12,16 +12,17 @@ COLUMNS = {
     "agreement": "agreement",
     "agreement_by_visits": "by visits",
     "shut_probability": "chance to shut",
+    "illegal_mass": "illegal",
 }
 
 
-def compare(game: Game, objective: str, agents: Mapping[str, Policy]) -> dict[str, Evaluation]:
-    """Evaluations by name: the optimum, then the agents and the strategies, the better before the worse."""
-    policies = {**agents, **{name: strategy(game, name) for name in STRATEGIES[game.name]}}
-    evaluations = {name: evaluate(game, policy, objective) for name, policy in policies.items()}
-    by_regret = sorted(evaluations, key=lambda name: evaluations[name].regret)
-    optimum = evaluate(game, solve(game, objective).policy, objective)
-    return {"optimum": optimum, **{name: evaluations[name] for name in by_regret}}
+def compare(agents: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
+    """Evaluations by name: the optimum, then agents of one game and the strategies, the better before the worse."""
+    optimum = next(iter(agents.values())).optimum
+    game, objective = optimum.tables.game, optimum.objective.name
+    strategies = {name: evaluate(game, strategy(game, name), objective) for name in STRATEGIES[game.name]}
+    by_regret = sorted([*agents.items(), *strategies.items()], key=lambda entry: entry[1].regret)
+    return {"optimum": evaluate(game, optimum.policy, objective), **dict(by_regret)}
 
 
 def cells(evaluation: Evaluation) -> dict[str, str]:

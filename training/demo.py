@@ -7,8 +7,8 @@ from pathlib import Path
 import torch
 import tyro
 
-from agents.config import Config
-from agents.ppo import PPOSettings
+from agents.config import Task
+from agents.presets import read_presets
 from stb_gym import GAMES, solve
 from training.compare import comparison_table
 from training.report import report
@@ -16,7 +16,6 @@ from training.run import Run
 from training.train import train
 
 OUT = Path("runs/demo")
-STEPS = 3_000_000
 
 
 def demo() -> int:
@@ -26,11 +25,11 @@ def demo() -> int:
         solution = solve(rules())
         milliseconds = 1000 * (time.perf_counter() - began)
         print(f"{name}: perfect play leaves {solution.value:.9f} points (compiled and solved in {milliseconds:.1f} ms)")
-    print(f"training masked PPO on stb_gym/ShutTheBox-v0 for {STEPS:,} steps, measured exactly on the way")
+    config = read_presets().config("ppo", Task("stb_gym/ShutTheBox-v0"), "quick")
+    print(f"training masked PPO on {config.task.env} for {config.steps:,} steps, measured exactly on the way")
     torch.set_num_threads(1)  # runs are repeatable with one
-    config = Config("ppo", "stb_gym/ShutTheBox-v0", PPOSettings(), steps=STEPS)
     try:
-        train(config, OUT, overwrite=True)
+        train(config, OUT, "overwrite")
     except KeyboardInterrupt:
         print(f"interrupted; the last measurement, if there was one, is in {OUT}", file=sys.stderr)
         return 130

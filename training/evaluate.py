@@ -7,6 +7,7 @@ from pathlib import Path
 
 import tyro
 
+from agents.policy_array import value_error
 from training.compare import compare, comparison_table
 from training.run import Run, measure
 
@@ -26,17 +27,19 @@ def main(arguments: list[str] | None = None) -> int:
     options = tyro.cli(Arguments, args=arguments, prog="training.evaluate")
     try:
         run = Run.open(options.run)
-        game, objective = run.game(), run.config.objective
-        greedy, greedy_evaluation, exploring = measure(game, run.learner(), objective)
+        learner = run.learner()
+        _, greedy, exploring = measure(run.config, learner)
+        expects = value_error(learner, greedy)
     except (ValueError, OSError) as error:
         print(f"training.evaluate: {error}", file=sys.stderr)
         return 2
     if options.json:
-        both = {"greedy": greedy_evaluation.summary(), "exploring": exploring.summary()}
+        both = {"greedy": greedy.summary(), "exploring": exploring.summary(), "value_error": expects}
         print(json.dumps({**run.config.to_json(), **both}))
     else:
-        evaluations = compare(game, objective, {f"{run.config.algorithm} (greedy)": greedy})
-        print(comparison_table({**evaluations, f"{run.config.algorithm} (exploring)": exploring}))
+        name = run.config.algorithm
+        evaluations = compare({f"{name} (greedy)": greedy, f"{name} (exploring)": exploring})
+        print(comparison_table(evaluations))
     return 0
 
 

@@ -39,7 +39,7 @@ def plot_regret(path: Path, curves: Mapping[str, Sequence[Point]], strategies: M
     axes.margins(x=0)
     axes.grid(alpha=0.25)
     axes.legend(fontsize=8, loc="upper center")
-    _save(path, figure)
+    save(path, figure)
 
 
 def _apart(strategies: Mapping[str, float]) -> dict[str, float]:
@@ -61,9 +61,10 @@ def plot_scores(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
     axes.set(xlabel="final score (points)", ylabel="exact probability")
     axes.grid(alpha=0.25)
     axes.legend(fontsize=8)
-    _save(path, figure)
+    save(path, figure)
 
 
-def _save(path: Path, figure: Figure) -> None:
+def save(path: Path, figure: Figure) -> None:
+    """Write a picture whole."""
     with write_aside(path) as aside:
         figure.savefig(aside, dpi=130)

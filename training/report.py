@@ -13,7 +13,7 @@ import numpy as np
 import tyro
 from matplotlib.image import imsave
 
-from stb_gym import STRATEGIES, Evaluation, TurnTables, render
+from stb_gym import STRATEGIES, Evaluation, TurnTables, evaluate, render
 from stb_gym.files import write_text
 from stb_gym.game import rolls, throw_faces
 from stb_gym.show import move_in_words
@@ -54,20 +54,20 @@ def report(runs: list[Run], out: Path) -> dict[str, Evaluation]:
     """
     if not runs:
         raise ValueError("name at least one run")
-    game, objective = runs[0].game(), runs[0].config.objective
+    game, objective = runs[0].game(), runs[0].config.task.objective
     for run in runs[1:]:
-        if (run.game(), run.config.objective) != (game, objective):
+        if (run.game(), run.config.task.objective) != (game, objective):
             raise ValueError(f"{run.folder} is not of the same game and objective as {runs[0].folder}")
     names = _names(runs)
-    agents = {name: run.policy() for name, run in names.items()}
-    evaluations = compare(game, objective, agents)
+    agents = {name: evaluate(game, run.policy(), objective, run.config.illegal) for name, run in names.items()}
+    evaluations = compare(agents)
     unit = evaluations["optimum"].optimum.objective.unit
     strategies = {name: evaluations[name].regret for name in STRATEGIES[game.name] if evaluations[name].regret > 0}
     best_strategy = min(strategies, key=lambda name: strategies[name], default="random")
     plot_regret(out / "regret.png", {name: run.curve() for name, run in names.items()}, strategies, unit)
     plot_scores(out / "scores.png", {name: evaluations[name] for name in ("optimum", *names, best_strategy, "random")})
     page = _template().render(
-        title=f"How close to perfect play? {runs[0].config.env.split('/')[-1]}",
+        title=f"How close to perfect play? {runs[0].config.task.env.split('/')[-1]}",
         summary=f"Perfect play of {game} is worth {evaluations['optimum'].value:.6g} {unit} ({objective}).",
         unit_note=f"regret is what a policy loses against perfect play, in {unit}.",
         columns=list(COLUMNS.values()),

@@ -1,87 +1,113 @@
-"""The README's table from the results in a folder of runs: `python -m training.results docs/results`."""
+"""The table of a study's results, in Markdown: `python -m training.results docs/results`."""
 
+import shlex
 import sys
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from statistics import median
 
+import numpy as np
 import tyro
 
-from agents.config import ALGORITHMS, Config
+from agents.config import Config, Task
+from agents.presets import STANDARD, Presets, read_presets
 from stb_gym import STRATEGIES, evaluate, strategy
-from training.run import Run
+from training.ledger import Ledger, Row
+from training.statistics import interquartile_interval, interquartile_mean
+from training.train import train_command
 
-HEAD = "| environment | agent | regret | gap closed | choices optimal | seconds | by the command |"
+HEAD = "| task | agent | regret | of the optimum | choices optimal | seeds | steps | minutes | command |"
+NAMES = {
+    "ppo": "masked PPO",
+    "dqn": "masked DQN",
+    "qrdqn": "masked QR-DQN",
+    "q-learning": "Q-learning, tabular",
+    "afterstates": "afterstates, tabular",
+}
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """Print a table of runs, of which config.json and result.json are needed, in Markdown."""
+    """Print the table of a study in Markdown."""
 
     folder: tyro.conf.Positional[Path]
-    """Folder of the runs' folders."""
+    """Folder of the study, of which runs.csv is needed."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="training.results")
     try:
-        print(results_table(options.folder))
+        print(results_table(options.folder, read_presets()))
     except (ValueError, OSError) as error:
         print(f"training.results: {error}", file=sys.stderr)
         return 2
     return 0
 
 
-def results_table(folder: Path) -> str:
-    """A row for every strategy and, as medians over seeds, for every algorithm, by environment.
+def results_table(folder: Path, presets: Presets) -> str:
+    """For every task random play and the best strategy, then the agents, the better before the worse.
 
-    Of the strategies those that are no worse than random play and not perfect.
+    Of an agent the interquartile mean of the regret over seeds with its 95 % interval, and that of the other numbers.
 
     Raises:
-        ValueError: if there are no runs in the folder, or one is damaged, not finished or not of default settings.
+        ValueError: if there are no runs in the folder, its files are damaged, or a run is not of the preset that its
+            command in the table trains.
     """
-    runs = [Run.open(path.parent) for path in sorted(folder.glob("*/config.json"))]
-    if not runs:
+    rows = list(Ledger(folder).rows.values())
+    if not rows:
         raise ValueError(f"there are no runs in {folder}")
-    for run in runs:
-        settings_class, _ = ALGORITHMS[run.config.algorithm]
-        if run.config != Config(run.config.algorithm, run.config.env, settings_class(), seed=run.config.seed):
-            raise ValueError(f"the run in {run.folder} is not of the settings that its command in the table has")
-        if not run.result()["finished"]:
-            raise ValueError(f"the run in {run.folder} is not finished")
-    rows = [HEAD, "|---" * (HEAD.count("|") - 1) + "|"]
-    for env, of_env in groupby(sorted(runs, key=lambda run: run.config.env), key=lambda run: run.config.env):
-        tasks = sorted(of_env, key=lambda run: run.config.algorithm, reverse=True)
-        rows += _strategy_rows(env, tasks[0])
-        for algorithm, seeds in groupby(tasks, key=lambda run: run.config.algorithm):
-            rows.append(_algorithm_row(env, algorithm, list(seeds)))
-    return "\n".join(rows)
+    lines = [HEAD, "|---" * (HEAD.count("|") - 1) + "|"]
+    for name, task in presets.tasks.items():
+        of_task = sorted((row for row in rows if row.task == name), key=lambda row: row.agent)
+        if not of_task:
+            continue
+        groups = [list(group) for _, group in groupby(of_task, key=lambda row: row.agent)]
+        for row in of_task:
+            if row.config != presets.config(row.algorithm, task, row.variant, row.seed).digest():
+                raise ValueError(f"{row.run} in {folder} is not of its preset: python -m training.study runs it again")
+        lines += _strategy_lines(name, task)
+        for group in sorted(groups, key=_regret, reverse=True):
+            lines.append(_agent_line(name, presets.config(group[0].algorithm, task, group[0].variant), group))
+    return "\n".join(lines)
 
 
-def _strategy_rows(env: str, run: Run) -> list[str]:
-    game, rows = run.game(), []
-    for name in STRATEGIES[game.name]:
-        each = evaluate(game, strategy(game, name), run.config.objective)
-        numbers = f"{each.regret:.4f} | {each.gap_closed:z.2%} | {each.agreement_by_visits:.2%} |"
-        rows.append((each.regret, f"| {env} | {name} | {numbers} | `stb-gym evaluate {game.name} --strategy {name}` |"))
-    random = evaluate(game, strategy(game, "random"), run.config.objective).regret
-    return [row for regret, row in sorted(rows, reverse=True) if 0 < regret <= random]
+def _regret(rows: list[Row]) -> float:
+    return _mean([row.regret for row in rows])
 
 
-def _algorithm_row(env: str, algorithm: str, runs: list[Run]) -> str:
-    greedy = [run.result()["greedy"] for run in runs]
-    regret, gap_closed, agreement = (
-        [each[name] for each in greedy] for name in ("regret", "gap_closed", "agreement_by_visits")
-    )
-    spread = f"**{median(regret):.4f}** ({min(regret):.4f} to {max(regret):.4f})"
-    seconds = f"{median(run.result()['seconds'] for run in runs):.0f}"
-    seeds = ", ".join(str(seed) for seed in sorted(run.config.seed for run in runs))
-    command = f"`python -m training.train {algorithm} --env {env} --seed S` (S = {seeds})"
+def _mean(values: list[float]) -> float:
+    return float(interquartile_mean(np.array(values)[:, None])[0])
+
+
+def _strategy_lines(name: str, task: Task) -> list[str]:
+    """Random play, and the best of the strategies that are not perfect."""
+    game = task.game()
+    found = {each: evaluate(game, strategy(game, each), task.objective) for each in STRATEGIES[game.name]}
+    best = min((each for each in found if found[each].regret > 0), key=lambda each: found[each].regret)
+    words = ["stb-gym", "evaluate", game.name]
+    words += [word for rule, value in task.rules.items() for word in (f"--{rule}", str(value))]
+    if task.objective != "score":
+        words += ["--objective", task.objective]
+    return [
+        f"| {name} | {each} | {found[each].regret:.4f} | {found[each].regret / abs(found[each].optimum.value):.3%} "
+        f"| {found[each].agreement_by_visits:.2%} | | | | `{shlex.join([*words, '--strategy', each])}` |"
+        for each in dict.fromkeys(("random", best))
+    ]
+
+
+def _agent_line(name: str, config: Config, rows: list[Row]) -> str:
+    first = rows[0]
+    regret = _regret(rows)
+    low, high = interquartile_interval(np.array([[row.regret] for row in rows]))
+    spread = f" ({low[0]:.4f} to {high[0]:.4f})" if len(rows) > 1 else ""
+    seeds = f"0 to {len(rows) - 1}" if len(rows) > 1 else "0"
+    command = shlex.join([*train_command(config, first.variant)[:-1], "S" if len(rows) > 1 else "0"])
+    agent = NAMES[first.algorithm] if first.variant == STANDARD else f"{NAMES[first.algorithm]}, {first.variant}"
     return (
-        f"| {env} | masked {algorithm.upper()} | {spread} | {median(gap_closed):.2%} | {median(agreement):.2%} "
-        f"| {seconds} | {command} |"
+        f"| {name} | {agent} | **{regret:.4f}**{spread} | {regret / abs(first.optimum):.3%} "
+        f"| {_mean([row.agreement_by_visits for row in rows]):.2%} | {seeds} | {first.steps / 1e6:.0f}M "
+        f"| {_mean([row.seconds for row in rows]) / 60:.1f} | `{command}` |"
     )
 
 

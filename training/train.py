@@ -1,130 +1,186 @@
-"""Train a learner and measure its exact regret on the way: `python -m training.train ppo|dqn --env ID ...`."""
+"""Train a learner and measure its exact regret on the way: `python -m training.train ppo --env ID ...`."""
 
+import contextlib
 import importlib.util
 import sys
 import time
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 import tyro
-from stable_baselines3.common.callbacks import BaseCallback
+from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from agents.config import Config, Settings
-from agents.dqn import DQNSettings
-from agents.ppo import PPOSettings
-from stb_gym.game import check_integer
-from training.run import RunWriter
-
-# How often stable-baselines3 writes its own log: in updates of PPO, in episodes of DQN.
-LOG_INTERVALS = {"ppo": 1, "dqn": 10_000}
+from agents.config import Config, Task
+from agents.learner import Learner
+from agents.presets import FILE, STANDARD, read_presets
+from stb_gym.game import check_choice, check_integer
+from training.run import Run
+from training.run_writer import RunWriter, begin, resume
 
 
 @dataclass(frozen=True)
-class Task:
-    """What to train on, how long, and where to put it."""
+class Arguments:
+    """Train a learner by the preset of its algorithm and task; agents/presets.toml has them all."""
 
+    algorithm: tyro.conf.Positional[Literal["ppo", "dqn", "qrdqn", "q-learning", "afterstates"]]
+    """Masked PPO, masked DQN, masked QR-DQN, tabular Q-learning, or the same over afterstates."""
     env: str = "stb_gym/ShutTheBox-v0"
     """Environment: stb_gym/ShutTheBox-v0 or stb_gym/Threes-v0."""
     objective: str = "score"
     """What is rewarded: score, shut or at-most:T."""
     rules: dict[str, int | str] = field(default_factory=dict)
     """Rules that differ from the environment's own, as names and values: --rules tiles 12 score count."""
-    steps: int = 6_000_000
-    """Steps of all games together."""
+    variant: str = STANDARD
+    """Variant of the preset, such as quick, long or no-masks."""
+    steps: int | None = None
+    """Steps of all games together, instead of the preset's."""
+    presets: Path = FILE
+    """File of the presets."""
+    settings: dict[str, bool | int | float] = field(default_factory=dict)
+    """Settings that differ from the preset's, as names and values: --settings width 64 learning_rate 0.001."""
     seed: int = 0
     """Seed of the dice, the network and the exploration."""
     out: Path | None = None
-    """Folder of the run (default: runs/ALGORITHM-ENVIRONMENT-SEED)."""
+    """Folder of the run (default: runs/ALGORITHM-TASK-VARIANT-SEED)."""
     overwrite: bool = False
     """Replace a run that is there already."""
+    resume: bool = False
+    """Go on with a run that was interrupted, from its last checkpoint; begin it if there is none."""
     measurements: int = 40
     """How often the exact regret is measured and the run saved."""
+    checkpoint_seconds: float = 30.0
+    """The least time between two checkpoints, which are saved at measurements."""
     threads: int = 1
     """Threads of torch. Runs are repeatable to the bit with one."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-
-    def ppo(task: Task, settings: PPOSettings) -> int:
-        """Masked PPO."""
-        return run("ppo", task, settings)
-
-    def dqn(task: Task, settings: DQNSettings) -> int:
-        """Masked double DQN."""
-        return run("dqn", task, settings)
-
-    return tyro.extras.subcommand_cli_from_dict(
-        {"ppo": ppo, "dqn": dqn}, args=arguments, prog="training.train", config=(tyro.conf.OmitArgPrefixes,)
-    )
-
-
-def run(algorithm: str, task: Task, settings: Settings) -> int:
-    """Train as the command line says; returns the exit status."""
-    out = task.out or Path("runs") / f"{algorithm}-{task.env.split('/')[-1]}-{task.seed}"
+    options = tyro.cli(Arguments, args=arguments, prog="training.train")
+    out = options.out
     try:
-        config = Config(algorithm, task.env, settings, task.rules, task.objective, task.steps, task.seed)
-        check_integer("measurements", task.measurements, 1, 10**6)
-        check_integer("threads", task.threads, 1, 1024)
-        torch.set_num_threads(task.threads)
-        train(config, out, task.measurements, task.overwrite)
+        task, presets = Task(options.env, options.rules, options.objective), read_presets(options.presets)
+        config = presets.config(options.algorithm, task, options.variant, options.seed, options.steps, options.settings)
+        name = presets.name(task) or options.env.split("/")[-1]
+        out = out or Path("runs") / run_name(options.algorithm, name, options.variant, options.seed)
+        check_integer("measurements", options.measurements, 1, 10**6)
+        check_integer("threads", options.threads, 1, 1024)
+        if options.resume and options.overwrite:
+            raise ValueError("a run is either resumed or overwritten")
+        existing = "resume" if options.resume else "overwrite" if options.overwrite else "refuse"
+        torch.set_num_threads(options.threads)
+        train(config, out, existing, options.measurements, options.checkpoint_seconds)
     except (ValueError, OSError) as error:
         print(f"training.train: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"training.train: interrupted; the last measurement, if there was one, is in {out}", file=sys.stderr)
+        print(f"training.train: interrupted; go on by --resume from the last measurement in {out}", file=sys.stderr)
         return 130
     print(f"the run is in {out}: python -m training.evaluate {out}", file=sys.stderr)
     return 0
 
 
-def train(config: Config, out: Path, measurements: int = 40, overwrite: bool = False) -> None:
+def run_name(algorithm: str, task: str, variant: str, seed: int) -> str:
+    """The name of a run."""
+    return "-".join([algorithm, task, *([variant] if variant != STANDARD else []), str(seed)])
+
+
+def train_command(config: Config, variant: str) -> list[str]:
+    """The words of the command that trains a configuration that is a preset."""
+    task = config.task
+    words = ["python", "-m", "training.train", config.algorithm, "--env", task.env]
+    if task.rules:
+        words += ["--rules", *(str(word) for rule in task.rules.items() for word in rule)]
+    if task.objective != "score":
+        words += ["--objective", task.objective]
+    if variant != STANDARD:
+        words += ["--variant", variant]
+    return [*words, "--seed", str(config.seed)]
+
+
+def train(
+    config: Config, out: Path, existing: str = "refuse", measurements: int = 40, checkpoint_seconds: float = 30.0
+) -> None:
     """Train a learner, measuring and saving it `measurements` times and once at the end.
 
+    Args:
+        config: what to train.
+        out: folder of the run.
+        existing: what to do with a run that is there: "refuse", "overwrite" or "resume". A finished one that is to be
+            resumed is left as it is, and one that another process is at is waited for.
+        measurements: how often it is measured, at equal distances.
+        checkpoint_seconds: the least time between two checkpoints.
+
     Raises:
-        ValueError: if the configuration is not allowed, or `out` holds a run already and `overwrite` is false.
+        ValueError: if there is a run that is refused, is of another configuration or is written by another process.
     """
-    writer = RunWriter(out, config, overwrite)
-    tensorboard = str(out / "tensorboard") if importlib.util.find_spec("tensorboard") else None
-    learner = config.learner(tensorboard)
-    name = f"{config.algorithm} on {config.env.split('/')[-1]}"
-    with tqdm(total=config.steps, desc=name, unit=" steps", unit_scale=True, mininterval=0.5) as bar:
-        callback = _Measuring(writer, bar, max(1, config.steps // measurements))
-        learner.learn(config.steps, callback, log_interval=LOG_INTERVALS[config.algorithm])
+    check_choice("treatment of a run that is there", existing, ["refuse", "overwrite", "resume"])
+    interval = max(1, config.steps // measurements)
+    with _alone(out, waits=existing == "resume"):
+        if existing != "resume":
+            _train(config, *begin(out, config, existing == "overwrite"), out, interval, checkpoint_seconds)
+        elif not _is_finished(out, config):
+            _train(config, *resume(out, config), out, interval, checkpoint_seconds)
 
 
-class _Measuring(BaseCallback):
-    """Measures at the start, between updates about every `interval` steps, and at the end."""
+def _train(
+    config: Config, learner: Learner, writer: RunWriter, out: Path, interval: int, checkpoint_seconds: float
+) -> None:
+    began = time.monotonic() - (writer.points[-1].seconds if writer.points else 0)
+    name = f"{config.algorithm} on {config.task.game()}"
+    bar: Any
+    with (
+        tqdm(total=config.steps, initial=learner.num_timesteps, desc=name, unit=" steps", unit_scale=True) as bar,
+        _tensorboard(out) as log,
+    ):
 
-    def __init__(self, writer: RunWriter, bar: Any, interval: int):
-        super().__init__()
-        self._writer = writer
-        self._bar = bar
-        self._interval = interval
-        self._next = 0
-        self._began = time.monotonic()
+        def measure() -> None:
+            point = writer.measure(learner, time.monotonic() - began, checkpoint_seconds)
+            bar.set_postfix_str(f"regret {point.regret:.4f}, exploring {point.exploring_regret:.4f}")
+            log(asdict(point))
 
-    def _on_rollout_start(self) -> None:
-        if self.num_timesteps >= self._next:
-            self._next += self._interval
-            self._measure()
+        def between() -> None:
+            bar.update(learner.num_timesteps - bar.n)
+            if not writer.points or learner.num_timesteps // interval > writer.points[-1].steps // interval:
+                measure()
 
-    def _on_step(self) -> bool:
-        self._bar.update(min(self.num_timesteps, self._bar.total) - self._bar.n)
-        return True
+        learner.learn_until(config.steps, between)
+        bar.update(bar.total - bar.n)
+        measure()
 
-    def _on_training_end(self) -> None:
-        self._measure()
 
-    def _measure(self) -> None:
-        point = self._writer.measure(self.model, self.num_timesteps, time.monotonic() - self._began)  # type: ignore[arg-type]
-        self._bar.set_postfix_str(f"regret {point.regret:.4f}, exploring {point.exploring_regret:.4f}")
-        self.logger.record("exact/regret", point.regret)
-        self.logger.record("exact/exploring_regret", point.exploring_regret)
-        self.logger.record("exact/agreement_by_visits", point.agreement_by_visits)
+@contextlib.contextmanager
+def _alone(out: Path, waits: bool) -> Iterator[None]:
+    """Be the only process that writes to a folder; a killed process is none."""
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(out / ".lock", timeout=-1 if waits else 0):
+            yield
+    except Timeout:
+        raise ValueError(f"{out} is written to by another process") from None
+
+
+def _is_finished(out: Path, config: Config) -> bool:
+    if not (out / "result.json").exists():
+        return False
+    run = Run.open(out)
+    return run.config == config and bool(run.result()["finished"])
+
+
+@contextlib.contextmanager
+def _tensorboard(out: Path) -> Iterator[Any]:
+    """A function that logs measurements to TensorBoard, or does nothing if that is not installed."""
+    if importlib.util.find_spec("tensorboard") is None:
+        yield lambda point: None
+        return
+    from torch.utils.tensorboard import SummaryWriter
+
+    with SummaryWriter(str(out / "tensorboard")) as writer:
+        yield lambda point: [writer.add_scalar(f"exact/{name}", value, point["steps"]) for name, value in point.items()]
 
 
 if __name__ == "__main__":

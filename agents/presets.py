@@ -1,0 +1,106 @@
+"""The presets of `presets.toml`: what an algorithm is trained with on a task."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from agents.config import ALGORITHMS, Config, Task, settings_from
+from stb_gym.game import check_choice, check_names
+
+FILE = Path(__file__).with_name("presets.toml")
+STANDARD = "standard"
+
+
+@dataclass(frozen=True)
+class Presets:
+    """The tasks that have a name, and what each algorithm is trained with.
+
+    Attributes:
+        tasks: tasks by name.
+        entries: by algorithm, by name of the task (None for tasks without one) and variant: the settings and `steps`.
+    """
+
+    tasks: Mapping[str, Task]
+    entries: Mapping[str, Mapping[tuple[str | None, str], Mapping[str, Any]]]
+
+    def name(self, task: Task) -> str | None:
+        """The name of a task, None if it has none."""
+        for name, each in self.tasks.items():
+            if (each.env, each.game(), each.objective) == (task.env, task.game(), task.objective):
+                return name
+        return None
+
+    def config(
+        self,
+        algorithm: str,
+        task: Task,
+        variant: str = STANDARD,
+        seed: int = 0,
+        steps: int | None = None,
+        changes: Mapping[str, Any] | None = None,
+    ) -> Config:
+        """The training of an algorithm on a task, with the steps and the settings of its preset but for the changes.
+
+        Raises:
+            ValueError: naming what is not allowed, and what is.
+        """
+        check_choice("algorithm", algorithm, list(ALGORITHMS))
+        name = self.name(task)
+        variants = [variant for of, variant in self.entries[algorithm] if of == name] or [STANDARD]
+        check_choice(f"variant of {algorithm} on {name or 'tasks without a name'}", variant, variants)
+        entries = dict(self.entries[algorithm].get((name, variant), self.entries[algorithm][None, STANDARD]))
+        preset_steps = entries.pop("steps")
+        check_names("setting", changes or {}, entries)
+        settings = settings_from(algorithm, {**entries, **(changes or {})})
+        return Config(algorithm, task, settings, preset_steps if steps is None else steps, seed)
+
+
+@lru_cache
+def read_presets(path: Path = FILE) -> Presets:
+    """The presets of a file.
+
+    Raises:
+        ValueError: naming the file, the table and the first entry that is missing, unknown or not allowed.
+    """
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        check_names("table", tables, ["tasks", *ALGORITHMS])
+        tasks = {name: Task(**entries) for name, entries in tables.pop("tasks").items()}
+        entries = {algorithm: _entries(algorithm, table, tasks) for algorithm, table in tables.items()}
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"{path}: {error}") from None
+    return Presets(tasks, entries)
+
+
+def _entries(
+    algorithm: str, table: Mapping[str, Any], tasks: Mapping[str, Task]
+) -> dict[tuple[str | None, str], dict[str, Any]]:
+    settings_class, _ = ALGORITHMS[algorithm]
+    names = ["steps", *(each.name for each in fields(settings_class))]
+    base, by_task = _split(table)
+    found: dict[tuple[str | None, str], dict[str, Any]] = {(None, STANDARD): base}
+    check_names("task", by_task, tasks)
+    for task in tasks:
+        of_task, by_variant = _split(by_task.get(task, {}))
+        found[task, STANDARD] = base | of_task
+        for variant, entries in by_variant.items():
+            found[task, variant] = base | of_task | entries
+    for (of, variant), entries in found.items():
+        where = f"[{algorithm}{f'.{of}' if of else ''}{f'.{variant}' if variant != STANDARD else ''}]"
+        try:
+            check_names("setting", entries, names)
+            settings_from(algorithm, {name: value for name, value in entries.items() if name != "steps"})
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from None
+        if "steps" not in entries:
+            raise ValueError(f"{where}: the steps are missing")
+    return found
+
+
+def _split(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The entries of a table that are no tables, and those that are."""
+    tables = {name: entry for name, entry in table.items() if isinstance(entry, dict)}
+    return {name: entry for name, entry in table.items() if name not in tables}, tables

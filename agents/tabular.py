@@ -1,0 +1,137 @@
+"""Tabular learners: Q-learning, and the same over afterstates.
+
+    table[place] += step size x (reward + max over legal a of table[place of a at the next node] - table[place])
+
+Watkins and Dayan, "Q-learning", 1992; Sutton and Barto, "Reinforcement learning", 2018, 6.5 and 6.8. In Q-learning a
+place is a pair of node and action. Over afterstates it is the state an action leads to, where the dice are thrown
+next: actions that leave the same behind share what is learned. That takes the rules of moves for granted, as
+afterstates do everywhere, but no more than that: neither the dice nor what anything is worth.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.learner import Snapshot, Weights, explored, named, part
+from stb_gym.game import IntArray
+from stb_gym.vector_env import TurnVectorEnv
+
+BOUT = 16  # steps of every game between two calls of `between`
+
+
+@dataclass(frozen=True)
+class TabularSettings:
+    """Settings of a tabular learner."""
+
+    games: int
+    """Games played at once."""
+    exploration: float
+    """Share of random legal moves."""
+    horizon: float
+    """A place that was updated n times has step size horizon / (horizon + n)."""
+
+    def check(self) -> None:
+        """Raise a ValueError where a setting has no meaning."""
+        if not 0 <= self.exploration < 1:
+            raise ValueError(f"exploration must be below 1, or nothing greedy is left, not {self.exploration}")
+        if self.horizon < 1:
+            raise ValueError(f"horizon must be 1 or more, not {self.horizon}")
+
+
+class TabularLearner:
+    """Learns a table of expected rewards.
+
+    Args:
+        games: the games, in SAME_STEP mode.
+        places: [N, A] where in the table an action is looked up; the entries of illegal actions do not matter.
+        settings: its settings.
+        seed: of the dice and the exploration.
+    """
+
+    def __init__(self, games: TurnVectorEnv, places: IntArray, settings: TabularSettings, seed: int):
+        legal, size = games.transitions.tables.legal(), int(places.max()) + 1
+        self._count = legal.sum(axis=1)  # of legal actions; there are few of them, so they alone are looked at
+        self._actions = np.argsort(~legal, axis=1, kind="stable")[:, : self._count.max()]
+        self._places = np.take_along_axis(np.where(legal, places, size), self._actions, axis=1)
+        self._table = np.append(np.zeros(size), -np.inf)  # the last entry fills up where there are fewer actions
+        self._updates = np.zeros(size, np.int64)
+        self._games = games
+        self._settings = settings
+        self._random = np.random.default_rng(seed)
+        self.num_timesteps = 0
+        games.reset(seed=seed)
+
+    def learn_until(self, steps: int, between: Callable[[], None]) -> None:
+        """See `Learner`."""
+        while self.num_timesteps < steps:
+            between()
+            for _ in range(BOUT):
+                self._step()
+            self.num_timesteps += BOUT * self._games.num_envs
+
+    def _step(self) -> None:
+        """Make a move in every game and learn from it; places that several games met move to their mean target."""
+        nodes = self._games.nodes
+        places = self._places[nodes]
+        chosen = self._table[places].argmax(axis=1)
+        explores = np.flatnonzero(self._random.random(len(nodes)) < self._settings.exploration)
+        chosen[explores] = self._random.random(len(explores)) * self._count[nodes[explores]]
+        _, reward, over, _, _ = self._games.step(self._actions[nodes, chosen])
+        following = self._table[self._places[self._games.nodes]].max(axis=1)
+        target = reward + np.where(over, 0, following)
+        met, games = np.unique(places[np.arange(len(nodes)), chosen], return_inverse=True)
+        count = np.bincount(games)
+        mean = np.bincount(games, target) / count
+        self._updates[met] += count
+        step_size = np.minimum(self._settings.horizon * count / (self._settings.horizon + self._updates[met]), 1)
+        self._table[met] += step_size * (mean - self._table[met])
+
+    def probabilities(self, nodes: IntArray) -> NDArray[np.float32]:
+        """See `Learner`."""
+        greedy = self._actions[nodes, self._table[self._places[nodes]].argmax(axis=1)]
+        legal = self._games.transitions.tables.legal(nodes)
+        return explored(legal, greedy, self._settings.exploration)
+
+    def values(self, nodes: IntArray) -> NDArray[np.float64]:
+        """See `Learner`."""
+        return np.asarray(self._table[self._places[nodes]].max(axis=1))
+
+    def weights(self) -> dict[str, NDArray[Any]]:
+        """See `Learner`."""
+        return {"table": self._table[:-1]}
+
+    def load_weights(self, weights: Weights) -> None:
+        """See `Learner`."""
+        self._table[:-1] = weights["table"]
+
+    def snapshot(self) -> dict[str, Any]:
+        """See `Learner`."""
+        return {
+            "num_timesteps": self.num_timesteps,
+            "updates": self._updates,
+            "random": self._random.bit_generator.state,
+            **named("weights", self.weights()),
+            **named("games", self._games.snapshot()),
+        }
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """See `Learner`."""
+        self.num_timesteps = snapshot["num_timesteps"]
+        self._updates[:] = snapshot["updates"]
+        self._random.bit_generator.state = snapshot["random"]
+        self.load_weights(part(snapshot, "weights"))
+        self._games.restore(part(snapshot, "games"))
+
+
+def make_q_learning(games: TurnVectorEnv, settings: TabularSettings, seed: int) -> TabularLearner:
+    """Q-learning that has learned nothing yet."""
+    shape = games.transitions.tables.nodes, games.transitions.actions
+    return TabularLearner(games, np.arange(shape[0] * shape[1]).reshape(shape), settings, seed)
+
+
+def make_afterstates(games: TurnVectorEnv, settings: TabularSettings, seed: int) -> TabularLearner:
+    """Learning of afterstates that has learned nothing yet."""
+    return TabularLearner(games, games.transitions.next_state[:-1], settings, seed)

@@ -1,0 +1,118 @@
+"""What came of the runs of a study: `runs.csv` has a row for every finished run, `curves.csv` its measurements."""
+
+import hashlib
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from agents.presets import STANDARD
+from stb_gym.files import write_text
+from training.rows import from_csv, to_csv
+from training.run import Point, Run
+
+RUNS, CURVES = "runs.csv", "curves.csv"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A finished run.
+
+    Attributes:
+        run: its name.
+        algorithm, task, variant, seed: what was trained.
+        config: digest of the whole configuration.
+        steps: steps of all games together.
+        seconds: of training and measuring.
+        regret, gap_closed, agreement, agreement_by_visits, value, optimum, shut_probability, illegal_mass: of the
+            greedy policy at the end, see `stb_gym.Evaluation`.
+        value_error: of the learner's own values, see `agents.policy_array.value_error`.
+        policy: the beginning of the SHA-256 of the greedy policy, as 64-bit integers.
+    """
+
+    run: str
+    algorithm: str
+    task: str
+    variant: str
+    seed: int
+    config: str
+    steps: int
+    seconds: float
+    regret: float
+    gap_closed: float
+    agreement: float
+    agreement_by_visits: float
+    value: float
+    optimum: float
+    shut_probability: float
+    illegal_mass: float
+    value_error: float
+    policy: str
+
+    @property
+    def agent(self) -> str:
+        """The algorithm, with the variant if that is not the standard one."""
+        return self.algorithm if self.variant == STANDARD else f"{self.algorithm} {self.variant}"
+
+
+@dataclass(frozen=True)
+class CurvePoint(Point):
+    """A measurement of a run.
+
+    Attributes:
+        run: the name of the run.
+    """
+
+    run: str
+
+
+class Ledger:
+    """The finished runs in a folder.
+
+    Raises:
+        ValueError: if its files are damaged.
+
+    Attributes:
+        rows: by name of the run.
+        curves: its measurements, by name of the run.
+    """
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self.rows: dict[str, Row] = {}
+        self.curves: dict[str, list[CurvePoint]] = {}
+        if not (folder / RUNS).exists():
+            return
+        try:
+            self.rows = {row.run: row for row in from_csv((folder / RUNS).read_text(), Row)}
+            for point in from_csv((folder / CURVES).read_text(), CurvePoint):
+                self.curves.setdefault(point.run, []).append(point)
+        except (OSError, ValueError, TypeError) as error:
+            raise ValueError(f"{folder / RUNS} or {folder / CURVES} is damaged: {error}") from None
+
+    def enter(self, name: str, task: str, variant: str, run: Run) -> None:
+        """Enter a finished run and write the files anew."""
+        result = run.result()
+        summary = {each.name: result["greedy"][each.name] for each in fields(Row) if each.name in result["greedy"]}
+        self.rows[name] = Row(
+            run=name,
+            algorithm=run.config.algorithm,
+            task=task,
+            variant=variant,
+            seed=run.config.seed,
+            config=run.config.digest(),
+            steps=result["steps"],
+            seconds=result["seconds"],
+            value_error=result["value_error"],
+            policy=hashlib.sha256(run.policy().astype("<i8").tobytes()).hexdigest()[:16],
+            **summary,
+        )
+        self.curves[name] = [CurvePoint(**vars(point), run=name) for point in run.curve()]
+        names = sorted(self.rows)
+        curves = [_rounded(point) for name in names for point in self.curves[name]]
+        write_text(self._folder / CURVES, to_csv(curves, CurvePoint))
+        write_text(self._folder / RUNS, to_csv([self.rows[name] for name in names], Row))
+
+
+def _rounded(point: CurvePoint) -> CurvePoint:
+    """To six digits, which no picture shows."""
+    numbers = {name: float(f"{value:.6g}") for name, value in vars(point).items() if isinstance(value, float)}
+    return CurvePoint(**{**vars(point), **numbers})

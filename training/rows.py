@@ -1,0 +1,31 @@
+"""Dataclasses of numbers and words as CSV, a row each."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def to_csv(rows: Sequence[Any], kind: type[Any]) -> str:
+    """The rows, all of one dataclass, as CSV with its fields as the heading."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [field.name for field in fields(kind)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(vars(row) for row in rows)
+    return text.getvalue()
+
+
+def from_csv(text: str, kind: type[T]) -> list[T]:
+    """The rows that `to_csv` wrote.
+
+    Raises:
+        ValueError: if the heading is another, the last line is not whole, or there is no row.
+    """
+    kinds = {field.name: field.type for field in fields(kind)}  # type: ignore[arg-type]
+    rows = list(csv.DictReader(io.StringIO(text)))
+    if not rows or list(rows[0]) != list(kinds) or not text.endswith("\n"):
+        raise ValueError("it is not whole")
+    return [kind(**{name: of(row[name]) for name, of in kinds.items()}) for row in rows]  # type: ignore[operator]

@@ -1,0 +1,120 @@
+"""Writes a run's folder, anew at every measurement, each file whole; and goes on with a run that was interrupted."""
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+
+from agents.checkpoints import load_snapshot, save_snapshot, save_weights
+from agents.config import Config
+from agents.learner import Learner
+from agents.policy_array import value_error
+from stb_gym import save_policy
+from stb_gym.files import write_text
+from training.rows import to_csv
+from training.run import Point, Run, measure
+
+MEASURED = ("curve.csv", "weights.safetensors", "policy.npz", "result.json")
+CHECKPOINTS = "checkpoint-*.safetensors"
+KEPT = 2  # checkpoints: should the last one be damaged, there is one more
+
+
+class RunWriter:
+    """Measures a learner and writes the folder of its run.
+
+    Args:
+        folder: the folder.
+        config: what is trained.
+        points: the measurements so far.
+    """
+
+    def __init__(self, folder: Path, config: Config, points: list[Point]):
+        self.points = points
+        self._last_checkpoint = -math.inf  # in seconds of training
+        self._folder = folder
+        self._config = config
+
+    def measure(self, learner: Learner, seconds: float, checkpoint_seconds: float) -> Point:
+        """Measure the learner and write everything; the checkpoint first, if the last one is so many seconds old."""
+        policy, greedy, exploring = measure(self._config, learner)
+        point = Point(
+            steps=learner.num_timesteps,
+            seconds=round(seconds, 3),
+            regret=greedy.regret,
+            exploring_regret=exploring.regret,
+            agreement=greedy.agreement,
+            agreement_by_visits=greedy.agreement_by_visits,
+            value=greedy.value,
+            shut_probability=greedy.shut_probability,
+            illegal_mass=greedy.illegal_mass,
+            value_error=value_error(learner, greedy),
+        )
+        self.points = [*(each for each in self.points if each.steps < point.steps), point]
+        finished = point.steps >= self._config.steps
+        if not finished and seconds >= self._last_checkpoint + checkpoint_seconds:
+            self._save_checkpoint(learner)
+            self._last_checkpoint = seconds
+        save_weights(self._folder / "weights.safetensors", learner)
+        save_policy(self._folder / "policy.npz", self._config.task.game(), policy, self._config.illegal)
+        write_text(self._folder / "curve.csv", to_csv(self.points, Point))
+        result = {
+            "finished": finished,
+            "steps": point.steps,
+            "seconds": point.seconds,
+            "greedy": greedy.summary(),
+            "exploring": exploring.summary(),
+            "value_error": point.value_error,
+        }
+        write_text(self._folder / "result.json", json.dumps(result, indent=2) + "\n")
+        if finished:
+            _remove(_checkpoints(self._folder))
+        return point
+
+    def _save_checkpoint(self, learner: Learner) -> None:
+        points = [asdict(point) for point in self.points]
+        path = self._folder / CHECKPOINTS.replace("*", f"{learner.num_timesteps:013d}")
+        save_snapshot(path, {**learner.snapshot(), "points": points})
+        _remove(_checkpoints(self._folder)[:-KEPT])
+
+
+def begin(folder: Path, config: Config, overwrite: bool) -> tuple[Learner, RunWriter]:
+    """A new run in a folder, in place of the one that is there if `overwrite`.
+
+    Raises:
+        ValueError: if the folder holds a run already and `overwrite` is false.
+    """
+    if (folder / "config.json").exists() and not overwrite:
+        raise ValueError(f"{folder} holds a run already: say --resume or --overwrite, or name another folder by --out")
+    _remove([folder / name for name in MEASURED] + _checkpoints(folder))
+    write_text(folder / "config.json", json.dumps(config.to_json(), indent=2) + "\n")
+    return config.learner(), RunWriter(folder, config, [])
+
+
+def resume(folder: Path, config: Config) -> tuple[Learner, RunWriter]:
+    """Go on with the run in a folder from its last checkpoint that is not damaged; begin one if there is none.
+
+    Raises:
+        ValueError: if the folder holds a run of another configuration.
+    """
+    if (folder / "config.json").exists() and Run.open(folder).config != config:
+        raise ValueError(f"{folder} holds a run of another configuration: name another folder by --out")
+    for path in reversed(_checkpoints(folder)):
+        learner = config.learner()
+        try:
+            snapshot = load_snapshot(path)
+            points = [Point(**point) for point in snapshot.pop("points")]
+            learner.restore(snapshot)
+        except (ValueError, KeyError, TypeError, RuntimeError):  # as many ways as there are parts
+            continue
+        return learner, RunWriter(folder, config, points)
+    return begin(folder, config, overwrite=True)
+
+
+def _checkpoints(folder: Path) -> list[Path]:
+    """The checkpoints in a folder, the newest last."""
+    return sorted(folder.glob(CHECKPOINTS))
+
+
+def _remove(paths: list[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)

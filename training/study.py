@@ -1,0 +1,163 @@
+"""Run a study, algorithms x tasks x seeds, over the cores at hand: `python -m training.study NAME`.
+
+Every run is a `python -m training.train ... --resume` of its own, with its output in `log.txt`. A run that is finished
+is not run again, and one that was interrupted goes on from its last checkpoint; so the same command goes on with a
+study that was killed.
+"""
+
+import os
+import subprocess
+import sys
+import time
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tyro
+from tqdm import tqdm
+
+from agents.config import Config
+from agents.presets import FILE, STANDARD, Presets, read_presets
+from stb_gym.files import write_text
+from stb_gym.game import check_choice, check_integer, check_names
+from training.ledger import Ledger
+from training.results import results_table
+from training.run import Run
+from training.study_plots import plot_study
+from training.train import run_name, train_command
+
+STUDIES = Path(__file__).with_name("studies.toml")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Run a study of training/studies.toml, or go on with it, and write its table and pictures."""
+
+    study: tyro.conf.Positional[str]
+    """Name of the study."""
+    studies: Path = STUDIES
+    """File of the studies."""
+    presets: Path = FILE
+    """File of the presets."""
+    out: Path | None = None
+    """Folder of the study (default: runs/STUDY)."""
+    workers: int = os.cpu_count() or 1
+    """Runs at a time."""
+    measurements: int = 40
+    """How often each run is measured and saved."""
+
+
+class Planned(NamedTuple):
+    """A run of a study."""
+
+    name: str
+    task: str
+    variant: str
+    config: Config
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; returns its exit status."""
+    options = tyro.cli(Arguments, args=arguments, prog="training.study")
+    out = options.out or Path("runs") / options.study
+    try:
+        check_integer("workers", options.workers, 1, 1024)
+        check_integer("measurements", options.measurements, 1, 10**6)
+        presets = read_presets(options.presets)
+        trained_by = ["--presets", str(options.presets), "--measurements", str(options.measurements)]
+        planned = plan(options.study, options.studies, presets)
+        failed = run_study(planned, out, options.workers, trained_by)
+        write_text(out / "results.md", results_table(out, presets) + "\n")
+        plot_study(out, presets)
+    except (ValueError, OSError) as error:
+        print(f"training.study: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"training.study: interrupted; the same command goes on with {out}", file=sys.stderr)
+        return 130
+    for run in failed:
+        print(f"training.study: {run.name} failed; see {out / run.name / 'log.txt'}", file=sys.stderr)
+    print(f"the table is {out / 'results.md'}; pictures are beside it", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def plan(study: str, file: Path, presets: Presets) -> list[Planned]:
+    """The runs of a study in a file.
+
+    Raises:
+        ValueError: if there is no such study, or it names what is not there.
+    """
+    try:
+        studies = tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{file}: {error}") from None
+    check_choice("study", study, list(studies))
+    planned = []
+    for part in studies[study]:
+        check_names(f"entry of the study {study}", part, ["algorithms", "tasks", "variants", "seeds"])
+        for name in part["tasks"]:
+            check_choice("task", name, list(presets.tasks))
+            for algorithm in part["algorithms"]:
+                for variant in part.get("variants", [STANDARD]):
+                    for seed in range(part["seeds"]):
+                        config = presets.config(algorithm, presets.tasks[name], variant, seed)
+                        planned.append(Planned(run_name(algorithm, name, variant, seed), name, variant, config))
+    return planned
+
+
+def run_study(planned: list[Planned], out: Path, workers: int, options: list[str]) -> list[Planned]:
+    """Run what is not finished yet, so many at a time, with options of training; returns the runs that failed."""
+    ledger = Ledger(out)
+    waiting = [run for run in planned if not _is_entered(ledger, run)]
+    total = sum(run.config.steps for run in planned)
+    before = total - sum(run.config.steps for run in waiting)
+    running: dict[str, tuple[Planned, subprocess.Popen[Any]]] = {}
+    failed: list[Planned] = []
+    finished = before
+    with tqdm(total=total, initial=before, desc="study", unit=" steps", unit_scale=True) as bar:
+        try:
+            while waiting or running:
+                while waiting and len(running) < workers:
+                    run = waiting.pop(0)
+                    running[run.name] = run, _start(run, out / run.name, options)
+                time.sleep(0.2)
+                for run, process in list(running.values()):
+                    if process.poll() is None:
+                        continue
+                    del running[run.name]
+                    finished += run.config.steps
+                    if process.returncode == 0:
+                        ledger.enter(run.name, run.task, run.variant, Run.open(out / run.name))
+                    else:
+                        failed.append(run)
+                bar.set_postfix_str(f"{len(waiting)} waiting; running {', '.join(running)}")
+                bar.update(finished + sum(_steps(out / name) for name in running) - bar.n)
+        finally:
+            for _, process in running.values():
+                process.terminate()
+                process.wait()
+    return failed
+
+
+def _is_entered(ledger: Ledger, run: Planned) -> bool:
+    return run.name in ledger.rows and ledger.rows[run.name].config == run.config.digest()
+
+
+def _start(run: Planned, folder: Path, options: list[str]) -> subprocess.Popen[Any]:
+    command = [sys.executable, *train_command(run.config, run.variant)[1:], *options, "--out", str(folder), "--resume"]
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "log.txt").open("ab") as log:
+        return subprocess.Popen(command, stdout=log, stderr=log)
+
+
+def _steps(folder: Path) -> int:
+    """The steps of a run at its last measurement."""
+    try:
+        return int(Run.open(folder).result()["steps"])
+    except ValueError:
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

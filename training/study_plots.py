@@ -1,0 +1,103 @@
+"""Pictures of a study: how the algorithms came closer to the optimum on each task, and how all runs ended."""
+
+from collections.abc import Callable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+from numpy.typing import NDArray
+
+from agents.presets import STANDARD, Presets
+from stb_gym.objectives import parse_objective
+from training.ledger import CurvePoint, Ledger, Row
+from training.plots import COLOURS, LEAST_REGRET, save
+from training.statistics import interquartile_interval, interquartile_mean, interval
+
+Curves = list[list[CurvePoint]]
+
+
+def plot_study(folder: Path, presets: Presets) -> list[Path]:
+    """Write a picture for every task in the ledger of a folder, and profile.png; returns their paths.
+
+    Lines are interquartile means over seeds, bands their 95 % intervals.
+    """
+    ledger = Ledger(folder)
+    paths = []
+    in_order = sorted(ledger.rows.values(), key=lambda row: (row.task, row.agent, row.seed))
+    for name, rows in groupby(in_order, lambda row: row.task):
+        by_agent = {
+            agent: [ledger.curves[row.run] for row in seeds] for agent, seeds in groupby(rows, lambda row: row.agent)
+        }
+        paths.append(folder / f"{name}.png")
+        _plot_task(paths[-1], name, parse_objective(presets.tasks[name].objective).unit, by_agent)
+    paths.append(folder / "profile.png")
+    _plot_profile(paths[-1], [row for row in ledger.rows.values() if row.variant == STANDARD])
+    return paths
+
+
+def _plot_task(path: Path, name: str, unit: str, by_agent: dict[str, Curves]) -> None:
+    panels: list[tuple[str, str, Callable[[CurvePoint], float], Callable[[CurvePoint], float], bool]] = [
+        (f"exact regret ({unit})", "steps", lambda point: point.steps, lambda point: point.regret, True),
+        (f"exact regret ({unit})", "minutes", lambda point: point.seconds / 60, lambda point: point.regret, True),
+        ("choices in play that are not optimal", "steps", lambda point: point.steps, _disagreement, True),
+        (f"error of the learner's values ({unit})", "steps", lambda point: point.steps, lambda p: p.value_error, True),
+    ]
+    if any(point.illegal_mass for curves in by_agent.values() for curve in curves for point in curve):
+        panels.append(("turns ended by an illegal action", "steps", lambda p: p.steps, lambda p: p.illegal_mass, False))
+    figure = Figure(figsize=(11, 4 * ((len(panels) + 1) // 2)), layout="constrained")
+    for place, (title, along, x, y, logarithmic) in enumerate(panels):
+        axes = figure.add_subplot((len(panels) + 1) // 2, 2, place + 1)
+        for colour, (agent, curves) in zip(COLOURS * len(by_agent), by_agent.items(), strict=False):
+            _draw(axes, colour, agent, curves, x, y)
+        axes.set(xlabel=along, ylabel=title, xscale="log", yscale="log" if logarithmic else "linear")
+        if along == "steps":
+            axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.grid(alpha=0.25)
+        axes.legend(fontsize=8)
+    figure.suptitle(name)
+    save(path, figure)
+
+
+def _disagreement(point: CurvePoint) -> float:
+    return 1 - point.agreement_by_visits
+
+
+def _draw(axes: Any, colour: str, agent: str, curves: Curves, x: Any, y: Any) -> None:
+    """An algorithm's line and band, from the first measurement after the start on."""
+    place = interquartile_mean(_array(curves, x))
+    values = np.maximum(_array(curves, y), LEAST_REGRET)
+    axes.plot(place, interquartile_mean(values), color=colour, label=agent)
+    if len(curves) > 1:
+        axes.fill_between(place, *interquartile_interval(values), color=colour, alpha=0.2, linewidth=0)
+
+
+def _array(curves: Curves, of: Callable[[CurvePoint], float]) -> NDArray[np.float64]:
+    """[R, P] a number at every measurement of runs that were measured at the same steps."""
+    return np.array([[of(point) for point in curve[1:]] for curve in curves])
+
+
+def _plot_profile(path: Path, rows: list[Row]) -> None:
+    """The share of runs, over all tasks alike, that ended with a regret of at most so much."""
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    levels = np.logspace(-6, -1, 101)
+    by_algorithm = groupby(sorted(rows, key=lambda row: (row.algorithm, row.task)), lambda row: row.algorithm)
+    for colour, (algorithm, of_algorithm) in zip(COLOURS * len(rows), by_algorithm, strict=False):
+        strata = [
+            np.array([[1 - row.gap_closed] for row in of_task]) <= levels
+            for _, of_task in groupby(of_algorithm, lambda row: row.task)
+        ]
+        axes.plot(levels, _mean_share(strata), color=colour, label=f"{algorithm}, {len(strata)} tasks")
+        axes.fill_between(levels, *interval(strata, _mean_share), color=colour, alpha=0.2, linewidth=0)
+    axes.set(xscale="log", xlabel="regret as a share of that of random play", ylabel="share of runs with at most that")
+    axes.grid(alpha=0.25)
+    axes.legend(fontsize=8)
+    save(path, figure)
+
+
+def _mean_share(strata: list[NDArray[Any]]) -> NDArray[np.float64]:
+    """[P] the share of seeds [R, P], as the mean over tasks."""
+    return np.asarray(np.mean([stratum.mean(axis=0) for stratum in strata], axis=0))
