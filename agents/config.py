@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from typing import Any
 
 import gymnasium as gym
@@ -93,9 +93,6 @@ class Config:
         check_choice("algorithm", self.algorithm, list(ALGORITHMS))
         check_integer("steps", self.steps, 1, 10**12)
         check_integer("seed", self.seed, 0, 2**32 - 1)
-        for each in fields(self.settings):
-            _check_setting(each.name, getattr(self.settings, each.name), each.type)
-        self.settings.check()
 
     @property
     def illegal(self) -> str:
@@ -123,37 +120,44 @@ class Config:
             ValueError: naming the first entry that is missing, unknown or not allowed.
         """
         _check_entries("entry", entries, Config)
-        _check_entries("entry", entries["task"], Task)
-        return Config(
-            **{
-                **entries,
-                "task": Task(**entries["task"]),
-                "settings": settings_from(entries["algorithm"], entries["settings"]),
-            }
-        )
+        task, settings = task_from(entries["task"]), settings_from(entries["algorithm"], entries["settings"])
+        return Config(**{**entries, "task": task, "settings": settings})
+
+
+def task_from(entries: Any) -> Task:
+    """The task of entries by name.
+
+    Raises:
+        ValueError: naming the first entry that is missing, unknown or not allowed.
+    """
+    _check_entries("entry", entries, Task)
+    return Task(**entries)
 
 
 def settings_from(algorithm: Any, entries: Any) -> Settings:
-    """The settings of an algorithm from entries by name, all of which must be there.
+    """The settings of an algorithm from entries by name.
 
     Raises:
-        ValueError: naming the first entry that is missing or unknown, or the algorithm if that is.
+        ValueError: naming the first entry that is missing, unknown or not allowed, or the algorithm if that is.
     """
     check_choice("algorithm", algorithm, list(ALGORITHMS))
     settings_class, _ = ALGORITHMS[algorithm]
     _check_entries("setting", entries, settings_class)
+    for each in fields(settings_class):
+        _check_setting(each.name, entries[each.name], each.type)
     settings: Settings = settings_class(**entries)
+    settings.check()
     return settings
 
 
 def _check_entries(kind: str, entries: Any, of: type[Any]) -> None:
-    names = [each.name for each in fields(of)]
+    """Refuse entries unless they are the fields of a dataclass, all of those without a default."""
     if not isinstance(entries, dict):
         raise ValueError(f"a {of.__name__} is an object of entries, not {entries!r}")
-    check_names(kind, entries, names)
-    for name in names:
-        if name not in entries:
-            raise ValueError(f"the {kind} {name!r} is missing")
+    check_names(kind, entries, [each.name for each in fields(of)])
+    for each in fields(of):
+        if each.name not in entries and each.default is MISSING and each.default_factory is MISSING:
+            raise ValueError(f"the {kind} {each.name!r} is missing")
 
 
 def _check_setting(name: str, value: Any, kind: Any) -> None:

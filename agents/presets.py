@@ -7,8 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from agents.config import ALGORITHMS, Config, Task, settings_from
-from stb_gym.game import check_choice, check_names
+from agents.config import ALGORITHMS, Config, Task, settings_from, task_from
+from stb_gym.game import check_choice, check_integer, check_names
 
 FILE = Path(__file__).with_name("presets.toml")
 STANDARD = "standard"
@@ -68,18 +68,18 @@ def read_presets(path: Path = FILE) -> Presets:
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
         check_names("table", tables, ["tasks", *ALGORITHMS])
-        tasks = {name: Task(**entries) for name, entries in tables.pop("tasks").items()}
-        entries = {algorithm: _entries(algorithm, table, tasks) for algorithm, table in tables.items()}
-    except (OSError, ValueError, TypeError, KeyError) as error:
+        for name in ("tasks", *ALGORITHMS):
+            if name not in tables:
+                raise ValueError(f"[{name}] is missing")
+        tasks = {name: task_from(entries) for name, entries in tables["tasks"].items()}
+        return Presets(tasks, {name: _entries(name, tables[name], tasks) for name in ALGORITHMS})
+    except (OSError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from None
-    return Presets(tasks, entries)
 
 
 def _entries(
     algorithm: str, table: Mapping[str, Any], tasks: Mapping[str, Task]
 ) -> dict[tuple[str | None, str], dict[str, Any]]:
-    settings_class, _ = ALGORITHMS[algorithm]
-    names = ["steps", *(each.name for each in fields(settings_class))]
     base, by_task = _split(table)
     found: dict[tuple[str | None, str], dict[str, Any]] = {(None, STANDARD): base}
     check_names("task", by_task, tasks)
@@ -89,15 +89,22 @@ def _entries(
         for variant, entries in by_variant.items():
             found[task, variant] = base | of_task | entries
     for (of, variant), entries in found.items():
-        where = f"[{algorithm}{f'.{of}' if of else ''}{f'.{variant}' if variant != STANDARD else ''}]"
         try:
-            check_names("setting", entries, names)
-            settings_from(algorithm, {name: value for name, value in entries.items() if name != "steps"})
+            _check(algorithm, entries)
         except ValueError as error:
-            raise ValueError(f"{where}: {error}") from None
-        if "steps" not in entries:
-            raise ValueError(f"{where}: the steps are missing")
+            where = ".".join([algorithm, *([of] if of else []), *([variant] if variant != STANDARD else [])])
+            raise ValueError(f"[{where}]: {error}") from None
     return found
+
+
+def _check(algorithm: str, entries: Mapping[str, Any]) -> None:
+    settings_class, _ = ALGORITHMS[algorithm]
+    names = ["steps", *(each.name for each in fields(settings_class))]
+    check_names("setting", entries, names)
+    if "steps" not in entries:
+        raise ValueError("the setting 'steps' is missing")
+    check_integer("steps", entries["steps"], 1, 10**12)
+    settings_from(algorithm, {name: value for name, value in entries.items() if name != "steps"})
 
 
 def _split(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

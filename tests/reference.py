@@ -166,9 +166,17 @@ def policy_value(game: Game, policy: Policy, utility: Utility) -> Fraction | flo
         after = dict(game.moves(position, roll))
         if not after:
             return Fraction(utility(game.final_score(position)))
-        return sum(share * expected(after[move]) for move, share in policy(position, roll).items())
+        return sum(
+            share * (expected(after[move]) if move in after else utility(worst_score(game)))
+            for move, share in policy(position, roll).items()
+        )
 
     return expected(game.start())
+
+
+def worst_score(game: Game) -> int:
+    """The score of a turn that ends with an illegal move."""
+    return max(map(game.final_score, game.positions()))
 
 
 def score_distribution(game: Game, policy: Policy) -> dict[int, Fraction | float]:
@@ -185,6 +193,9 @@ def score_distribution(game: Game, policy: Policy) -> dict[int, Fraction | float
                 total[game.final_score(position)] += chance
                 continue
             for move, share in policy(position, roll).items():
+                if move not in after:
+                    total[worst_score(game)] += chance * share
+                    continue
                 for score, probability in scores(after[move]).items():
                     total[score] += chance * share * probability
         return total

@@ -396,8 +396,8 @@ def test_configurations_that_are_none_are_refused(change, message):
 
 def test_configurations_that_are_not_whole_are_refused():
     whole = config("ppo").to_json()
-    with pytest.raises(ValueError, match="the entry 'seed' is missing"):
-        Config.from_json({name: value for name, value in whole.items() if name != "seed"})
+    with pytest.raises(ValueError, match="the entry 'steps' is missing"):
+        Config.from_json({name: value for name, value in whole.items() if name != "steps"})
     with pytest.raises(ValueError, match="the setting 'entropy' is missing"):
         Config.from_json({**whole, "settings": {k: v for k, v in whole["settings"].items() if k != "entropy"}})
     with pytest.raises(ValueError, match="a Config is an object of entries, not 3"):

@@ -37,11 +37,11 @@ def twin_policy(game, name):
     }[name]()
 
 
-def random_policy(game, seed):
+def random_policy(game, seed, masked=True):
     """A policy [N, A] with random probabilities, some of them 0."""
 
     def agent(observations, masks):
-        weights = np.random.default_rng(seed).exponential(size=masks.shape) * masks
+        weights = np.random.default_rng(seed).exponential(size=masks.shape) * (masks if masked else 1)
         weights[weights < 0.3 * weights.max(axis=1, keepdims=True)] = 0
         return weights / weights.sum(axis=1, keepdims=True)
 
@@ -105,23 +105,56 @@ def test_strategies_are_those_of_the_reference(game, name):
     assert sum(evaluation.score_distribution.values()) == pytest.approx(1, abs=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
-@given(
-    game=st.sampled_from(SMALL), seed=st.integers(0, 2**32), objective=st.sampled_from(["score", "shut", "at-most:4"])
-)
-def test_any_policy_is_worth_what_the_reference_says(game, seed, objective):
-    tables, policy = compile_game(game), random_policy(game, seed)
-    answers = {}
+def in_words_of_the_reference(game, policy):
+    """A policy [N, A] as the reference wants it."""
+    tables, answers = compile_game(game), {}
     for node in tables.decisions:
         state = tables.node_state[node]
         where = position(game, int(tables.held[state]), int(tables.dice[state]))
         answers[where, roll_at(tables, node)] = {
             game.moves[action]: float(policy[node, action]) for action in np.flatnonzero(policy[node])
         }
+    return lambda where, roll: answers[where, roll]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    game=st.sampled_from(SMALL),
+    seed=st.integers(0, 2**32),
+    objective=st.sampled_from(["score", "shut", "at-most:4"]),
+    masked=st.booleans(),
+)
+def test_any_policy_is_worth_what_the_reference_says(game, seed, objective, masked):
+    policy = random_policy(game, seed, masked)
+    plays = in_words_of_the_reference(game, policy)
     utility = {"score": reference.fewest, "shut": reference.shut, "at-most:4": reference.at_most(4)}[objective]
-    expected = float(reference.policy_value(twin(game), lambda where, roll: answers[where, roll], utility))
-    evaluation = evaluate(game, policy, objective)
+    expected = float(reference.policy_value(twin(game), plays, utility))
+    evaluation = evaluate(game, policy, objective, "raise" if masked else "end")
     assert evaluation.optimum.objective.sign * evaluation.value == pytest.approx(expected, abs=1e-6)
+    sign = evaluation.optimum.objective.sign
+    assert evaluation.regret == pytest.approx(sign * (evaluation.optimum.value - evaluation.value), abs=1e-11)
+    scores = {score: float(chance) for score, chance in reference.score_distribution(twin(game), plays).items()}
+    assert evaluation.score_distribution == pytest.approx({s: p for s, p in scores.items() if p}, abs=1e-6)
+
+
+def test_illegal_actions_are_refused_or_end_the_turn():
+    game = ShutTheBox(tiles=6)
+    best, tables = solve(game).policy, compile_game(game)
+    node = int(tables.decisions[evaluate(game, best).visits[tables.decisions].argmax()])
+    wrong = best.copy()
+    wrong[node] = (~tables.legal(np.array([node]))[0]).argmax()
+    with pytest.raises(ValueError, match=f"the policy takes the illegal action {wrong[node]} at open"):
+        evaluate(game, wrong)
+    evaluation = evaluate(game, wrong, illegal="end")
+    visits = evaluate(game, best).visits[node]
+    assert evaluation.illegal_mass == pytest.approx(visits)
+    assert evaluation.regret == pytest.approx(visits * (21 - solve(game).node_value[node]))
+    assert evaluation.score_distribution[21] >= visits
+    assert evaluation.agreement == pytest.approx(1 - 1 / len(tables.decisions))
+    assert evaluation.summary()["illegal_mass"] == evaluation.illegal_mass
+    assert evaluate(game, best, illegal="end").summary() == {**evaluate(game, best).summary(), "illegal_mass": 0}
+    with pytest.raises(ValueError, match="unknown treatment of illegal actions 'ignore': allowed are end, raise"):
+        evaluate(game, best, illegal="ignore")
 
 
 @settings(max_examples=30, deadline=None)

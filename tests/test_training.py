@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.numpy import load_file, save_file
 
+from agents.config import ALGORITHMS
 from stb_gym import ShutTheBox, compile_game, evaluate, load_policy, solve
 from tests import reference
 from tests.twins import position, roll_at
@@ -27,19 +28,16 @@ from training import train as training
 from training.run import Run
 
 ROOT = Path(__file__).parent.parent
-QUICK = {
-    "ppo": ["--games", "32", "--n-steps", "16", "--batch-size", "128", "--width", "16"],
-    "dqn": ["--games", "32", "--batch-size", "64", "--width", "16", "--learning-starts", "200"],
-}
-TASK = ["--rules", "tiles", "5", "--steps", "2000", "--measurements", "4", "--seed", "3"]
+PRESETS = ["--presets", str(ROOT / "tests" / "small_presets.toml")]
+TASK = [*PRESETS, "--rules", "tiles", "5", "--steps", "5000", "--measurements", "4", "--seed", "3"]
 FILES = {"config.json", "curve.csv", "policy.npz", "result.json", "weights.safetensors"}
 
 
-@pytest.fixture(scope="module", params=["ppo", "dqn"])
+@pytest.fixture(scope="module", params=["ppo", "dqn", "afterstates"])
 def folder(request, tmp_path_factory):
     """The folder of a short run."""
     out = tmp_path_factory.mktemp("runs") / request.param
-    assert training.main([request.param, *TASK, *QUICK[request.param], "--out", str(out)]) == 0
+    assert training.main([request.param, *TASK, "--out", str(out)]) == 0
     return out
 
 
@@ -52,13 +50,13 @@ def damaged(folder, tmp_path):
 
 
 def test_a_run_holds_everything(folder):
-    assert FILES <= {path.name for path in folder.iterdir()} <= FILES | {"tensorboard"}
+    assert FILES <= {path.name for path in folder.iterdir()} <= FILES | {"tensorboard", ".lock"}
     result = json.loads((folder / "result.json").read_text())
     rows = list(csv.DictReader((folder / "curve.csv").read_text().splitlines()))
     assert result["finished"] is True
     assert len(rows) >= 5
     assert rows[0]["steps"] == "0"
-    assert int(rows[-1]["steps"]) == result["steps"] >= 2000
+    assert int(rows[-1]["steps"]) == result["steps"] >= 5000
     assert float(rows[-1]["regret"]) == result["greedy"]["regret"]
     assert float(rows[-1]["exploring_regret"]) == result["exploring"]["regret"]
     assert [float(row["seconds"]) for row in rows] == sorted(float(row["seconds"]) for row in rows)
@@ -72,16 +70,23 @@ def test_the_library_alone_evaluates_the_policy_of_a_run(folder):
     assert result["greedy"]["optimum"] == solve(game).value
 
 
-def test_the_reported_regret_is_that_of_the_reference(folder):
+@pytest.mark.parametrize("algorithm", [*ALGORITHMS, "ppo no-masks", "dqn no-masks"])
+def test_the_reported_regret_is_that_of_the_reference(algorithm, tmp_path):
+    algorithm, *variant = algorithm.split()
+    options = [*TASK, *(word for name in variant for word in ("--variant", name)), "--out", str(tmp_path)]
+    assert training.main([algorithm, *options]) == 0
     game, other = ShutTheBox(tiles=5), reference.ShutTheBox(tiles=5)
-    tables, policy = compile_game(game), np.load(folder / "policy.npz")["policy"]
+    tables, policy = compile_game(game), np.load(tmp_path / "policy.npz")["policy"]
     moves = {}
     for node in tables.decisions:
         state = tables.node_state[node]
         moves[position(game, int(tables.held[state]), 2), roll_at(tables, node)] = game.moves[policy[node]]
     value = reference.policy_value(other, lambda where, roll: {moves[where, roll]: Fraction(1)}, reference.fewest)
     regret = reference.value(other, other.start(), reference.fewest) - value
-    assert json.loads((folder / "result.json").read_text())["greedy"]["regret"] == pytest.approx(float(regret))
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["greedy"]["regret"] == pytest.approx(float(regret))
+    assert (result["greedy"]["illegal_mass"] > 0) == bool(variant)
+    assert Run.open(tmp_path).policy().tolist() == policy.tolist()
 
 
 def test_evaluate_computes_from_the_weights_what_the_run_says(folder, capsys):
@@ -109,7 +114,7 @@ def test_a_report_is_one_page_that_needs_nothing_else(folder, tmp_path, capsys):
 
 def test_a_report_wants_runs_of_one_game(folder, tmp_path, capsys):
     other = tmp_path / "other"
-    assert training.main(["ppo", *TASK, "--rules", "tiles", "4", *QUICK["ppo"], "--out", str(other)]) == 0
+    assert training.main(["ppo", *TASK, "--rules", "tiles", "4", "--out", str(other)]) == 0
     capsys.readouterr()
     assert reporting.main([str(folder), str(other)]) == 2
     assert "is not of the same game and objective" in capsys.readouterr().err
@@ -120,7 +125,7 @@ def test_a_report_wants_runs_of_one_game(folder, tmp_path, capsys):
 def test_a_folder_that_holds_a_run_is_kept_unless_told_otherwise(folder, capsys):
     algorithm = folder.name
     before = (folder / "result.json").read_text()
-    assert training.main([algorithm, *TASK, *QUICK[algorithm], "--out", str(folder)]) == 2
+    assert training.main([algorithm, *TASK, "--out", str(folder)]) == 2
     assert "holds a run already" in capsys.readouterr().err
     assert (folder / "result.json").read_text() == before
 
@@ -165,9 +170,9 @@ def test_nothing_in_a_run_is_executed(damaged, capsys):
 def test_weights_of_another_network_are_refused(damaged, capsys):
     weights = load_file(damaged / "weights.safetensors")
     name = sorted(weights)[0]
-    save_file({**weights, name: torch.zeros(3)}, damaged / "weights.safetensors")
+    save_file({**weights, name: np.zeros(3, np.float32)}, damaged / "weights.safetensors")
     assert evaluating.main([str(damaged)]) == 2
-    assert "does not fit the networks of its configuration" in capsys.readouterr().err
+    assert "does not fit its configuration" in capsys.readouterr().err
     save_file({**weights, name: weights[name] * float("nan")}, damaged / "weights.safetensors")
     assert evaluating.main([str(damaged)]) == 2
     assert "numbers that are not finite" in capsys.readouterr().err
@@ -186,7 +191,11 @@ def test_what_is_no_run_is_refused(tmp_path, capsys):
         (["ppo", "--env", "CartPole-v1"], "unknown environment 'CartPole-v1'"),
         (["dqn", "--rules", "tiles", "99"], "tiles must be an integer from 1 to 16"),
         (["ppo", "--objective", "win"], "unknown objective 'win'"),
-        (["ppo", "--width", "-3"], "width must be an integer from 1"),
+        (["ppo", "--settings", "width", "-3"], "width must be an integer from 1"),
+        (["ppo", "--settings", "widht", "3"], "unknown setting 'widht': allowed are masks, games"),
+        (["ppo", "--variant", "slow"], "unknown variant of ppo on nine-tiles 'slow': allowed are standard, quick"),
+        (["ppo", "--resume", "--overwrite"], "a run is either resumed or overwritten"),
+        (["ppo", "--presets", "none.toml"], "none.toml: "),
         (["ppo", "--rules", "num_envs", "3"], "unknown rule 'num_envs': allowed are tiles"),
         (["ppo", "--measurements", "0"], "measurements must be an integer from 1"),
     ],
@@ -201,14 +210,14 @@ def test_bad_arguments_are_one_line_and_status_2(arguments, message, capsys, tmp
 
 
 def test_a_folder_that_cannot_be_is_one_line_and_status_2(capsys):
-    assert training.main(["ppo", *TASK, *QUICK["ppo"], "--out", "/dev/null/run"]) == 2
+    assert training.main(["ppo", *TASK, "--out", "/dev/null/run"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_ctrl_c_leaves_a_run_that_can_be_read(tmp_path, capsys):
     out = tmp_path / "run"
     command = [sys.executable, "-m", "training.train", "ppo", "--rules", "tiles", "5", "--steps", "100000000"]
-    command += ["--measurements", "100000", *QUICK["ppo"], "--out", str(out)]
+    command += ["--measurements", "100000", *PRESETS, "--out", str(out)]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
     while not (out / "result.json").exists() and time.monotonic() < deadline:
@@ -217,13 +226,13 @@ def test_ctrl_c_leaves_a_run_that_can_be_read(tmp_path, capsys):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert f"interrupted; the last measurement, if there was one, is in {out}" in err
+    assert f"interrupted; go on by --resume from the last measurement in {out}" in err
     assert "Traceback" not in err
     run = Run.open(out)
     assert run.result()["finished"] is False
     assert run.result()["greedy"]["regret"] in [point.regret for point in run.curve()]
     assert evaluating.main([str(out)]) == 0
-    assert not [path for path in out.iterdir() if path.name.startswith(".")]
+    assert [path.name for path in out.iterdir() if path.name.startswith(".")] == [".lock"]
 
 
 def test_strategies_too_near_another_are_left_out_of_the_picture():

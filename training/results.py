@@ -18,12 +18,14 @@ from training.train import train_command
 
 HEAD = "| task | agent | regret | of the optimum | choices optimal | seeds | steps | minutes | command |"
 NAMES = {
-    "ppo": "masked PPO",
-    "dqn": "masked DQN",
-    "qrdqn": "masked QR-DQN",
+    "ppo": "PPO",
+    "dqn": "DQN",
+    "qrdqn": "QR-DQN",
     "q-learning": "Q-learning, tabular",
     "afterstates": "afterstates, tabular",
 }
+MASKED = ("ppo", "dqn", "qrdqn")
+NO_MASKS = "no-masks"
 
 
 @dataclass(frozen=True)
@@ -103,12 +105,17 @@ def _agent_line(name: str, config: Config, rows: list[Row]) -> str:
     spread = f" ({low[0]:.4f} to {high[0]:.4f})" if len(rows) > 1 else ""
     seeds = f"0 to {len(rows) - 1}" if len(rows) > 1 else "0"
     command = shlex.join([*train_command(config, first.variant)[:-1], "S" if len(rows) > 1 else "0"])
-    agent = NAMES[first.algorithm] if first.variant == STANDARD else f"{NAMES[first.algorithm]}, {first.variant}"
     return (
-        f"| {name} | {agent} | **{regret:.4f}**{spread} | {regret / abs(first.optimum):.3%} "
-        f"| {_mean([row.agreement_by_visits for row in rows]):.2%} | {seeds} | {first.steps / 1e6:.0f}M "
+        f"| {name} | {_agent_in_words(first)} | **{regret:.4f}**{spread} | {regret / abs(first.optimum):.3%} "
+        f"| {_mean([row.agreement_by_visits for row in rows]):.2%} | {seeds} | {first.steps / 1e6:.3g}M "
         f"| {_mean([row.seconds for row in rows]) / 60:.1f} | `{command}` |"
     )
+
+
+def _agent_in_words(row: Row) -> str:
+    masked = "masked " if row.algorithm in MASKED and row.variant != NO_MASKS else ""
+    variant = "" if row.variant == STANDARD else f", {row.variant.replace('-', ' ')}"
+    return f"{masked}{NAMES[row.algorithm]}{variant}"
 
 
 if __name__ == "__main__":

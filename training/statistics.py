@@ -15,27 +15,28 @@ RESAMPLES = 2000
 LEVEL = 0.95
 
 
-def interquartile_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """[P] the mean over seeds of values [R, P] without the lowest and the highest quarter."""
-    return np.asarray(trim_mean(values, 0.25, axis=0))
+def interquartile_mean(values: NDArray[Any]) -> NDArray[np.float64]:
+    """[..., P] the mean over seeds of values [..., R, P] without the lowest and the highest quarter."""
+    return np.asarray(trim_mean(values, 0.25, axis=-2))
 
 
 def interval(
     strata: Sequence[NDArray[Any]], statistic: Callable[[list[NDArray[Any]]], NDArray[np.float64]]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The ends [P] of the interval of a statistic [P] of strata of seeds, each [R, P].
+    """The ends [P] of the interval of a statistic of strata of seeds, each [R, P].
 
     Seeds are drawn anew, with replacement, within each stratum. The draws are always the same.
+
+    Args:
+        strata: the values of the seeds.
+        statistic: given the strata of all draws, each [RESAMPLES, R, P], returns their statistics [RESAMPLES, P].
     """
     random = np.random.default_rng(0)
-    drawn = [
-        statistic([stratum[random.integers(len(stratum), size=len(stratum))] for stratum in strata])
-        for _ in range(RESAMPLES)
-    ]
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    drawn = [stratum[random.integers(len(stratum), size=(RESAMPLES, len(stratum)))] for stratum in strata]
+    low, high = np.quantile(statistic(drawn), [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return low, high
 
 
-def interquartile_interval(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def interquartile_interval(values: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The ends [P] of the interval of the interquartile mean over seeds of values [R, P]."""
     return interval([values], lambda drawn: interquartile_mean(drawn[0]))

@@ -96,6 +96,9 @@ def plan(study: str, file: Path, presets: Presets) -> list[Planned]:
     planned = []
     for part in studies[study]:
         check_names(f"entry of the study {study}", part, ["algorithms", "tasks", "variants", "seeds"])
+        for name in ("algorithms", "tasks", "seeds"):
+            if name not in part:
+                raise ValueError(f"a part of the study {study} is not whole: its {name} are missing")
         for name in part["tasks"]:
             check_choice("task", name, list(presets.tasks))
             for algorithm in part["algorithms"]:

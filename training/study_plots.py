@@ -99,5 +99,5 @@ def _plot_profile(path: Path, rows: list[Row]) -> None:
 
 
 def _mean_share(strata: list[NDArray[Any]]) -> NDArray[np.float64]:
-    """[P] the share of seeds [R, P], as the mean over tasks."""
-    return np.asarray(np.mean([stratum.mean(axis=0) for stratum in strata], axis=0))
+    """[..., P] the share of seeds, as the mean over tasks, each [..., R, P]."""
+    return np.asarray(np.mean([stratum.mean(axis=-2) for stratum in strata], axis=0))

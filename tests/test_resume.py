@@ -1,0 +1,156 @@
+"""Runs that are killed: they go on from a whole checkpoint, and end as if they had never been interrupted."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from filelock import FileLock
+from safetensors.numpy import load_file
+
+from agents.checkpoints import load_snapshot, save_snapshot
+from agents.config import ALGORITHMS
+from agents.presets import read_presets
+from training import train as training
+from training.run import Run
+from training.run_writer import resume
+
+ROOT = Path(__file__).parent.parent
+FILE = ROOT / "tests" / "small_presets.toml"
+PRESETS = read_presets(FILE)
+FIVE = PRESETS.tasks["five-tiles"]
+STEPS = {"ppo": 60_000, "dqn": 30_000, "qrdqn": 30_000, "q-learning": 400_000, "afterstates": 400_000}
+
+
+def command(algorithm, out):
+    words = [algorithm, "--presets", str(FILE), "--rules", "tiles", "5", "--steps", str(STEPS[algorithm])]
+    return [*words, "--measurements", "60", "--checkpoint-seconds", "0", "--out", str(out), "--resume"]
+
+
+def numbers(folder):
+    """The weights of a run and its curve without the time that it took."""
+    curve = [
+        (point.steps, point.regret, point.exploring_regret, point.value_error) for point in Run.open(folder).curve()
+    ]
+    return curve, load_file(folder / "weights.safetensors")
+
+
+def same(first, second):
+    assert first[0] == second[0]
+    assert first[1].keys() == second[1].keys()
+    assert all((first[1][name] == second[1][name]).all() for name in first[1])
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_run_killed_at_any_moment_ends_as_if_it_had_not_been(algorithm, tmp_path):
+    """Twice killed by SIGKILL, each time after another checkpoint, and at whatever moment that comes."""
+    assert training.main(command(algorithm, tmp_path / "whole")) == 0
+    out, seen = tmp_path / "killed", 0
+    for _ in range(2):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "training.train", *command(algorithm, out)], cwd=ROOT, stderr=subprocess.DEVNULL
+        )
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and process.poll() is None:
+            checkpoints = sorted(out.glob("checkpoint-*"))
+            if checkpoints and int(checkpoints[-1].stem.split("-")[1]) > seen + STEPS[algorithm] // 10:
+                break
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert process.returncode == -signal.SIGKILL, "it had ended before it was killed"
+        seen = int(sorted(out.glob("checkpoint-*"))[-1].stem.split("-")[1])
+        assert 0 < seen < STEPS[algorithm]
+    assert training.main(command(algorithm, out)) == 0
+    same(numbers(out), numbers(tmp_path / "whole"))
+    assert json.loads((out / "result.json").read_text())["finished"] is True
+    assert not list(out.glob("checkpoint-*"))
+
+
+@pytest.fixture(scope="module", params=["dqn", "afterstates"])
+def interrupted(request, tmp_path_factory):
+    """The folder of a run that was interrupted at a measurement, and its configuration."""
+    config = PRESETS.config(request.param, FIVE, steps=20_000)
+    folder, points = tmp_path_factory.mktemp("interrupted"), []
+
+    def stop(self, values):
+        points.append(values)
+        if len(points) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training.tqdm, "set_postfix_str", stop)
+        with pytest.raises(KeyboardInterrupt):
+            training.train(config, folder, measurements=10, checkpoint_seconds=0)
+    return folder, config
+
+
+def test_the_last_two_checkpoints_are_kept(interrupted):
+    folder, _ = interrupted
+    steps = [point.steps for point in Run.open(folder).curve()]
+    kept = sorted(int(path.stem.split("-")[1]) for path in folder.glob("checkpoint-*"))
+    assert kept == steps[-2:]
+
+
+def test_a_damaged_checkpoint_is_passed_over(interrupted, tmp_path):
+    folder, config = interrupted
+    shutil.copytree(folder, tmp_path / "run")
+    older, newer = sorted((tmp_path / "run").glob("checkpoint-*"))
+    learner, writer = resume(tmp_path / "run", config)
+    assert learner.num_timesteps == writer.points[-1].steps == int(newer.stem.split("-")[1])
+    whole = newer.read_bytes()
+    for damage in (whole[: len(whole) // 2], b"", b"nothing"):
+        newer.write_bytes(damage)
+        learner, writer = resume(tmp_path / "run", config)
+        assert learner.num_timesteps == writer.points[-1].steps == int(older.stem.split("-")[1])
+    snapshot = load_snapshot(older)
+    save_snapshot(newer, {name: entry for name, entry in snapshot.items() if name != "num_timesteps"})
+    assert resume(tmp_path / "run", config)[0].num_timesteps == int(older.stem.split("-")[1])
+    older.unlink()
+    learner, writer = resume(tmp_path / "run", config)
+    assert (learner.num_timesteps, writer.points) == (0, [])
+    assert not newer.exists()
+
+
+def test_a_snapshot_holds_arrays_and_what_json_can_hold(tmp_path):
+    snapshot = {"a": np.arange(6, dtype=np.uint8).reshape(2, 3)[:, ::2], "b": {"c": [1, "two", 2**100]}, "d": None}
+    save_snapshot(tmp_path / "s", snapshot)
+    loaded = load_snapshot(tmp_path / "s")
+    assert loaded.pop("a").tolist() == snapshot.pop("a").tolist()
+    assert loaded == snapshot
+    with pytest.raises(ValueError, match="there is no"):
+        load_snapshot(tmp_path / "none")
+
+
+def test_a_run_of_another_configuration_is_not_resumed(interrupted, tmp_path, capsys):
+    folder, config = interrupted
+    shutil.copytree(folder, tmp_path / "run")
+    arguments = [config.algorithm, "--presets", str(FILE), "--rules", "tiles", "5", "--steps", "20000"]
+    assert training.main([*arguments, "--seed", "1", "--out", str(tmp_path / "run"), "--resume"]) == 2
+    assert "holds a run of another configuration" in capsys.readouterr().err
+    assert training.main([*arguments, "--out", str(tmp_path / "run"), "--resume"]) == 0
+    assert Run.open(tmp_path / "run").result()["finished"] is True
+
+
+def test_a_finished_run_is_left_as_it_is(tmp_path):
+    arguments = ["afterstates", "--presets", str(FILE), "--rules", "tiles", "5", "--steps", "5000"]
+    arguments += ["--out", str(tmp_path / "run"), "--resume"]
+    assert training.main(arguments) == 0
+    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()}
+    assert training.main(arguments) == 0
+    after = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()}
+    del before[".lock"], after[".lock"]
+    assert after == before
+
+
+def test_two_processes_do_not_write_to_one_folder(tmp_path, capsys):
+    arguments = ["afterstates", "--presets", str(FILE), "--rules", "tiles", "5", "--steps", "5000"]
+    with FileLock(tmp_path / ".lock"):
+        assert training.main([*arguments, "--out", str(tmp_path)]) == 2
+    assert "is written to by another process" in capsys.readouterr().err
+    assert training.main([*arguments, "--out", str(tmp_path)]) == 0

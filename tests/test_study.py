@@ -1,0 +1,219 @@
+"""Studies: what is planned, that a killed one goes on, what its ledger says, and its statistics."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from agents.presets import read_presets
+from stb_gym import evaluate, strategy
+from training import results, study, train
+from training.ledger import Ledger
+from training.run import Run
+from training.statistics import interquartile_interval, interquartile_mean, interval
+
+ROOT = Path(__file__).parent.parent
+FILE = ROOT / "tests" / "small_presets.toml"
+PRESETS = read_presets(FILE)
+STUDIES = """
+[[small]]
+algorithms = ["afterstates", "ppo"]
+tasks = ["five-tiles", "five-tiles-shut"]
+seeds = 2
+
+[[small]]
+algorithms = ["dqn"]
+tasks = ["five-tiles"]
+variants = ["no-masks"]
+seeds = 1
+"""
+RUNS = {f"{a}-{t}-{s}" for a in ("afterstates", "ppo") for t in ("five-tiles", "five-tiles-shut") for s in (0, 1)}
+RUNS |= {"dqn-five-tiles-no-masks-0"}
+
+
+def command(folder, presets=FILE):
+    (folder / "studies.toml").write_text(STUDIES)
+    options = ["--studies", str(folder / "studies.toml"), "--presets", str(presets), "--out", str(folder / "out")]
+    return ["small", *options, "--workers", "2", "--measurements", "5"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The folder of a study that was killed, with all it had started, when two of its runs had been entered."""
+    folder = tmp_path_factory.mktemp("study")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "training.study", *command(folder)],
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while len(Ledger(folder / "out").rows) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    entered = set(Ledger(folder / "out").rows)
+    assert 2 <= len(entered) < len(RUNS)
+    before = {name: (folder / "out" / name / "result.json").stat().st_mtime_ns for name in entered}
+    assert study.main(command(folder)) == 0
+    assert before == {name: (folder / "out" / name / "result.json").stat().st_mtime_ns for name in entered}
+    return folder / "out"
+
+
+def test_a_killed_study_goes_on_and_ends_with_all_its_runs(folder):
+    ledger = Ledger(folder)
+    assert set(ledger.rows) == set(ledger.curves) == RUNS
+    for name, row in ledger.rows.items():
+        run = Run.open(folder / name)
+        assert run.result()["finished"] is True
+        assert row.config == run.config.digest()
+        assert (row.algorithm, row.seed) == (run.config.algorithm, run.config.seed)
+        assert run.config == PRESETS.config(row.algorithm, PRESETS.tasks[row.task], row.variant, row.seed)
+        evaluation = evaluate(run.game(), run.policy(), run.config.task.objective, run.config.illegal)
+        assert row.regret == evaluation.regret
+        assert row.illegal_mass == evaluation.illegal_mass
+        assert ledger.curves[name][-1].regret == pytest.approx(row.regret, rel=1e-5)
+        assert [point.steps for point in ledger.curves[name]] == [point.steps for point in run.curve()]
+    assert ledger.rows["dqn-five-tiles-no-masks-0"].illegal_mass > 0
+
+
+def test_a_finished_study_runs_nothing_even_without_its_runs(folder, tmp_path, monkeypatch):
+    for name in ("runs.csv", "curves.csv"):
+        (tmp_path / "out").mkdir(exist_ok=True)
+        (tmp_path / "out" / name).write_text((folder / name).read_text())
+    monkeypatch.setattr(subprocess, "Popen", lambda *arguments, **options: pytest.fail("nothing is left to run"))
+    assert study.main(command(tmp_path)) == 0
+    assert (tmp_path / "out" / "results.md").read_text() == (folder / "results.md").read_text()
+
+
+def test_runs_of_other_settings_are_run_again(folder, tmp_path):
+    other = tmp_path / "presets.toml"
+    other.write_text(FILE.read_text().replace("horizon = 10.0", "horizon = 11.0"))
+    planned = study.plan("small", folder.parent / "studies.toml", read_presets(other))
+    entered = [study._is_entered(Ledger(folder), run) for run in planned]
+    assert [run.config.algorithm == "afterstates" for run in planned] == [not each for each in entered]
+    with pytest.raises(ValueError, match=r"afterstates-five-tiles-0 in .* is not of its preset"):
+        results.results_table(folder, read_presets(other))
+
+
+def test_the_table_says_what_the_runs_say(folder, capsys):
+    table = results.results_table(folder, PRESETS)
+    assert table + "\n" == (folder / "results.md").read_text()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
+    assert {len(row) for row in rows} == {len(rows[0])}
+    by_agent = {(row[0], row[1]): row for row in rows[2:]}
+    ledger = Ledger(folder)
+    for algorithm, name in (("afterstates", "afterstates, tabular"), ("ppo", "masked PPO")):
+        runs = [ledger.rows[f"{algorithm}-five-tiles-{seed}"] for seed in (0, 1)]
+        row = by_agent["five-tiles", name]
+        assert row[2].startswith(f"**{np.mean([run.regret for run in runs]):.4f}** (")
+        assert row[5:7] == ["0 to 1", f"{runs[0].steps / 1e6:.3g}M"]
+        assert row[8] == f"`python -m training.train {algorithm} --env stb_gym/ShutTheBox-v0 --rules tiles 5 --seed S`"
+    game = PRESETS.tasks["five-tiles"].game()
+    assert by_agent["five-tiles", "random"][2] == f"{evaluate(game, strategy(game, 'random')).regret:.4f}"
+    assert by_agent["five-tiles", "DQN, no masks"][8].endswith("--rules tiles 5 --variant no-masks --seed 0`")
+    regrets = [float(row[2].split("*")[2]) for row in rows if row[0] == "five-tiles" and "*" in row[2]]
+    assert regrets == sorted(regrets, reverse=True)
+
+
+def test_commands_of_the_table_train_what_they_stand_beside():
+    for algorithm, task, variant in (("ppo", "five-tiles-shut", "standard"), ("dqn", "five-tiles", "no-masks")):
+        config = PRESETS.config(algorithm, PRESETS.tasks[task], variant, seed=4)
+        words = train.train_command(config, variant)
+        options = train.tyro.cli(train.Arguments, args=[*words[3:], "--presets", str(FILE)])
+        again = train.Task(options.env, options.rules, options.objective)
+        assert PRESETS.config(options.algorithm, again, options.variant, options.seed) == config
+        assert words[:3] == ["python", "-m", "training.train"]
+
+
+def test_pictures_are_drawn_for_every_task(folder):
+    assert {path.name for path in folder.glob("*.png")} == {"five-tiles.png", "five-tiles-shut.png", "profile.png"}
+    for path in folder.glob("*.png"):
+        assert imread(path)[:, :, :3].std() > 0.05
+
+
+def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path, capsys):
+    arguments = command(tmp_path)
+    (tmp_path / "studies.toml").write_text(
+        '[[small]]\nalgorithms = ["afterstates"]\ntasks = ["three-tiles"]\nseeds = 2\n'
+    )
+    stale = tmp_path / "out" / "afterstates-three-tiles-0"
+    config = PRESETS.config("afterstates", PRESETS.tasks["three-tiles"])
+    train.train(replace(config, steps=2000), stale)
+    assert study.main(arguments) == 1
+    err = capsys.readouterr().err
+    assert f"afterstates-three-tiles-0 failed; see {stale / 'log.txt'}" in err
+    assert "holds a run of another configuration" in (stale / "log.txt").read_text()
+    assert set(Ledger(tmp_path / "out").rows) == {"afterstates-three-tiles-1"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[large]]", "unknown study 'small': allowed are large"),
+        ('[[small]]\nalgorithm = "ppo"', "unknown entry of the study small 'algorithm'"),
+        ('[[small]]\nalgorithms = ["ppo"]\ntasks = ["five-tiles"]', "seeds are missing"),
+        ('[[small]]\nalgorithms = ["a2c"]\ntasks = ["five-tiles"]\nseeds = 1', "unknown algorithm 'a2c'"),
+        ('[[small]]\nalgorithms = ["ppo"]\ntasks = ["six"]\nseeds = 1', "unknown task 'six': allowed are three-tiles"),
+        ("[[small]", "studies.toml: "),
+    ],
+)
+def test_studies_that_are_none_are_refused(text, message, tmp_path, capsys):
+    arguments = command(tmp_path)
+    (tmp_path / "studies.toml").write_text(text)
+    assert study.main(arguments) == 2
+    printed = capsys.readouterr().err
+    assert message in printed
+    assert printed.count("\n") == 1
+
+
+def test_the_studies_of_the_project_can_be_planned():
+    planned = study.plan("reference", study.STUDIES, read_presets())
+    names = [run.name for run in planned]
+    assert len(names) == len(set(names))
+    assert {"ppo-nine-tiles-9", "dqn-nine-tiles-quick-0", "ppo-nine-tiles-no-masks-0"} <= set(names)
+
+
+def test_a_damaged_ledger_is_named(folder, tmp_path, capsys):
+    for name in ("runs.csv", "curves.csv"):
+        (tmp_path / name).write_text((folder / name).read_text())
+    whole = (tmp_path / "runs.csv").read_text()
+    (tmp_path / "runs.csv").write_text(whole[: len(whole) // 2])
+    assert results.main([str(tmp_path)]) == 2
+    assert "runs.csv" in capsys.readouterr().err
+    assert results.main([str(tmp_path / "none")]) == 2
+    assert "there are no runs in" in capsys.readouterr().err
+
+
+def test_curves_are_rounded_and_runs_are_not(folder):
+    runs = list(csv.DictReader((folder / "runs.csv").read_text().splitlines()))
+    curves = list(csv.DictReader((folder / "curves.csv").read_text().splitlines()))
+    assert max(len(row["value"]) for row in curves) <= 8 < max(len(row["value"]) for row in runs)
+
+
+def test_the_interquartile_mean_leaves_out_the_extremes():
+    values = np.array([[100.0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [-50, 6], [2, 7], [3, 8]])
+    assert interquartile_mean(values).tolist() == [2.5, 4.5]
+    assert interquartile_mean(np.array([[1.0], [2], [6]])).tolist() == [3.0]  # too few to leave one out
+
+
+def test_the_interval_covers_the_mean_of_many_seeds_about_as_often_as_it_says():
+    random = np.random.default_rng(0)
+    low, high = interquartile_interval(random.normal(size=(12, 400)))
+    assert 0.85 < ((low < 0) & (high > 0)).mean() < 0.97
+    low, high = interquartile_interval(np.full((5, 1), 3.0))
+    assert low == high == 3
+
+
+def test_seeds_are_drawn_within_their_strata():
+    strata = [np.zeros((4, 1)), np.ones((4, 1))]
+    low, high = interval(strata, lambda drawn: np.mean(np.concatenate(drawn, axis=1), axis=1))
+    assert low == high == 0.5
