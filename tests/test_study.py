@@ -1,7 +1,12 @@
 """Studies: what is planned, that a killed one goes on, what its ledger says, and its statistics."""
 
 import csv
+import hashlib
+import json
 import os
+import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,11 +16,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from filelock import FileLock
 from matplotlib.image import imread
 
+import stb_gym
+import stb_gym.cli
 from agents.presets import read_presets
 from stb_gym import evaluate, strategy
-from training import results, study, train
+from training import keep, results, study, train
 from training.ledger import Ledger
 from training.run import Run
 from training.statistics import interquartile_interval, interquartile_mean, interval
@@ -46,9 +54,18 @@ def command(folder, presets=FILE):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """The folder of a study that was killed, with all it had started, when two of its runs had been entered."""
-    folder = tmp_path_factory.mktemp("study")
+def folder(tmp_path_factory, testrun_uid):
+    """The folder of a study that was killed, and went on; made once for all processes of the tests."""
+    folder = tmp_path_factory.getbasetemp().parent / f"study-{testrun_uid}"
+    folder.mkdir(exist_ok=True)
+    with FileLock(folder / "lock"):
+        if not (folder / "out" / "results.md").exists():
+            kill_and_go_on(folder)
+    return folder / "out"
+
+
+def kill_and_go_on(folder):
+    """Kill a study, with all it had started, when two of its runs were entered; these are then not run again."""
     process = subprocess.Popen(
         [sys.executable, "-m", "training.study", *command(folder)],
         cwd=ROOT,
@@ -65,7 +82,6 @@ def folder(tmp_path_factory):
     before = {name: (folder / "out" / name / "result.json").stat().st_mtime_ns for name in entered}
     assert study.main(command(folder)) == 0
     assert before == {name: (folder / "out" / name / "result.json").stat().st_mtime_ns for name in entered}
-    return folder / "out"
 
 
 def test_a_killed_study_goes_on_and_ends_with_all_its_runs(folder):
@@ -217,3 +233,41 @@ def test_seeds_are_drawn_within_their_strata():
     strata = [np.zeros((4, 1)), np.ones((4, 1))]
     low, high = interval(strata, lambda drawn: np.mean(np.concatenate(drawn, axis=1), axis=1))
     assert low == high == 0.5
+
+
+def test_the_best_policies_are_kept_with_a_card_that_tells_the_truth(folder, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert keep.main([str(folder), "--algorithms", "ppo", "afterstates", "--out", "kept"]) == 0
+    names = {
+        f"{algorithm}-{task}" for algorithm in ("ppo", "afterstates") for task in ("five-tiles", "five-tiles-shut")
+    }
+    assert {path.name for path in (tmp_path / "kept").iterdir()} == {
+        f"{n}{end}" for n in names for end in (".npz", ".md")
+    }
+    ledger = Ledger(folder)
+    for name in names:
+        rows = [row for row in ledger.rows.values() if f"{row.algorithm}-{row.task}" == name]
+        best = min(rows, key=lambda row: row.regret)
+        card = (tmp_path / "kept" / f"{name}.md").read_text()
+        [line] = re.findall(r"^policy = .*$", card, re.MULTILINE)
+        found = {"stb_gym": stb_gym}
+        exec(line, found)
+        objective = PRESETS.tasks[best.task].objective
+        assert evaluate(stb_gym.ShutTheBox(tiles=5), found["policy"], objective).regret == best.regret
+        assert f"| regret | {best.regret:.3g} |" in card
+        assert hashlib.sha256((tmp_path / "kept" / f"{name}.npz").read_bytes()).hexdigest() in card
+        [words] = re.findall(r"`stb-gym (.*?)`", card)
+        capsys.readouterr()
+        assert stb_gym.cli.main([*shlex.split(words), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["regret"] == best.regret
+        assert f"--seed {best.seed}`: {best.steps:,} steps" in card
+        assert ("plays" in card) == (best.regret > 0)
+
+
+def test_a_run_that_is_not_the_one_of_the_ledger_is_not_kept(folder, tmp_path, capsys):
+    shutil.copytree(folder, tmp_path / "study")
+    for seed in (0, 1):
+        policy = tmp_path / "study" / f"ppo-five-tiles-{seed}" / "policy.npz"
+        stb_gym.save_policy(policy, stb_gym.ShutTheBox(tiles=5), stb_gym.strategy(stb_gym.ShutTheBox(tiles=5), "worst"))
+    assert keep.main([str(tmp_path / "study"), "--out", str(tmp_path / "kept")]) == 2
+    assert "is not the run that the study's" in capsys.readouterr().err

@@ -1,9 +1,10 @@
 """Perfect play, the scripted strategies and trained agents side by side, all evaluated exactly."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from stb_gym import STRATEGIES, Evaluation, evaluate, strategy
-from stb_gym.show import table
+from stb_gym.show import move_in_words, table
 
 COLUMNS = {
     "value": "value",
@@ -40,3 +41,19 @@ def comparison_table(evaluations: Mapping[str, Evaluation]) -> str:
     return table(
         [("policy", *COLUMNS.values()), *((name, *cells(each).values()) for name, each in evaluations.items())]
     )
+
+
+def mistakes_in_words(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]:
+    """The dearest mistakes of a policy: the node, what it plays and what is best, all in words, and the numbers."""
+    tables = evaluation.tables
+    return [
+        {
+            "node": tables.describe_node(mistake.node),
+            "plays": move_in_words(tables.game.describe_move(mistake.plays)),
+            "best": move_in_words(tables.game.describe_move(mistake.best)),
+            "loss": mistake.loss,
+            "visits": mistake.visits,
+            "cost": mistake.cost,
+        }
+        for mistake in evaluation.mistakes(limit)
+    ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from agents.presets import STANDARD
+from stb_gym import Policy
 from stb_gym.files import write_text
 from training.rows import from_csv, to_csv
 from training.run import Point, Run
@@ -25,7 +26,7 @@ class Row:
         regret, gap_closed, agreement, agreement_by_visits, value, optimum, shut_probability, illegal_mass: of the
             greedy policy at the end, see `stb_gym.Evaluation`.
         value_error: of the learner's own values, see `agents.policy_array.value_error`.
-        policy: the beginning of the SHA-256 of the greedy policy, as 64-bit integers.
+        policy: digest of the greedy policy.
     """
 
     run: str
@@ -102,7 +103,7 @@ class Ledger:
             steps=result["steps"],
             seconds=result["seconds"],
             value_error=result["value_error"],
-            policy=hashlib.sha256(run.policy().astype("<i8").tobytes()).hexdigest()[:16],
+            policy=policy_digest(run.policy()),
             **summary,
         )
         self.curves[name] = [CurvePoint(**vars(point), run=name) for point in run.curve()]
@@ -110,6 +111,11 @@ class Ledger:
         curves = [_rounded(point) for name in names for point in self.curves[name]]
         write_text(self._folder / CURVES, to_csv(curves, CurvePoint))
         write_text(self._folder / RUNS, to_csv([self.rows[name] for name in names], Row))
+
+
+def policy_digest(policy: Policy) -> str:
+    """The beginning of the SHA-256 of a greedy policy, as 64-bit integers."""
+    return hashlib.sha256(policy.astype("<i8").tobytes()).hexdigest()[:16]
 
 
 def _rounded(point: CurvePoint) -> CurvePoint:

@@ -16,8 +16,7 @@ from matplotlib.image import imsave
 from stb_gym import STRATEGIES, Evaluation, TurnTables, evaluate, render
 from stb_gym.files import write_text
 from stb_gym.game import rolls, throw_faces
-from stb_gym.show import move_in_words
-from training.compare import COLUMNS, cells, compare, comparison_table
+from training.compare import COLUMNS, cells, compare, comparison_table, mistakes_in_words
 from training.plots import plot_regret, plot_scores
 from training.run import Run
 
@@ -96,20 +95,11 @@ def _template() -> jinja2.Template:
     return environment.get_template("report.html.j2")
 
 
-def _mistakes(evaluation: Evaluation) -> list[dict[str, str]]:
-    tables = evaluation.tables
-    return [
-        {
-            "node": tables.describe_node(mistake.node),
-            "plays": move_in_words(tables.game.describe_move(mistake.plays)),
-            "best": move_in_words(tables.game.describe_move(mistake.best)),
-            "loss": f"{mistake.loss:.4f}",
-            "visits": f"{mistake.visits:.3%}",
-            "cost": f"{mistake.cost:.5f}",
-            "png": _base64(_picture(tables, mistake.node)),
-        }
-        for mistake in evaluation.mistakes(MISTAKES)
-    ]
+def _mistakes(evaluation: Evaluation) -> list[dict[str, Any]]:
+    nodes = [mistake.node for mistake in evaluation.mistakes(MISTAKES)]
+    pictures = [_base64(_picture(evaluation.tables, node)) for node in nodes]
+    in_words = mistakes_in_words(evaluation, MISTAKES)
+    return [{**words, "png": png} for words, png in zip(in_words, pictures, strict=True)]
 
 
 def _picture(tables: TurnTables, node: int) -> bytes:

@@ -87,15 +87,15 @@ def _strategy_lines(name: str, task: Task) -> list[str]:
     game = task.game()
     found = {each: evaluate(game, strategy(game, each), task.objective) for each in STRATEGIES[game.name]}
     best = min((each for each in found if found[each].regret > 0), key=lambda each: found[each].regret)
-    words = ["stb-gym", "evaluate", game.name]
-    words += [word for rule, value in task.rules.items() for word in (f"--{rule}", str(value))]
-    if task.objective != "score":
-        words += ["--objective", task.objective]
-    return [
-        f"| {name} | {each} | {found[each].regret:.4f} | {found[each].regret / abs(found[each].optimum.value):.3%} "
-        f"| {found[each].agreement_by_visits:.2%} | | | | `{shlex.join([*words, '--strategy', each])}` |"
-        for each in dict.fromkeys(("random", best))
-    ]
+    lines = []
+    for each in dict.fromkeys(("random", best)):
+        command = shlex.join([*evaluate_command(task), "--strategy", each])
+        share = found[each].regret / abs(found[each].optimum.value)
+        lines.append(
+            f"| {name} | {each} | {found[each].regret:.4f} | {share:.3%} | {found[each].agreement_by_visits:.2%} "
+            f"| | | | `{command}` |"
+        )
+    return lines
 
 
 def _agent_line(name: str, config: Config, rows: list[Row]) -> str:
@@ -106,13 +106,21 @@ def _agent_line(name: str, config: Config, rows: list[Row]) -> str:
     seeds = f"0 to {len(rows) - 1}" if len(rows) > 1 else "0"
     command = shlex.join([*train_command(config, first.variant)[:-1], "S" if len(rows) > 1 else "0"])
     return (
-        f"| {name} | {_agent_in_words(first)} | **{regret:.4f}**{spread} | {regret / abs(first.optimum):.3%} "
+        f"| {name} | {agent_in_words(first)} | **{regret:.4f}**{spread} | {regret / abs(first.optimum):.3%} "
         f"| {_mean([row.agreement_by_visits for row in rows]):.2%} | {seeds} | {first.steps / 1e6:.3g}M "
         f"| {_mean([row.seconds for row in rows]) / 60:.1f} | `{command}` |"
     )
 
 
-def _agent_in_words(row: Row) -> str:
+def evaluate_command(task: Task) -> list[str]:
+    """The words of the command that evaluates a strategy or a policy on a task, but for which."""
+    words = ["stb-gym", "evaluate", task.game().name]
+    words += [word for rule, value in task.rules.items() for word in (f"--{rule}", str(value))]
+    return [*words, *(["--objective", task.objective] if task.objective != "score" else [])]
+
+
+def agent_in_words(row: Row) -> str:
+    """The algorithm and the variant of a run."""
     masked = "masked " if row.algorithm in MASKED and row.variant != NO_MASKS else ""
     variant = "" if row.variant == STANDARD else f", {row.variant.replace('-', ' ')}"
     return f"{masked}{NAMES[row.algorithm]}{variant}"

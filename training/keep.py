@@ -1,0 +1,96 @@
+"""Keep the best policies of a study, with a card each: `python -m training.keep STUDY_FOLDER`."""
+
+import hashlib
+import shlex
+import sys
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from pathlib import Path
+
+import jinja2
+import tyro
+
+from agents.presets import STANDARD
+from stb_gym import evaluate, save_policy
+from stb_gym.files import write_text
+from training.compare import mistakes_in_words
+from training.ledger import Ledger, Row, policy_digest
+from training.results import agent_in_words, evaluate_command
+from training.run import Run
+from training.train import train_command
+
+MISTAKES = 5
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Write the greedy policy with the least regret, of every algorithm and task, and its card."""
+
+    study: tyro.conf.Positional[Path]
+    """Folder of the study, with its runs."""
+    algorithms: tuple[str, ...] = ("ppo", "dqn")
+    """Algorithms whose policies are kept."""
+    out: Path = Path("docs/policies")
+    """Folder of the policies and cards."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; returns its exit status."""
+    options = tyro.cli(Arguments, args=arguments, prog="training.keep")
+    try:
+        for path in keep(options.study, options.algorithms, options.out):
+            print(path, file=sys.stderr)
+    except (ValueError, OSError) as error:
+        print(f"training.keep: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def keep(study: Path, algorithms: tuple[str, ...], out: Path) -> list[Path]:
+    """Write NAME.npz and NAME.md into `out` for the best run of every algorithm and task; returns the policies' paths.
+
+    Raises:
+        ValueError: if a run of the study is not there, or is not the one its ledger speaks of.
+    """
+    rows = [r for r in Ledger(study).rows.values() if r.algorithm in algorithms and r.variant == STANDARD]
+    kept = []
+    for (algorithm, task), seeds in groupby(sorted(rows, key=_name), key=_name):
+        candidates = list(seeds)
+        best = min(candidates, key=lambda row: row.regret)
+        run = Run.open(study / best.run)
+        if policy_digest(run.policy()) != best.policy:
+            raise ValueError(f"{run.folder} is not the run that the study's {study / 'runs.csv'} speaks of")
+        kept.append(out / f"{algorithm}-{task}.npz")
+        save_policy(kept[-1], run.game(), run.policy())
+        write_text(kept[-1].with_suffix(".md"), _card(run, best, kept[-1], len(candidates)))
+    return kept
+
+
+def _name(row: Row) -> tuple[str, str]:
+    return row.algorithm, row.task
+
+
+def _card(run: Run, row: Row, path: Path, seeds: int) -> str:
+    """What a policy is, how it was trained, how good it is, and where it still goes wrong."""
+    game, task = run.game(), run.config.task
+    evaluation = evaluate(game, run.policy(), task.objective)
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), trim_blocks=True)
+    return environment.get_template("card.md.j2").render(
+        path=path,
+        agent=agent_in_words(row),
+        game=game,
+        objective=task.objective,
+        unit=evaluation.optimum.objective.unit,
+        seeds=seeds,
+        row=row,
+        evaluation=evaluation,
+        evaluate_command=shlex.join([*evaluate_command(task), "--policy", path.as_posix()]),
+        train_command=shlex.join(train_command(run.config, row.variant)),
+        settings=", ".join(f"{name} {value}" for name, value in asdict(run.config.settings).items()),
+        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        mistakes=mistakes_in_words(evaluation, MISTAKES),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
