@@ -13,7 +13,6 @@ from agents.presets import read_presets
 from benchmarks.timing import Comparison, Timer, timer
 
 ENV = "stb_gym/ShutTheBox-v0"
-STEPS = 65536  # four updates of sb3-contrib's defaults on 8 games, and one of ours
 ROUNDS = 3
 
 
@@ -44,13 +43,14 @@ def training() -> Iterator[Comparison]:
         ("sb3 defaults, DummyVecEnv", defaults, 8.0),
         ("our sizes, DummyVecEnv", same_sizes, None),
     ):
-        theirs = _learning(learner)
-        yield Comparison("train PPO", "steps/s", _learning(ours), peer, theirs, least_ratio, rounds=ROUNDS)
+        yield Comparison("train PPO", "steps/s", _update(ours), peer, _update(learner), least_ratio, rounds=ROUNDS)
 
 
 def _single_games(count: int) -> DummyVecEnv:
     return DummyVecEnv([lambda: gym.make(ENV)] * count)
 
 
-def _learning(learner: MaskablePPO) -> Timer:
-    return timer(lambda _: learner.learn(STEPS), units=STEPS)
+def _update(learner: MaskablePPO) -> Timer:
+    """One round of play and the update after it."""
+    steps = learner.n_steps * learner.n_envs
+    return timer(lambda _: learner.learn(steps), units=steps)

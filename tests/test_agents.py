@@ -426,3 +426,35 @@ def test_configurations_that_are_not_whole_are_refused():
 def test_settings_without_a_meaning_are_refused(algorithm, changes, message):
     with pytest.raises(ValueError, match=message):
         config(algorithm, changes=changes)
+
+
+def test_a_place_of_the_table_moves_to_its_mean_target_by_a_step_that_shrinks_with_its_updates():
+    """With one tile and one coin, half of the turns are lost at once: "no move" is worth -1, all the same always."""
+    agent = learner("q-learning", Task(BOX, {"tiles": 1, "dice": 1, "faces": 2}), changes={"horizon": 3.0, "games": 8})
+    value, updates = 0.0, 0
+    for _ in range(5):
+        nodes = agent._games.nodes.copy()
+        lost = compile_game(ShutTheBox(tiles=1, dice=1, faces=2)).decisions[-1]
+        count = int((nodes == lost).sum())
+        agent._step()
+        if count:
+            updates += count
+            value += min(3 * count / (3 + updates), 1) * (-1 - value)
+        assert agent.values(np.array([lost])) == pytest.approx([value])
+    assert updates > 10
+    assert agent._updates.sum() == 5 * 8
+
+
+@pytest.mark.parametrize("algorithm", ["q-learning", "afterstates"])
+def test_tabular_learners_explore_as_they_say(algorithm, monkeypatch):
+    agent = learner(algorithm, changes={"exploration": 0.9, "games": 4000})
+    made, step = [], agent._games.step
+    monkeypatch.setattr(agent._games, "step", lambda actions: made.append(actions) or step(actions))
+    nodes, said = agent._games.nodes.copy(), agent.probabilities
+    node = int(np.bincount(nodes, compile_game(ShutTheBox(tiles=6)).legal().sum(axis=1)[nodes]).argmax())
+    expected = said(np.array([node]))[0]
+    agent._step()
+    actions = made[0][nodes == node]
+    assert len(actions) > 400
+    assert np.bincount(actions, minlength=len(expected)) / len(actions) == pytest.approx(expected, abs=0.08)
+    assert (expected > 0).sum() >= 3
