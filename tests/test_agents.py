@@ -10,6 +10,7 @@ import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
 from agents import policy_array
+from agents.checkpoints import load_snapshot, save_snapshot
 from agents.config import ALGORITHMS, Config, Task
 from agents.dqn import random_legal
 from agents.networks import NodeNetwork, unary
@@ -165,6 +166,28 @@ def test_ppo_looks_up_what_its_network_computes_before_and_after_an_update():
         assert abs(ppo.policy.evaluate_actions(seen, actions)[1] - computed[1]).max() > 1e-4
 
 
+@pytest.mark.parametrize("drawn", [0.0, 1 - 2**-24])
+def test_ppo_samples_legal_actions_whatever_is_drawn(drawn, monkeypatch):
+    ppo = learner("ppo")
+    ppo.learn(64 * 16)
+    nodes = compile_game(ShutTheBox(tiles=6)).decisions
+    monkeypatch.setattr(torch, "rand", lambda *shape: torch.full(shape, drawn))
+    actions, _, _ = ppo.policy(torch.as_tensor(nodes)[:, None])
+    legal = ppo.policy.actor.legal[nodes]
+    extreme = legal.int().argmax(dim=1) if drawn == 0 else legal.shape[1] - 1 - legal.flip(1).int().argmax(dim=1)
+    assert (actions == extreme).all()
+
+
+def test_ppo_computes_a_node_once_between_updates(monkeypatch):
+    ppo = learner("ppo")
+    seen = torch.arange(5, 25)[:, None]
+    first = ppo.policy(seen, deterministic=True)
+    asked, forward = [], ppo.policy.critic.forward
+    monkeypatch.setattr(ppo.policy.critic, "forward", lambda nodes: asked.append(len(nodes)) or forward(nodes))
+    assert all(torch.equal(one, other) for one, other in zip(first, ppo.policy(seen, deterministic=True), strict=True))
+    assert sum(asked) == 0
+
+
 def test_ppo_samples_legal_actions_as_often_as_it_says_and_knows_their_entropy():
     ppo = learner("ppo")
     node = int(compile_game(ShutTheBox(tiles=6)).legal().sum(axis=1).argmax())
@@ -228,6 +251,25 @@ def test_the_replay_buffer_forgets_the_oldest_and_samples_all_it_holds():
     assert (batch.next == torch.where(batch.node % 10 == 9, 1000, batch.node + 1)).all()
 
 
+def test_a_replay_buffer_goes_on_from_the_rows_of_another():
+    def add(buffer, first):
+        seen = first + np.arange(10)
+        buffer.add(seen[:, None], seen[:, None], seen % 5, seen, seen < 0, None)
+
+    nodes = gym.spaces.Box(0, 1000, (1,), np.int32)
+    for steps in (1, 2, 4):
+        one, other = (
+            NodeReplayBuffer(25, nodes, gym.spaces.Discrete(5), n_envs=10, optimize_memory_usage=False)
+            for _ in range(2)
+        )
+        for step in range(steps):
+            add(one, 10 * step)
+        other.restore(one.rows.copy(), one.pos)
+        for buffer in (one, other):
+            add(buffer, 500)
+        assert one.rows.tolist() == other.rows.tolist()
+
+
 @pytest.mark.parametrize("algorithm", ["dqn", "qrdqn"])
 def test_dqn_targets_take_the_best_legal_action_of_the_target_network(algorithm, monkeypatch):
     dqn = learner(algorithm)
@@ -236,7 +278,7 @@ def test_dqn_targets_take_the_best_legal_action_of_the_target_network(algorithm,
     with torch.no_grad():  # illegal actions would win everywhere, were they not masked
         for network in (dqn.q_net, dqn.q_net_target):  # and each network prefers other actions
             bias = network.network.perceptron[-1].bias
-            bias += 10 * torch.randperm(legal.shape[1]).repeat_interleave(len(bias) // legal.shape[1])
+            bias += 10 * torch.randperm(len(bias))
     dqn._future = None
     batch, checked = dqn.replay_buffer.sample(128), []
     monkeypatch.setattr(dqn.replay_buffer, "sample", lambda size: batch)
@@ -334,6 +376,20 @@ def test_the_error_of_values_is_weighted_by_visits_and_in_points():
     often = int(evaluation.tables.decisions[often])
     visits = evaluation.visits[evaluation.tables.decisions].sum()
     assert value_error(Knows(), evaluation) == pytest.approx((9 * evaluation.visits[often] / visits) ** 0.5)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_learner_that_went_on_goes_back_to_its_snapshot(algorithm, tmp_path):
+    agent = learner(algorithm)
+    agent.learn_until(3000, lambda: None)
+    save_snapshot(tmp_path / "snapshot", agent.snapshot())
+    ends = []
+    for _ in range(2):
+        agent.learn_until(6000, lambda: None)
+        ends.append(np.concatenate([array.ravel() for array in agent.weights().values()]))
+        agent.restore(load_snapshot(tmp_path / "snapshot"))
+        assert 3000 <= agent.num_timesteps < 6000
+    assert (ends[0] == ends[1]).all()
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, FormatStrFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from agents.presets import STANDARD, Presets
 from stb_gym.objectives import parse_objective
 from training.ledger import CurvePoint, Ledger, Row
 from training.plots import COLOURS, LEAST_REGRET, save
+from training.results import NAMES, NO_MASKS, agent_in_words
 from training.statistics import interquartile_interval, interquartile_mean, interval
 
 Curves = list[list[CurvePoint]]
@@ -22,15 +23,15 @@ Curves = list[list[CurvePoint]]
 def plot_study(folder: Path, presets: Presets) -> list[Path]:
     """Write a picture for every task in the ledger of a folder, and profile.png; returns their paths.
 
-    Lines are interquartile means over seeds, bands their 95 % intervals.
+    Lines are interquartile means over seeds, bands their 95 % intervals. Variants that only take a longer or a shorter
+    time are left out.
     """
     ledger = Ledger(folder)
     paths = []
-    in_order = sorted(ledger.rows.values(), key=lambda row: (row.task, row.agent, row.seed))
+    drawn = [row for row in ledger.rows.values() if row.variant in (STANDARD, NO_MASKS)]
+    in_order = sorted(drawn, key=lambda row: (row.task, row.agent, row.seed))
     for name, rows in groupby(in_order, lambda row: row.task):
-        by_agent = {
-            agent: [ledger.curves[row.run] for row in seeds] for agent, seeds in groupby(rows, lambda row: row.agent)
-        }
+        by_agent = {agent: [ledger.curves[row.run] for row in seeds] for agent, seeds in groupby(rows, agent_in_words)}
         paths.append(folder / f"{name}.png")
         _plot_task(paths[-1], name, parse_objective(presets.tasks[name].objective).unit, by_agent)
     paths.append(folder / "profile.png")
@@ -53,11 +54,12 @@ def _plot_task(path: Path, name: str, unit: str, by_agent: dict[str, Curves]) ->
         for colour, (agent, curves) in zip(COLOURS * len(by_agent), by_agent.items(), strict=False):
             _draw(axes, colour, agent, curves, x, y)
         axes.set(xlabel=along, ylabel=title, xscale="log", yscale="log" if logarithmic else "linear")
-        if along == "steps":
-            axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter(EngFormatter(sep="") if along == "steps" else FormatStrFormatter("%g"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.grid(alpha=0.25)
-        axes.legend(fontsize=8)
     figure.suptitle(name)
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     save(path, figure)
 
 
@@ -90,7 +92,7 @@ def _plot_profile(path: Path, rows: list[Row]) -> None:
             np.array([[1 - row.gap_closed] for row in of_task]) <= levels
             for _, of_task in groupby(of_algorithm, lambda row: row.task)
         ]
-        axes.plot(levels, _mean_share(strata), color=colour, label=f"{algorithm}, {len(strata)} tasks")
+        axes.plot(levels, _mean_share(strata), color=colour, label=f"{NAMES[algorithm]}, {len(strata)} tasks")
         axes.fill_between(levels, *interval(strata, _mean_share), color=colour, alpha=0.2, linewidth=0)
     axes.set(xscale="log", xlabel="regret as a share of that of random play", ylabel="share of runs with at most that")
     axes.grid(alpha=0.25)
