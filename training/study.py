@@ -83,7 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def plan(study: str, file: Path, presets: Presets) -> list[Planned]:
-    """The runs of a study in a file.
+    """The runs of a study in a file, seed by seed, so that there is soon something of everything.
 
     Raises:
         ValueError: if there is no such study, or it names what is not there.
@@ -106,7 +106,7 @@ def plan(study: str, file: Path, presets: Presets) -> list[Planned]:
                     for seed in range(part["seeds"]):
                         config = presets.config(algorithm, presets.tasks[name], variant, seed)
                         planned.append(Planned(run_name(algorithm, name, variant, seed), name, variant, config))
-    return planned
+    return sorted(planned, key=lambda run: run.config.seed)
 
 
 def run_study(planned: list[Planned], out: Path, workers: int, options: list[str]) -> list[Planned]:
