@@ -162,7 +162,8 @@ def _check_entries(kind: str, entries: Any, of: type[Any]) -> None:
 
 def _check_setting(name: str, value: Any, kind: Any) -> None:
     if kind is bool:
-        check_choice(name, value, [True, False])
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} must be true or false, not {value!r}")
     elif kind is int:
         check_integer(name, value, 1, 10**9)
     elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:

@@ -1,5 +1,6 @@
 """The presets of `presets.toml`: what an algorithm is trained with on a task."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -20,10 +21,12 @@ class Presets:
 
     Attributes:
         tasks: tasks by name.
+        file: where they were read.
         entries: by algorithm, by name of the task (None for tasks without one) and variant: the settings and `steps`.
     """
 
     tasks: Mapping[str, Task]
+    file: Path
     entries: Mapping[str, Mapping[tuple[str | None, str], Mapping[str, Any]]]
 
     def name(self, task: Task) -> str | None:
@@ -69,10 +72,10 @@ def read_presets(path: Path = FILE) -> Presets:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
         check_names("table", tables, ["tasks", *ALGORITHMS])
         for name in ("tasks", *ALGORITHMS):
-            if name not in tables:
-                raise ValueError(f"[{name}] is missing")
+            if not isinstance(tables.get(name), dict):
+                raise ValueError(f"[{name}] is missing, or no table")
         tasks = {name: task_from(entries) for name, entries in tables["tasks"].items()}
-        return Presets(tasks, {name: _entries(name, tables[name], tasks) for name in ALGORITHMS})
+        return Presets(tasks, path, {name: _entries(name, tables[name], tasks) for name in ALGORITHMS})
     except (OSError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -90,11 +93,19 @@ def _entries(
             found[task, variant] = base | of_task | entries
     for (of, variant), entries in found.items():
         try:
+            _check_name(of or "", variant)
             _check(algorithm, entries)
         except ValueError as error:
             where = ".".join([algorithm, *([of] if of else []), *([variant] if variant != STANDARD else [])])
             raise ValueError(f"[{where}]: {error}") from None
     return found
+
+
+def _check_name(*names: str) -> None:
+    """Names become part of names of folders and of words of commands."""
+    for name in names:
+        if not re.fullmatch(r"[a-z0-9-]*", name):
+            raise ValueError(f"a name has small letters, digits and hyphens only, unlike {name!r}")
 
 
 def _check(algorithm: str, entries: Mapping[str, Any]) -> None:

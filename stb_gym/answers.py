@@ -46,7 +46,8 @@ def solve(game: Game, options: argparse.Namespace) -> Result:
 
 def evaluate(game: Game, options: argparse.Namespace) -> Result:
     """Evaluate a strategy or a saved policy exactly."""
-    evaluation = stb_gym.evaluate(game, _policy(game, options), options.objective)
+    policy = _policy(game, options, options.illegal)
+    evaluation = stb_gym.evaluate(game, policy, options.objective, options.illegal)
     return {
         **_about(game, options),
         "policy": options.strategy or options.policy,
@@ -59,7 +60,7 @@ def evaluate(game: Game, options: argparse.Namespace) -> Result:
 def _mistake(game: Game, evaluation: Evaluation, mistake: Mistake) -> Result:
     return {
         "node": evaluation.tables.describe_node(mistake.node),
-        "plays": game.describe_move(mistake.plays),
+        "plays": None if mistake.plays is None else game.describe_move(mistake.plays),
         "best": game.describe_move(mistake.best),
         "visits": mistake.visits,
         "loss": mistake.loss,
@@ -188,8 +189,10 @@ def _player(game: Game, name: str) -> str | Policy:
     return load_policy(name, game) if name.endswith(".npz") else name
 
 
-def _policy(game: Game, options: argparse.Namespace) -> Policy:
-    return strategy(game, options.strategy) if options.strategy is not None else load_policy(options.policy, game)
+def _policy(game: Game, options: argparse.Namespace, illegal: str = "raise") -> Policy:
+    if options.strategy is not None:
+        return strategy(game, options.strategy)
+    return load_policy(options.policy, game, illegal)
 
 
 def _about(game: Game, options: argparse.Namespace) -> Result:

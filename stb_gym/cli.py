@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from typing import Any, NoReturn
 
 from stb_gym import GAMES, STRATEGIES, answers, show
-from stb_gym.game import make_game
+from stb_gym.game import ILLEGAL, make_game
 from stb_gym.show import Result
 from stb_gym.shut_the_box import SCORES
 from stb_gym.standings import TIES
@@ -77,7 +77,9 @@ def _parser() -> argparse.ArgumentParser:
     solving = command(answers.solve, show.solve, objective, json_too)
     solving.add_argument("--worst", action="store_true", help="the worst play instead of the best")
     solving.add_argument("--exact", action="store_true", help="compute in fractions")
-    command(answers.evaluate, show.evaluate, who, objective, json_too)
+    evaluating = command(answers.evaluate, show.evaluate, who, objective, json_too)
+    how = "illegal actions of a policy: raise refuses it (default), end ends the turn with the worst score"
+    evaluating.add_argument("--illegal", default="raise", metavar="|".join(ILLEGAL), help=how)
     advising = command(answers.advise, show.advise, objective, json_too)
     advising.add_argument("--open", type=_numbers, metavar="1,4,5,8", help="open tiles (Shut the Box; default all)")
     advising.add_argument("--roll", type=int, metavar="N", help="sum of the dice (Shut the Box)")

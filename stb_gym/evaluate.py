@@ -27,14 +27,14 @@ class Mistake:
 
     Attributes:
         node: index of the node.
-        plays: the action the policy takes there most often.
+        plays: the action the policy takes there most often; None for an illegal one.
         best: the optimal action of lowest index.
         visits: expected visits per turn.
         loss: what the policy's choice there loses, in the objective's unit.
     """
 
     node: int
-    plays: int
+    plays: int | None
     best: int
     visits: float
     loss: float
@@ -151,9 +151,10 @@ class Evaluation:
 
     def _mistake(self, node: int) -> Mistake:
         edges = slice(self.tables.edge_start[node], self.tables.edge_start[node + 1])
+        plays = int(self.tables.edge_action[edges][self.weights[edges].argmax()])
         return Mistake(
             node=node,
-            plays=int(self.tables.edge_action[edges][self.weights[edges].argmax()]),
+            plays=plays if self.weights[edges].max() >= self.forfeits[node] else None,
             best=int(self.optimum.policy[node]),
             visits=float(self.visits[node]),
             loss=float(self.loss[node]),

@@ -19,6 +19,13 @@ def write_aside(path: str | Path) -> Iterator[Path]:
         aside.unlink(missing_ok=True)
 
 
+def remove_leftovers(folder: Path) -> None:
+    """Remove what processes that were killed while they wrote have left beside the files of a folder."""
+    for path in folder.glob(".*-*"):
+        if path.name[1:].split("-")[0].isdecimal():
+            path.unlink()
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write a text file whole."""
     with write_aside(path) as aside:

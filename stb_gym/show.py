@@ -34,6 +34,8 @@ def evaluate(result: Result) -> str:
         ("chance to shut", f"{result['shut_probability']:.6%}"),
         ("mean throws", f"{result['mean_throws']:.4f}"),
     ]
+    if result["illegal_mass"]:
+        rows.append(("ended illegally", f"{result['illegal_mass']:.6%}"))
     scores = [(score, f"{chance:.4%}") for score, chance in result["score_distribution"].items()]
     parts = [f"{_title(result)}\npolicy {result['policy']}", table(rows)]
     if result["mistakes"]:
@@ -138,8 +140,10 @@ def _value(result: Result, value: float) -> str:
     return f"{value:.6f}" if result["unit"] == "points" else f"{value:.6%}"
 
 
-def move_in_words(move: Result) -> str:
-    """A move as the rules describe it, in words."""
+def move_in_words(move: Result | None) -> str:
+    """A move as the rules describe it, in words; None is an illegal one."""
+    if move is None:
+        return "an illegal action"
     if "keep" in move:
         return f"keep {move['keep']}"
     return f"shut {','.join(map(str, move['tiles']))}" if move["tiles"] else "no move"

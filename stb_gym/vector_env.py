@@ -129,13 +129,21 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
 
     def snapshot(self) -> dict[str, Any]:
         """The games as they stand and the dice to come, as arrays and what JSON can hold; see `restore`."""
-        return {"node": self._node.copy(), "throw": self._throw.copy(), "random": self.np_random.bit_generator.state}
+        random = self.np_random.bit_generator.state
+        return {"node": self._node.copy(), "throw": self._throw.copy(), "begun": self._begun, "random": random}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from a snapshot of an environment made alike: the same actions then lead to the same."""
-        self._node, self._throw = snapshot["node"].copy(), snapshot["throw"].copy()
+        """Go on from a snapshot of an environment made alike: the same actions then lead to the same.
+
+        Raises:
+            ValueError: if the snapshot is not of as many games, or of other rules.
+        """
+        node, throw = np.array(snapshot["node"]), np.array(snapshot["throw"])
+        for numbers, count in ((node, self.transitions.tables.nodes + 1), (throw, self.transitions.throws)):
+            if numbers.shape != (self.num_envs,) or not ((numbers >= 0) & (numbers < count)).all():
+                raise ValueError(f"the snapshot is not of {self.num_envs} turns of {self.game}")
+        self._node, self._throw, self._begun = node, throw, snapshot["begun"]
         self.np_random.bit_generator.state = snapshot["random"]
-        self._begun = True
 
     def node(self, observation: NDArray[Any]) -> Any:
         """The nodes [B] of observations [B, O] in the arrays of the game."""

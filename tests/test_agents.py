@@ -437,7 +437,7 @@ def test_configurations_go_through_json(algorithm):
         ({"steps": 0}, "steps must be an integer from 1"),
         ({"seed": -1}, "seed must be an integer from 0"),
         ({"settings": {"width": 0}}, "width must be an integer from 1"),
-        ({"settings": {"masks": 1.5}}, "unknown masks 1.5: allowed are True, False"),
+        ({"settings": {"masks": 1.5}}, "masks must be true or false, not 1.5"),
         ({"settings": {"learning_rate": float("nan")}}, "learning_rate must be a number, 0 or more"),
         ({"settings": {"momentum": 1}}, "unknown setting 'momentum': allowed are masks, games"),
         ({"colour": 1}, "unknown entry 'colour'"),

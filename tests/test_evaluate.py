@@ -148,6 +148,8 @@ def test_illegal_actions_are_refused_or_end_the_turn():
     evaluation = evaluate(game, wrong, illegal="end")
     visits = evaluate(game, best).visits[node]
     assert evaluation.illegal_mass == pytest.approx(visits)
+    [mistake] = evaluation.mistakes()
+    assert (mistake.node, mistake.plays, mistake.best) == (node, None, best[node])
     assert evaluation.regret == pytest.approx(visits * (21 - solve(game).node_value[node]))
     assert evaluation.score_distribution[21] >= visits
     assert evaluation.agreement == pytest.approx(1 - 1 / len(tables.decisions))

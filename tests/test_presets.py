@@ -73,6 +73,9 @@ def test_a_task_is_known_by_its_rules_whatever_they_are_called():
         ('env = "stb_gym/Threes-v0"', "", "the entry 'env' is missing"),
         ("[tasks.five-tiles]", "[tasks.standard]\n[tasks.five-tiles]", "the entry 'env' is missing"),
         ("[ppo]", "[ppo", "Expected"),
+        ("[tasks.three-tiles]", "[tasks.Three]", "letters, digits and hyphens only, unlike 'Three'"),
+        ("[ppo.five-tiles.no-masks]", '[ppo.five-tiles."../x"]', r"letters, digits and hyphens only, unlike '\.\./x'"),
+        ("no-masks]\nmasks = false", "no-masks]\nmasks = 1", "masks must be true or false, not 1"),
         ("[q-learning]", "[ppo.two-dice.q]", r"\[q-learning\] is missing"),
     ],
 )
@@ -101,3 +104,13 @@ def test_what_has_no_preset_is_refused():
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"none\.toml"):
         read_presets(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("name", ["tasks", "ppo"])
+@pytest.mark.parametrize("entry", ["3", "[]", '"ppo"'])
+def test_a_table_that_is_none_is_named(name, entry, tmp_path):
+    file = tmp_path / "presets.toml"
+    kept = [f"[{part}" for part in SMALL.read_text().split("\n[")[1:] if not part.startswith(name)]
+    file.write_text("\n".join([f"{name} = {entry}", *kept]))
+    with pytest.raises(ValueError, match=rf"\[{name}\] is missing, or no table"):
+        read_presets(file)

@@ -97,7 +97,7 @@ def test_the_last_two_checkpoints_are_kept(interrupted):
     assert kept == steps[-2:]
 
 
-def test_a_damaged_checkpoint_is_passed_over(interrupted, tmp_path):
+def test_a_damaged_checkpoint_is_passed_over(interrupted, tmp_path, capsys):
     folder, config = interrupted
     shutil.copytree(folder, tmp_path / "run")
     older, newer = sorted((tmp_path / "run").glob("checkpoint-*"))
@@ -108,6 +108,7 @@ def test_a_damaged_checkpoint_is_passed_over(interrupted, tmp_path):
         newer.write_bytes(damage)
         learner, writer = resume(tmp_path / "run", config)
         assert learner.num_timesteps == writer.points[-1].steps == int(older.stem.split("-")[1])
+    assert f"{newer} is damaged and passed over" in capsys.readouterr().err
     snapshot = load_snapshot(older)
     save_snapshot(newer, {name: entry for name, entry in snapshot.items() if name != "num_timesteps"})
     assert resume(tmp_path / "run", config)[0].num_timesteps == int(older.stem.split("-")[1])
@@ -154,3 +155,31 @@ def test_two_processes_do_not_write_to_one_folder(tmp_path, capsys):
         assert training.main([*arguments, "--out", str(tmp_path)]) == 2
     assert "is written to by another process" in capsys.readouterr().err
     assert training.main([*arguments, "--out", str(tmp_path)]) == 0
+
+
+def test_what_cannot_be_begun_leaves_what_is_there(tmp_path, capsys):
+    arguments = ["afterstates", "--presets", str(FILE), "--rules", "tiles", "5", "--out", str(tmp_path)]
+    assert training.main([*arguments, "--steps", "5000"]) == 0
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    too_many = ["--settings", "games", "100000000"]
+    assert training.main([*arguments, *too_many, "--overwrite"]) == 2
+    assert "num_envs must be an integer" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_learning_that_diverges_is_an_error(tmp_path, capsys):
+    arguments = ["dqn", "--presets", str(FILE), "--rules", "tiles", "5", "--out", str(tmp_path / "run")]
+    assert training.main([*arguments, "--settings", "learning_rate", "1e30"]) == 2
+    assert "learning has diverged: after" in capsys.readouterr().err
+    assert Run.open(tmp_path / "run").result()["finished"] is False
+
+
+def test_what_a_killed_process_left_half_written_is_removed(interrupted, tmp_path):
+    folder, config = interrupted
+    shutil.copytree(folder, tmp_path / "run")
+    left = [tmp_path / "run" / ".4711-policy.npz", tmp_path / "run" / ".12-checkpoint-0000000000001.safetensors"]
+    for path in left:
+        path.write_text("half")
+    resume(tmp_path / "run", config)
+    assert not any(path.exists() for path in left)
+    assert (tmp_path / "run" / ".lock").exists()

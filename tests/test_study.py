@@ -23,7 +23,8 @@ import stb_gym
 import stb_gym.cli
 from agents.presets import read_presets
 from stb_gym import evaluate, strategy
-from training import keep, results, study, train
+from training import keep, results, study
+from training import train as training
 from training.ledger import Ledger
 from training.run import Run
 from training.statistics import interquartile_interval, interquartile_mean, interval
@@ -44,13 +45,14 @@ variants = ["no-masks"]
 seeds = 1
 """
 RUNS = {f"{a}-{t}-{s}" for a in ("afterstates", "ppo") for t in ("five-tiles", "five-tiles-shut") for s in (0, 1)}
+PART = '[[small]]\nalgorithms = ["ppo"]\ntasks = ["five-tiles"]\n'
 RUNS |= {"dqn-five-tiles-no-masks-0"}
 
 
 def command(folder, presets=FILE):
     (folder / "studies.toml").write_text(STUDIES)
     options = ["--studies", str(folder / "studies.toml"), "--presets", str(presets), "--out", str(folder / "out")]
-    return ["small", *options, "--workers", "2", "--measurements", "5"]
+    return ["small", *options, "--workers", "2"]
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +118,8 @@ def test_runs_of_other_settings_are_run_again(folder, tmp_path):
     planned = study.plan("small", folder.parent / "studies.toml", read_presets(other))
     entered = [study._is_entered(Ledger(folder), run) for run in planned]
     assert [run.config.algorithm == "afterstates" for run in planned] == [not each for each in entered]
-    with pytest.raises(ValueError, match=r"afterstates-five-tiles-0 in .* is not of its preset"):
+    message = "afterstates-five-tiles-0 in .* was trained with other settings than its preset has now"
+    with pytest.raises(ValueError, match=message):
         results.results_table(folder, read_presets(other))
 
 
@@ -132,7 +135,8 @@ def test_the_table_says_what_the_runs_say(folder, capsys):
         row = by_agent["five-tiles", name]
         assert row[2].startswith(f"**{np.mean([run.regret for run in runs]):.4f}** (")
         assert row[5:7] == ["0 to 1", f"{runs[0].steps / 1e6:.3g}M"]
-        assert row[8] == f"`python -m training.train {algorithm} --env stb_gym/ShutTheBox-v0 --rules tiles 5 --seed S`"
+        train = f"python -m training.train {algorithm} --env stb_gym/ShutTheBox-v0"
+        assert row[8] == f"`{train} --presets {FILE} --rules tiles 5 --seed S`"
     game = PRESETS.tasks["five-tiles"].game()
     assert by_agent["five-tiles", "random"][2] == f"{evaluate(game, strategy(game, 'random')).regret:.4f}"
     assert by_agent["five-tiles", "DQN, no masks"][8].endswith("--rules tiles 5 --variant no-masks --seed 0`")
@@ -143,9 +147,9 @@ def test_the_table_says_what_the_runs_say(folder, capsys):
 def test_commands_of_the_table_train_what_they_stand_beside():
     for algorithm, task, variant in (("ppo", "five-tiles-shut", "standard"), ("dqn", "five-tiles", "no-masks")):
         config = PRESETS.config(algorithm, PRESETS.tasks[task], variant, seed=4)
-        words = train.train_command(config, variant)
-        options = train.tyro.cli(train.Arguments, args=[*words[3:], "--presets", str(FILE)])
-        again = train.Task(options.env, options.rules, options.objective)
+        words = training.train_command(config, variant, PRESETS)
+        options = training.tyro.cli(training.Arguments, args=words[3:])
+        again = training.Task(options.env, options.rules, options.objective)
         assert PRESETS.config(options.algorithm, again, options.variant, options.seed) == config
         assert words[:3] == ["python", "-m", "training.train"]
 
@@ -163,7 +167,7 @@ def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path, capsys):
     )
     stale = tmp_path / "out" / "afterstates-three-tiles-0"
     config = PRESETS.config("afterstates", PRESETS.tasks["three-tiles"])
-    train.train(replace(config, steps=2000), stale)
+    training.train(replace(config, steps=2000), stale)
     assert study.main(arguments) == 1
     err = capsys.readouterr().err
     assert f"afterstates-three-tiles-0 failed; see {stale / 'log.txt'}" in err
@@ -175,11 +179,21 @@ def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path, capsys):
     ("text", "message"),
     [
         ("[[large]]", "unknown study 'small': allowed are large"),
-        ('[[small]]\nalgorithm = "ppo"', "unknown entry of the study small 'algorithm'"),
-        ('[[small]]\nalgorithms = ["ppo"]\ntasks = ["five-tiles"]', "seeds are missing"),
-        ('[[small]]\nalgorithms = ["a2c"]\ntasks = ["five-tiles"]\nseeds = 1', "unknown algorithm 'a2c'"),
-        ('[[small]]\nalgorithms = ["ppo"]\ntasks = ["six"]\nseeds = 1', "unknown task 'six': allowed are three-tiles"),
-        ("[[small]", "studies.toml: "),
+        ('[[small]]\nalgorithm = "ppo"', "unknown entry of a study 'algorithm'"),
+        (f"{PART}", "seeds of a study must be an integer from 1 to 10000, not None"),
+        (f"{PART}seeds = 0", "seeds of a study must be an integer from 1 to 10000, not 0"),
+        (f'{PART}seeds = "x"', "seeds of a study must be an integer from 1"),
+        (f"{PART}seeds = 1\nvariants = []", "variants of a study must be a list of names"),
+        (f'{PART}seeds = 1\nvariants = ["slow"]', "unknown variant of ppo on five-tiles 'slow'"),
+        (f"{PART}seeds = 1\n{PART}seeds = 2", "the study small has the run ppo-five-tiles-0 twice"),
+        (PART.replace('["ppo"]', '"ppo"'), "algorithms of a study must be a list of names"),
+        (PART.replace('["ppo"]', "3"), "algorithms of a study must be a list of names"),
+        (f"{PART}seeds = 1".replace('"ppo"', '"a2c"'), "unknown algorithm 'a2c'"),
+        (f"{PART}seeds = 1".replace('"five-tiles"', '"six"'), "unknown task 'six': allowed are three-tiles"),
+        ("small = 3", "the study small has no parts"),
+        ("small = [3]", "a part of a study is a table, not 3"),
+        ("small = []", "the study small has no parts"),
+        ("[[small]", "Expected"),
     ],
 )
 def test_studies_that_are_none_are_refused(text, message, tmp_path, capsys):
@@ -188,6 +202,7 @@ def test_studies_that_are_none_are_refused(text, message, tmp_path, capsys):
     assert study.main(arguments) == 2
     printed = capsys.readouterr().err
     assert message in printed
+    assert "studies.toml: " in printed
     assert printed.count("\n") == 1
 
 
@@ -199,14 +214,49 @@ def test_the_studies_of_the_project_can_be_planned():
 
 
 def test_a_damaged_ledger_is_named(folder, tmp_path, capsys):
-    for name in ("runs.csv", "curves.csv"):
-        (tmp_path / name).write_text((folder / name).read_text())
-    whole = (tmp_path / "runs.csv").read_text()
-    (tmp_path / "runs.csv").write_text(whole[: len(whole) // 2])
-    assert results.main([str(tmp_path)]) == 2
-    assert "runs.csv" in capsys.readouterr().err
+    def printed(runs, curves):
+        (tmp_path / "runs.csv").write_text(runs)
+        (tmp_path / "curves.csv").write_text(curves)
+        assert results.main([str(tmp_path), "--presets", str(FILE)]) == 2
+        return capsys.readouterr().err
+
+    runs, curves = (folder / "runs.csv").read_text(), (folder / "curves.csv").read_text()
+    assert "runs.csv" in printed(runs[: len(runs) // 2], curves)
+    assert "they are not of the same runs" in printed(runs, "\n".join(curves.splitlines()[:10]) + "\n")
+    assert "unknown task of ppo-five-tiles-0 in" in printed(runs.replace("ppo,five-tiles,", "ppo,six,"), curves)
     assert results.main([str(tmp_path / "none")]) == 2
     assert "there are no runs in" in capsys.readouterr().err
+
+
+def test_of_seeds_that_are_not_all_there_the_table_names_those_that_are(folder, tmp_path):
+    for name in ("runs.csv", "curves.csv"):
+        lines = (folder / name).read_text().splitlines()
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines if "ppo-five-tiles-0" not in line))
+    lines = results.results_table(tmp_path, PRESETS).splitlines()
+    [line] = [each for each in lines if each.startswith("| five-tiles | masked PPO")]
+    assert f"**{Ledger(folder).rows['ppo-five-tiles-1'].regret:.4f}** |" in line
+    assert line.endswith("--seed 1` |")
+    assert results._in_words([0, 1, 2]) == "0 to 2"
+    assert results._in_words([0, 2, 3]) == "0, 2, 3"
+
+
+def test_a_study_is_run_by_one_process_and_ends_its_trainings_when_it_is_ended(tmp_path, capsys):
+    arguments = command(tmp_path, slow := tmp_path / "slow.toml")
+    slow.write_text(FILE.read_text().replace("steps = 60_000", "steps = 60_000_000"))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "training.study", *arguments], cwd=ROOT, stderr=subprocess.DEVNULL
+    )
+    running = tmp_path / "out" / "afterstates-five-tiles-0"
+    deadline = time.monotonic() + 60
+    while not (running / "result.json").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert study.main(arguments) == 2
+    assert f"{tmp_path / 'out'} is written to by another process" in capsys.readouterr().err
+    process.terminate()
+    assert process.wait(timeout=30) == 143
+    with FileLock(running / ".lock", timeout=10):
+        assert Run.open(running).result()["finished"] is False
+    assert not list(running.glob(".[0-9]*"))
 
 
 def test_curves_are_rounded_and_runs_are_not(folder):
@@ -237,7 +287,7 @@ def test_seeds_are_drawn_within_their_strata():
 
 def test_the_best_policies_are_kept_with_a_card_that_tells_the_truth(folder, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert keep.main([str(folder), "--algorithms", "ppo", "afterstates", "--out", "kept"]) == 0
+    assert keep.main([str(folder), "--algorithms", "ppo", "afterstates", "--presets", str(FILE), "--out", "kept"]) == 0
     names = {
         f"{algorithm}-{task}" for algorithm in ("ppo", "afterstates") for task in ("five-tiles", "five-tiles-shut")
     }
@@ -262,6 +312,12 @@ def test_the_best_policies_are_kept_with_a_card_that_tells_the_truth(folder, tmp
         assert json.loads(capsys.readouterr().out)["regret"] == best.regret
         assert f"--seed {best.seed}`: {best.steps:,} steps" in card
         assert ("plays" in card) == (best.regret > 0)
+    for options, message in (
+        (["--algorithms", "a2c"], "unknown algorithm 'a2c'"),
+        (["--algorithms", "qrdqn"], "there are no runs of qrdqn in"),
+    ):
+        assert keep.main([str(folder), *options]) == 2
+        assert message in capsys.readouterr().err
 
 
 def test_a_run_that_is_not_the_one_of_the_ledger_is_not_kept(folder, tmp_path, capsys):
@@ -269,5 +325,5 @@ def test_a_run_that_is_not_the_one_of_the_ledger_is_not_kept(folder, tmp_path, c
     for seed in (0, 1):
         policy = tmp_path / "study" / f"ppo-five-tiles-{seed}" / "policy.npz"
         stb_gym.save_policy(policy, stb_gym.ShutTheBox(tiles=5), stb_gym.strategy(stb_gym.ShutTheBox(tiles=5), "worst"))
-    assert keep.main([str(tmp_path / "study"), "--out", str(tmp_path / "kept")]) == 2
+    assert keep.main([str(tmp_path / "study"), "--presets", str(FILE), "--out", str(tmp_path / "kept")]) == 2
     assert "is not the run that the study's" in capsys.readouterr().err

@@ -18,7 +18,7 @@ import torch
 from safetensors.numpy import load_file, save_file
 
 from agents.config import ALGORITHMS
-from stb_gym import ShutTheBox, compile_game, evaluate, load_policy, solve
+from stb_gym import ShutTheBox, cli, compile_game, evaluate, load_policy, solve
 from tests import reference
 from tests.twins import position, roll_at
 from training import evaluate as evaluating
@@ -195,6 +195,7 @@ def test_what_is_no_run_is_refused(tmp_path, capsys):
         (["ppo", "--settings", "widht", "3"], "unknown setting 'widht': allowed are masks, games"),
         (["ppo", "--variant", "slow"], "unknown variant of ppo on nine-tiles 'slow': allowed are standard, quick"),
         (["ppo", "--resume", "--overwrite"], "a run is either resumed or overwritten"),
+        (["ppo", "--checkpoint-seconds", "nan"], "checkpoint-seconds must be a number, 0 or more, not nan"),
         (["ppo", "--presets", "none.toml"], "none.toml: "),
         (["ppo", "--rules", "num_envs", "3"], "unknown rule 'num_envs': allowed are tiles"),
         (["ppo", "--measurements", "0"], "measurements must be an integer from 1"),
@@ -226,7 +227,7 @@ def test_ctrl_c_leaves_a_run_that_can_be_read(tmp_path, capsys):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert f"interrupted; go on by --resume from the last measurement in {out}" in err
+    assert f"interrupted; --resume goes on from the last checkpoint in {out}" in err
     assert "Traceback" not in err
     run = Run.open(out)
     assert run.result()["finished"] is False
@@ -238,3 +239,22 @@ def test_ctrl_c_leaves_a_run_that_can_be_read(tmp_path, capsys):
 def test_strategies_too_near_another_are_left_out_of_the_picture():
     regrets = {"random": 9.0, "perfect": 0.0, "nearly": 1.1, "good": 1.0, "bad": 8.0}
     assert list(plots._apart(regrets)) == ["good", "bad"]
+
+
+def test_mistakes_without_masks_are_told_as_what_they_are(tmp_path, capsys):
+    assert training.main(["ppo", *TASK, "--variant", "no-masks", "--out", str(tmp_path)]) == 0
+    assert reporting.main([str(tmp_path), "--out", str(tmp_path / "report")]) == 0
+    assert "plays <b>an illegal action</b>" in (tmp_path / "report" / "report.html").read_text()
+    capsys.readouterr()
+    evaluation = ["evaluate", "shut-the-box", "--tiles", "5", "--policy", str(tmp_path / "policy.npz")]
+    assert cli.main(evaluation) == 2
+    assert "takes the illegal action" in capsys.readouterr().err
+    assert cli.main([*evaluation, "--illegal", "end"]) == 0
+    printed = capsys.readouterr().out
+    assert "an illegal action" in printed
+    result = json.loads((tmp_path / "result.json").read_text())["greedy"]
+    assert f"ended illegally  {result['illegal_mass']:.6%}" in printed
+    assert cli.main([*evaluation, "--illegal", "end", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["regret"] == result["regret"]
+    assert printed["mistakes"][0]["plays"] is None

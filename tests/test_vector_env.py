@@ -1,5 +1,7 @@
 """The vector environments: many games that end at different times, every transition against the arrays."""
 
+import json
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -304,3 +306,43 @@ def test_gymnasiums_own_vector_wrappers_work():
             returns += info["episode"]["r"][info["_episode"]].tolist()
             assert (info["episode"]["r"][terminated] == -info["final_score"][terminated]).all()
     assert len(returns) > 100
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+@pytest.mark.parametrize("name", [BOX, THREES])
+def test_games_go_on_from_a_snapshot_as_they_would_have(name, mode):
+    env, other = make(name, mode), make(name, mode)
+    env.reset(seed=1)
+
+    def go_on(games):
+        player, seen = random_player(games, seed=2), []
+        for _ in range(30):
+            actions = player(games.transitions.observation[games.nodes])
+            seen.append([part.tolist() for part in games.step(actions)[:3]])
+        return seen
+
+    go_on(env)
+    snapshot = env.snapshot()
+    as_json = json.loads(json.dumps(snapshot, default=np.ndarray.tolist))
+    expected = go_on(env)
+    assert (env.snapshot()["node"] != snapshot["node"]).any()
+    for kept in (snapshot, as_json):
+        other.restore(kept)
+        assert go_on(other) == expected
+    env.restore(snapshot)
+    assert go_on(env) == expected
+
+
+def test_snapshots_of_others_are_refused():
+    env = make(BOX, AutoresetMode.NEXT_STEP)
+    env.reset(seed=1)
+    mode = AutoresetMode.NEXT_STEP
+    for other in (gym.make_vec(BOX, 3), make(THREES, mode), make(BOX, mode, tiles=3)):
+        with pytest.raises(
+            ValueError, match=f"the snapshot is not of {other.num_envs} turns of {type(other.game).__name__}"
+        ):
+            other.restore(env.snapshot())
+    before = make(BOX, AutoresetMode.NEXT_STEP)
+    env.restore(before.snapshot())
+    with pytest.raises(RuntimeError, match="no game has begun"):
+        env.step(np.zeros(GAMES, np.int64))

@@ -49,7 +49,7 @@ def mistakes_in_words(evaluation: Evaluation, limit: int) -> list[dict[str, Any]
     return [
         {
             "node": tables.describe_node(mistake.node),
-            "plays": move_in_words(tables.game.describe_move(mistake.plays)),
+            "plays": move_in_words(None if mistake.plays is None else tables.game.describe_move(mistake.plays)),
             "best": move_in_words(tables.game.describe_move(mistake.best)),
             "loss": mistake.loss,
             "visits": mistake.visits,

@@ -10,12 +10,14 @@ from pathlib import Path
 import jinja2
 import tyro
 
-from agents.presets import STANDARD
+from agents.config import ALGORITHMS
+from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym import evaluate, save_policy
 from stb_gym.files import write_text
+from stb_gym.game import check_choice
 from training.compare import mistakes_in_words
 from training.ledger import Ledger, Row, policy_digest
-from training.results import agent_in_words, evaluate_command
+from training.results import agent_in_words, config_of, evaluate_command
 from training.run import Run
 from training.train import train_command
 
@@ -30,6 +32,8 @@ class Arguments:
     """Folder of the study, with its runs."""
     algorithms: tuple[str, ...] = ("ppo", "dqn")
     """Algorithms whose policies are kept."""
+    presets: Path = FILE
+    """File of the presets."""
     out: Path = Path("docs/policies")
     """Folder of the policies and cards."""
 
@@ -38,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="training.keep")
     try:
-        for path in keep(options.study, options.algorithms, options.out):
+        for path in keep(options.study, options.algorithms, read_presets(options.presets), options.out):
             print(path, file=sys.stderr)
     except (ValueError, OSError) as error:
         print(f"training.keep: {error}", file=sys.stderr)
@@ -46,13 +50,17 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def keep(study: Path, algorithms: tuple[str, ...], out: Path) -> list[Path]:
+def keep(study: Path, algorithms: tuple[str, ...], presets: Presets, out: Path) -> list[Path]:
     """Write NAME.npz and NAME.md into `out` for the best run of every algorithm and task; returns the policies' paths.
 
     Raises:
-        ValueError: if a run of the study is not there, or is not the one its ledger speaks of.
+        ValueError: if there are no such runs, or one is not of its preset, or is not the one its ledger speaks of.
     """
+    for algorithm in algorithms:
+        check_choice("algorithm", algorithm, list(ALGORITHMS))
     rows = [r for r in Ledger(study).rows.values() if r.algorithm in algorithms and r.variant == STANDARD]
+    if not rows:
+        raise ValueError(f"there are no runs of {', '.join(algorithms)} in {study}")
     kept = []
     for (algorithm, task), seeds in groupby(sorted(rows, key=_name), key=_name):
         candidates = list(seeds)
@@ -62,7 +70,8 @@ def keep(study: Path, algorithms: tuple[str, ...], out: Path) -> list[Path]:
             raise ValueError(f"{run.folder} is not the run that the study's {study / 'runs.csv'} speaks of")
         kept.append(out / f"{algorithm}-{task}.npz")
         save_policy(kept[-1], run.game(), run.policy())
-        write_text(kept[-1].with_suffix(".md"), _card(run, best, kept[-1], len(candidates)))
+        command = train_command(config_of(best, study, presets), STANDARD, presets)
+        write_text(kept[-1].with_suffix(".md"), _card(run, best, kept[-1], len(candidates), command))
     return kept
 
 
@@ -70,7 +79,7 @@ def _name(row: Row) -> tuple[str, str]:
     return row.algorithm, row.task
 
 
-def _card(run: Run, row: Row, path: Path, seeds: int) -> str:
+def _card(run: Run, row: Row, path: Path, seeds: int, command: list[str]) -> str:
     """What a policy is, how it was trained, how good it is, and where it still goes wrong."""
     game, task = run.game(), run.config.task
     evaluation = evaluate(game, run.policy(), task.objective)
@@ -85,7 +94,7 @@ def _card(run: Run, row: Row, path: Path, seeds: int) -> str:
         row=row,
         evaluation=evaluation,
         evaluate_command=shlex.join([*evaluate_command(task), "--policy", path.as_posix()]),
-        train_command=shlex.join(train_command(run.config, row.variant)),
+        train_command=shlex.join(command),
         settings=", ".join(f"{name} {value}" for name, value in asdict(run.config.settings).items()),
         sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
         mistakes=mistakes_in_words(evaluation, MISTAKES),

@@ -86,6 +86,8 @@ class Ledger:
             self.rows = {row.run: row for row in from_csv((folder / RUNS).read_text(), Row)}
             for point in from_csv((folder / CURVES).read_text(), CurvePoint):
                 self.curves.setdefault(point.run, []).append(point)
+            if self.curves.keys() != self.rows.keys():
+                raise ValueError("they are not of the same runs")
         except (OSError, ValueError, TypeError) as error:
             raise ValueError(f"{folder / RUNS} or {folder / CURVES} is damaged: {error}") from None
 

@@ -10,8 +10,9 @@ import numpy as np
 import tyro
 
 from agents.config import Config, Task
-from agents.presets import STANDARD, Presets, read_presets
-from stb_gym import STRATEGIES, evaluate, strategy
+from agents.presets import FILE, STANDARD, Presets, read_presets
+from stb_gym import STRATEGIES, Evaluation, evaluate, strategy
+from stb_gym.game import check_choice
 from training.ledger import Ledger, Row
 from training.statistics import interquartile_interval, interquartile_mean
 from training.train import train_command
@@ -33,14 +34,16 @@ class Arguments:
     """Print the table of a study in Markdown."""
 
     folder: tyro.conf.Positional[Path]
-    """Folder of the study, of which runs.csv is needed."""
+    """Folder of the study, of which runs.csv and curves.csv are needed."""
+    presets: Path = FILE
+    """File of the presets."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="training.results")
     try:
-        print(results_table(options.folder, read_presets()))
+        print(results_table(options.folder, read_presets(options.presets)))
     except (ValueError, OSError) as error:
         print(f"training.results: {error}", file=sys.stderr)
         return 2
@@ -59,19 +62,29 @@ def results_table(folder: Path, presets: Presets) -> str:
     rows = list(Ledger(folder).rows.values())
     if not rows:
         raise ValueError(f"there are no runs in {folder}")
+    for row in rows:
+        config_of(row, folder, presets)
     lines = [HEAD, "|---" * (HEAD.count("|") - 1) + "|"]
     for name, task in presets.tasks.items():
-        of_task = sorted((row for row in rows if row.task == name), key=lambda row: row.agent)
-        if not of_task:
-            continue
-        groups = [list(group) for _, group in groupby(of_task, key=lambda row: row.agent)]
-        for row in of_task:
-            if row.config != presets.config(row.algorithm, task, row.variant, row.seed).digest():
-                raise ValueError(f"{row.run} in {folder} is not of its preset: python -m training.study runs it again")
-        lines += _strategy_lines(name, task)
-        for group in sorted(groups, key=_regret, reverse=True):
-            lines.append(_agent_line(name, presets.config(group[0].algorithm, task, group[0].variant), group))
+        of_task = sorted((row for row in rows if row.task == name), key=lambda row: (row.agent, row.seed))
+        if of_task:
+            groups = [list(group) for _, group in groupby(of_task, key=lambda row: row.agent)]
+            lines += _strategy_lines(name, task)
+            lines += [_agent_line(group, folder, presets) for group in sorted(groups, key=_regret, reverse=True)]
     return "\n".join(lines)
+
+
+def config_of(row: Row, folder: Path, presets: Presets) -> Config:
+    """The configuration of a run in a folder, which must be that of its preset.
+
+    Raises:
+        ValueError: if it is not.
+    """
+    check_choice(f"task of {row.run} in {folder}", row.task, list(presets.tasks))
+    config = presets.config(row.algorithm, presets.tasks[row.task], row.variant, row.seed)
+    if config.digest() != row.config:
+        raise ValueError(f"{row.run} in {folder} was trained with other settings than its preset has now")
+    return config
 
 
 def _regret(rows: list[Row]) -> float:
@@ -86,30 +99,50 @@ def _strategy_lines(name: str, task: Task) -> list[str]:
     """Random play, and the best of the strategies that are not perfect."""
     game = task.game()
     found = {each: evaluate(game, strategy(game, each), task.objective) for each in STRATEGIES[game.name]}
-    best = min((each for each in found if found[each].regret > 0), key=lambda each: found[each].regret)
-    lines = []
-    for each in dict.fromkeys(("random", best)):
-        command = shlex.join([*evaluate_command(task), "--strategy", each])
-        share = found[each].regret / abs(found[each].optimum.value)
-        lines.append(
-            f"| {name} | {each} | {found[each].regret:.4f} | {share:.3%} | {found[each].agreement_by_visits:.2%} "
-            f"| | | | `{command}` |"
-        )
-    return lines
+    imperfect = [each for each in found if found[each].regret > 0]
+    best = min(imperfect, key=lambda each: found[each].regret, default="random")
+    return [_strategy_line(name, task, each, found[each]) for each in dict.fromkeys(("random", best))]
 
 
-def _agent_line(name: str, config: Config, rows: list[Row]) -> str:
-    first = rows[0]
-    regret = _regret(rows)
-    low, high = interquartile_interval(np.array([[row.regret] for row in rows]))
-    spread = f" ({low[0]:.4f} to {high[0]:.4f})" if len(rows) > 1 else ""
-    seeds = f"0 to {len(rows) - 1}" if len(rows) > 1 else "0"
-    command = shlex.join([*train_command(config, first.variant)[:-1], "S" if len(rows) > 1 else "0"])
-    return (
-        f"| {name} | {agent_in_words(first)} | **{regret:.4f}**{spread} | {regret / abs(first.optimum):.3%} "
-        f"| {_mean([row.agreement_by_visits for row in rows]):.2%} | {seeds} | {first.steps / 1e6:.3g}M "
-        f"| {_mean([row.seconds for row in rows]) / 60:.1f} | `{command}` |"
+def _strategy_line(name: str, task: Task, strategy: str, evaluation: Evaluation) -> str:
+    return _line(
+        name,
+        strategy,
+        f"{evaluation.regret:.4f}",
+        f"{evaluation.regret / abs(evaluation.optimum.value):.3%}",
+        f"{evaluation.agreement_by_visits:.2%}",
+        *("", "", ""),
+        f"`{shlex.join([*evaluate_command(task), '--strategy', strategy])}`",
     )
+
+
+def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> str:
+    first, regret = rows[0], _regret(rows)
+    low, high = interquartile_interval(np.array([[row.regret] for row in rows]))
+    command = train_command(config_of(first, folder, presets), first.variant, presets)
+    if len(rows) > 1:
+        command[-1] = "S"
+    return _line(
+        first.task,
+        agent_in_words(first),
+        f"**{regret:.4f}**" + (f" ({low[0]:.4f} to {high[0]:.4f})" if len(rows) > 1 else ""),
+        f"{regret / abs(first.optimum):.3%}",
+        f"{_mean([row.agreement_by_visits for row in rows]):.2%}",
+        _in_words([row.seed for row in rows]),
+        f"{first.steps / 1e6:.3g}M",
+        f"{_mean([row.seconds for row in rows]) / 60:.1f}",
+        f"`{shlex.join(command)}`",
+    )
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _in_words(seeds: list[int]) -> str:
+    """Seeds, in ascending order."""
+    together = len(seeds) > 1 and seeds == list(range(seeds[0], seeds[0] + len(seeds)))
+    return f"{seeds[0]} to {seeds[-1]}" if together else ", ".join(map(str, seeds))
 
 
 def evaluate_command(task: Task) -> list[str]:

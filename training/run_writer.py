@@ -1,16 +1,22 @@
 """Writes a run's folder, anew at every measurement, each file whole; and goes on with a run that was interrupted."""
 
+import contextlib
 import json
 import math
+import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+
+import numpy as np
+from filelock import FileLock, Timeout
 
 from agents.checkpoints import load_snapshot, save_snapshot, save_weights
 from agents.config import Config
 from agents.learner import Learner
 from agents.policy_array import value_error
 from stb_gym import save_policy
-from stb_gym.files import write_text
+from stb_gym.files import remove_leftovers, write_text
 from training.rows import to_csv
 from training.run import Point, Run, measure
 
@@ -35,7 +41,13 @@ class RunWriter:
         self._config = config
 
     def measure(self, learner: Learner, seconds: float, checkpoint_seconds: float) -> Point:
-        """Measure the learner and write everything; the checkpoint first, if the last one is so many seconds old."""
+        """Measure the learner and write everything; the checkpoint first, if the last one is so many seconds old.
+
+        Raises:
+            ValueError: if learning has diverged.
+        """
+        if not all(np.isfinite(array).all() for array in learner.weights().values()):
+            raise ValueError(f"learning has diverged: after {learner.num_timesteps:,} steps weights are not finite")
         policy, greedy, exploring = measure(self._config, learner)
         point = Point(
             steps=learner.num_timesteps,
@@ -77,6 +89,17 @@ class RunWriter:
         _remove(_checkpoints(self._folder)[:-KEPT])
 
 
+@contextlib.contextmanager
+def alone(out: Path, waits: bool) -> Iterator[None]:
+    """Be the only process that writes to a folder; a killed process is none."""
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(out / ".lock", timeout=-1 if waits else 0):
+            yield
+    except Timeout:
+        raise ValueError(f"{out} is written to by another process") from None
+
+
 def begin(folder: Path, config: Config, overwrite: bool) -> tuple[Learner, RunWriter]:
     """A new run in a folder, in place of the one that is there if `overwrite`.
 
@@ -85,9 +108,11 @@ def begin(folder: Path, config: Config, overwrite: bool) -> tuple[Learner, RunWr
     """
     if (folder / "config.json").exists() and not overwrite:
         raise ValueError(f"{folder} holds a run already: say --resume or --overwrite, or name another folder by --out")
+    learner = config.learner()
+    remove_leftovers(folder)
     _remove([folder / name for name in MEASURED] + _checkpoints(folder))
     write_text(folder / "config.json", json.dumps(config.to_json(), indent=2) + "\n")
-    return config.learner(), RunWriter(folder, config, [])
+    return learner, RunWriter(folder, config, [])
 
 
 def resume(folder: Path, config: Config) -> tuple[Learner, RunWriter]:
@@ -97,7 +122,8 @@ def resume(folder: Path, config: Config) -> tuple[Learner, RunWriter]:
         ValueError: if the folder holds a run of another configuration.
     """
     if (folder / "config.json").exists() and Run.open(folder).config != config:
-        raise ValueError(f"{folder} holds a run of another configuration: name another folder by --out")
+        raise ValueError(f"{folder} holds a run of another configuration: remove it, or name another folder by --out")
+    remove_leftovers(folder)
     for path in reversed(_checkpoints(folder)):
         learner = config.learner()
         try:
@@ -105,6 +131,7 @@ def resume(folder: Path, config: Config) -> tuple[Learner, RunWriter]:
             points = [Point(**point) for point in snapshot.pop("points")]
             learner.restore(snapshot)
         except (ValueError, KeyError, TypeError, RuntimeError):  # as many ways as there are parts
+            print(f"{path} is damaged and passed over", file=sys.stderr)
             continue
         return learner, RunWriter(folder, config, points)
     return begin(folder, config, overwrite=True)

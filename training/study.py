@@ -6,6 +6,7 @@ study that was killed.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ from stb_gym.game import check_choice, check_integer, check_names
 from training.ledger import Ledger
 from training.results import results_table
 from training.run import Run
+from training.run_writer import alone
 from training.study_plots import plot_study
 from training.train import run_name, train_command
 
@@ -44,8 +46,6 @@ class Arguments:
     """Folder of the study (default: runs/STUDY)."""
     workers: int = os.cpu_count() or 1
     """Runs at a time."""
-    measurements: int = 40
-    """How often each run is measured and saved."""
 
 
 class Planned(NamedTuple):
@@ -61,23 +61,23 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="training.study")
     out = options.out or Path("runs") / options.study
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the trainings end, too
     try:
         check_integer("workers", options.workers, 1, 1024)
-        check_integer("measurements", options.measurements, 1, 10**6)
         presets = read_presets(options.presets)
-        trained_by = ["--presets", str(options.presets), "--measurements", str(options.measurements)]
         planned = plan(options.study, options.studies, presets)
-        failed = run_study(planned, out, options.workers, trained_by)
-        write_text(out / "results.md", results_table(out, presets) + "\n")
-        plot_study(out, presets)
+        with alone(out, waits=False):
+            failed = run_study(planned, out, options.workers, presets)
+            for run in failed:
+                print(f"training.study: {run.name} failed; see {out / run.name / 'log.txt'}", file=sys.stderr)
+            write_text(out / "results.md", results_table(out, presets) + "\n")
+            plot_study(out, presets)
     except (ValueError, OSError) as error:
         print(f"training.study: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"training.study: interrupted; the same command goes on with {out}", file=sys.stderr)
         return 130
-    for run in failed:
-        print(f"training.study: {run.name} failed; see {out / run.name / 'log.txt'}", file=sys.stderr)
     print(f"the table is {out / 'results.md'}; pictures are beside it", file=sys.stderr)
     return 1 if failed else 0
 
@@ -86,31 +86,51 @@ def plan(study: str, file: Path, presets: Presets) -> list[Planned]:
     """The runs of a study in a file, seed by seed, so that there is soon something of everything.
 
     Raises:
-        ValueError: if there is no such study, or it names what is not there.
+        ValueError: naming the file and what is missing, unknown or not allowed in it.
     """
     try:
         studies = tomllib.loads(file.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+        check_choice("study", study, list(studies))
+        if not isinstance(studies[study], list) or not studies[study]:
+            raise ValueError(f"the study {study} has no parts: they begin with [[{study}]]")
+        planned = [run for part in studies[study] for run in _runs(part, presets)]
+    except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
-    check_choice("study", study, list(studies))
-    planned = []
-    for part in studies[study]:
-        check_names(f"entry of the study {study}", part, ["algorithms", "tasks", "variants", "seeds"])
-        for name in ("algorithms", "tasks", "seeds"):
-            if name not in part:
-                raise ValueError(f"a part of the study {study} is not whole: its {name} are missing")
-        for name in part["tasks"]:
-            check_choice("task", name, list(presets.tasks))
-            for algorithm in part["algorithms"]:
-                for variant in part.get("variants", [STANDARD]):
-                    for seed in range(part["seeds"]):
-                        config = presets.config(algorithm, presets.tasks[name], variant, seed)
-                        planned.append(Planned(run_name(algorithm, name, variant, seed), name, variant, config))
+    names = [run.name for run in planned]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{file}: the study {study} has the run {name} twice")
     return sorted(planned, key=lambda run: run.config.seed)
 
 
-def run_study(planned: list[Planned], out: Path, workers: int, options: list[str]) -> list[Planned]:
-    """Run what is not finished yet, so many at a time, with options of training; returns the runs that failed."""
+def _runs(part: Any, presets: Presets) -> list[Planned]:
+    """The runs of a part of a study."""
+    if not isinstance(part, dict):
+        raise ValueError(f"a part of a study is a table, not {part!r}")
+    check_names("entry of a study", part, ["algorithms", "tasks", "variants", "seeds"])
+    entries = {"variants": [STANDARD], **part}
+    for name in ("algorithms", "tasks", "variants"):
+        if not isinstance(entries.get(name), list) or not entries[name]:
+            raise ValueError(f"{name} of a study must be a list of names")
+    check_integer("seeds of a study", entries.get("seeds"), 1, 10_000)
+    for task in entries["tasks"]:
+        check_choice("task", task, list(presets.tasks))
+    return [
+        Planned(
+            run_name(algorithm, task, variant, seed),
+            task,
+            variant,
+            presets.config(algorithm, presets.tasks[task], variant, seed),
+        )
+        for task in entries["tasks"]
+        for algorithm in entries["algorithms"]
+        for variant in entries["variants"]
+        for seed in range(entries["seeds"])
+    ]
+
+
+def run_study(planned: list[Planned], out: Path, workers: int, presets: Presets) -> list[Planned]:
+    """Run what is not finished yet, so many at a time; returns the runs that failed."""
     ledger = Ledger(out)
     waiting = [run for run in planned if not _is_entered(ledger, run)]
     total = sum(run.config.steps for run in planned)
@@ -123,7 +143,7 @@ def run_study(planned: list[Planned], out: Path, workers: int, options: list[str
             while waiting or running:
                 while waiting and len(running) < workers:
                     run = waiting.pop(0)
-                    running[run.name] = run, _start(run, out / run.name, options)
+                    running[run.name] = run, _start(run, out / run.name, presets)
                 time.sleep(0.2)
                 for run, process in list(running.values()):
                     if process.poll() is None:
@@ -147,8 +167,9 @@ def _is_entered(ledger: Ledger, run: Planned) -> bool:
     return run.name in ledger.rows and ledger.rows[run.name].config == run.config.digest()
 
 
-def _start(run: Planned, folder: Path, options: list[str]) -> subprocess.Popen[Any]:
-    command = [sys.executable, *train_command(run.config, run.variant)[1:], *options, "--out", str(folder), "--resume"]
+def _start(run: Planned, folder: Path, presets: Presets) -> subprocess.Popen[Any]:
+    command = train_command(run.config, run.variant, presets)
+    command = [sys.executable, *command[1:], "--out", str(folder), "--resume"]
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "log.txt").open("ab") as log:
         return subprocess.Popen(command, stdout=log, stderr=log)

@@ -2,6 +2,8 @@
 
 import contextlib
 import importlib.util
+import math
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -11,15 +13,14 @@ from typing import Any, Literal
 
 import torch
 import tyro
-from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from agents.config import Config, Task
 from agents.learner import Learner
-from agents.presets import FILE, STANDARD, read_presets
+from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym.game import check_choice, check_integer
 from training.run import Run
-from training.run_writer import RunWriter, begin, resume
+from training.run_writer import RunWriter, alone, begin, resume
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Arguments:
     variant: str = STANDARD
     """Variant of the preset, such as quick, long or no-masks."""
     steps: int | None = None
-    """Steps of all games together, instead of the preset's."""
+    """Steps of all games together, instead of the preset's; a training ends with the bout of play that reaches them."""
     presets: Path = FILE
     """File of the presets."""
     settings: dict[str, bool | int | float] = field(default_factory=dict)
@@ -62,6 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="training.train")
     out = options.out
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are cleared away
     try:
         task, presets = Task(options.env, options.rules, options.objective), read_presets(options.presets)
         config = presets.config(options.algorithm, task, options.variant, options.seed, options.steps, options.settings)
@@ -69,6 +71,8 @@ def main(arguments: list[str] | None = None) -> int:
         out = out or Path("runs") / run_name(options.algorithm, name, options.variant, options.seed)
         check_integer("measurements", options.measurements, 1, 10**6)
         check_integer("threads", options.threads, 1, 1024)
+        if not 0 <= options.checkpoint_seconds < math.inf:
+            raise ValueError(f"checkpoint-seconds must be a number, 0 or more, not {options.checkpoint_seconds}")
         if options.resume and options.overwrite:
             raise ValueError("a run is either resumed or overwritten")
         existing = "resume" if options.resume else "overwrite" if options.overwrite else "refuse"
@@ -78,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"training.train: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"training.train: interrupted; go on by --resume from the last measurement in {out}", file=sys.stderr)
+        print(f"training.train: interrupted; --resume goes on from the last checkpoint in {out}", file=sys.stderr)
         return 130
     print(f"the run is in {out}: python -m training.evaluate {out}", file=sys.stderr)
     return 0
@@ -89,10 +93,12 @@ def run_name(algorithm: str, task: str, variant: str, seed: int) -> str:
     return "-".join([algorithm, task, *([variant] if variant != STANDARD else []), str(seed)])
 
 
-def train_command(config: Config, variant: str) -> list[str]:
+def train_command(config: Config, variant: str, presets: Presets) -> list[str]:
     """The words of the command that trains a configuration that is a preset."""
     task = config.task
     words = ["python", "-m", "training.train", config.algorithm, "--env", task.env]
+    if presets.file != FILE:
+        words += ["--presets", str(presets.file)]
     if task.rules:
         words += ["--rules", *(str(word) for rule in task.rules.items() for word in rule)]
     if task.objective != "score":
@@ -120,7 +126,7 @@ def train(
     """
     check_choice("treatment of a run that is there", existing, ["refuse", "overwrite", "resume"])
     interval = max(1, config.steps // measurements)
-    with _alone(out, waits=existing == "resume"):
+    with alone(out, waits=existing == "resume"):
         if existing != "resume":
             _train(config, *begin(out, config, existing == "overwrite"), out, interval, checkpoint_seconds)
         elif not _is_finished(out, config):
@@ -151,17 +157,6 @@ def _train(
         learner.learn_until(config.steps, between)
         bar.update(bar.total - bar.n)
         measure()
-
-
-@contextlib.contextmanager
-def _alone(out: Path, waits: bool) -> Iterator[None]:
-    """Be the only process that writes to a folder; a killed process is none."""
-    out.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(out / ".lock", timeout=-1 if waits else 0):
-            yield
-    except Timeout:
-        raise ValueError(f"{out} is written to by another process") from None
 
 
 def _is_finished(out: Path, config: Config) -> bool:
