@@ -18,7 +18,7 @@ from agents.config import ALGORITHMS
 from agents.presets import read_presets
 from training import train as training
 from training.run import Run
-from training.run_writer import resume
+from training.run_writer import begin, resume
 
 ROOT = Path(__file__).parent.parent
 FILE = ROOT / "tests" / "small_presets.toml"
@@ -95,6 +95,16 @@ def test_the_last_two_checkpoints_are_kept(interrupted):
     steps = [point.steps for point in Run.open(folder).curve()]
     kept = sorted(int(path.stem.split("-")[1]) for path in folder.glob("checkpoint-*"))
     assert kept == steps[-2:]
+
+
+def test_checkpoints_are_not_saved_more_often_than_is_said(tmp_path):
+    learner, writer = begin(tmp_path, PRESETS.config("afterstates", FIVE), overwrite=False)
+    steps = []
+    for seconds in (0.0, 4.0, 9.9, 10.0, 19.9, 20.1):
+        learner.num_timesteps = int(10 * seconds)
+        writer.measure(learner, seconds, checkpoint_seconds=10.0)
+        steps.append([int(path.stem.split("-")[1]) for path in sorted(tmp_path.glob("checkpoint-*"))])
+    assert steps == [[0], [0], [0], [0, 100], [0, 100], [100, 201]]
 
 
 def test_a_damaged_checkpoint_is_passed_over(interrupted, tmp_path, capsys):

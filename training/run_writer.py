@@ -61,7 +61,7 @@ class RunWriter:
             illegal_mass=greedy.illegal_mass,
             value_error=value_error(learner, greedy),
         )
-        self.points = [*(each for each in self.points if each.steps < point.steps), point]
+        self.points.append(point)
         finished = point.steps >= self._config.steps
         if not finished and seconds >= self._last_checkpoint + checkpoint_seconds:
             self._save_checkpoint(learner)
