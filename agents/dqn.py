@@ -21,14 +21,12 @@ from stable_baselines3 import DQN
 from stable_baselines3.dqn.policies import DQNPolicy
 
 from agents.learner import Snapshot, explored, named, part
-from agents.networks import NodeNetwork
+from agents.networks import MaskedQNetwork, NodeNetwork
 from agents.node_learner import NodeLearner
 from agents.replay import TRANSITION, NodeReplayBuffer
 from agents.vec_env import TurnVecEnv
 from stb_gym.game import IntArray, check_integer
 from stb_gym.vector_env import TurnVectorEnv
-
-ILLEGAL_VALUE = -1e8  # of illegal actions, below every value there is
 
 
 @dataclass(frozen=True)
@@ -64,38 +62,6 @@ class DQNSettings:
         check_integer("embedding", self.embedding, 1, 4096)
         if self.exploration >= 1:
             raise ValueError(f"exploration must be below 1, or nothing greedy is left, not {self.exploration}")
-
-
-class MaskedQNetwork(torch.nn.Module):
-    """A Q-network over the numbers of nodes that values illegal actions at ILLEGAL_VALUE.
-
-    Args:
-        network: with one output for each estimate of each action.
-        estimates: K, how many estimates of an action's return it makes; their mean is the action's value.
-    """
-
-    def __init__(self, network: NodeNetwork, estimates: int):
-        super().__init__()
-        self.network = network
-        self.estimates = estimates
-
-    def forward(self, nodes: torch.Tensor) -> torch.Tensor:
-        """[B, A, K] estimates at nodes [B]; best called with distinct nodes."""
-        legal = self.network.legal[nodes]
-        estimates = self.network(nodes).view(*legal.shape, self.estimates)
-        return estimates.masked_fill(~legal[:, :, None], ILLEGAL_VALUE)
-
-    def set_training_mode(self, mode: bool) -> None:
-        """Nothing in the network depends on it."""
-        self.train(mode)
-
-    @torch.no_grad()
-    def greedy(self, nodes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The best action [B] at nodes [B], and the estimates [B, K] of its return."""
-        distinct, place = torch.unique(nodes, return_inverse=True)
-        estimates = self(distinct)
-        best = estimates.mean(dim=2).argmax(dim=1)
-        return best[place], estimates[torch.arange(len(distinct)), best][place]
 
 
 class NodeQPolicy(DQNPolicy):

@@ -1,10 +1,12 @@
-"""What the networks see: the number of a node, looked up as its observation and as learned embeddings."""
+"""What the networks see: the number of a node, looked up as its observation and as learned embeddings; the Q-network."""
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from stb_gym import TurnTables
+
+ILLEGAL_VALUE = -1e8  # of illegal actions, below every value there is
 
 
 class NodeNetwork(torch.nn.Module):
@@ -51,6 +53,38 @@ class NodeNetwork(torch.nn.Module):
         vectors = self.states(self._state[nodes]), self.nodes(nodes)
         output: torch.Tensor = self.perceptron(torch.cat([self._seen[nodes], *vectors], dim=1))
         return output
+
+
+class MaskedQNetwork(torch.nn.Module):
+    """A Q-network over the numbers of nodes that values illegal actions at ILLEGAL_VALUE.
+
+    Args:
+        network: with one output for each estimate of each action.
+        estimates: K, how many estimates of an action's return it makes; their mean is the action's value.
+    """
+
+    def __init__(self, network: NodeNetwork, estimates: int):
+        super().__init__()
+        self.network = network
+        self.estimates = estimates
+
+    def forward(self, nodes: torch.Tensor) -> torch.Tensor:
+        """[B, A, K] estimates at nodes [B]; best called with distinct nodes."""
+        legal = self.network.legal[nodes]
+        estimates = self.network(nodes).view(*legal.shape, self.estimates)
+        return estimates.masked_fill(~legal[:, :, None], ILLEGAL_VALUE)
+
+    def set_training_mode(self, mode: bool) -> None:
+        """Nothing in the network depends on it."""
+        self.train(mode)
+
+    @torch.no_grad()
+    def greedy(self, nodes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The best action [B] at nodes [B], and the estimates [B, K] of its return."""
+        distinct, place = torch.unique(nodes, return_inverse=True)
+        estimates = self(distinct)
+        best = estimates.mean(dim=2).argmax(dim=1)
+        return best[place], estimates[torch.arange(len(distinct)), best][place]
 
 
 def unary(observation: NDArray[np.uint8], high: NDArray[np.integer]) -> NDArray[np.float32]:
