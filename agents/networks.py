@@ -1,4 +1,4 @@
-"""What the networks see: the number of a node, looked up as its observation and as learned embeddings; the Q-network."""
+"""What the networks see: a node, looked up as its observation and as learned vectors; and the Q-network."""
 
 import numpy as np
 import torch
