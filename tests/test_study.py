@@ -23,7 +23,7 @@ import stb_gym
 import stb_gym.cli
 from agents.presets import read_presets
 from stb_gym import evaluate, strategy
-from training import keep, results, study
+from training import keep, results, study, study_plots
 from training import train as training
 from training.ledger import Ledger
 from training.run import Run
@@ -133,12 +133,12 @@ def test_the_table_says_what_the_runs_say(folder, capsys):
     for algorithm, name in (("afterstates", "afterstates, tabular"), ("ppo", "masked PPO")):
         runs = [ledger.rows[f"{algorithm}-five-tiles-{seed}"] for seed in (0, 1)]
         row = by_agent["five-tiles", name]
-        assert row[2].startswith(f"**{np.mean([run.regret for run in runs]):.4f}** (")
+        assert row[2].startswith(f"**{np.mean([run.regret for run in runs]):.5f}** (")
         assert row[5:7] == ["0 to 1", f"{runs[0].steps / 1e6:.3g}M"]
         train = f"python -m training.train {algorithm} --env stb_gym/ShutTheBox-v0"
         assert row[8] == f"`{train} --presets {FILE} --rules tiles 5 --seed S`"
     game = PRESETS.tasks["five-tiles"].game()
-    assert by_agent["five-tiles", "random"][2] == f"{evaluate(game, strategy(game, 'random')).regret:.4f}"
+    assert by_agent["five-tiles", "random"][2] == f"{evaluate(game, strategy(game, 'random')).regret:.5f}"
     assert by_agent["five-tiles", "DQN, no masks"][8].endswith("--rules tiles 5 --variant no-masks --seed 0`")
     regrets = [float(row[2].split("*")[2]) for row in rows if row[0] == "five-tiles" and "*" in row[2]]
     assert regrets == sorted(regrets, reverse=True)
@@ -158,6 +158,26 @@ def test_pictures_are_drawn_for_every_task(folder):
     assert {path.name for path in folder.glob("*.png")} == {"five-tiles.png", "five-tiles-shut.png", "profile.png"}
     for path in folder.glob("*.png"):
         assert imread(path)[:, :, :3].std() > 0.05
+
+
+def test_pictures_leave_out_variants_only_beside_the_standard_one(folder, tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(study_plots, "_plot_task", lambda path, name, unit, by_agent: drawn.append(list(by_agent)))
+
+    def agents(keep):
+        for name in ("runs.csv", "curves.csv"):
+            text = (folder / name).read_text().replace("no-masks", "quick")
+            head, *lines = text.replace("ppo,five-tiles,standard,1", "ppo,five-tiles,quick,1").splitlines()
+            (tmp_path / name).write_text("\n".join([head, *(line for line in lines if keep in line)]) + "\n")
+        drawn.clear()
+        assert study_plots.plot_study(tmp_path, PRESETS)[-1].exists()
+        return drawn
+
+    assert agents("dqn") == [["masked DQN, quick"]]
+    assert agents("five-tiles-") == [
+        ["afterstates, tabular", "masked DQN, quick", "masked PPO"],
+        ["afterstates, tabular", "masked PPO"],
+    ]
 
 
 def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path, capsys):
@@ -234,7 +254,7 @@ def test_of_seeds_that_are_not_all_there_the_table_names_those_that_are(folder, 
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines if "ppo-five-tiles-0" not in line))
     lines = results.results_table(tmp_path, PRESETS).splitlines()
     [line] = [each for each in lines if each.startswith("| five-tiles | masked PPO")]
-    assert f"**{Ledger(folder).rows['ppo-five-tiles-1'].regret:.4f}** |" in line
+    assert f"**{Ledger(folder).rows['ppo-five-tiles-1'].regret:.5f}** |" in line
     assert line.endswith("--seed 1` |")
     assert results._in_words([0, 1, 2]) == "0 to 2"
     assert results._in_words([0, 2, 3]) == "0, 2, 3"

@@ -108,8 +108,8 @@ def _strategy_line(name: str, task: Task, strategy: str, evaluation: Evaluation)
     return _line(
         name,
         strategy,
-        f"{evaluation.regret:.4f}",
-        f"{evaluation.regret / abs(evaluation.optimum.value):.3%}",
+        f"{evaluation.regret:.5f}",
+        f"{evaluation.regret / abs(evaluation.optimum.value):.4%}",
         f"{evaluation.agreement_by_visits:.2%}",
         *("", "", ""),
         f"`{shlex.join([*evaluate_command(task), '--strategy', strategy])}`",
@@ -125,8 +125,8 @@ def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> str:
     return _line(
         first.task,
         agent_in_words(first),
-        f"**{regret:.4f}**" + (f" ({low[0]:.4f} to {high[0]:.4f})" if len(rows) > 1 else ""),
-        f"{regret / abs(first.optimum):.3%}",
+        f"**{regret:.5f}**" + (f" ({low[0]:.5f} to {high[0]:.5f})" if len(rows) > 1 else ""),
+        f"{regret / abs(first.optimum):.4%}",
         f"{_mean([row.agreement_by_visits for row in rows]):.2%}",
         _in_words([row.seed for row in rows]),
         f"{first.steps / 1e6:.3g}M",

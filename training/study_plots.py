@@ -14,7 +14,7 @@ from agents.presets import STANDARD, Presets
 from stb_gym.objectives import parse_objective
 from training.ledger import CurvePoint, Ledger, Row
 from training.plots import COLOURS, LEAST_REGRET, save
-from training.results import NAMES, NO_MASKS, agent_in_words
+from training.results import NO_MASKS, agent_in_words
 from training.statistics import interquartile_interval, interquartile_mean, interval
 
 Curves = list[list[CurvePoint]]
@@ -23,19 +23,24 @@ Curves = list[list[CurvePoint]]
 def plot_study(folder: Path, presets: Presets) -> list[Path]:
     """Write a picture for every task in the ledger of a folder, and profile.png; returns their paths.
 
-    Lines are interquartile means over seeds, bands their 95 % intervals. Variants that only take a longer or a shorter
-    time are left out.
+    Lines are interquartile means over seeds, bands their 95 % intervals. Beside the standard variant of an algorithm,
+    those that only take a longer or a shorter time are left out.
     """
     ledger = Ledger(folder)
     paths = []
-    drawn = [row for row in ledger.rows.values() if row.variant in (STANDARD, NO_MASKS)]
+    standard = {(row.task, row.algorithm) for row in ledger.rows.values() if row.variant == STANDARD}
+    drawn = [
+        row
+        for row in ledger.rows.values()
+        if row.variant in (STANDARD, NO_MASKS) or (row.task, row.algorithm) not in standard
+    ]
     in_order = sorted(drawn, key=lambda row: (row.task, row.agent, row.seed))
     for name, rows in groupby(in_order, lambda row: row.task):
         by_agent = {agent: [ledger.curves[row.run] for row in seeds] for agent, seeds in groupby(rows, agent_in_words)}
         paths.append(folder / f"{name}.png")
         _plot_task(paths[-1], name, parse_objective(presets.tasks[name].objective).unit, by_agent)
     paths.append(folder / "profile.png")
-    _plot_profile(paths[-1], [row for row in ledger.rows.values() if row.variant == STANDARD])
+    _plot_profile(paths[-1], in_order)
     return paths
 
 
@@ -82,21 +87,27 @@ def _array(curves: Curves, of: Callable[[CurvePoint], float]) -> NDArray[np.floa
 
 
 def _plot_profile(path: Path, rows: list[Row]) -> None:
-    """The share of runs, over all tasks alike, that ended with a regret of at most so much."""
+    """The share of runs that ended with a regret of at most so much, over the tasks that all agents have learned."""
+    by_agent: dict[str, dict[str, list[float]]] = {}
+    for row in rows:
+        if row.variant != NO_MASKS:
+            by_agent.setdefault(agent_in_words(row), {}).setdefault(row.task, []).append(1 - row.gap_closed)
+    common = [
+        task for task in dict.fromkeys(row.task for row in rows) if all(task in each for each in by_agent.values())
+    ]
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.add_subplot()
-    levels = np.logspace(-6, -1, 101)
-    by_algorithm = groupby(sorted(rows, key=lambda row: (row.algorithm, row.task)), lambda row: row.algorithm)
-    for colour, (algorithm, of_algorithm) in zip(COLOURS * len(rows), by_algorithm, strict=False):
-        strata = [
-            np.array([[1 - row.gap_closed] for row in of_task]) <= levels
-            for _, of_task in groupby(of_algorithm, lambda row: row.task)
-        ]
-        axes.plot(levels, _mean_share(strata), color=colour, label=f"{NAMES[algorithm]}, {len(strata)} tasks")
-        axes.fill_between(levels, *interval(strata, _mean_share), color=colour, alpha=0.2, linewidth=0)
+    levels = np.logspace(-6, -1, 201)
+    for colour, (agent, by_task) in zip(COLOURS * len(rows), sorted(by_agent.items()), strict=False):
+        strata = [np.array(by_task[task])[:, None] <= levels for task in common]
+        if strata:
+            axes.plot(levels, _mean_share(strata), color=colour, label=agent)
+            axes.fill_between(levels, *interval(strata, _mean_share), color=colour, alpha=0.2, linewidth=0)
     axes.set(xscale="log", xlabel="regret as a share of that of random play", ylabel="share of runs with at most that")
+    axes.set_title(f"after the training on {', '.join(common) or 'no task that all have learned'}")
     axes.grid(alpha=0.25)
-    axes.legend(fontsize=8)
+    if common:
+        axes.legend(fontsize=8)
     save(path, figure)
 
 
