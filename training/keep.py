@@ -1,6 +1,7 @@
 """Keep the best policies of a study, with a card each: `python -m training.keep STUDY_FOLDER`."""
 
 import hashlib
+import json
 import shlex
 import sys
 from dataclasses import asdict, dataclass
@@ -88,6 +89,7 @@ def _card(run: Run, row: Row, path: Path, seeds: int, command: list[str]) -> str
         path=path,
         agent=agent_in_words(row),
         game=game,
+        rules=f"{type(game).__name__}({', '.join(f'{name}={json.dumps(value)}' for name, value in task.rules.items())})",
         objective=task.objective,
         unit=evaluation.optimum.objective.unit,
         seeds=seeds,
