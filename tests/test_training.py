@@ -258,3 +258,10 @@ def test_mistakes_without_masks_are_told_as_what_they_are(tmp_path, capsys):
     printed = json.loads(capsys.readouterr().out)
     assert printed["regret"] == result["regret"]
     assert printed["mistakes"][0]["plays"] is None
+
+
+def test_every_algorithm_can_be_trained_from_the_command_line(capsys):
+    with pytest.raises(SystemExit):
+        training.main(["--help"])
+    listed = re.search(r"\{([\w,-]+)\}", capsys.readouterr().out)
+    assert listed[1].split(",") == list(ALGORITHMS)
