@@ -162,7 +162,9 @@ def test_pictures_are_drawn_for_every_task(folder):
 
 def test_pictures_leave_out_variants_only_beside_the_standard_one(folder, tmp_path, monkeypatch):
     drawn = []
-    monkeypatch.setattr(study_plots, "_plot_task", lambda path, name, unit, by_agent: drawn.append(list(by_agent)))
+    monkeypatch.setattr(
+        study_plots, "_plot_task", lambda path, name, unit, by_agent, colours: drawn.append(list(by_agent))
+    )
 
     def agents(keep):
         for name in ("runs.csv", "curves.csv"):

@@ -134,11 +134,10 @@ def run_study(planned: list[Planned], out: Path, workers: int, presets: Presets)
     ledger = Ledger(out)
     waiting = [run for run in planned if not _is_entered(ledger, run)]
     total = sum(run.config.steps for run in planned)
-    before = total - sum(run.config.steps for run in waiting)
+    finished = total - sum(run.config.steps for run in waiting)
     running: dict[str, tuple[Planned, subprocess.Popen[Any]]] = {}
     failed: list[Planned] = []
-    finished = before
-    with tqdm(total=total, initial=before, desc="study", unit=" steps", unit_scale=True) as bar:
+    with tqdm(total=total, initial=finished, desc="study", unit=" steps", unit_scale=True) as bar:
         try:
             while waiting or running:
                 while waiting and len(running) < workers:

@@ -1,7 +1,7 @@
 """Pictures of a study: how the algorithms came closer to the optimum on each task, and how all runs ended."""
 
 from collections.abc import Callable
-from itertools import groupby
+from itertools import cycle, groupby
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +35,19 @@ def plot_study(folder: Path, presets: Presets) -> list[Path]:
         if row.variant in (STANDARD, NO_MASKS) or (row.task, row.algorithm) not in standard
     ]
     in_order = sorted(drawn, key=lambda row: (row.task, row.agent, row.seed))
+    colours = dict(
+        zip(sorted({agent_in_words(row) for row in drawn}), cycle(COLOURS), strict=False)
+    )  # the same in all pictures
     for name, rows in groupby(in_order, lambda row: row.task):
         by_agent = {agent: [ledger.curves[row.run] for row in seeds] for agent, seeds in groupby(rows, agent_in_words)}
         paths.append(folder / f"{name}.png")
-        _plot_task(paths[-1], name, parse_objective(presets.tasks[name].objective).unit, by_agent)
+        _plot_task(paths[-1], name, parse_objective(presets.tasks[name].objective).unit, by_agent, colours)
     paths.append(folder / "profile.png")
-    _plot_profile(paths[-1], in_order)
+    _plot_profile(paths[-1], in_order, colours)
     return paths
 
 
-def _plot_task(path: Path, name: str, unit: str, by_agent: dict[str, Curves]) -> None:
+def _plot_task(path: Path, name: str, unit: str, by_agent: dict[str, Curves], colours: dict[str, str]) -> None:
     panels: list[tuple[str, str, Callable[[CurvePoint], float], Callable[[CurvePoint], float], bool]] = [
         (f"exact regret ({unit})", "steps", lambda point: point.steps, lambda point: point.regret, True),
         (f"exact regret ({unit})", "minutes", lambda point: point.seconds / 60, lambda point: point.regret, True),
@@ -56,14 +59,14 @@ def _plot_task(path: Path, name: str, unit: str, by_agent: dict[str, Curves]) ->
     figure = Figure(figsize=(11, 4 * ((len(panels) + 1) // 2)), layout="constrained")
     for place, (title, along, x, y, logarithmic) in enumerate(panels):
         axes = figure.add_subplot((len(panels) + 1) // 2, 2, place + 1)
-        for colour, (agent, curves) in zip(COLOURS * len(by_agent), by_agent.items(), strict=False):
-            _draw(axes, colour, agent, curves, x, y)
+        for agent, curves in by_agent.items():
+            _draw(axes, colours[agent], agent, curves, x, y)
         axes.set(xlabel=along, ylabel=title, xscale="log", yscale="log" if logarithmic else "linear")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter(EngFormatter(sep="") if along == "steps" else FormatStrFormatter("%g"))
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.grid(alpha=0.25)
-    figure.suptitle(name)
+    figure.suptitle(f"{name} (0 is drawn as {LEAST_REGRET:g})")
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     save(path, figure)
 
@@ -86,7 +89,7 @@ def _array(curves: Curves, of: Callable[[CurvePoint], float]) -> NDArray[np.floa
     return np.array([[of(point) for point in curve[1:]] for curve in curves])
 
 
-def _plot_profile(path: Path, rows: list[Row]) -> None:
+def _plot_profile(path: Path, rows: list[Row], colours: dict[str, str]) -> None:
     """The share of runs that ended with a regret of at most so much, over the tasks that all agents have learned."""
     by_agent: dict[str, dict[str, list[float]]] = {}
     for row in rows:
@@ -98,11 +101,11 @@ def _plot_profile(path: Path, rows: list[Row]) -> None:
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.add_subplot()
     levels = np.logspace(-6, -1, 201)
-    for colour, (agent, by_task) in zip(COLOURS * len(rows), sorted(by_agent.items()), strict=False):
+    for agent, by_task in sorted(by_agent.items()):
         strata = [np.array(by_task[task])[:, None] <= levels for task in common]
         if strata:
-            axes.plot(levels, _mean_share(strata), color=colour, label=agent)
-            axes.fill_between(levels, *interval(strata, _mean_share), color=colour, alpha=0.2, linewidth=0)
+            axes.plot(levels, _mean_share(strata), color=colours[agent], label=agent)
+            axes.fill_between(levels, *interval(strata, _mean_share), color=colours[agent], alpha=0.2, linewidth=0)
     axes.set(xscale="log", xlabel="regret as a share of that of random play", ylabel="share of runs with at most that")
     axes.set_title(f"after the training on {', '.join(common) or 'no task that all have learned'}")
     axes.grid(alpha=0.25)
