@@ -96,8 +96,8 @@ class Game(Protocol):
     def edges(self, held: IntArray, dice: int) -> Edges:
         """Every legal move from states `held` [B] with `dice` dice in hand, on every roll."""
 
-    def edge_count(self) -> int:
-        """How many legal moves there are in all, told without making them."""
+    def most_edges(self) -> int:
+        """A number that there are no more legal moves than in all, told without making them."""
 
     def final_score(self, held: IntArray) -> IntArray:
         """[S] points of a turn that ends holding `held`, 0 or more."""
@@ -165,6 +165,31 @@ class RowIndex:
 
 
 G = TypeVar("G")
+
+
+def own_rules(game: Any) -> dict[str, Any]:
+    """The fields of a game whose values are not the standard ones."""
+    values = {field.name: (getattr(game, field.name), field.default) for field in fields(game)}
+    return {name: value for name, (value, standard) in values.items() if value != standard}
+
+
+def title(game: Any) -> str:
+    """A game in a line: its sizes, its score, and where its rules are its own."""
+    always = {name: getattr(game, name) for name in ("tiles", "dice", "faces", "score") if hasattr(game, name)}
+    return f"{game.name}: " + ", ".join(f"{name} {value}" for name, value in (always | own_rules(game)).items())
+
+
+def rules_in_words(game: Any) -> str:
+    """A game as one would write it in Python, by its own rules."""
+    return f"{type(game).__name__}({', '.join(f'{name}={value!r}' for name, value in own_rules(game).items())})"
+
+
+def same_rules(game: Any, rules: Any) -> bool:
+    """Whether rules that were read from a file are those of a game; fields that it does not name are the standard."""
+    try:
+        return bool(make_game(type(game), rules) == game)
+    except (TypeError, ValueError):
+        return False
 
 
 def make_game(rules_class: type[G], options: Mapping[str, Any]) -> G:

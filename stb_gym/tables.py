@@ -92,6 +92,16 @@ class TurnTables:
         return np.flatnonzero(np.diff(self.edge_start))
 
     @cached_property
+    def scores(self) -> IntArray:
+        """[T] every final score there is, ascending."""
+        return np.unique(self.final_score)
+
+    @cached_property
+    def score_index(self) -> IntArray:
+        """[S] where in `scores` the final score of each state is."""
+        return np.searchsorted(self.scores, self.final_score)
+
+    @cached_property
     def observation(self) -> NDArray[np.uint8]:
         """[N, O] what the player sees at each node; rows are distinct."""
         seen = [self.game.observe(self.held[at.states], int(self.dice[at.states.start])) for at in self.levels]
@@ -179,7 +189,7 @@ def compile_game(game: Game) -> TurnTables:
     rolls_at = np.array([len(rolls_of[d].counts) for d in dice.tolist()])
     node_start = np.append(0, np.cumsum(rolls_at))
     _check_size(game, "nodes", int(node_start[-1]))
-    _check_size(game, "edges", game.edge_count())
+    _check_size(game, "edges", game.most_edges())
 
     bounds = np.flatnonzero(np.diff(level, prepend=-1, append=-1) | np.diff(dice, prepend=-1, append=-1)).tolist()
     blocks = [slice(first, last) for first, last in itertools.pairwise(bounds)]

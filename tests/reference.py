@@ -16,6 +16,8 @@ from itertools import combinations, product
 from typing import Any
 
 Tiles = tuple[int, ...]  # in ascending order
+Box = tuple[frozenset[int], int]  # the open tiles, and how many dice are thrown next
+Shutting = tuple[Tiles, int]  # the tiles to shut, and how many dice to throw next
 Utility = Callable[[int], float | Fraction]
 Best = Callable[[Iterable[Fraction]], Fraction]  # max or min
 Policy = Callable[[Any, Any], dict[Any, float | Fraction]]
@@ -28,9 +30,9 @@ def throws(dice: int, faces: int, read: Callable[[Tiles], Hashable]) -> list[tup
     return [(result, Fraction(count, faces**dice)) for result, count in sorted(counts.items())]
 
 
-def in_order(faces: Tiles) -> Tiles:
-    """The thrown faces in ascending order."""
-    return tuple(sorted(faces))
+def in_order(numbers: Iterable[int]) -> Tiles:
+    """The numbers in ascending order."""
+    return tuple(sorted(numbers))
 
 
 @cache
@@ -42,37 +44,91 @@ def sets_adding_up_to(total: int, tiles: frozenset[int]) -> list[Tiles]:
 
 @dataclass(frozen=True)
 class ShutTheBox:
-    """Shut the Box; a position is the set of open tiles, a roll the sum of the dice, a move the tiles to shut."""
+    """Shut the Box; a position is (open tiles, dice to throw next), a move (tiles to shut, dice to throw after it).
+
+    A roll is the sum of the dice, or the faces in ascending order where `match` looks at the single dice.
+    """
 
     tiles: int = 9
     dice: int = 2
     faces: int = 6
     score: str = "sum"
+    open: str | Tiles = "all"
+    one_die: str = "never"
+    one_die_forced: bool = False
+    match: str = "sum"
+    first_move: int | None = None
+    ending_roll: int | None = None
 
-    def start(self) -> frozenset[int]:
-        """All tiles are open."""
-        return frozenset(range(1, self.tiles + 1))
+    def start(self) -> Box:
+        """The tiles that stand open at the start, and all dice."""
+        end = self.tiles + 1
+        named = {"all": range(1, end), "odd": range(1, end, 2), "even": range(2, end, 2), "4-up": range(4, end)}
+        return frozenset(named.get(self.open, self.open)), self.dice
 
-    def positions(self) -> list[frozenset[int]]:
-        """Every set of open tiles, whether or not a turn can come to it."""
-        numbers = range(1, self.tiles + 1)
-        return [frozenset(chosen) for size in range(self.tiles + 1) for chosen in combinations(numbers, size)]
+    def positions(self) -> list[Box]:
+        """The start, and every smaller set of open tiles with every number of dice that the rules allow there."""
+        tiles = self.start()[0]
+        smaller = [frozenset(chosen) for size in range(len(tiles)) for chosen in combinations(sorted(tiles), size)]
+        return [self.start(), *((left, dice) for left in smaller for dice in self.dice_next(left))]
 
-    def outcomes(self, position: frozenset[int]) -> list[tuple[int, Fraction]]:
-        """Always all dice are thrown."""
-        return throws(self.dice, self.faces, sum)
+    def dice_next(self, left: frozenset[int]) -> list[int]:
+        """How many dice may be thrown after a move that leaves these tiles open."""
+        if not left:
+            return [0]
+        one_die = {
+            "never": False,
+            "low-sum": sum(left) <= self.faces,
+            "high-shut": max(left) <= self.faces,
+            "any-time": True,
+        }[self.one_die]
+        if one_die and self.one_die_forced:
+            return [1]
+        return sorted({1, self.dice}) if one_die else [self.dice]
 
-    def moves(self, position: frozenset[int], roll: int) -> list[tuple[Tiles, frozenset[int]]]:
-        """Each set of open tiles that adds up to the roll, and what it leaves open; if none does, the turn ends."""
-        return [(chosen, position.difference(chosen)) for chosen in sets_adding_up_to(roll, position)]
+    def reading(self) -> Callable[[Tiles], Hashable]:
+        """What of the thrown faces makes the roll."""
+        return sum if self.match in ("sum", "two-at-most") else in_order
 
-    def is_over(self, position: frozenset[int]) -> bool:
+    def outcomes(self, position: Box) -> list[tuple[int | Tiles, Fraction]]:
+        """As many dice are thrown as the position says."""
+        return throws(position[1], self.faces, self.reading())
+
+    def moves(self, position: Box, roll: int | Tiles) -> list[tuple[Shutting, Box]]:
+        """Each set of tiles that may be shut, with each number of dice allowed after it; if none, the turn ends."""
+        left_by = {chosen: position[0].difference(chosen) for chosen in self.sets_to_shut(position, roll)}
+        return [((chosen, dice), (left, dice)) for chosen, left in left_by.items() for dice in self.dice_next(left)]
+
+    def sets_to_shut(self, position: Box, roll: int | Tiles) -> list[Tiles]:
+        """The fitting sets; none on the roll that ends the turn, and in the first move those with the tile it needs."""
+        if self.ending_roll == (roll if self.reading() is sum else sum(roll)):
+            return []
+        sets = self.fitting_sets(position[0], roll)
+        if self.first_move is None or position != self.start():
+            return sets
+        return [chosen for chosen in sets if self.first_move in chosen]
+
+    def fitting_sets(self, tiles: frozenset[int], roll: int | Tiles) -> list[Tiles]:
+        """Each set of these tiles that matches the roll."""
+        if self.match == "sum":
+            return sets_adding_up_to(roll, tiles)
+        if self.match == "two-at-most":
+            return [chosen for chosen in sets_adding_up_to(roll, tiles) if len(chosen) <= 2]
+        faces = {"one-tile": {(face,) for face in roll}, "faces-or-sum": {in_order(set(roll))}}[self.match]
+        return sorted(chosen for chosen in faces | {(sum(roll),)} if tiles.issuperset(chosen))
+
+    def is_over(self, position: Box) -> bool:
         """The turn needs no further throw once all tiles are shut."""
-        return not position
+        return not position[0]
 
-    def final_score(self, position: frozenset[int]) -> int:
-        """The sum or the number of the tiles left open."""
-        return {"sum": sum, "count": len}[self.score](position)
+    def final_score(self, position: Box) -> int:
+        """The sum or the number of the tiles left open, or their digits in a row, read as one number."""
+        return {"sum": sum, "count": len, "digits": digits}[self.score](position[0])
+
+
+def digits(tiles: Iterable[int]) -> int:
+    """The tiles written one after the other, lowest first, read as one number; none reads 0."""
+    return int("".join(map(str, sorted(tiles))) or "0")
 
 
 @dataclass(frozen=True)
@@ -81,24 +137,32 @@ class Threes:
 
     dice: int = 5
     faces: int = 6
+    free_face: int = 3
+    moon: bool = False
 
     def start(self) -> tuple[int, int]:
         """No points, and all dice are yet to be thrown."""
         return (0, self.dice)
 
     def positions(self) -> list[tuple[int, int]]:
-        """Every number of dice left with every total up to the highest face on each kept die."""
+        """Every number of dice left with every total up to the highest face on each kept die; and the moon's end."""
         lefts = range(self.dice + 1)
-        return [(points, left) for left in lefts for points in range((self.dice - left) * self.faces + 1)]
+        played = [(points, left) for left in lefts for points in range((self.dice - left) * self.faces + 1)]
+        return [(-1, 0), *played] if self.moon else played
 
     def outcomes(self, position: tuple[int, int]) -> list[tuple[Tiles, Fraction]]:
         """The dice that are left are thrown."""
         return throws(position[1], self.faces, in_order)
 
     def moves(self, position: tuple[int, int], roll: Tiles) -> list[tuple[int, tuple[int, int]]]:
-        """Keep the n dice worth least, for any n from one to all; a 3 is worth nothing."""
+        """Keep the n dice worth least, for any n from one to all; the free face is worth nothing.
+
+        If the first throw shows the highest face on all dice, the moon is to be taken: a total of -1.
+        """
         points, left = position
-        worths = sorted(0 if face == 3 else face for face in roll)
+        if self.moon and position == self.start() and set(roll) == {self.faces}:
+            return [(left, (-1, 0))]
+        worths = sorted(0 if face == self.free_face else face for face in roll)
         return [(n, (points + sum(worths[:n]), left - n)) for n in range(1, left + 1)]
 
     def is_over(self, position: tuple[int, int]) -> bool:
@@ -106,7 +170,7 @@ class Threes:
         return position[1] == 0
 
     def final_score(self, position: tuple[int, int]) -> int:
-        """The total of the kept dice."""
+        """The total of the kept dice, or the -1 of the moon."""
         return position[0]
 
 
@@ -124,8 +188,8 @@ def most(score: int) -> int:
 
 
 def shut(score: int) -> int:
-    """Utility of the objective "shut": nothing but a score of zero counts."""
-    return int(score == 0)
+    """Utility of the objective "shut": nothing but a score of zero or less counts."""
+    return int(score <= 0)
 
 
 @cache  # the same function for the same target, so that `value` knows it again
@@ -204,7 +268,7 @@ def score_distribution(game: Game, policy: Policy) -> dict[int, Fraction | float
 
 
 def uniform(game: Game) -> Policy:
-    """Every legal move alike: any fitting set of tiles in Shut the Box, any number of dice in Threes."""
+    """Every legal move alike: any tiles to shut with any dice to throw next, or any number of dice in Threes."""
 
     def policy(position: Any, roll: Any) -> dict[Any, Fraction]:
         moves = game.moves(position, roll)
@@ -213,9 +277,14 @@ def uniform(game: Game) -> Policy:
     return policy
 
 
-def least(game: Game, key: Callable[[Any], Any]) -> Policy:
-    """Always the legal move with the least key."""
-    return lambda position, roll: {min((move for move, _ in game.moves(position, roll)), key=key): Fraction(1)}
+def least(game: ShutTheBox, key: Callable[[Tiles], Any]) -> Policy:
+    """Always the legal move whose tiles have the least key; among equals the one with the fewest dice next."""
+
+    def policy(position: Box, roll: int | Tiles) -> dict[Shutting, Fraction]:
+        moves = [move for move, _ in game.moves(position, roll)]
+        return {min(moves, key=lambda move: (key(move[0]), move[1])): Fraction(1)}
+
+    return policy
 
 
 def biggest_first(game: ShutTheBox) -> Policy:
@@ -250,13 +319,14 @@ def high_three_then_lowest(game: ShutTheBox) -> Policy:
 
 
 @cache
-def ways_to_shut(game: ShutTheBox, position: frozenset[int]) -> Counter:
+def ways_to_shut(game: ShutTheBox, position: Box) -> Counter:
     """In how many ways the box can be shut in k throws, for each k: every throw of the dice and every move counts."""
-    if not position:
+    if game.is_over(position):
         return Counter({0: 1})
     total = Counter()
-    for roll in product(range(1, game.faces + 1), repeat=game.dice):
-        for _, after in game.moves(position, sum(roll)):
+    read = game.reading()
+    for faces in product(range(1, game.faces + 1), repeat=position[1]):
+        for _, after in game.moves(position, read(faces)):
             for throws_left, ways in ways_to_shut(game, after).items():
                 total[throws_left + 1] += ways
     return total
@@ -270,7 +340,7 @@ def all_ways(ways: Counter) -> int:
 def most_ways(game: ShutTheBox, measure: Callable[[Counter], Any] = all_ways) -> Policy:
     """The move that leaves the most ways to shut the box, as `measure` counts them; among those the lowest first."""
 
-    def policy(position: frozenset[int], roll: int) -> dict[Tiles, Fraction]:
+    def policy(position: Box, roll: int | Tiles) -> dict[Shutting, Fraction]:
         measures = {move: measure(ways_to_shut(game, after)) for move, after in game.moves(position, roll)}
         return {first_best(measures): Fraction(1)}
 
@@ -283,13 +353,18 @@ def perfect(game: Game, utility: Utility) -> Policy:
 
 
 def first_best(values: dict[Any, Any]) -> Any:
-    """The move of the greatest value; among equals the fewest dice, or the tiles that are lowest first."""
+    """The move of the greatest value; among equals the tiles that are lowest first, then the fewest dice."""
     return max(sorted(values), key=values.get)  # of equals, max takes the first
 
 
-def threes_only(position: tuple[int, int], roll: Tiles) -> dict[int, Fraction]:
-    """Keep all threes; if there is none, the one lowest die."""
-    return {max(1, roll.count(3)): Fraction(1)}
+def threes_only(game: Threes) -> Policy:
+    """Keep all dice of the free face; if there is none, the one lowest die; on the moon all, as is the only move."""
+
+    def policy(position: tuple[int, int], roll: Tiles) -> dict[int, Fraction]:
+        fewest_legal = min(n for n, _ in game.moves(position, roll))
+        return {max(fewest_legal, roll.count(game.free_face)): Fraction(1)}
+
+    return policy
 
 
 def take_all(position: tuple[int, int], roll: Tiles) -> dict[int, Fraction]:

@@ -1,8 +1,8 @@
 """Rounds of several players in plain Python with exact fractions, on the rules of `tests.reference`: a second opinion.
 
 The players play one turn each, in order, and everybody knows the totals so far; the lowest total wins. `scores` is
-always the list of the totals so far, in the order of the players. With `shut_wins` the first total of zero ends the
-round. A `Strategy` says, for the scores so far, by which policy the next player plays.
+always the list of the totals so far, in the order of the players. A total below zero ends the round, and with
+`shut_wins` the first of zero, too. A `Strategy` says, for the scores so far, by which policy the next player plays.
 """
 
 from collections.abc import Callable, Iterable
@@ -29,7 +29,7 @@ class Round:
 
     def is_over(self, scores: Scores) -> bool:
         """All have played, or one has shut and that wins."""
-        return len(scores) == len(self.strategies) or (self.shut_wins and 0 in scores)
+        return len(scores) == len(self.strategies) or any(ends_the_round(score, self.shut_wins) for score in scores)
 
     def payoffs(self, scores: Scores) -> Payoffs:
         """What each player gets; those who did not come to play get nothing."""
@@ -39,11 +39,17 @@ class Round:
 
 def round_payoffs(scores: Scores, ties: str, shut_wins: bool) -> Payoffs:
     """What each of those who have played in a finished round gets."""
-    if shut_wins and 0 in scores:
-        return tuple(Fraction(player == scores.index(0)) for player in range(len(scores)))
+    ends = [ends_the_round(score, shut_wins) for score in scores]
+    if any(ends):
+        return tuple(Fraction(player == ends.index(True)) for player in range(len(scores)))
     winners = scores.count(min(scores))
     win = {"all-win": Fraction(1), "split": Fraction(1, winners), "nobody": Fraction(winners == 1)}[ties]
     return tuple(win if score == min(scores) else Fraction(0) for score in scores)
+
+
+def ends_the_round(score: int, shut_wins: bool) -> bool:
+    """A moon wins at once, and where that is agreed a shut box."""
+    return score < 0 or (shut_wins and score == 0)
 
 
 @cache

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from numpy.typing import NDArray
+
 from stb_gym import GAMES, Game, ShutTheBox, Threes, TurnTables
 from tests import reference
 
@@ -30,12 +32,13 @@ def twin(game: Game) -> reference.Game:
 def position(game: Game, held: int, dice: int) -> Any:
     if isinstance(game, Threes):
         return held, dice
-    return frozenset(tile for tile in range(1, game.tiles + 1) if held >> (tile - 1) & 1)
+    return frozenset(tile for tile in range(1, game.tiles + 1) if held >> (tile - 1) & 1), dice
 
 
 def roll_at(tables: TurnTables, node: int) -> Any:
     shown = tuple(int(number) for number in tables.node_roll(node))
-    return tuple(sorted(shown)) if isinstance(tables.game, Threes) else shown[0]
+    by_sum = isinstance(tables.game, ShutTheBox) and tables.game.match in ("sum", "two-at-most")
+    return shown[0] if by_sum else tuple(sorted(shown))
 
 
 def throwing_states(tables: TurnTables) -> Iterator[tuple[int, Any]]:
@@ -52,6 +55,21 @@ def nodes_of(tables: TurnTables, state: int) -> range:
 def moves_at(tables: TurnTables, node: int) -> dict[Any, int]:
     """Next state by move, in the twin's words; without "no move", which the twin does not know."""
     edges = range(tables.edge_start[node], tables.edge_start[node + 1])
-    moves = {tables.game.moves[tables.edge_action[edge]]: int(tables.edge_next[edge]) for edge in edges}
-    moves.pop((), None)
-    return moves
+    moves = {move_of(tables, edge): int(tables.edge_next[edge]) for edge in edges}
+    return {move: state for move, state in moves.items() if move != ((), 0)}
+
+
+def choice(tables: TurnTables, node: int, policy: NDArray[Any]) -> dict[Any, float]:
+    """What a policy does at a node, in the twin's words; illegal actions are moves that the twin does not know."""
+    edges = range(tables.edge_start[node], tables.edge_start[node + 1])
+    moves = {int(tables.edge_action[edge]): move_of(tables, edge) for edge in edges}
+    shares: dict[int, Any] = (
+        {int(policy[node]): 1} if policy.ndim == 1 else {a: float(policy[node, a]) for a in range(tables.actions)}
+    )
+    return {moves.get(action, ("illegal", action)): share for action, share in shares.items() if share}
+
+
+def move_of(tables: TurnTables, edge: int) -> Any:
+    """The move of an edge in the twin's words."""
+    move = tables.game.moves[tables.edge_action[edge]]
+    return move if isinstance(tables.game, Threes) else (move, int(tables.dice[tables.edge_next[edge]]))

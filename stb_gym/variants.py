@@ -1,0 +1,37 @@
+"""The variants of Shut the Box that have a name, as fields of its rules, and what each of them says in a line."""
+
+from typing import Any, NamedTuple
+
+# The tiles that may be open at the start, as a slice of all.
+OPEN = {"all": slice(None), "odd": slice(None, None, 2), "even": slice(1, None, 2), "4-up": slice(3, None)}
+
+
+class Variant(NamedTuple):
+    """A variant: the fields of `ShutTheBox` that differ from the standard ones, and its rules in a line."""
+
+    fields: dict[str, Any]
+    rules: str
+
+
+VARIANTS = {
+    "classic": Variant({}, "Nine tiles, two dice, always both; shut any tiles that add up to the roll."),
+    "low-sum": Variant({"one_die": "low-sum"}, "One die may be thrown once the open tiles add up to 6 or less."),
+    "high-shut": Variant({"one_die": "high-shut"}, "One die may be thrown once 7, 8 and 9 are shut."),
+    "any-time": Variant({"one_die": "any-time"}, "One die may be thrown at any time after the first throw."),
+    "full-house": Variant({"tiles": 12}, "Twelve tiles."),
+    "the-300": Variant({"tiles": 24, "dice": 4}, "Twenty-four tiles, which add up to 300, and four dice."),
+    "against-all-odds": Variant({"open": "odd"}, "Only the odd tiles are open at the start."),
+    "even-stevens": Variant({"open": "even"}, "Only the even tiles are open at the start."),
+    "3-down-extreme": Variant({"open": "4-up"}, "1, 2 and 3 are shut at the start."),
+    "lucky-seven": Variant({"open": (7,)}, "Only the 7 is open at the start."),
+    "2-to-go": Variant({"first_move": 2}, "The first move must shut the 2, or the turn ends."),
+    "3-to-go": Variant({"first_move": 3}, "The first move must shut the 3, or the turn ends."),
+    "unlucky-seven": Variant({"ending_roll": 7}, "A roll of 7 ends the turn at once."),
+    "thai-style": Variant({"match": "one-tile"}, "Each roll shuts one tile: that of a die, or that of the sum."),
+    "jackpot": Variant({"match": "one-tile"}, "Another name of thai-style."),
+    "two-at-most": Variant({"match": "two-at-most"}, "Each roll shuts one tile or two."),
+    "faces-or-sum": Variant({"match": "faces-or-sum"}, "Each roll shuts the tiles of both dice, or that of the sum."),
+    "golf": Variant({"score": "sum"}, "The open tiles are added up: the usual score."),
+    "missionary": Variant({"score": "count"}, "The open tiles are counted."),
+    "digital": Variant({"score": "digits"}, "The open tiles are read as one number: 1, 2 and 5 open are 125 points."),
+}
