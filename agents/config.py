@@ -9,12 +9,12 @@ from typing import Any
 
 import gymnasium as gym
 
-import stb_gym  # noqa: F401  (registers the environments)
 from agents.dqn import DQNSettings, make_dqn
 from agents.learner import Learner
 from agents.ppo import PPOSettings, make_ppo
 from agents.qrdqn import QRDQNSettings, make_qrdqn
 from agents.tabular import TabularSettings, make_afterstates, make_q_learning
+from stb_gym import ENVIRONMENTS
 from stb_gym.game import Game, check_choice, check_integer, check_names, make_game
 from stb_gym.objectives import parse_objective
 from stb_gym.vector_env import TurnVectorEnv
@@ -30,12 +30,15 @@ ALGORITHMS: dict[str, tuple[type[Any], Callable[..., Learner]]] = {
 }
 
 
+IDS = {f"stb_gym/{name}-v0": arguments for name, (_, arguments) in ENVIRONMENTS.items()}
+
+
 @dataclass(frozen=True)
 class Task:
     """What is learned.
 
     Attributes:
-        env: id of an environment of the package.
+        env: id of an environment of the package whose rules are the standard ones; see `task_of` for the others.
         rules: arguments of the environment that are rules.
         objective: what is rewarded.
 
@@ -48,8 +51,7 @@ class Task:
     objective: str = "score"
 
     def __post_init__(self) -> None:
-        ids = [spec.id for spec in gym.registry.values() if spec.namespace == "stb_gym"]
-        check_choice("environment", self.env, ids)
+        check_choice("environment", self.env, [environment for environment in IDS if not IDS[environment]])
         if not isinstance(self.rules, Mapping):
             raise ValueError(f"rules must be an object of entries, not {self.rules!r}")
         self.game()
@@ -122,6 +124,19 @@ class Config:
         _check_entries("entry", entries, Config)
         task, settings = task_from(entries["task"]), settings_from(entries["algorithm"], entries["settings"])
         return Config(**{**entries, "task": task, "settings": settings})
+
+
+def task_of(env: str, rules: Mapping[str, Any], objective: str | None = None) -> Task:
+    """The task of any environment of the package, with other rules or another objective than its own.
+
+    Raises:
+        ValueError: naming the first entry that is not allowed.
+    """
+    check_choice("environment", env, list(IDS))
+    own = {"objective": "score", **IDS[env]}
+    of_env = own.pop("objective")
+    [plain] = [name for name in IDS if not IDS[name] and gym.spec(name).entry_point == gym.spec(env).entry_point]
+    return Task(plain, {**own, **rules}, objective or of_env)
 
 
 def task_from(entries: Any) -> Task:

@@ -2,19 +2,24 @@
 
 From the rules to the environments, in the order to read them:
 
-- `game`: the words, and what a rules object is; `shut_the_box` and `threes`: the rules.
+- `game`: the words, and what a rules object is; `shut_the_box` and `threes`: the rules. Of Shut the Box `matching` says
+  which tiles a roll shuts, `hand` how many dice are thrown, and `variants` what the usual variants are called.
 - `tables`: a game compiled to arrays, which everything below reads.
 - `objectives`, `solve`: perfect play; `policy`, `evaluate`: what a policy is, and its exact distance from it.
 - `strategies`: how people play.
 - `standings`, `lineups`, `rounds`: rounds of several players, exactly, and their equilibrium; `matches` of rounds.
+- `tournaments`: several rounds, to a limit of points.
+- `streaming`, `board_values`: perfect play of boxes that are too large for arrays, and a file of its values.
 - `book`: everything known about a game, as tables and pictures.
 - `transitions`: the arrays as dense tables; `env`, `vector_env`, `wrappers`, `render`: the Gymnasium environments.
 - `cli`: the command `stb-gym`; `answers` what it answers, `show` puts that into tables, `simulate` plays sampled games.
 - `play`: in a terminal; `turns`: a turn in words, `dialogue`: the person's; `coach`: what luck and choices were worth.
 - `files`: files that appear whole or not at all.
 
-Importing the package registers `stb_gym/ShutTheBox-v0` and `stb_gym/Threes-v0`.
+Importing the package registers `stb_gym/ShutTheBox-v0`, `stb_gym/Threes-v0` and the common variants (`ENVIRONMENTS`).
 """
+
+from typing import Any as _Any
 
 import gymnasium as _gym
 
@@ -33,6 +38,7 @@ from stb_gym.threes import Threes
 from stb_gym.wrappers import MaskInObservation
 
 __all__ = [
+    "ENVIRONMENTS",
     "GAMES",
     "STRATEGIES",
     "BestResponse",
@@ -63,11 +69,24 @@ __all__ = [
 
 GAMES: dict[str, type[ShutTheBox] | type[Threes]] = {ShutTheBox.name: ShutTheBox, Threes.name: Threes}
 
-for _rules in GAMES.values():
+ENVIRONMENTS: dict[str, tuple[type[ShutTheBox] | type[Threes], dict[str, _Any]]] = {
+    "ShutTheBox": (ShutTheBox, {}),
+    "ShutTheBoxShut": (ShutTheBox, {"objective": "shut"}),
+    "ShutTheBoxOneDie": (ShutTheBox, {"one_die": "low-sum"}),
+    "ShutTheBoxThai": (ShutTheBox, {"match": "one-tile"}),
+    "ShutTheBox10": (ShutTheBox, {"tiles": 10}),
+    "ShutTheBox10OneDie": (ShutTheBox, {"tiles": 10, "one_die": "low-sum"}),
+    "ShutTheBox12": (ShutTheBox, {"tiles": 12}),
+    "ShutTheBox12OneDie": (ShutTheBox, {"tiles": 12, "one_die": "low-sum"}),
+    "Threes": (Threes, {}),
+}
+
+for _name, (_rules, _arguments) in ENVIRONMENTS.items():
     _gym.register(
-        id=f"stb_gym/{_rules.__name__}-v0",
+        id=f"stb_gym/{_name}-v0",
         entry_point=f"stb_gym.env:{_rules.__name__}Env",
         vector_entry_point=f"stb_gym.vector_env:{_rules.__name__}VectorEnv",
+        kwargs=_arguments,
         disable_env_checker=True,  # these environments pass it, and refuse a step before a reset themselves;
         order_enforce=False,  # each of the two wrappers would make a step a tenth slower
     )

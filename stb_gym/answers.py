@@ -12,7 +12,7 @@ import stb_gym
 from stb_gym import simulate as sampling
 from stb_gym.book import write_book
 from stb_gym.evaluate import Evaluation, Mistake
-from stb_gym.game import Game, check_names
+from stb_gym.game import Game, check_names, title
 from stb_gym.objectives import parse_objective
 from stb_gym.play import play as play_in_terminal
 from stb_gym.policy import Policy, load_policy
@@ -20,7 +20,14 @@ from stb_gym.rounds import Round
 from stb_gym.show import Result
 from stb_gym.shut_the_box import ShutTheBox
 from stb_gym.strategies import in_words, strategy
+from stb_gym.threes import Threes
 from stb_gym.turns import edges_of
+
+# What the options of `advise` that say a position are called by the rules.
+POSITIONS = {
+    ShutTheBox.name: {"open": "open", "dice-in-hand": "dice", "roll": "roll"},
+    Threes.name: {"points": "points", "dice-shown": "roll"},
+}
 
 
 def solve(game: Game, options: argparse.Namespace) -> Result:
@@ -70,14 +77,7 @@ def _mistake(game: Game, evaluation: Evaluation, mistake: Mistake) -> Result:
 
 def advise(game: Game, options: argparse.Namespace) -> Result:
     """Every legal move at a position, best first."""
-    state_option, roll_option = ("open", "roll") if isinstance(game, ShutTheBox) else ("points", "dice-shown")
-    said = {"open": options.open, "roll": options.roll, "points": options.points, "dice-shown": options.dice_shown}
-    where = {option: value for option, value in said.items() if value is not None}
-    check_names(f"option for {game.name}", where, (state_option, roll_option))
-    if roll_option not in where:
-        raise ValueError(f"what was thrown is missing: say --{roll_option}")
-    where["roll"] = where.pop(roll_option)
-    held, dice, roll = game.locate(where)
+    held, dice, roll = game.locate(_position(game, options))
     solution = stb_gym.solve(game, options.objective)
     tables = solution.tables
     node = tables.find_node(tables.find_state(held, dice), np.asarray(roll))
@@ -92,6 +92,19 @@ def advise(game: Game, options: argparse.Namespace) -> Result:
     ]
     value = float(solution.node_value[node])
     return {**_about(game, options), "node": tables.describe_node(node), "value": value, "moves": moves}
+
+
+def _position(game: Game, options: argparse.Namespace) -> Result:
+    """The position that the options of `advise` say, as the rules' `locate` wants it."""
+    said = {option: getattr(options, option.replace("-", "_")) for of in POSITIONS.values() for option in of}
+    words = POSITIONS[game.name]
+    given = {option: value for option, value in said.items() if value is not None}
+    check_names(f"option for {game.name}", given, words)
+    if "roll" not in (where := {words[option]: value for option, value in given.items()}):
+        raise ValueError(f"what was thrown is missing: say --{list(words)[-1]}")
+    if isinstance(game, ShutTheBox) and len(where["roll"]) == 1:
+        where["roll"] = where["roll"][0]
+    return where
 
 
 def simulate(game: Game, options: argparse.Namespace) -> Result:
@@ -181,7 +194,7 @@ def _about_round(rules: Round) -> Result:
 
 
 def _named(game: Game) -> Result:
-    return {"game": game.name, "rules": asdict(game)}  # type: ignore[call-overload]
+    return {"game": game.name, "rules": asdict(game), "title": title(game)}  # type: ignore[call-overload]
 
 
 def _player(game: Game, name: str) -> str | Policy:

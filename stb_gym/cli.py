@@ -11,13 +11,16 @@ from contextlib import nullcontext
 from typing import Any, NoReturn
 
 from stb_gym import GAMES, STRATEGIES, answers, show
-from stb_gym.game import ILLEGAL, make_game
+from stb_gym.game import ILLEGAL, Game, check_choice, make_game, own_rules
+from stb_gym.hand import ONE_DIE
+from stb_gym.matching import MATCHES
 from stb_gym.show import Result
-from stb_gym.shut_the_box import SCORES
+from stb_gym.shut_the_box import SCORES, ShutTheBox
 from stb_gym.standings import TIES
+from stb_gym.variants import OPEN, VARIANTS
 
-RULES = ("tiles", "dice", "faces", "score")
 STRATEGY_NAMES = "; ".join(f"{game}: {', '.join(strategies)}" for game, strategies in STRATEGIES.items())
+RULE = "rule_"  # begins the names under which the parser keeps the rules
 SPEAK_THEMSELVES = (answers.simulate, answers.play, answers.tables)
 
 
@@ -46,12 +49,16 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _game(options: argparse.Namespace) -> Any:
-    given = {name: value for name in RULES if (value := getattr(options, name)) is not None}
-    if options.game is not None:
-        return make_game(GAMES[options.game], given)
-    if given:
-        raise ValueError(f"the rule {next(iter(given))} is of a game: say which, {' or '.join(GAMES)}")
-    return None
+    rules = {name.removeprefix(RULE): value for name, value in vars(options).items() if name.startswith(RULE)}
+    given = {name: value for name, value in rules.items() if value is not None}
+    if options.game is None and (given or options.variant):
+        raise ValueError(f"rules are of a game: say which, {' or '.join(GAMES)}")
+    if options.variant is None:
+        return None if options.game is None else make_game(GAMES[options.game], given)
+    check_choice("variant", options.variant, list(VARIANTS))
+    if options.game != ShutTheBox.name:
+        raise ValueError(f"variants are of {ShutTheBox.name}, not of {options.game}")
+    return make_game(ShutTheBox, {**VARIANTS[options.variant].fields, **given})
 
 
 class _Parser(argparse.ArgumentParser):
@@ -82,7 +89,8 @@ def _parser() -> argparse.ArgumentParser:
     evaluating.add_argument("--illegal", default="raise", metavar="|".join(ILLEGAL), help=how)
     advising = command(answers.advise, show.advise, objective, json_too)
     advising.add_argument("--open", type=_numbers, metavar="1,4,5,8", help="open tiles (Shut the Box; default all)")
-    advising.add_argument("--roll", type=int, metavar="N", help="sum of the dice (Shut the Box)")
+    advising.add_argument("--dice-in-hand", type=int, metavar="K", help="how many dice were thrown (Shut the Box)")
+    advising.add_argument("--roll", type=_numbers, metavar="N", help="sum of the dice, or 3,4 (Shut the Box)")
     advising.add_argument("--points", type=int, metavar="N", help="points so far (Threes; default 0)")
     advising.add_argument("--dice-shown", type=_numbers, metavar="3,1,6", help="the dice as thrown (Threes)")
     simulating = command(answers.simulate, show.simulate, who, objective, json_too)
@@ -119,11 +127,36 @@ def _options() -> argparse.ArgumentParser:
 def _rules() -> argparse.ArgumentParser:
     options = _options()
     rules = options.add_argument_group("rules")
-    rules.add_argument("--tiles", type=int, metavar="N", help="number of tiles (Shut the Box; default 9)")
-    rules.add_argument("--dice", type=int, metavar="K", help="number of dice (default 2, Threes 5)")
-    rules.add_argument("--faces", type=int, metavar="F", help="faces of every die (default 6)")
-    rules.add_argument("--score", metavar="|".join(SCORES), help="what counts of the open tiles (default sum)")
+
+    def rule(name: str, words: str, option: str | None = None, **how: Any) -> None:
+        option = option or f"--{name.replace('_', '-')}"
+        rules.add_argument(option, dest=f"{RULE}{name}", default=None, help=words, **how)
+
+    rules.add_argument("--variant", metavar="NAME", help="a variant that has a name: see stb-gym variants")
+    rule("dice", "number of dice (default 2, Threes 5)", metavar="K", type=int)
+    rule("faces", "faces of every die (default 6)", metavar="F", type=int)
+    rule("tiles", "number of tiles (default 9)", metavar="N", type=int)
+    rule("score", "what counts of the open tiles (default sum)", metavar="|".join(SCORES))
+    opens = "|".join([*OPEN, "1,3,7"])
+    rule("open", "the tiles that are open at the start (default all)", "--start-open", metavar=opens, type=_tiles)
+    rule("one_die", "when one die may be thrown instead of all (default never)", metavar="|".join(ONE_DIE))
+    rule("one_die_forced", "when one die may be thrown, it must be", action="store_true")
+    rule("match", "which open tiles a roll may shut (default sum)", metavar="|".join(MATCHES))
+    rule("first_move", "a tile that the first move must shut", metavar="TILE", type=int)
+    rule("ending_roll", "a roll that ends the turn", metavar="N", type=int)
+    rule("free_face", "the face that counts nothing (Threes; default 3)", metavar="F", type=int)
+    rule("moon", "a first throw of the highest face alone wins (Threes)", action="store_true")
     return options
+
+
+def rule_words(game: Game) -> list[str]:
+    """The options that say the rules of a game."""
+    words = []
+    for name, value in own_rules(game).items():
+        words.append("--start-open" if name == "open" else f"--{name.replace('_', '-')}")
+        if value is not True:
+            words.append(",".join(map(str, value)) if isinstance(value, tuple) else str(value))
+    return words
 
 
 def _who() -> argparse.ArgumentParser:
@@ -141,6 +174,11 @@ def _round_rules() -> argparse.ArgumentParser:
     rules.add_argument("--shut-wins", action="store_true", help="a final score of 0 wins at once")
     rules.add_argument("--may-stop", action="store_true", help="the last player stops once ahead (Shut the Box)")
     return options
+
+
+def _tiles(text: str) -> str | list[int]:
+    """Tiles by a word, or by their numbers."""
+    return _numbers(text) if text[:1].isdigit() else text
 
 
 def _numbers(text: str) -> list[int]:

@@ -215,13 +215,13 @@ class Chances:
         start = float(self.before[0][standing])
         entries = []
         for seat, score in enumerate(scores):
-            worth = wins * self.before[seat][standing]
+            worth, place = wins * self.before[seat][standing], standings.place(score)
             if seat == self.seat:
                 entries += self.turn(standing).account(steps).entries
-                wins = bool(standings.holds[standing, score])
+                wins = bool(standings.holds[standing, place])
             elif seat > self.seat:
-                wins = wins and bool(standings.keeps[standing, score])
-            standing = standings.after[standing, score]
+                wins = wins and bool(standings.keeps[standing, place])
+            standing = standings.after[standing, place]
             if seat != self.seat:
                 change = float(wins * self.before[seat + 1][standing] - worth)
                 entries.append(Entry(f"{names[seat]}: {points_in_words(score)}", {"others": change}))

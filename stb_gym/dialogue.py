@@ -7,6 +7,7 @@ import numpy as np
 
 from stb_gym import render
 from stb_gym.coach import Turn
+from stb_gym.matching import BY_SUM
 from stb_gym.shut_the_box import ShutTheBox
 from stb_gym.tables import TurnTables
 from stb_gym.turns import Faces, Step, edge_in_words, edges_of, points_in_words, stopped, take_turn
@@ -28,13 +29,13 @@ def your_turn(
         print(f"\n{render.text(tables.game, int(tables.held[state]), int(tables.dice[state]), faces)}")
         moves = _moves(tables, node)
         if not any(moves):
-            print(f"No open tiles add up to {sum(faces)}.")
+            print(_no_move(tables, node, faces))
             return None
-        if len(moves) == 1:
-            [edge] = moves.values()
+        if sum(map(len, moves.values())) == 1:
+            [[edge]] = moves.values()
             print(f"The only move: {edge_in_words(tables, edge)}.")
             return edge
-        edge = _ask(tables, node, moves)
+        edge = _ask_dice(tables, _ask(tables, node, moves))
         if coach:
             print(f"Coach: {coach.remark(edge)}")
         return edge
@@ -49,23 +50,49 @@ def your_turn(
     return steps, score
 
 
-def _moves(tables: TurnTables, node: int) -> dict[Numbers, int]:
-    """The edges of a node by the numbers that a person types for them."""
-    moves = {edge: tables.game.moves[tables.edge_action[edge]] for edge in edges_of(tables, node)}
-    return {move if isinstance(move, tuple) else (move,): edge for edge, move in moves.items()}
+def _moves(tables: TurnTables, node: int) -> dict[Numbers, list[int]]:
+    """The edges of a node by the numbers that a person types; several where only the dice thrown next differ."""
+    moves: dict[Numbers, list[int]] = {}
+    for edge in edges_of(tables, node):
+        move = tables.game.moves[tables.edge_action[edge]]
+        moves.setdefault(move if isinstance(move, tuple) else (move,), []).append(edge)
+    return moves
 
 
-def _ask(tables: TurnTables, node: int, moves: dict[Numbers, int]) -> int:
-    """The edge that the person chooses, asked for until the answer is one."""
+def _no_move(tables: TurnTables, node: int, faces: Faces) -> str:
+    """Why a turn of Shut the Box ends."""
+    game = tables.game
+    assert isinstance(game, ShutTheBox)
+    if sum(faces) == game.ending_roll:
+        return f"A roll of {game.ending_roll} ends the turn."
+    if game.first_move is not None and tables.node_state[node] == tables.start:
+        return f"The first move must shut the {game.first_move}, and no tiles with it match."
+    return f"No open tiles add up to {sum(faces)}." if game.match in BY_SUM else "No open tiles match the dice."
+
+
+def _ask(tables: TurnTables, node: int, moves: dict[Numbers, list[int]]) -> list[int]:
+    """The edges of the tiles or dice that the person chooses, asked for until the answer is one."""
     while True:
         typed = _read("Shut which tiles? " if isinstance(tables.game, ShutTheBox) else "Keep how many dice? ")
         if typed in ("?", "help"):
-            print(f"You can {'; '.join(edge_in_words(tables, edge) for edge in moves.values())}.")
+            print(f"You can {'; '.join(edge_in_words(tables, edge) for edges in moves.values() for edge in edges)}.")
             continue
         numbers = _numbers(typed)
         if numbers in moves:
             return moves[numbers]
         print(_hint(tables, node, numbers))
+
+
+def _ask_dice(tables: TurnTables, edges: list[int]) -> int:
+    """Of edges that differ in the dice thrown next the one that the person chooses."""
+    by_dice = {int(tables.dice[tables.edge_next[edge]]): edge for edge in edges}
+    if len(by_dice) == 1:
+        return edges[0]
+    while True:
+        typed = _numbers(_read(f"Throw {' or '.join(map(str, by_dice))} dice next? "))
+        if len(typed) == 1 and typed[0] in by_dice:
+            return by_dice[typed[0]]
+        print(f"Type {' or '.join(map(str, by_dice))}.")
 
 
 def _read(prompt: str) -> str:
@@ -97,9 +124,10 @@ def _numbers(typed: str) -> Numbers:
 def _hint(tables: TurnTables, node: int, numbers: Numbers) -> str:
     """What is wrong with numbers that are no move, and what is allowed."""
     state = tables.node_state[node]
-    if not isinstance(tables.game, ShutTheBox):
+    game, roll = tables.game, tables.game.describe_roll(tables.node_roll(node))
+    if not isinstance(game, ShutTheBox):
         return f"Type how many dice to keep, from 1 to {tables.dice[state]}. ? shows which they are."
-    roll, held = int(tables.node_roll(node)[0]), int(tables.held[state])
+    held = int(tables.held[state])
     shut = [tile for tile in numbers if not held << 1 >> tile & 1]
     if not numbers:
         fault = "These are no tiles"
@@ -107,6 +135,15 @@ def _hint(tables: TurnTables, node: int, numbers: Numbers) -> str:
         fault = f"Tile {shut[0]} is not open"
     elif len(set(numbers)) < len(numbers):
         fault = "Every tile is there only once"
-    else:
+    elif game.match in BY_SUM:
         fault = f"{' + '.join(map(str, numbers))} = {sum(numbers)}" if len(numbers) > 1 else f"That is {numbers[0]}"
-    return f"{fault}. Type open tiles that add up to {roll}. ? shows which you can shut."
+    else:
+        fault = "These do not match"
+    wanted = {
+        "sum": f"open tiles that add up to {roll}",
+        "two-at-most": f"one open tile or two that add up to {roll}",
+        "one-tile": "one open tile, that of a die or of their sum",
+        "faces-or-sum": "the open tiles of all dice, or that of their sum",
+    }[game.match]
+    first = f", the {game.first_move} among them" if game.first_move and state == tables.start else ""
+    return f"{fault}. Type {wanted}{first}. ? shows which you can shut."

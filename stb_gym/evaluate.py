@@ -112,7 +112,7 @@ class Evaluation:
         """The probability of every final score that can occur, lowest first."""
         probability = score_chances(self.tables, self.visits)
         probability[-1] += self.illegal_mass
-        return {int(score): float(probability[score]) for score in np.flatnonzero(probability)}
+        return {int(self.tables.scores[i]): float(probability[i]) for i in np.flatnonzero(probability)}
 
     @property
     def illegal_mass(self) -> float:
@@ -121,8 +121,8 @@ class Evaluation:
 
     @property
     def shut_probability(self) -> float:
-        """The chance of a final score of 0."""
-        return self.score_distribution.get(0, 0.0)
+        """The chance of a final score of 0 or less."""
+        return sum(chance for score, chance in self.score_distribution.items() if score <= 0)
 
     @cached_property
     def mean_throws(self) -> float:
@@ -235,9 +235,9 @@ def expected_visits(tables: TurnTables, weights: NDArray[np.float64]) -> NDArray
 
 
 def score_chances(tables: TurnTables, visits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """[T, *K] the probability of every final score from 0 to the highest, from the `visits` [N, *K] of the nodes."""
+    """[T, *K] the probability of every final score, ascending, from the `visits` [N, *K] of the nodes."""
     ends = np.diff(tables.edge_start) == 0
-    score = tables.final_score[tables.node_state[ends]]
-    chances = np.zeros((int(tables.final_score.max()) + 1, *visits.shape[1:]))
+    score = tables.score_index[tables.node_state[ends]]
+    chances = np.zeros((len(tables.scores), *visits.shape[1:]))
     np.add.at(chances, score, visits[ends])
     return chances

@@ -145,7 +145,7 @@ class Reply:
 
     def _optimise(self, block: IntArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The player's expected win [S, B] at every state and [N, B] at every node."""
-        return optimise(self.tables, self.utility(block).T[self.tables.final_score])
+        return optimise(self.tables, self.utility(block).T[self.tables.score_index])
 
     def values(self, block: IntArray) -> NDArray[np.float64]:
         """[B] the player's expected win at standings [B], before the turn."""

@@ -15,7 +15,7 @@ class Objective:
     """A utility of the final score; players maximise its expectation.
 
     Attributes:
-        name: "score" (fewest points), "shut" (chance of score 0) or "at-most:T" (chance of a score of at most T).
+        name: "score" (fewest points), "shut" (chance of score 0 or less) or "at-most:T" (chance of at most T).
         target: T, or None for "score".
     """
 
@@ -49,6 +49,6 @@ def parse_objective(name: Any) -> Objective:
         return Objective(name, None)
     if name == "shut":
         return Objective(name, 0)
-    if isinstance(name, str) and (match := re.fullmatch(r"at-most:(\d{1,9})", name, re.ASCII)):
+    if isinstance(name, str) and (match := re.fullmatch(r"at-most:(\d{1,15})", name, re.ASCII)):
         return Objective(name, int(match[1]))
     raise ValueError(f"unknown objective {name!r}: allowed are score, shut, at-most:T (T points, such as at-most:5)")

@@ -4,7 +4,8 @@ import numpy as np
 
 from stb_gym.coach import chances, turn_alone
 from stb_gym.dialogue import your_turn
-from stb_gym.game import check_integer
+from stb_gym.game import Game, check_integer, own_rules
+from stb_gym.matching import MATCHES
 from stb_gym.objectives import parse_objective
 from stb_gym.policy import Policy, edge_weights
 from stb_gym.rounds import Round
@@ -13,6 +14,7 @@ from stb_gym.shut_the_box import ShutTheBox
 from stb_gym.standings import TIES
 from stb_gym.strategies import strategy
 from stb_gym.tables import TurnTables
+from stb_gym.threes import Threes
 from stb_gym.turns import Faces, Step, at_most, edges_of, points_in_words, step_in_words, stopped, take_turn
 
 YOU = ("you", "random")  # the name of the person, and a strategy that stands in for one
@@ -93,7 +95,7 @@ def _play_round(
                 policy = rules.policy(plays, seen)
             score = _their_turn(tables, policy, dice[at], stop_below)
         scores.append(score)
-        standing = int(standings.after[standing, score])
+        standing = int(standings.after[standing, standings.place(score)])
     print(f"\n{_result(rules.ties, names, scores)}")
     if prospects:
         print(f"\n{prospects.account(names, scores, yours)}")
@@ -101,12 +103,21 @@ def _play_round(
 
 def _introduce(tables: TurnTables, goal: str) -> None:
     game = tables.game
-    how = "Keep the lowest dice of every throw, at least one, until none is left; a 3 counts nothing."
+    name = game.name.replace("-", " ").capitalize()
+    if own := own_rules(game):
+        name += f" ({', '.join(f'{rule} {value}'.replace('_', ' ') for rule, value in own.items())})"
+    print(f"{name}: {goal}.\n{_how(game)}\nType ? for your moves, q to leave.")
+
+
+def _how(game: Game) -> str:
+    """What a player does, and what counts."""
     if isinstance(game, ShutTheBox):
-        how = (
-            f"Shut open tiles that add up to the dice; the {game.score} of those still open when none do is your score."
-        )
-    print(f"{game.name.replace('-', ' ').capitalize()}: {goal}.\n{how}\nType ? for your moves, q to leave.")
+        matching = (MATCHES[game.match].__doc__ or "").rstrip(".")
+        score = {"sum": "sum", "count": "number", "digits": "number read from the digits"}[game.score]
+        return f"Shut {matching[0].lower()}{matching[1:]}; the {score} of those still open at the end is your score."
+    assert isinstance(game, Threes)
+    free = f"; a {game.free_face} counts nothing" if game.free_face else ""
+    return f"Keep the lowest dice of every throw, at least one, until none is left{free}."
 
 
 def _situation(names: list[str], scores: list[int]) -> str:

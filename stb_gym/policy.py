@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.files import write_aside
-from stb_gym.game import ILLEGAL, Game, IntArray, check_choice
+from stb_gym.game import ILLEGAL, Game, IntArray, check_choice, same_rules
 from stb_gym.tables import TurnTables, compile_game
 
 Policy = NDArray[Any]
@@ -194,7 +194,7 @@ def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
         raise ValueError(f"there is no policy file {path}") from None
     except Exception:  # a damaged archive fails in a dozen ways
         raise ValueError(f"{path} is not a policy file of stb_gym, or is damaged") from None
-    if (name, rules) != (game.name, asdict(game)):  # type: ignore[call-overload]
+    if name != game.name or not same_rules(game, rules):
         raise ValueError(f"{path} is a policy of {name} with {rules}, not of {game}")
     edge_weights_and_forfeits(compile_game(game), policy, illegal)
     return policy

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from stb_gym.game import Game
 from stb_gym.shut_the_box import ShutTheBox
-from stb_gym.threes import FREE_FACE, Threes
+from stb_gym.threes import Threes
 
 Colour = tuple[int, int, int]
 Picture = NDArray[np.uint8]
@@ -106,7 +106,7 @@ def _threes_picture(game: Threes, held: int, dice: int, shown: tuple[int, ...]) 
     columns = _columns(canvas, game.dice, DIE_PITCH)
     _paint(canvas, TRAY_ROW, canvas.shape[1] // 2, _number(held, 70), CHALK)
     for face, column in zip(shown, columns, strict=False):
-        _draw_die(canvas, column, face, GOLD if face == FREE_FACE else IVORY)
+        _draw_die(canvas, column, face, GOLD if face == game.free_face else IVORY)
     for column in columns[dice:]:
         _paint(canvas, FELT_ROW, column, _rounded(DIE, DIE, 14), SLOT)
     return canvas

@@ -70,7 +70,7 @@ class Round:
     @cached_property
     def standings(self) -> Standings:
         """Everything that the scores so far can amount to."""
-        return Standings(int(self.tables.final_score.max()) + 1, self.players, self.ties, bool(self.shut_wins))
+        return Standings(self.tables.scores, self.players, self.ties, bool(self.shut_wins))
 
     def solve(self) -> "RoundSolution":
         """The subgame-perfect equilibrium in which players take the lowest of the actions that are best for them.
@@ -158,13 +158,13 @@ class Round:
         tables, standings = self.tables, self.standings
         chances, throws = np.zeros(standings.after.shape), np.zeros(len(standings.lead))
         chances[standings.over, -1] = 1  # who need not play any more loses, as with the most points
-        points, throwing = tables.final_score[tables.node_state, None], tables.dice[tables.node_state, None] > 0
+        score, throwing = tables.score_index[tables.node_state, None], tables.dice[tables.node_state, None] > 0
         for block in blocks(tables, standings, seat):
             visits = expected_visits(tables, weights(block))
             chances[block] = score_chances(tables, visits).T
             counted = throwing
             if self.may_stop and 0 < seat == self.players - 1:
-                counted = throwing & (points >= standings.lead[block])  # once ahead, always ahead
+                counted = throwing & (score >= standings.lead[block])  # once ahead, always ahead
             throws[block] = (visits * counted).sum(axis=0)
         return Seat(chances, throws)
 

@@ -125,15 +125,11 @@ def _round_title(result: Result) -> str:
         for key, words in (("shut_wins", "a score of 0 wins at once"), ("may_stop", "the last may stop"))
         if result[key]
     ]
-    return f"{_game(result)}\n" + ", ".join([f"{result['players']} players", f"ties {result['ties']}", *options])
+    return f"{result['title']}\n" + ", ".join([f"{result['players']} players", f"ties {result['ties']}", *options])
 
 
 def _title(result: Result) -> str:
-    return f"{_game(result)}\nobjective {result['objective']}"
-
-
-def _game(result: Result) -> str:
-    return f"{result['game']}: " + ", ".join(f"{name} {value}" for name, value in result["rules"].items())
+    return f"{result['title']}\nobjective {result['objective']}"
 
 
 def _value(result: Result, value: float) -> str:
@@ -146,7 +142,10 @@ def move_in_words(move: Result | None) -> str:
         return "an illegal action"
     if "keep" in move:
         return f"keep {move['keep']}"
-    return f"shut {','.join(map(str, move['tiles']))}" if move["tiles"] else "no move"
+    if not move["tiles"]:
+        return "no move"
+    dice = {None: "", 1: ", throw 1 die"}.get(move.get("dice"), f", throw {move.get('dice')} dice")
+    return f"shut {','.join(map(str, move['tiles']))}{dice}"
 
 
 def table(rows: Iterable[tuple[str, ...]]) -> str:

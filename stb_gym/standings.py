@@ -38,7 +38,7 @@ class Standings:
     """Every standing of a round, by index: Z of them, the last of which is "nobody has played".
 
     Attributes:
-        scores: T; final scores are 0 to T - 1.
+        scores: [T] every final score of the game, ascending. A score below 0 ends the round.
         players: how many play.
         ties: "all-win", "split" or "nobody".
         shut_wins: a score of 0 ends the round.
@@ -47,7 +47,7 @@ class Standings:
         ValueError: if there is no such tie rule, or the number of players is out of range.
     """
 
-    scores: int
+    scores: IntArray
     players: int
     ties: str
     shut_wins: bool
@@ -63,23 +63,23 @@ class Standings:
 
     @cached_property
     def lead(self) -> IntArray:
-        """[Z] the lowest score so far; T if nobody has played, for any score is less than that."""
-        return np.append(np.repeat(np.arange(self.scores), self.most), self.scores)
+        """[Z] where in `scores` the lowest so far is; T if nobody has played, for any score is less than that."""
+        return np.append(np.repeat(np.arange(len(self.scores)), self.most), len(self.scores))
 
     @cached_property
     def holders(self) -> IntArray:
         """[Z] how many have the lead, counted up to `most`."""
-        return np.append(np.tile(np.arange(1, self.most + 1), self.scores), 0)
+        return np.append(np.tile(np.arange(1, self.most + 1), len(self.scores)), 0)
 
     @cached_property
     def over(self) -> NDArray[np.bool_]:
         """[Z] True where nobody plays any more."""
-        return (self.lead == 0) & self.shut_wins
+        return np.append(self.scores, 1)[self.lead] < int(self.shut_wins)
 
     @cached_property
     def after(self) -> IntArray:
         """[Z, T] the standing after another final score."""
-        standing, score = np.indices((len(self.lead), self.scores))
+        standing, score = np.indices((len(self.lead), len(self.scores)))
         lead, one_more = self.lead[:, None], np.minimum(self.holders + 1, self.most)[:, None]
         index = score * self.most + np.where(score < lead, 1, one_more) - 1
         return np.where(score > lead, standing, index)
@@ -87,12 +87,12 @@ class Standings:
     @cached_property
     def holds(self) -> NDArray[np.bool_]:
         """[Z, T] True where the player of the score then holds the lead."""
-        return np.arange(self.scores) <= self.lead[:, None]
+        return np.arange(len(self.scores)) <= self.lead[:, None]
 
     @cached_property
     def keeps(self) -> NDArray[np.bool_]:
         """[Z, T] True where the former holders still hold it."""
-        return np.arange(self.scores) >= self.lead[:, None]
+        return np.arange(len(self.scores)) >= self.lead[:, None]
 
     @cached_property
     def share(self) -> NDArray[np.float64]:
@@ -120,11 +120,22 @@ class Standings:
             return len(self.lead) - 1
         if after == self.players - 1:
             raise ValueError(f"who has {after} players after is the first of {self.players}: there is no lead yet")
-        check_integer("lead", lead, int(self.shut_wins), self.scores - 1)
+        check_integer("lead", lead, int(self.shut_wins), int(self.scores[-1]))
         check_integer("holders of the lead", holders, 1, self.players - 1 - after)
-        return lead * self.most + min(holders, self.most) - 1
+        return self.place(lead) * self.most + min(holders, self.most) - 1
 
     def standing(self, index: int, after: int) -> Standing:
         """The standing of an index."""
         holders = int(self.holders[index])
-        return Standing(int(self.lead[index]) if holders else None, holders, after)
+        return Standing(int(self.scores[self.lead[index]]) if holders else None, holders, after)
+
+    def place(self, score: int) -> int:
+        """Where in `scores` a final score is.
+
+        Raises:
+            ValueError: if no turn ends with it.
+        """
+        place = int(np.searchsorted(self.scores, score))
+        if place == len(self.scores) or self.scores[place] != score:
+            raise ValueError(f"no turn ends with a score of {score}")
+        return place

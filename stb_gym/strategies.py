@@ -16,9 +16,10 @@ from stb_gym.shut_the_box import ShutTheBox
 from stb_gym.solve import lowest_edges, optimal_edges, optimise, solve
 from stb_gym.standings import Standing
 from stb_gym.tables import TurnTables, compile_game
-from stb_gym.threes import FREE_FACE, Threes
+from stb_gym.threes import Threes
 
 FIRST_OF_TWO = Standing(after=1)
+TARGETS_AT_ONCE = 64
 
 
 def random(tables: TurnTables) -> Policy:
@@ -110,18 +111,19 @@ def approximation(tables: TurnTables, standing: Standing = FIRST_OF_TWO) -> Poli
     Maximises the expectation of (1 - P(beat t))**after over final scores t up to the lead, where P(beat t) is the
     greatest chance of a final score strictly below t.
     """
-    scores = np.arange(tables.final_score.max() + 1)
     utility = (1 - chance_to_beat(tables)[tables.start]) ** standing.after
     if standing.lead is not None:
-        utility[scores > standing.lead] = 0
-    return _lowest(tables, optimal_edges(tables, *optimise(tables, utility[tables.final_score])))
+        utility[tables.scores > standing.lead] = 0
+    return _lowest(tables, optimal_edges(tables, *optimise(tables, utility[tables.score_index])))
 
 
 @lru_cache(maxsize=4)
 def chance_to_beat(tables: TurnTables) -> NDArray[np.float64]:
-    """[S, T] the greatest chance, at every state, of a final score strictly below 0, 1, 2 ... up to the highest."""
-    below = tables.final_score[:, None] < np.arange(tables.final_score.max() + 1)
-    chances, _ = optimise(tables, below.astype(float))
+    """[S, T] the greatest chance, at every state, of a final score strictly below each that there is."""
+    chances = np.empty((tables.states, len(tables.scores)))
+    for first in range(0, len(tables.scores), TARGETS_AT_ONCE):
+        below = tables.final_score[:, None] < tables.scores[first : first + TARGETS_AT_ONCE]
+        chances[:, first : first + TARGETS_AT_ONCE] = optimise(tables, below.astype(float))[0]
     chances.flags.writeable = False  # it is kept
     return chances
 
@@ -136,9 +138,13 @@ def _prefer(tables: TurnTables, key: Callable[[Any], Iterable[int]]) -> Policy:
 
 
 def threes_only(tables: TurnTables) -> Policy:
-    """Keep the threes and nothing else; without any, the one lowest die."""
-    threes = tables.observation[tables.decisions, FREE_FACE : FREE_FACE + 1].sum(axis=1)  # none if dice have no 3
-    return at_decisions(tables, np.maximum(threes, 1).astype(int) - 1)
+    """Keep the threes (the dice worth nothing) and nothing else; without any, the one lowest die."""
+    game = tables.game
+    assert isinstance(game, Threes)
+    free = [game.free_face] if 1 <= game.free_face <= game.faces else []
+    threes = tables.observation[tables.decisions][:, free].sum(axis=1).astype(int)
+    fewest = tables.edge_action[tables.edge_start[tables.decisions]]  # all of them if they are the moon
+    return at_decisions(tables, np.maximum(threes - 1, fewest))
 
 
 def take_all(tables: TurnTables) -> Policy:

@@ -82,7 +82,7 @@ def edge_in_words(tables: TurnTables, edge: int | None) -> str:
         return "no move"
     move = tables.game.describe_move(int(tables.edge_action[edge]))
     if "keep" not in move:
-        return move_in_words(move)
+        return move_in_words({**move, "dice": None} if tables.dice[tables.edge_next[edge]] == 0 else move)
     kept = tables.node_roll(int(tables.edge_node[edge]))[: move["keep"]]
     return f"{move_in_words(move)} ({' '.join(map(str, kept))})"
 

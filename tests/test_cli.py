@@ -38,7 +38,8 @@ def test_solve(capsys):
     assert keys | {"seconds"} <= result.keys()
     assert "fraction" not in result
     assert result["game"] == "shut-the-box"
-    assert result["rules"] == {"tiles": 9, "dice": 2, "faces": 6, "score": "sum"}
+    assert result["rules"].items() >= {"tiles": 9, "dice": 2, "faces": 6, "score": "sum", "first_move": None}.items()
+    assert result["title"] == "shut-the-box: tiles 9, dice 2, faces 6, score sum"
     assert (result["states"], result["decision_nodes"]) == (512, 4040)
     assert result["shut_probability"] == pytest.approx(0.0708885323, abs=1e-10)
     assert list(result["by_first_roll"]) == [str(roll) for roll in range(2, 13)]
@@ -190,7 +191,7 @@ def test_tables_for_people(capsys, arguments, expected):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("solve shut-the-box --tiles 99", "tiles must be an integer from 1 to 16, not 99"),
+        ("solve shut-the-box --tiles 99", "tiles must be an integer from 1 to 24, not 99"),
         ("solve shut-the-box --tiles x", "argument --tiles: invalid int value: 'x'"),
         ("solve threes --tiles 4", "unknown rule 'tiles': allowed are dice, faces"),
         ("solve shut-the-box --score golf", "unknown score 'golf': allowed are sum, count"),
@@ -223,7 +224,7 @@ def test_tables_for_people(capsys, arguments, expected):
         ("match threes", "the following arguments are required: --strategies"),
         ("match threes --strategies optimal", "a round of 2 players needs as many strategies, not 1"),
         ("match threes --strategies optimal,random --rounds 0", "rounds must be an integer from 1 to 10000, not 0"),
-        ("strategies --tiles 9", "the rule tiles is of a game: say which, shut-the-box or threes"),
+        ("strategies --tiles 9", "rules are of a game: say which, shut-the-box or threes"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(capsys, arguments, message):

@@ -230,7 +230,7 @@ def test_reset_without_a_roll_throws_until_there_is_a_legal_move():
         (BOX, {"open": [3, 3]}, "and each once"),
         (BOX, {"open": [10]}, "each of open tiles must be an integer from 1 to 9, not 10"),
         (BOX, {"roll": 1}, "roll must be an integer from 2 to 12, not 1"),
-        (BOX, {"rol": 7}, "unknown position 'rol': allowed are open, roll"),
+        (BOX, {"rol": 7}, "unknown position 'rol': allowed are open, dice, roll"),
         (BOX, {"open": 5}, "open tiles must be a list of integers from 1 to 9, not 5"),
         (BOX, {"open": "12"}, "open tiles must be a list of integers"),
         (THREES, {"roll": 2.5}, "dice shown must be a list of integers"),
@@ -249,7 +249,7 @@ def test_positions_that_are_none_are_refused(name, options, message):
     ("options", "message"),
     [
         ({"tile": 9}, "unknown rule 'tile': allowed are tiles, dice, faces, score"),
-        ({"tiles": 30}, "tiles must be an integer from 1 to 16"),
+        ({"tiles": 30}, "tiles must be an integer from 1 to 24"),
         ({"objective": "win"}, "unknown objective 'win'"),
         ({"illegal": "ignore"}, "unknown treatment of illegal actions 'ignore': allowed are end, raise"),
     ],
@@ -312,5 +312,6 @@ def test_the_class_docstrings_are_rules_pages_in_gymnasiums_order():
 
 
 def test_importing_the_package_registers_the_environments():
-    assert {spec.id for spec in gym.registry.values() if spec.namespace == "stb_gym"} == {BOX, THREES}
+    registered = {spec.id for spec in gym.registry.values() if spec.namespace == "stb_gym"}
+    assert registered == {f"stb_gym/{name}-v0" for name in stb_gym.ENVIRONMENTS}
     assert {"shut-the-box": ShutTheBox, "threes": Threes} == stb_gym.GAMES

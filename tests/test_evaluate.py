@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from stb_gym import STRATEGIES, ShutTheBox, Threes, compile_game, evaluate, policy_from, solve, strategy
 from tests import reference, reference_rounds
-from tests.twins import SMALL, STANDARD, position, roll_at, twin
+from tests.twins import SMALL, STANDARD, choice, position, roll_at, twin
 
 # With three dice moves of three tiles compete, as 2,3,9 and 1,6,7 do: the biggest tile decides, not the smallest.
 SCRIPTED = [(game, name) for game in [*SMALL, *STANDARD, ShutTheBox(dice=3)] for name in STRATEGIES[game.name]]
@@ -22,7 +22,7 @@ def twin_policy(game, name):
         "biggest-first": lambda: reference.biggest_first(other),
         "fewest-then-biggest": lambda: reference.fewest_tiles(other),
         "most-first": lambda: reference.most_tiles(other),
-        "threes-only": lambda: reference.threes_only,
+        "threes-only": lambda: reference.threes_only(other),
         "take-all": lambda: reference.take_all,
         "nine-eight-seven": lambda: reference.high_three_then_lowest(other),
         "lowest-first": lambda: reference.lowest_first(other),
@@ -111,9 +111,7 @@ def in_words_of_the_reference(game, policy):
     for node in tables.decisions:
         state = tables.node_state[node]
         where = position(game, int(tables.held[state]), int(tables.dice[state]))
-        answers[where, roll_at(tables, node)] = {
-            game.moves[action]: float(policy[node, action]) for action in np.flatnonzero(policy[node])
-        }
+        answers[where, roll_at(tables, node)] = choice(tables, node, policy)
     return lambda where, roll: answers[where, roll]
 
 

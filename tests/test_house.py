@@ -12,13 +12,14 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 ORDER = [
-    {"game", "files", "show"},
-    {"shut_the_box", "threes", "objectives", "matches"},
+    {"game", "files", "show", "matching", "variants"},
+    {"hand", "objectives", "matches"},
+    {"shut_the_box", "threes"},
     {"tables"},
     {"policy", "render", "standings", "turns"},
     {"solve"},
-    {"evaluate", "strategies", "transitions"},
-    {"lineups"},
+    {"evaluate", "strategies", "transitions", "board_values"},
+    {"lineups", "streaming", "tournaments"},
     {"rounds"},
     {"coach"},
     {"dialogue"},

@@ -623,7 +623,7 @@ def test_alone_for_a_goal(monkeypatch, capsys):
     rules, said = Round(ShutTheBox(tiles=4), 1), set()
     for seed in range(20):
         seen = talk(monkeypatch, capsys, rules, objective="at-most:3", seed=seed)
-        assert seen.startswith("Shut the box: try to end with at most 3 points.\n")
+        assert seen.startswith("Shut the box (tiles 4): try to end with at most 3 points.\n")
         points = int(re.search(r"You (?:end with (\d+)|shut the box!)", seen)[1] or 0)
         last = seen.split("\n")[-2]
         assert last == ("Just what you wanted!" if points <= 3 else "You wanted at most 3 points.")

@@ -11,7 +11,7 @@ from stb_gym import Outcome, Round, ShutTheBox, Standing, Threes, compile_game, 
 from stb_gym.standings import TIES, Standings
 from stb_gym.strategies import approximation, chance_to_beat
 from tests import reference, reference_rounds
-from tests.twins import nodes_of, position, roll_at, throwing_states, twin
+from tests.twins import choice, nodes_of, position, roll_at, throwing_states, twin
 
 NINE, FIVE_DICE = ShutTheBox(), Threes()
 SMALL = [
@@ -20,6 +20,8 @@ SMALL = [
     ShutTheBox(tiles=5, faces=3),
     Threes(dice=2),
     Threes(dice=3, faces=4),
+    Threes(dice=2, faces=4, free_face=1, moon=True),
+    ShutTheBox(tiles=4, faces=3, one_die="any-time", score="digits"),
 ]
 RULES = [(game, *rules) for game in SMALL for rules in product((2, 3), TIES, (False, True))]
 QUICK = [rules for rules in RULES if rules[1] == 2 or rules[0] != SMALL[2]]  # the reference forgets nothing of a round
@@ -39,7 +41,7 @@ def scores_met(players, game, shut_wins):
     possible = sorted({int(score) for score in compile_game(game).final_score})
     ones = [(score,) for score in possible] if players > 1 else []
     twos = list(product(possible[:3], repeat=2)) if players > 2 else []
-    return [(), *(scores for scores in ones + twos if not (shut_wins and 0 in scores))]
+    return [(), *(scores for scores in ones + twos if min(scores) >= int(shut_wins))]
 
 
 def as_reference(game, plays, players, ties):
@@ -52,11 +54,7 @@ def as_reference(game, plays, players, ties):
         moves = {}
         for state, where in throwing_states(tables):
             for node in nodes_of(tables, state):
-                if policy.ndim == 1:
-                    shares = {game.moves[policy[node]]: Fraction(1)}
-                else:
-                    shares = {game.moves[action]: float(policy[node, action]) for action in policy[node].nonzero()[0]}
-                moves[where, roll_at(tables, node)] = shares
+                moves[where, roll_at(tables, node)] = choice(tables, node, policy)
         return moves
 
     return lambda scores: lambda where, roll: answers(scores)[where, roll]
@@ -152,7 +150,7 @@ def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players,
             state = tables.node_state[node]
             where = position(game, int(tables.held[state]), int(tables.dice[state]))
             if twin(game).moves(where, roll_at(tables, node)):
-                assert other(where, roll_at(tables, node)) == {game.moves[policy[node]]: 1}
+                assert other(where, roll_at(tables, node)) == choice(tables, node, policy)
 
 
 def test_five_dice_in_fractions():
@@ -202,7 +200,7 @@ def test_the_approximation_is_that_of_the_reference(game):
         for state, where in throwing_states(tables):
             for node in nodes_of(tables, state):
                 if policy[node] >= 0 and twin(game).moves(where, roll_at(tables, node)):
-                    assert other(where, roll_at(tables, node)) == {game.moves[policy[node]]: 1}
+                    assert other(where, roll_at(tables, node)) == choice(tables, node, policy)
 
 
 # What must hold of any round
@@ -376,7 +374,7 @@ def test_what_is_not_allowed_is_said_in_a_line(make, message):
 
 @pytest.mark.parametrize("ties", TIES)
 def test_standings_are_found_where_they_are(ties):
-    standings = Standings(scores=4, players=4, ties=ties, shut_wins=False)
+    standings = Standings(scores=np.arange(4), players=4, ties=ties, shut_wins=False)
     for seat in range(4):
         for index in standings.met_by(seat).tolist():
             assert standings.find(standings.standing(index, 3 - seat)) == index

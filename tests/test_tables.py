@@ -39,7 +39,8 @@ def test_final_scores_are_those_of_the_rules(game):
 
 @pytest.mark.parametrize("game", [*SMALL, *STANDARD], ids=str)
 def test_edges_are_counted_before_they_are_made(game):
-    assert game.edge_count() == len(compile_game(game).edge_next)
+    dead_first_rolls = len(rolls(game, game.dice).counts) if isinstance(game, ShutTheBox) else 0
+    assert 0 <= game.most_edges() - len(compile_game(game).edge_next) <= dead_first_rolls
 
 
 def test_sizes_of_the_nine_tile_box():
@@ -150,12 +151,12 @@ def test_games_that_do_not_fit_are_refused_with_their_size(monkeypatch):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: ShutTheBox(tiles=0), "tiles must be an integer from 1 to 16, not 0"),
-        (lambda: ShutTheBox(tiles=17), "tiles must be"),
+        (lambda: ShutTheBox(tiles=0), "tiles must be an integer from 1 to 24, not 0"),
+        (lambda: ShutTheBox(tiles=25), "tiles must be"),
         (lambda: ShutTheBox(tiles=9.0), "tiles must be"),
         (lambda: ShutTheBox(dice=True), "dice must be"),
         (lambda: ShutTheBox(faces=1), "faces must be an integer from 2 to 20, not 1"),
-        (lambda: ShutTheBox(score="golf"), "unknown score 'golf': allowed are sum, count"),
+        (lambda: ShutTheBox(score="golf"), "unknown score 'golf': allowed are sum, count, digits"),
         (lambda: Threes(dice=8), "dice must be an integer from 1 to 7, not 8"),
         (lambda: Threes(faces=21), "faces must be"),
     ],

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,7 @@ from safetensors.numpy import load_file, save_file
 from agents.config import ALGORITHMS
 from stb_gym import ShutTheBox, cli, compile_game, evaluate, load_policy, solve
 from tests import reference
-from tests.twins import position, roll_at
+from tests.twins import choice, position, roll_at
 from training import evaluate as evaluating
 from training import plots
 from training import report as reporting
@@ -80,8 +79,8 @@ def test_the_reported_regret_is_that_of_the_reference(algorithm, tmp_path):
     moves = {}
     for node in tables.decisions:
         state = tables.node_state[node]
-        moves[position(game, int(tables.held[state]), 2), roll_at(tables, node)] = game.moves[policy[node]]
-    value = reference.policy_value(other, lambda where, roll: {moves[where, roll]: Fraction(1)}, reference.fewest)
+        moves[position(game, int(tables.held[state]), 2), roll_at(tables, node)] = choice(tables, node, policy)
+    value = reference.policy_value(other, lambda where, roll: moves[where, roll], reference.fewest)
     regret = reference.value(other, other.start(), reference.fewest) - value
     result = json.loads((tmp_path / "result.json").read_text())
     assert result["greedy"]["regret"] == pytest.approx(float(regret))

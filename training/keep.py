@@ -1,7 +1,6 @@
 """Keep the best policies of a study, with a card each: `python -m training.keep STUDY_FOLDER`."""
 
 import hashlib
-import json
 import shlex
 import sys
 from dataclasses import asdict, dataclass
@@ -83,14 +82,12 @@ def _name(row: Row) -> tuple[str, str]:
 def _card(run: Run, row: Row, path: Path, seeds: int, command: list[str]) -> str:
     """What a policy is, how it was trained, how good it is, and where it still goes wrong."""
     game, task = run.game(), run.config.task
-    rules = ", ".join(f"{name}={json.dumps(value)}" for name, value in task.rules.items())
     evaluation = evaluate(game, run.policy(), task.objective)
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), trim_blocks=True)
     return environment.get_template("card.md.j2").render(
         path=path,
         agent=agent_in_words(row),
         game=game,
-        rules=f"{type(game).__name__}({rules})",
         objective=task.objective,
         unit=evaluation.optimum.objective.unit,
         seeds=seeds,

@@ -12,6 +12,7 @@ import tyro
 from agents.config import Config, Task
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym import STRATEGIES, Evaluation, evaluate, strategy
+from stb_gym.cli import rule_words
 from stb_gym.game import check_choice
 from training.ledger import Ledger, Row
 from training.statistics import interquartile_interval, interquartile_mean
@@ -148,7 +149,7 @@ def _in_words(seeds: list[int]) -> str:
 def evaluate_command(task: Task) -> list[str]:
     """The words of the command that evaluates a strategy or a policy on a task, but for which."""
     words = ["stb-gym", "evaluate", task.game().name]
-    words += [word for rule, value in task.rules.items() for word in (f"--{rule}", str(value))]
+    words += rule_words(task.game())
     return [*words, *(["--objective", task.objective] if task.objective != "score" else [])]
 
 

@@ -15,7 +15,7 @@ import torch
 import tyro
 from tqdm import tqdm
 
-from agents.config import Config, Task
+from agents.config import Config, task_of
 from agents.learner import Learner
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym.game import check_choice, check_integer
@@ -30,10 +30,10 @@ class Arguments:
     algorithm: tyro.conf.Positional[Literal["ppo", "dqn", "qrdqn", "q-learning", "afterstates"]]
     """Masked PPO, masked DQN, masked QR-DQN, tabular Q-learning, or the same over afterstates."""
     env: str = "stb_gym/ShutTheBox-v0"
-    """Environment: stb_gym/ShutTheBox-v0 or stb_gym/Threes-v0."""
-    objective: str = "score"
-    """What is rewarded: score, shut or at-most:T."""
-    rules: dict[str, int | str] = field(default_factory=dict)
+    """Environment, by its id."""
+    objective: str | None = None
+    """What is rewarded: score, shut or at-most:T (default: what the environment rewards, mostly the score)."""
+    rules: dict[str, bool | int | str] = field(default_factory=dict)
     """Rules that differ from the environment's own, as names and values: --rules tiles 12 score count."""
     variant: str = STANDARD
     """Variant of the preset, such as quick, long or no-masks."""
@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
     out = options.out
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are cleared away
     try:
-        task, presets = Task(options.env, options.rules, options.objective), read_presets(options.presets)
+        task, presets = task_of(options.env, options.rules, options.objective), read_presets(options.presets)
         config = presets.config(options.algorithm, task, options.variant, options.seed, options.steps, options.settings)
         name = presets.name(task) or options.env.split("/")[-1]
         out = out or Path("runs") / run_name(options.algorithm, name, options.variant, options.seed)

@@ -45,7 +45,7 @@ def winning(game: Game, players: int = PLAYERS) -> Table:
     """
     survival, tables = Round(game, players).solve().survival, compile_game(game)
     beaten = chance_to_beat(tables)[tables.start]
-    columns = {"score": column("d", range(len(beaten)))}
+    columns = {"score": column("d", compile_game(game).scores)}
     for after in range(1, players):
         columns[f"{after} after"] = column(".2%", survival[after])
         columns[f"{after} after, approximation"] = column(".2%", (1 - beaten) ** after)

@@ -26,7 +26,7 @@ def frontier(game: Game) -> Table:
     """Every pair of expected points and chance of score 0 that is best for some price of a score of 0."""
     tables = compile_game(game)
     saved = tables.final_score.max() - tables.final_score
-    ends = np.stack([saved, tables.final_score == 0], axis=1).astype(float)
+    ends = np.stack([saved, tables.final_score <= 0], axis=1).astype(float)
     first, last = _corner(tables, ends, POINTS, SHUT), _corner(tables, ends, SHUT, POINTS)
     corners = [first, *_between(tables, ends, first, last), last] if first[1] < last[1] else [first]
     kept, chance = np.array(corners).T

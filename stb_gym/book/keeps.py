@@ -82,7 +82,7 @@ def _standings(tables: TurnTables, players: int) -> Iterator[Standing]:
         if after > 0:
             yield Standing(after=after)
         if after < players - 1:
-            yield from (Standing(lead, 1, after) for lead in range(int(tables.final_score.max()) + 1))
+            yield from (Standing(lead, 1, after) for lead in tables.scores.tolist() if lead >= 0)
 
 
 def _kept(tables: TurnTables, policy: Policy) -> IntArray:

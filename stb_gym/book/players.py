@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from stb_gym.book.table import Table, column
 from stb_gym.evaluate import evaluate, score_chances
-from stb_gym.game import Game
+from stb_gym.game import Game, IntArray
 from stb_gym.simulate import simulate
 from stb_gym.strategies import STRATEGIES, in_words, strategy
 from stb_gym.tables import compile_game
@@ -39,22 +39,23 @@ def scores(game: Game) -> Table:
     chances = {
         name: score_chances(tables, evaluate(game, strategy(game, name)).visits) for name in STRATEGIES[game.name]
     }
-    return _by_score("Final scores of the strategies, exactly", "The chance of every final score.", chances)
+    note = "The chance of every final score."
+    return _by_score("Final scores of the strategies, exactly", note, tables.scores, chances)
 
 
 def sampled_scores(game: Game, games: int = GAMES) -> Table:
     """The share of every final score among sampled games of every strategy; for each the same seed."""
-    length = int(compile_game(game).final_score.max()) + 1
+    known = compile_game(game).scores
     shares = {}
     for name in STRATEGIES[game.name]:
         played = simulate(game, strategy(game, name), games, SEED).final_scores
-        shares[name] = np.bincount(played, minlength=length) / games
+        shares[name] = np.bincount(np.searchsorted(known, played), minlength=len(known)) / games
     note = f"The share of every final score in {games:,} games of each strategy, played with seed {SEED}."
-    return _by_score("Final scores of the strategies, sampled", note, shares)
+    return _by_score("Final scores of the strategies, sampled", note, known, shares)
 
 
-def _by_score(title: str, note: str, chances: dict[str, NDArray[np.float64]]) -> Table:
-    """A row for every score, a column for every strategy; `chances` [T] each."""
+def _by_score(title: str, note: str, known: IntArray, chances: dict[str, NDArray[np.float64]]) -> Table:
+    """A row for every score that comes about, a column for every strategy; `chances` [T] each of the `known` ones."""
     reached = np.flatnonzero(np.any(list(chances.values()), axis=0))
     columns = {name: column(".3%", chance[reached]) for name, chance in chances.items()}
-    return Table(title, note, {"score": column("d", reached), **columns})
+    return Table(title, note, {"score": column("d", known[reached]), **columns})

@@ -73,7 +73,8 @@ def take_or_rethrow(game: Threes) -> Table:
 
 def _chances_below(game: Threes) -> NDArray[np.float64]:
     """[T, dice + 1] the greatest chance of points below 0, 1, 2 ... from 0, 1, 2 ... dice."""
-    return chance_to_beat(compile_game(game))[_without_points(game, least=0)].T
+    tables = compile_game(game)
+    return chance_to_beat(tables)[_without_points(game, least=0)].T[tables.scores >= 0]
 
 
 def _without_points(game: Threes, least: int = 1) -> list[int]:

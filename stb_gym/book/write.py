@@ -8,12 +8,11 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stb_gym.book.table import Table
-from stb_gym.game import Game
+from stb_gym.game import Game, title
 
 if TYPE_CHECKING:
     from stb_gym.book.contents import Page
@@ -60,16 +59,15 @@ def write_book(
         raise ValueError("the folder to write into has no name")
     out = Path(os.path.abspath(out))
     _check(out, force)
-    rules = ", ".join(f"{name} {value}" for name, value in asdict(game).items())  # type: ignore[call-overload]
     new = not out.exists()
     place = out.parent if new else out
     place.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=place) as aside:
         folder = Path(aside) / out.name
         folder.mkdir()
-        sections = list(_write_tables(folder, contents(game), f"{game.name}: {rules}", progress))
+        sections = list(_write_tables(folder, contents(game), title(game), progress))
         page = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True)
-        html = page.get_template(f"{INDEX}.j2").render(game=game.name, rules=rules, sections=sections)
+        html = page.get_template(f"{INDEX}.j2").render(game=game.name, title=title(game), sections=sections)
         _write(folder / INDEX, html)
         names = sorted((path.name for path in folder.iterdir()), key=lambda name: (name == INDEX, name))
         if new:
