@@ -4,15 +4,16 @@ From the rules to the environments, in the order to read them:
 
 - `game`: the words, and what a rules object is; `shut_the_box` and `threes`: the rules. Of Shut the Box `matching` says
   which tiles a roll shuts, `hand` how many dice are thrown, and `variants` what the usual variants are called.
-- `tables`: a game compiled to arrays, which everything below reads.
+- `tables`: a game compiled to arrays, which everything below reads; `turn_arrays`: what a single turn reads of them.
 - `objectives`, `solve`: perfect play; `policy`, `evaluate`: what a policy is, and its exact distance from it.
 - `strategies`: how people play.
 - `standings`, `lineups`, `rounds`: rounds of several players, exactly, and their equilibrium; `matches` of rounds.
 - `tournaments`: several rounds, to a limit of points.
-- `streaming`, `board_values`: perfect play of boxes that are too large for arrays, and a file of its values.
+- `streaming`: perfect play of boxes too large for arrays; `board_values`: a file of it; `board_tables`: a turn by it.
 - `book`: everything known about a game, as tables and pictures.
 - `transitions`: the arrays as dense tables; `env`, `vector_env`, `wrappers`, `render`: the Gymnasium environments.
-- `cli`: the command `stb-gym`; `answers` what it answers, `show` puts that into tables, `simulate` plays sampled games.
+- `cli`: the command `stb-gym`; `answers` and `box_answers` what it answers, `show` puts that into tables; `simulate`
+  plays sampled games.
 - `play`: in a terminal; `turns`: a turn in words, `dialogue`: the person's; `coach`: what luck and choices were worth.
 - `files`: files that appear whole or not at all.
 
@@ -23,6 +24,7 @@ from typing import Any as _Any
 
 import gymnasium as _gym
 
+from stb_gym.board_values import BoardValues, load_board_values
 from stb_gym.evaluate import Evaluation, Mistake, evaluate
 from stb_gym.game import Game
 from stb_gym.lineups import BestResponse, RoundEvaluation
@@ -33,8 +35,10 @@ from stb_gym.shut_the_box import ShutTheBox
 from stb_gym.solve import Solution, solve
 from stb_gym.standings import Standing
 from stb_gym.strategies import STRATEGIES, strategy
+from stb_gym.streaming import solve_boards
 from stb_gym.tables import TurnTables, compile_game
 from stb_gym.threes import Threes
+from stb_gym.tournaments import Tournament, tournament
 from stb_gym.wrappers import MaskInObservation
 
 __all__ = [
@@ -42,6 +46,7 @@ __all__ = [
     "GAMES",
     "STRATEGIES",
     "BestResponse",
+    "BoardValues",
     "Evaluation",
     "Game",
     "MaskInObservation",
@@ -56,15 +61,19 @@ __all__ = [
     "Solution",
     "Standing",
     "Threes",
+    "Tournament",
     "TurnTables",
     "compile_game",
     "evaluate",
+    "load_board_values",
     "load_policy",
     "match",
     "policy_from",
     "save_policy",
     "solve",
+    "solve_boards",
     "strategy",
+    "tournament",
 ]
 
 GAMES: dict[str, type[ShutTheBox] | type[Threes]] = {ShutTheBox.name: ShutTheBox, Threes.name: Threes}

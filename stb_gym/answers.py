@@ -5,23 +5,29 @@ import math
 import sys
 import time
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
 import stb_gym
 from stb_gym import simulate as sampling
+from stb_gym.board_tables import BoardTables
 from stb_gym.book import write_book
+from stb_gym.box_answers import board_values, solve_by_boards
 from stb_gym.evaluate import Evaluation, Mistake
-from stb_gym.game import Game, check_names, title
+from stb_gym.game import Game, check_integer, check_names, rolls, title
 from stb_gym.objectives import parse_objective
 from stb_gym.play import play as play_in_terminal
+from stb_gym.play import play_alone
 from stb_gym.policy import Policy, load_policy
 from stb_gym.rounds import Round
-from stb_gym.show import Result
+from stb_gym.show import Result, counter
 from stb_gym.shut_the_box import ShutTheBox
+from stb_gym.solve import Solution
 from stb_gym.strategies import in_words, strategy
+from stb_gym.tables import fits
 from stb_gym.threes import Threes
-from stb_gym.turns import edges_of
+from stb_gym.tournaments import RULES as TOURNAMENTS
 
 # What the options of `advise` that say a position are called by the rules.
 POSITIONS = {
@@ -33,14 +39,18 @@ POSITIONS = {
 def solve(game: Game, options: argparse.Namespace) -> Result:
     """Solve a game: the value of perfect play."""
     began = time.perf_counter()
+    about = {**_about(game, options), "play": "worst" if options.worst else "best"}
+    if options.out is not None or not fits(game):
+        if options.worst or options.exact:
+            raise ValueError("the worst play and fractions are for games that fit into arrays, and are not saved")
+        return {**about, **solve_by_boards(game, options), "seconds": time.perf_counter() - began}
     solution = stb_gym.solve(game, options.objective, worst=options.worst, exact=options.exact)
     seconds = time.perf_counter() - began
     tables = solution.tables
     start = range(tables.node_start[tables.start], tables.node_start[tables.start + 1])
     first_rolls = {game.describe_roll(tables.node_roll(node)): float(solution.node_value[node]) for node in start}
     return {
-        **_about(game, options),
-        "play": "worst" if options.worst else "best",
+        **about,
         "value": float(solution.value),
         **({"fraction": f"{solution.value.numerator}/{solution.value.denominator}"} if options.exact else {}),
         "shut_probability": stb_gym.evaluate(game, solution.policy, options.objective).shut_probability,
@@ -78,19 +88,26 @@ def _mistake(game: Game, evaluation: Evaluation, mistake: Mistake) -> Result:
 def advise(game: Game, options: argparse.Namespace) -> Result:
     """Every legal move at a position, best first."""
     held, dice, roll = game.locate(_position(game, options))
-    solution = stb_gym.solve(game, options.objective)
-    tables = solution.tables
-    node = tables.find_node(tables.find_state(held, dice), np.asarray(roll))
-    best_first = sorted(edges_of(tables, node), key=lambda edge: solution.edge_loss[edge])
+    known: Solution | BoardTables
+    tables: Any
+    if values := board_values(game, options):
+        tables = known = BoardTables(values)
+        node = tables.node_start[held] + int((rolls(game, dice).shown == roll).all(axis=1).argmax())
+    else:
+        known = stb_gym.solve(game, options.objective)
+        tables = known.tables
+        node = tables.find_node(tables.find_state(held, dice), np.asarray(roll))
+    sign, worth = known.objective.sign, known.node_utility[node]
+    by_edge = {edge: known.state_utility[tables.edge_next[edge]] for edge in tables.edges_of(node)}
     moves = [
         {
             **game.describe_move(int(tables.edge_action[edge])),
-            "value": float(solution.state_value[tables.edge_next[edge]]),
-            "regret": max(0.0, float(solution.edge_loss[edge])),
+            "value": float(sign * by_edge[edge] + 0),
+            "regret": max(0.0, float(worth - by_edge[edge])),
         }
-        for edge in best_first
+        for edge in sorted(by_edge, key=lambda edge: -by_edge[edge])
     ]
-    value = float(solution.node_value[node])
+    value = float(sign * worth + 0)
     return {**_about(game, options), "node": tables.describe_node(node), "value": value, "moves": moves}
 
 
@@ -109,19 +126,11 @@ def _position(game: Game, options: argparse.Namespace) -> Result:
 
 def simulate(game: Game, options: argparse.Namespace) -> Result:
     """Play sampled games and compare their mean with the exact value."""
-    began = last = time.monotonic()
-
-    def progress(played: int) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - began > 2 and (now - last > 1 or played == options.games):
-            last = now
-            print(f"\r{played:,} of {options.games:,} games", end="", file=sys.stderr, flush=True)
-            if played == options.games:
-                print(file=sys.stderr)
-
+    tell = counter("games played")
     policy = _policy(game, options)
-    simulation = sampling.simulate(game, policy, options.games, options.seed, options.objective, progress)
+    simulation = sampling.simulate(
+        game, policy, options.games, options.seed, options.objective, lambda played: tell(played, options.games)
+    )
     return {
         **_about(game, options),
         "policy": options.strategy or options.policy,
@@ -160,6 +169,15 @@ def match(game: Game, options: argparse.Namespace) -> Result:
     return {**_about_round(rules), "strategies": options.strategies, "rounds": options.rounds, **named}
 
 
+def tournament(game: Game, options: argparse.Namespace) -> Result:
+    """What each of several players wins of a tournament of many rounds, by their strategies."""
+    players = [_player(game, name) for name in options.strategies]
+    ended = stb_gym.tournament(game, players, options.ends, options.limit, options.ties)
+    rules = {"ends": ended.rule, "limit": ended.limit, "ties": ended.ties, "words": TOURNAMENTS[ended.rule]}
+    won = {"strategies": options.strategies, "wins": ended.wins.tolist(), "mean_rounds": ended.mean_rounds}
+    return {**_named(game), **rules, **won, "rounds": ended.rounds.tolist()}
+
+
 def strategies(game: Game | None, options: argparse.Namespace) -> Result:
     """The named strategies and, for a game, what they are worth."""
     parse_objective(options.objective)
@@ -176,6 +194,9 @@ def strategies(game: Game | None, options: argparse.Namespace) -> Result:
 def play(game: Game, options: argparse.Namespace) -> None:
     """Play in the terminal: a turn, or a round against strategies; with a coach who knows what every choice costs."""
     opponents = [(name, _player(game, name)) for name in options.against]
+    if not opponents and (values := board_values(game, options)):
+        check_integer("seat", options.seat, 1, 1)
+        return play_alone(BoardTables(values), options.coach, options.seed)
     if not opponents and (options.ties != "all-win" or options.shut_wins or options.may_stop):
         raise ValueError("ties, shut-wins and may-stop are rules of a round: name somebody to play it by --against")
     rules = Round(game, 1 + len(opponents), options.ties, options.shut_wins, options.may_stop)

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, NoReturn
 
-from stb_gym import GAMES, STRATEGIES, answers, show
+from stb_gym import GAMES, STRATEGIES, answers, box_answers, show
 from stb_gym.game import ILLEGAL, Game, check_choice, make_game, own_rules
 from stb_gym.hand import ONE_DIE
 from stb_gym.matching import MATCHES
 from stb_gym.show import Result
 from stb_gym.shut_the_box import SCORES, ShutTheBox
 from stb_gym.standings import TIES
+from stb_gym.tournaments import RULES as TOURNAMENTS
 from stb_gym.variants import OPEN, VARIANTS
 
 STRATEGY_NAMES = "; ".join(f"{game}: {', '.join(strategies)}" for game, strategies in STRATEGIES.items())
@@ -70,6 +71,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="stb-gym", description="Exact answers about Shut the Box and Threes.")
     commands: Any = parser.add_subparsers(required=True, metavar="COMMAND")
     rules, json_too, objective, who, round_rules = _rules(), _options(), _options(), _who(), _round_rules()
+    values = _options()
+    values.add_argument("--values", metavar="FILE", help="look values up in a file that stb-gym solve --out saved")
     json_too.add_argument("--json", action="store_true", help="print JSON instead of a table")
     objective.add_argument("--objective", default="score", metavar="score|shut|at-most:T", help="default score")
 
@@ -78,16 +81,20 @@ def _parser() -> argparse.ArgumentParser:
         added = commands.add_parser(run.__name__, help=words, description=words, parents=[rules, *parents])
         added.set_defaults(run=run, show=shown)
         game = {"choices": list(GAMES), "metavar": "GAME", "help": " or ".join(GAMES), "default": None}
-        added.add_argument("game", **game, nargs="?" if run is answers.strategies else None)
+        if run is box_answers.variants:
+            added.set_defaults(game=ShutTheBox.name)
+        else:
+            added.add_argument("game", **game, nargs="?" if run is answers.strategies else None)
         return added
 
     solving = command(answers.solve, show.solve, objective, json_too)
     solving.add_argument("--worst", action="store_true", help="the worst play instead of the best")
     solving.add_argument("--exact", action="store_true", help="compute in fractions")
+    solving.add_argument("--out", metavar="FILE", help="save the value of every board (Shut the Box, throws as sums)")
     evaluating = command(answers.evaluate, show.evaluate, who, objective, json_too)
     how = "illegal actions of a policy: raise refuses it (default), end ends the turn with the worst score"
     evaluating.add_argument("--illegal", default="raise", metavar="|".join(ILLEGAL), help=how)
-    advising = command(answers.advise, show.advise, objective, json_too)
+    advising = command(answers.advise, show.advise, objective, values, json_too)
     advising.add_argument("--open", type=_numbers, metavar="1,4,5,8", help="open tiles (Shut the Box; default all)")
     advising.add_argument("--dice-in-hand", type=int, metavar="K", help="how many dice were thrown (Shut the Box)")
     advising.add_argument("--roll", type=_numbers, metavar="N", help="sum of the dice, or 3,4 (Shut the Box)")
@@ -96,6 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     simulating = command(answers.simulate, show.simulate, who, objective, json_too)
     simulating.add_argument("--games", type=int, default=100_000, metavar="N", help="default 100000")
     simulating.add_argument("--seed", type=int, metavar="S", help="same seed, same games")
+    command(box_answers.variants, show.variants, json_too)
     command(answers.strategies, show.strategies, objective, json_too)
     line_up = {
         "type": _names,
@@ -105,10 +113,15 @@ def _parser() -> argparse.ArgumentParser:
     rounds = command(answers.round, show.round, round_rules, json_too)
     rounds.add_argument("--players", type=int, metavar="N", help="default 2, or as many as there are strategies")
     rounds.add_argument("--strategies", **line_up)
+    tournaments = command(answers.tournament, show.tournament, json_too)
+    tournaments.add_argument("--strategies", required=True, **line_up)
+    tournaments.add_argument("--ends", default="first-to", metavar="|".join(TOURNAMENTS), help="default first-to")
+    tournaments.add_argument("--limit", type=int, metavar="N", help="default 100, or 45 for out-at")
+    tournaments.add_argument("--ties", default="split", metavar="|".join(TIES), help="who wins a tie (default split)")
     matching = command(answers.match, show.match, round_rules, json_too)
     matching.add_argument("--strategies", required=True, **line_up)
     matching.add_argument("--rounds", type=int, default=20, metavar="N", help="default 20")
-    playing = command(answers.play, None, round_rules, objective)
+    playing = command(answers.play, None, round_rules, objective, values)
     playing.add_argument("--coach", action="store_true", help="say after every choice what it cost")
     against = "play a round against a strategy, or a saved policy; once for every opponent"
     playing.add_argument("--against", action="append", default=[], metavar="STRATEGY", help=against)

@@ -11,21 +11,20 @@ turns of the others are a third cause, their dice and choices together.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.board_tables import BoardTables
 from stb_gym.lineups import Reply, blocks, worth_before
-from stb_gym.objectives import parse_objective
 from stb_gym.policy import Policy
 from stb_gym.rounds import Round
 from stb_gym.show import table
-from stb_gym.solve import TIE, optimal_edges, solve
+from stb_gym.solve import TIE, Solution
 from stb_gym.standings import Standings
-from stb_gym.tables import TurnTables
-from stb_gym.turns import Step, at_most, edge_in_words, edges_of, points_in_words, step_in_words
+from stb_gym.turn_arrays import TurnArrays
+from stb_gym.turns import Step, at_most, edge_in_words, points_in_words, step_in_words
 
 CAUSES = {"others": "the others", "dice": "the dice", "choices": "your choices"}
 
@@ -121,28 +120,25 @@ class Turn:
         state_utility, node_utility: [S] and [N] expected utility under perfect play.
     """
 
-    tables: TurnTables
+    tables: TurnArrays
     unit: Unit
-    state_utility: NDArray[np.float64]
-    node_utility: NDArray[np.float64]
+    state_utility: Any
+    node_utility: Any
 
     @property
     def start(self) -> float:
         """What the turn is worth before its first throw."""
         return float(self.state_utility[self.tables.start])
 
-    @cached_property
-    def _optimal(self) -> NDArray[np.bool_]:
-        return optimal_edges(self.tables, self.state_utility, self.node_utility)
-
     def remark(self, edge: int) -> str:
         """What is to be said of a choice."""
         node = int(self.tables.edge_node[edge])
-        moves = edges_of(self.tables, node)
-        best = [edge_in_words(self.tables, other) for other in moves if self._optimal[other]]
-        if self._optimal[edge]:
-            return "all moves were equally good." if len(best) == len(moves) else "best move."
-        lost = self.node_utility[node] - self.state_utility[self.tables.edge_next[edge]]
+        worth = self.node_utility[node]
+        loss = {each: worth - self.state_utility[self.tables.edge_next[each]] for each in self.tables.edges_of(node)}
+        best = [edge_in_words(self.tables, each) for each in loss if abs(loss[each]) <= TIE * abs(worth)]
+        if abs(loss[edge]) <= TIE * abs(worth):
+            return "all moves were equally good." if len(best) == len(loss) else "best move."
+        lost = loss[edge]
         return f"{self.unit.size(lost)} {self.unit.name} lost: {' or '.join(best)} was best."
 
     def account(self, steps: Sequence[Step]) -> Account:
@@ -152,23 +148,18 @@ class Turn:
             thrown = float(self.node_utility[step.node])
             changes = {"dice": thrown - worth}
             worth = thrown if step.edge is None else float(self.state_utility[self.tables.edge_next[step.edge]])
-            if len(edges_of(self.tables, step.node)) > 1:
+            if len(self.tables.edges_of(step.node)) > 1:
                 changes["choices"] = worth - thrown
             dice, move, _ = step_in_words(self.tables, step)
             entries.append(Entry(f"throw {number}: {dice}, {move}", changes))
         return Account(self.unit, self.start, entries)
 
 
-def turn_alone(tables: TurnTables, objective: str) -> Turn:
-    """A turn for nobody but oneself.
-
-    Raises:
-        ValueError: if there is no such objective.
-    """
-    solution, target = solve(tables.game, objective), parse_objective(objective).target
-    unit = Unit(-1, "", "points", "expected points")
-    if target is not None:
-        unit = _chance(f"chance of {at_most(target)}")
+def turn_alone(solution: Solution | BoardTables) -> Turn:
+    """A turn for nobody but oneself, by what is known of perfect play."""
+    target = solution.objective.target
+    unit = Unit(-1, "", "points", "expected points") if target is None else _chance(f"chance of {at_most(target)}")
+    tables = solution.tables if isinstance(solution, Solution) else solution
     return Turn(tables, unit, solution.state_utility, solution.node_utility)
 
 

@@ -9,14 +9,14 @@ from stb_gym import render
 from stb_gym.coach import Turn
 from stb_gym.matching import BY_SUM
 from stb_gym.shut_the_box import ShutTheBox
-from stb_gym.tables import TurnTables
-from stb_gym.turns import Faces, Step, edge_in_words, edges_of, points_in_words, stopped, take_turn
+from stb_gym.turn_arrays import TurnArrays
+from stb_gym.turns import Faces, Step, edge_in_words, points_in_words, stopped, take_turn
 
 Numbers = tuple[int, ...]
 
 
 def your_turn(
-    tables: TurnTables, coach: Turn | None, dice: np.random.Generator, stop_below: int = 0
+    tables: TurnArrays, coach: Turn | None, dice: np.random.Generator, stop_below: int = 0
 ) -> tuple[list[Step], int]:
     """Let the person at the terminal play a turn; see `take_turn`.
 
@@ -50,16 +50,16 @@ def your_turn(
     return steps, score
 
 
-def _moves(tables: TurnTables, node: int) -> dict[Numbers, list[int]]:
+def _moves(tables: TurnArrays, node: int) -> dict[Numbers, list[int]]:
     """The edges of a node by the numbers that a person types; several where only the dice thrown next differ."""
     moves: dict[Numbers, list[int]] = {}
-    for edge in edges_of(tables, node):
+    for edge in tables.edges_of(node):
         move = tables.game.moves[tables.edge_action[edge]]
         moves.setdefault(move if isinstance(move, tuple) else (move,), []).append(edge)
     return moves
 
 
-def _no_move(tables: TurnTables, node: int, faces: Faces) -> str:
+def _no_move(tables: TurnArrays, node: int, faces: Faces) -> str:
     """Why a turn of Shut the Box ends."""
     game = tables.game
     assert isinstance(game, ShutTheBox)
@@ -70,7 +70,7 @@ def _no_move(tables: TurnTables, node: int, faces: Faces) -> str:
     return f"No open tiles add up to {sum(faces)}." if game.match in BY_SUM else "No open tiles match the dice."
 
 
-def _ask(tables: TurnTables, node: int, moves: dict[Numbers, list[int]]) -> list[int]:
+def _ask(tables: TurnArrays, node: int, moves: dict[Numbers, list[int]]) -> list[int]:
     """The edges of the tiles or dice that the person chooses, asked for until the answer is one."""
     while True:
         typed = _read("Shut which tiles? " if isinstance(tables.game, ShutTheBox) else "Keep how many dice? ")
@@ -83,7 +83,7 @@ def _ask(tables: TurnTables, node: int, moves: dict[Numbers, list[int]]) -> list
         print(_hint(tables, node, numbers))
 
 
-def _ask_dice(tables: TurnTables, edges: list[int]) -> int:
+def _ask_dice(tables: TurnArrays, edges: list[int]) -> int:
     """Of edges that differ in the dice thrown next the one that the person chooses."""
     by_dice = {int(tables.dice[tables.edge_next[edge]]): edge for edge in edges}
     if len(by_dice) == 1:
@@ -121,7 +121,7 @@ def _numbers(typed: str) -> Numbers:
     return tuple(sorted(map(int, re.findall(r"\d+", typed))))
 
 
-def _hint(tables: TurnTables, node: int, numbers: Numbers) -> str:
+def _hint(tables: TurnArrays, node: int, numbers: Numbers) -> str:
     """What is wrong with numbers that are no move, and what is allowed."""
     state = tables.node_state[node]
     game, roll = tables.game, tables.game.describe_roll(tables.node_roll(node))

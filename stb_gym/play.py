@@ -1,21 +1,25 @@
 """Play in a terminal, alone or in a round: a dialogue in plain lines."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
-from stb_gym.coach import chances, turn_alone
+from stb_gym.board_tables import BoardTables
+from stb_gym.coach import Turn, chances, turn_alone
 from stb_gym.dialogue import your_turn
 from stb_gym.game import Game, check_integer, own_rules
 from stb_gym.matching import MATCHES
-from stb_gym.objectives import parse_objective
 from stb_gym.policy import Policy, edge_weights
 from stb_gym.rounds import Round
 from stb_gym.show import patience, table
 from stb_gym.shut_the_box import ShutTheBox
+from stb_gym.solve import Solution, solve
 from stb_gym.standings import TIES
 from stb_gym.strategies import strategy
 from stb_gym.tables import TurnTables
 from stb_gym.threes import Threes
-from stb_gym.turns import Faces, Step, at_most, edges_of, points_in_words, step_in_words, stopped, take_turn
+from stb_gym.turns import Faces, Step, at_most, points_in_words, step_in_words, stopped, take_turn
 
 YOU = ("you", "random")  # the name of the person, and a strategy that stands in for one
 
@@ -37,32 +41,47 @@ def play(
         ValueError: if an argument is not allowed.
     """
     check_integer("seat", seat, 1, rules.players)
-    if seed is not None:
-        check_integer("seed", seed, 0, 2**63 - 1)
+    if not opponents:
+        return play_alone(solve(rules.game, objective), coach, seed)
     for _, plays in opponents:
         edge_weights(rules.tables, strategy(rules.game, plays) if isinstance(plays, str) else plays)
-    if opponents and objective != "score":
+    if objective != "score":
         raise ValueError(f"objective {objective} is for playing alone: a round is played to win")
-    dice = [np.random.default_rng(own) for own in np.random.SeedSequence(seed).spawn(rules.players)]
+    players = [*opponents[: seat - 1], YOU, *opponents[seat - 1 :]]
+    with _leaving_allowed():
+        _play_round(rules, players, seat - 1, coach, _dice(seed, rules.players))
+
+
+def play_alone(known: Solution | BoardTables, coach: bool, seed: int | None) -> None:
+    """Play a turn alone, of a game and for an objective whose perfect play is known; see `play`."""
+    turn, target = turn_alone(known), known.objective.target
+    goal = "as few points as you can" if target is None else at_most(target)
+    [dice] = _dice(seed, 1)
+    _introduce(turn.tables.game, f"try to end with {goal}")
+    with _leaving_allowed():
+        _play_alone(turn, target, coach, dice)
+
+
+def _dice(seed: int | None, players: int) -> list[np.random.Generator]:
+    """The dice of every player."""
+    if seed is not None:
+        check_integer("seed", seed, 0, 2**63 - 1)
+    return [np.random.default_rng(own) for own in np.random.SeedSequence(seed).spawn(players)]
+
+
+@contextmanager
+def _leaving_allowed() -> Iterator[None]:
     try:
-        if opponents:
-            players = [*opponents[: seat - 1], YOU, *opponents[seat - 1 :]]
-            _play_round(rules, players, seat - 1, coach, dice)
-        else:
-            _play_alone(rules.tables, objective, coach, dice[0])
+        yield
     except EOFError:
         print("Goodbye.")
 
 
-def _play_alone(tables: TurnTables, objective: str, coach: bool, dice: np.random.Generator) -> None:
-    target = parse_objective(objective).target
-    goal = "as few points as you can" if target is None else at_most(target)
-    _introduce(tables, f"try to end with {goal}")
-    turn = turn_alone(tables, objective) if coach else None
-    steps, score = your_turn(tables, turn, dice)
+def _play_alone(turn: Turn, target: int | None, coach: bool, dice: np.random.Generator) -> None:
+    steps, score = your_turn(turn.tables, turn if coach else None, dice)
     if target is not None:
-        print("Just what you wanted!" if score <= target else f"You wanted {goal}.")
-    if turn:
+        print("Just what you wanted!" if score <= target else f"You wanted {at_most(target)}.")
+    if coach:
         print(f"\n{turn.account(steps)}")
 
 
@@ -73,7 +92,7 @@ def _play_round(
     given = [name for name, _ in players]
     names = [name if given.count(name) == 1 else f"{name} (seat {at})" for at, name in enumerate(given, 1)]
     sudden = ", a score of 0 ends the round" if rules.shut_wins else ""
-    _introduce(tables, f"a round of {rules.players}, the lowest score wins, {TIES[rules.ties]}{sudden}")
+    _introduce(tables.game, f"a round of {rules.players}, the lowest score wins, {TIES[rules.ties]}{sudden}")
     waiting = f"stb-gym: still working on {rules.game}"
     with patience(waiting):
         prospects = chances(rules, [plays for _, plays in players], seat) if coach else None
@@ -101,8 +120,7 @@ def _play_round(
         print(f"\n{prospects.account(names, scores, yours)}")
 
 
-def _introduce(tables: TurnTables, goal: str) -> None:
-    game = tables.game
+def _introduce(game: Game, goal: str) -> None:
     name = game.name.replace("-", " ").capitalize()
     if own := own_rules(game):
         name += f" ({', '.join(f'{rule} {value}'.replace('_', ' ') for rule, value in own.items())})"
@@ -152,7 +170,7 @@ def _their_turn(tables: TurnTables, policy: Policy, dice: np.random.Generator, s
     weights = edge_weights(tables, policy)
 
     def choose(faces: Faces, node: int) -> int | None:
-        edges = edges_of(tables, node)
+        edges = tables.edges_of(node)
         return int(dice.choice(edges, p=weights[edges.start : edges.stop])) if edges else None
 
     steps, score = take_turn(tables, dice, choose, stop_below)

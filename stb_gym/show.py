@@ -2,7 +2,8 @@
 
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,9 +15,10 @@ def solve(result: Result) -> str:
     rows = [
         ("best play" if result["play"] == "best" else "worst play", _value(result, result["value"])),
         *([("exactly", result["fraction"])] if "fraction" in result else []),
-        ("chance to shut", f"{result['shut_probability']:.6%}"),
+        *([("chance to shut", f"{result['shut_probability']:.6%}")] if "shut_probability" in result else []),
         ("states", f"{result['states']:,}"),
-        ("nodes with a move", f"{result['decision_nodes']:,}"),
+        *([("nodes with a move", f"{result['decision_nodes']:,}")] if "decision_nodes" in result else []),
+        *([("values saved in", result["out"])] if "out" in result else []),
         ("seconds", f"{result['seconds']:.4f}, the making of the arrays included"),
     ]
     first_rolls = [(roll, _value(result, value)) for roll, value in result["by_first_roll"].items()]
@@ -104,6 +106,24 @@ def round(result: Result) -> str:
     return "\n\n".join([*parts, "chance that a lead is not beaten", table([("lead", *after), *survival])])
 
 
+def tournament(result: Result) -> str:
+    """What every player of a tournament wins."""
+    ties = result["ties"]
+    title = f"{result['title']}\n{result['ends']} {result['limit']}: {result['words']}; ties {ties}"
+    wins = [(name, f"{chance:.4%}") for name, chance in zip(result["strategies"], result["wins"], strict=True)]
+    length = ("mean rounds", f"{result['mean_rounds']:.4f}")
+    return f"{title}\n\n{table([('player', 'wins'), *wins, length])}"
+
+
+def variants(result: Result) -> str:
+    """The variants that have a name, and their perfect play."""
+    rows = [
+        (v["name"], f"{v['states']:,}", f"{v['value']:.6f}", f"{v['shut_probability']:.6%}", v["plays"])
+        for v in result["variants"]
+    ]
+    return table([("variant", "states", "fewest points", "chance to shut", "rules"), *rows])
+
+
 def match(result: Result) -> str:
     """Win, loss and tie of the first of two players."""
     first, second = result["strategies"]
@@ -153,6 +173,20 @@ def table(rows: Iterable[tuple[str, ...]]) -> str:
     rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
+def counter(words: str) -> Callable[[int, int], None]:
+    """A function to be told how many of how many are done; after two seconds it tells people, once a second."""
+    began = last = time.monotonic()
+
+    def tell(done: int, of: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - began > 2 and (now - last > 1 or done == of):
+            last = now
+            print(f"\r{words}: {done:,} of {of:,}", end="\n" if done == of else "", file=sys.stderr, flush=True)
+
+    return tell
 
 
 @contextmanager

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.game import Game, IntArray, Rolls, RowIndex, rolls
+from stb_gym.turn_arrays import TurnArrays
 
 LARGEST_TABLE = 2**24  # nodes or edges: 128 MiB for each array of them
 CHUNK = 2**22  # (state, action) pairs the rules look at in one call
@@ -41,7 +42,7 @@ class Level(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class TurnTables:
+class TurnTables(TurnArrays):
     """The arrays of a game with S states, N nodes, A actions and E edges.
 
     Attributes:
@@ -127,16 +128,9 @@ class TurnTables:
         mask[row, self.edge_action[edge]] = True
         return mask
 
-    def node_roll(self, node: int) -> NDArray[np.uint8]:
-        """What the rules see of the roll at a node."""
-        state = self.node_state[node]
-        return rolls(self.game, int(self.dice[state])).shown[node - self.node_start[state]]
-
-    def describe_node(self, node: int) -> str:
-        """A node in words."""
-        state = self.node_state[node]
-        where = self.game.describe_state(int(self.held[state]), int(self.dice[state]))
-        return f"{where}, roll {self.game.describe_roll(self.node_roll(node))}"
+    def edges_of(self, node: int) -> range:
+        """The edges of a node."""
+        return range(self.edge_start[node], self.edge_start[node + 1])
 
     def find_state(self, held: int, dice: int) -> int:
         """The state (held, dice); the caller has checked that it is one."""
@@ -181,6 +175,7 @@ def compile_game(game: Game) -> TurnTables:
         ValueError: if the arrays would be larger than LARGEST_TABLE, or if the rules break their contract (moves out
             of order, a move to no state or to one that is not of a lower level), naming the first offender.
     """
+    _check_size(game, "edges", game.most_edges())
     held, dice = game.states()
     level = game.level(held, dice)
     order = np.lexsort((held, dice, level))
@@ -189,7 +184,6 @@ def compile_game(game: Game) -> TurnTables:
     rolls_at = np.array([len(rolls_of[d].counts) for d in dice.tolist()])
     node_start = np.append(0, np.cumsum(rolls_at))
     _check_size(game, "nodes", int(node_start[-1]))
-    _check_size(game, "edges", game.most_edges())
 
     bounds = np.flatnonzero(np.diff(level, prepend=-1, append=-1) | np.diff(dice, prepend=-1, append=-1)).tolist()
     blocks = [slice(first, last) for first, last in itertools.pairwise(bounds)]
@@ -244,6 +238,11 @@ def _level(states: slice, node_start: IntArray, edge_start: IntArray, level_roll
     live = np.flatnonzero(np.diff(starts))
     edges = slice(int(starts[0]), int(starts[-1]))
     return Level(states, nodes, edges, level_rolls, live, starts[live] - starts[0])
+
+
+def fits(game: Game) -> bool:
+    """Whether there can be arrays of a game, as far as is known without counting its nodes."""
+    return game.most_edges() <= LARGEST_TABLE
 
 
 def _check_size(game: Game, kind: str, size: int) -> None:

@@ -32,6 +32,7 @@ RULES = {
     "first-to": "the tournament ends after the round in which a total reaches the limit, and the lowest total wins",
     "out-at": "a player whose total reaches the limit is out; the last one wins, or the last ones tie if out together",
 }
+LIMITS = {"first-to": 100, "out-at": 45}  # as people play
 NEGLIGIBLE = 1e-15  # a chance too small to play on for
 
 Chances = NDArray[np.float64]
@@ -64,7 +65,11 @@ class Tournament:
 
 
 def tournament(
-    game: Game, strategies: Sequence[str | Policy], rule: str = "first-to", limit: int = 100, ties: str = "split"
+    game: Game,
+    strategies: Sequence[str | Policy],
+    rule: str = "first-to",
+    limit: int | None = None,
+    ties: str = "split",
 ) -> Tournament:
     """The exact chances of players with fixed strategies.
 
@@ -75,7 +80,7 @@ def tournament(
         game: the rules of each turn.
         strategies: one for each of 1 to 100 players: a name or a policy. "optimal" plays for the fewest points.
         rule: one of `RULES`. Who is alone from the start of "out-at" wins after 0 rounds.
-        limit: points, 1 to 10,000.
+        limit: points, 1 to 10,000; by default as in `LIMITS`.
         ties: one of `stb_gym.standings.TIES`.
 
     Raises:
@@ -84,6 +89,7 @@ def tournament(
     """
     check_integer("players", len(strategies), 1, 100)
     check_choice("rule", rule, list(RULES))
+    limit = LIMITS[rule] if limit is None else limit
     check_integer("limit", limit, 1, 10_000)
     check_choice("ties", ties, list(TIES))
     keys = [plays if isinstance(plays, str) else np.asarray(plays).tobytes() for plays in strategies]

@@ -8,7 +8,7 @@ import numpy as np
 from stb_gym.game import rolls, throw_faces
 from stb_gym.show import move_in_words
 from stb_gym.shut_the_box import ShutTheBox
-from stb_gym.tables import TurnTables
+from stb_gym.turn_arrays import TurnArrays
 
 Faces = tuple[int, ...]
 
@@ -28,7 +28,7 @@ class Step(NamedTuple):
 
 
 def take_turn(
-    tables: TurnTables, dice: np.random.Generator, choose: Callable[[Faces, int], int | None], stop_below: int = 0
+    tables: TurnArrays, dice: np.random.Generator, choose: Callable[[Faces, int], int | None], stop_below: int = 0
 ) -> tuple[list[Step], int]:
     """Play a turn.
 
@@ -55,18 +55,13 @@ def take_turn(
     return steps, int(tables.final_score[state])
 
 
-def stopped(tables: TurnTables, steps: list[Step]) -> bool:
+def stopped(tables: TurnArrays, steps: list[Step]) -> bool:
     """Whether a turn ended although its player could have thrown on."""
     last = steps[-1].edge
     return last is not None and bool(tables.dice[tables.edge_next[last]] > 0)
 
 
-def edges_of(tables: TurnTables, node: int) -> range:
-    """The moves at a node."""
-    return range(tables.edge_start[node], tables.edge_start[node + 1])
-
-
-def step_in_words(tables: TurnTables, step: Step) -> tuple[str, str, str]:
+def step_in_words(tables: TurnArrays, step: Step) -> tuple[str, str, str]:
     """The dice, with their sum if that is what matters; the move; and what it leaves."""
     thrown = " ".join(map(str, step.faces))
     if isinstance(tables.game, ShutTheBox) and len(step.faces) > 1:
@@ -76,7 +71,7 @@ def step_in_words(tables: TurnTables, step: Step) -> tuple[str, str, str]:
     return thrown, edge_in_words(tables, step.edge), left
 
 
-def edge_in_words(tables: TurnTables, edge: int | None) -> str:
+def edge_in_words(tables: TurnArrays, edge: int | None) -> str:
     """A move, and the dice it keeps."""
     if edge is None:
         return "no move"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from stb_gym import STRATEGIES, ShutTheBox, save_policy, solve, strategy
-from stb_gym.cli import main
+from stb_gym.cli import main, rule_words
+from stb_gym.variants import VARIANTS
 
 COMMAND = str(Path(sys.executable).parent / "stb-gym")
 
@@ -245,3 +246,68 @@ def test_a_reader_that_stops_reading_causes_no_traceback():
     done = subprocess.run([COMMAND, "solve", "threes"], stdout=write, stderr=subprocess.PIPE, timeout=60, check=False)
     os.close(write)
     assert done.stderr == b""
+
+
+def test_variants_by_name_and_by_rules(capsys):
+    rows = {row["name"]: row for row in answer(capsys, "variants", "--tiles", "10", "--dice", "2")["variants"]}
+    assert rows.keys() == VARIANTS.keys()
+    assert rows["full-house"]["value"] == solve(ShutTheBox(tiles=10)).value
+    assert rows["thai-style"]["shut_probability"] == solve(ShutTheBox(tiles=10, match="one-tile"), "shut").value
+    assert rows["thai-style"]["rules"]["match"] == "one-tile"
+    assert rows["3-down-extreme"]["states"] == 129
+    by_name = answer(capsys, "solve", "shut-the-box", "--variant", "thai-style", "--tiles", "8")
+    rules = ["--match", "one-tile", "--tiles", "8"]
+    assert by_name["value"] == answer(capsys, "solve", "shut-the-box", *rules)["value"]
+    moon = answer(capsys, "solve", "threes", "--moon", "--free-face", "0", "--dice", "2")
+    assert moon["title"] == "threes: dice 2, faces 6, free_face 0, moon True"
+    opened = ["--start-open", "1,3,4", "--first-move", "3", "--ending-roll", "9", "--one-die", "any-time"]
+    game = ShutTheBox(open=(1, 3, 4), first_move=3, ending_roll=9, one_die="any-time", one_die_forced=True)
+    assert answer(capsys, "solve", "shut-the-box", *opened, "--one-die-forced")["value"] == solve(game).value
+    assert rule_words(game) == [*opened[:2], *opened[6:], "--one-die-forced", *opened[2:6]]
+
+
+def test_a_move_with_a_choice_of_dice(capsys):
+    where = ["--variant", "low-sum", "--open", "1,4,5", "--roll", "9", "--dice-in-hand", "2"]
+    moves = answer(capsys, "advise", "shut-the-box", *where)["moves"]
+    assert [(move["tiles"], move["dice"]) for move in moves] == [([4, 5], 1), ([4, 5], 2)]
+    assert main(["advise", "shut-the-box", *where]) == 0
+    assert "shut 4,5, throw 2 dice" in capsys.readouterr().out
+    moves = answer(capsys, "advise", "shut-the-box", "--variant", "jackpot", "--roll", "3,4")["moves"]
+    assert sorted(move["tiles"] for move in moves) == [[3], [4], [7]]
+
+
+def test_tournament(capsys):
+    players = ["--strategies", "optimal,biggest-first"]
+    result = answer(capsys, "tournament", "shut-the-box", *players)
+    assert result["wins"] == pytest.approx([0.5243487768, 0.4756512232])
+    assert result["mean_rounds"] == pytest.approx(8.4125826562)
+    out = answer(capsys, "tournament", "shut-the-box", *players, "--ends", "out-at")
+    assert (out["limit"], out["wins"]) == (45, pytest.approx([0.5155634567, 0.4844365433]))
+    assert main(["tournament", "shut-the-box", *players, "--limit", "50"]) == 0
+    assert "optimal        5" in capsys.readouterr().out
+
+
+def test_values_of_every_board_in_a_file(capsys, tmp_path, monkeypatch):
+    file, box = str(tmp_path / "values"), ["shut-the-box", "--tiles", "7", "--dice", "3"]
+    where = ["--open", "1,2,4,6,7", "--roll", "8"]
+    solved, advice = answer(capsys, "solve", *box), answer(capsys, "advise", *box, *where)
+    saved = answer(capsys, "solve", *box, "--out", file)
+    assert saved["by_first_roll"] == pytest.approx(solved["by_first_roll"])
+    assert (saved["value"], saved["states"], saved["out"]) == (pytest.approx(solved["value"]), 128, file)
+    looked_up = answer(capsys, "advise", *box, *where, "--values", file)
+    assert looked_up == {**advice, "value": pytest.approx(advice["value"]), "moves": looked_up["moves"]}
+    for move, same in zip(looked_up["moves"], advice["moves"], strict=True):
+        assert move == {
+            **same,
+            "value": pytest.approx(same["value"]),
+            "regret": pytest.approx(same["regret"], abs=1e-9),
+        }
+    monkeypatch.setattr("stb_gym.tables.LARGEST_TABLE", 100)
+    assert answer(capsys, "advise", *box, *where) == looked_up
+    assert answer(capsys, "solve", *box)["value"] == saved["value"]
+    assert main(["solve", *box, "--exact"]) == 2
+    assert "the worst play and fractions are for games that fit into arrays" in capsys.readouterr().err
+    assert main(["advise", *box, *where, "--values", file, "--objective", "shut"]) == 2
+    assert "objective 'score', not 'shut'" in capsys.readouterr().err
+    assert main(["solve", "threes", "--out", file]) == 2
+    assert "values by boards are of shut-the-box, not of Threes()" in capsys.readouterr().err

@@ -14,13 +14,14 @@ ROOT = Path(__file__).parent.parent
 ORDER = [
     {"game", "files", "show", "matching", "variants"},
     {"hand", "objectives", "matches"},
-    {"shut_the_box", "threes"},
+    {"shut_the_box", "threes", "turn_arrays"},
     {"tables"},
     {"policy", "render", "standings", "turns"},
     {"solve"},
     {"evaluate", "strategies", "transitions", "board_values"},
     {"lineups", "streaming", "tournaments"},
     {"rounds"},
+    {"board_tables"},
     {"coach"},
     {"dialogue"},
     {"play"},
@@ -29,6 +30,7 @@ ORDER = [
     {"simulate"},
     {"book"},
     {"__init__"},
+    {"box_answers"},
     {"answers"},
     {"cli"},
 ]

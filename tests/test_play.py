@@ -13,15 +13,19 @@ import numpy as np
 import pytest
 
 from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, solve, strategy
+from stb_gym.board_tables import BoardTables
 from stb_gym.cli import main
 from stb_gym.coach import chances, turn_alone
+from stb_gym.dialogue import your_turn
 from stb_gym.objectives import parse_objective
-from stb_gym.play import play
+from stb_gym.play import play, play_alone
 from stb_gym.standings import TIES
 from stb_gym.strategies import approximation
-from stb_gym.turns import edges_of, take_turn
+from stb_gym.streaming import solve_boards
+from stb_gym.turns import step_in_words, take_turn
 
 COMMAND = str(Path(sys.executable).parent / "stb-gym")
+SEED_OF_A_SEVEN = next(seed for seed in range(99) if np.random.default_rng(seed).integers(36) == 15)  # 3 + 4
 CTRL_C, CTRL_D = b"\x03", b"\x04"
 STRICT = {"PYTHONIOENCODING": "utf-8:strict"}  # what Python does in most languages, though not where none is set
 
@@ -115,7 +119,7 @@ def node_at(game, where):
 
 
 def edge_of(tables, node, move):
-    [edge] = [edge for edge in edges_of(tables, node) if tables.game.moves[tables.edge_action[edge]] == move]
+    [edge] = [edge for edge in tables.edges_of(node) if tables.game.moves[tables.edge_action[edge]] == move]
     return edge
 
 
@@ -287,13 +291,13 @@ def test_the_coach_tells_what_every_choice_cost(monkeypatch, capsys):
         for opened, roll, said, tiles in boards(seen):
             node = node_at(game, {"open": opened, "roll": roll})
             edge = edge_of(tables, node, tuple(tiles))
-            best = [other for other in edges_of(tables, node) if solution.optimal[other]]
+            best = [other for other in tables.edges_of(node) if solution.optimal[other]]
             if not solution.optimal[edge]:
                 moves = (",".join(map(str, game.moves[tables.edge_action[other]])) for other in best)
                 assert said == f"{solution.edge_loss[edge]:.2f} points lost: shut {' or shut '.join(moves)} was best."
             else:
                 assert said == (
-                    "best move." if len(best) < len(edges_of(tables, node)) else "all moves were equally good."
+                    "best move." if len(best) < len(tables.edges_of(node)) else "all moves were equally good."
                 )
             kinds.add(said.split()[0])
     assert {"best"} < kinds
@@ -304,20 +308,20 @@ def test_the_coach_on_a_known_position():
     tables = compile_game(game)
     node = node_at(game, {"open": [1, 4, 5, 8], "roll": 9})
     left, right = (edge_of(tables, node, tiles) for tiles in ((1, 8), (4, 5)))
-    score, shut = turn_alone(tables, "score"), turn_alone(tables, "shut")
+    score, shut = turn_alone(solve(tables.game, "score")), turn_alone(solve(tables.game, "shut"))
     assert (score.remark(left), score.remark(right)) == ("0.14 points lost: shut 4,5 was best.", "best move.")
     assert shut.remark(left) == "best move."
     assert re.fullmatch(r"\d\.\d\d percentage points lost: shut 1,8 was best\.", shut.remark(right))
     game = Threes()
     tables = compile_game(game)
     node = node_at(game, {"points": 0, "roll": [3, 1, 6]})
-    remark = turn_alone(tables, "score").remark(edge_of(tables, node, 3))
+    remark = turn_alone(solve(tables.game, "score")).remark(edge_of(tables, node, 3))
     assert remark == "3.00 points lost: keep 2 (3 1) was best."
 
 
 def test_a_loss_too_small_for_two_digits_is_not_called_none():
     tables = compile_game(ShutTheBox())
-    turn = turn_alone(tables, "score")
+    turn = turn_alone(solve(tables.game, "score"))
     losses = turn.node_utility[tables.edge_node] - turn.state_utility[tables.edge_next]
     edge = int(np.where((losses > 1e-9) & (losses < 0.005))[0][0])
     assert turn.remark(edge).startswith("less than 0.01 points lost: ")
@@ -370,7 +374,7 @@ def test_the_account_of_perfect_play_says_so(monkeypatch, capsys):
 
 def random_turn(tables, random):
     def choose(faces, node):
-        edges = edges_of(tables, node)
+        edges = tables.edges_of(node)
         return int(random.choice(edges)) if edges else None
 
     return take_turn(tables, random, choose)
@@ -378,7 +382,7 @@ def random_turn(tables, random):
 
 def play_by(policy, tables, random):
     def choose(faces, node):
-        edges = edges_of(tables, node)
+        edges = tables.edges_of(node)
         return next((edge for edge in edges if tables.edge_action[edge] == policy[node]), None)
 
     return take_turn(tables, random, choose)
@@ -391,7 +395,7 @@ GAMES = [ShutTheBox(), ShutTheBox(tiles=3), ShutTheBox(tiles=5, dice=1, score="c
 @pytest.mark.parametrize("game", GAMES, ids=str)
 def test_start_luck_and_cost_make_the_result_of_a_turn(game, objective):
     tables, random = compile_game(game), np.random.default_rng(1)
-    turn, best, goal = turn_alone(tables, objective), solve(game, objective), parse_objective(objective)
+    turn, best, goal = turn_alone(solve(tables.game, objective)), solve(game, objective), parse_objective(objective)
     assert goal.sign * turn.start == pytest.approx(best.value)
     for _ in range(100):
         steps, score = random_turn(tables, random)
@@ -406,7 +410,7 @@ def test_start_luck_and_cost_make_the_result_of_a_turn(game, objective):
 @pytest.mark.parametrize("game", GAMES, ids=str)
 def test_luck_averages_to_nothing_at_every_state(game):
     tables = compile_game(game)
-    turns = [turn_alone(tables, "score"), turn_alone(tables, "shut")]
+    turns = [turn_alone(solve(tables.game, "score")), turn_alone(solve(tables.game, "shut"))]
     prospects = chances(Round(game, 3, "split"), ["random", "random", "optimal"], 1)
     lead = int(tables.final_score.max())
     turns.append(prospects.turn(prospects.standings.find(Standing(lead, 1, 1))))
@@ -640,3 +644,85 @@ def test_a_first_roll_that_fits_nothing_ends_the_turn(monkeypatch, capsys):
     assert re.search(r"No open tiles add up to \d+\.\nYou end with 6 points\.\n", seen)
     assert "throw 1: " in seen
     assert "no move" in seen
+
+
+@pytest.mark.parametrize(
+    "game", [ShutTheBox(), ShutTheBox(tiles=3), ShutTheBox(tiles=6, dice=3, score="count")], ids=str
+)
+@pytest.mark.parametrize("objective", ["score", "shut"])
+def test_a_turn_without_arrays_goes_and_is_told_like_one_with_them(game, objective):
+    with_arrays, without = turn_alone(solve(game, objective)), turn_alone(BoardTables(solve_boards(game, objective)))
+    for seed in range(30):
+        told = []
+        for turn in (with_arrays, without):
+            tables, random, remarks = turn.tables, np.random.default_rng(seed), []
+
+            def choose(faces, node, turn=turn, tables=tables, random=random, remarks=remarks):
+                edges = tables.edges_of(node)
+                if not edges:
+                    return None
+                edge = edges[random.integers(len(edges))]
+                remarks.append((tables.describe_node(node), turn.remark(edge)))
+                return edge
+
+            steps, score = take_turn(tables, np.random.default_rng([seed, 1]), choose)
+            told.append((score, remarks, str(turn.account(steps)), [step_in_words(tables, step) for step in steps]))
+        assert told[0] == told[1]
+
+
+def test_a_box_too_large_for_arrays_is_played_alone(monkeypatch):
+    status, seen = sit_down(
+        "shut-the-box", "--tiles", "18", "--dice", "4", "--seed", "1", "--coach", types=Careful(max)
+    )
+    assert status == 0
+    assert seen.startswith("Shut the box (tiles 18, dice 4): try to end with as few points as you can.\n")
+    assert "expected points with perfect play" in seen
+    assert len(list(boards(seen))) >= 2
+    assert "In points: " in seen
+
+
+def test_the_choice_of_dice_is_asked_for_until_it_is_one(monkeypatch, capsys):
+    prompts, lines = [], iter(["5", "3", "1", "q"])
+    monkeypatch.setattr("builtins.input", lambda prompt: prompts.append(prompt) or next(lines))
+    play_alone(solve(ShutTheBox(one_die="any-time"), "score"), False, 4)  # the first roll is a 5
+    assert prompts == ["Shut which tiles? ", *["Throw 1 or 2 dice next? "] * 2, "Shut which tiles? "]
+    seen = capsys.readouterr().out
+    assert "Type 1 or 2.\n" in seen
+    assert re.search(r"dice   \d\npoints 40\n", seen)  # one die
+
+
+@pytest.mark.parametrize(
+    ("game", "faces", "words"),
+    [
+        (ShutTheBox(ending_roll=7), (3, 4), "A roll of 7 ends the turn."),
+        (ShutTheBox(first_move=3), (1, 1), "The first move must shut the 3, and no tiles with it match."),
+        (ShutTheBox(match="one-tile", open=(7,)), (1, 2), "No open tiles match the dice."),
+        (ShutTheBox(open=(7,)), (1, 2), "No open tiles add up to 3."),
+    ],
+)
+def test_why_a_turn_ends_is_told(game, faces, words, monkeypatch, capsys):
+    monkeypatch.setattr("stb_gym.turns.throw_faces", lambda throw, dice, faces_of_a_die: faces)
+    throw = (faces[0] - 1) * 6 + faces[1] - 1
+
+    class Dice:
+        def integers(self, high):
+            return throw
+
+    your_turn(compile_game(game), None, Dice())
+    assert words in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("match", "wanted"),
+    [
+        ("two-at-most", "one open tile or two that add up to 7"),
+        ("one-tile", "one open tile, that of a die or of their sum"),
+        ("faces-or-sum", "the open tiles of all dice, or that of their sum"),
+    ],
+)
+def test_what_may_be_typed_depends_on_the_rules(match, wanted, monkeypatch, capsys):
+    lines = iter(["1,2,3", "q"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(lines))
+    monkeypatch.setattr("stb_gym.play._dice", lambda seed, players: [np.random.default_rng(SEED_OF_A_SEVEN)])
+    play_alone(solve(ShutTheBox(match=match), "score"), False, None)
+    assert f"Type {wanted}. ?" in capsys.readouterr().out

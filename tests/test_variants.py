@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes, compile_game, solve
-from stb_gym.variants import OPEN
+from stb_gym.variants import OPEN, VARIANTS
 from tests import reference
 from tests.twins import moves_at, nodes_of, position, roll_at, throwing_states, twin
 
@@ -67,3 +67,94 @@ def test_no_more_edges_are_made_than_was_said(game):
     assert len(tables.edge_next) <= game.most_edges()
     assert len(np.unique(tables.observation, axis=0)) == tables.nodes
     assert (tables.observation <= game.observation_high).all()
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "the-300"])
+@pytest.mark.parametrize("objective", ["score", "shut"])
+def test_named_variants_are_worth_what_the_reference_says(name, objective):
+    game = ShutTheBox.preset(name)
+    assert solve(game, objective, exact=True).value == abs(
+        reference.value(twin(game), twin(game).start(), UTILITIES[objective])
+    )
+
+
+def test_presets_are_rules_that_can_be_changed():
+    assert ShutTheBox.preset("full-house") == ShutTheBox(tiles=12)
+    assert ShutTheBox.preset("the-300") == ShutTheBox(tiles=24, dice=4)
+    assert ShutTheBox.preset("3-down-extreme", tiles=12).start_tiles == tuple(range(4, 13))
+    assert ShutTheBox.preset("lucky-seven").start_tiles == (7,)
+    assert ShutTheBox.preset("thai-style", score="count", dice=3) == ShutTheBox(dice=3, score="count", match="one-tile")
+    with pytest.raises(ValueError, match="unknown variant 'golfing': allowed are classic, low-sum"):
+        ShutTheBox.preset("golfing")
+    assert all(ShutTheBox.preset(name) for name in VARIANTS)
+
+
+def test_open_tiles_may_be_listed_in_any_order():
+    assert ShutTheBox(open=[7, 3, 3]) == ShutTheBox(open=(3, 7))
+    assert repr(ShutTheBox(open=[7, 3], one_die="any-time")) == "ShutTheBox(open=(3, 7), one_die='any-time')"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ShutTheBox(open="some"), "unknown open 'some': allowed are all, odd, even, 4-up, a list of tiles"),
+        (lambda: ShutTheBox(open=[10]), "each of open must be an integer from 1 to 9, not 10"),
+        (lambda: ShutTheBox(open=[]), r"open \(\) leaves none of 9 tiles open"),
+        (lambda: ShutTheBox(tiles=3, open="4-up"), "open 4-up leaves none of 3 tiles open"),
+        (
+            lambda: ShutTheBox(one_die="often"),
+            "unknown one_die 'often': allowed are never, low-sum, high-shut, any-time",
+        ),
+        (lambda: ShutTheBox(one_die_forced=True), "one_die_forced says that one die must be thrown when it may"),
+        (lambda: ShutTheBox(match="pairs"), "unknown match 'pairs': allowed are sum, one-tile, two-at-most, faces-or"),
+        (lambda: ShutTheBox(open="odd", first_move=2), "unknown first_move 2: allowed are None, 1, 3, 5, 7, 9"),
+        (lambda: ShutTheBox(ending_roll=13), "ending_roll must be an integer from 1 to 12, not 13"),
+        (lambda: ShutTheBox(tiles=15, score="digits"), "score digits is for at most 14 tiles, not 15"),
+        (
+            lambda: compile_game(ShutTheBox(tiles=24, dice=5, faces=20)),
+            "more than 65,536 sets of 24 tiles add up to at",
+        ),
+        (lambda: Threes(free_face=21), "free_face must be an integer from 0 to 20, not 21"),
+        (lambda: Threes(moon=1.5), "unknown moon 1.5: allowed are False, True"),
+    ],
+)
+def test_rules_that_are_none_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def node(game, **where):
+    held, dice, roll = game.locate(where)
+    tables = compile_game(game)
+    return tables.describe_node(tables.find_node(tables.find_state(held, dice), roll))
+
+
+def test_positions_are_named_with_their_dice_where_those_matter():
+    one_die = ShutTheBox(one_die="low-sum")
+    assert node(one_die, open=[1, 2], roll=5) == "open 1,2, 2 dice, roll 5"
+    assert node(one_die, open=[1, 2], roll=1) == "open 1,2, 1 die, roll 1"
+    assert node(one_die, open=[1, 2], roll=5, dice=1) == "open 1,2, 1 die, roll 5"
+    assert node(ShutTheBox(one_die="low-sum", one_die_forced=True), open=[1, 2], roll=5) == "open 1,2, 1 die, roll 5"
+    assert node(ShutTheBox(match="one-tile"), open=[1, 2], roll=[5, 1]) == "open 1,2, roll 1,5"
+    assert node(ShutTheBox(), roll=[5, 1]) == "open 1,2,3,4,5,6,7,8,9, roll 6"
+    for game, where, message in (
+        (one_die, {"open": [5, 9], "dice": 1}, "unknown number of dice there 1: allowed are 2"),
+        (one_die, {"open": [5, 9], "roll": 1}, "roll must be an integer from 2 to 12, not 1"),
+        (one_die, {"dice": 1}, "unknown number of dice there 1: allowed are 2"),
+        (ShutTheBox(match="one-tile"), {"roll": 5}, "unknown number of dice shown 1: allowed are 2"),
+        (ShutTheBox(match="one-tile"), {"roll": [5, 7]}, "each of dice shown must be an integer from 1 to 6, not 7"),
+        (ShutTheBox(open="odd"), {"open": [1, 2]}, "unknown open tile 2: allowed are 1, 3, 5, 7, 9"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            game.locate(where)
+
+
+def test_moves_are_described_with_the_dice_that_they_choose():
+    game = ShutTheBox(one_die="any-time")
+    actions = [action for action, tiles in enumerate(game.moves) if tiles == (1, 2)]
+    assert [game.describe_move(action) for action in actions] == [
+        {"tiles": [1, 2], "dice": 1},
+        {"tiles": [1, 2], "dice": 2},
+    ]
+    forced = ShutTheBox(one_die="any-time", one_die_forced=True)
+    assert forced.describe_move(forced.moves.index((1, 2))) == {"tiles": [1, 2]}
