@@ -5,15 +5,16 @@ From the rules to the environments, in the order to read them:
 - `game`: the words, and what a rules object is; `shut_the_box` and `threes`: the rules. Of Shut the Box `matching` says
   which tiles a roll shuts, `hand` how many dice are thrown, and `variants` what the usual variants are called.
 - `tables`: a game compiled to arrays, which everything below reads; `turn_arrays`: what a single turn reads of them.
-- `objectives`, `solve`: perfect play; `policy`, `evaluate`: what a policy is, and its exact distance from it.
+- `objectives`, `solve`: perfect play; `certify`: it is proved in fractions.
+- `policy`, `evaluate`: what a policy is, and its exact distance from perfect play.
 - `strategies`: how people play.
 - `standings`, `lineups`, `rounds`: rounds of several players, exactly, and their equilibrium; `matches` of rounds.
 - `tournaments`: several rounds, to a limit of points.
 - `streaming`: perfect play of boxes too large for arrays; `board_values`: a file of it; `board_tables`: a turn by it.
 - `book`: everything known about a game, as tables and pictures.
 - `transitions`: the arrays as dense tables; `env`, `vector_env`, `wrappers`, `render`: the Gymnasium environments.
-- `cli`: the command `stb-gym`; `answers` and `box_answers` what it answers, `show` puts that into tables; `simulate`
-  plays sampled games.
+- `cli`: the command `stb-gym`; `answers`, `box_answers` and `round_answers`: what it answers; `show` puts that into
+  tables, `simulate` plays sampled games.
 - `play`: in a terminal; `turns`: a turn in words, `dialogue`: the person's; `coach`: what luck and choices were worth.
 - `files`: files that appear whole or not at all.
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import stb_gym
+from stb_gym import certify as certifying
 from stb_gym import simulate as sampling
 from stb_gym.board_tables import BoardTables
 from stb_gym.book import write_book
@@ -21,13 +22,12 @@ from stb_gym.play import play as play_in_terminal
 from stb_gym.play import play_alone
 from stb_gym.policy import Policy, load_policy
 from stb_gym.rounds import Round
-from stb_gym.show import Result, counter
+from stb_gym.show import Result, counter, news
 from stb_gym.shut_the_box import ShutTheBox
 from stb_gym.solve import Solution
 from stb_gym.strategies import in_words, strategy
 from stb_gym.tables import fits
 from stb_gym.threes import Threes
-from stb_gym.tournaments import RULES as TOURNAMENTS
 
 # What the options of `advise` that say a position are called by the rules.
 POSITIONS = {
@@ -58,6 +58,26 @@ def solve(game: Game, options: argparse.Namespace) -> Result:
         "decision_nodes": len(tables.decisions),
         "by_first_roll": first_rolls,
         "seconds": seconds,
+    }
+
+
+def certify(game: Game, options: argparse.Namespace) -> Result:
+    """Solve a game in fractions, check that solution and the one in floats, and tell the hash of all values."""
+    certificate = certifying.certify(game, options.objective, news())
+    if options.out is not None:
+        certificate.save(options.out)
+    value = certificate.value
+    return {
+        **_about(game, options),
+        "value": float(value),
+        "fraction": f"{value.numerator}/{value.denominator}",
+        "states": certificate.states,
+        "nodes": certificate.nodes,
+        "largest_error": certificate.largest_error,
+        "largest_relative_error": certificate.largest_relative_error,
+        "optimal_actions_agree": certificate.optimal_actions_agree,
+        "sha256": certificate.sha256,
+        **({"out": options.out} if options.out is not None else {}),
     }
 
 
@@ -143,41 +163,6 @@ def simulate(game: Game, options: argparse.Namespace) -> Result:
     }
 
 
-def round(game: Game, options: argparse.Namespace) -> Result:
-    """The equilibrium of a round of several players, or the exact chances of a line-up of strategies."""
-    players = options.players
-    if players is None:
-        players = len(options.strategies) if options.strategies else 2
-    rules = Round(game, players, options.ties, options.shut_wins, options.may_stop)
-    lineup = options.strategies or ["optimal"] * players
-    evaluation = rules.evaluate([_player(game, name) for name in lineup])
-    survival = {str(lead): chances for lead, chances in enumerate(evaluation.survival.T.tolist())}
-    result = {**_about_round(rules), "strategies": lineup, "seats": evaluation.seats.tolist()}
-    result |= {"throws": evaluation.throws.tolist(), "survival": survival}
-    if options.strategies:
-        gains = [evaluation.best_response(seat).gain for seat in range(rules.players)]
-        result |= {"best_response_gains": gains, "exploitability": sum(gains)}
-    return result
-
-
-def match(game: Game, options: argparse.Namespace) -> Result:
-    """Win, loss and tie of the first of two players: of one round, and of a match of several."""
-    rules = Round(game, 2, options.ties, options.shut_wins, options.may_stop)
-    outcome = rules.evaluate([_player(game, name) for name in options.strategies]).outcome
-    whole = stb_gym.match(outcome, options.rounds)
-    named = {"round": outcome._asdict(), "match": whole._asdict()}
-    return {**_about_round(rules), "strategies": options.strategies, "rounds": options.rounds, **named}
-
-
-def tournament(game: Game, options: argparse.Namespace) -> Result:
-    """What each of several players wins of a tournament of many rounds, by their strategies."""
-    players = [_player(game, name) for name in options.strategies]
-    ended = stb_gym.tournament(game, players, options.ends, options.limit, options.ties)
-    rules = {"ends": ended.rule, "limit": ended.limit, "ties": ended.ties, "words": TOURNAMENTS[ended.rule]}
-    won = {"strategies": options.strategies, "wins": ended.wins.tolist(), "mean_rounds": ended.mean_rounds}
-    return {**_named(game), **rules, **won, "rounds": ended.rounds.tolist()}
-
-
 def strategies(game: Game | None, options: argparse.Namespace) -> Result:
     """The named strategies and, for a game, what they are worth."""
     parse_objective(options.objective)
@@ -193,7 +178,7 @@ def strategies(game: Game | None, options: argparse.Namespace) -> Result:
 
 def play(game: Game, options: argparse.Namespace) -> None:
     """Play in the terminal: a turn, or a round against strategies; with a coach who knows what every choice costs."""
-    opponents = [(name, _player(game, name)) for name in options.against]
+    opponents = [(name, player(game, name)) for name in options.against]
     if not opponents and (values := board_values(game, options)):
         check_integer("seat", options.seat, 1, 1)
         return play_alone(BoardTables(values), options.coach, options.seed)
@@ -206,19 +191,15 @@ def play(game: Game, options: argparse.Namespace) -> None:
 def tables(game: Game, options: argparse.Namespace) -> Result:
     """Write every table and picture of a game into a folder, and a page that shows them all."""
     files = write_book(game, options.out, force=options.force, progress=lambda name: print(name, file=sys.stderr))
-    return {**_named(game), "out": options.out, "files": files}
+    return {**named(game), "out": options.out, "files": files}
 
 
-def _about_round(rules: Round) -> Result:
-    shown = {name: getattr(rules, name) for name in ("players", "ties", "shut_wins", "may_stop")}
-    return {**_named(rules.game), **shown}
-
-
-def _named(game: Game) -> Result:
+def named(game: Game) -> Result:
+    """What every result says of its game."""
     return {"game": game.name, "rules": asdict(game), "title": title(game)}  # type: ignore[call-overload]
 
 
-def _player(game: Game, name: str) -> str | Policy:
+def player(game: Game, name: str) -> str | Policy:
     """A strategy by name, or a saved policy by its file."""
     return load_policy(name, game) if name.endswith(".npz") else name
 
@@ -230,4 +211,4 @@ def _policy(game: Game, options: argparse.Namespace, illegal: str = "raise") -> 
 
 
 def _about(game: Game, options: argparse.Namespace) -> Result:
-    return {**_named(game), "objective": options.objective, "unit": parse_objective(options.objective).unit}
+    return {**named(game), "objective": options.objective, "unit": parse_objective(options.objective).unit}

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, NoReturn
 
-from stb_gym import GAMES, STRATEGIES, answers, box_answers, show
+from stb_gym import GAMES, STRATEGIES, answers, box_answers, round_answers, show
 from stb_gym.game import ILLEGAL, Game, check_choice, make_game, own_rules
 from stb_gym.hand import ONE_DIE
 from stb_gym.matching import MATCHES
@@ -91,6 +91,8 @@ def _parser() -> argparse.ArgumentParser:
     solving.add_argument("--worst", action="store_true", help="the worst play instead of the best")
     solving.add_argument("--exact", action="store_true", help="compute in fractions")
     solving.add_argument("--out", metavar="FILE", help="save the value of every board (Shut the Box, throws as sums)")
+    certifying = command(answers.certify, show.certify, objective, json_too)
+    certifying.add_argument("--out", metavar="FILE", help="save the values of all states in fractions")
     evaluating = command(answers.evaluate, show.evaluate, who, objective, json_too)
     how = "illegal actions of a policy: raise refuses it (default), end ends the turn with the worst score"
     evaluating.add_argument("--illegal", default="raise", metavar="|".join(ILLEGAL), help=how)
@@ -110,15 +112,15 @@ def _parser() -> argparse.ArgumentParser:
         "metavar": "A,B",
         "help": f"one for each seat; {STRATEGY_NAMES}; or files of saved policies (.npz)",
     }
-    rounds = command(answers.round, show.round, round_rules, json_too)
+    rounds = command(round_answers.round, show.round, round_rules, json_too)
     rounds.add_argument("--players", type=int, metavar="N", help="default 2, or as many as there are strategies")
     rounds.add_argument("--strategies", **line_up)
-    tournaments = command(answers.tournament, show.tournament, json_too)
+    tournaments = command(round_answers.tournament, show.tournament, json_too)
     tournaments.add_argument("--strategies", required=True, **line_up)
     tournaments.add_argument("--ends", default="first-to", metavar="|".join(TOURNAMENTS), help="default first-to")
     tournaments.add_argument("--limit", type=int, metavar="N", help="default 100, or 45 for out-at")
     tournaments.add_argument("--ties", default="split", metavar="|".join(TIES), help="who wins a tie (default split)")
-    matching = command(answers.match, show.match, round_rules, json_too)
+    matching = command(round_answers.match, show.match, round_rules, json_too)
     matching.add_argument("--strategies", required=True, **line_up)
     matching.add_argument("--rounds", type=int, default=20, metavar="N", help="default 20")
     playing = command(answers.play, None, round_rules, objective, values)

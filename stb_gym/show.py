@@ -25,6 +25,21 @@ def solve(result: Result) -> str:
     return f"{_title(result)}\n\n{table(rows)}\n\n{table([('first roll', 'value'), *first_rolls])}"
 
 
+def certify(result: Result) -> str:
+    """What is certain of a solution."""
+    rows = [
+        ("perfect play", _value(result, result["value"])),
+        ("exactly", result["fraction"]),
+        ("Bellman equation", f"holds at all {result['states']:,} states and {result['nodes']:,} nodes"),
+        ("largest error of floats", f"{result['largest_error']:.2g}"),
+        ("as a share of the value", f"{result['largest_relative_error']:.2g}"),
+        ("optimal actions of floats", "the same" if result["optimal_actions_agree"] else "NOT the same"),
+        ("SHA-256 of all values", result["sha256"]),
+        *([("values saved in", result["out"])] if "out" in result else []),
+    ]
+    return f"{_title(result)}\n\n{table(rows)}"
+
+
 def evaluate(result: Result) -> str:
     """What `stb-gym evaluate` found."""
     rows = [
@@ -185,6 +200,17 @@ def counter(words: str) -> Callable[[int, int], None]:
         if now - began > 2 and (now - last > 1 or done == of):
             last = now
             print(f"\r{words}: {done:,} of {of:,}", end="\n" if done == of else "", file=sys.stderr, flush=True)
+
+    return tell
+
+
+def news() -> Callable[[str], None]:
+    """A function to be told what is done; after two seconds it tells people."""
+    began = time.monotonic()
+
+    def tell(words: str) -> None:
+        if time.monotonic() - began > 2:
+            print(words, file=sys.stderr)
 
     return tell
 

@@ -74,9 +74,10 @@ def edge_loss(tables: TurnTables, state_utility: NDArray[Any], node_utility: NDA
 
 def optimal_edges(tables: TurnTables, state_utility: NDArray[Any], node_utility: NDArray[Any]) -> NDArray[np.bool_]:
     """[E, *K] True for every edge that is as good as the best of its node: to within TIE, or exactly in fractions."""
-    tie = 0 if state_utility.dtype == object else TIE
     best = node_utility.take(tables.edge_node, axis=0)
-    return np.asarray(abs(edge_loss(tables, state_utility, node_utility)) <= tie * abs(best), np.bool_)
+    if state_utility.dtype == object:
+        return np.asarray(state_utility.take(tables.edge_next, axis=0) == best, np.bool_)
+    return np.asarray(abs(edge_loss(tables, state_utility, node_utility)) <= TIE * abs(best), np.bool_)
 
 
 def lowest_edges(tables: TurnTables, marked: NDArray[np.bool_]) -> IntArray:

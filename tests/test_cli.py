@@ -1,5 +1,6 @@
 """The command, run as a person runs it."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -311,3 +312,14 @@ def test_values_of_every_board_in_a_file(capsys, tmp_path, monkeypatch):
     assert "objective 'score', not 'shut'" in capsys.readouterr().err
     assert main(["solve", "threes", "--out", file]) == 2
     assert "values by boards are of shut-the-box, not of Threes()" in capsys.readouterr().err
+
+
+def test_certificates(capsys, tmp_path):
+    file = tmp_path / "values.txt"
+    result = answer(capsys, "certify", "shut-the-box", "--out", str(file))
+    assert result["fraction"] == "27323400707/2448880128"
+    assert result["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert (result["states"], result["nodes"], result["optimal_actions_agree"]) == (512, 5622, True)
+    assert 0 < result["largest_relative_error"] < 1e-13
+    assert main(["certify", "threes", "--objective", "shut"]) == 0
+    assert "holds at all" in capsys.readouterr().out

@@ -18,7 +18,7 @@ ORDER = [
     {"tables"},
     {"policy", "render", "standings", "turns"},
     {"solve"},
-    {"evaluate", "strategies", "transitions", "board_values"},
+    {"evaluate", "strategies", "transitions", "board_values", "certify"},
     {"lineups", "streaming", "tournaments"},
     {"rounds"},
     {"board_tables"},
@@ -32,6 +32,7 @@ ORDER = [
     {"__init__"},
     {"box_answers"},
     {"answers"},
+    {"round_answers"},
     {"cli"},
 ]
 

@@ -17,10 +17,14 @@ SMALL = [
     ShutTheBox(tiles=5, score="count"),
     ShutTheBox(tiles=6, dice=3, faces=2),
     ShutTheBox(tiles=6),
+    ShutTheBox(tiles=5, faces=4, one_die="low-sum", first_move=3),
+    ShutTheBox(tiles=4, faces=3, one_die="any-time", score="digits", open="even", ending_roll=4),
+    ShutTheBox(tiles=5, faces=4, match="faces-or-sum", one_die="high-shut", one_die_forced=True),
     Threes(dice=1),
     Threes(dice=2, faces=2),
     Threes(dice=2, faces=8),
     Threes(dice=3),
+    Threes(dice=2, faces=4, free_face=4, moon=True),
 ]
 STANDARD = [game() for game in GAMES.values()]
 
