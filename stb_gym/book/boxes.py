@@ -1,6 +1,7 @@
 """Tables of Shut the Box alone: its boards, the largest tile kept, and the ways to shut the box."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -118,7 +119,7 @@ def ways(game: ShutTheBox) -> Table:
 
 def counting_rule(game: ShutTheBox) -> Table:
     """What is lost against the best chance to shut by leaving the most ways to shut, for boxes of every size."""
-    boxes = [replace(game, tiles=tiles) for tiles in range(1, max(LARGEST_BOX, game.tiles) + 1)]
+    boxes = list(_of_every_size(game))
     random, counting, best = (
         [evaluate(box, strategy(box, name), "shut") for box in boxes]
         for name in ("random", "most-ways", "optimal-shut")
@@ -128,10 +129,17 @@ def counting_rule(game: ShutTheBox) -> Table:
         "The chance to shut the box by random play, by always leaving the board with the most ways to shut it, and by "
         "the best play for that chance; and what counting loses of it.",
         {
-            "tiles": column("d", range(1, len(boxes) + 1)),
+            "tiles": column("d", (box.tiles for box in boxes)),
             "random": column(".4%", (play.value for play in random)),
             "most-ways": column(".4%", (play.value for play in counting)),
             "best": column(".4%", (play.value for play in best)),
             "counting loses": column(".4%", (play.regret for play in counting)),
         },
     )
+
+
+def _of_every_size(game: ShutTheBox) -> Iterator[ShutTheBox]:
+    """The same rules for all numbers of tiles that they allow."""
+    for tiles in range(1, max(LARGEST_BOX, game.tiles) + 1):
+        with suppress(ValueError):  # too few tiles for those that have to be open
+            yield replace(game, tiles=tiles)
