@@ -18,7 +18,8 @@ def round(game: Game, options: argparse.Namespace) -> Result:
     rules = Round(game, players, options.ties, options.shut_wins, options.may_stop)
     lineup = options.strategies or ["optimal"] * players
     evaluation = rules.evaluate([player(game, name) for name in lineup])
-    survival = {str(lead): chances for lead, chances in enumerate(evaluation.survival.T.tolist())}
+    leads = rules.tables.scores.tolist()
+    survival = {str(lead): chances for lead, chances in zip(leads, evaluation.survival.T.tolist(), strict=True)}
     result = {**_about_round(rules), "strategies": lineup, "seats": evaluation.seats.tolist()}
     result |= {"throws": evaluation.throws.tolist(), "survival": survival}
     if options.strategies:

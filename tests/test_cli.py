@@ -323,3 +323,13 @@ def test_certificates(capsys, tmp_path):
     assert 0 < result["largest_relative_error"] < 1e-13
     assert main(["certify", "threes", "--objective", "shut"]) == 0
     assert "holds at all" in capsys.readouterr().out
+
+
+def test_leads_are_final_scores_of_the_game(capsys):
+    odd = answer(capsys, "round", "shut-the-box", "--tiles", "4", "--start-open", "odd")
+    assert odd["survival"].keys() == {"0", "1", "3", "4"}
+    assert odd["survival"]["0"] == [1, 1]
+    moon = answer(capsys, "round", "threes", "--dice", "2", "--moon")["survival"]
+    assert list(moon)[:2] == ["-1", "0"]
+    assert moon["-1"] == [1, 1]
+    assert moon["0"] == [1, pytest.approx(1 - 1 / 36)]  # a moon after it
