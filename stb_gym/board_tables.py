@@ -12,7 +12,8 @@ import numpy as np
 
 from stb_gym.board_values import BoardValues
 from stb_gym.game import rolls
-from stb_gym.shut_the_box import NO_MOVE, board_of
+from stb_gym.matching import board_of
+from stb_gym.shut_the_box import NO_MOVE
 from stb_gym.turn_arrays import TurnArrays
 
 

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from stb_gym.files import write_aside
 from stb_gym.game import check_integer, make_game
+from stb_gym.matching import board_of
 from stb_gym.objectives import Objective, parse_objective
-from stb_gym.shut_the_box import ShutTheBox, board_of
+from stb_gym.shut_the_box import ShutTheBox
 from stb_gym.solve import TIE
 
 FIRST_LINE = "stb-gym board values 1 {:08d} {:08x}\n"  # length and CRC-32 of the header

@@ -4,9 +4,10 @@ Each way is a function of a roll, as the rules see it, and of the tiles that are
 tiles, each in ascending order. Whether they are still open is another question.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 Tiles = tuple[int, ...]
 MOST_SETS = 2**16
@@ -63,6 +64,36 @@ def sets_to_shut(match: str, rolls: list[Tiles], tiles: Tiles) -> list[list[Tile
     if match == "sum" and _sets_up_to(highest, tiles) > MOST_SETS:
         raise ValueError(f"more than {MOST_SETS:,} sets of {len(tiles)} tiles add up to at most {highest}: too many")
     return [sorted(MATCHES[match](roll, tiles), key=in_order) for roll in rolls]
+
+
+def match_table(
+    fitting: list[list[Tiles]], sets: list[Tiles], first_move: int | None, first_throw: bool
+) -> NDArray[np.int64]:
+    """Which rolls may shut which sets of tiles.
+
+    Args:
+        fitting: [R] the sets that each roll may shut.
+        sets: all of them, in order.
+        first_move: a tile that the first move must shut, or None.
+        first_throw: whether the first throw of a turn is with these dice.
+
+    Returns:
+        [5, M] each: rolls, places in `sets`, the same sets as boards, whether they may be shut first, and whether later
+        in a turn. A first roll that may shut nothing shuts no tiles, in the place after all sets.
+    """
+    place = {tiles: number for number, tiles in enumerate(sets)}
+    rows = []
+    for roll, fits in enumerate(fitting):
+        first = [first_move is None or first_move in tiles for tiles in fits]
+        rows += [(roll, place[tiles], board_of(tiles), may, True) for tiles, may in zip(fits, first, strict=True)]
+        if first_throw and not any(first):
+            rows.append((roll, len(sets), 0, True, False))
+    return np.array(rows, np.int64).reshape(-1, 5).T
+
+
+def board_of(tiles: Iterable[int]) -> int:
+    """The bit mask of a board with just these tiles open."""
+    return sum(1 << int(tile) - 1 for tile in tiles)
 
 
 def in_order(tiles: Tiles) -> tuple[int, Tiles]:

@@ -3,7 +3,7 @@
 `held` is the board as a bit mask: bit i set means that tile i + 1 is open.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from stb_gym.game import Edges, IntArray, check_choice, check_integer, check_names, integers, rolls, rules_in_words
 from stb_gym.hand import ONE_DIE, Hand
-from stb_gym.matching import BY_SUM, MATCHES, in_order, sets_to_shut
+from stb_gym.matching import BY_SUM, MATCHES, board_of, in_order, match_table, sets_to_shut
 from stb_gym.variants import OPEN, VARIANTS
 
 NO_MOVE: tuple[int, ...] = ()
@@ -180,24 +180,11 @@ class ShutTheBox:
 
     @cached_property
     def _matches(self) -> dict[int, IntArray]:
-        """Which rolls may shut which sets of tiles, for every number of dice thrown.
-
-        [5, M] each: rolls, sets, the same as boards, whether they may be shut first, and whether later in a turn. A
-        first roll that may shut nothing shuts no tiles.
-        """
-        found: dict[int, IntArray] = {}
-        place = {tiles: number for number, tiles in enumerate(self._sets)}
-        for dice, fitting in self._fitting.items():
-            rows = []
-            for roll, sets in enumerate(fitting):
-                first = [self.first_move is None or self.first_move in tiles for tiles in sets]
-                rows += [
-                    (roll, place[tiles], board_of(tiles), may, True) for tiles, may in zip(sets, first, strict=True)
-                ]
-                if dice == self.dice and not any(first):
-                    rows.append((roll, len(place), 0, True, False))
-            found[dice] = np.array(rows, np.int64).reshape(-1, 5).T
-        return found
+        """The `match_table` of every number of dice thrown."""
+        return {
+            dice: match_table(fitting, self._sets, self.first_move, dice == self.dice)
+            for dice, fitting in self._fitting.items()
+        }
 
     def edges(self, held: IntArray, dice: int) -> Edges:
         if dice == 0:
@@ -277,8 +264,3 @@ class ShutTheBox:
     def describe_move(self, action: int) -> dict[str, Any]:
         dice = self.dice_after[action]
         return {"tiles": list(self.moves[action]), **({"dice": dice} if dice else {})}
-
-
-def board_of(tiles: Iterable[int]) -> int:
-    """The bit mask of a board with just these tiles open."""
-    return sum(1 << int(tile) - 1 for tile in tiles)

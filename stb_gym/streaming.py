@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from stb_gym.board_values import BoardValues, tile_places
 from stb_gym.game import IntArray, own_rules, rolls
-from stb_gym.matching import BY_SUM
+from stb_gym.matching import BY_SUM, board_of
 from stb_gym.objectives import Objective, parse_objective
-from stb_gym.shut_the_box import ShutTheBox, board_of
+from stb_gym.shut_the_box import ShutTheBox
 
 COLUMN_TILES = 12  # 4096 columns: the arrays of a row fit the cache, and hardly any is so short that calls cost more
 PROGRESS_CALLS = 64
