@@ -99,7 +99,7 @@ class RoundEvaluation:
 
     @cached_property
     def survival(self) -> NDArray[np.float64]:
-        """[players, T] the chance that one who leads, with each final score, is not beaten by the last 0, 1 ... players."""
+        """[players, T] the chance that who leads with each final score is not beaten by the last 0, 1 ... players."""
         stands = self._after_each(np.ones(len(self.standings.lead)))
         return np.minimum(np.stack(stands[::-1])[:, self.standings.holders == 1], 1)  # rounding may pass 1
 

@@ -188,7 +188,7 @@ class RoundSolution:
 
     @property
     def survival(self) -> NDArray[np.float64]:
-        """[players, T] the chance that one who leads, with each final score, is not beaten by the last 0, 1 ... players."""
+        """[players, T] the chance that who leads with each final score is not beaten by the last 0, 1 ... players."""
         return self.evaluation.survival
 
     def policy(self, standing: Standing) -> Policy:
