@@ -25,7 +25,7 @@ BENCHMARKS: dict[Name, Callable[[], Iterator[Comparison]]] = {
     "training": training,
 }
 PACKAGES = ("numpy", "gymnasium", "torch", "stable-baselines3", "sb3-contrib", "quantecon", "envpool")
-LAYOUT = "{:<38}{:>15}  {:<29}{:>15}  {:>6}  {:<15} {}"
+LAYOUT = "{:<38}{:>16}  {:<29}{:>16}  {:>6}  {:<15} {}"
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ def row(result: Result) -> str:
     comparison, ratios = result.comparison, result.ratios
     ours = quantity(result.ours, comparison.unit)
     theirs = quantity(result.theirs, comparison.unit) if result.theirs else ""
-    ratio = f"{median(ratios):.3g}" if ratios else ""
-    spread = f"({min(ratios):.3g} - {max(ratios):.3g})" if ratios else ""
+    ratio = figures(median(ratios)) if ratios else ""
+    spread = f"({figures(min(ratios))} - {figures(max(ratios))})" if ratios else ""
     if comparison.peer and not ratios:
         theirs = "not installed"
     return LAYOUT.format(comparison.name, ours, comparison.peer, theirs, ratio, spread, bar(result)).rstrip()
@@ -92,16 +92,21 @@ def quantity(seconds: list[float], unit: str) -> str:
         return f"{1000 * median(seconds):.3g} ms"
     rate = 1 / median(seconds)
     scale, prefix = (1e6, "M") if rate >= 1e6 else (1e3, "k")
-    return f"{rate / scale:.3g} {prefix} steps/s"
+    return f"{rate / scale:.3g} {prefix} {unit}"
+
+
+def figures(ratio: float) -> str:
+    """A ratio to three figures, and never as a power of ten."""
+    return f"{float(f'{ratio:.3g}'):.10g}"
 
 
 def to_json(result: Result) -> dict[str, Any]:
-    """A result with all its rounds; times in seconds per call or per step."""
+    """A result with all its rounds; times in seconds per call, step or action."""
     comparison = result.comparison
     return {
         "name": comparison.name,
         "peer": comparison.peer or None,
-        "seconds_per": "call" if comparison.unit == "ms" else "step",
+        "seconds_per": "call" if comparison.unit == "ms" else comparison.unit.removesuffix("s/s"),
         "ours_median": median(result.ours),
         "theirs_median": median(result.theirs) if result.theirs else None,
         "ratio_median": median(result.ratios) if result.ratios else None,

@@ -1,7 +1,8 @@
 """The environments against Gymnasium's and EnvPool's.
 
 Ours answer more than the peers do: a step checks that the action is legal and returns the mask of the legal ones.
-Actions are made ahead: ours are looked up in a table of legal actions by node, the peers' are random.
+Actions are made ahead: random ones, ours among the legal. In SAME_STEP mode a step is a move in every game, while in
+NEXT_STEP mode about a quarter of them only begin a turn.
 """
 
 import itertools
@@ -21,13 +22,15 @@ STEPS = 2000
 
 
 def vector() -> Iterator[Comparison]:
-    """Steps of many environments at once; only `step` is timed."""
-    for games, least_ratio in ((GAMES, 1.5), (256, None), (65536, None)):
+    """Steps of many environments at once, of which only `step` is timed, and random legal actions for all of them."""
+    for games, least_ratio in ((256, None), (GAMES, 2), (65536, 2)):
         name, peer = f"vector step, {games} games", "Gymnasium CartPole-v1"
         yield Comparison(name, "steps/s", _ours(games), peer, _cart_pole(games), least_ratio)
     yield Comparison(f"vector step, {GAMES} games", "steps/s", _ours(GAMES), "EnvPool Taxi-v3", _taxi(GAMES), 30)
-    same_step = _ours(GAMES, autoreset_mode="SameStep")
-    yield Comparison(f"vector step, {GAMES} games, SAME_STEP", "steps/s", same_step, "ours, NEXT_STEP", _ours(GAMES))
+    for games in (GAMES, 65536):
+        name, same_step = f"vector step, {games} games, SAME_STEP", _ours(games, autoreset_mode="SameStep")
+        yield Comparison(name, "steps/s", same_step, "ours, NEXT_STEP", _ours(games), 0.7)
+    yield from _sampling(GAMES)
 
 
 def scalar() -> Iterator[Comparison]:
@@ -49,8 +52,23 @@ def legal_actions(games: Any) -> NDArray[np.int64]:
 def _ours(count: int, **options: Any) -> Timer:
     games: Any = gym.make_vec(OURS, count, **options)
     games.reset(seed=0)
-    legal = legal_actions(games)
-    return timer(games.step, lambda: legal[games._node], units=count)
+    return timer(games.step, games.legal_sample, units=count)
+
+
+def _sampling(count: int) -> Iterator[Comparison]:
+    """Random legal actions of games in their midst, against the masks of the same games, made ahead."""
+    games: Any = gym.make_vec(OURS, count)
+    games.reset(seed=0)
+    for _ in range(TURNS_AHEAD):
+        games.step(games.legal_sample())
+    masks, random = games.action_masks(), np.random.default_rng(0)
+    rows = tuple(masks.view(np.int8))
+    name, ours = f"legal actions, {count} games", timer(lambda _: games.legal_sample(), units=count)
+    for peer, call, least_ratio in (
+        ("Gymnasium sample(mask=...)", lambda _: games.action_space.sample(mask=rows), 30),
+        ("NumPy over the masks", lambda _: (random.random(masks.shape) * masks).argmax(axis=1), None),
+    ):
+        yield Comparison(name, "actions/s", ours, peer, timer(call, units=count), least_ratio)
 
 
 def _cart_pole(count: int) -> Timer:

@@ -18,7 +18,7 @@ class Comparison:
 
     Attributes:
         name: what is timed.
-        unit: "ms" of a call, or "steps/s".
+        unit: "ms" of a call, or a rate: "steps/s", "actions/s".
         ours: does the work of a round and returns the seconds that one unit of it took.
         peer: the name of the peer, or "" if there is none.
         theirs: the same as `ours` for the peer, None if there is none or it is not installed.

@@ -65,6 +65,18 @@ class Transitions:
         """
         return (self.next_state * self.throws).data, self.node_of_throw.ravel().data, _Nodes(self), self.actions
 
+    @cached_property
+    def choices(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The legal actions of all nodes in a row, to choose from.
+
+        Returns:
+            [N + 1] where those of a node begin; [N + 1] how many there are; and [E + 1] the actions, of which the last
+            is 0: there, with a count of 0, are the nodes at which the turn is over.
+        """
+        start = self.tables.edge_start
+        first = np.append(np.where(self.over[:-1], start[-1], start[:-1]), start[-1])
+        return first, np.append(np.diff(start), 0), np.append(self.tables.edge_action, 0)
+
     def beginnings(self, where: Mapping[str, Any]) -> tuple[int, IntArray]:
         """A state named by a person's words, and the throws there that lead to the named roll or leave a legal move.
 

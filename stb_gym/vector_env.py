@@ -27,7 +27,9 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
     autoreset modes of Gymnasium are offered:
 
     - NEXT_STEP: the step after the end begins a new turn, whatever the action;
-    - SAME_STEP: the step that ends a turn begins a new one; its end, with the score, is in `final_obs`, `final_info`;
+    - SAME_STEP: the step that ends a turn begins a new one; its end, with the score, is in `final_obs`, `final_info`.
+      `final_obs` [B, O] is what every move led to: of a game that goes on, the observation that the step returns.
+      The `action_mask` of `final_info`, all 0, is read-only;
     - DISABLED: finished games are begun anew by `reset(options={"reset_mask": mask})`; until then a step raises.
 
     Attributes:
@@ -68,6 +70,7 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
         self._throw = np.zeros(num_envs, np.int64)
         self._node: IntArray = np.full(num_envs, self.transitions.tables.nodes)
         self._begun = False
+        self._choices: np.random.Generator | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -78,11 +81,13 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
             ValueError: if `options` names no position of the game, or one without a legal move, or the mask is none.
         """
         super().reset(seed=seed)
+        if seed is not None:
+            self._choices = None
         where = dict(options or {})
         chosen = where.pop("reset_mask", np.ones(self.num_envs, np.bool_))
         if not isinstance(chosen, np.ndarray) or chosen.dtype != np.bool_ or chosen.shape != (self.num_envs,):
             raise ValueError(f"reset_mask must be an array of {self.num_envs} booleans")
-        self._begin(np.flatnonzero(chosen), where)
+        self._begin(np.flatnonzero(chosen), *(self.transitions.beginnings(where) if where else self._first_throws))
         self._begun = True
         masks = self.transitions.action_mask.take(self._node, axis=0)
         return self.transitions.observation.take(self._node, axis=0), {
@@ -97,22 +102,22 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
             ValueError: if an action is outside the action space, or is illegal and `illegal` is "raise".
             RuntimeError: before the first reset, or if a game is over and the autoreset mode is DISABLED.
         """
-        tables, actions = self.transitions, np.asarray(actions)
-        self._check(actions)
-        state = tables.next_state.take(self._node * tables.actions + actions.astype(np.int64, copy=False))
+        tables, actions = self.transitions, self._checked(np.asarray(actions))
+        state = tables.next_state.take(self._node * tables.actions + actions)
         if self.illegal == "raise" and (state == tables.tables.states).any():
             game = int((state == tables.tables.states).argmax())
             where = tables.tables.describe_node(int(self._node[game]))
             raise ValueError(f"action {actions[game]} of game {game} is illegal at {where}")
         self._throw = self.np_random.integers(tables.throws, size=self.num_envs)
-        self._node = tables.node_of_throw.take(state * tables.throws + self._throw)
+        # Of the type of an index, so that the gathers below need not convert it one by one.
+        self._node = tables.node_of_throw.take(state * tables.throws + self._throw).astype(np.intp)
         over, reward = tables.over.take(self._node), tables.reward.take(self._node)
         if self.autoreset_mode != AutoresetMode.SAME_STEP:
             infos = self._scores(self._node, over)
         else:
-            ended = np.flatnonzero(over)
-            infos = self._final_infos(over, ended) if len(ended) else {}
-            self._begin(ended, {})
+            (ended,) = over.nonzero()
+            infos = self._final_infos(over) if len(ended) else {}
+            self._begin(ended, *self._first_throws)
         infos["action_mask"] = tables.action_mask.take(self._node, axis=0)
         infos["_action_mask"] = np.ones(self.num_envs, np.bool_)
         observation = tables.observation.take(self._node, axis=0)
@@ -121,11 +126,27 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
     @property
     def nodes(self) -> IntArray:
         """[B] the nodes of the last observations, in the arrays of the game."""
-        return self._node
+        return self._node.copy()
 
     def action_masks(self) -> NDArray[np.bool_]:
         """[B, A] True = legal: the masks of the last infos, as sb3-contrib asks for them."""
         return self.transitions.action_mask.take(self._node, axis=0).view(np.bool_)
+
+    def legal_sample(self) -> IntArray:
+        """[B] a random action for each game, every legal one with the same probability; 0 where the game is over.
+
+        The choices have random numbers of their own, which `reset(seed=...)` seeds too: they change no throw.
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        if not self._begun:
+            raise RuntimeError("no game has begun: call reset()")
+        if self._choices is None:
+            (self._choices,) = self.np_random.spawn(1)
+        first, count, action = self.transitions.choices
+        chosen = self._choices.random(self.num_envs) * count.take(self._node)
+        return action.take(first.take(self._node) + chosen.astype(np.intp))
 
     def snapshot(self) -> dict[str, Any]:
         """The games as they stand and the dice to come, as arrays and what JSON can hold; see `restore`."""
@@ -156,25 +177,26 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
         games = zip(self._node.tolist(), self._throw.tolist(), strict=True)
         return tuple(draw(self.transitions, node, throw, self.render_mode) for node, throw in games)
 
-    def _check(self, actions: NDArray[Any]) -> None:
+    def _checked(self, actions: NDArray[Any]) -> NDArray[np.int64]:
         if not self._begun:
             raise RuntimeError("no game has begun: call reset()")
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(
                 f"actions must be {self.num_envs} integers, not shape {actions.shape} of type {actions.dtype}"
             )
-        if actions.min() < 0 or actions.max() >= self.transitions.actions:
+        indices = actions.astype(np.int64, copy=False)
+        if indices.view(np.uint64).max() >= self.transitions.actions:  # seen so, a negative number is a large one
             wrong = actions[(actions < 0) | (actions >= self.transitions.actions)][0]
             raise ValueError(f"actions must be from 0 to {self.transitions.actions - 1}, not {wrong}")
         if self.autoreset_mode == AutoresetMode.DISABLED and self.transitions.over[self._node].any():
             raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}) on the games that are')
+        return indices
 
-    def _begin(self, games: IntArray, where: dict[str, Any]) -> None:
+    def _begin(self, games: IntArray, state: int, throws: IntArray) -> None:
         """Throw for some games at their first state."""
-        state, throws = self.transitions.beginnings(where) if where else self._first_throws
-        throw = throws[self.np_random.integers(len(throws), size=len(games))]
+        throw = throws.take(self.np_random.integers(len(throws), size=len(games)))
         self._throw[games] = throw
-        self._node[games] = self.transitions.node_of_throw[state, throw]
+        self._node[games] = self.transitions.node_of_throw[state].take(throw)
 
     def _scores(self, node: IntArray, over: NDArray[np.bool_]) -> dict[str, Any]:
         return {
@@ -184,16 +206,12 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
             "_illegal_action": over.copy(),
         }
 
-    def _final_infos(self, over: NDArray[np.bool_], ended: IntArray) -> dict[str, Any]:
-        """How the games ended that are over; `final_obs` holds their observations, and None for the other games."""
-        final_obs = np.full(self.num_envs, None, object)
-        rows = self.transitions.observation.take(self._node[ended], axis=0)
-        final_obs[ended] = np.fromiter(rows, object, len(rows))
-        final_info = {
-            **self._scores(self._node, over),
-            "action_mask": np.zeros((self.num_envs, self.transitions.actions), np.int8),
-            "_action_mask": over.copy(),
-        }
+    def _final_infos(self, over: NDArray[np.bool_]) -> dict[str, Any]:
+        """How the games ended that are over, before they begin anew."""
+        # One zero, to be read in every place: new rows of zeros in each step could take longer than all the rest.
+        none_legal = np.ndarray((self.num_envs, self.transitions.actions), np.int8, b"\0", strides=(0, 0))
+        final_info = {**self._scores(self._node, over), "action_mask": none_legal, "_action_mask": over.copy()}
+        final_obs = self.transitions.observation.take(self._node, axis=0)
         return {"final_obs": final_obs, "_final_obs": over.copy(), "final_info": final_info, "_final_info": over.copy()}
 
 

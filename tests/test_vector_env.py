@@ -1,10 +1,13 @@
 """The vector environments: many games that end at different times, every transition against the arrays."""
 
+import copy
+import itertools
 import json
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode
 from scipy import stats
 
@@ -85,7 +88,7 @@ def test_same_step_begins_anew_at_once_and_tells_the_end(name, options):
                 assert tables.node_state[after[game]] == tables.start
                 check_end(env, last, reward[game], info["final_info"]["final_score"][game])
             else:
-                assert info["final_obs"][game] is None
+                assert (info["final_obs"][game] == observation[game]).all()
                 assert reward[game] == 0
         nodes = after
 
@@ -96,6 +99,41 @@ def test_same_step_tells_of_no_end_where_there_is_none():
     _, _, terminated, _, info = env.step(np.zeros(GAMES, int))  # all keep one die of five
     assert not terminated.any()
     assert info.keys() == {"action_mask", "_action_mask"}
+
+
+@pytest.mark.parametrize("name", [BOX, THREES])
+def test_same_step_infos_are_those_of_gymnasiums_own_vector_environment(name):
+    def layout(infos):
+        if isinstance(infos, dict):
+            return {key: layout(value) for key, value in infos.items()}
+        return infos.shape, infos.dtype
+
+    gymnasiums = gym.make_vec(name, 2, vectorization_mode="sync", vector_kwargs={"autoreset_mode": "SameStep"})
+    layouts = []
+    for env in (gymnasiums, gym.make_vec(name, 2, autoreset_mode="SameStep")):
+        _, info = env.reset(seed=0)
+        *_, info = env.step(np.array([info["action_mask"][0].argmax(), env.single_action_space.n - 1]))
+        ended = info.pop("final_obs")[info["_final_obs"]]
+        layouts.append((layout(info), layout(ended[-1])))
+    assert layouts[0] == layouts[1]
+
+
+def test_gymnasium_tells_each_game_how_it_ended():
+    env = gym.wrappers.vector.DictInfoToList(
+        gym.wrappers.vector.RecordEpisodeStatistics(make(BOX, AutoresetMode.SAME_STEP))
+    )
+    env.reset(seed=1)
+    ended = 0
+    for _ in range(6):
+        _, reward, terminated, _, infos = env.step(env.unwrapped.legal_sample())
+        for info, points, over in zip(infos, reward, terminated, strict=True):
+            assert ("final_obs" in info) == ("final_info" in info) == over
+            if over:
+                last = env.unwrapped.node(info["final_obs"])
+                assert not env.unwrapped.transitions.action_mask[last].any()
+                assert info["final_info"]["final_score"] == env.unwrapped.transitions.final_score[last] == -points
+                ended += 1
+    assert ended > GAMES
 
 
 @pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
@@ -142,6 +180,86 @@ def test_same_seed_same_games_and_games_differ(mode):
     assert len(np.unique(runs[0][1], axis=0)) > 20
     env = make(BOX, mode)
     assert (env.reset(seed=9)[0] != runs[0][0]).any()
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_the_throws_of_a_seed_stay_as_they_are(mode):
+    env = make(THREES, mode)
+    env.reset(seed=8)
+    dice, throws = np_random(8)[0], 6**5
+    assert (env.snapshot()["throw"] == dice.integers(throws, size=GAMES)).all()
+    for _ in range(10):
+        *_, over, _, _ = env.step(env.legal_sample())
+        expected = dice.integers(throws, size=GAMES)
+        if mode == AutoresetMode.SAME_STEP:
+            expected[over] = dice.integers(throws, size=over.sum())
+        assert (env.snapshot()["throw"] == expected).all()
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
+def test_sampled_actions_are_legal_and_0_where_a_game_is_over(name, options, mode):
+    env = make(name, mode, **options)
+    _, info = env.reset(seed=1)
+    finished = 0
+    for _ in range(40):
+        actions, over = env.legal_sample(), ~info["action_mask"].any(axis=1)
+        assert env.action_space.contains(actions)
+        assert info["action_mask"][~over, actions[~over]].all()
+        assert not actions[over].any()
+        finished += over.sum()
+        if mode == AutoresetMode.DISABLED and over.any():
+            _, info = env.reset(options={"reset_mask": over})
+        else:
+            *_, info = env.step(actions)
+    assert (finished == 0) == (mode == AutoresetMode.SAME_STEP)
+
+
+def test_every_legal_action_of_a_node_is_sampled_alike():
+    tables, each = compile_game(ShutTheBox(tiles=6)), 3000
+    nodes = np.repeat(tables.decisions, each)
+    env = gym.make_vec(BOX, len(nodes), tiles=6)
+    env.reset(seed=3)
+    env.restore(env.snapshot() | {"node": nodes})
+    counts = np.bincount(nodes * tables.actions + env.legal_sample(), minlength=tables.nodes * tables.actions)
+    seen, expected = counts[tables.edge_node * tables.actions + tables.edge_action], each * tables.uniform
+    assert seen.sum() == len(nodes)
+    surprise, free = ((seen - expected) ** 2 / expected).sum(), len(seen) - len(tables.decisions)
+    assert free > 100
+    assert 1e-3 < stats.chi2.sf(surprise, free) < 1 - 1e-3
+
+
+def test_sampled_actions_are_independent_of_the_throws():
+    env = gym.make_vec(THREES, 20_000)
+    env.reset(seed=3)
+    throws, actions = env.snapshot()["throw"], env.legal_sample()
+    for some in (throws, throws[::2], throws[1::2]):  # two throws take the bits of one action
+        together, _, _ = np.histogram2d(some, actions[: len(some)], (6, 5))
+        assert stats.contingency.chi2_contingency(together).pvalue > 1e-3
+
+
+def test_sampling_actions_changes_no_throw():
+    env, twin = make(BOX, AutoresetMode.SAME_STEP), make(BOX, AutoresetMode.SAME_STEP)
+    _, info = env.reset(seed=3)
+    twin.reset(seed=3)
+    for _ in range(10):
+        env.legal_sample()
+        actions = info["action_mask"].argmax(axis=1)
+        observation, *_, info = env.step(actions)
+        assert (observation == twin.step(actions)[0]).all()
+    assert env.snapshot()["random"] == twin.snapshot()["random"]
+
+
+def test_the_seed_of_a_reset_seeds_the_sampled_actions_too():
+    env = gym.make_vec(THREES, 1000)
+    samples = []
+    for seed in (3, 3, 4, None):
+        env.reset(seed=seed)
+        samples.append(env.legal_sample())
+    assert (samples[0] == samples[1]).all()
+    for other in (samples[2], samples[3], env.legal_sample()):
+        assert (samples[0] != other).mean() > 0.7
+    assert (samples[2] != samples[3]).mean() > 0.7
 
 
 @pytest.mark.parametrize(("name", "game"), [(BOX, ShutTheBox()), (THREES, Threes())])
@@ -242,8 +360,10 @@ def test_actions_may_be_of_any_integer_type(kind):
 
 
 def test_games_that_have_not_begun_cannot_be_played():
-    with pytest.raises(RuntimeError, match=r"no game has begun: call reset\(\)"):
-        make(BOX, AutoresetMode.NEXT_STEP).step(np.zeros(GAMES, int))
+    env = make(BOX, AutoresetMode.NEXT_STEP)
+    for call in (lambda: env.step(np.zeros(GAMES, int)), env.legal_sample):
+        with pytest.raises(RuntimeError, match=r"no game has begun: call reset\(\)"):
+            call()
 
 
 def test_reset_begins_where_it_is_told():
@@ -256,14 +376,32 @@ def test_reset_begins_where_it_is_told():
             env.reset(options={"reset_mask": mask})
 
 
-def test_what_a_step_returns_stays_as_it_is():
-    env = make(BOX, AutoresetMode.NEXT_STEP)
-    player = random_player(env)
-    observation, info = env.reset(seed=0)
-    before, mask = observation.copy(), info["action_mask"].copy()
-    env.step(player(observation))
-    assert (observation == before).all()
-    assert (info["action_mask"] == mask).all()
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_what_is_handed_out_is_the_callers_own(mode):
+    def arrays(given):
+        if isinstance(given, np.ndarray):
+            return [given]
+        parts = given.values() if isinstance(given, dict) else given
+        return [array for part in parts for array in arrays(part)]
+
+    env, twin = make(BOX, mode), make(BOX, mode)
+    given, expected, kept = env.reset(seed=0), twin.reset(seed=0), []
+    for _ in range(8):
+        given = *given, env.nodes, env.action_masks(), env.legal_sample()
+        expected = *expected, twin.nodes, twin.action_masks(), twin.legal_sample()
+        np.testing.assert_equal(given, expected)
+        assert not any(itertools.starmap(np.may_share_memory, itertools.combinations(arrays(expected), 2)))
+        kept.append((expected, copy.deepcopy(expected)))
+        for array in arrays(given):
+            if array.flags.writeable:
+                array.fill(1)
+        if mode == AutoresetMode.DISABLED:
+            for games in (env, twin):
+                games.reset(options={"reset_mask": ~expected[-2].any(axis=1)})
+        actions = twin.action_masks().argmax(axis=1)
+        given, expected = env.step(actions), twin.step(actions)
+    for handed_out, then in kept:
+        np.testing.assert_equal(handed_out, then)
 
 
 def test_spaces_metadata_and_rendering():
