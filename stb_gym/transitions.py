@@ -1,7 +1,8 @@
 """A game and an objective as dense tables: what the environments step through, one row per node."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 
 from stb_gym.game import Game, IntArray, rolls
 from stb_gym.objectives import parse_objective
-from stb_gym.tables import TurnTables, compile_game
+from stb_gym.shut_the_box import ShutTheBox
+from stb_gym.tables import TurnTables, compile_game, fits
 
 LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_state` alone
 
@@ -119,11 +121,13 @@ def transitions(game: Game, objective: str) -> Transitions:
         ValueError: if the tables would be larger than LARGEST_DENSE_TABLE, or there is no such objective.
     """
     utility = parse_objective(objective)
+    if not _fits(game):
+        raise ValueError(
+            f"{game} is too large for an environment, whose tables have at most {LARGEST_DENSE_TABLE:,} entries"
+            f"{_what_fits(game)}"
+        )
     tables = compile_game(game)
     throws = len(rolls(game, game.dice).of_throw)
-    for size in (tables.states * throws, tables.nodes * tables.actions):
-        if size > LARGEST_DENSE_TABLE:
-            raise ValueError(f"an environment of {game} needs {size:,} entries; at most {LARGEST_DENSE_TABLE:,} fit")
 
     node_of_throw = np.full((tables.states + 1, throws), tables.nodes, np.int32)
     for level in tables.levels:
@@ -152,3 +156,22 @@ def transitions(game: Game, objective: str) -> Transitions:
         reward=reward,
         final_score=final_score,
     )
+
+
+def _fits(game: Game) -> bool:
+    """Whether the tables of a game have no more entries than LARGEST_DENSE_TABLE."""
+    if not fits(game):
+        return False
+    number, states = np.unique(game.states()[1], return_counts=True)
+    nodes = sum(int(count) * len(rolls(game, int(dice)).counts) for dice, count in zip(number, states, strict=True))
+    return max(int(states.sum()) * game.faces**game.dice, nodes * len(game.moves)) <= LARGEST_DENSE_TABLE
+
+
+def _what_fits(game: Game) -> str:
+    """Up to how many tiles boxes of the same rules fit, in words."""
+    if isinstance(game, ShutTheBox):
+        for tiles in range(game.tiles - 1, 0, -1):
+            with suppress(ValueError):  # too few tiles for those that have to be open
+                if _fits(replace(game, tiles=tiles)):
+                    return f"; with {tiles} tiles they fit"
+    return ""

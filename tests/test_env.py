@@ -315,3 +315,20 @@ def test_importing_the_package_registers_the_environments():
     registered = {spec.id for spec in gym.registry.values() if spec.namespace == "stb_gym"}
     assert registered == {f"stb_gym/{name}-v0" for name in stb_gym.ENVIRONMENTS}
     assert {"shut-the-box": ShutTheBox, "threes": Threes} == stb_gym.GAMES
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ({"tiles": 18}, r"ShutTheBox\(tiles=18\) is too large for an environment, .* entries; with 17 tiles they fit"),
+        ({"tiles": 24, "dice": 4, "open": [24]}, None),
+        ({"tiles": 20, "open": range(1, 21)}, r"ShutTheBox\(tiles=20, open=.* too large .* 134,217,728 entries$"),
+    ],
+)
+def test_boxes_too_large_for_an_environment_are_refused_with_what_fits(rules, message):
+    for make in (gym.make, gym.make_vec):
+        if message is None:
+            assert make(BOX, **rules).reset(seed=0)
+        else:
+            with pytest.raises(ValueError, match=message):
+                make(BOX, **rules)

@@ -348,4 +348,23 @@ def test_a_run_that_is_not_the_one_of_the_ledger_is_not_kept(folder, tmp_path, c
         policy = tmp_path / "study" / f"ppo-five-tiles-{seed}" / "policy.npz"
         stb_gym.save_policy(policy, stb_gym.ShutTheBox(tiles=5), stb_gym.strategy(stb_gym.ShutTheBox(tiles=5), "worst"))
     assert keep.main([str(tmp_path / "study"), "--presets", str(FILE), "--out", str(tmp_path / "kept")]) == 2
-    assert "is not the run that the study's" in capsys.readouterr().err
+    assert "is not of the run that the study's" in capsys.readouterr().err
+
+
+def test_policies_that_are_kept_need_their_runs_no_more(folder, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    options = ["study", "--algorithms", "afterstates", "--presets", str(FILE), "--out", "kept"]
+    shutil.copytree(folder, "study")
+    assert keep.main(options) == 0
+    files = {path: path.read_bytes() for path in Path("kept").iterdir()}
+    for run in Path("study").glob("afterstates-*"):
+        shutil.rmtree(run)
+    assert keep.main(options) == 0
+    assert {path: path.read_bytes() for path in Path("kept").iterdir()} == files
+    box = stb_gym.ShutTheBox(tiles=5)
+    stb_gym.save_policy("kept/afterstates-five-tiles.npz", box, stb_gym.strategy(box, "worst"))
+    assert keep.main(options) == 2
+    assert "afterstates-five-tiles.npz is not of the run that the study's" in capsys.readouterr().err
+    shutil.rmtree("kept")
+    assert keep.main(options) == 2
+    assert "there is no folder" in capsys.readouterr().err

@@ -10,9 +10,9 @@ from pathlib import Path
 import jinja2
 import tyro
 
-from agents.config import ALGORITHMS
+from agents.config import ALGORITHMS, Config
 from agents.presets import FILE, STANDARD, Presets, read_presets
-from stb_gym import evaluate, save_policy
+from stb_gym import Policy, evaluate, load_policy, save_policy
 from stb_gym.files import write_text
 from stb_gym.game import check_choice
 from training.compare import mistakes_in_words
@@ -65,24 +65,35 @@ def keep(study: Path, algorithms: tuple[str, ...], presets: Presets, out: Path) 
     for (algorithm, task), seeds in groupby(sorted(rows, key=_name), key=_name):
         candidates = list(seeds)
         best = min(candidates, key=lambda row: row.regret)
-        run = Run.open(study / best.run)
-        if policy_digest(run.policy()) != best.policy:
-            raise ValueError(f"{run.folder} is not the run that the study's {study / 'runs.csv'} speaks of")
-        kept.append(out / f"{algorithm}-{task}.npz")
-        save_policy(kept[-1], run.game(), run.policy())
-        command = train_command(config_of(best, study, presets), STANDARD, presets)
-        write_text(kept[-1].with_suffix(".md"), _card(run, best, kept[-1], len(candidates), command))
+        path, config = out / f"{algorithm}-{task}.npz", config_of(best, study, presets)
+        policy = _policy(study, best, path, config)
+        save_policy(path, config.task.game(), policy)
+        command = train_command(config, STANDARD, presets)
+        write_text(path.with_suffix(".md"), _card(config, policy, best, path, len(candidates), command))
+        kept.append(path)
     return kept
+
+
+def _policy(study: Path, row: Row, path: Path, config: Config) -> Policy:
+    """The greedy policy of a run: in its folder or, if that is gone, where it was kept before."""
+    folder, game = study / row.run, config.task.game()
+    kept_before = not folder.exists() and path.exists()
+    policy = load_policy(path, game, config.illegal) if kept_before else Run.open(folder).policy()
+    if policy_digest(policy) != row.policy:
+        where = path if kept_before else folder
+        raise ValueError(f"{where} is not of the run that the study's {study / 'runs.csv'} speaks of")
+    return policy
 
 
 def _name(row: Row) -> tuple[str, str]:
     return row.algorithm, row.task
 
 
-def _card(run: Run, row: Row, path: Path, seeds: int, command: list[str]) -> str:
+def _card(config: Config, policy: Policy, row: Row, path: Path, seeds: int, command: list[str]) -> str:
     """What a policy is, how it was trained, how good it is, and where it still goes wrong."""
-    game, task = run.game(), run.config.task
-    evaluation = evaluate(game, run.policy(), task.objective)
+    task = config.task
+    game = task.game()
+    evaluation = evaluate(game, policy, task.objective)
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), trim_blocks=True)
     return environment.get_template("card.md.j2").render(
         path=path,
@@ -95,7 +106,7 @@ def _card(run: Run, row: Row, path: Path, seeds: int, command: list[str]) -> str
         evaluation=evaluation,
         evaluate_command=shlex.join([*evaluate_command(task), "--policy", path.as_posix()]),
         train_command=shlex.join(command),
-        settings=", ".join(f"{name} {value}" for name, value in asdict(run.config.settings).items()),
+        settings=", ".join(f"{name} {value}" for name, value in asdict(config.settings).items()),
         sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
         mistakes=mistakes_in_words(evaluation, MISTAKES),
     )
