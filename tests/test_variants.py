@@ -62,8 +62,9 @@ def test_threes_agrees_with_the_reference_under_every_combination_of_rules():
 
 
 @pytest.mark.parametrize("game", [*BOXES[::7], *THREES], ids=str)
-def test_no_more_edges_are_made_than_was_said(game):
+def test_arrays_are_as_large_as_was_said_and_nobody_is_without_a_first_move(game):
     tables = compile_game(game)
+    assert all(tables.edges_of(node) for node in nodes_of(tables, tables.start))
     assert len(tables.edge_next) <= game.most_edges()
     assert len(np.unique(tables.observation, axis=0)) == tables.nodes
     assert (tables.observation <= game.observation_high).all()
@@ -158,3 +159,9 @@ def test_moves_are_described_with_the_dice_that_they_choose():
     ]
     forced = ShutTheBox(one_die="any-time", one_die_forced=True)
     assert forced.describe_move(forced.moves.index((1, 2))) == {"tiles": [1, 2]}
+
+
+def test_tiles_of_two_digits_are_read_in_full():
+    game = ShutTheBox(tiles=14, score="digits")
+    boards = [game.locate({"open": tiles})[0] for tiles in ([1, 2, 5], [1, 10], [9, 10, 14], range(1, 15))]
+    assert game.final_score(np.array([0, *boards])).tolist() == [0, 125, 110, 91014, 1234567891011121314]
