@@ -30,7 +30,7 @@ ALGORITHMS: dict[str, tuple[type[Any], Callable[..., Learner]]] = {
 }
 
 
-IDS = {f"stb_gym/{name}-v0": arguments for name, (_, arguments) in ENVIRONMENTS.items()}
+IDS = {name: arguments for name, (_, arguments) in ENVIRONMENTS.items()}
 
 
 @dataclass(frozen=True)

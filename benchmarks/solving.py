@@ -1,4 +1,4 @@
-"""The exact solver against QuantEcon's backward induction for discrete dynamic programs."""
+"""The exact solvers: against each other, and against QuantEcon's backward induction for discrete dynamic programs."""
 
 import itertools
 import warnings
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Comparison, Timer, installed, timer
-from stb_gym import Game, Round, ShutTheBox, Solution, Threes, compile_game, solve
+from stb_gym import Game, Round, ShutTheBox, Solution, Threes, compile_game, solve, solve_boards
 from stb_gym.game import rolls
 
 BackwardInduction = Callable[[int], NDArray[np.float64]]
@@ -24,6 +24,13 @@ def solving() -> Iterator[Comparison]:
     for game, most_seconds in ((nine, 0.3e-3), (twelve, 2e-3)):
         solve(game)
         yield Comparison(f"solve, {game.tiles} tiles", "ms", _solving(game), most_seconds=most_seconds)
+    for tiles, most_seconds in ((20, 0.7), (24, 12.0)):
+        name, by_boards = f"boards of {tiles} tiles, 4 dice", _solving_boards(ShutTheBox(tiles=tiles, dice=4))
+        yield Comparison(name, "ms", by_boards, most_seconds=most_seconds)
+    sixteen = ShutTheBox(tiles=16, dice=3)
+    solve(sixteen)
+    name, by_boards = "boards of 16 tiles, 3 dice", _solving_boards(sixteen)
+    yield Comparison(name, "ms", by_boards, "ours, arrays made before", _solving(sixteen))
     yield Comparison("compile, 9 tiles", "ms", _compiling(nine), most_seconds=10e-3)
     yield Comparison("round, 9 tiles, 2 players", "ms", _round(nine, 2), most_seconds=0.1)
     yield Comparison("round, Threes, 5 players", "ms", _round(Threes(), 5), most_seconds=1.0)
@@ -37,6 +44,10 @@ def solving() -> Iterator[Comparison]:
 
 def _solving(game: Game) -> Timer:
     return timer(lambda _: solve(game))
+
+
+def _solving_boards(box: ShutTheBox) -> Timer:
+    return timer(lambda _: solve_boards(box))
 
 
 def _solving_policy(game: Game) -> Timer:

@@ -40,12 +40,14 @@ from stb_gym.streaming import solve_boards
 from stb_gym.tables import TurnTables, compile_game
 from stb_gym.threes import Threes
 from stb_gym.tournaments import Tournament, tournament
+from stb_gym.variants import VARIANTS
 from stb_gym.wrappers import MaskInObservation
 
 __all__ = [
     "ENVIRONMENTS",
     "GAMES",
     "STRATEGIES",
+    "VARIANTS",
     "BestResponse",
     "BoardValues",
     "Evaluation",
@@ -80,20 +82,20 @@ __all__ = [
 GAMES: dict[str, type[ShutTheBox] | type[Threes]] = {ShutTheBox.name: ShutTheBox, Threes.name: Threes}
 
 ENVIRONMENTS: dict[str, tuple[type[ShutTheBox] | type[Threes], dict[str, _Any]]] = {
-    "ShutTheBox": (ShutTheBox, {}),
-    "ShutTheBoxShut": (ShutTheBox, {"objective": "shut"}),
-    "ShutTheBoxOneDie": (ShutTheBox, {"one_die": "low-sum"}),
-    "ShutTheBoxThai": (ShutTheBox, {"match": "one-tile"}),
-    "ShutTheBox10": (ShutTheBox, {"tiles": 10}),
-    "ShutTheBox10OneDie": (ShutTheBox, {"tiles": 10, "one_die": "low-sum"}),
-    "ShutTheBox12": (ShutTheBox, {"tiles": 12}),
-    "ShutTheBox12OneDie": (ShutTheBox, {"tiles": 12, "one_die": "low-sum"}),
-    "Threes": (Threes, {}),
+    "stb_gym/ShutTheBox-v0": (ShutTheBox, {}),
+    "stb_gym/ShutTheBoxShut-v0": (ShutTheBox, {"objective": "shut"}),
+    "stb_gym/ShutTheBoxOneDie-v0": (ShutTheBox, {"one_die": "low-sum"}),
+    "stb_gym/ShutTheBoxThai-v0": (ShutTheBox, {"match": "one-tile"}),
+    "stb_gym/ShutTheBox10-v0": (ShutTheBox, {"tiles": 10}),
+    "stb_gym/ShutTheBox10OneDie-v0": (ShutTheBox, {"tiles": 10, "one_die": "low-sum"}),
+    "stb_gym/ShutTheBox12-v0": (ShutTheBox, {"tiles": 12}),
+    "stb_gym/ShutTheBox12OneDie-v0": (ShutTheBox, {"tiles": 12, "one_die": "low-sum"}),
+    "stb_gym/Threes-v0": (Threes, {}),
 }
 
 for _name, (_rules, _arguments) in ENVIRONMENTS.items():
     _gym.register(
-        id=f"stb_gym/{_name}-v0",
+        id=_name,
         entry_point=f"stb_gym.env:{_rules.__name__}Env",
         vector_entry_point=f"stb_gym.vector_env:{_rules.__name__}VectorEnv",
         kwargs=_arguments,

@@ -28,6 +28,7 @@ from stb_gym.solve import Solution
 from stb_gym.strategies import in_words, strategy
 from stb_gym.tables import fits
 from stb_gym.threes import Threes
+from stb_gym.turns import edge_move
 
 # What the options of `advise` that say a position are called by the rules.
 POSITIONS = {
@@ -121,7 +122,7 @@ def advise(game: Game, options: argparse.Namespace) -> Result:
     by_edge = {edge: known.state_utility[tables.edge_next[edge]] for edge in tables.edges_of(node)}
     moves = [
         {
-            **game.describe_move(int(tables.edge_action[edge])),
+            **edge_move(tables, edge),
             "value": float(sign * by_edge[edge] + 0),
             "regret": max(0.0, float(worth - by_edge[edge])),
         }
@@ -179,11 +180,13 @@ def strategies(game: Game | None, options: argparse.Namespace) -> Result:
 def play(game: Game, options: argparse.Namespace) -> None:
     """Play in the terminal: a turn, or a round against strategies; with a coach who knows what every choice costs."""
     opponents = [(name, player(game, name)) for name in options.against]
+    if opponents and options.values is not None:
+        raise ValueError("values of boards are for a turn alone, without --against")
+    if not opponents and (options.ties != "all-win" or options.shut_wins or options.may_stop):
+        raise ValueError("ties, shut-wins and may-stop are rules of a round: name somebody to play it by --against")
     if not opponents and (values := board_values(game, options)):
         check_integer("seat", options.seat, 1, 1)
         return play_alone(BoardTables(values), options.coach, options.seed)
-    if not opponents and (options.ties != "all-win" or options.shut_wins or options.may_stop):
-        raise ValueError("ties, shut-wins and may-stop are rules of a round: name somebody to play it by --against")
     rules = Round(game, 1 + len(opponents), options.ties, options.shut_wins, options.may_stop)
     play_in_terminal(rules, options.objective, opponents, options.seat, options.coach, options.seed)
 

@@ -207,9 +207,11 @@ def open_board_values(path: str | Path) -> BoardValues:
         except ValueError as error:
             raise ValueError(f"{path} is of rules that are unknown here: {error}") from None
         start, size = file.tell(), os.fstat(file.fileno()).st_size
-        expected = start + 8 * 2 ** len(game.start_tiles)
-        if size != expected:
-            raise ValueError(f"{path} is damaged: it has {size:,} bytes, not {expected:,}")
+        values = 8 * 2 ** len(game.start_tiles)
+        if size != start + values:
+            raise ValueError(f"{path} is damaged: it has {size:,} bytes, not {start + values:,}")
+        if len(header["checksums"]) != -(-values // BLOCK):
+            raise ValueError(f"{path} is damaged: it has {len(header['checksums'])} checksums, not one for every block")
         utility = np.memmap(file, "<f8", "r", start, tuple(header["shape"]))
     return BoardValues(game, goal, np.asarray(utility), path, header["checksums"])
 
@@ -228,6 +230,8 @@ def _read_header(path: Path, file: IO[bytes]) -> dict[str, Any]:
     if line + header != _head(header):
         raise ValueError(f"{path} is not a file of board values of stb_gym, or its header is damaged")
     known: dict[str, Any] = json.loads(header)
+    if missing := {"game", "rules", "objective", "shape", "block", "checksums"} - known.keys():
+        raise ValueError(f"{path} is damaged: its header has no {min(missing)}")
     if (known["game"], known["block"]) != (ShutTheBox.name, BLOCK):
         raise ValueError(
             f"{path} is of {known['game']} in blocks of {known['block']}, not of {ShutTheBox.name} in {BLOCK}"

@@ -17,17 +17,22 @@ SOLVED = "rows of boards solved"
 
 def variants(game: Game, options: argparse.Namespace) -> Result:
     """The variants of Shut the Box that have a name, and their perfect play; other rules change all of them."""
-    rows = []
-    for name, variant in VARIANTS.items():
-        box = ShutTheBox.preset(name, **own_rules(game))
+    return {"game": game.name, "changes": own_rules(game), "variants": [_variant(name, game) for name in VARIANTS]}
+
+
+def _variant(name: str, changes: Game) -> Result:
+    """A variant with changes in its rules, or why it cannot be so."""
+    row: Result = {"name": name, "plays": VARIANTS[name].rules}
+    try:
+        box = ShutTheBox.preset(name, **own_rules(changes))
         if fits(box):
             states, values = compile_game(box).states, [solve(box, wish).value for wish in ("score", "shut")]
         else:
             solved = [solve_boards(box, wish, counter(name)) for wish in ("score", "shut")]
             states, values = solved[0].utility.size, [each.value for each in solved]
-        numbers = {"states": states, "value": values[0], "shut_probability": values[1]}
-        rows.append({"name": name, "plays": variant.rules, "rules": asdict(box), **numbers})
-    return {"game": game.name, "variants": rows}
+    except ValueError as error:
+        return row | {"refused": str(error)}
+    return row | {"rules": asdict(box), "states": states, "value": values[0], "shut_probability": values[1]}
 
 
 def solve_by_boards(game: Game, options: argparse.Namespace) -> Result:

@@ -22,7 +22,7 @@ from stb_gym.variants import OPEN, VARIANTS
 
 STRATEGY_NAMES = "; ".join(f"{game}: {', '.join(strategies)}" for game, strategies in STRATEGIES.items())
 RULE = "rule_"  # begins the names under which the parser keeps the rules
-SPEAK_THEMSELVES = (answers.simulate, answers.play, answers.tables)
+SPEAK_THEMSELVES = (answers.play, answers.tables)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -117,7 +117,8 @@ def _parser() -> argparse.ArgumentParser:
     rounds.add_argument("--strategies", **line_up)
     tournaments = command(round_answers.tournament, show.tournament, json_too)
     tournaments.add_argument("--strategies", required=True, **line_up)
-    tournaments.add_argument("--ends", default="first-to", metavar="|".join(TOURNAMENTS), help="default first-to")
+    ends = "; ".join(f"{name}: {words}" for name, words in TOURNAMENTS.items())
+    tournaments.add_argument("--ends", default="first-to", metavar="|".join(TOURNAMENTS), help=ends)
     tournaments.add_argument("--limit", type=int, metavar="N", help="default 100, or 45 for out-at")
     tournaments.add_argument("--ties", default="split", metavar="|".join(TIES), help="who wins a tie (default split)")
     matching = command(round_answers.match, show.match, round_rules, json_too)
@@ -148,15 +149,18 @@ def _rules() -> argparse.ArgumentParser:
         rules.add_argument(option, dest=f"{RULE}{name}", default=None, help=words, **how)
 
     rules.add_argument("--variant", metavar="NAME", help="a variant that has a name: see stb-gym variants")
-    rule("dice", "number of dice (default 2, Threes 5)", metavar="K", type=int)
-    rule("faces", "faces of every die (default 6)", metavar="F", type=int)
-    rule("tiles", "number of tiles (default 9)", metavar="N", type=int)
+    rule("dice", "number of dice, 1 to 7 (default 2, Threes 5)", metavar="K", type=int)
+    rule("faces", "faces of every die, 2 to 20 (default 6)", metavar="F", type=int)
+    rule("tiles", "number of tiles, 1 to 24 (default 9)", metavar="N", type=int)
     rule("score", "what counts of the open tiles (default sum)", metavar="|".join(SCORES))
     opens = "|".join([*OPEN, "1,3,7"])
-    rule("open", "the tiles that are open at the start (default all)", "--start-open", metavar=opens, type=_tiles)
-    rule("one_die", "when one die may be thrown instead of all (default never)", metavar="|".join(ONE_DIE))
+    rule("open", "the tiles that are open at the start (default all)", "--start-open", metavar=opens)
+    one_die = "when one die may be thrown instead of all (default never). low-sum: while the open tiles add up to no "
+    one_die += "more than a die has faces; high-shut: while no tile above them is open; any-time: after the first throw"
+    rule("one_die", one_die, metavar="|".join(ONE_DIE))
     rule("one_die_forced", "when one die may be thrown, it must be", action="store_true")
-    rule("match", "which open tiles a roll may shut (default sum)", metavar="|".join(MATCHES))
+    ways = "; ".join(f"{name}: {way.__doc__}".rstrip(".") for name, way in MATCHES.items())
+    rule("match", f"which open tiles a roll may shut (default sum). {ways}", metavar="|".join(MATCHES))
     rule("first_move", "a tile that the first move must shut", metavar="TILE", type=int)
     rule("ending_roll", "a roll that ends the turn", metavar="N", type=int)
     rule("free_face", "the face that counts nothing (Threes; default 3)", metavar="F", type=int)
@@ -189,11 +193,6 @@ def _round_rules() -> argparse.ArgumentParser:
     rules.add_argument("--shut-wins", action="store_true", help="a final score of 0 wins at once")
     rules.add_argument("--may-stop", action="store_true", help="the last player stops once ahead (Shut the Box)")
     return options
-
-
-def _tiles(text: str) -> str | list[int]:
-    """Tiles by a word, or by their numbers."""
-    return _numbers(text) if text[:1].isdigit() else text
 
 
 def _numbers(text: str) -> list[int]:

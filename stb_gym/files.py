@@ -10,6 +10,8 @@ from pathlib import Path
 def write_aside(path: str | Path) -> Iterator[Path]:
     """Yield a path beside `path` to write to; when the block ends without an error, rename it to `path`."""
     path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, and no file")
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{os.getpid()}-{path.name}")
     try:

@@ -215,6 +215,12 @@ def check_integer(name: str, value: Any, low: int, high: int) -> None:
         raise ValueError(f"{name} must be an integer from {low} to {high}, not {value!r}")
 
 
+def check_flag(name: str, value: Any) -> None:
+    """Raise a ValueError unless `value` is true or false."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, not {value!r}")
+
+
 def integers(name: str, values: Any, low: int, high: int) -> list[int]:
     """A list of integers from `low` to `high`; a ValueError if `values` is no such collection."""
     if isinstance(values, str) or not isinstance(values, Iterable):

@@ -34,10 +34,10 @@ class Hand:
 
     def may_throw(self, held: IntArray, dice: int) -> NDArray[np.bool_]:
         """[B] whether so many dice may be thrown at boards [B] that are not the first."""
+        if len(self.throws) == 1:
+            return held > 0
         may_one = self._may_throw_one(held)
-        if dice == self.dice:
-            return (held > 0) & ~(may_one & self.forced)
-        return (held > 0) & may_one
+        return (held > 0) & (may_one if dice == 1 else ~(may_one & self.forced))
 
     def next_throws(self, held: IntArray, ends: NDArray[np.bool_]) -> IntArray:
         """[B, C] how many dice are thrown next at boards [B] by every choice, -1 where that may not be chosen.

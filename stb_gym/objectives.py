@@ -50,5 +50,5 @@ def parse_objective(name: Any) -> Objective:
     if name == "shut":
         return Objective(name, 0)
     if isinstance(name, str) and (match := re.fullmatch(r"at-most:(\d{1,15})", name, re.ASCII)):
-        return Objective(name, int(match[1]))
+        return Objective(f"at-most:{int(match[1])}", int(match[1]))
     raise ValueError(f"unknown objective {name!r}: allowed are score, shut, at-most:T (T points, such as at-most:5)")

@@ -21,6 +21,11 @@ from stb_gym.tables import TurnTables
 from stb_gym.threes import Threes
 from stb_gym.turns import Faces, Step, at_most, points_in_words, step_in_words, stopped, take_turn
 
+WHEN_ONE_DIE = {
+    "low-sum": "while the open tiles add up to no more than a die has faces",
+    "high-shut": "while no tile above the faces of a die is open",
+    "any-time": "at any time",
+}
 YOU = ("you", "random")  # the name of the person, and a strategy that stands in for one
 
 
@@ -101,7 +106,7 @@ def _play_round(
     standing = len(standings.lead) - 1
     for at, (_, plays) in enumerate(players):
         if standings.over[standing]:
-            print("\nA score of 0 ends the round.")
+            print(f"\n{'A score of 0' if min(scores) == 0 else 'The moon'} ends the round.")
             break
         seen = standings.standing(standing, rules.players - 1 - at)
         stop_below = seen.lead if rules.may_stop and seen.after == 0 and seen.lead is not None else 0
@@ -132,10 +137,19 @@ def _how(game: Game) -> str:
     if isinstance(game, ShutTheBox):
         matching = (MATCHES[game.match].__doc__ or "").rstrip(".")
         score = {"sum": "sum", "count": "number", "digits": "number read from the digits"}[game.score]
-        return f"Shut {matching[0].lower()}{matching[1:]}; the {score} of those still open at the end is your score."
+        how = [f"Shut {matching[0].lower()}{matching[1:]}; the {score} of those still open at the end is your score."]
+        if len(game.throws) > 1:
+            must = "must" if game.one_die_forced else "may"
+            how.append(f"After the first throw you {must} throw one die {WHEN_ONE_DIE[game.one_die]}.")
+        if game.first_move is not None:
+            how.append(f"The first move must shut the {game.first_move}.")
+        if game.ending_roll is not None:
+            how.append(f"A roll of {game.ending_roll} ends the turn.")
+        return "\n".join(how)
     assert isinstance(game, Threes)
-    free = f"; a {game.free_face} counts nothing" if game.free_face else ""
-    return f"Keep the lowest dice of every throw, at least one, until none is left{free}."
+    free = f"; a {game.free_face} counts nothing" if 1 <= game.free_face <= game.faces else ""
+    moon = f"\nA first throw of nothing but {game.faces} is the moon, better than 0." if game.moon else ""
+    return f"Keep the lowest dice of every throw, at least one, until none is left{free}.{moon}"
 
 
 def _situation(names: list[str], scores: list[int]) -> str:

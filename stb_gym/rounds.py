@@ -26,6 +26,8 @@ from stb_gym.standings import Standing, Standings
 from stb_gym.strategies import ROUND_STRATEGIES, strategy
 from stb_gym.tables import TurnTables, compile_game
 
+LARGEST_STANDINGS = 2**25  # pairs of a standing and a score: 256 MiB for every array of them
+
 Weights = NDArray[np.float64]
 RoundStrategy = str | Policy | Callable[[TurnTables, Standing], Policy]
 
@@ -55,7 +57,13 @@ class Round:
     def __post_init__(self) -> None:
         check_choice("shut_wins", self.shut_wins, (False, True))
         check_choice("may_stop", self.may_stop, (False, True))
-        tables, _ = self.tables, self.standings
+        tables, standings = self.tables, self.standings
+        size = len(standings.lead) * len(standings.scores)
+        if size > LARGEST_STANDINGS:
+            raise ValueError(
+                f"a round of {self.players} players of {self.game} has {size:,} pairs of a standing and a score; "
+                f"at most {LARGEST_STANDINGS:,} fit"
+            )
         before, after = tables.node_state[tables.edge_node], tables.edge_next
         if self.may_stop and (tables.final_score[after] > tables.final_score[before]).any():
             raise ValueError(

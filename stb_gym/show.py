@@ -132,11 +132,19 @@ def tournament(result: Result) -> str:
 
 def variants(result: Result) -> str:
     """The variants that have a name, and their perfect play."""
+    changes = ", ".join(f"{name} {value}" for name, value in result["changes"].items())
     rows = [
-        (v["name"], f"{v['states']:,}", f"{v['value']:.6f}", f"{v['shut_probability']:.6%}", v["plays"])
+        (v["name"], "", "", "", f"not so: {v['refused']}")
+        if "refused" in v
+        else (v["name"], f"{v['states']:,}", f"{v['value']:.6f}", _small(v["shut_probability"]), v["plays"])
         for v in result["variants"]
     ]
-    return table([("variant", "states", "fewest points", "chance to shut", "rules"), *rows])
+    shown = table([("variant", "states", "fewest points", "chance to shut", "rules"), *rows])
+    return f"all with {changes}\n\n{shown}" if changes else shown
+
+
+def _small(chance: float) -> str:
+    return f"{chance:.6%}" if chance >= 1e-5 else f"{100 * chance:.3g}%"
 
 
 def match(result: Result) -> str:

@@ -11,10 +11,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.game import Edges, IntArray, check_choice, check_integer, check_names, integers, rolls, rules_in_words
+from stb_gym.game import (
+    Edges,
+    IntArray,
+    check_choice,
+    check_flag,
+    check_integer,
+    check_names,
+    integers,
+    make_game,
+    rolls,
+    rules_in_words,
+)
 from stb_gym.hand import ONE_DIE, Hand
 from stb_gym.matching import BY_SUM, MATCHES, board_of, in_order, match_table, sets_to_shut
-from stb_gym.variants import OPEN, VARIANTS
+from stb_gym.variants import VARIANTS, known_tiles, start_tiles
 
 NO_MOVE: tuple[int, ...] = ()
 SCORES = ("sum", "count", "digits")
@@ -69,24 +80,17 @@ class ShutTheBox:
         check_choice("score", self.score, SCORES)
         if self.score == "digits" and self.tiles > MOST_DIGITS:
             raise ValueError(f"score digits is for at most {MOST_DIGITS} tiles, not {self.tiles}")
-        self._check_open()
+        object.__setattr__(self, "open", known_tiles(self.open, self.tiles))
         check_choice("one_die", self.one_die, ONE_DIE)
-        check_choice("one_die_forced", self.one_die_forced, (False, True))
+        check_flag("one_die_forced", self.one_die_forced)
         if self.one_die_forced and self.one_die == "never":
             raise ValueError(f"one_die_forced says that one die must be thrown when it may: {', '.join(ONE_DIE[1:])}")
         check_choice("match", self.match, list(MATCHES))
         if self.first_move is not None:
-            check_choice("first_move", self.first_move, [None, *self.start_tiles])
+            check_integer("first_move", self.first_move, 1, self.tiles)
+            check_choice("tile of the first move", self.first_move, self.start_tiles)
         if self.ending_roll is not None:
-            check_integer("ending_roll", self.ending_roll, 1, self.dice * self.faces)
-
-    def _check_open(self) -> None:
-        if isinstance(self.open, str):
-            check_choice("open", self.open, [*OPEN, "a list of tiles"])
-        else:
-            object.__setattr__(self, "open", tuple(sorted(set(integers("open", self.open, 1, self.tiles)))))
-        if not self.start_tiles:
-            raise ValueError(f"open {self.open} leaves none of {self.tiles} tiles open")
+            check_integer("ending_roll", self.ending_roll, min(self.throws), self.dice * self.faces)
 
     __repr__ = rules_in_words
 
@@ -98,14 +102,12 @@ class ShutTheBox:
             ValueError: if there is no variant of this name, or a change is not allowed.
         """
         check_choice("variant", name, list(VARIANTS))
-        return cls(**{**VARIANTS[name].fields, **changes})
+        return make_game(cls, {**VARIANTS[name].fields, **changes})
 
     @cached_property
     def start_tiles(self) -> tuple[int, ...]:
         """The tiles that are open at the start, in ascending order."""
-        if not isinstance(self.open, str):
-            return self.open
-        return tuple(range(1, self.tiles + 1)[OPEN[self.open]])
+        return start_tiles(self.open, self.tiles)
 
     @cached_property
     def _hand(self) -> Hand:
@@ -250,7 +252,9 @@ class ShutTheBox:
             check_integer("roll", roll, min(allowed), max(allowed) * self.faces)
             dice = next(dice for dice in allowed if dice <= roll <= dice * self.faces)
             return dice, np.array([roll], np.uint8)
-        shown = integers("dice shown", [roll] if isinstance(roll, int) else roll, 1, self.faces)
+        if isinstance(roll, int | np.integer) and allowed != [1]:
+            raise ValueError(f"single dice matter here: roll must be the faces of {allowed[0]} dice, not {roll}")
+        shown = integers("dice shown", [roll] if isinstance(roll, int | np.integer) else roll, 1, self.faces)
         check_choice("number of dice shown", len(shown), allowed)
         return len(shown), self.roll_of(np.array([shown], np.uint8))[0]
 

@@ -45,6 +45,8 @@ def solve_boards(
         ValueError: if there is no such objective, or the rules are others.
     """
     goal = parse_objective(objective)
+    if not isinstance(game, ShutTheBox):
+        raise ValueError(f"only {ShutTheBox.name} is solved by boards, not {game!r}")
     _refuse_other_rules(game)
     counts = rolls(game, game.dice).counts
     probability = counts / counts.sum()
@@ -66,9 +68,10 @@ def solve_boards(
 def _refuse_other_rules(game: ShutTheBox) -> None:
     for name, value in own_rules(game).items():
         if name not in KNOWN_RULES:
-            raise ValueError(f"a solution by boards knows no rule {name}={value!r}, only {', '.join(KNOWN_RULES)}")
+            known = ", ".join(KNOWN_RULES)
+            raise ValueError(f"without arrays there are no solutions with {name} {value}; the rules may be: {known}")
     if game.match not in BY_SUM:
-        raise ValueError(f"a solution by boards knows match {' or '.join(BY_SUM)}, not {game.match}")
+        raise ValueError(f"without arrays there are solutions with match {' or '.join(BY_SUM)}, not {game.match}")
 
 
 def _move_sets(game: ShutTheBox, columns: int) -> MoveSets:

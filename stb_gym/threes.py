@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.game import Edges, IntArray, check_choice, check_integer, check_names, integers, rolls, rules_in_words
+from stb_gym.game import Edges, IntArray, check_flag, check_integer, check_names, integers, rolls, rules_in_words
 
 MOON = -1  # the score of a turn that begins with nothing but the highest face, where that is a win
 
@@ -45,7 +45,7 @@ class Threes:
         check_integer("dice", self.dice, 1, 7)
         check_integer("faces", self.faces, 2, 20)
         check_integer("free_face", self.free_face, 0, 20)
-        check_choice("moon", self.moon, (False, True))
+        check_flag("moon", self.moon)
 
     __repr__ = rules_in_words
 

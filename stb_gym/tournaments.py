@@ -33,6 +33,7 @@ RULES = {
     "out-at": "a player whose total reaches the limit is out; the last one wins, or the last ones tie if out together",
 }
 LIMITS = {"first-to": 100, "out-at": 45}  # as people play
+LARGEST_STEP = 2**25  # sums of a total and a score: 256 MiB for each array of them
 NEGLIGIBLE = 1e-15  # a chance too small to play on for
 
 Chances = NDArray[np.float64]
@@ -88,7 +89,7 @@ def tournament(
             negative, or the tournament never ends because players always score 0.
     """
     check_integer("players", len(strategies), 1, 100)
-    check_choice("rule", rule, list(RULES))
+    check_choice("end of a tournament", rule, list(RULES))
     limit = LIMITS[rule] if limit is None else limit
     check_integer("limit", limit, 1, 10_000)
     check_choice("ties", ties, list(TIES))
@@ -114,6 +115,11 @@ def _play(turns: list[Turn], kind: IntArray, rule: str, limit: int, shares: Shar
     if _goes_on(rule, still) > 0:
         raise ValueError(f"the tournament never ends: {still.sum():g} of {len(kind)} players always score 0")
     scores = sorted({0}.union(*turns))
+    if len(turns) * limit * len(scores) > LARGEST_STEP:
+        raise ValueError(
+            f"a tournament to {limit:,} of {len(turns)} strategies with {len(scores):,} final scores is too large: "
+            f"limit x strategies x scores must be at most {LARGEST_STEP:,}"
+        )
     chances = [[turn.get(score, 0.0) for score in scores] for turn in turns]
     totals, place = np.unique(np.add.outer(np.arange(limit), scores), return_inverse=True)  # 0 to limit - 1 are first
     below, left, counts = np.eye(1, limit).repeat(len(turns), axis=0), np.ones(len(turns)), np.bincount(kind)

@@ -1,7 +1,7 @@
 """A turn played throw by throw, by anyone who chooses, and told in words."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,19 +71,27 @@ def step_in_words(tables: TurnArrays, step: Step) -> tuple[str, str, str]:
     return thrown, edge_in_words(tables, step.edge), left
 
 
+def edge_move(tables: TurnArrays, edge: int) -> dict[str, Any]:
+    """A move ready for JSON, without a choice of dice if nothing is thrown after it."""
+    move = tables.game.describe_move(int(tables.edge_action[edge]))
+    return {name: value for name, value in move.items() if name != "dice" or tables.dice[tables.edge_next[edge]] > 0}
+
+
 def edge_in_words(tables: TurnArrays, edge: int | None) -> str:
     """A move, and the dice it keeps."""
     if edge is None:
         return "no move"
-    move = tables.game.describe_move(int(tables.edge_action[edge]))
+    move = edge_move(tables, edge)
     if "keep" not in move:
-        return move_in_words({**move, "dice": None} if tables.dice[tables.edge_next[edge]] == 0 else move)
+        return move_in_words(move)
     kept = tables.node_roll(int(tables.edge_node[edge]))[: move["keep"]]
     return f"{move_in_words(move)} ({' '.join(map(str, kept))})"
 
 
 def points_in_words(points: int) -> str:
     """A number of points."""
+    if points < 0:
+        return "the moon"
     return "1 point" if points == 1 else f"{points} points"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from stb_gym import STRATEGIES, ShutTheBox, save_policy, solve, strategy
 from stb_gym.cli import main, rule_words
-from stb_gym.variants import VARIANTS
+from stb_gym.variants import OPEN, VARIANTS
 
 COMMAND = str(Path(sys.executable).parent / "stb-gym")
 
@@ -333,3 +333,56 @@ def test_leads_are_final_scores_of_the_game(capsys):
     assert list(moon)[:2] == ["-1", "0"]
     assert moon["-1"] == [1, 1]
     assert moon["0"] == [1, pytest.approx(1 - 1 / 36)]  # a moon after it
+
+
+def test_a_variant_that_cannot_be_is_told_in_its_row(capsys):
+    rows = {row["name"]: row for row in answer(capsys, "variants", "--tiles", "5")["variants"]}
+    assert rows["lucky-seven"]["refused"] == "each of open must be an integer from 1 to 5, not 7"
+    assert "value" not in rows["lucky-seven"]
+    assert rows["classic"]["value"] == solve(ShutTheBox(tiles=5)).value
+    assert main(["variants", "--tiles", "5"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("all with tiles 5\n")
+    assert "not so: each of open must be an integer from 1 to 5, not 7" in printed
+
+
+def test_every_word_for_open_tiles_may_be_typed(capsys):
+    for opened in ("odd", "4-up", "7,5", "1,2,3,4,5,6,7,8,9"):
+        result = answer(capsys, "solve", "shut-the-box", "--start-open", opened)
+        given = opened if opened in OPEN else [int(tile) for tile in opened.split(",")]
+        assert result["value"] == solve(ShutTheBox(open=given)).value
+
+
+def test_where_nothing_is_thrown_no_dice_are_chosen(capsys):
+    where = ["--one-die", "any-time", "--open", "1,4", "--roll", "5", "--dice-in-hand", "2"]
+    assert answer(capsys, "advise", "shut-the-box", *where)["moves"] == [{"tiles": [1, 4], "value": 0, "regret": 0}]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("tournament shut-the-box --strategies random,worst --ends never", "unknown end of a tournament 'never'"),
+        (
+            "round shut-the-box --tiles 14 --score digits",
+            "a round of 2 players of ShutTheBox(tiles=14, score='digits')",
+        ),
+        (
+            "tournament shut-the-box --tiles 12 --score digits --strategies random,worst,optimal --limit 10000",
+            "is too large",
+        ),
+        ("play shut-the-box --values none --against random", "values of boards are for a turn alone"),
+        ("play shut-the-box --tiles 24 --dice 4 --shut-wins", "are rules of a round"),
+        ("advise shut-the-box --values none --roll 5", "there is no file of board values none"),
+        ("solve shut-the-box --out .", ". is a folder, and no file"),
+        ("solve shut-the-box --tiles 24 --match one-tile", "solutions with match sum or two-at-most, not one-tile"),
+        ("solve shut-the-box --tiles 24 --one-die any-time", "there are no solutions with one_die any-time; the rules"),
+        ("solve shut-the-box --variant none", "unknown variant 'none': allowed are classic"),
+        ("solve threes --variant golf", "variants are of shut-the-box, not of threes"),
+        ("advise shut-the-box --variant thai-style --roll 5", "roll must be the faces of 2 dice, not 5"),
+    ],
+)
+def test_what_variants_and_large_boxes_do_not_allow_is_one_line(words, message, capsys):
+    assert main(words.split()) == 2
+    printed = capsys.readouterr().err.splitlines()
+    assert len(printed) == 1
+    assert message in printed[0]

@@ -12,8 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 ORDER = [
-    {"game", "files", "show", "matching", "variants"},
-    {"hand", "objectives", "matches"},
+    {"game", "files", "show", "matching"},
+    {"hand", "variants", "objectives", "matches"},
     {"shut_the_box", "threes", "turn_arrays"},
     {"tables"},
     {"policy", "render", "standings", "turns"},

@@ -726,3 +726,41 @@ def test_what_may_be_typed_depends_on_the_rules(match, wanted, monkeypatch, caps
     monkeypatch.setattr("stb_gym.play._dice", lambda seed, players: [np.random.default_rng(SEED_OF_A_SEVEN)])
     play_alone(solve(ShutTheBox(match=match), "score"), False, None)
     assert f"Type {wanted}. ?" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("game", "words"),
+    [
+        (ShutTheBox(one_die="low-sum"), "you may throw one die while the open tiles add up to no more than a die has"),
+        (
+            ShutTheBox(one_die="any-time", one_die_forced=True),
+            "After the first throw you must throw one die at any time.",
+        ),
+        (ShutTheBox(first_move=3, ending_roll=7), "The first move must shut the 3.\nA roll of 7 ends the turn.\n"),
+        (
+            ShutTheBox(match="two-at-most", score="digits"),
+            "Shut one open tile or two that add up to the roll; the number read",
+        ),
+        (
+            Threes(moon=True, free_face=1),
+            "a 1 counts nothing.\nA first throw of nothing but 6 is the moon, better than 0.",
+        ),
+        (Threes(free_face=0), "until none is left.\nType"),
+    ],
+    ids=str,
+)
+def test_the_rules_of_a_variant_are_told_first(game, words, monkeypatch, capsys):
+    def leave(prompt):
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", leave)
+    play_alone(solve(game), False, 1)
+    assert words in capsys.readouterr().out
+
+
+def test_a_moon_is_called_so(monkeypatch, capsys):
+    rules = Round(Threes(dice=1, moon=True), 2)
+    moons = (talk(monkeypatch, capsys, rules, "random", types=lambda seen: "1", seed=seed) for seed in range(30))
+    seen = next(seen for seen in moons if "You end with the moon." in seen)
+    assert "The moon ends the round." in seen
+    assert "You win with the moon." in seen

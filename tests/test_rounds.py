@@ -191,7 +191,7 @@ def test_line_ups_and_best_responses_are_those_of_the_reference(game, players, t
         assert evaluation.best_response(seat).gain == pytest.approx(best - float(expected[seat]), abs=1e-6)
 
 
-@pytest.mark.parametrize("game", [ShutTheBox(tiles=5, faces=3), Threes(dice=3, faces=4)], ids=str)
+@pytest.mark.parametrize("game", [SMALL[2], SMALL[5], Threes(dice=3, faces=4)], ids=str)
 def test_the_approximation_is_that_of_the_reference(game):
     tables = compile_game(game)
     for lead, after in [(None, 1), (None, 4), (0, 2), (3, 0), (6, 2)]:

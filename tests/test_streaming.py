@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import pytest
 
-from stb_gym import ShutTheBox, board_values, solve, streaming
+from stb_gym import ShutTheBox, Threes, board_values, solve, streaming
 from stb_gym.board_values import load_board_values, open_board_values
 from stb_gym.game import rolls
 from stb_gym.streaming import solve_boards
@@ -269,3 +269,27 @@ def test_a_file_in_blocks_of_another_size_is_refused(nine_file, monkeypatch):
     monkeypatch.setattr(board_values, "BLOCK", 512)
     with pytest.raises(ValueError, match="in blocks of 256"):
         load_board_values(nine_file, NINE)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda header: header.pop("shape"), "its header has no shape"),
+        (lambda header: header["checksums"].pop(), "it has 0 checksums, not one for every block"),
+    ],
+)
+def test_a_header_that_lacks_something_is_refused(change, message, tmp_path):
+    path = tmp_path / "values"
+    solve_boards(NINE).save(path)
+    data = path.read_bytes()
+    first, rest = data.split(b"\n", 1)
+    header = json.loads(rest[: int(first[-17:-9])])
+    change(header)
+    path.write_bytes(board_values._head(json.dumps(header).encode()) + data[-8 * 512 :])
+    with pytest.raises(ValueError, match=message):
+        load_board_values(path, NINE)
+
+
+def test_only_boxes_are_solved_by_boards():
+    with pytest.raises(ValueError, match=r"only shut-the-box is solved by boards, not Threes\(\)"):
+        solve_boards(Threes())

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from stb_gym import ShutTheBox, Threes, compile_game, solve
+from stb_gym import Round, ShutTheBox, Threes, compile_game, evaluate, solve
 from stb_gym.variants import OPEN, VARIANTS
 from tests import reference
 from tests.twins import moves_at, nodes_of, position, roll_at, throwing_states, twin
@@ -25,7 +25,7 @@ def combinations(tiles, dice, faces, ending_roll):
             yield ShutTheBox(tiles, dice, faces, next(SCORES), opened, one_die, forced, match, first_move, ending)
 
 
-BOXES = [*combinations(4, 2, 3, 4), *combinations(6, 2, 4, 5), *combinations(5, 3, 2, 4)]
+BOXES = [*combinations(4, 2, 3, 4), *combinations(6, 2, 4, 5), *combinations(5, 3, 2, 4), *combinations(5, 1, 4, 3)]
 THREES = [Threes(*rules) for rules in itertools.product((1, 3), (2, 4), (0, 1, 3, 4), (False, True))]
 
 
@@ -92,6 +92,8 @@ def test_presets_are_rules_that_can_be_changed():
 
 def test_open_tiles_may_be_listed_in_any_order():
     assert ShutTheBox(open=[7, 3, 3]) == ShutTheBox(open=(3, 7))
+    assert ShutTheBox(open="3,7") == ShutTheBox(open=(3, 7))
+    assert ShutTheBox(open=(1, 3, 5, 7, 9)) == ShutTheBox(open="odd")
     assert repr(ShutTheBox(open=[7, 3], one_die="any-time")) == "ShutTheBox(open=(3, 7), one_die='any-time')"
 
 
@@ -106,17 +108,20 @@ def test_open_tiles_may_be_listed_in_any_order():
             lambda: ShutTheBox(one_die="often"),
             "unknown one_die 'often': allowed are never, low-sum, high-shut, any-time",
         ),
+        (lambda: ShutTheBox(one_die="any-time", one_die_forced=1), "one_die_forced must be True or False, not 1"),
+        (lambda: ShutTheBox(first_move=True), "first_move must be an integer from 1 to 9, not True"),
+        (lambda: ShutTheBox.preset("classic", tile=5), "unknown rule 'tile': allowed are tiles, dice"),
         (lambda: ShutTheBox(one_die_forced=True), "one_die_forced says that one die must be thrown when it may"),
         (lambda: ShutTheBox(match="pairs"), "unknown match 'pairs': allowed are sum, one-tile, two-at-most, faces-or"),
-        (lambda: ShutTheBox(open="odd", first_move=2), "unknown first_move 2: allowed are None, 1, 3, 5, 7, 9"),
-        (lambda: ShutTheBox(ending_roll=13), "ending_roll must be an integer from 1 to 12, not 13"),
+        (lambda: ShutTheBox(open="odd", first_move=2), "unknown tile of the first move 2: allowed are 1, 3, 5, 7, 9"),
+        (lambda: ShutTheBox(ending_roll=13), "ending_roll must be an integer from 2 to 12, not 13"),
         (lambda: ShutTheBox(tiles=15, score="digits"), "score digits is for at most 14 tiles, not 15"),
         (
             lambda: compile_game(ShutTheBox(tiles=24, dice=5, faces=20)),
             "more than 65,536 sets of 24 tiles add up to at",
         ),
         (lambda: Threes(free_face=21), "free_face must be an integer from 0 to 20, not 21"),
-        (lambda: Threes(moon=1.5), "unknown moon 1.5: allowed are False, True"),
+        (lambda: Threes(moon=1.5), "moon must be True or False, not 1.5"),
     ],
 )
 def test_rules_that_are_none_are_refused(make, message):
@@ -142,7 +147,7 @@ def test_positions_are_named_with_their_dice_where_those_matter():
         (one_die, {"open": [5, 9], "dice": 1}, "unknown number of dice there 1: allowed are 2"),
         (one_die, {"open": [5, 9], "roll": 1}, "roll must be an integer from 2 to 12, not 1"),
         (one_die, {"dice": 1}, "unknown number of dice there 1: allowed are 2"),
-        (ShutTheBox(match="one-tile"), {"roll": 5}, "unknown number of dice shown 1: allowed are 2"),
+        (ShutTheBox(match="one-tile"), {"roll": 5}, "single dice matter here: roll must be the faces of 2 dice, not 5"),
         (ShutTheBox(match="one-tile"), {"roll": [5, 7]}, "each of dice shown must be an integer from 1 to 6, not 7"),
         (ShutTheBox(open="odd"), {"open": [1, 2]}, "unknown open tile 2: allowed are 1, 3, 5, 7, 9"),
     ):
@@ -165,3 +170,21 @@ def test_tiles_of_two_digits_are_read_in_full():
     game = ShutTheBox(tiles=14, score="digits")
     boards = [game.locate({"open": tiles})[0] for tiles in ([1, 2, 5], [1, 10], [9, 10, 14], range(1, 15))]
     assert game.final_score(np.array([0, *boards])).tolist() == [0, 125, 110, 91014, 1234567891011121314]
+
+
+def test_a_moon_is_a_score_of_at_most_zero_and_wins_at_once():
+    game = Threes(dice=2, moon=True)
+    best = evaluate(game, solve(game, "shut").policy, "shut")
+    assert (
+        best.value == best.shut_probability == pytest.approx(best.score_distribution[-1] + best.score_distribution[0])
+    )
+    assert best.score_distribution[-1] == pytest.approx(1 / 36)
+    assert evaluate(game, solve(game).policy).value == solve(game).value
+    played = Round(game, 3).solve().evaluation
+    assert played.throws[1] < played.throws[0]  # who comes after a moon need not throw
+
+
+def test_objectives_may_ask_for_scores_of_many_digits():
+    game = ShutTheBox(tiles=10, score="digits")
+    assert solve(game, "at-most:12345678910").value == 1
+    assert 0 < solve(game, "at-most:1234567890").value < 1

@@ -24,7 +24,7 @@ SMALL = [
     Threes(dice=2, faces=2),
     Threes(dice=2, faces=8),
     Threes(dice=3),
-    Threes(dice=2, faces=4, free_face=4, moon=True),
+    Threes(dice=2, faces=4, free_face=1, moon=True),
 ]
 STANDARD = [game() for game in GAMES.values()]
 
