@@ -149,7 +149,7 @@ def test_commands_of_the_table_train_what_they_stand_beside():
         config = PRESETS.config(algorithm, PRESETS.tasks[task], variant, seed=4)
         words = training.train_command(config, variant, PRESETS)
         options = training.tyro.cli(training.Arguments, args=words[3:])
-        again = training.Task(options.env, options.rules, options.objective)
+        again = training.task_of(options.env, options.rules, options.objective)
         assert PRESETS.config(options.algorithm, again, options.variant, options.seed) == config
         assert words[:3] == ["python", "-m", "training.train"]
 

@@ -188,7 +188,7 @@ def test_what_is_no_run_is_refused(tmp_path, capsys):
     ("arguments", "message"),
     [
         (["ppo", "--env", "CartPole-v1"], "unknown environment 'CartPole-v1'"),
-        (["dqn", "--rules", "tiles", "99"], "tiles must be an integer from 1 to 16"),
+        (["dqn", "--rules", "tiles", "99"], "tiles must be an integer from 1 to 24"),
         (["ppo", "--objective", "win"], "unknown objective 'win'"),
         (["ppo", "--settings", "width", "-3"], "width must be an integer from 1"),
         (["ppo", "--settings", "widht", "3"], "unknown setting 'widht': allowed are masks, games"),
