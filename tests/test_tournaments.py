@@ -172,7 +172,10 @@ def test_how_it_was_played_is_told():
     [
         (lambda: tournament(NINE, []), "players must be an integer from 1 to 100, not 0"),
         (lambda: tournament(NINE, ["random"] * 101), "players must be an integer from 1 to 100, not 101"),
-        (lambda: tournament(NINE, ["random"], "last-to"), "unknown end of a tournament 'last-to': allowed are first-to, out-at"),
+        (
+            lambda: tournament(NINE, ["random"], "last-to"),
+            "unknown end of a tournament 'last-to': allowed are first-to, out-at",
+        ),
         (lambda: tournament(NINE, ["random"], limit=0), "limit must be an integer from 1 to 10000, not 0"),
         (lambda: tournament(NINE, ["random"], limit=10_001), "limit must be an integer from 1 to 10000, not 10001"),
         (lambda: tournament(NINE, ["random"], ties="both"), "unknown ties 'both': allowed are all-win, split, nobody"),
