@@ -5,7 +5,6 @@ import math
 import sys
 import time
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from stb_gym.board_tables import BoardTables
 from stb_gym.book import write_book
 from stb_gym.box_answers import board_values, solve_by_boards
 from stb_gym.evaluate import Evaluation, Mistake
-from stb_gym.game import Game, check_integer, check_names, rolls, title
+from stb_gym.game import Game, check_integer, check_names, title
 from stb_gym.objectives import parse_objective
 from stb_gym.play import play as play_in_terminal
 from stb_gym.play import play_alone
@@ -24,7 +23,6 @@ from stb_gym.policy import Policy, load_policy
 from stb_gym.rounds import Round
 from stb_gym.show import Result, counter, news
 from stb_gym.shut_the_box import ShutTheBox
-from stb_gym.solve import Solution
 from stb_gym.strategies import in_words, strategy
 from stb_gym.tables import fits
 from stb_gym.threes import Threes
@@ -109,15 +107,10 @@ def _mistake(game: Game, evaluation: Evaluation, mistake: Mistake) -> Result:
 def advise(game: Game, options: argparse.Namespace) -> Result:
     """Every legal move at a position, best first."""
     held, dice, roll = game.locate(_position(game, options))
-    known: Solution | BoardTables
-    tables: Any
-    if values := board_values(game, options):
-        tables = known = BoardTables(values)
-        node = tables.node_start[held] + int((rolls(game, dice).shown == roll).all(axis=1).argmax())
-    else:
-        known = stb_gym.solve(game, options.objective)
-        tables = known.tables
-        node = tables.find_node(tables.find_state(held, dice), np.asarray(roll))
+    values = board_values(game, options)
+    known = BoardTables(values) if values else stb_gym.solve(game, options.objective)
+    tables = known.tables
+    node = tables.find_node(tables.find_state(held, dice), np.asarray(roll))
     sign, worth = known.objective.sign, known.node_utility[node]
     by_edge = {edge: known.state_utility[tables.edge_next[edge]] for edge in tables.edges_of(node)}
     moves = [

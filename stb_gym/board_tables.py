@@ -56,6 +56,15 @@ class BoardTables(TurnArrays):
         self.state_utility = Entries(self._utility_of_state)
         self.node_utility = Entries(lambda node: self._sign * values.node_value(*self._board_and_roll(node)))
 
+    @property
+    def tables(self) -> TurnArrays:
+        """These arrays, where a `Solution` has its own."""
+        return self
+
+    def find_state(self, held: int, dice: int) -> int:
+        """The state of a board."""
+        return held
+
     def edges_of(self, node: int) -> range:
         """The edges of a node."""
         first = node * len(self.game.moves)

@@ -155,8 +155,8 @@ def _rules() -> argparse.ArgumentParser:
     rule("score", "what counts of the open tiles (default sum)", metavar="|".join(SCORES))
     opens = "|".join([*OPEN, "1,3,7"])
     rule("open", "the tiles that are open at the start (default all)", "--start-open", metavar=opens)
-    one_die = "when one die may be thrown instead of all (default never). low-sum: while the open tiles add up to no "
-    one_die += "more than a die has faces; high-shut: while no tile above them is open; any-time: after the first throw"
+    when = "; ".join(f"{name}: {words}" for name, words in ONE_DIE.items() if name != "never")
+    one_die = f"when one die may be thrown instead of all after the first throw (default never). {when}"
     rule("one_die", one_die, metavar="|".join(ONE_DIE))
     rule("one_die_forced", "when one die may be thrown, it must be", action="store_true")
     ways = "; ".join(f"{name}: {way.__doc__}".rstrip(".") for name, way in MATCHES.items())

@@ -159,8 +159,7 @@ def turn_alone(solution: Solution | BoardTables) -> Turn:
     """A turn for nobody but oneself, by what is known of perfect play."""
     target = solution.objective.target
     unit = Unit(-1, "", "points", "expected points") if target is None else _chance(f"chance of {at_most(target)}")
-    tables = solution.tables if isinstance(solution, Solution) else solution
-    return Turn(tables, unit, solution.state_utility, solution.node_utility)
+    return Turn(solution.tables, unit, solution.state_utility, solution.node_utility)
 
 
 @dataclass(frozen=True, eq=False)

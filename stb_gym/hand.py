@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from stb_gym.game import IntArray
 
-ONE_DIE = ("never", "low-sum", "high-shut", "any-time")
+# When one die may be thrown instead of all, after the first throw.
+ONE_DIE = {
+    "never": "never",
+    "low-sum": "while the open tiles add up to no more than a die has faces",
+    "high-shut": "while no tile above the faces of a die is open",
+    "any-time": "at any time",
+}
 
 
 @dataclass(frozen=True)

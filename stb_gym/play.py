@@ -9,6 +9,7 @@ from stb_gym.board_tables import BoardTables
 from stb_gym.coach import Turn, chances, turn_alone
 from stb_gym.dialogue import your_turn
 from stb_gym.game import Game, check_integer, own_rules
+from stb_gym.hand import ONE_DIE
 from stb_gym.matching import MATCHES
 from stb_gym.policy import Policy, edge_weights
 from stb_gym.rounds import Round
@@ -21,11 +22,6 @@ from stb_gym.tables import TurnTables
 from stb_gym.threes import Threes
 from stb_gym.turns import Faces, Step, at_most, points_in_words, step_in_words, stopped, take_turn
 
-WHEN_ONE_DIE = {
-    "low-sum": "while the open tiles add up to no more than a die has faces",
-    "high-shut": "while no tile above the faces of a die is open",
-    "any-time": "at any time",
-}
 YOU = ("you", "random")  # the name of the person, and a strategy that stands in for one
 
 
@@ -140,7 +136,7 @@ def _how(game: Game) -> str:
         how = [f"Shut {matching[0].lower()}{matching[1:]}; the {score} of those still open at the end is your score."]
         if len(game.throws) > 1:
             must = "must" if game.one_die_forced else "may"
-            how.append(f"After the first throw you {must} throw one die {WHEN_ONE_DIE[game.one_die]}.")
+            how.append(f"After the first throw you {must} throw one die {ONE_DIE[game.one_die]}.")
         if game.first_move is not None:
             how.append(f"The first move must shut the {game.first_move}.")
         if game.ending_roll is not None:

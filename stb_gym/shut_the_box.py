@@ -81,10 +81,12 @@ class ShutTheBox:
         if self.score == "digits" and self.tiles > MOST_DIGITS:
             raise ValueError(f"score digits is for at most {MOST_DIGITS} tiles, not {self.tiles}")
         object.__setattr__(self, "open", known_tiles(self.open, self.tiles))
-        check_choice("one_die", self.one_die, ONE_DIE)
+        check_choice("one_die", self.one_die, list(ONE_DIE))
         check_flag("one_die_forced", self.one_die_forced)
         if self.one_die_forced and self.one_die == "never":
-            raise ValueError(f"one_die_forced says that one die must be thrown when it may: {', '.join(ONE_DIE[1:])}")
+            raise ValueError(
+                f"one_die_forced says that one die must be thrown when it may: {', '.join([*ONE_DIE][1:])}"
+            )
         check_choice("match", self.match, list(MATCHES))
         if self.first_move is not None:
             check_integer("first_move", self.first_move, 1, self.tiles)

@@ -136,11 +136,6 @@ class TurnTables(TurnArrays):
         """The state (held, dice); the caller has checked that it is one."""
         return int(np.flatnonzero((self.held == held) & (self.dice == dice))[0])
 
-    def find_node(self, state: int, roll: NDArray[np.uint8]) -> int:
-        """The node (state, roll); the caller has checked that it is one."""
-        shown = rolls(self.game, int(self.dice[state])).shown
-        return int(self.node_start[state] + np.flatnonzero((shown == roll).all(axis=1))[0])
-
     def sweep(
         self, utility: NDArray[Any], choose: Callable[[NDArray[Any], Level], NDArray[Any]]
     ) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -25,6 +25,14 @@ class TurnArrays(Protocol):
     def edges_of(self, node: int) -> range:
         """The edges of a node."""
 
+    def find_state(self, held: int, dice: int) -> int:
+        """The state (held, dice); the caller has checked that it is one."""
+
+    def find_node(self, state: int, roll: NDArray[np.uint8]) -> int:
+        """The node (state, roll); the caller has checked that it is one."""
+        shown = rolls(self.game, int(self.dice[state])).shown
+        return int(self.node_start[state] + np.flatnonzero((shown == roll).all(axis=1))[0])
+
     def node_roll(self, node: int) -> NDArray[np.uint8]:
         """What the rules see of the roll at a node."""
         state = self.node_state[node]
