@@ -97,7 +97,7 @@ class Game(Protocol):
         """Every legal move from states `held` [B] with `dice` dice in hand, on every roll."""
 
     def most_edges(self) -> int:
-        """A number that there are no more legal moves than in all, told without making them."""
+        """How many legal moves there are in all at most, told without making them."""
 
     def final_score(self, held: IntArray) -> IntArray:
         """[S] points of a turn that ends holding `held`, 0 or more."""
