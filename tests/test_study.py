@@ -74,7 +74,7 @@ def kill_and_go_on(folder):
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while len(Ledger(folder / "out").rows) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
@@ -269,14 +269,14 @@ def test_a_study_is_run_by_one_process_and_ends_its_trainings_when_it_is_ended(t
         [sys.executable, "-m", "training.study", *arguments], cwd=ROOT, stderr=subprocess.DEVNULL
     )
     running = tmp_path / "out" / "afterstates-five-tiles-0"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not (running / "result.json").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert study.main(arguments) == 2
     assert f"{tmp_path / 'out'} is written to by another process" in capsys.readouterr().err
     process.terminate()
-    assert process.wait(timeout=30) == 143
-    with FileLock(running / ".lock", timeout=10):
+    assert process.wait(timeout=120) == 143
+    with FileLock(running / ".lock", timeout=60):
         assert Run.open(running).result()["finished"] is False
     assert not list(running.glob(".[0-9]*"))
 

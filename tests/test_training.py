@@ -219,7 +219,7 @@ def test_ctrl_c_leaves_a_run_that_can_be_read(tmp_path, capsys):
     command = [sys.executable, "-m", "training.train", "ppo", "--rules", "tiles", "5", "--steps", "100000000"]
     command += ["--measurements", "100000", *PRESETS, "--out", str(out)]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not (out / "result.json").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     time.sleep(1)
