@@ -29,6 +29,7 @@ ALGORITHMS: dict[str, tuple[type[Any], Callable[..., Learner]]] = {
     "afterstates": (TabularSettings, make_afterstates),
 }
 
+MAY_BE_NONE = ("embedding", "learning_starts")  # settings that may be 0, unlike other integers
 
 IDS = {name: arguments for name, (_, arguments) in ENVIRONMENTS.items()}
 
@@ -180,6 +181,6 @@ def _check_setting(name: str, value: Any, kind: Any) -> None:
         if not isinstance(value, bool):
             raise ValueError(f"{name} must be true or false, not {value!r}")
     elif kind is int:
-        check_integer(name, value, 1, 10**9)
+        check_integer(name, value, 0 if name in MAY_BE_NONE else 1, 10**9)
     elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise ValueError(f"{name} must be a number, 0 or more, not {value!r}")

@@ -54,12 +54,12 @@ class DQNSettings:
     width: int
     """Units in each of the two hidden layers (stable-baselines3: 64)."""
     embedding: int
-    """Length of the learned vectors of states and of nodes (stable-baselines3 has none)."""
+    """Length of the learned vectors of states and of nodes; 0, as in stable-baselines3, for none."""
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
         check_integer("width", self.width, 1, 4096)
-        check_integer("embedding", self.embedding, 1, 4096)
+        check_integer("embedding", self.embedding, 0, 4096)
         if self.exploration >= 1:
             raise ValueError(f"exploration must be below 1, or nothing greedy is left, not {self.exploration}")
 

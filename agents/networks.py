@@ -20,7 +20,7 @@ class NodeNetwork(torch.nn.Module):
         tables: the arrays of the game.
         outputs: how many numbers it puts out.
         width: units in each hidden layer.
-        embedding: length of each learned vector.
+        embedding: length of each learned vector; without any, 0, it sees the observation alone.
         masks: whether it knows which actions are legal.
 
     Attributes:

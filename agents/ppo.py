@@ -50,15 +50,17 @@ class PPOSettings:
     width: int
     """Units in each of the two hidden layers of policy and value network (sb3: 64)."""
     embedding: int
-    """Length of the learned vectors of states and of nodes (sb3 has none)."""
+    """Length of the learned vectors of states and of nodes; 0, as in sb3, for none."""
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
         check_integer("width", self.width, 1, 4096)
-        check_integer("embedding", self.embedding, 1, 4096)
+        check_integer("embedding", self.embedding, 0, 4096)
         samples = self.games * self.n_steps
         if not 2 <= self.batch_size <= samples:
             raise ValueError(f"batch_size must be from 2 to games x n_steps, {samples}, not {self.batch_size}")
+        if samples % self.batch_size == 1:
+            raise ValueError(f"batch_size {self.batch_size} leaves one of {samples} samples for a batch of its own")
         if not 0 < self.clip_range < 1 or self.gae_lambda > 1:
             raise ValueError("clip_range must lie between 0 and 1, and gae_lambda must not be above 1")
 

@@ -60,7 +60,7 @@ class TabularLearner:
         self._updates = np.zeros(size, np.int64)
         self._games = games
         self._settings = settings
-        self._random = np.random.default_rng(seed)
+        self._random = np.random.default_rng([seed, 1])  # numbers other than those of the dice
         self.num_timesteps = 0
         games.reset(seed=seed)
 

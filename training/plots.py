@@ -10,7 +10,7 @@ from stb_gym import Evaluation
 from stb_gym.files import write_aside
 from training.run import Point
 
-COLOURS = ("#1f6f54", "#b5533c", "#3a5a9b", "#c99a2e", "#6b4c9a", "#4a4a4a", "#5fa8a0", "#c76b98")
+COLOURS = ("#1f6f54", "#b5533c", "#3a5a9b", "#c99a2e", "#6b4c9a", "#4a4a4a", "#5fa8a0", "#c76b98", "#98a53a")
 
 LEAST_REGRET = 1e-6  # a regret of 0, which the axis does not have, is drawn there
 

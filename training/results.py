@@ -28,6 +28,7 @@ NAMES = {
 }
 MASKED = ("ppo", "dqn", "qrdqn")
 NO_MASKS = "no-masks"
+ABLATIONS = (NO_MASKS, "no-vectors")  # variants that show what a part of an agent is worth
 
 
 @dataclass(frozen=True)

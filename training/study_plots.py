@@ -14,7 +14,7 @@ from agents.presets import STANDARD, Presets
 from stb_gym.objectives import parse_objective
 from training.ledger import CurvePoint, Ledger, Row
 from training.plots import COLOURS, LEAST_REGRET, save
-from training.results import NO_MASKS, agent_in_words
+from training.results import ABLATIONS, agent_in_words
 from training.statistics import interquartile_interval, interquartile_mean, interval
 
 Curves = list[list[CurvePoint]]
@@ -32,7 +32,7 @@ def plot_study(folder: Path, presets: Presets) -> list[Path]:
     drawn = [
         row
         for row in ledger.rows.values()
-        if row.variant in (STANDARD, NO_MASKS) or (row.task, row.algorithm) not in standard
+        if row.variant in (STANDARD, *ABLATIONS) or (row.task, row.algorithm) not in standard
     ]
     in_order = sorted(drawn, key=lambda row: (row.task, row.agent, row.seed))
     colours = dict(
@@ -93,7 +93,7 @@ def _plot_profile(path: Path, rows: list[Row], colours: dict[str, str]) -> None:
     """The share of runs that ended with a regret of at most so much, over the tasks that all agents have learned."""
     by_agent: dict[str, dict[str, list[float]]] = {}
     for row in rows:
-        if row.variant != NO_MASKS:
+        if row.variant not in ABLATIONS:
             by_agent.setdefault(agent_in_words(row), {}).setdefault(row.task, []).append(1 - row.gap_closed)
     common = [
         task for task in dict.fromkeys(row.task for row in rows) if all(task in each for each in by_agent.values())
