@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
+from safetensors.numpy import save_file
 
 from agents.learner import Learner, Snapshot
 from stb_gym.files import write_aside
@@ -58,7 +58,7 @@ def load_snapshot(path: Path) -> dict[str, Any]:
 def _write(path: Path, arrays: dict[str, NDArray[Any]], metadata: dict[str, str] | None) -> None:
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     with write_aside(path) as aside:
-        aside.write_bytes(save(contiguous, metadata))
+        save_file(contiguous, aside, metadata)
 
 
 def _read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:

@@ -40,7 +40,7 @@ class Learner(Protocol):
         """Take over weights of the same names and shapes."""
 
     def snapshot(self) -> dict[str, Any]:
-        """All that it goes on from, weights and dice included: arrays, and what JSON can hold."""
+        """All that it goes on from, weights and dice included: arrays, valid until it does, and what JSON can hold."""
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go on from a snapshot of a learner of the same configuration, to the bit as that one would have."""

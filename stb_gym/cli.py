@@ -3,7 +3,6 @@
 import argparse
 import io
 import json
-import os
 import signal
 import sys
 from collections.abc import Callable
@@ -32,14 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")  # a terminal that has no frames for the tiles shows the rest
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are cleared away
     try:
-        game = _game(options)
-        speaks = options.run in SPEAK_THEMSELVES
-        with nullcontext() if speaks else show.patience(f"stb-gym: still working on {game or 'it'}"):
-            result = options.run(game, options)
-        if result is not None:
-            print(json.dumps(result) if options.json else options.show(result), flush=True)
-    except BrokenPipeError:  # the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        with show.reader_may_leave():
+            _answer(options)
     except (ValueError, OSError) as error:
         print(f"stb-gym: {error}", file=sys.stderr)
         return 2
@@ -47,6 +40,15 @@ def main(arguments: list[str] | None = None) -> int:
         print("stb-gym: interrupted", file=sys.stderr)
         return 130
     return 0
+
+
+def _answer(options: argparse.Namespace) -> None:
+    game = _game(options)
+    speaks = options.run in SPEAK_THEMSELVES
+    with nullcontext() if speaks else show.patience(f"stb-gym: still working on {game or 'it'}"):
+        result = options.run(game, options)
+    if result is not None:
+        print(json.dumps(result) if options.json else options.show(result))
 
 
 def _game(options: argparse.Namespace) -> Any:

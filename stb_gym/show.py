@@ -1,5 +1,6 @@
 """Results of the command as tables for people, and a word to people who wait."""
 
+import os
 import sys
 import threading
 import time
@@ -233,3 +234,13 @@ def patience(words: str) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+@contextmanager
+def reader_may_leave() -> Iterator[None]:
+    """Let whoever reads standard output stop reading before the block has said everything."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be flushed

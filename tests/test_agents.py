@@ -106,6 +106,19 @@ def test_networks_learn_a_vector_of_every_state_and_every_node():
         assert learns.tolist() == sorted(places.tolist())
 
 
+@pytest.mark.parametrize("algorithm", SB3)
+def test_without_learned_vectors_networks_see_the_observation_alone(algorithm):
+    game = ShutTheBox(tiles=6)
+    tables = compile_game(game)
+    network = NodeNetwork(tables, 3, 16, 0, masks=True)
+    seen = torch.as_tensor(tables.observation, dtype=torch.float32)
+    assert (network(torch.arange(tables.nodes)) == network.perceptron(seen)).all()
+    agent = learner(algorithm, changes={"embedding": 0})
+    before = evaluate(game, policies(game, agent)[0]).regret
+    agent.learn_until(20_000, lambda: None)
+    assert evaluate(game, policies(game, agent)[0]).regret < before / 2
+
+
 def test_policies_of_large_games_are_asked_for_in_parts(monkeypatch):
     agent, game = learner("ppo"), ShutTheBox(tiles=6)
     greedy, exploring = policies(game, agent)
@@ -472,7 +485,9 @@ def test_configurations_that_are_not_whole_are_refused():
         ("ppo", {"gae_lambda": 5.0}, "gae_lambda must not be above 1"),
         ("ppo", {"clip_range": 0.0}, "clip_range must lie between 0 and 1"),
         ("ppo", {"width": 10**8}, "width must be an integer from 1 to 4096"),
-        ("ppo", {"embedding": 10**8}, "embedding must be an integer from 1 to 4096"),
+        ("ppo", {"games": 5, "n_steps": 5, "batch_size": 8}, "batch_size 8 leaves one of 25 samples for a batch"),
+        ("ppo", {"embedding": 10**8}, "embedding must be an integer from 0 to 4096"),
+        ("dqn", {"batch_size": 0}, "batch_size must be an integer from 1 to"),
         ("dqn", {"exploration": 1.0}, "exploration must be below 1"),
         ("qrdqn", {"quantiles": 1000}, "quantiles must be an integer from 1 to 256"),
         ("q-learning", {"exploration": 1.0}, "exploration must be below 1"),
@@ -499,6 +514,15 @@ def test_a_place_of_the_table_moves_to_its_mean_target_by_a_step_that_shrinks_wi
         assert agent.values(np.array([lost])) == pytest.approx([value])
     assert updates > 10
     assert agent._updates.sum() == 5 * 8
+
+
+@pytest.mark.parametrize("algorithm", ["q-learning", "afterstates"])
+def test_exploration_and_dice_have_random_numbers_of_their_own(algorithm):
+    agent = learner(algorithm)
+    stream = agent._random.bit_generator.state["state"]["inc"]
+    assert agent._games.np_random.bit_generator.state["state"]["inc"] != stream
+    assert learner(algorithm)._random.bit_generator.state == agent._random.bit_generator.state
+    assert learner(algorithm, seed=1)._random.bit_generator.state != agent._random.bit_generator.state
 
 
 @pytest.mark.parametrize("algorithm", ["q-learning", "afterstates"])

@@ -107,7 +107,7 @@ def test_checkpoints_are_not_saved_more_often_than_is_said(tmp_path):
     assert steps == [[0], [0], [0], [0, 100], [0, 100], [100, 201]]
 
 
-def test_a_damaged_checkpoint_is_passed_over(interrupted, tmp_path, capsys):
+def test_a_damaged_checkpoint_is_removed(interrupted, tmp_path, capsys):
     folder, config = interrupted
     shutil.copytree(folder, tmp_path / "run")
     older, newer = sorted((tmp_path / "run").glob("checkpoint-*"))
@@ -118,7 +118,8 @@ def test_a_damaged_checkpoint_is_passed_over(interrupted, tmp_path, capsys):
         newer.write_bytes(damage)
         learner, writer = resume(tmp_path / "run", config)
         assert learner.num_timesteps == writer.points[-1].steps == int(older.stem.split("-")[1])
-    assert f"{newer} is damaged and passed over" in capsys.readouterr().err
+        assert not newer.exists()
+    assert f"{newer} is damaged and removed" in capsys.readouterr().err
     snapshot = load_snapshot(older)
     save_snapshot(newer, {name: entry for name, entry in snapshot.items() if name != "num_timesteps"})
     assert resume(tmp_path / "run", config)[0].num_timesteps == int(older.stem.split("-")[1])
@@ -157,6 +158,39 @@ def test_a_finished_run_is_left_as_it_is(tmp_path):
     after = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()}
     del before[".lock"], after[".lock"]
     assert after == before
+
+
+def test_a_finished_run_loses_the_checkpoints_it_was_killed_before_removing(tmp_path):
+    arguments = ["afterstates", "--presets", str(FILE), "--rules", "tiles", "5", "--steps", "5000"]
+    arguments += ["--out", str(tmp_path), "--resume"]
+    assert training.main(arguments) == 0
+    (tmp_path / "checkpoint-0000000001024.safetensors").write_bytes(b"old")
+    assert training.main(arguments) == 0
+    assert not list(tmp_path.glob("checkpoint-*"))
+
+
+@pytest.mark.parametrize("name", ["curve.csv", "weights.safetensors", "policy.npz", "result.json"])
+def test_a_finished_run_of_which_a_file_is_damaged_is_trained_again(name, tmp_path):
+    arguments = ["afterstates", "--presets", str(FILE), "--rules", "tiles", "5", "--steps", "5000"]
+    arguments += ["--out", str(tmp_path), "--resume"]
+    assert training.main(arguments) == 0
+    whole = numbers(tmp_path)
+    for damage in ((tmp_path / name).unlink, (tmp_path / name).touch):
+        damage()
+        assert training.main(arguments) == 0
+        same(numbers(tmp_path), whole)
+        Run.open(tmp_path).policy()
+        assert Run.open(tmp_path).result()["finished"] is True
+
+
+def test_a_run_goes_on_from_its_checkpoint_whatever_became_of_its_other_files(interrupted, tmp_path):
+    folder, config = interrupted
+    shutil.copytree(folder, tmp_path / "run")
+    for name in ("curve.csv", "weights.safetensors", "policy.npz", "result.json"):
+        (tmp_path / "run" / name).write_bytes(b"")
+    training.train(config, tmp_path / "run", "resume", measurements=10)
+    assert Run.open(tmp_path / "run").curve()[0].steps == 0
+    assert Run.open(tmp_path / "run").result()["finished"] is True
 
 
 def test_two_processes_do_not_write_to_one_folder(tmp_path, capsys):

@@ -250,6 +250,18 @@ def test_a_damaged_ledger_is_named(folder, tmp_path, capsys):
     assert "there are no runs in" in capsys.readouterr().err
 
 
+def test_a_study_killed_while_it_entered_a_run_has_not_entered_it(folder, tmp_path):
+    runs, curves = (folder / "runs.csv").read_text(), (folder / "curves.csv").read_text()
+    (tmp_path / "curves.csv").write_text(curves)
+    others = [line for line in runs.splitlines(keepends=True) if "ppo-five-tiles-1" not in line]
+    (tmp_path / "runs.csv").write_text("".join(others))
+    ledger = Ledger(tmp_path)
+    assert set(ledger.rows) == set(ledger.curves) == RUNS - {"ppo-five-tiles-1"}
+    run = Run.open(folder / "ppo-five-tiles-1")
+    ledger.enter("ppo-five-tiles-1", "five-tiles", "standard", run)
+    assert ((tmp_path / "runs.csv").read_text(), (tmp_path / "curves.csv").read_text()) == (runs, curves)
+
+
 def test_of_seeds_that_are_not_all_there_the_table_names_those_that_are(folder, tmp_path):
     for name in ("runs.csv", "curves.csv"):
         lines = (folder / name).read_text().splitlines()

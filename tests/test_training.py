@@ -14,14 +14,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from filelock import FileLock
 from safetensors.numpy import load_file, save_file
 
 from agents.config import ALGORITHMS
 from stb_gym import ShutTheBox, cli, compile_game, evaluate, load_policy, solve
 from tests import reference
 from tests.twins import choice, position, roll_at
+from training import demo, plots
 from training import evaluate as evaluating
-from training import plots
 from training import report as reporting
 from training import train as training
 from training.run import Run
@@ -233,6 +234,26 @@ def test_ctrl_c_leaves_a_run_that_can_be_read(tmp_path, capsys):
     assert run.result()["greedy"]["regret"] in [point.regret for point in run.curve()]
     assert evaluating.main([str(out)]) == 0
     assert [path.name for path in out.iterdir() if path.name.startswith(".")] == [".lock"]
+
+
+@pytest.mark.parametrize("program", ["evaluate", "report"])
+def test_a_reader_that_stops_reading_causes_no_traceback(program, folder, tmp_path):
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", f"training.{program}", str(folder)]
+    command += ["--out", str(tmp_path)] if program == "report" else []
+    done = subprocess.run(command, cwd=ROOT, stdout=write, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+    os.close(write)
+    assert done.returncode == 0
+    assert "Error" not in done.stderr
+
+
+def test_a_demo_beside_another_is_one_line_and_status_2(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs" / "demo").mkdir(parents=True)
+    with FileLock(tmp_path / "runs" / "demo" / ".lock"):
+        assert demo.demo() == 2
+    assert capsys.readouterr().err == "training.demo: runs/demo is written to by another process\n"
 
 
 def test_strategies_too_near_another_are_left_out_of_the_picture():

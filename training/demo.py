@@ -33,6 +33,9 @@ def demo() -> int:
     except KeyboardInterrupt:
         print(f"interrupted; the last measurement, if there was one, is in {OUT}", file=sys.stderr)
         return 130
+    except (ValueError, OSError) as error:
+        print(f"training.demo: {error}", file=sys.stderr)
+        return 2
     print(f"\n{comparison_table(report([Run.open(OUT)], OUT))}\n")
     print(f"the report is {OUT / 'report.html'}")
     return 0

@@ -8,6 +8,7 @@ from pathlib import Path
 import tyro
 
 from agents.policy_array import value_error
+from stb_gym.show import reader_may_leave
 from training.compare import compare, comparison_table
 from training.run import Run, measure
 
@@ -30,16 +31,16 @@ def main(arguments: list[str] | None = None) -> int:
         learner = run.learner()
         _, greedy, exploring = measure(run.config, learner)
         expects = value_error(learner, greedy)
+        name = run.config.algorithm
+        both = {"greedy": greedy.summary(), "exploring": exploring.summary(), "value_error": expects}
+        with reader_may_leave():
+            if options.json:
+                print(json.dumps({**run.config.to_json(), **both}))
+            else:
+                print(comparison_table(compare({f"{name} (greedy)": greedy, f"{name} (exploring)": exploring})))
     except (ValueError, OSError) as error:
         print(f"training.evaluate: {error}", file=sys.stderr)
         return 2
-    if options.json:
-        both = {"greedy": greedy.summary(), "exploring": exploring.summary(), "value_error": expects}
-        print(json.dumps({**run.config.to_json(), **both}))
-    else:
-        name = run.config.algorithm
-        evaluations = compare({f"{name} (greedy)": greedy, f"{name} (exploring)": exploring})
-        print(comparison_table(evaluations))
     return 0
 
 

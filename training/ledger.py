@@ -84,9 +84,11 @@ class Ledger:
             return
         try:
             self.rows = {row.run: row for row in from_csv((folder / RUNS).read_text(), Row)}
+            self.curves = {name: [] for name in self.rows}
             for point in from_csv((folder / CURVES).read_text(), CurvePoint):
-                self.curves.setdefault(point.run, []).append(point)
-            if self.curves.keys() != self.rows.keys():
+                if point.run in self.rows:  # curves are written first, and a study may be killed in between
+                    self.curves[point.run].append(point)
+            if not all(self.curves.values()):
                 raise ValueError("they are not of the same runs")
         except (OSError, ValueError, TypeError) as error:
             raise ValueError(f"{folder / RUNS} or {folder / CURVES} is damaged: {error}") from None

@@ -16,6 +16,7 @@ from matplotlib.image import imsave
 from stb_gym import STRATEGIES, Evaluation, TurnTables, evaluate, render
 from stb_gym.files import write_text
 from stb_gym.game import rolls, throw_faces
+from stb_gym.show import reader_may_leave
 from training.compare import COLUMNS, cells, compare, comparison_table, mistakes_in_words
 from training.plots import plot_regret, plot_scores
 from training.run import Run
@@ -37,7 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="training.report")
     try:
-        print(comparison_table(report([Run.open(folder) for folder in options.runs], options.out)))
+        with reader_may_leave():
+            print(comparison_table(report([Run.open(folder) for folder in options.runs], options.out)))
     except (ValueError, OSError) as error:
         print(f"training.report: {error}", file=sys.stderr)
         return 2

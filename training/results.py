@@ -14,6 +14,7 @@ from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym import STRATEGIES, Evaluation, evaluate, strategy
 from stb_gym.cli import rule_words
 from stb_gym.game import check_choice
+from stb_gym.show import reader_may_leave
 from training.ledger import Ledger, Row
 from training.statistics import interquartile_interval, interquartile_mean
 from training.train import train_command
@@ -45,7 +46,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="training.results")
     try:
-        print(results_table(options.folder, read_presets(options.presets)))
+        with reader_may_leave():
+            print(results_table(options.folder, read_presets(options.presets)))
     except (ValueError, OSError) as error:
         print(f"training.results: {error}", file=sys.stderr)
         return 2

@@ -131,10 +131,17 @@ def resume(folder: Path, config: Config) -> tuple[Learner, RunWriter]:
             points = [Point(**point) for point in snapshot.pop("points")]
             learner.restore(snapshot)
         except (ValueError, KeyError, TypeError, RuntimeError):  # as many ways as there are parts
-            print(f"{path} is damaged and passed over", file=sys.stderr)
+            print(f"{path} is damaged and removed", file=sys.stderr)
+            path.unlink()
             continue
         return learner, RunWriter(folder, config, points)
     return begin(folder, config, overwrite=True)
+
+
+def clear(folder: Path) -> None:
+    """Remove what a finished run needs no more, had it been killed before it did that itself."""
+    remove_leftovers(folder)
+    _remove(_checkpoints(folder))
 
 
 def _checkpoints(folder: Path) -> list[Path]:

@@ -158,6 +158,7 @@ def run_study(planned: list[Planned], out: Path, workers: int, presets: Presets)
         finally:
             for _, process in running.values():
                 process.terminate()
+            for _, process in running.values():
                 process.wait()
     return failed
 

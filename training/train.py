@@ -20,7 +20,7 @@ from agents.learner import Learner
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym.game import check_choice, check_integer
 from training.run import Run
-from training.run_writer import RunWriter, alone, begin, resume
+from training.run_writer import RunWriter, alone, begin, clear, resume
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
         existing = "resume" if options.resume else "overwrite" if options.overwrite else "refuse"
         torch.set_num_threads(options.threads)
         train(config, out, existing, options.measurements, options.checkpoint_seconds)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, MemoryError) as error:
         print(f"training.train: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -117,7 +117,7 @@ def train(
         config: what to train.
         out: folder of the run.
         existing: what to do with a run that is there: "refuse", "overwrite" or "resume". A finished one that is to be
-            resumed is left as it is, and one that another process is at is waited for.
+            resumed is left as it is if it is whole, and one that another process is at is waited for.
         measurements: how often it is measured, at equal distances.
         checkpoint_seconds: the least time between two checkpoints.
 
@@ -129,7 +129,9 @@ def train(
     with alone(out, waits=existing == "resume"):
         if existing != "resume":
             _train(config, *begin(out, config, existing == "overwrite"), out, interval, checkpoint_seconds)
-        elif not _is_finished(out, config):
+        elif _is_finished(out, config):
+            clear(out)
+        else:
             _train(config, *resume(out, config), out, interval, checkpoint_seconds)
 
 
@@ -160,10 +162,16 @@ def _train(
 
 
 def _is_finished(out: Path, config: Config) -> bool:
-    if not (out / "result.json").exists():
+    """Whether a run of a configuration has ended; one of which a file is missing or damaged has not."""
+    try:
+        run = Run.open(out)
+        if run.config != config or not run.result()["finished"]:
+            return False
+        for read in (run.curve, run.policy, run.learner):
+            read()
+    except ValueError:
         return False
-    run = Run.open(out)
-    return run.config == config and bool(run.result()["finished"])
+    return True
 
 
 @contextlib.contextmanager
