@@ -95,6 +95,11 @@ class Config:
     def __post_init__(self) -> None:
         check_choice("algorithm", self.algorithm, list(ALGORITHMS))
         check_integer("steps", self.steps, 1, 10**12)
+        first = self.settings.first_update
+        if self.steps <= first:  # by then nothing is left of the learning rate
+            raise ValueError(
+                f"steps must be above {first:,}, where {self.algorithm} begins to learn, not {self.steps:,}"
+            )
         check_integer("seed", self.seed, 0, 2**32 - 1)
 
     @property

@@ -63,6 +63,11 @@ class DQNSettings:
         if self.exploration >= 1:
             raise ValueError(f"exploration must be below 1, or nothing greedy is left, not {self.exploration}")
 
+    @property
+    def first_update(self) -> int:
+        """After how many steps it begins to learn."""
+        return (self.learning_starts // self.games + 1) * self.games
+
 
 class NodeQPolicy(DQNPolicy):
     """The policy of DQN with masked networks over nodes.

@@ -61,8 +61,15 @@ class PPOSettings:
             raise ValueError(f"batch_size must be from 2 to games x n_steps, {samples}, not {self.batch_size}")
         if samples % self.batch_size == 1:
             raise ValueError(f"batch_size {self.batch_size} leaves one of {samples} samples for a batch of its own")
-        if not 0 < self.clip_range < 1 or self.gae_lambda > 1:
-            raise ValueError("clip_range must lie between 0 and 1, and gae_lambda must not be above 1")
+        if not 0 < self.clip_range < 1:
+            raise ValueError(f"clip_range must lie between 0 and 1, not be {self.clip_range}")
+        if self.gae_lambda > 1:
+            raise ValueError(f"gae_lambda must not be above 1, as {self.gae_lambda} is")
+
+    @property
+    def first_update(self) -> int:
+        """After how many steps it begins to learn."""
+        return self.games * self.n_steps
 
 
 class NodePolicy(MaskableActorCriticPolicy):

@@ -40,6 +40,11 @@ class TabularSettings:
         if self.horizon < 1:
             raise ValueError(f"horizon must be 1 or more, not {self.horizon}")
 
+    @property
+    def first_update(self) -> int:
+        """After how many steps it begins to learn."""
+        return 0
+
 
 class TabularLearner:
     """Learns a table of expected rewards.

@@ -431,7 +431,7 @@ def test_what_is_scheduled_ends_with_the_training(algorithm):
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_configurations_go_through_json(algorithm):
-    whole = config(algorithm, Task(BOX, {"tiles": 12}, "shut"), steps=1000, seed=7)
+    whole = config(algorithm, Task(BOX, {"tiles": 12}, "shut"), steps=10_000, seed=7)
     assert Config.from_json(whole.to_json()) == whole
     assert whole.digest() == Config.from_json(whole.to_json()).digest()
     assert whole.digest() != replace(whole, seed=8).digest()
@@ -463,6 +463,16 @@ def test_configurations_that_are_none_are_refused(change, message):
         Config.from_json({**whole, **merged})
 
 
+@pytest.mark.parametrize(("algorithm", "first"), [("ppo", 1024), ("dqn", 1024), ("qrdqn", 1024), ("q-learning", 0)])
+def test_a_training_that_ends_before_it_begins_to_learn_is_refused(algorithm, first):
+    agent = learner(algorithm, steps=first + 1)
+    before = {name: array.copy() for name, array in agent.weights().items()}
+    agent.learn_until(first + 1, lambda: None)
+    assert any((array != before[name]).any() for name, array in agent.weights().items())
+    with pytest.raises(ValueError, match=f"steps must be {f'above {first:,}, where {algorithm}' if first else ''}"):
+        config(algorithm, steps=first)
+
+
 def test_configurations_that_are_not_whole_are_refused():
     whole = config("ppo").to_json()
     with pytest.raises(ValueError, match="the entry 'steps' is missing"):
@@ -482,7 +492,7 @@ def test_configurations_that_are_not_whole_are_refused():
             "batch_size must be from 2 to games x n_steps, 1, not 1",
         ),
         ("ppo", {"batch_size": 100_000}, "batch_size must be from 2 to games x n_steps, 1024, not 100000"),
-        ("ppo", {"gae_lambda": 5.0}, "gae_lambda must not be above 1"),
+        ("ppo", {"gae_lambda": 5.0}, "gae_lambda must not be above 1, as 5.0 is"),
         ("ppo", {"clip_range": 0.0}, "clip_range must lie between 0 and 1"),
         ("ppo", {"width": 10**8}, "width must be an integer from 1 to 4096"),
         ("ppo", {"games": 5, "n_steps": 5, "batch_size": 8}, "batch_size 8 leaves one of 25 samples for a batch"),

@@ -31,7 +31,7 @@ def test_a_task_says_what_differs_and_a_variant_says_what_differs_from_that(tmp_
     file.write_text(
         SMALL.read_text().replace(
             "[ppo.five-tiles.no-masks]",
-            "[ppo.five-tiles]\nwidth = 40\nsteps = 7\n\n[ppo.five-tiles.no-masks]\nsteps = 9",
+            "[ppo.five-tiles]\nwidth = 40\nsteps = 2000\n\n[ppo.five-tiles.no-masks]\nsteps = 3000",
         )
     )
     presets = read_presets(file)
@@ -42,9 +42,9 @@ def test_a_task_says_what_differs_and_a_variant_says_what_differs_from_that(tmp_
         return config.steps, config.settings.width, config.settings.embedding, config.settings.masks
 
     assert found(other) == (30_000, 32, 8, True)
-    assert found(five) == (7, 40, 8, True)
-    assert found(five, "no-masks") == (9, 40, 8, False)
-    assert found(five, steps=11, changes={"embedding": 4}) == (11, 40, 4, True)
+    assert found(five) == (2000, 40, 8, True)
+    assert found(five, "no-masks") == (3000, 40, 8, False)
+    assert found(five, steps=4000, changes={"embedding": 4}) == (4000, 40, 4, True)
     assert presets.config("ppo", five, seed=3).seed == 3
 
 

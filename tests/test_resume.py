@@ -211,6 +211,33 @@ def test_what_cannot_be_begun_leaves_what_is_there(tmp_path, capsys):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+def test_a_run_is_not_replaced_because_it_is_not_whole(tmp_path, capsys):
+    arguments = [
+        "afterstates",
+        "--presets",
+        str(FILE),
+        "--rules",
+        "tiles",
+        "5",
+        "--steps",
+        "5000",
+        "--out",
+        str(tmp_path),
+    ]
+    assert training.main(arguments) == 0
+    for name in ("config.json", "curve.csv", "weights.safetensors", "policy.npz"):
+        (tmp_path / name).unlink()
+        assert training.main(arguments) == 2
+        assert "holds a run already" in capsys.readouterr().err
+    assert training.main([*arguments, "--overwrite"]) == 0
+
+
+def test_learning_that_diverges_until_masks_hide_nothing_is_an_error(tmp_path, capsys):
+    arguments = ["ppo", "--presets", str(FILE), "--rules", "tiles", "4", "--out", str(tmp_path / "run")]
+    assert training.main([*arguments, "--settings", "learning_rate", "100.0"]) == 2
+    assert "learning has diverged: after" in capsys.readouterr().err
+
+
 def test_learning_that_diverges_is_an_error(tmp_path, capsys):
     arguments = ["dqn", "--presets", str(FILE), "--rules", "tiles", "5", "--out", str(tmp_path / "run")]
     assert training.main([*arguments, "--settings", "learning_rate", "1e30"]) == 2

@@ -166,10 +166,10 @@ def test_pictures_leave_out_variants_only_beside_the_standard_one(folder, tmp_pa
         study_plots, "_plot_task", lambda path, name, unit, by_agent, colours: drawn.append(list(by_agent))
     )
 
-    def agents(keep):
+    def agents(keep, variant="quick"):
         for name in ("runs.csv", "curves.csv"):
-            text = (folder / name).read_text().replace("no-masks", "quick")
-            head, *lines = text.replace("ppo,five-tiles,standard,1", "ppo,five-tiles,quick,1").splitlines()
+            text = (folder / name).read_text().replace("no-masks", variant)
+            head, *lines = text.replace("ppo,five-tiles,standard,1", f"ppo,five-tiles,{variant},1").splitlines()
             (tmp_path / name).write_text("\n".join([head, *(line for line in lines if keep in line)]) + "\n")
         drawn.clear()
         assert study_plots.plot_study(tmp_path, PRESETS)[-1].exists()
@@ -180,6 +180,8 @@ def test_pictures_leave_out_variants_only_beside_the_standard_one(folder, tmp_pa
         ["afterstates, tabular", "masked DQN, quick", "masked PPO"],
         ["afterstates, tabular", "masked PPO"],
     ]
+    ablated = ["masked DQN, no vectors", "masked PPO", "masked PPO, no vectors"]
+    assert agents("five-tiles-", "no-vectors")[0] == ["afterstates, tabular", *ablated]
 
 
 def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path, capsys):

@@ -248,6 +248,31 @@ def test_a_reader_that_stops_reading_causes_no_traceback(program, folder, tmp_pa
     assert "Error" not in done.stderr
 
 
+def test_runs_that_are_not_finished_are_told_as_such(damaged, capsys):
+    steps = Run.open(damaged).config.steps
+    assert evaluating.main([str(damaged)]) == 0
+    assert "not finished" not in capsys.readouterr().err
+    result = json.loads((damaged / "result.json").read_text())
+    (damaged / "result.json").write_text(json.dumps({**result, "finished": False, "steps": 4321}))
+    assert evaluating.main([str(damaged), "--json"]) == 0
+    printed = capsys.readouterr()
+    assert f"is not finished: 4,321 of {steps:,} steps" in printed.err
+    found = json.loads(printed.out)
+    assert (found["finished"], found["steps_made"], found["steps"]) == (False, 4321, steps)
+    assert reporting.main([str(damaged), "--out", str(damaged / "report")]) == 0
+    assert f"<td>4,321 of {steps:,}</td>" in (damaged / "report" / "report.html").read_text()
+
+
+def test_runs_of_tasks_without_a_name_are_named_by_their_rules(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for tiles in ("3", "4"):
+        arguments = ["afterstates", "--rules", "tiles", tiles, "--objective", "at-most:2", "--steps", "5000"]
+        assert training.main([*arguments, "--settings", "games", "16"]) == 0
+        assert Run.open(tmp_path / "runs" / f"afterstates-ShutTheBox-v0-tiles-{tiles}-at-most-2-0").game().tiles == int(
+            tiles
+        )
+
+
 def test_a_demo_beside_another_is_one_line_and_status_2(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs" / "demo").mkdir(parents=True)

@@ -28,14 +28,18 @@ def main(arguments: list[str] | None = None) -> int:
     options = tyro.cli(Arguments, args=arguments, prog="training.evaluate")
     try:
         run = Run.open(options.run)
+        result = run.result()
+        if not result["finished"]:
+            print(f"{run.folder} is not finished: {run.progress()} steps", file=sys.stderr)
         learner = run.learner()
         _, greedy, exploring = measure(run.config, learner)
         expects = value_error(learner, greedy)
         name = run.config.algorithm
+        made = {"finished": result["finished"], "steps_made": result["steps"]}
         both = {"greedy": greedy.summary(), "exploring": exploring.summary(), "value_error": expects}
         with reader_may_leave():
             if options.json:
-                print(json.dumps({**run.config.to_json(), **both}))
+                print(json.dumps({**run.config.to_json(), **made, **both}))
             else:
                 print(comparison_table(compare({f"{name} (greedy)": greedy, f"{name} (exploring)": exploring})))
     except (ValueError, OSError) as error:

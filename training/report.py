@@ -78,7 +78,10 @@ def report(runs: list[Run], out: Path) -> dict[str, Evaluation]:
         ],
         regret_png=_base64((out / "regret.png").read_bytes()),
         scores_png=_base64((out / "scores.png").read_bytes()),
-        agents=[{"name": name, "mistakes": _mistakes(evaluations[name])} for name in names],
+        agents=[
+            {"name": name, "regret": evaluations[name].regret, "mistakes": _mistakes(evaluations[name])}
+            for name in names
+        ],
         runs=[{"name": name, **_training(run)} for name, run in names.items()],
     )
     write_text(out / "report.html", page)
@@ -116,9 +119,13 @@ def _picture(tables: TurnTables, node: int) -> bytes:
 
 
 def _training(run: Run) -> dict[str, Any]:
-    result = run.result()
-    settings = " ".join(f"{name}={value}" for name, value in asdict(run.config.settings).items())
-    return {"steps": f"{result['steps']:,}", "seconds": f"{result['seconds']:.0f}", "settings": settings}
+    return {
+        "algorithm": run.config.algorithm,
+        "seed": run.config.seed,
+        "steps": run.progress(),
+        "seconds": f"{run.result()['seconds']:.0f}",
+        "settings": " ".join(f"{name}={value}" for name, value in asdict(run.config.settings).items()),
+    }
 
 
 def _base64(data: bytes) -> str:

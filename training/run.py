@@ -97,6 +97,11 @@ class Run:
         """How good it was at the last measurement."""
         return _read(self.folder / "result.json", _parse_result)
 
+    def progress(self) -> str:
+        """The steps that were made, in words, with those that are to be made if that is not all."""
+        result = self.result()
+        return f"{result['steps']:,}" + ("" if result["finished"] else f" of {self.config.steps:,}")
+
 
 def _parse_result(text: str) -> dict[str, Any]:
     result: dict[str, Any] = json.loads(text)

@@ -48,7 +48,10 @@ class RunWriter:
         """
         if not all(np.isfinite(array).all() for array in learner.weights().values()):
             raise ValueError(f"learning has diverged: after {learner.num_timesteps:,} steps weights are not finite")
-        policy, greedy, exploring = measure(self._config, learner)
+        try:
+            policy, greedy, exploring = measure(self._config, learner)
+        except ValueError as error:  # with such weights masks hide nothing any more
+            raise ValueError(f"learning has diverged: after {learner.num_timesteps:,} steps {error}") from None
         point = Point(
             steps=learner.num_timesteps,
             seconds=round(seconds, 3),
@@ -106,7 +109,7 @@ def begin(folder: Path, config: Config, overwrite: bool) -> tuple[Learner, RunWr
     Raises:
         ValueError: if the folder holds a run already and `overwrite` is false.
     """
-    if (folder / "config.json").exists() and not overwrite:
+    if any((folder / name).exists() for name in ("config.json", *MEASURED)) and not overwrite:
         raise ValueError(f"{folder} holds a run already: say --resume or --overwrite, or name another folder by --out")
     learner = config.learner()
     remove_leftovers(folder)

@@ -148,13 +148,13 @@ def run_study(planned: list[Planned], out: Path, workers: int, presets: Presets)
                     if process.poll() is None:
                         continue
                     del running[run.name]
-                    finished += run.config.steps
                     if process.returncode == 0:
+                        finished += run.config.steps
                         ledger.enter(run.name, run.task, run.variant, Run.open(out / run.name))
                     else:
                         failed.append(run)
                 bar.set_postfix_str(f"{len(waiting)} waiting; running {', '.join(running)}")
-                bar.update(finished + sum(_steps(out / name) for name in running) - bar.n)
+                bar.update(finished + sum(_steps(out / name, run) for name, (run, _) in running.items()) - bar.n)
         finally:
             for _, process in running.values():
                 process.terminate()
@@ -175,10 +175,10 @@ def _start(run: Planned, folder: Path, presets: Presets) -> subprocess.Popen[Any
         return subprocess.Popen(command, stdout=log, stderr=log)
 
 
-def _steps(folder: Path) -> int:
-    """The steps of a run at its last measurement."""
+def _steps(folder: Path, run: Planned) -> int:
+    """The steps of a run at its last measurement, of which a last bout of play may make a few too many."""
     try:
-        return int(Run.open(folder).result()["steps"])
+        return min(int(Run.open(folder).result()["steps"]), run.config.steps)
     except ValueError:
         return 0
 

@@ -15,7 +15,7 @@ import torch
 import tyro
 from tqdm import tqdm
 
-from agents.config import Config, task_of
+from agents.config import Config, Task, task_of
 from agents.learner import Learner
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym.game import check_choice, check_integer
@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         task, presets = task_of(options.env, options.rules, options.objective), read_presets(options.presets)
         config = presets.config(options.algorithm, task, options.variant, options.seed, options.steps, options.settings)
-        name = presets.name(task) or options.env.split("/")[-1]
+        name = presets.name(task) or _name_of(task)
         out = out or Path("runs") / run_name(options.algorithm, name, options.variant, options.seed)
         check_integer("measurements", options.measurements, 1, 10**6)
         check_integer("threads", options.threads, 1, 1024)
@@ -91,6 +91,13 @@ def main(arguments: list[str] | None = None) -> int:
 def run_name(algorithm: str, task: str, variant: str, seed: int) -> str:
     """The name of a run."""
     return "-".join([algorithm, task, *([variant] if variant != STANDARD else []), str(seed)])
+
+
+def _name_of(task: Task) -> str:
+    """A name for a task that has none."""
+    words = [task.env.split("/")[-1], *(str(word) for rule in task.rules.items() for word in rule)]
+    words += [task.objective.replace(":", "-")] if task.objective != "score" else []
+    return "-".join(words)
 
 
 def train_command(config: Config, variant: str, presets: Presets) -> list[str]:
