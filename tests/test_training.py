@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -110,6 +111,17 @@ def test_a_report_is_one_page_that_needs_nothing_else(folder, tmp_path, capsys):
     regret = json.loads((folder / "result.json").read_text())["greedy"]["regret"]
     assert f"{regret:.5f}" in page
     assert f"{regret:.5f}" in capsys.readouterr().out
+
+
+def test_runs_of_a_report_are_named_as_briefly_as_tells_them_apart():
+    def names(*runs):
+        runs = [Run(Path(folder), SimpleNamespace(algorithm=algorithm)) for folder, algorithm in runs]
+        return list(reporting._names(runs))
+
+    assert names(("a/one", "ppo"), ("a/two", "dqn")) == ["ppo", "dqn"]
+    assert names(("a/one", "ppo"), ("b/two", "ppo")) == ["one", "two"]
+    assert names(("a/one", "ppo"), ("b/one", "ppo")) == ["a/one", "b/one"]
+    assert names(("a/one", "ppo"), ("a/one", "ppo")) == ["ppo"]
 
 
 def test_a_report_wants_runs_of_one_game(folder, tmp_path, capsys):

@@ -1,7 +1,9 @@
 """Pictures of runs."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
@@ -11,7 +13,7 @@ from stb_gym.files import write_aside
 from training.run import Point
 
 COLOURS = ("#1f6f54", "#b5533c", "#3a5a9b", "#c99a2e", "#6b4c9a", "#4a4a4a", "#5fa8a0", "#c76b98", "#98a53a")
-
+COLUMNS = 3  # of names below a picture
 LEAST_REGRET = 1e-6  # a regret of 0, which the axis does not have, is drawn there
 
 
@@ -24,13 +26,12 @@ def plot_regret(path: Path, curves: Mapping[str, Sequence[Point]], strategies: M
         strategies: regret of strategies by name, drawn as horizontal lines; those too near another are left out.
         unit: of the regret.
     """
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = _figure(len(curves), height=4.5)
     for colour, (name, points) in zip(COLOURS * len(curves), curves.items(), strict=False):
         steps = [point.steps for point in points]
-        axes.plot(steps, [max(point.regret, LEAST_REGRET) for point in points], color=colour, label=f"{name}, greedy")
+        axes.plot(steps, [max(point.regret, LEAST_REGRET) for point in points], color=colour, label=name)
         exploring = [max(point.exploring_regret, LEAST_REGRET) for point in points]
-        axes.plot(steps, exploring, color=colour, linewidth=1, linestyle=":", label=f"{name}, exploring")
+        axes.plot(steps, exploring, color=colour, linewidth=1, linestyle=":")
     for name, regret in _apart(strategies).items():
         axes.axhline(regret, color="#999999", linewidth=0.8, linestyle="--")
         axes.annotate(name, (0.995, regret), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8)
@@ -38,7 +39,8 @@ def plot_regret(path: Path, curves: Mapping[str, Sequence[Point]], strategies: M
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.margins(x=0)
     axes.grid(alpha=0.25)
-    axes.legend(fontsize=8, loc="upper center")
+    axes.set_title(f"greedy, and dotted while exploring (0 is drawn as {LEAST_REGRET:g})", fontsize=9)
+    _name_below(figure)
     save(path, figure)
 
 
@@ -53,15 +55,25 @@ def _apart(strategies: Mapping[str, float]) -> dict[str, float]:
 
 def plot_scores(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
     """Draw the exact score distributions of policies over each other."""
-    figure = Figure(figsize=(8, 3.5), layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = _figure(len(evaluations), height=3.5)
     for colour, (name, evaluation) in zip(COLOURS * len(evaluations), evaluations.items(), strict=False):
         scores = evaluation.score_distribution
         axes.plot(list(scores), list(scores.values()), ".-", color=colour, linewidth=1, markersize=4, label=name)
     axes.set(xlabel="final score (points)", ylabel="exact probability")
     axes.grid(alpha=0.25)
-    axes.legend(fontsize=8)
+    _name_below(figure)
     save(path, figure)
+
+
+def _figure(names: int, height: float) -> tuple[Figure, Any]:
+    """A figure of so many inches, and room for names below; and its axes."""
+    figure = Figure(figsize=(8, height + 0.25 * math.ceil(names / COLUMNS)), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def _name_below(figure: Figure) -> None:
+    labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(*labels, loc="outside lower center", ncols=COLUMNS, fontsize=8)
 
 
 def save(path: Path, figure: Figure) -> None:

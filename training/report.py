@@ -89,10 +89,10 @@ def report(runs: list[Run], out: Path) -> dict[str, Evaluation]:
 
 
 def _names(runs: list[Run]) -> Mapping[str, Run]:
-    """Runs by algorithm, or by folder where an algorithm occurs twice."""
-    algorithms = [run.config.algorithm for run in runs]
-    unique = len(set(algorithms)) == len(runs)
-    return {run.config.algorithm if unique else str(run.folder): run for run in runs}
+    """Runs by algorithm, by name of the folder where an algorithm occurs twice, or by folder where that does, too."""
+    by_algorithm = {run.config.algorithm: run for run in runs}
+    by_name = {run.folder.resolve().name: run for run in runs}
+    return max(by_algorithm, by_name, {str(run.folder): run for run in runs}, key=len)
 
 
 def _template() -> jinja2.Template:
