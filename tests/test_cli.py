@@ -244,7 +244,8 @@ def test_bad_input_is_one_line_and_status_2(capsys, arguments, message):
 def test_a_reader_that_stops_reading_causes_no_traceback():
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run([COMMAND, "solve", "threes"], stdout=write, stderr=subprocess.PIPE, timeout=60, check=False)
+    told = {"stdout": write, "stderr": subprocess.PIPE, "env": {**os.environ, "PYTHONUNBUFFERED": "1"}}
+    done = subprocess.run([COMMAND, "solve", "threes"], **told, timeout=60, check=False)
     os.close(write)
     assert done.stderr == b""
 
