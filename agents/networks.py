@@ -13,8 +13,8 @@ class NodeNetwork(torch.nn.Module):
     """A network over the nodes of a game: a multilayer perceptron of two hidden layers.
 
     Of a node it sees the observation in unary and two learned vectors, one of the state, one of the node itself. From
-    the observation alone it learns slowly to tell neighbouring boards apart; the vectors give every board and every
-    node a place of its own, while what is learned of one observation still carries over to its neighbours.
+    the observation alone PPO is slow to tell neighbouring boards apart (DQN less so); the vectors give every board and
+    every node a place of its own, while what is learned of one observation still carries over to its neighbours.
 
     Args:
         tables: the arrays of the game.

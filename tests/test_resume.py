@@ -170,14 +170,16 @@ def test_a_finished_run_loses_the_checkpoints_it_was_killed_before_removing(tmp_
 
 
 @pytest.mark.parametrize("name", ["curve.csv", "weights.safetensors", "policy.npz", "result.json"])
-def test_a_finished_run_of_which_a_file_is_damaged_is_trained_again(name, tmp_path):
+def test_a_finished_run_of_which_a_file_is_damaged_is_trained_again(name, tmp_path, capsys):
     arguments = ["afterstates", "--presets", str(FILE), "--rules", "tiles", "5", "--steps", "5000"]
     arguments += ["--out", str(tmp_path), "--resume"]
     assert training.main(arguments) == 0
     whole = numbers(tmp_path)
-    for damage in ((tmp_path / name).unlink, (tmp_path / name).touch):
+    for damage in ((tmp_path / name).unlink, lambda: (tmp_path / name).write_bytes(b"")):
         damage()
+        capsys.readouterr()
         assert training.main(arguments) == 0
+        assert ("the run is trained again" in capsys.readouterr().err) == (name != "result.json")
         same(numbers(tmp_path), whole)
         Run.open(tmp_path).policy()
         assert Run.open(tmp_path).result()["finished"] is True

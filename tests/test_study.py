@@ -184,6 +184,17 @@ def test_pictures_leave_out_variants_only_beside_the_standard_one(folder, tmp_pa
     assert agents("five-tiles-", "no-vectors")[0] == ["afterstates, tabular", *ablated]
 
 
+def test_the_profile_compares_whole_agents_only(folder, tmp_path, monkeypatch):
+    for name in ("runs.csv", "curves.csv"):
+        text = (folder / name).read_text()
+        (tmp_path / name).write_text(text.replace("ppo,five-tiles,standard,1", "ppo,five-tiles,no-vectors,1"))
+    figures = {}
+    monkeypatch.setattr(study_plots, "save", lambda path, figure: figures.update({path.name: figure}))
+    study_plots.plot_study(tmp_path, PRESETS)
+    _, names = figures["profile.png"].axes[0].get_legend_handles_labels()
+    assert names == ["afterstates, tabular", "masked PPO"]
+
+
 def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path, capsys):
     arguments = command(tmp_path)
     (tmp_path / "studies.toml").write_text(

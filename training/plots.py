@@ -13,7 +13,7 @@ from stb_gym.files import write_aside
 from training.run import Point
 
 COLOURS = ("#1f6f54", "#b5533c", "#3a5a9b", "#c99a2e", "#6b4c9a", "#4a4a4a", "#5fa8a0", "#c76b98", "#98a53a")
-COLUMNS = 3  # of names below a picture
+NAMES_PER_ROW = 3  # below a picture
 LEAST_REGRET = 1e-6  # a regret of 0, which the axis does not have, is drawn there
 
 
@@ -67,13 +67,13 @@ def plot_scores(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
 
 def _figure(names: int, height: float) -> tuple[Figure, Any]:
     """A figure of so many inches, and room for names below; and its axes."""
-    figure = Figure(figsize=(8, height + 0.25 * math.ceil(names / COLUMNS)), layout="constrained")
+    figure = Figure(figsize=(8, height + 0.25 * math.ceil(names / NAMES_PER_ROW)), layout="constrained")
     return figure, figure.add_subplot()
 
 
 def _name_below(figure: Figure) -> None:
     labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(*labels, loc="outside lower center", ncols=COLUMNS, fontsize=8)
+    figure.legend(*labels, loc="outside lower center", ncols=NAMES_PER_ROW, fontsize=8)
 
 
 def save(path: Path, figure: Figure) -> None:

@@ -174,9 +174,13 @@ def _is_finished(out: Path, config: Config) -> bool:
         run = Run.open(out)
         if run.config != config or not run.result()["finished"]:
             return False
+    except ValueError:
+        return False
+    try:
         for read in (run.curve, run.policy, run.learner):
             read()
-    except ValueError:
+    except ValueError as error:
+        print(f"{error}; the run is trained again", file=sys.stderr)
         return False
     return True
 
