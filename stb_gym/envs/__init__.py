@@ -1,0 +1,18 @@
+"""The Gymnasium environments, one turn of a game each.
+
+- `transitions`: the arrays of a game as dense tables, one row for each node.
+- `env`: one turn; `vector_env`: many turns at once; `wrappers`: the mask in the observation.
+- `registration`: the ids, and games of your own.
+"""
+
+from stb_gym.envs.env import TurnEnv
+from stb_gym.envs.registration import ENVIRONMENTS, Environment, environment_of, game_of_environment, register_game
+from stb_gym.envs.registration import register_known as register_known
+from stb_gym.envs.transitions import Transitions, transitions
+from stb_gym.envs.vector_env import TurnVectorEnv
+from stb_gym.envs.wrappers import MaskInObservation
+
+__all__ = [
+    "ENVIRONMENTS", "Environment", "MaskInObservation", "Transitions", "TurnEnv", "TurnVectorEnv", "environment_of",
+    "game_of_environment", "register_game", "register_known", "transitions",
+]  # fmt: skip

@@ -1,0 +1,103 @@
+"""The ids of the environments: those of the package, and those of games that people register.
+
+`gym.register` keeps, for every id, the name of its game and the fields of its rules; nothing is compiled before an
+environment is made.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+
+from stb_gym.games import GAMES, Entry, Game, RuleOfThumb, Variant, Words, check_choice, enter, entry_of, make_game
+
+NAMESPACE = "stb_gym"
+
+
+class Environment(NamedTuple):
+    """What an id stands for: the rules class of its game, and the arguments that it gives to the environment."""
+
+    rules: type[Game]
+    arguments: Mapping[str, Any]
+
+
+ENVIRONMENTS: dict[str, Environment] = {}
+
+
+def register_game(
+    rules: type[Game],
+    *,
+    words: type[Words[Any]] = Words,
+    rules_of_thumb: Mapping[str, RuleOfThumb] | None = None,
+    variants: Mapping[str, Variant] | None = None,
+    environments: Mapping[str, Mapping[str, Any]] | None = None,
+    chapter: str | None = None,
+) -> None:
+    """Make a game of your own known to the environments, the solver, the rounds, the book and every command.
+
+    Args:
+        rules: the rules, a frozen dataclass that is a `Game`.
+        words: how the game is told to people, if not plainly.
+        rules_of_thumb: how people choose a move, by name; they become strategies.
+        variants: rules that have a name.
+        environments: the fields of the rules (and perhaps the objective) for every environment, by the name of its id
+            without the namespace; by default {"RULES_CLASS-v0": {}}.
+        chapter: the name of a module with tables of the book for this game alone.
+
+    Raises:
+        ValueError: if the rules are no such class, or the name is not allowed or another game's.
+
+    Example:
+        See `docs/your_own_game.md`, which registers Pig in one file.
+    """
+    entry = Entry(rules, words, rules_of_thumb or {}, variants or {}, environments, chapter)
+    enter(entry)
+    register_environments(entry)
+
+
+def register_environments(entry: Entry) -> None:
+    """Register the environments of a game with Gymnasium."""
+    named = {f"{entry.rules.__name__}-v0": {}} if entry.environments is None else entry.environments
+    for name, arguments in named.items():
+        identity = f"{NAMESPACE}/{name}"
+        ENVIRONMENTS[identity] = Environment(entry.rules, arguments)
+        gym.registry.pop(identity, None)  # a game that is registered again, as in a notebook
+        gym.register(
+            id=identity,
+            entry_point="stb_gym.envs.env:TurnEnv",
+            vector_entry_point="stb_gym.envs.vector_env:TurnVectorEnv",
+            kwargs={"game": entry.rules.name, **arguments},
+            disable_env_checker=True,  # these environments pass it, and refuse a step before a reset themselves;
+            order_enforce=False,  # each of the two wrappers would make a step a tenth slower
+        )
+
+
+def register_known() -> None:
+    """Register the environments of the games of the package."""
+    for rules in GAMES.values():
+        register_environments(entry_of(rules))
+
+
+def environment_of(identity: str) -> Environment:
+    """What an id stands for, read from the registry: no environment is made. An id "MODULE:ID" imports the module.
+
+    Raises:
+        ValueError: if no game of this package or registered with it has the id.
+    """
+    if ":" in identity:
+        gym.spec(identity)
+        identity = identity.partition(":")[2]
+    check_choice("environment", identity, list(ENVIRONMENTS))
+    return ENVIRONMENTS[identity]
+
+
+def game_of_environment(identity: str, rules: Mapping[str, Any] | None = None) -> Game:
+    """The rules of an environment by its id, with other fields changed.
+
+    Example:
+        >>> game_of_environment("stb_gym/ShutTheBox10-v0", {"score": "count"})
+        ShutTheBox(tiles=10, score='count')
+    """
+    of_id = environment_of(identity)
+    fields = {name: value for name, value in of_id.arguments.items() if name != "objective"}
+    return make_game(of_id.rules, {**fields, **(rules or {})})

@@ -1,0 +1,166 @@
+"""A game and an objective as dense tables: what the environments step through, one row per node."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.exact import Objective, TurnTables, compile_game, fits
+from stb_gym.games import Game, IntArray, kept, rolls, words_of
+
+LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_state` alone
+
+# The functions that copy a node's observation and its action mask; and, where the turn is over, its reward, its final
+# score and whether it is the forfeit, else None.
+_Node = tuple[Callable[[], Any], Callable[[], Any], tuple[float, int, bool] | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Transitions:
+    """Tables of a game with S states, N nodes and A actions, in which every throw is one of T equally likely ones.
+
+    Row S of the states and row N of the nodes stand for the forfeit: an illegal action leads there, and it ends the
+    turn with the worst reward and score there is. Its observation is all zeros.
+
+    Attributes:
+        tables: the arrays of the game.
+        objective: what is rewarded.
+        throws, actions: T and A.
+        node_of_throw: [S + 1, T] the node each throw leads to. Fewer dice than `game.dice` are the last ones thrown.
+        next_state: [N + 1, A] where an action leads. Where the turn is over, any action begins a new one.
+        over: [N + 1] True where the turn is over.
+        observation: [N + 1, O] what the player sees.
+        action_mask: [N + 1, A] int8, 1 = legal, all 0 where the turn is over.
+        reward: [N + 1] utility of the final score where the turn is over, else 0.
+        final_score: [N + 1] points where the turn is over, else 0.
+    """
+
+    tables: TurnTables
+    objective: Objective
+    throws: int
+    actions: int
+    node_of_throw: NDArray[np.int32]
+    next_state: NDArray[np.int32]
+    over: NDArray[np.bool_]
+    observation: NDArray[np.uint8]
+    action_mask: NDArray[np.int8]
+    reward: NDArray[np.float64]
+    final_score: IntArray
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles of an environment share the tables of their process instead of carrying them."""
+        return transitions, (self.tables.game, self.objective)
+
+    @cached_property
+    def single(self) -> tuple[memoryview, memoryview, "_Nodes", int]:
+        """The tables for a single game, which reads one entry at a time: several times faster than from arrays.
+
+        Returns:
+            `next_state` [N + 1, A], each state times T, so that a throw can be added to index the next table;
+            `node_of_throw` [(S + 1) * T]; what is known of each node; and A.
+        """
+        return (self.next_state * self.throws).data, self.node_of_throw.ravel().data, _Nodes(self), self.actions
+
+    @cached_property
+    def choices(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The legal actions of all nodes in a row, to choose from.
+
+        Returns:
+            [N + 1] where those of a node begin; [N + 1] how many there are; and [E + 1] the actions, of which the last
+            is 0: there, with a count of 0, are the nodes at which the turn is over.
+        """
+        start = self.tables.edge_start
+        first = np.append(np.where(self.over[:-1], start[-1], start[:-1]), start[-1])
+        return first, np.append(self.tables.choices, 0), np.append(self.tables.edge_action, 0)
+
+    def beginnings(self, where: Mapping[str, Any]) -> tuple[int, IntArray]:
+        """A state named by a person's words, and the throws there that lead to the named roll or leave a legal move.
+
+        Raises:
+            ValueError: if `where` names no position of the game, or one without a legal move.
+        """
+        tables = self.tables
+        words = words_of(tables.game)
+        held, dice, roll = words.locate(where)
+        state = tables.find_state(held, dice)
+        nodes = self.node_of_throw[state]
+        fits = ~self.over[nodes]
+        if roll is not None:
+            fits &= nodes == tables.find_node(state, roll)
+        if not fits.any():
+            named = words.state(held, dice) if roll is None else words.node(held, dice, roll)
+            raise ValueError(f"there is no legal move at {named}")
+        return state, np.flatnonzero(fits)
+
+
+class _Nodes(dict[int, _Node]):
+    """What is known of each node, filled in as nodes are met, which are few of a large game's."""
+
+    def __init__(self, transitions: Transitions):
+        super().__init__()
+        self._transitions = transitions
+
+    def __missing__(self, node: int) -> _Node:
+        tables, end = self._transitions, None
+        if tables.over[node]:
+            end = float(tables.reward[node]), int(tables.final_score[node]), node == tables.tables.nodes
+        self[node] = tables.observation[node].copy, tables.action_mask[node].copy, end
+        return self[node]
+
+
+@kept(mebibytes=1024)
+def transitions(game: Game, objective: Objective) -> Transitions:
+    """The tables of a game and an objective; made once, and kept for the next call.
+
+    Raises:
+        ValueError: if the tables would be larger than LARGEST_DENSE_TABLE, naming rules that fit.
+    """
+    if not _fits(game):
+        raise ValueError(
+            f"{game} is too large for an environment, whose tables have at most {LARGEST_DENSE_TABLE:,} entries"
+            f"{next((f'; {smaller} fits' for smaller in game.smaller() if _fits(smaller)), '')}"
+        )
+    tables = compile_game(game)
+    throws = len(rolls(game, game.dice).of_throw)
+
+    node_of_throw = np.full((tables.states + 1, throws), tables.nodes, np.int32)
+    for level in tables.levels:
+        of_throw = level.rolls.of_throw
+        first = tables.node_start[level.states][:, None]
+        node_of_throw[level.states] = first + of_throw[np.arange(throws) % len(of_throw)]
+
+    over = np.append(tables.choices == 0, True)
+    next_state = np.full((tables.nodes + 1, tables.actions), tables.states, np.int32)
+    next_state[tables.edge_node, tables.edge_action] = tables.edge_next
+    next_state[over] = tables.start
+    final_score = np.append(tables.final_score[tables.node_state], tables.scores[-1]) * over
+    observation = np.concatenate((tables.observation, np.zeros((1, tables.observation.shape[1]), np.uint8)))
+    action_mask = np.concatenate((tables.legal(), np.zeros((1, tables.actions), np.bool_))).view(np.int8)
+    reward = np.zeros(len(over))
+    reward[over] = objective.utilities(final_score[over])
+    reward[-1] = objective.utilities(tables.final_score).min()
+    return Transitions(
+        tables=tables,
+        objective=objective,
+        throws=throws,
+        actions=tables.actions,
+        node_of_throw=node_of_throw,
+        next_state=next_state,
+        over=over,
+        observation=observation,
+        action_mask=action_mask,
+        reward=reward,
+        final_score=final_score,
+    )
+
+
+def _fits(game: Game) -> bool:
+    """Whether the tables of a game have no more entries than LARGEST_DENSE_TABLE."""
+    if not fits(game):
+        return False
+    number, states = np.unique(game.states()[1], return_counts=True)
+    nodes = sum(int(count) * len(rolls(game, int(dice)).counts) for dice, count in zip(number, states, strict=True))
+    return max(int(states.sum()) * game.faces**game.dice, nodes * len(game.moves)) <= LARGEST_DENSE_TABLE

@@ -1,0 +1,30 @@
+"""One turn, exactly: solved, evaluated and certified. Nothing is sampled.
+
+- `tables`: a game as arrays, which everything below reads; `compiling` makes them, `row_index` finds rows in them.
+- `objectives`, `values`, `solution`: perfect play; `certificate`: it is proved in fractions.
+- `policies`, `evaluation`: what a policy is, and its exact distance from perfect play; `strategies`: how people play.
+- `boards`: perfect play of boxes too large for arrays; `board_values`: its values, in memory or in a file.
+"""
+
+from stb_gym.exact.board_values import BoardValues, load_board_values, open_board_values
+from stb_gym.exact.boards import solve_boards
+from stb_gym.exact.certificate import Certificate, certify, check_bellman, value_text
+from stb_gym.exact.compiling import compile_game, fits
+from stb_gym.exact.evaluation import Evaluation, Mistake, expected, expected_visits, score_chances
+from stb_gym.exact.objectives import Goal, Objective, objective_of
+from stb_gym.exact.policies import Agent, Player, Policy, edge_weights, load_policy, node_of, policy_from, save_policy
+from stb_gym.exact.solution import Solution, evaluate, solve
+from stb_gym.exact.strategies import (
+    ROUND_STRATEGIES, Standing, approximation, chance_to_beat, strategies, strategy, ways_to_shut,
+)  # fmt: skip
+from stb_gym.exact.tables import Level, TurnTables
+from stb_gym.exact.values import TIE, Values, advantages, optimal_edges, optimise
+
+__all__ = [
+    "ROUND_STRATEGIES", "TIE", "Agent", "BoardValues", "Certificate", "Evaluation", "Goal", "Level", "Mistake",
+    "Objective", "Player", "Policy", "Solution", "Standing", "TurnTables", "Values", "advantages", "approximation",
+    "certify", "chance_to_beat", "check_bellman", "compile_game", "edge_weights", "evaluate", "expected",
+    "expected_visits", "fits", "load_board_values", "load_policy", "node_of", "objective_of", "open_board_values",
+    "optimal_edges", "optimise", "policy_from", "save_policy", "score_chances", "solve", "solve_boards", "strategies",
+    "strategy", "value_text", "ways_to_shut",
+]  # fmt: skip

@@ -1,0 +1,171 @@
+"""Values of every board of a game, in an array or in a file of it that is mapped into memory.
+
+The array is [rows, columns]. The lowest tiles of the start are the bits of the row, lowest tile lowest; the others are
+the bits of the column, lowest tile highest: low tiles are in most moves, which so act on long runs of columns.
+
+A saved array is a plain `.npy` file, with what it is of in a JSON file beside it (FILE.npy.json: game, rules, objective,
+shape, and the SHA-256 of the .npy file). Looking up a value reads no more than the pages it is on; whether the file is
+still what was written is checked where one asks for it.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.exact.objectives import Goal, Objective, objective_of
+from stb_gym.games import Boards, Game, game_of
+from stb_gym.output import write_aside, write_text
+
+ENTRIES = {"game", "rules", "objective", "shape", "sha256"}  # of the JSON file
+
+
+@dataclass(frozen=True, eq=False)
+class BoardValues:
+    """Perfect play of a game that has boards: the utility of every board.
+
+    Attributes:
+        game: the rules.
+        objective: what is maximised.
+        utility: [rows, columns] expected utility of every board before its throw, in the places of `places_of`.
+    """
+
+    game: Game
+    objective: Objective
+    utility: NDArray[np.float64]
+
+    @property
+    def value(self) -> float:
+        """The value of a turn in the objective's unit."""
+        return self.value_of(self.game.start()[0])
+
+    def value_of(self, board: int) -> float:
+        """The value of a board before its throw, in the objective's unit.
+
+        Raises:
+            ValueError: if something is on the board that the game does not start with.
+        """
+        return self.objective.sign * self.worth(board, self.game.dice) + 0.0  # never -0.0
+
+    def worth(self, held: int, dice: int) -> float:
+        """Expected utility of a board before its throw, or (without dice) of a turn that ends there.
+
+        Raises:
+            ValueError: if something is on the board that the game does not start with.
+        """
+        if held & ~self.game.start()[0]:
+            start = [thing + 1 for thing in self._boards.things]
+            raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held}")
+        if dice == 0:
+            return float(self.objective.utilities(self.game.final_score(np.array([held])))[0])
+        return float(self.utility.flat[sum(place for bit, place in self._places.items() if held >> bit & 1)])
+
+    def save(self, path: str | Path) -> None:
+        """Write the values as a .npy file, and what they are of as JSON beside it; each appears whole or not at all."""
+        path = Path(path)
+        with write_aside(path) as aside:
+            with aside.open("wb") as file:
+                np.save(file, np.ascontiguousarray(self.utility, "<f8"))
+            entries = {
+                "game": self.game.name,
+                "rules": asdict(self.game),  # type: ignore[call-overload]
+                "objective": self.objective.name,
+                "shape": list(self.utility.shape),
+                "sha256": _sha256(aside),
+            }
+        write_text(_about(path), json.dumps(entries, default=int, indent=2) + "\n")
+
+    @cached_property
+    def _boards(self) -> Boards:
+        return self.game.boards()
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return places_of(self._boards.things, self.utility.shape[1])
+
+
+def places_of(things: Sequence[int], columns: int) -> dict[int, int]:
+    """What every bit of a board adds to its place in the flat array.
+
+    Args:
+        things: the bits of the start, in ascending order.
+        columns: a power of two, at most 2**len(things).
+    """
+    in_column = columns.bit_length() - 1
+    places = [*range(in_column, len(things)), *reversed(range(in_column))]
+    return {bit: 1 << place for bit, place in zip(things, places, strict=True)}
+
+
+def load_board_values(path: str | Path, game: Game, objective: Goal = "score", *, check: bool = False) -> BoardValues:
+    """Map the files that `BoardValues.save` wrote; nothing in them is executed, and the values are not read yet.
+
+    Args:
+        path: the .npy file.
+        game: the rules that the values must be of.
+        objective: what they must be solved for.
+        check: read all of the file, and refuse it unless its SHA-256 is the one that was written.
+
+    Raises:
+        ValueError: if a file is missing, damaged or cut short, or the values are of another game or objective.
+    """
+    values = open_board_values(path, check=check)
+    there = {**asdict(values.game), "objective": values.objective.name}  # type: ignore[call-overload]
+    asked = {**asdict(game), "objective": objective_of(game, objective).name}  # type: ignore[call-overload]
+    if values.game.name != game.name:
+        raise ValueError(f"{path} holds values of {values.game.name}, not of {game.name}")
+    differing = [f"{name} {there[name]!r}, not {asked[name]!r}" for name in asked if asked[name] != there[name]]
+    if differing:
+        raise ValueError(f"{path} holds other values: of {'; of '.join(differing)}")
+    return values
+
+
+def open_board_values(path: str | Path, *, check: bool = False) -> BoardValues:
+    """Map the files of values of whatever game they are; for the arguments and errors see `load_board_values`."""
+    path = Path(path)
+    entries = _read_entries(path)
+    try:
+        game = game_of(str(entries["game"]), entries["rules"])
+        goal, shape = objective_of(game, entries["objective"]), tuple(entries["shape"])
+        boards = 2 ** len(game.boards().things)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path} is of rules that are unknown here: {error}") from None
+    try:
+        utility = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise ValueError(f"there is no file of board values {path}") from None
+    except Exception as error:  # a damaged file fails in several ways
+        raise ValueError(f"{path} is no .npy file, or is damaged: {error}") from None
+    if utility.shape != shape or utility.size != boards or utility.ndim != 2 or utility.dtype != np.dtype("<f8"):
+        raise ValueError(f"{path} is damaged: it is {utility.dtype} of shape {utility.shape}, not floats of {shape}")
+    if check and _sha256(path) != entries["sha256"]:
+        raise ValueError(f"{path} is damaged: it is not what was written")
+    return BoardValues(game, goal, np.asarray(utility))
+
+
+def _about(path: Path) -> Path:
+    """The JSON file beside a file of values."""
+    return path.with_name(f"{path.name}.json")
+
+
+def _read_entries(path: Path) -> dict[str, Any]:
+    try:
+        entries = json.loads(_about(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        missing = path if not path.is_file() else _about(path)
+        raise ValueError(f"there is no file of board values {missing}") from None
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{_about(path)} is damaged: {error}") from None
+    if not isinstance(entries, dict) or ENTRIES - entries.keys():
+        raise ValueError(f"{_about(path)} is damaged: its entries must be {', '.join(sorted(ENTRIES))}")
+    return entries
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

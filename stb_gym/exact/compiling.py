@@ -1,0 +1,108 @@
+"""Compiling a game: its rules are asked for every move once, and checked while they are."""
+
+import itertools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.exact.tables import Level, TurnTables
+from stb_gym.games import Game, IntArray, Rolls, kept, rolls, words_of
+
+LARGEST_TABLE = 2**24  # nodes or edges: 128 MiB for each array of them
+CHUNK = 2**22  # (state, action) pairs the rules look at in one call
+
+
+@kept(mebibytes=512)
+def compile_game(game: Game) -> TurnTables:
+    """The arrays of a game; made once, and kept for the next call.
+
+    Example:
+        >>> from stb_gym import ShutTheBox, compile_game
+        >>> tables = compile_game(ShutTheBox(tiles=9))
+        >>> tables.states, tables.nodes, tables.actions
+        (512, 5622, 62)
+
+    Raises:
+        ValueError: if the arrays would be larger than LARGEST_TABLE, or if the rules break their contract (moves out
+            of order, a move to no state or to one that is not of a lower level), naming the first offender.
+    """
+    _check_size(game, "edges", game.most_edges())
+    held, dice = game.states()
+    level = game.level(held, dice)
+    order = np.lexsort((held, dice, level))
+    held, dice, level = held[order], dice[order], level[order]
+    rolls_of = {d: rolls(game, d) for d in sorted(set(dice.tolist()))}
+    rolls_at = np.array([len(rolls_of[d].counts) for d in dice.tolist()])
+    node_start = np.append(0, np.cumsum(rolls_at))
+    _check_size(game, "nodes", int(node_start[-1]))
+
+    bounds = np.flatnonzero(np.diff(level, prepend=-1, append=-1) | np.diff(dice, prepend=-1, append=-1)).tolist()
+    blocks = [slice(first, last) for first, last in itertools.pairwise(bounds)]
+    edge_node, edge_action, next_held, next_dice = _edges(game, held, dice, blocks, node_start)
+    edge_start = np.append(0, np.cumsum(np.bincount(edge_node, minlength=node_start[-1])))
+
+    code = held * (game.dice + 1) + dice
+    by_code = np.argsort(code)
+    next_code = next_held * (game.dice + 1) + next_dice
+    edge_next = by_code[np.minimum(np.searchsorted(code, next_code, sorter=by_code), len(code) - 1)]
+    start_held, start_dice = game.start()
+    tables = TurnTables(
+        game=game,
+        levels=tuple(_level(block, node_start, edge_start, rolls_of[int(dice[block.start])]) for block in blocks),
+        start=int(np.flatnonzero((held == start_held) & (dice == start_dice))[0]),
+        held=held,
+        dice=dice,
+        final_score=game.final_score(held),
+        node_start=node_start,
+        node_state=np.repeat(np.arange(len(held)), rolls_at),
+        node_probability=np.concatenate([rolls_of[d].counts / game.faces**d for d in dice.tolist()]),
+        edge_start=edge_start,
+        edge_node=edge_node,
+        edge_action=edge_action,
+        edge_next=edge_next,
+    )
+    edge_state = tables.node_state[edge_node]
+    place = edge_node * tables.actions + edge_action
+    _check_edges(tables, "is not in order", np.diff(place, prepend=-1) <= 0)
+    _check_edges(tables, "leads to no state", (held[edge_next] != next_held) | (dice[edge_next] != next_dice))
+    _check_edges(tables, "leads to a state that is not of a lower level", level[edge_next] >= level[edge_state])
+    return tables
+
+
+def _edges(
+    game: Game, held: IntArray, dice: IntArray, blocks: list[slice], node_start: IntArray
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """[E] node, action, next held and next dice of every edge, asked of the rules a chunk of states at a time."""
+    parts = []
+    rows = max(1, CHUNK // len(game.moves))
+    for block in blocks:
+        for first in range(block.start, block.stop, rows):
+            edges = game.edges(held[first : min(first + rows, block.stop)], int(dice[block.start]))
+            parts.append((node_start[first + edges.state] + edges.roll, edges.action, edges.next_held, edges.next_dice))
+    node, action, next_held, next_dice = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return node, action, next_held, next_dice
+
+
+def _level(states: slice, node_start: IntArray, edge_start: IntArray, level_rolls: Rolls) -> Level:
+    nodes = slice(int(node_start[states.start]), int(node_start[states.stop]))
+    starts = edge_start[nodes.start : nodes.stop + 1]
+    live = np.flatnonzero(np.diff(starts))
+    edges = slice(int(starts[0]), int(starts[-1]))
+    return Level(states, nodes, edges, level_rolls, live, starts[live] - starts[0])
+
+
+def fits(game: Game) -> bool:
+    """Whether there can be arrays of a game, as far as is known without counting its nodes."""
+    return game.most_edges() <= LARGEST_TABLE
+
+
+def _check_size(game: Game, kind: str, size: int) -> None:
+    if size > LARGEST_TABLE:
+        raise ValueError(f"{game} has {size:,} {kind}; arrays of at most {LARGEST_TABLE:,} fit")
+
+
+def _check_edges(tables: TurnTables, fault: str, broken: NDArray[np.bool_]) -> None:
+    if broken.any():
+        edge = int(broken.argmax())
+        move = words_of(tables.game).move(int(tables.edge_action[edge]))
+        raise ValueError(f"move {move} at {tables.describe_node(int(tables.edge_node[edge]))} {fault}")

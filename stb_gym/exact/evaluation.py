@@ -1,0 +1,231 @@
+"""Exact evaluation of a policy: its value, its regret and where it comes from. Nothing is sampled.
+
+    u(node) = sum over actions of policy(action | node) u(next state)
+    regret  = u*(start) - u(start) = sum over nodes of visits(node) x loss(node)
+    loss(node) = u*(node) - sum over actions of policy(action | node) u*(next state)
+
+with u* the optimal utility. The second form of the regret is the performance difference lemma (Kakade and Langford,
+"Approximately optimal approximate reinforcement learning", 2002); it is the one reported, as it stays precise near 0.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.exact.policies import Policy, edge_weights_and_forfeits
+from stb_gym.exact.tables import Level, TurnTables
+from stb_gym.exact.values import Values
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A node where a policy loses something.
+
+    Attributes:
+        node: index of the node.
+        plays: the action the policy takes there most often; None for an illegal one.
+        best: the optimal action of lowest index.
+        visits: expected visits per turn.
+        loss: what the policy's choice there loses, in the objective's unit.
+    """
+
+    node: int
+    plays: int | None
+    best: int
+    visits: float
+    loss: float
+
+    @property
+    def cost(self) -> float:
+        """What the node adds to the regret."""
+        return self.visits * self.loss
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """A policy measured against perfect play; values are in the objective's unit.
+
+    Attributes:
+        optimum: the solution it is measured against.
+        weights: [E] the probability of every edge at its node.
+        forfeits: [N] the probability of an illegal action at every node, which ends the turn with the worst score.
+        visits: [N] expected visits of every node in a turn.
+        value: expected value of a turn.
+    """
+
+    optimum: Values
+    weights: NDArray[np.float64]
+    forfeits: NDArray[np.float64]
+    visits: NDArray[np.float64]
+    value: float
+
+    @property
+    def tables(self) -> TurnTables:
+        """The arrays of the game."""
+        return self.optimum.tables
+
+    @cached_property
+    def loss(self) -> NDArray[np.float64]:
+        """[N] what the policy's choice at each node loses, if play were perfect afterwards."""
+        lost = -self.tables.sum_at_nodes(self.weights * self.optimum.advantage)
+        return np.maximum(lost + self.forfeits * (self.optimum.node_utility - _worst(self.optimum)), 0)
+
+    @cached_property
+    def regret(self) -> float:
+        """What the policy loses against perfect play, 0 or more."""
+        return float(self.visits @ self.loss)
+
+    @cached_property
+    def random_value(self) -> float:
+        """Expected value of a turn of uniformly random legal play."""
+        return _value(self.optimum, self.tables.uniform, 0.0)
+
+    @cached_property
+    def normalised_score(self) -> float:
+        """(random - value) / (random - optimum): 0 for random play, 1 for perfect play."""
+        gap = abs(self.random_value - self.optimum.value)
+        return 1 - self.regret / gap if gap > 0 else 1.0
+
+    @cached_property
+    def _departs(self) -> NDArray[Any]:
+        """[N] the probability that the policy takes an action that is not optimal."""
+        departs = self.tables.sum_at_nodes(self.weights * ~self.optimum.optimal)
+        return departs + self.forfeits
+
+    @cached_property
+    def agreement(self) -> float:
+        """Share of the nodes that have a legal action at which the policy's action is optimal."""
+        return float(1 - self._departs[self.tables.decisions].mean())
+
+    @cached_property
+    def agreement_by_visits(self) -> float:
+        """The same, each node weighted by its visits: the share of choices in play that are optimal."""
+        visits = self.visits[self.tables.decisions]
+        return float(1 - visits @ self._departs[self.tables.decisions] / visits.sum())
+
+    @cached_property
+    def score_distribution(self) -> dict[int, float]:
+        """The probability of every final score that can occur, best first."""
+        probability = score_chances(self.tables, self.visits)
+        probability[-1] += self.illegal_mass
+        return {int(self.tables.scores[i]): float(probability[i]) for i in np.flatnonzero(probability)}
+
+    @property
+    def illegal_mass(self) -> float:
+        """The chance that a turn ends with an illegal action."""
+        return float(self.visits @ self.forfeits)
+
+    @property
+    def shut_probability(self) -> float:
+        """The chance of the game's perfect score (0 in Shut the Box and Threes) or a better one."""
+        sign, perfect = self.tables.game.sign, self.tables.game.perfect_score
+        return sum(chance for score, chance in self.score_distribution.items() if sign * score >= sign * perfect)
+
+    @cached_property
+    def mean_throws(self) -> float:
+        """Expected number of throws in a turn."""
+        return float(self.visits @ (self.tables.dice[self.tables.node_state] > 0))
+
+    def summary(self) -> dict[str, float]:
+        """The numbers above by name, ready for JSON."""
+        return {
+            "value": self.value,
+            "optimum": float(self.optimum.value),
+            "regret": self.regret,
+            "normalised_score": self.normalised_score,
+            "agreement": self.agreement,
+            "agreement_by_visits": self.agreement_by_visits,
+            "shut_probability": self.shut_probability,
+            "mean_throws": self.mean_throws,
+            "illegal_mass": self.illegal_mass,
+        }
+
+    def mistakes(self, limit: int | None = None) -> list[Mistake]:
+        """The nodes that add to the regret, dearest first."""
+        cost = self.visits * self.loss
+        order = np.argsort(-cost, kind="stable")[: np.count_nonzero(cost)][:limit]
+        return [self._mistake(int(node)) for node in order]
+
+    def _mistake(self, node: int) -> Mistake:
+        of_node = self.tables.edges_of(node)
+        edges = slice(of_node.start, of_node.stop)
+        plays = int(self.tables.edge_action[edges][self.weights[edges].argmax()])
+        return Mistake(
+            node=node,
+            plays=plays if self.weights[edges].max() >= self.forfeits[node] else None,
+            best=int(self.optimum.policy[node]),
+            visits=float(self.visits[node]),
+            loss=float(self.loss[node]),
+        )
+
+
+def evaluate_against(optimum: Values, policy: Policy, illegal: str) -> Evaluation:
+    """A policy measured against the best play of its game; see `stb_gym.Solution.evaluate`."""
+    tables = optimum.tables
+    weights, forfeits = edge_weights_and_forfeits(tables, policy, illegal)
+    visits = expected_visits(tables, weights)
+    return Evaluation(optimum, weights, forfeits, visits, _value(optimum, weights, float(visits @ forfeits)))
+
+
+def _value(optimum: Values, weights: NDArray[np.float64], forfeited: float) -> float:
+    """The value of a turn in which edges are taken with probabilities `weights` [E], and some chance to forfeit it."""
+    tables, goal = optimum.tables, optimum.objective
+    state_utility, _ = expected(tables, weights, goal.utilities(tables.final_score).astype(float))
+    return float(goal.sign * (state_utility[tables.start] + forfeited * _worst(optimum)))
+
+
+def _worst(optimum: Values) -> float:
+    """The utility of the worst score there is."""
+    return float(optimum.objective.utilities(optimum.tables.final_score).min())
+
+
+def expected(
+    tables: TurnTables, weights: NDArray[np.float64], utility: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Expected utility of every state [S, *K] and node [N, *K] if edges are taken with the given probabilities.
+
+    Args:
+        tables: the arrays of the game.
+        weights: [E] the probability of every edge at its node.
+        utility: [S, *K] what a turn is worth that ends at the state.
+    """
+    weights = weights.reshape(-1, *[1] * (utility.ndim - 1))
+
+    def choose(edge_value: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
+        return level.reduce(np.add, weights[level.edges] * edge_value)
+
+    return tables.sweep(utility, choose)
+
+
+def expected_visits(tables: TurnTables, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[N, *K] expected visits of every node in a turn in which edges are taken with probabilities `weights` [E, *K].
+
+    The same pass over the levels as in solving, highest first.
+    """
+    columns = weights[0].size
+    column = np.arange(columns)
+    reached = np.zeros((tables.states, columns))
+    reached[tables.start] = 1
+    visited = np.empty((tables.nodes, columns))
+    for level in reversed(tables.levels):
+        at_nodes = np.repeat(reached[level.states], len(level.rolls.counts), axis=0)
+        at_nodes *= tables.node_probability[level.nodes, None]
+        visited[level.nodes] = at_nodes
+        first = level.nodes.start
+        taken = at_nodes[tables.edge_node[level.edges] - first] * weights[level.edges].reshape(-1, columns)
+        place = tables.edge_next[level.edges, None] * columns + column
+        lower = reached[: level.states.start]  # where the edges lead
+        lower += np.bincount(place.ravel(), taken.ravel(), lower.size).reshape(lower.shape)
+    return visited.reshape(-1, *weights.shape[1:])
+
+
+def score_chances(tables: TurnTables, visits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[T, *K] the probability of every final score, best first, from the `visits` [N, *K] of the nodes."""
+    ends = tables.choices == 0
+    score = tables.score_index[tables.node_state[ends]]
+    chances = np.zeros((len(tables.scores), *visits.shape[1:]))
+    np.add.at(chances, score, visits[ends])
+    return chances

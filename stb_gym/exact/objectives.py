@@ -1,0 +1,92 @@
+"""What a player wants of a turn: a utility of its final score, and the unit in which people read its value."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.games import Game, IntArray
+
+Utility = Callable[[IntArray], NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A utility of the final score; players maximise its expectation.
+
+    Args:
+        name: what it is called.
+        utility: from final scores [S] to their utilities [S], more is better.
+        unit: what values are counted in.
+        sign: value = sign x utility: points are counted as such where fewer are better.
+        target: of the objectives that are the chance to reach a score, that score.
+
+    Example:
+        >>> import stb_gym
+        >>> squares = stb_gym.Objective("squares", lambda points: -(points**2))
+        >>> round(stb_gym.solve(stb_gym.ShutTheBox(), squares).value, 3)
+        -182.491
+    """
+
+    name: str
+    utility: Utility
+    unit: str = "utility"
+    sign: int = 1
+    target: int | None = None
+
+    def utilities(self, final_score: IntArray) -> NDArray[Any]:
+        """[S] the utility of every final score [S].
+
+        Raises:
+            ValueError: if the utility is not a finite number for each of them.
+        """
+        utility = np.asarray(self.utility(final_score))
+        if utility.shape != final_score.shape or not np.isfinite(utility.astype(float)).all():
+            raise ValueError(f"the objective {self.name} must give a finite number for each of {final_score.size} scores")
+        return utility
+
+
+Goal = str | Objective | Utility
+
+
+def objective_of(game: Game, goal: Goal) -> Objective:
+    """The objective that a goal means in a game.
+
+    Args:
+        game: the rules.
+        goal: "score" (fewest points, or most where more are better), "shut" (the chance of the game's perfect score, 0
+            in Shut the Box and Threes, or better), "at-most:T" (the chance of at most T points; "at-least:T" where more
+            are better), an `Objective`, or any function from final scores [S] to utilities [S].
+
+    Raises:
+        ValueError: if there is no such objective.
+    """
+    if isinstance(goal, Objective):
+        return goal
+    if isinstance(goal, str):
+        return _named(goal, game.sign, game.perfect_score)
+    if callable(goal):
+        return Objective(getattr(goal, "__name__", "utility"), goal)
+    return _named(repr(goal), game.sign, game.perfect_score)  # which refuses it
+
+
+@lru_cache(maxsize=256)
+def _named(name: str, sign: int, perfect: int) -> Objective:
+    """The same object for the same objective, so that what is made of it is found again."""
+    reach = "at-least" if sign > 0 else "at-most"
+    if name == "score":
+        return Objective(name, lambda score: sign * score.astype(np.int64), "points", sign)
+    if name == "shut":
+        return _reaching(name, sign, perfect)
+    if match := re.fullmatch(rf"{reach}:(\d{{1,15}})", name, re.ASCII):
+        return _reaching(f"{reach}:{int(match[1])}", sign, int(match[1]))
+    raise ValueError(f"unknown objective {name!r}: allowed are score, shut, {reach}:T (T points, such as {reach}:5)")
+
+
+def _reaching(name: str, sign: int, target: int) -> Objective:
+    """The chance of a score at least as good as the target."""
+    return Objective(name, lambda score: (sign * score >= sign * target).astype(np.int64), "probability", 1, target)

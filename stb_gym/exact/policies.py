@@ -1,0 +1,193 @@
+"""What a policy is: an array over nodes, and the ways in and out of it.
+
+Two forms: [N] integers, an action per node, or [N, A] floats, the probability of every action at every node. Entries of
+nodes without a legal action are ignored (`solve` and the strategies put -1 there).
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.exact.compiling import compile_game
+from stb_gym.exact.tables import TurnTables
+from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, same_rules
+from stb_gym.output import write_aside
+
+Policy = NDArray[Any]
+Agent = Callable[[NDArray[np.uint8], NDArray[np.bool_]], Any]
+
+
+def edge_weights(tables: TurnTables, policy: Policy) -> NDArray[np.float64]:
+    """[E] the probability with which a policy takes each edge at its node.
+
+    Raises:
+        ValueError: if the array does not fit the game, has weight on an illegal action, or is no distribution, naming
+            the first (state, roll) where it is not.
+    """
+    return edge_weights_and_forfeits(tables, policy, "raise")[0]
+
+
+def edge_weights_and_forfeits(
+    tables: TurnTables, policy: Policy, illegal: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The same weights [E], and the probability [N] with which the policy takes an illegal action at each node.
+
+    Raises:
+        ValueError: as `edge_weights` does; weight on an illegal action is refused only if `illegal` is "raise".
+    """
+    check_choice("treatment of illegal actions", illegal, ILLEGAL)
+    policy = np.asarray(policy)
+    weights, forfeits = _weights_and_forfeits(tables, policy)
+    if illegal == "raise":
+        _refuse(tables, forfeits > 0, lambda node: _illegal_weight(tables, policy, node))
+    return weights, forfeits
+
+
+def _weights_and_forfeits(tables: TurnTables, policy: Policy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if policy.shape == (tables.nodes,) and np.issubdtype(policy.dtype, np.integer):
+        weights = (tables.edge_action == tables.at_edges(policy)).astype(float)
+        return weights, np.where(tables.choices > 0, 1 - tables.sum_at_nodes(weights), 0)
+    if policy.shape == (tables.nodes, tables.actions) and np.issubdtype(policy.dtype, np.floating):
+        return _weights_of_probabilities(tables, policy)
+    raise ValueError(
+        f"a policy of {tables.game} is an array of {tables.nodes} integers, or of {tables.nodes} x {tables.actions} "
+        f"floats, not of shape {policy.shape} and type {policy.dtype}"
+    )
+
+
+def _weights_of_probabilities(tables: TurnTables, policy: Policy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    weights = policy[tables.edge_node, tables.edge_action].astype(float)
+    total = policy.sum(axis=1, dtype=float)
+    at = tables.decisions
+    _refuse(tables, ~(policy >= 0).all(axis=1), lambda node: "has a probability that is negative or not a number")
+    _refuse(tables, abs(total - 1) > 1e-5, lambda node: f"has probabilities that sum to {total[node]:g}, not 1")
+    illegal = np.zeros(tables.nodes)
+    illegal[at] = policy[at].sum(axis=1, where=~tables.legal(at), dtype=float) / total[at]
+    return weights / tables.at_edges(total), illegal
+
+
+def _illegal_weight(tables: TurnTables, policy: Policy, node: int) -> str:
+    """What is illegal of a policy at a node, in words."""
+    if policy.ndim == 1:
+        return f"takes the illegal action {policy[node]}"
+    first = ((policy[node] != 0) & ~tables.legal(np.array([node]))[0]).argmax()
+    return f"has weight on the illegal action {first}"
+
+
+def _refuse(tables: TurnTables, broken: Any, fault: Callable[[int], str]) -> None:
+    """Refuse a policy that is broken [N] at a node that has a legal action."""
+    broken = broken[tables.decisions]
+    if broken.any():
+        node = int(tables.decisions[broken.argmax()])
+        raise ValueError(f"the policy {fault(node)} at {tables.describe_node(node)}")
+
+
+def policy_from(game: Game, agent: Agent, batch: int = 2**16) -> Policy:
+    """The policy array of any function of observations and masks, such as a network.
+
+    Args:
+        game: the rules.
+        agent: called with observations [B, O] uint8 and masks [B, A] bool of nodes that have a legal action; returns
+            actions [B] or probabilities [B, A].
+        batch: the most nodes in one call.
+
+    Returns:
+        A policy of the form the agent returns.
+
+    Raises:
+        ValueError: if the agent's answer is of another shape.
+    """
+    tables = compile_game(game)
+    parts = []
+    for first in range(0, len(tables.decisions), batch):
+        nodes = tables.decisions[first : first + batch]
+        answer = np.asarray(agent(tables.observation[nodes], tables.legal(nodes)))
+        if answer.ndim not in (1, 2) or len(answer) != len(nodes):
+            raise ValueError(f"an agent asked about {len(nodes)} nodes must answer each, not with shape {answer.shape}")
+        parts.append(answer)
+    return tables.policy(np.concatenate(parts))
+
+
+class Player:
+    """Plays a policy: observations in, actions out.
+
+    Args:
+        game: the rules.
+        policy: the policy to play.
+        seed: of the random choices of a policy that makes any.
+
+    Raises:
+        ValueError: if the policy does not fit the game.
+    """
+
+    def __init__(self, game: Game, policy: Policy, seed: int | None = None):
+        self._tables = compile_game(game)
+        # Weights sum to 1 at every node, so the running sum passes one integer a node: one search samples any batch.
+        self._upper = np.cumsum(edge_weights(self._tables, policy))
+        self._nodes_before = np.append(0, np.cumsum(self._tables.choices > 0))
+        self._random = np.random.default_rng(seed)
+
+    def __call__(self, observation: Any) -> Any:
+        """The action for one observation [O], or actions [B] for a batch [B, O]; 0 where the turn is over.
+
+        Raises:
+            ValueError: if an observation is none of this game.
+        """
+        observation = np.asarray(observation)
+        nodes = node_of(self._tables, observation)
+        drawn = self._nodes_before[nodes] + self._random.random(nodes.shape)
+        first, last = self._tables.edge_start[nodes], self._tables.edge_start[nodes + 1] - 1
+        edge = np.clip(np.searchsorted(self._upper, drawn, side="right"), first, last)
+        actions = np.where(first > last, 0, self._tables.edge_action[edge])
+        return actions if observation.ndim == 2 else int(actions)
+
+
+def node_of(tables: TurnTables, observation: NDArray[Any]) -> IntArray:
+    """The node of one observation [O], or the nodes [B] of a batch [B, O].
+
+    Raises:
+        ValueError: if an observation is none of this game.
+    """
+    width = tables.observation.shape[1]
+    if observation.ndim not in (1, 2) or observation.shape[-1] != width:
+        raise ValueError(f"an observation of {tables.game} has {width} numbers, not shape {observation.shape}")
+    nodes = tables.observation_index.find(np.atleast_2d(observation))
+    if (nodes < 0).any():
+        raise ValueError(f"{np.atleast_2d(observation)[nodes.argmin()].tolist()} is no observation of {tables.game}")
+    return nodes.reshape(observation.shape[:-1])
+
+
+def save_policy(path: str | Path, game: Game, policy: Policy, illegal: str = "raise") -> None:
+    """Write a policy and the rules it is for as an .npz file.
+
+    Raises:
+        ValueError: if the policy does not fit the game, or takes an illegal action and `illegal` is not "end".
+    """
+    edge_weights_and_forfeits(compile_game(game), policy, illegal)
+    with write_aside(path) as aside, aside.open("wb") as file:
+        np.savez_compressed(file, policy=policy, game=game.name, rules=json.dumps(asdict(game), default=int))  # type: ignore[call-overload]
+
+
+def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
+    """Read a policy of this game from an .npz file that `save_policy` wrote; nothing in the file is executed.
+
+    Raises:
+        ValueError: if the file is none, is damaged, or holds a policy of another game, or one that takes an illegal
+            action and `illegal` is not "end".
+    """
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as entries:
+            policy, name, rules = entries["policy"], str(entries["game"]), json.loads(str(entries["rules"]))
+    except FileNotFoundError:
+        raise ValueError(f"there is no policy file {path}") from None
+    except Exception:  # a damaged archive fails in a dozen ways
+        raise ValueError(f"{path} is not a policy file of stb_gym, or is damaged") from None
+    if name != game.name or not same_rules(game, rules):
+        raise ValueError(f"{path} is a policy of {name} with {rules}, not of {game}")
+    edge_weights_and_forfeits(compile_game(game), policy, illegal)
+    return policy

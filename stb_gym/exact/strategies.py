@@ -1,0 +1,183 @@
+"""Strategies by name, as policies: perfect play, its opposite, chance, and the rules of thumb of each game.
+
+The first line of each function says how it plays; where it calls several moves equal, it plays the lowest action.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.exact.compiling import compile_game
+from stb_gym.exact.policies import Policy
+from stb_gym.exact.solution import solve
+from stb_gym.exact.tables import TurnTables
+from stb_gym.exact.values import optimal_edges, optimise
+from stb_gym.games import Game, Moves, RuleOfThumb, check_choice, entry_of, kept
+
+TARGETS_AT_ONCE = 64
+
+
+class Standing(NamedTuple):
+    """What the next player of a round sees of the others.
+
+    Attributes:
+        lead: the best final score so far, None if nobody has played; the next player is then the first of after + 1.
+        holders: how many players have it, counted no further than the rule for ties needs: up to 1 if all tied players
+            win, up to 2 if a tie wins for nobody.
+        after: how many players play after the next one.
+    """
+
+    lead: int | None = None
+    holders: int = 0
+    after: int = 0
+
+
+FIRST_OF_TWO = Standing(after=1)
+
+
+def random(tables: TurnTables) -> Policy:
+    """Every legal move with the same probability."""
+    policy = np.zeros((tables.nodes, tables.actions))
+    policy[tables.edge_node, tables.edge_action] = tables.uniform
+    return policy
+
+
+def most_ways(tables: TurnTables) -> Policy:
+    """Leave the board from which there are the most ways to shut the box, all numbers of throws together."""
+    ways = tables.after_edges(ways_to_shut(tables).sum(axis=1))
+    return tables.lowest_actions(ways == tables.spread(tables.reduce(np.maximum, ways)))
+
+
+def ways_to_shut(tables: TurnTables) -> NDArray[np.float64]:
+    """[S, K] in how many ways a turn at the state reaches the perfect score in exactly 0, 1, 2 ... K - 1 throws.
+
+    Every throw of the dice and every legal move counts as one way of its own. Exact below 2**53.
+    """
+    longest = len(tables.levels)  # every throw leads to a lower level
+    ways = np.zeros((tables.states, longest + 1))
+    ways[:, 0] = (tables.dice == 0) & (tables.final_score == tables.game.perfect_score)
+    for level in tables.levels:
+        counts = level.rolls.counts
+        at_nodes = np.zeros((level.nodes.stop - level.nodes.start, longest))
+        if level.live.size:
+            at_nodes[level.live] = level.reduce(np.add, ways[tables.edge_next[level.edges], :-1])
+        ways[level.states, 1:] = np.tensordot(at_nodes.reshape(-1, len(counts), longest), counts, (1, 0))
+    return ways
+
+
+def optimal_score(tables: TurnTables) -> Policy:
+    """Perfect play for the points."""
+    return solve(tables.game, "score").policy
+
+
+def optimal_shut(tables: TurnTables) -> Policy:
+    """Perfect play for the chance of the perfect score."""
+    return solve(tables.game, "shut").policy
+
+
+def worst(tables: TurnTables) -> Policy:
+    """The play that makes the expected points as bad as possible."""
+    return solve(tables.game, "score", worst=True).policy
+
+
+def optimal(tables: TurnTables) -> Policy:
+    """Perfect play: in a round, its equilibrium; alone, for the points."""
+    return optimal_score(tables)
+
+
+def approximation(tables: TurnTables, standing: Standing = FIRST_OF_TWO) -> Policy:
+    """Tie or beat the lead, as if all players after just tried to beat that; alone: as the first of two players.
+
+    Maximises the expectation of (1 - P(beat t))**after over final scores t up to the lead, where P(beat t) is the
+    greatest chance of a final score strictly better than t.
+    """
+    utility = (1 - chance_to_beat(tables)[tables.start]) ** standing.after
+    if standing.lead is not None:
+        utility[tables.game.sign * tables.scores < tables.game.sign * standing.lead] = 0
+    return tables.lowest_actions(optimal_edges(tables, *optimise(tables, utility[tables.score_index])))
+
+
+@kept(mebibytes=256)
+def chance_to_beat(tables: TurnTables) -> NDArray[np.float64]:
+    """[S, T] the greatest chance, at every state, of a final score strictly better than each that there is."""
+    chances = np.empty((tables.states, len(tables.scores)))
+    for first in range(0, len(tables.scores), TARGETS_AT_ONCE):
+        targets = slice(first, first + TARGETS_AT_ONCE)
+        better = tables.score_index[:, None] < np.arange(len(tables.scores))[targets]
+        chances[:, targets] = optimise(tables, better.astype(float))[0]
+    chances.flags.writeable = False  # it is kept
+    return chances
+
+
+def by_thumb(tables: TurnTables, rule: RuleOfThumb) -> Policy:
+    """The policy of a rule of thumb: at every node the move it wants most, the lowest action among equals."""
+    wanted = np.concatenate(
+        [
+            rule(
+                tables.game,
+                Moves(
+                    held=tables.held[tables.node_state[nodes]],
+                    roll=level.rolls.shown[(nodes - level.nodes.start) % len(level.rolls.counts)],
+                    action=tables.edge_action[level.edges],
+                    next_held=tables.held[tables.edge_next[level.edges]],
+                    next_dice=tables.dice[tables.edge_next[level.edges]],
+                ),
+            )
+            for level in tables.levels
+            for nodes in [tables.edge_node[level.edges]]
+            if level.live.size
+        ]
+    )
+    return tables.lowest_actions(wanted == tables.spread(tables.reduce(np.minimum, wanted)))
+
+
+# The strategies of every game, with its rules of thumb after the first of them.
+COMMON: dict[str, Callable[[TurnTables], Policy]] = {
+    "random": random,
+    "most-ways": most_ways,
+    "optimal-score": optimal_score,
+    "optimal-shut": optimal_shut,
+    "worst": worst,
+    "approximation": approximation,
+    "optimal": optimal,
+}
+
+# Strategies of every game that look at the standing when they are played in a round.
+ROUND_STRATEGIES: dict[str, Callable[[TurnTables, Standing], Policy]] = {"approximation": approximation}
+
+
+def strategies(game: Game) -> Mapping[str, str]:
+    """The strategies of a game by name: how each plays, in a line.
+
+    Example:
+        >>> import stb_gym
+        >>> list(stb_gym.strategies(stb_gym.Threes()))[:3]
+        ['random', 'threes-only', 'take-all']
+    """
+    first, *others = COMMON.items()
+    plays = dict([first, *entry_of(game).rules_of_thumb.items(), *others])
+    return {name: (function.__doc__ or "").partition("\n")[0] for name, function in plays.items()}
+
+
+def strategy(game: Game, name: str) -> Policy:
+    """The policy of a named strategy.
+
+    Args:
+        game: the rules.
+        name: one of `strategies(game)`.
+
+    Raises:
+        ValueError: if this game has no such strategy.
+
+    Example:
+        >>> import stb_gym
+        >>> game = stb_gym.ShutTheBox()
+        >>> stb_gym.strategy(game, "biggest-first").shape
+        (5622,)
+    """
+    check_choice(f"strategy of {game.name}", name, list(strategies(game)))
+    if rule := entry_of(game).rules_of_thumb.get(name):
+        return by_thumb(compile_game(game), rule)
+    return COMMON[name](compile_game(game))

@@ -1,0 +1,105 @@
+"""What every state and node of a game is worth under the best play, and what each move loses against it.
+
+    u(node)  = max over legal actions of u(next state), or the utility of the final score if there is none
+    u(state) = sum over rolls of P(roll) u(node)
+    advantage(edge) = u(next state) - u(node), at most 0
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.exact.objectives import Objective
+from stb_gym.exact.tables import Level, TurnTables
+from stb_gym.games import IntArray
+
+# Two actions are equally good if their utilities differ by no more than this share of them. Utilities of one sign are
+# only added and multiplied, so rounding stays below 1e-13 of each; tests compare the sets of optimal actions with
+# those found in exact fractions. Utilities of both signs may cancel: there it is a share of the largest.
+TIE = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The values of a game under its best (or worst) play.
+
+    Attributes:
+        tables: the arrays of the game.
+        objective: what is maximised (minimised in the worst play).
+        state_utility: [S] expected utility at every state, before its throw.
+        node_utility: [N] expected utility at every node, before its choice.
+    """
+
+    tables: TurnTables
+    objective: Objective
+    state_utility: NDArray[Any]
+    node_utility: NDArray[Any]
+
+    @property
+    def value(self) -> Any:
+        """The value of a turn in the objective's unit: a float, or a Fraction of an exact solution."""
+        value = self.state_value[self.tables.start]
+        return value if isinstance(value, Fraction) else float(value)
+
+    @cached_property
+    def state_value(self) -> NDArray[Any]:
+        """[S] the value of every state, in the objective's unit."""
+        return self.objective.sign * self.state_utility + 0  # never -0.0
+
+    @cached_property
+    def node_value(self) -> NDArray[Any]:
+        """[N] the value of every node, in the objective's unit."""
+        return self.objective.sign * self.node_utility + 0
+
+    @cached_property
+    def advantage(self) -> NDArray[Any]:
+        """[E] how much better taking each edge is than the best of its node: 0 or less (in the worst play: or more)."""
+        return advantages(self.tables, self.state_utility, self.node_utility)
+
+    @cached_property
+    def optimal(self) -> NDArray[np.bool_]:
+        """[E] True for every edge that is as good as the best of its node."""
+        return optimal_edges(self.tables, self.state_utility, self.node_utility)
+
+    @cached_property
+    def policy(self) -> IntArray:
+        """[N] the optimal action of lowest index, -1 at nodes without a legal action."""
+        return self.tables.lowest_actions(self.optimal)
+
+    def worth(self, held: int, dice: int) -> float:
+        """Expected utility at the state (held, dice) before its throw, or of a turn that ends there."""
+        return float(self.state_utility[self.tables.find_state(held, dice)])
+
+
+def optimise(tables: TurnTables, utility: NDArray[Any], *, worst: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The greatest (or least) expected utility of every state [S, *K] and node [N, *K].
+
+    Args:
+        tables: the arrays of the game.
+        utility: [S, *K] what a turn is worth that ends at the state; K utilities are solved for at once.
+        worst: minimise instead.
+    """
+    best = np.minimum if worst else np.maximum
+
+    def choose(edge_value: NDArray[Any], level: Level) -> NDArray[Any]:
+        return level.reduce(best, edge_value)
+
+    return tables.sweep(utility, choose)
+
+
+def advantages(tables: TurnTables, state_utility: NDArray[Any], node_utility: NDArray[Any]) -> NDArray[Any]:
+    """[E, *K] how much better taking each edge is than the best of its node, for utilities [S, *K] and [N, *K]."""
+    return tables.after_edges(state_utility) - tables.at_edges(node_utility)
+
+
+def optimal_edges(tables: TurnTables, state_utility: NDArray[Any], node_utility: NDArray[Any]) -> NDArray[np.bool_]:
+    """[E, *K] True for every edge that is as good as the best of its node: to within TIE, or exactly in fractions."""
+    best, after = tables.at_edges(node_utility), tables.after_edges(state_utility)
+    if state_utility.dtype == object:
+        return np.asarray(after == best, np.bool_)
+    both_signs = state_utility.min(initial=0) < 0 < state_utility.max(initial=0)
+    return np.asarray(abs(after - best) <= TIE * (abs(state_utility).max() if both_signs else abs(best)), np.bool_)

@@ -1,0 +1,123 @@
+"""The fields of rules: what they mean, which values they may have, and how a person says them.
+
+Rules are frozen dataclasses whose fields are the variants of a game. A field made by `rule` says all of that once: from
+it come the check of its value, the flag of the commands and the help of that flag.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field, fields
+from typing import Any, NamedTuple, TypeVar
+
+from stb_gym.games.checks import check_choice, check_flag, check_integer, check_names
+
+G = TypeVar("G")
+
+
+class Rule(NamedTuple):
+    """What is known of a field.
+
+    Attributes:
+        words: what it says, in a line without a full stop.
+        low, high: the least and the largest of its integers; None if it is no integer, or checked by the rules.
+        choices: its values, if they have names.
+        flag: the name of its flag, where that is not the name of the field.
+        size: True if a title always names it, even where it has the standard value.
+        sample: a value as a person might type it, for the help.
+    """
+
+    words: str = ""
+    low: int | None = None
+    high: int | None = None
+    choices: Sequence[str] = ()
+    flag: str | None = None
+    size: bool = False
+    sample: str | None = None
+
+
+class Variant(NamedTuple):
+    """Rules that have a name: the fields that differ from the standard ones, and what they say in a line."""
+
+    fields: Mapping[str, Any]
+    rules: str
+
+
+def rule(default: Any, words: str, **known: Any) -> Any:
+    """A field of rules with its standard value; for `known` see `Rule`.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> @dataclass(frozen=True)
+        ... class Coin:
+        ...     sides: int = rule(2, "sides of the coin", low=1, high=3)
+        >>> rules_of(Coin)["sides"].words
+        'sides of the coin'
+    """
+    return field(default=default, metadata={"rule": Rule(words, **known)})
+
+
+def rules_of(rules_class: Any) -> dict[str, Rule]:
+    """What is known of every field of a rules class; of one that was not made by `rule` hardly anything."""
+    return {each.name: each.metadata.get("rule", Rule()) for each in fields(rules_class)}
+
+
+def check_rules(game: Any) -> None:
+    """Check the fields of which the allowed values are known.
+
+    Raises:
+        ValueError: naming the first field that is out of range, and the range.
+    """
+    for name, known in rules_of(game).items():
+        value, standard = getattr(game, name), type(game).__dataclass_fields__[name].default
+        if isinstance(standard, bool):
+            check_flag(name, value)
+        elif known.choices:
+            check_choice(name, value, list(known.choices))
+        elif known.low is not None and known.high is not None:
+            check_integer(name, value, known.low, known.high)
+
+
+def own_rules(game: Any) -> dict[str, Any]:
+    """The fields of a game whose values are not the standard ones."""
+    values = {field.name: (getattr(game, field.name), field.default) for field in fields(game)}
+    return {name: value for name, (value, standard) in values.items() if value != standard}
+
+
+def title(game: Any) -> str:
+    """A game in a line: its sizes, and where its rules are its own."""
+    sizes = {name: getattr(game, name) for name, known in rules_of(game).items() if known.size}
+    named = ", ".join(f"{name} {value}" for name, value in (sizes | own_rules(game)).items())
+    return f"{game.name}: {named}" if named else str(game.name)
+
+
+def rules_in_words(game: Any) -> str:
+    """A game as one would write it in Python, by its own rules."""
+    return f"{type(game).__name__}({', '.join(f'{name}={value!r}' for name, value in own_rules(game).items())})"
+
+
+def rule_flags(game: Any) -> list[str]:
+    """The flags of the commands that say the rules of a game."""
+    words = []
+    known = rules_of(game)
+    for name, value in own_rules(game).items():
+        words.append(f"--{known[name].flag or name.replace('_', '-')}")
+        if value is not True:
+            words.append(",".join(map(str, value)) if isinstance(value, tuple) else str(value))
+    return words
+
+
+def same_rules(game: Any, rules: Any) -> bool:
+    """Whether rules that were read from a file are those of a game; fields that it does not name are the standard."""
+    try:
+        return bool(make_game(type(game), rules) == game)
+    except (TypeError, ValueError):
+        return False
+
+
+def make_game(rules_class: type[G], options: Mapping[str, Any]) -> G:
+    """A game from its rules class and keyword options.
+
+    Raises:
+        ValueError: if an option is no field of the rules, or its value is not allowed.
+    """
+    check_names("rule", options, [field.name for field in fields(rules_class)])  # type: ignore[arg-type]
+    return rules_class(**options)

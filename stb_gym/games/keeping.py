@@ -1,0 +1,83 @@
+"""Results that are kept for the next call, up to so many bytes in all.
+
+What is made of a game is large or small as the game is: a bound on the number of games would say nothing of the memory.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import wraps
+from threading import RLock
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
+
+import numpy as np
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+
+MEBIBYTE = 2**20
+
+
+class Kept(Protocol[P, R]):
+    """A function that keeps its results."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The result, made now or kept."""
+
+    def cache_clear(self) -> None:
+        """Forget all results."""
+
+    def cache_bytes(self) -> int:
+        """How many bytes the arrays of all kept results have."""
+
+
+def kept(mebibytes: int) -> Callable[[Callable[P, R]], Kept[P, R]]:
+    """Keep the results of a function of hashable arguments, and forget those not asked for longest.
+
+    The last result is kept whatever its size. Arrays that a result makes of itself later on, such as a
+    `cached_property`, count from the next new result on.
+
+    Args:
+        mebibytes: how much the arrays of all results may take.
+
+    Example:
+        >>> @kept(mebibytes=1)
+        ... def zeros(count):
+        ...     return np.zeros(count)
+        >>> zeros(3) is zeros(3)
+        True
+        >>> zeros.cache_bytes()
+        24
+    """
+
+    def decorate(function: Callable[P, R]) -> Kept[P, R]:
+        results: OrderedDict[Any, R] = OrderedDict()
+        lock = RLock()
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            key = (*args, *sorted(kwargs.items()))
+            with lock:
+                if key in results:
+                    results.move_to_end(key)
+                    return results[key]
+                made = results[key] = function(*args, **kwargs)
+                sizes = {each: array_bytes(result) for each, result in results.items()}
+                total = sum(sizes.values())
+                while total > mebibytes * MEBIBYTE and len(results) > 1:
+                    oldest, _ = results.popitem(last=False)
+                    total -= sizes[oldest]
+                return made
+
+        call.cache_clear = results.clear  # type: ignore[attr-defined]
+        call.cache_bytes = lambda: sum(map(array_bytes, results.values()))  # type: ignore[attr-defined]
+        return cast(Kept[P, R], call)
+
+    return decorate
+
+
+def array_bytes(result: Any) -> int:
+    """The bytes of an array, or of all arrays directly in a tuple or among the attributes of an object."""
+    if isinstance(result, np.ndarray):
+        return int(result.nbytes)
+    parts = result if isinstance(result, tuple) else getattr(result, "__dict__", {}).values()
+    return sum(array_bytes(part) for part in parts if isinstance(part, np.ndarray | tuple))

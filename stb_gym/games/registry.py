@@ -1,0 +1,90 @@
+"""The games that are known: the rules of each, and everything that is said of it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, is_dataclass
+from typing import Any
+
+from stb_gym.games.checks import check_choice
+from stb_gym.games.fields import Variant, make_game
+from stb_gym.games.game import Game
+from stb_gym.games.thumb import RuleOfThumb
+from stb_gym.games.words import Words
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A game and everything that is said of it.
+
+    Attributes:
+        rules: the rules class.
+        words: how the game is told to people.
+        rules_of_thumb: how people choose a move, by name.
+        variants: rules that have a name.
+        environments: the fields of the rules, and perhaps the objective, of every environment by the name of its id;
+            by default one environment that is called like the rules class.
+        chapter: the module with the tables of the book that are of this game alone; see `stb_gym.book`.
+    """
+
+    rules: type[Game]
+    words: type[Words[Any]] = Words
+    rules_of_thumb: Mapping[str, RuleOfThumb] = field(default_factory=dict)
+    variants: Mapping[str, Variant] = field(default_factory=dict)
+    environments: Mapping[str, Mapping[str, Any]] | None = None
+    chapter: str | None = None
+
+
+GAMES: dict[str, type[Game]] = {}
+_ENTRIES: dict[type[Game], Entry] = {}
+
+
+def enter(entry: Entry) -> None:
+    """Make a game known; one of the same class is replaced.
+
+    Raises:
+        ValueError: if the rules are no dataclass of a game, or the name is not allowed or another game's.
+    """
+    rules = entry.rules
+    if not (isinstance(rules, type) and issubclass(rules, Game) and is_dataclass(rules)):
+        raise ValueError(f"rules must be a frozen dataclass that is a stb_gym.Game, not {rules!r}")
+    name = getattr(rules, "name", None)
+    if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
+        raise ValueError(f"the name of a game has small letters, digits and hyphens only, unlike {name!r}")
+    known = GAMES.get(name, rules)
+    if known is not rules and known.__qualname__ != rules.__qualname__:  # made anew, as in a notebook, it may be
+        raise ValueError(f"there is a game {name} already: {known.__qualname__}")
+    GAMES[name] = rules
+    _ENTRIES[rules] = entry
+
+
+def entry_of(game: Game | type[Game]) -> Entry:
+    """What is said of a game, given it or its rules class; of one not registered, what can be said of any."""
+    rules = game if isinstance(game, type) else type(game)
+    return _ENTRIES.get(rules) or Entry(rules)
+
+
+def words_of(game: Game) -> Words[Any]:
+    """The words of a game.
+
+    Example:
+        >>> import stb_gym
+        >>> words_of(stb_gym.ShutTheBox()).goal(0)
+        'at most 0 points'
+    """
+    return entry_of(game).words(game)
+
+
+def game_of(game: Game | str, rules: Mapping[str, Any] | None = None) -> Game:
+    """A game from its name and the fields of its rules, or as it is.
+
+    Raises:
+        ValueError: if there is no such game, a field is unknown, or its value is not allowed.
+    """
+    if isinstance(game, str):
+        check_choice("game", game, list(GAMES))
+        return make_game(GAMES[game], rules or {})
+    if not isinstance(game, Game):
+        raise ValueError(f"a game is a rules object or one of the names {', '.join(GAMES)}, not {game!r}")
+    if rules:
+        raise ValueError(f"{game} has its rules already: {', '.join(rules)} cannot be given beside it")
+    return game

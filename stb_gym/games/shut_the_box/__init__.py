@@ -1,0 +1,16 @@
+"""Shut the Box, an old pub game of dice and tiles.
+
+- `rules`: the game, with `matching` (which tiles a roll shuts), `hand` (how many dice are thrown) and `variants`.
+- `words`, `drawing`: how it is told and drawn; `thumb`: rules of thumb; `environment`: the Gymnasium environment.
+"""
+
+from stb_gym.games.registry import Entry, enter
+from stb_gym.games.shut_the_box.environment import ENVIRONMENTS
+from stb_gym.games.shut_the_box.rules import ShutTheBox
+from stb_gym.games.shut_the_box.thumb import RULES_OF_THUMB
+from stb_gym.games.shut_the_box.variants import VARIANTS
+from stb_gym.games.shut_the_box.words import BoxWords
+
+__all__ = ["VARIANTS", "ShutTheBox"]
+
+enter(Entry(ShutTheBox, BoxWords, RULES_OF_THUMB, VARIANTS, ENVIRONMENTS, chapter="stb_gym.book.boxes"))

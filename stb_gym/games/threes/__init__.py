@@ -1,0 +1,14 @@
+"""Threes, also called "the dice game": five dice, and the threes count nothing.
+
+- `rules`: the game; `words`: how it is told and drawn; `thumb`: rules of thumb; `environment`: the Gymnasium environment.
+"""
+
+from stb_gym.games.registry import Entry, enter
+from stb_gym.games.threes.environment import ENVIRONMENTS
+from stb_gym.games.threes.rules import Threes
+from stb_gym.games.threes.thumb import RULES_OF_THUMB
+from stb_gym.games.threes.words import ThreesWords
+
+__all__ = ["Threes"]
+
+enter(Entry(Threes, ThreesWords, RULES_OF_THUMB, environments=ENVIRONMENTS, chapter="stb_gym.book.totals"))

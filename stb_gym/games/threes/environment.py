@@ -1,0 +1,54 @@
+"""One turn of Threes, "the dice game": five dice, and the threes count nothing.
+
+## Description
+Throw the dice, keep at least one, throw the others again, until none is left. Every die kept counts its face, but a
+3 counts nothing. Few points are best. With `moon`, a first throw of nothing but sixes (the highest face) ends the
+turn with -1 point.
+
+## Action Space
+`Discrete(dice)`: action n keeps the n + 1 dice worth least. Legal for up to as many dice as were thrown; of a moon
+all dice are kept.
+
+## Observation Space
+`Box(0, high, (1 + faces,), uint8)`: the points so far, then how many of the dice thrown show 1, 2, and so on. At
+the end no dice are thrown. After an illegal action all numbers are 0; `info["illegal_action"]` tells of it.
+`env.unwrapped.node(observation)` is the node in the arrays of the game.
+
+## Starting State
+No points, and the first throw of all dice. `reset(options={"points": 4, "roll": [3, 1, 6]})` starts with those
+points and dice; `{"points": 4, "dice": 3}` with those points and a throw of so many dice.
+
+## Rewards
+Nothing until the end; then the utility of the final score, which is the total of the dice kept:
+- objective "score": minus the points;
+- objective "shut": 1 for a score of 0 (nothing but threes) or less, else 0;
+- objective "at-most:T": 1 for a score of at most T, else 0.
+
+## Episode End
+Terminated when all dice are kept, or after an illegal action. Never truncated.
+
+## Information
+- `action_mask`: int8 [A], 1 = legal; all 0 at the end. `env.unwrapped.action_masks()` gives the same as bool.
+- `final_score`: points, at the end.
+- `illegal_action`: at the end, whether an illegal action ended the turn.
+
+## Arguments
+- `dice=5`, `faces=6`, `free_face=3` (the face that counts nothing; 0: there is none), `moon=False`: the rules, see
+  `Threes`.
+- `objective="score"`: what is rewarded, see Rewards.
+- `illegal="end"`: an illegal action ends the turn with the worst score and reward there is; `"raise"`: it raises a
+  ValueError. An action outside the action space always raises.
+- `render_mode`: `"ansi"` for text, `"rgb_array"` for a picture.
+
+## References
+"Threes Away", rpasmd.org (rules, with antes and ties).
+
+## Version History
+- v0: first version.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+# The fields of the rules, and the objective, of every environment by the name of its id.
+ENVIRONMENTS: dict[str, Mapping[str, Any]] = {"Threes-v0": {}}

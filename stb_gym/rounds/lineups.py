@@ -1,0 +1,185 @@
+"""A line-up of players in a round, exactly: chances to win, best responses, exploitability.
+
+With W_k what a standing z is worth to each holder of the lead while k players are still to play, and z' the standing
+after a final score t of the first of them, who makes it with probability P(t | z),
+
+    W_k(z) = sum over t of P(t | z) [t leaves the holders the lead] W_{k-1}(z')
+    W_0(z) = what the tie rule gives to each holder
+
+and a player who ends with t, while k are still to play, wins W_k(z') if t takes or shares the lead, else nothing.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.exact import Policy, Standing, TurnTables, optimal_edges, optimise
+from stb_gym.games import IntArray, check_integer
+from stb_gym.rounds.matches import Outcome
+from stb_gym.rounds.standings import Standings
+
+LARGEST_BLOCK = 2**22  # edges x standings that are worked on at once
+
+
+class Seat(NamedTuple):
+    """What a seat's play amounts to: chances [Z, T] of its final scores and expected throws [Z], by standing.
+
+    Both are 0 at standings that the seat cannot meet. Where it need not play, it counts as having the most points.
+    """
+
+    chances: NDArray[np.float64]
+    throws: NDArray[np.float64]
+
+
+def blocks(tables: TurnTables, standings: Standings, seat: int) -> list[IntArray]:
+    """The standings at which a seat may have to play, as many at a time as fit."""
+    met = standings.met_by(seat)
+    size = max(1, LARGEST_BLOCK // max(1, len(tables.edge_node)))
+    return [met[first : first + size] for first in range(0, len(met), size)]
+
+
+def worth_before(standings: Standings, seat: Seat, worth: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[Z] what a standing is worth to each holder before a seat's turn, given what it is after it."""
+    return (seat.chances * standings.keeps * worth[standings.after]).sum(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class RoundEvaluation:
+    """A line-up, exactly.
+
+    Attributes:
+        tables: the arrays of the game.
+        standings: the standings of the round.
+        played: what every seat's play amounts to, in turn order.
+    """
+
+    tables: TurnTables
+    standings: Standings
+    played: tuple[Seat, ...]
+
+    @cached_property
+    def _reached(self) -> list[NDArray[np.float64]]:
+        """[Z] each: the chances of the standings before each seat's turn."""
+        after = self.standings.after
+        reached = [(self.standings.holders == 0).astype(float)]
+        for seat in self.played[:-1]:
+            arriving = reached[-1][:, None] * seat.chances
+            reached.append(np.bincount(after.ravel(), arriving.ravel(), len(after)))
+        return reached
+
+    def _after_each(self, worth: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """[Z] each: what a standing is worth to each holder after each seat's turn, given `worth` [Z] at the end."""
+        worths = [worth]
+        for seat in reversed(self.played[1:]):
+            worths.append(worth_before(self.standings, seat, worths[-1]))
+        return worths[::-1]
+
+    @cached_property
+    def _worth(self) -> list[NDArray[np.float64]]:
+        return self._after_each(self.standings.share)
+
+    @cached_property
+    def seats(self) -> NDArray[np.float64]:
+        """[players] the expected win of each seat: its chance to win or, under "split", its share of the win."""
+        standings = self.standings
+        wins = []
+        for reached, seat, worth in zip(self._reached, self.played, self._worth, strict=True):
+            wins.append(reached @ (seat.chances * standings.holds * worth[standings.after]).sum(axis=1))
+        return np.array(wins)
+
+    @cached_property
+    def throws(self) -> NDArray[np.float64]:
+        """[players] the expected number of throws of each seat."""
+        return np.array([reached @ seat.throws for reached, seat in zip(self._reached, self.played, strict=True)])
+
+    @cached_property
+    def survival(self) -> NDArray[np.float64]:
+        """[players, T] the chance that who leads with each final score is not beaten by the last 0, 1 ... players."""
+        stands = self._after_each(np.ones(len(self.standings.lead)))
+        return np.minimum(np.stack(stands[::-1])[:, self.standings.holders == 1], 1)  # rounding may pass 1
+
+    def best_response(self, seat: int) -> "BestResponse":
+        """The best that a seat can do if the others play as they do."""
+        check_integer("seat", seat, 0, self.standings.players - 1)
+        reply = Reply(self.tables, self.standings, self._worth[seat])
+        met = blocks(self.tables, self.standings, seat)
+        value = float(sum(self._reached[seat][block] @ reply.values(block) for block in met))
+        return BestResponse(value, max(0.0, value - float(self.seats[seat])), reply)
+
+    @cached_property
+    def exploitability(self) -> float:
+        """What the seats could gain in all, each by its best response alone; 0 at an equilibrium."""
+        return sum(self.best_response(seat).gain for seat in range(self.standings.players))
+
+    @property
+    def outcome(self) -> Outcome:
+        """Win, loss and tie of the first of two players.
+
+        Raises:
+            ValueError: if there are not two.
+        """
+        if self.standings.players != 2:
+            raise ValueError(f"win, loss and tie are of two players, not of {self.standings.players}")
+        standings = self.standings
+        second = self._reached[1][:, None] * self.played[1].chances
+        tie = standings.keeps & standings.holds
+        return Outcome(*(float(second[how].sum()) for how in (~standings.holds, ~standings.keeps, tie)))
+
+
+@dataclass(frozen=True, eq=False)
+class Reply:
+    """Best play where a standing is worth `worth` [Z] to each holder of the lead after the player's turn."""
+
+    tables: TurnTables
+    standings: Standings
+    worth: NDArray[np.float64]
+
+    def utility(self, block: IntArray) -> NDArray[np.float64]:
+        """[B, T] the player's expected win at standings [B] from each final score."""
+        return self.standings.holds[block] * self.worth[self.standings.after[block]]
+
+    def _optimise(self, block: IntArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The player's expected win [S, B] at every state and [N, B] at every node."""
+        return optimise(self.tables, self.utility(block).T[self.tables.score_index])
+
+    def values(self, block: IntArray) -> NDArray[np.float64]:
+        """[B] the player's expected win at standings [B], before the turn."""
+        return self._optimise(block)[0][self.tables.start]
+
+    def _edges(self, block: IntArray) -> IntArray:
+        """[D, B] the edge of the lowest of the best actions."""
+        return self.tables.lowest(optimal_edges(self.tables, *self._optimise(block)))
+
+    def weights(self, block: IntArray) -> NDArray[np.float64]:
+        """[E, B] the same as probabilities of the edges."""
+        weights = np.zeros((len(self.tables.edge_node), len(block)))
+        weights[self._edges(block), np.arange(len(block))] = 1
+        return weights
+
+    def policy(self, standing: Standing) -> Policy:
+        """[N] what the player does at a standing."""
+        edges = self._edges(np.array([self.standings.find(standing)]))
+        return self.tables.policy(self.tables.edge_action[edges[:, 0]])
+
+    def turn(self, standing: Standing) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The player's expected win [S] at every state and [N] at every node of a turn at a standing."""
+        state, node = self._optimise(np.array([self.standings.find(standing)]))
+        return state[:, 0], node[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class BestResponse:
+    """The best response of a seat.
+
+    Attributes:
+        value: the seat's expected win.
+        gain: how much more that is than what it wins in the line-up.
+        reply: what it does.
+    """
+
+    value: float
+    gain: float
+    reply: Reply

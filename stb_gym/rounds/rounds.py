@@ -1,0 +1,208 @@
+"""Rounds of several players: the subgame-perfect equilibrium, and the exact chances of any line-up.
+
+N players in turn order play one turn each of the same game, each sees the final scores so far, and the best wins. All
+that matters of those scores is the standing z = (lead, how many hold it), so a player in a round merely has another
+utility of the final score t: with k players still to come, and z' the standing after the turn,
+
+    U(t | z) = W_k(z') if t takes or shares the lead, else 0
+
+where W_k (see `lineups`) is what holding the lead is worth. In the equilibrium everyone maximises the expectation of
+their own U: backward induction over the seats (Kuhn, "Extensive games and the problem of information", 1953). All
+standings are solved for at once.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.exact import (
+    ROUND_STRATEGIES, Policy, Standing, TurnTables, compile_game, edge_weights, expected_visits, score_chances, strategy,
+)  # fmt: skip
+from stb_gym.games import Game, IntArray, check_choice, check_integer
+from stb_gym.rounds.lineups import BestResponse, Reply, RoundEvaluation, Seat, blocks, worth_before
+from stb_gym.rounds.standings import Standings
+
+LARGEST_STANDINGS = 2**25  # pairs of a standing and a score: 256 MiB for every array of them
+
+Weights = NDArray[np.float64]
+RoundStrategy = str | Policy | Callable[[TurnTables, Standing], Policy]
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round of several players.
+
+    Attributes:
+        game: the rules of each turn.
+        players: how many play, 1 to 100.
+        ties: "all-win": every tied player wins; "split": they share one win; "nobody": a tie wins for no one.
+        shut_wins: a final score of 0 wins at once; nobody plays after it.
+        may_stop: the last player stops as soon as ahead. Needs a game whose points only get better during a turn;
+            hence it cannot change who wins, and only saves throws.
+
+    Raises:
+        ValueError: if a value is not allowed, naming those that are.
+    """
+
+    game: Game
+    players: int = 2
+    ties: str = "all-win"
+    shut_wins: bool = False
+    may_stop: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("shut_wins", self.shut_wins, (False, True))
+        check_choice("may_stop", self.may_stop, (False, True))
+        tables, standings = self.tables, self.standings
+        size = len(standings.lead) * len(standings.scores)
+        if size > LARGEST_STANDINGS:
+            raise ValueError(
+                f"a round of {self.players} players of {self.game} has {size:,} pairs of a standing and a score; "
+                f"at most {LARGEST_STANDINGS:,} fit"
+            )
+        before = tables.at_edges(tables.score_index[tables.node_state])
+        if self.may_stop and (tables.after_edges(tables.score_index) > before).any():
+            raise ValueError(
+                f"may_stop needs a game whose points only get better during a turn; in {self.game.name} they get worse"
+            )
+
+    @property
+    def tables(self) -> TurnTables:
+        """The arrays of the game."""
+        return compile_game(self.game)
+
+    @cached_property
+    def standings(self) -> Standings:
+        """Everything that the scores so far can amount to."""
+        return Standings(self.tables, self.players, self.ties, bool(self.shut_wins))
+
+    def solve(self) -> "RoundSolution":
+        """The subgame-perfect equilibrium in which players take the lowest of the actions that are best for them.
+
+        It is one of several: under "all-win" the others' chances depend on how a player chooses among moves that are
+        equally good to that player. Equality is decided to within `stb_gym.exact.TIE`; chances below 1e-300, as of the
+        highest leads against dozens of players, count as none.
+        """
+        return self._solution
+
+    @cached_property
+    def _solution(self) -> "RoundSolution":
+        worth, replies, seats = self.standings.share, [], []
+        for seat in reversed(range(self.players)):
+            replies.append(Reply(self.tables, self.standings, worth))
+            seats.append(self._play(seat, replies[-1].weights))
+            worth = worth_before(self.standings, seats[-1], worth)
+        return RoundSolution(RoundEvaluation(self.tables, self.standings, tuple(reversed(seats))), tuple(replies))
+
+    def evaluate(self, strategies: Sequence[RoundStrategy]) -> RoundEvaluation:
+        """The exact chances of a line-up.
+
+        Args:
+            strategies: one for each seat: a name; or the policy of a player who does not look at the others; or a
+                function of the arrays and the `Standing` that returns the policy to play there. The name "optimal"
+                means the equilibrium of this round.
+
+        Raises:
+            ValueError: if there are not as many strategies as players, or if one is unknown or does not fit the game.
+        """
+        if len(strategies) != self.players:
+            raise ValueError(f"a round of {self.players} players needs as many strategies, not {len(strategies)}")
+        played = tuple(self._seat(seat, plays) for seat, plays in enumerate(strategies))
+        return RoundEvaluation(self.tables, self.standings, played)
+
+    def best_response(self, seat: int, strategies: Sequence[RoundStrategy]) -> BestResponse:
+        """The best that one seat of a line-up can do if the others play as given."""
+        return self.evaluate(strategies).best_response(seat)
+
+    def policy(self, plays: RoundStrategy, standing: Standing) -> Policy:
+        """What a strategy does at a standing.
+
+        Raises:
+            ValueError: if this game has no such strategy, if the standing cannot come about in this round, or if what a
+                function answers is no policy of the game.
+        """
+        plays = self._named(plays)
+        return self._asked(plays, standing)[0] if callable(plays) else plays
+
+    def _asked(
+        self, plays: Callable[[TurnTables, Standing], Policy], standing: Standing
+    ) -> tuple[Policy, NDArray[np.float64]]:
+        """The policy that a function of the standing answers, and its weights [E]."""
+        self.standings.find(standing)
+        try:
+            policy = np.asarray(plays(self.tables, standing))
+            return policy, edge_weights(self.tables, policy)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the strategy asked at {standing}: {error}") from error
+
+    def _named(self, plays: RoundStrategy) -> Policy | Callable[[TurnTables, Standing], Policy]:
+        """A strategy, by name or not, as a policy or a function of the standing."""
+        if not isinstance(plays, str):
+            return plays
+        if plays == "optimal":
+            return lambda _, standing: self.solve().policy(standing)
+        return ROUND_STRATEGIES.get(plays) or strategy(self.game, plays)
+
+    def _seat(self, seat: int, plays: RoundStrategy) -> Seat:
+        if isinstance(plays, str) and plays == "optimal":
+            return self.solve().evaluation.played[seat]
+        plays = self._named(plays)
+        if not callable(plays):
+            weights = edge_weights(self.tables, plays)[:, None]
+            return self._play(seat, lambda block: weights)
+
+        def weights_at(block: IntArray) -> Weights:
+            met = [self.standings.standing(index, self.players - 1 - seat) for index in block.tolist()]
+            return np.stack([self._asked(plays, at)[1] for at in met], axis=1)
+
+        return self._play(seat, weights_at)
+
+    def _play(self, seat: int, weights: Callable[[IntArray], Weights]) -> Seat:
+        """A seat's play; `weights` says what it does at standings [B]: [E, B], or [E, 1] if the same."""
+        tables, standings = self.tables, self.standings
+        chances, throws = np.zeros(standings.after.shape), np.zeros(len(standings.lead))
+        chances[standings.over, -1] = 1  # who need not play any more loses, as with the most points
+        score, throwing = tables.score_index[tables.node_state, None], tables.dice[tables.node_state, None] > 0
+        for block in blocks(tables, standings, seat):
+            visits = expected_visits(tables, weights(block))
+            chances[block] = score_chances(tables, visits).T
+            counted = throwing
+            if self.may_stop and 0 < seat == self.players - 1:
+                counted = throwing & (score >= standings.lead[block])  # once ahead, always ahead
+            throws[block] = (visits * counted).sum(axis=0)
+        return Seat(chances, throws)
+
+
+@dataclass(frozen=True, eq=False)
+class RoundSolution:
+    """The equilibrium of a round.
+
+    Attributes:
+        evaluation: the round in which everyone plays it.
+        replies: what a player does while 0, 1, 2 ... others are still to come.
+    """
+
+    evaluation: RoundEvaluation
+    replies: tuple[Reply, ...]
+
+    @property
+    def seats(self) -> NDArray[np.float64]:
+        """[players] the expected win of each seat."""
+        return self.evaluation.seats
+
+    @property
+    def survival(self) -> NDArray[np.float64]:
+        """[players, T] the chance that who leads with each final score is not beaten by the last 0, 1 ... players."""
+        return self.evaluation.survival
+
+    def policy(self, standing: Standing) -> Policy:
+        """[N] what the player does who sees this standing.
+
+        Raises:
+            ValueError: if it cannot come about in this round.
+        """
+        check_integer("players after", standing.after, 0, len(self.replies) - 1)
+        return self.replies[standing.after].policy(standing)
