@@ -18,8 +18,8 @@ THROWS_AT_ONCE = 1024
 class TurnEnv(gym.Env[Observation, np.int64]):
     """One turn of a game, as `gym.make` makes it.
 
-    The rules, spaces, rewards and infos of each game are described on its own page: `stb_gym.games.shut_the_box.environment`
-    and `stb_gym.games.threes.environment`.
+    The rules, spaces, rewards and infos of each game are on its own page, the docstring of
+    `stb_gym.games.shut_the_box.environment` and of `stb_gym.games.threes.environment`.
 
     Args:
         game: the name of a game, or a rules object.

@@ -3,9 +3,9 @@
 The array is [rows, columns]. The lowest tiles of the start are the bits of the row, lowest tile lowest; the others are
 the bits of the column, lowest tile highest: low tiles are in most moves, which so act on long runs of columns.
 
-A saved array is a plain `.npy` file, with what it is of in a JSON file beside it (FILE.npy.json: game, rules, objective,
-shape, and the SHA-256 of the .npy file). Looking up a value reads no more than the pages it is on; whether the file is
-still what was written is checked where one asks for it.
+A saved array is a plain `.npy` file, with what it is of in a JSON file beside it (FILE.npy.json: game, rules,
+objective, shape, and the SHA-256 of the .npy file). Looking up a value reads no more than the pages it is on; whether
+the file is still what was written is checked where one asks for it.
 """
 
 import hashlib

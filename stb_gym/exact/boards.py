@@ -4,9 +4,9 @@
 
 No utility grows with the open tiles, so that to stop never beats a move: this is the recursion of `solve`.
 
-Boards are in rows and columns (`stb_gym.exact.board_values`); a move may take tiles of both. Rows are solved in ascending
-order, so that the boards a move leads to are solved before it is needed. In each row the moves that take row tiles are
-worked out first, for all columns at once; then those that take column tiles alone, fewest open column tiles first.
+Boards are in rows and columns (`stb_gym.exact.board_values`); a move may take tiles of both. Rows are solved in
+ascending order, so that the boards a move leads to are solved before it is needed. In each row the moves that take row
+tiles are worked out first, for all columns at once; then those that take column tiles alone, fewest open ones first.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +34,7 @@ def solve_boards(
     """Solve a turn for every board; it takes little more memory than a float a board.
 
     Args:
-        game: rules that have `boards`: Shut the Box with all dice in every throw, where sums of tiles match sums of dice.
+        game: rules that have `boards`: Shut the Box with all dice in every throw, and sums of tiles that match theirs.
         objective: "score", "shut" or "at-most:T".
         progress: called now and then with the number of rows that are solved, and of all rows.
 

@@ -46,7 +46,9 @@ class Objective:
         """
         utility = np.asarray(self.utility(final_score))
         if utility.shape != final_score.shape or not np.isfinite(utility.astype(float)).all():
-            raise ValueError(f"the objective {self.name} must give a finite number for each of {final_score.size} scores")
+            raise ValueError(
+                f"the objective {self.name} must give a finite number for each of {final_score.size} scores"
+            )
         return utility
 
 

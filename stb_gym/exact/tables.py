@@ -165,7 +165,7 @@ class TurnTables:
 
     def sum_at_nodes(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """[N] the sum over the edges [E] of every node, 0 where there is none."""
-        return np.bincount(self.edge_node, values, self.nodes)
+        return np.asarray(np.bincount(self.edge_node, values, self.nodes), np.float64)
 
     def lowest(self, marked: NDArray[np.bool_]) -> IntArray:
         """[D, *K] the edge of lowest action among the marked ones [E, *K] of every node that has one; one is marked."""

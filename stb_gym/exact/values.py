@@ -1,8 +1,8 @@
 """What every state and node of a game is worth under the best play, and what each move loses against it.
 
-    u(node)  = max over legal actions of u(next state), or the utility of the final score if there is none
-    u(state) = sum over rolls of P(roll) u(node)
-    advantage(edge) = u(next state) - u(node), at most 0
+u(node)  = max over legal actions of u(next state), or the utility of the final score if there is none
+u(state) = sum over rolls of P(roll) u(node)
+advantage(edge) = u(next state) - u(node), at most 0
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from stb_gym.exact.objectives import Objective
 from stb_gym.exact.tables import Level, TurnTables
-from stb_gym.games import IntArray
+from stb_gym.games import Game, IntArray
 
 # Two actions are equally good if their utilities differ by no more than this share of them. Utilities of one sign are
 # only added and multiplied, so rounding stays below 1e-13 of each; tests compare the sets of optimal actions with
@@ -45,6 +45,11 @@ class Values:
         value = self.state_value[self.tables.start]
         return value if isinstance(value, Fraction) else float(value)
 
+    @property
+    def game(self) -> Game:
+        """The rules."""
+        return self.tables.game
+
     @cached_property
     def state_value(self) -> NDArray[Any]:
         """[S] the value of every state, in the objective's unit."""
@@ -71,7 +76,9 @@ class Values:
         return self.tables.lowest_actions(self.optimal)
 
     def worth(self, held: int, dice: int) -> float:
-        """Expected utility at the state (held, dice) before its throw, or of a turn that ends there."""
+        """Expected utility at the state (held, dice) before its throw, or (without dice) of a turn that ends there."""
+        if dice == 0:
+            return float(self.objective.utilities(self.game.final_score(np.array([held])))[0])
         return float(self.state_utility[self.tables.find_state(held, dice)])
 
 

@@ -6,8 +6,8 @@
 """
 
 from stb_gym.games.checks import check_choice, check_flag, check_integer, check_names, integers
-from stb_gym.games.fields import Variant, make_game, own_rules, rule, rule_flags, rules_of, same_rules, title
-from stb_gym.games.game import ILLEGAL, Boards, Edges, Game, IntArray, Rolls, legal_moves, rolls, throw_faces
+from stb_gym.games.fields import Rule, Variant, make_game, own_rules, rule, rule_flags, rules_of, same_rules, title
+from stb_gym.games.game import ILLEGAL, Boards, Edges, Game, IntArray, Move, Rolls, legal_moves, rolls, throw_faces
 from stb_gym.games.keeping import kept
 from stb_gym.games.registry import GAMES, Entry, enter, entry_of, game_of, words_of
 from stb_gym.games.shut_the_box import VARIANTS, ShutTheBox
@@ -16,9 +16,9 @@ from stb_gym.games.thumb import Moves, RuleOfThumb, ranked
 from stb_gym.games.words import Faces, Where, Words, numbers_typed, positions_of, rolls_in_words, states_in_words
 
 __all__ = [
-    "GAMES", "ILLEGAL", "VARIANTS", "Boards", "Edges", "Entry", "Faces", "Game", "IntArray", "Moves", "Rolls",
-    "RuleOfThumb", "ShutTheBox", "Threes", "Variant", "Where", "Words", "check_choice", "check_flag", "check_integer",
-    "check_names", "enter", "entry_of", "game_of", "integers", "kept", "legal_moves", "make_game", "numbers_typed",
-    "own_rules", "positions_of", "ranked", "rolls", "rolls_in_words", "rule", "rule_flags", "rules_of", "same_rules",
+    "GAMES", "ILLEGAL", "VARIANTS", "Boards", "Edges", "Entry", "Faces", "Game", "IntArray", "Move", "Moves", "Rolls",
+    "Rule", "RuleOfThumb", "ShutTheBox", "Threes", "Variant", "Where", "Words", "check_choice", "check_flag",
+    "check_integer", "check_names", "enter", "entry_of", "game_of", "integers", "kept", "legal_moves", "make_game",
+    "numbers_typed", "own_rules", "positions_of", "ranked", "rolls", "rolls_in_words", "rule", "rule_flags", "rules_of", "same_rules",
     "states_in_words", "throw_faces", "title", "words_of",
 ]  # fmt: skip

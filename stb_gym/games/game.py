@@ -181,8 +181,25 @@ def throw_faces(throw: int, dice: int, faces: int) -> tuple[int, ...]:
     return tuple(throw // faces**place % faces + 1 for place in reversed(range(dice)))
 
 
-def legal_moves(game: Game, held: int, dice: int, roll: NDArray[np.uint8]) -> Edges:
-    """The legal moves at one position, lowest action first, asked of the rules themselves."""
+class Move(NamedTuple):
+    """A legal move at one position: the action, and the state that it leads to."""
+
+    action: int
+    held: int
+    dice: int
+
+
+def legal_moves(game: Game, held: int, dice: int, roll: NDArray[np.uint8]) -> list[Move]:
+    """The legal moves at one position, lowest action first, asked of the rules themselves.
+
+    Args:
+        game: the rules.
+        held: what the player holds.
+        dice: how many dice were thrown.
+        roll: [k] what the rules see of the throw.
+    """
     edges = game.edges(np.array([held]), dice)
     place = int(np.flatnonzero((rolls(game, dice).shown == roll).all(axis=1))[0])
-    return Edges(*(column[edges.roll == place] for column in edges))
+    here = edges.roll == place
+    columns = (column[here].tolist() for column in (edges.action, edges.next_held, edges.next_dice))
+    return [Move(*row) for row in zip(*columns, strict=True)]

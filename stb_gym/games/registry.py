@@ -68,8 +68,8 @@ def words_of(game: Game) -> Words[Any]:
 
     Example:
         >>> import stb_gym
-        >>> words_of(stb_gym.ShutTheBox()).goal(0)
-        'at most 0 points'
+        >>> words_of(stb_gym.ShutTheBox()).goal(5)
+        'at most 5 points'
     """
     return entry_of(game).words(game)
 

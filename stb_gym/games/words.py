@@ -116,6 +116,8 @@ class Words(Generic[G]):
 
     def goal(self, target: int) -> str:
         """A final score at least as good as the target."""
+        if target == self.game.perfect_score:
+            return self.score(target)
         return f"at {'least' if self.game.more_is_better else 'most'} {self.score(target)}"
 
     @property

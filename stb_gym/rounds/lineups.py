@@ -9,6 +9,7 @@ after a final score t of the first of them, who makes it with probability P(t | 
 and a player who ends with t, while k are still to play, wins W_k(z') if t takes or shares the lead, else nothing.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -164,10 +165,17 @@ class Reply:
         edges = self._edges(np.array([self.standings.find(standing)]))
         return self.tables.policy(self.tables.edge_action[edges[:, 0]])
 
-    def turn(self, standing: Standing) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The player's expected win [S] at every state and [N] at every node of a turn at a standing."""
-        state, node = self._optimise(np.array([self.standings.find(standing)]))
-        return state[:, 0], node[:, 0]
+    def worth_at(self, standing: Standing) -> Callable[[int, int], float]:
+        """A function of states (held, dice): the expected win there, or (without dice) of a turn that ends there."""
+        block, tables = np.array([self.standings.find(standing)]), self.tables
+        state_worth, end_worth = self._optimise(block)[0][:, 0], self.utility(block)[0]
+
+        def worth(held: int, dice: int) -> float:
+            if dice == 0:
+                return float(end_worth[tables.place_of(tables.game.final_score(np.array([held])))[0]])
+            return float(state_worth[tables.find_state(held, dice)])
+
+        return worth
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact import (
-    ROUND_STRATEGIES, Policy, Standing, TurnTables, compile_game, edge_weights, expected_visits, score_chances, strategy,
+    ROUND_STRATEGIES,
+    Policy,
+    Standing,
+    TurnTables,
+    compile_game,
+    edge_weights,
+    expected_visits,
+    score_chances,
+    strategy,
 )  # fmt: skip
 from stb_gym.games import Game, IntArray, check_choice, check_integer
 from stb_gym.rounds.lineups import BestResponse, Reply, RoundEvaluation, Seat, blocks, worth_before

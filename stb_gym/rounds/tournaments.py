@@ -95,7 +95,9 @@ def tournament(
     check_integer("players", len(strategies), 1, 100)
     check_choice("end of a tournament", rule, list(ENDS))
     if rule == "out-at" and game.more_is_better:
-        raise ValueError(f"out-at is for games in which points are bad, and in {game.name} more are better: say first-to")
+        raise ValueError(
+            f"out-at is for games in which points are bad, and in {game.name} more are better: say first-to"
+        )
     limit = LIMITS[rule] if limit is None else limit
     check_integer("limit", limit, 1, 10_000)
     check_choice("ties", ties, list(TIES))
@@ -115,7 +117,9 @@ def _turn(game: Game, plays: str | Policy) -> ScoreChances:
     return {score: chance / whole for score, chance in turn.items()}
 
 
-def _play(turns: list[ScoreChances], kind: IntArray, rule: str, limit: int, shares: Shares, sign: int) -> tuple[Chances, Chances]:
+def _play(
+    turns: list[ScoreChances], kind: IntArray, rule: str, limit: int, shares: Shares, sign: int
+) -> tuple[Chances, Chances]:
     """The wins [D] of players of D kinds and the chances of rounds [R]; `kind` [players] is the place in `turns`."""
     still = np.array([set(turn) == {0} for turn in turns], float)[kind]
     if _goes_on(rule, still) > 0:

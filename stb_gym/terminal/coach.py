@@ -9,22 +9,18 @@ Bowling, Bard, Kan and Billings, "Optimal unbiased estimators for evaluating age
 turns of the others are a third cause, their dice and choices together.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.board_tables import BoardTables
-from stb_gym.lineups import Reply, blocks, worth_before
-from stb_gym.policy import Policy
-from stb_gym.rounds import Round
-from stb_gym.show import table
-from stb_gym.solve import TIE, Solution
-from stb_gym.standings import Standings
-from stb_gym.turn_arrays import TurnArrays
-from stb_gym.turns import Step, at_most, edge_in_words, points_in_words, step_in_words
+from stb_gym.exact import TIE, BoardValues, Policy, Values
+from stb_gym.games import Game, Move, words_of
+from stb_gym.output import Column, Table
+from stb_gym.rounds import Reply, Round, Standings, blocks, worth_before
+from stb_gym.terminal.turns import Position, Step, move_in_words, step_in_words
 
 CAUSES = {"others": "the others", "dice": "the dice", "choices": "your choices"}
 
@@ -87,19 +83,24 @@ class Account:
         """What the player got: the start and all that was added."""
         return self.start + sum(map(self.total, CAUSES))
 
+    @property
+    def table(self) -> Table:
+        """A row for the start, for everything that happened, and for the whole."""
+        causes = [cause for cause in CAUSES if any(cause in entry.changes for entry in self.entries)]
+        worths = [self.start]
+        for _, changes in self.entries:
+            worths.append(worths[-1] + sum(changes.values()))
+        happened = ["at the start", *(entry.words for entry in self.entries), "in all"]
+        columns = {"": Column("", happened)}
+        for cause in causes:
+            added = [entry.changes.get(cause) for entry in self.entries]
+            columns[cause] = Column(self.unit.change, [None, *added, self.total(cause)])
+        columns[self.unit.heading] = Column(self.unit.value, [*worths, self.end])
+        return Table("", "", columns)
+
     def __str__(self) -> str:
         """The account as a table and, below it, the sum in a sentence."""
-        causes = [cause for cause in CAUSES if any(cause in entry.changes for entry in self.entries)]
-        worth = self.start
-        rows = [("", *causes, self.unit.heading), ("at the start", *[""] * len(causes), self.unit.value(worth))]
-        for words, changes in self.entries:
-            worth += sum(changes.values())
-            told = (self.unit.change(changes[cause]) if cause in changes else "" for cause in causes)
-            rows.append((words, *told, self.unit.value(worth)))
-        rows.append(("in all", *(self.unit.change(self.total(cause)) for cause in causes), self.unit.value(self.end)))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        aligned = [(row[0], *map(str.rjust, row[1:], widths[1:])) for row in rows]
-        return f"{table(aligned)}\n\n{self._sentence(causes)}"
+        return f"{self.table}\n\n{self._sentence([cause for cause in CAUSES if cause in self.table.columns])}"
 
     def _sentence(self, causes: list[str]) -> str:
         parts = []
@@ -111,55 +112,62 @@ class Account:
 
 
 @dataclass(frozen=True, eq=False)
-class Turn:
-    """The worth of every moment of a turn.
+class Coach:
+    """What every moment of a turn is worth under perfect play.
 
     Attributes:
-        tables: the arrays of the game.
-        unit: how it is told.
-        state_utility, node_utility: [S] and [N] expected utility under perfect play.
+        game: the rules.
+        unit: how utilities are told to people.
+        worth: the expected utility at a state (held, dice) before its throw or, without dice, of a turn ending there.
     """
 
-    tables: TurnArrays
+    game: Game
     unit: Unit
-    state_utility: Any
-    node_utility: Any
+    worth: Callable[[int, int], float]
 
     @property
     def start(self) -> float:
         """What the turn is worth before its first throw."""
-        return float(self.state_utility[self.tables.start])
+        return self.worth(*self.game.start())
 
-    def remark(self, edge: int) -> str:
+    def thrown(self, position: Position) -> float:
+        """What the turn is worth before a choice."""
+        return max((self._after(move) for move in position.moves), default=self.worth(position.held, 0))
+
+    def _after(self, move: Move) -> float:
+        return self.worth(move.held, move.dice)
+
+    def remark(self, position: Position, chosen: Move) -> str:
         """What is to be said of a choice."""
-        node = int(self.tables.edge_node[edge])
-        worth = self.node_utility[node]
-        loss = {each: worth - self.state_utility[self.tables.edge_next[each]] for each in self.tables.edges_of(node)}
-        best = [edge_in_words(self.tables, each) for each in loss if abs(loss[each]) <= TIE * abs(worth)]
-        if abs(loss[edge]) <= TIE * abs(worth):
-            return "all moves were equally good." if len(best) == len(loss) else "best move."
-        lost = loss[edge]
-        return f"{self.unit.size(lost)} {self.unit.name} lost: {' or '.join(best)} was best."
+        worth = self.thrown(position)
+        losses = {move: worth - self._after(move) for move in position.moves}
+        best = [move_in_words(self.game, position, move) for move in losses if abs(losses[move]) <= TIE * abs(worth)]
+        if abs(losses[chosen]) <= TIE * abs(worth):
+            return "all moves were equally good." if len(best) == len(losses) else "best move."
+        return f"{self.unit.size(losses[chosen])} {self.unit.name} lost: {' or '.join(best)} was best."
 
     def account(self, steps: Sequence[Step]) -> Account:
         """The account of a turn."""
         entries, worth = [], self.start
         for number, step in enumerate(steps, 1):
-            thrown = float(self.node_utility[step.node])
+            thrown = self.thrown(step.position)
             changes = {"dice": thrown - worth}
-            worth = thrown if step.edge is None else float(self.state_utility[self.tables.edge_next[step.edge]])
-            if len(self.tables.edges_of(step.node)) > 1:
+            worth = thrown if step.move is None else self._after(step.move)
+            if len(step.position.moves) > 1:
                 changes["choices"] = worth - thrown
-            dice, move, _ = step_in_words(self.tables, step)
+            dice, move, _ = step_in_words(self.game, step)
             entries.append(Entry(f"throw {number}: {dice}, {move}", changes))
         return Account(self.unit, self.start, entries)
 
 
-def turn_alone(solution: Solution | BoardTables) -> Turn:
-    """A turn for nobody but oneself, by what is known of perfect play."""
-    target = solution.objective.target
-    unit = Unit(-1, "", "points", "expected points") if target is None else _chance(f"chance of {at_most(target)}")
-    return Turn(solution.tables, unit, solution.state_utility, solution.node_utility)
+def coach_alone(known: Values | BoardValues) -> Coach:
+    """The coach of a turn for nobody but oneself, by what is known of perfect play."""
+    goal = known.objective
+    if goal.target is not None:
+        unit = _chance(f"chance of {words_of(known.game).goal(goal.target)}")
+    else:
+        unit = Unit(goal.sign, "", goal.unit, f"expected {goal.unit}")
+    return Coach(known.game, unit, known.worth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,11 +195,10 @@ class Chances:
         """How it is told."""
         return _chance("expected share of the win" if self.standings.ties == "split" else "chance to win")
 
-    def turn(self, standing: int) -> Turn:
-        """The player's turn at the standing of an index."""
+    def coach(self, standing: int) -> Coach:
+        """The coach of the player's turn at the standing of an index."""
         after = self.standings.players - 1 - self.seat
-        utilities = self.reply.turn(self.standings.standing(standing, after))
-        return Turn(self.reply.tables, self.unit, *utilities)
+        return Coach(self.reply.tables.game, self.unit, self.reply.worth_at(self.standings.standing(standing, after)))
 
     def account(self, names: Sequence[str], scores: Sequence[int], steps: Sequence[Step]) -> Account:
         """The account of a round.
@@ -203,18 +210,18 @@ class Chances:
         """
         standings, standing, wins = self.standings, len(self.standings.lead) - 1, True
         start = float(self.before[0][standing])
-        entries = []
+        entries, words = [], words_of(self.reply.tables.game)
         for seat, score in enumerate(scores):
             worth, place = wins * self.before[seat][standing], standings.place(score)
             if seat == self.seat:
-                entries += self.turn(standing).account(steps).entries
+                entries += self.coach(standing).account(steps).entries
                 wins = bool(standings.holds[standing, place])
             elif seat > self.seat:
                 wins = wins and bool(standings.keeps[standing, place])
             standing = standings.after[standing, place]
             if seat != self.seat:
                 change = float(wins * self.before[seat + 1][standing] - worth)
-                entries.append(Entry(f"{names[seat]}: {points_in_words(score)}", {"others": change}))
+                entries.append(Entry(f"{names[seat]}: {words.score(score)}", {"others": change}))
         return Account(self.unit, start, entries)
 
 

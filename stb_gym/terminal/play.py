@@ -1,33 +1,23 @@
 """Play in a terminal, alone or in a round: a dialogue in plain lines."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 
-from stb_gym.board_tables import BoardTables
-from stb_gym.coach import Turn, chances, turn_alone
-from stb_gym.dialogue import your_turn
-from stb_gym.game import Game, check_integer, own_rules
-from stb_gym.hand import ONE_DIE
-from stb_gym.matching import MATCHES
-from stb_gym.policy import Policy, edge_weights
-from stb_gym.rounds import Round
-from stb_gym.show import patience, table
-from stb_gym.shut_the_box import ShutTheBox
-from stb_gym.solve import Solution, solve
-from stb_gym.standings import TIES
-from stb_gym.strategies import strategy
-from stb_gym.tables import TurnTables
-from stb_gym.threes import Threes
-from stb_gym.turns import Faces, Step, at_most, points_in_words, step_in_words, stopped, take_turn
+from stb_gym.exact import BoardValues, Goal, Policy, Values, edge_weights, solve, strategy
+from stb_gym.games import Game, Move, check_integer, words_of
+from stb_gym.output import Progress, Table
+from stb_gym.rounds import TIES, Round
+from stb_gym.terminal.coach import chances, coach_alone
+from stb_gym.terminal.dialogue import your_turn
+from stb_gym.terminal.turns import Position, Step, step_in_words, stopped, take_turn
 
+Named = tuple[str, str | Policy]  # the name to show, and a strategy
 YOU = ("you", "random")  # the name of the person, and a strategy that stands in for one
 
 
-def play(
-    rules: Round, objective: str, opponents: list[tuple[str, str | Policy]], seat: int, coach: bool, seed: int | None
-) -> None:
+def play(rules: Round, objective: Goal, opponents: list[Named], seat: int, coach: bool, seed: int | None) -> None:
     """Play a turn alone, or a round against strategies, with a person who reads and types lines.
 
     Args:
@@ -53,14 +43,21 @@ def play(
         _play_round(rules, players, seat - 1, coach, _dice(seed, rules.players))
 
 
-def play_alone(known: Solution | BoardTables, coach: bool, seed: int | None) -> None:
+def play_alone(known: Values | BoardValues, coach: bool, seed: int | None) -> None:
     """Play a turn alone, of a game and for an objective whose perfect play is known; see `play`."""
-    turn, target = turn_alone(known), known.objective.target
-    goal = "as few points as you can" if target is None else at_most(target)
+    adviser, target, words = coach_alone(known), known.objective.target, words_of(known.game)
     [dice] = _dice(seed, 1)
-    _introduce(turn.tables.game, f"try to end with {goal}")
+    goal = words.goal(target) if target is not None else f"the {words.best} points you can"
+    if known.objective.unit == "utility":
+        goal = f"the best {known.objective.name} you can"
+    _introduce(known.game, f"try to end with {goal}")
     with _leaving_allowed():
-        _play_alone(turn, target, coach, dice)
+        steps, score = your_turn(known.game, adviser if coach else None, dice)
+        if target is not None:
+            reached = known.game.sign * score >= known.game.sign * target
+            print("Just what you wanted!" if reached else f"You wanted {words.goal(target)}.")
+        if coach:
+            print(f"\n{adviser.account(steps)}")
 
 
 def _dice(seed: int | None, players: int) -> list[np.random.Generator]:
@@ -78,112 +75,88 @@ def _leaving_allowed() -> Iterator[None]:
         print("Goodbye.")
 
 
-def _play_alone(turn: Turn, target: int | None, coach: bool, dice: np.random.Generator) -> None:
-    steps, score = your_turn(turn.tables, turn if coach else None, dice)
-    if target is not None:
-        print("Just what you wanted!" if score <= target else f"You wanted {at_most(target)}.")
-    if coach:
-        print(f"\n{turn.account(steps)}")
-
-
-def _play_round(
-    rules: Round, players: list[tuple[str, str | Policy]], seat: int, coach: bool, dice: list[np.random.Generator]
-) -> None:
-    tables, standings = rules.tables, rules.standings
+def _play_round(rules: Round, players: list[Named], seat: int, coach: bool, dice: list[np.random.Generator]) -> None:
+    standings = rules.standings
     given = [name for name, _ in players]
     names = [name if given.count(name) == 1 else f"{name} (seat {at})" for at, name in enumerate(given, 1)]
-    sudden = ", a score of 0 ends the round" if rules.shut_wins else ""
-    _introduce(tables.game, f"a round of {rules.players}, the lowest score wins, {TIES[rules.ties]}{sudden}")
-    waiting = f"stb-gym: still working on {rules.game}"
-    with patience(waiting):
+    sudden = f", {words_of(rules.game).score(rules.game.perfect_score)} end the round" if rules.shut_wins else ""
+    best = "highest" if rules.game.more_is_better else "lowest"
+    _introduce(rules.game, f"a round of {rules.players}, the {best} score wins, {TIES[rules.ties]}{sudden}")
+    with Progress(f"working on {rules.game}"):
         prospects = chances(rules, [plays for _, plays in players], seat) if coach else None
     scores: list[int] = []
     yours: list[Step] = []
     standing = len(standings.lead) - 1
     for at, (_, plays) in enumerate(players):
         if standings.over[standing]:
-            print(f"\n{'A score of 0' if min(scores) == 0 else 'The moon'} ends the round.")
+            print(f"\nThat ends the round: {words_of(rules.game).score(_best(rules.game, scores))}.")
             break
         seen = standings.standing(standing, rules.players - 1 - at)
-        stop_below = seen.lead if rules.may_stop and seen.after == 0 and seen.lead is not None else 0
+        ahead_of = seen.lead if rules.may_stop and seen.after == 0 else None
         if at == seat:
-            print(f"\nYour turn: {_situation(names, scores)}.")
-            yours, score = your_turn(tables, prospects.turn(standing) if prospects else None, dice[at], stop_below)
+            print(f"\nYour turn: {_situation(rules.game, names, scores)}.")
+            yours, score = your_turn(rules.game, prospects.coach(standing) if prospects else None, dice[at], ahead_of)
         else:
             print(f"\n{names[at]}")
-            with patience(waiting):
+            with Progress(f"working on {rules.game}"):
                 policy = rules.policy(plays, seen)
-            score = _their_turn(tables, policy, dice[at], stop_below)
+            score = _their_turn(rules, policy, dice[at], ahead_of)
         scores.append(score)
         standing = int(standings.after[standing, standings.place(score)])
-    print(f"\n{_result(rules.ties, names, scores)}")
+    print(f"\n{_result(rules, names, scores)}")
     if prospects:
         print(f"\n{prospects.account(names, scores, yours)}")
 
 
 def _introduce(game: Game, goal: str) -> None:
-    name = game.name.replace("-", " ").capitalize()
-    if own := own_rules(game):
-        name += f" ({', '.join(f'{rule} {value}'.replace('_', ' ') for rule, value in own.items())})"
-    print(f"{name}: {goal}.\n{_how(game)}\nType ? for your moves, q to leave.")
+    words = words_of(game)
+    print(f"{words.introduction()}: {goal}.\n{words.how_to_play()}\nType ? for your moves, q to leave.")
 
 
-def _how(game: Game) -> str:
-    """What a player does, and what counts."""
-    if isinstance(game, ShutTheBox):
-        matching = (MATCHES[game.match].__doc__ or "").rstrip(".")
-        score = {"sum": "sum", "count": "number", "digits": "number read from the digits"}[game.score]
-        how = [f"Shut {matching[0].lower()}{matching[1:]}; the {score} of those still open at the end is your score."]
-        if len(game.throws) > 1:
-            must = "must" if game.one_die_forced else "may"
-            how.append(f"After the first throw you {must} throw one die {ONE_DIE[game.one_die]}.")
-        if game.first_move is not None:
-            how.append(f"The first move must shut the {game.first_move}.")
-        if game.ending_roll is not None:
-            how.append(f"A roll of {game.ending_roll} ends the turn.")
-        return "\n".join(how)
-    assert isinstance(game, Threes)
-    free = f"; a {game.free_face} counts nothing" if 1 <= game.free_face <= game.faces else ""
-    moon = f"\nA first throw of nothing but {game.faces} is the moon, better than 0." if game.moon else ""
-    return f"Keep the lowest dice of every throw, at least one, until none is left{free}.{moon}"
+def _best(game: Game, scores: Sequence[int]) -> int:
+    return max(scores, key=lambda score: game.sign * score)
 
 
-def _situation(names: list[str], scores: list[int]) -> str:
+def _situation(game: Game, names: list[str], scores: list[int]) -> str:
     """What a person sees of the others."""
     before = "you begin"
     if scores:
-        leaders = [name for name, score in zip(names, scores, strict=False) if score == min(scores)]
-        before = f"{_all(leaders)} lead{'s' * (len(leaders) == 1)} with {points_in_words(min(scores))}"
+        lead = _best(game, scores)
+        leaders = [name for name, score in zip(names, scores, strict=False) if score == lead]
+        before = f"{_all(leaders)} lead{'s' * (len(leaders) == 1)} with {words_of(game).score(lead)}"
     after = names[len(scores) + 1 :]
     return f"{before}, {_all(after) or 'nobody'} play{'s' * (len(after) < 2)} after you"
 
 
-def _result(ties: str, names: list[str], scores: list[int]) -> str:
+def _result(rules: Round, names: list[str], scores: list[int]) -> str:
     """Who wins what, the person first."""
-    lowest = min(scores)
-    winners = [name for name, score in zip(names, scores, strict=False) if score == lowest]
+    best = _best(rules.game, scores)
+    winners = [name for name, score in zip(names, scores, strict=False) if score == best]
     others = [name for name in winners if name != YOU[0]]
     who = _all(["You"] * (YOU[0] in winners) + others)
     wins = "wins" if others else "win"
     if len(winners) > 1:
         shared = f"tie and win 1/{len(winners)} each"
-        wins = {"all-win": "tie and win", "split": shared, "nobody": "tie, so nobody wins,"}[ties]
-    return f"{who} {wins} with {points_in_words(lowest)}."
+        wins = {"all-win": "tie and win", "split": shared, "nobody": "tie, so nobody wins,"}[rules.ties]
+    return f"{who} {wins} with {words_of(rules.game).score(best)}."
 
 
 def _all(names: list[str]) -> str:
     return " and ".join(names)
 
 
-def _their_turn(tables: TurnTables, policy: Policy, dice: np.random.Generator, stop_below: int) -> int:
+def _their_turn(rules: Round, policy: Policy, dice: np.random.Generator, ahead_of: int | None) -> int:
     """Play and show an opponent's turn; returns the final score."""
+    game, tables = rules.game, rules.tables
     weights = edge_weights(tables, policy)
 
-    def choose(faces: Faces, node: int) -> int | None:
-        edges = tables.edges_of(node)
-        return int(dice.choice(edges, p=weights[edges.start : edges.stop])) if edges else None
+    def choose(position: Position) -> Move | None:
+        if not position.moves:
+            return None
+        edges = tables.edges_of(tables.find_node(tables.find_state(position.held, position.dice), position.roll))
+        return position.moves[int(dice.choice(len(edges), p=weights[edges.start : edges.stop]))]
 
-    steps, score = take_turn(tables, dice, choose, stop_below)
-    print(table([("", *step_in_words(tables, step)) for step in steps]))
-    print(f"  {'ahead, and stops' if stopped(tables, steps) else 'ends'} with {points_in_words(score)}")
+    steps, score = take_turn(game, dice, choose, ahead_of)
+    print(Table.from_rows(["", " ", "  ", "   "], [("", *step_in_words(game, step)) for step in steps]))
+    print(f"  {'ahead, and stops' if stopped(steps) else 'ends'} with {words_of(game).score(score)}")
     return score

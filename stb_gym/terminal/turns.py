@@ -1,100 +1,87 @@
-"""A turn played throw by throw, by anyone who chooses, and told in words."""
+"""A turn played throw by throw, by anyone who chooses, and described in words."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from stb_gym.game import rolls, throw_faces
-from stb_gym.show import move_in_words
-from stb_gym.shut_the_box import ShutTheBox
-from stb_gym.turn_arrays import TurnArrays
+from stb_gym.games import Faces, Game, Move, legal_moves, rolls, throw_faces, words_of
 
-Faces = tuple[int, ...]
+
+class Position(NamedTuple):
+    """A state and a throw: where a player chooses.
+
+    Attributes:
+        held, dice: the state.
+        faces: the dice as they fell.
+        roll: [k] what the rules see of them.
+        moves: the legal moves, lowest action first.
+    """
+
+    held: int
+    dice: int
+    faces: Faces
+    roll: NDArray[np.uint8]
+    moves: list[Move]
 
 
 class Step(NamedTuple):
-    """A throw and what was made of it.
+    """A position, and the move that was made there; None if there is none."""
 
-    Attributes:
-        faces: the dice as they fell.
-        node: the node they led to.
-        edge: the move made there, None if the node has none.
-    """
-
-    faces: Faces
-    node: int
-    edge: int | None
+    position: Position
+    move: Move | None
 
 
 def take_turn(
-    tables: TurnArrays, dice: np.random.Generator, choose: Callable[[Faces, int], int | None], stop_below: int = 0
+    game: Game, dice: np.random.Generator, choose: Callable[[Position], Move | None], ahead_of: int | None = None
 ) -> tuple[list[Step], int]:
     """Play a turn.
 
     Args:
-        tables: the arrays of the game.
+        game: the rules.
         dice: throws the dice.
-        choose: given the dice as they fell and the node, returns one of its edges, or None if it has none.
-        stop_below: the turn ends as soon as it holds fewer points than this.
+        choose: given a position, returns one of its moves, or None if it has none.
+        ahead_of: the turn ends as soon as its points are better than these; None for never.
 
     Returns:
         What happened, and the final score in points.
     """
-    game, state = tables.game, tables.start
+    held, left = game.start()
     steps: list[Step] = []
-    while tables.dice[state] > 0 and tables.final_score[state] >= stop_below:
-        count = int(tables.dice[state])
-        throw = int(dice.integers(game.faces**count))
-        faces = throw_faces(throw, count, game.faces)
-        node = int(tables.node_start[state] + rolls(game, count).of_throw[throw])
-        steps.append(Step(faces, node, choose(faces, node)))
-        if steps[-1].edge is None:
+    while left > 0 and (ahead_of is None or game.sign * _score(game, held) <= game.sign * ahead_of):
+        throw = int(dice.integers(game.faces**left))
+        known = rolls(game, left)
+        roll = known.shown[known.of_throw[throw]]
+        position = Position(held, left, throw_faces(throw, left, game.faces), roll, legal_moves(game, held, left, roll))
+        steps.append(Step(position, choose(position)))
+        move = steps[-1].move
+        if move is None:
             break
-        state = int(tables.edge_next[steps[-1].edge])
-    return steps, int(tables.final_score[state])
+        held, left = move.held, move.dice
+    return steps, _score(game, held)
 
 
-def stopped(tables: TurnArrays, steps: list[Step]) -> bool:
+def _score(game: Game, held: int) -> int:
+    return int(game.final_score(np.array([held]))[0])
+
+
+def stopped(steps: list[Step]) -> bool:
     """Whether a turn ended although its player could have thrown on."""
-    last = steps[-1].edge
-    return last is not None and bool(tables.dice[tables.edge_next[last]] > 0)
+    last = steps[-1].move if steps else None
+    return last is not None and last.dice > 0
 
 
-def step_in_words(tables: TurnArrays, step: Step) -> tuple[str, str, str]:
-    """The dice, with their sum if that is what matters; the move; and what it leaves."""
-    thrown = " ".join(map(str, step.faces))
-    if isinstance(tables.game, ShutTheBox) and len(step.faces) > 1:
-        thrown = f"{' + '.join(map(str, step.faces))} = {sum(step.faces)}"
-    state = tables.node_state[step.node] if step.edge is None else tables.edge_next[step.edge]
-    left = tables.game.describe_state(int(tables.held[state]), int(tables.dice[state]))
-    return thrown, edge_in_words(tables, step.edge), left
+def step_in_words(game: Game, step: Step) -> tuple[str, str, str]:
+    """The dice, the move, and what it leaves."""
+    words, (position, move) = words_of(game), step
+    held, dice = (position.held, position.dice) if move is None else (move.held, move.dice)
+    return words.throw(position.faces), move_in_words(game, position, move), words.state(held, dice)
 
 
-def edge_move(tables: TurnArrays, edge: int) -> dict[str, Any]:
-    """A move ready for JSON, without a choice of dice if nothing is thrown after it."""
-    move = tables.game.describe_move(int(tables.edge_action[edge]))
-    return {name: value for name, value in move.items() if name != "dice" or tables.dice[tables.edge_next[edge]] > 0}
-
-
-def edge_in_words(tables: TurnArrays, edge: int | None) -> str:
-    """A move, and the dice it keeps."""
-    if edge is None:
+def move_in_words(game: Game, position: Position, move: Move | None) -> str:
+    """A move at a position."""
+    if move is None:
         return "no move"
-    move = edge_move(tables, edge)
-    if "keep" not in move:
-        return move_in_words(move)
-    kept = tables.node_roll(int(tables.edge_node[edge]))[: move["keep"]]
-    return f"{move_in_words(move)} ({' '.join(map(str, kept))})"
-
-
-def points_in_words(points: int) -> str:
-    """A number of points."""
-    if points < 0:
-        return "the moon"
-    return "1 point" if points == 1 else f"{points} points"
-
-
-def at_most(points: int) -> str:
-    """No more than a number of points."""
-    return f"at most {points_in_words(points)}" if points else "0 points"
+    words = words_of(game)
+    return words.move_in_words(words.move(move.action, goes_on=move.dice > 0), position.roll)

@@ -77,7 +77,9 @@ class ShutTheBox(Game):
         + "; ".join(f"{name}: {way.__doc__}".rstrip(".") for name, way in MATCHES.items()),
         choices=tuple(MATCHES),
     )
-    first_move: int | None = rule(None, "a tile that the first move must shut; if it cannot, the turn ends", sample="TILE")
+    first_move: int | None = rule(
+        None, "a tile that the first move must shut; if it cannot, the turn ends", sample="TILE"
+    )
     ending_roll: int | None = rule(None, "a sum of the dice that ends the turn at once", sample="N")
 
     name: ClassVar[str] = "shut-the-box"

@@ -1,6 +1,7 @@
 """Threes, also called "the dice game": five dice, and the threes count nothing.
 
-- `rules`: the game; `words`: how it is told and drawn; `thumb`: rules of thumb; `environment`: the Gymnasium environment.
+- `rules`: the game; `words`: how it is told and drawn; `thumb`: rules of thumb.
+- `environment`: the page of its Gymnasium environment.
 """
 
 from stb_gym.games.registry import Entry, enter

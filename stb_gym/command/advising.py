@@ -1,0 +1,86 @@
+"""Every move at a position, best first: `stb-gym advise`."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from stb_gym.command.answers import Answer
+from stb_gym.command.flags import flag
+from stb_gym.command.solving import OBJECTIVE, OBJECTIVE_WORDS, known_boards
+from stb_gym.exact import solve
+from stb_gym.games import Game, legal_moves, words_of
+from stb_gym.output import Column, Table
+
+VALUES_WORDS = "look values up in a file that stb-gym solve --out saved"
+
+
+@dataclass(frozen=True)
+class Advise:
+    """Every legal move at a position, best first."""
+
+    name: ClassVar[str] = "advise"
+
+    where: Mapping[str, Any] = flag({}, "the position", position=True)
+    objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
+    values: str | None = flag(None, VALUES_WORDS, "FILE")
+
+    def answer(self, game: Game) -> "Advised":
+        """Rank the moves.
+
+        Example:
+            >>> import stb_gym
+            >>> Advise(where={"open": [1, 4, 5, 8], "roll": 9}).answer(stb_gym.ShutTheBox()).moves[0]["tiles"]
+            [4, 5]
+        """
+        words = words_of(game)
+        held, dice, roll = words.locate(self.where)
+        if roll is None:
+            raise ValueError("what was thrown is missing: name the roll")
+        known = known_boards(game, self.objective, self.values) or solve(game, self.objective)
+        sign, end = known.objective.sign, known.worth(held, 0)
+        worth = {move: known.worth(move.held, move.dice) for move in legal_moves(game, held, dice, roll)}
+        best = max(worth.values(), default=end)
+        moves = [
+            {
+                **words.move(move.action, goes_on=move.dice > 0),
+                "value": sign * worth[move] + 0.0,
+                "regret": max(0.0, best - worth[move]),
+            }
+            for move in sorted(worth, key=lambda move: -worth[move])
+        ]
+        node = words.node(held, dice, np.asarray(roll))
+        return Advised(game=game, objective=known.objective, node=node, value=sign * best + 0.0, moves=moves)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advised(Answer):
+    """A node, what it is worth, and its moves with the value and the regret of each, best first."""
+
+    node: str
+    value: float
+    moves: list[dict[str, Any]]
+
+    @property
+    def heading(self) -> str:
+        """The game, the objective and the node."""
+        return f"{super().heading}\n{self.node}"
+
+    def parts(self) -> Iterable[str | Table]:
+        """A row for every move."""
+        if not self.moves:
+            yield f"no legal move: the turn ends, worth {self.in_unit(self.value)}"
+            return
+        assert self.game is not None
+        words = words_of(self.game)
+        named = [{key: m[key] for key in m if key not in ("value", "regret")} for m in self.moves]
+        yield Table(
+            "",
+            "",
+            {
+                "move": Column("", [words.move_in_words(move) for move in named]),
+                "value": Column(self.in_unit, [move["value"] for move in self.moves]),
+                "regret": Column(self.in_unit, [move["regret"] for move in self.moves]),
+            },
+        )

@@ -1,0 +1,256 @@
+"""How good strategies and saved policies are: `stb-gym evaluate`, `stb-gym simulate` and `stb-gym strategies`."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from stb_gym.command.answers import Answer, facts
+from stb_gym.command.flags import flag
+from stb_gym.command.solving import OBJECTIVE, OBJECTIVE_WORDS
+from stb_gym.exact import Evaluation, Policy, load_policy, objective_of, solve, strategies, strategy
+from stb_gym.games import GAMES, ILLEGAL, Game, words_of
+from stb_gym.measure import simulate
+from stb_gym.output import Column, Progress, Table
+
+STRATEGY_WORDS = "a strategy by name: see stb-gym strategies GAME"
+POLICY_WORDS = "a policy saved by stb_gym.save_policy"
+MISTAKES = 10
+
+
+def policy_of(game: Game, strategy_name: str | None, file: str | None, illegal: str = "raise") -> Policy:
+    """The policy of a strategy, or one from a file.
+
+    Raises:
+        ValueError: unless there is exactly one of them, and as `strategy` and `load_policy` do.
+    """
+    if (strategy_name is None) == (file is None):
+        raise ValueError("say who plays: one of --strategy NAME and --policy FILE")
+    return strategy(game, strategy_name) if strategy_name is not None else load_policy(str(file), game, illegal)
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Evaluate a strategy or a saved policy exactly."""
+
+    name: ClassVar[str] = "evaluate"
+
+    strategy: str | None = flag(None, STRATEGY_WORDS, "NAME")
+    policy: str | None = flag(None, POLICY_WORDS, "FILE")
+    objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
+    illegal: str = flag(
+        "raise",
+        "illegal actions of a policy: raise refuses it, end ends the turn with the worst score",
+        "|".join(ILLEGAL),
+    )
+
+    def answer(self, game: Game) -> "Evaluated":
+        """Evaluate a policy.
+
+        Example:
+            >>> import stb_gym
+            >>> round(Evaluate(strategy="random").answer(stb_gym.Threes()).evaluation.regret, 5)
+            5.42565
+        """
+        policy = policy_of(game, self.strategy, self.policy, self.illegal)
+        evaluation = solve(game, self.objective).evaluate(policy, self.illegal)
+        named = self.strategy or str(self.policy)
+        return Evaluated(game=game, objective=evaluation.optimum.objective, policy=named, evaluation=evaluation)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluated(Answer):
+    """A policy and its `stb_gym.Evaluation`."""
+
+    policy: str
+    evaluation: Evaluation
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers of the evaluation, the chances of the scores, and the dearest mistakes."""
+        about = {**super().to_json(), **self.evaluation.summary()}
+        del about["evaluation"]
+        scores = {str(score): chance for score, chance in self.evaluation.score_distribution.items()}
+        return {**about, "score_distribution": scores, "mistakes": mistakes(self.evaluation, MISTAKES)}
+
+    @property
+    def heading(self) -> str:
+        """The game, the objective and the policy."""
+        return f"{super().heading}\npolicy {self.policy}"
+
+    def parts(self) -> Iterable[str | Table]:
+        """The numbers, the dearest mistakes, and the chances of the scores."""
+        found = self.evaluation
+        yield facts(
+            ("value", self.in_unit(found.value)),
+            ("optimum", self.in_unit(found.optimum.value)),
+            ("regret", self.in_unit(found.regret)),
+            ("normalised score", f"{found.normalised_score:z.4%}"),
+            ("agreement", f"{found.agreement:.4%} of the nodes, {found.agreement_by_visits:.4%} of the choices"),
+            ("chance to shut", f"{found.shut_probability:.6%}"),
+            ("mean throws", f"{found.mean_throws:.4f}"),
+            ("ended illegally", f"{found.illegal_mass:.6%}") if found.illegal_mass else None,
+        )
+        if found.mistakes(1):
+            yield mistake_table(found, MISTAKES)
+        scores = found.score_distribution
+        yield Table("", "", {"score": Column("d", list(scores)), "chance": Column(".4%", list(scores.values()))})
+
+
+def mistakes(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]:
+    """The dearest mistakes of a policy, ready for JSON: the node, what it plays and what is best, and the numbers."""
+    words = words_of(evaluation.tables.game)
+    return [
+        {
+            "node": evaluation.tables.describe_node(mistake.node),
+            "plays": None if mistake.plays is None else words.move(mistake.plays),
+            "best": words.move(mistake.best),
+            "visits": mistake.visits,
+            "loss": mistake.loss,
+            "cost": mistake.cost,
+        }
+        for mistake in evaluation.mistakes(limit)
+    ]
+
+
+def mistake_table(evaluation: Evaluation, limit: int) -> Table:
+    """The dearest mistakes of a policy: visits per turn, the value lost at each, and what that costs a turn."""
+    words, found = words_of(evaluation.tables.game), mistakes(evaluation, limit)
+    plays = ["an illegal action" if m["plays"] is None else words.move_in_words(m["plays"]) for m in found]
+    return Table(
+        "",
+        "",
+        {
+            "dearest mistakes": Column("", [m["node"] for m in found]),
+            "plays": Column("", plays),
+            "best": Column("", [words.move_in_words(m["best"]) for m in found]),
+            **{name: Column(".5f", [m[name] for m in found]) for name in ("visits", "loss", "cost")},
+        },
+    )
+
+
+@dataclass(frozen=True)
+class Simulate:
+    """Play sampled games and compare their mean with the exact value."""
+
+    name: ClassVar[str] = "simulate"
+
+    strategy: str | None = flag(None, STRATEGY_WORDS, "NAME")
+    policy: str | None = flag(None, POLICY_WORDS, "FILE")
+    objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
+    games: int = flag(100_000, "how many games", "N", int)
+    seed: int | None = flag(None, "same seed, same games", "S", int)
+
+    def answer(self, game: Game) -> "Simulated":
+        """Play the games."""
+        policy = policy_of(game, self.strategy, self.policy)
+        with Progress("games played", self.games) as progress:
+            played = simulate(game, policy, self.games, self.seed, self.objective, progress.tell)
+        return Simulated(
+            game=game,
+            objective=objective_of(game, self.objective),
+            policy=self.strategy or str(self.policy),
+            games=self.games,
+            seed=self.seed,
+            mean=played.mean,
+            standard_error=played.standard_error,
+            exact=played.exact,
+            z=played.z if math.isfinite(played.z) else None,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulated(Answer):
+    """The mean of sampled games beside the exact value; `z` is their difference in standard errors, if finite."""
+
+    policy: str
+    games: int
+    seed: int | None
+    mean: float
+    standard_error: float
+    exact: float
+    z: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, the seed and `z` even where there is none."""
+        return {**super().to_json(), "seed": self.seed, "z": self.z}
+
+    @property
+    def heading(self) -> str:
+        """The game, the objective and the policy."""
+        return f"{super().heading}\npolicy {self.policy}"
+
+    def parts(self) -> Iterable[str | Table]:
+        """The mean and the exact value."""
+        yield facts(
+            ("mean", f"{self.in_unit(self.mean)} of {self.games:,} games"),
+            ("standard error", self.in_unit(self.standard_error)),
+            ("exact", self.in_unit(self.exact)),
+            ("z", "none" if self.z is None else f"{self.z:.3f}"),
+        )
+
+
+@dataclass(frozen=True)
+class Strategies:
+    """The named strategies and, for a game, what they are worth."""
+
+    name: ClassVar[str] = "strategies"
+
+    objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
+
+    def answer(self, game: Game | None) -> "StrategyList | StrategiesWorth":
+        """The strategies of a game, evaluated; without one those of all games."""
+        if game is None:
+            objective_of(next(iter(GAMES.values()))(), self.objective)
+            return StrategyList(strategies={name: dict(strategies(rules())) for name, rules in GAMES.items()})
+        best = solve(game, self.objective)
+        worth = {name: best.evaluate(strategy(game, name)) for name in strategies(game)}
+        return StrategiesWorth(game=game, objective=best.objective, evaluations=worth)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrategyList(Answer):
+    """How the strategies of every game play, in a line each."""
+
+    strategies: dict[str, dict[str, str]]
+
+    def parts(self) -> Iterable[str | Table]:
+        """A table for every game."""
+        for game, plays in self.strategies.items():
+            yield Table.from_rows([game, "how it plays"], list(plays.items()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrategiesWorth(Answer):
+    """The strategies of a game by name, evaluated."""
+
+    evaluations: dict[str, Evaluation]
+
+    def to_json(self) -> dict[str, Any]:
+        """A row for every strategy."""
+        assert self.game is not None
+        about, plays = super().to_json(), strategies(self.game)
+        del about["evaluations"]
+        rows = [
+            {"name": name, "plays": plays[name], **{key: getattr(found, key) for key in WORTH}}
+            for name, found in self.evaluations.items()
+        ]
+        return {**about, "strategies": rows}
+
+    def parts(self) -> Iterable[str | Table]:
+        """A row for every strategy."""
+        assert self.game is not None
+        found, plays = self.evaluations.values(), strategies(self.game)
+        yield Table(
+            "",
+            "",
+            {
+                "strategy": Column("", list(self.evaluations)),
+                "value": Column(self.in_unit, [each.value for each in found]),
+                "regret": Column(self.in_unit, [each.regret for each in found]),
+                "chance to shut": Column(".4%", [each.shut_probability for each in found]),
+                "how it plays": Column("", [plays[name] for name in self.evaluations]),
+            },
+        )
+
+
+WORTH = ("value", "regret", "shut_probability")

@@ -1,0 +1,184 @@
+"""What a turn is worth under perfect play: `stb-gym solve` and `stb-gym certify`."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from stb_gym.command.answers import Answer, facts
+from stb_gym.command.flags import flag
+from stb_gym.exact import BoardValues, certify, fits, load_board_values, objective_of, solve, solve_boards
+from stb_gym.games import Game, legal_moves, rolls, rolls_in_words, words_of
+from stb_gym.output import Column, Progress, Table
+
+OBJECTIVE = "score|shut|at-most:T"
+OBJECTIVE_WORDS = "what a turn is played for: its points, the chance of its perfect score, or that of at most T points"
+SOLVED = "rows of boards solved"
+
+
+@dataclass(frozen=True)
+class Solve:
+    """Solve a game: the value of perfect play."""
+
+    name: ClassVar[str] = "solve"
+
+    objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
+    worst: bool = flag(False, "the worst play instead of the best")
+    exact: bool = flag(False, "compute in fractions")
+    out: str | None = flag(None, "save the value of every board (Shut the Box, throws as sums)", "FILE")
+
+    def answer(self, game: Game) -> "Solved":
+        """Solve a game.
+
+        Example:
+            >>> import stb_gym
+            >>> round(Solve(objective="shut").answer(stb_gym.ShutTheBox()).value, 6)
+            0.071432
+        """
+        began = time.perf_counter()
+        if self.out is not None or not fits(game):
+            return self._by_boards(game, began)
+        solution = solve(game, self.objective, worst=self.worst, exact=self.exact)
+        seconds = time.perf_counter() - began
+        tables = solution.tables
+        fraction = f"{solution.value.numerator}/{solution.value.denominator}" if self.exact else None
+        first = tables.nodes_of(tables.start)
+        return Solved(
+            game=game,
+            objective=solution.objective,
+            play="worst" if self.worst else "best",
+            value=float(solution.value),
+            fraction=fraction,
+            shut_probability=solution.evaluate(solution.policy).shut_probability,
+            states=tables.states,
+            decision_nodes=len(tables.decisions),
+            by_first_roll={
+                words: float(solution.node_value[node])
+                for words, node in zip(rolls_in_words(words_of(game), game.dice), first, strict=True)
+            },
+            seconds=seconds,
+        )
+
+    def _by_boards(self, game: Game, began: float) -> "Solved":
+        if self.worst or self.exact:
+            raise ValueError("the worst play and fractions are for games that fit into arrays, and are not saved")
+        values = solved_boards(game, self.objective)
+        held, dice = game.start()
+        by_roll = {}
+        for roll, words in zip(rolls(game, dice).shown, rolls_in_words(words_of(game), dice), strict=True):
+            moves = legal_moves(game, held, dice, roll)
+            utility = max((values.worth(move.held, move.dice) for move in moves), default=values.worth(held, 0))
+            by_roll[words] = values.objective.sign * utility + 0.0
+        if self.out is not None:
+            values.save(self.out)
+        return Solved(
+            game=game,
+            objective=values.objective,
+            play="best",
+            value=values.value,
+            states=values.utility.size,
+            by_first_roll=by_roll,
+            seconds=time.perf_counter() - began,
+            out=self.out,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solved(Answer):
+    """The value of perfect (or worst) play, and of every first roll, in the objective's unit."""
+
+    play: str
+    value: float
+    fraction: str | None = None
+    shut_probability: float | None = None
+    states: int
+    decision_nodes: int | None = None
+    by_first_roll: dict[str, float]
+    seconds: float
+    out: str | None = None
+
+    def parts(self) -> Iterable[str | Table]:
+        """The value, and that of every first roll."""
+        shut = self.shut_probability
+        yield facts(
+            (f"{self.play} play", self.in_unit(self.value)),
+            None if self.fraction is None else ("exactly", self.fraction),
+            None if shut is None else ("chance to shut", f"{shut:.6%}"),
+            ("states", f"{self.states:,}"),
+            None if self.decision_nodes is None else ("nodes with a move", f"{self.decision_nodes:,}"),
+            None if self.out is None else ("values saved in", self.out),
+            ("seconds", f"{self.seconds:.4f}, the making of the arrays included"),
+        )
+        rolled, values = list(self.by_first_roll), list(self.by_first_roll.values())
+        yield Table("", "", {"first roll": Column("", rolled), "value": Column(self.in_unit, values)})
+
+
+@dataclass(frozen=True)
+class Certify:
+    """Solve a game in fractions, check that solution and the one in floats, and tell the hash of all values."""
+
+    name: ClassVar[str] = "certify"
+
+    objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
+    out: str | None = flag(None, "save the values of all states in fractions", "FILE")
+
+    def answer(self, game: Game) -> "Certified":
+        """Certify the solution of a game."""
+        with Progress("certifying") as progress:
+            certificate = certify(game, self.objective, lambda words: progress.tell(note=words))
+        if self.out is not None:
+            certificate.save(self.out)
+        return Certified(
+            game=game,
+            objective=objective_of(game, self.objective),
+            value=float(certificate.value),
+            fraction=f"{certificate.value.numerator}/{certificate.value.denominator}",
+            states=certificate.states,
+            nodes=certificate.nodes,
+            largest_error=certificate.largest_error,
+            largest_relative_error=certificate.largest_relative_error,
+            optimal_actions_agree=certificate.optimal_actions_agree,
+            sha256=certificate.sha256,
+            out=self.out,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certified(Answer):
+    """What is certain of a solution; see `stb_gym.Certificate`."""
+
+    value: float
+    fraction: str
+    states: int
+    nodes: int
+    largest_error: float
+    largest_relative_error: float
+    optimal_actions_agree: bool
+    sha256: str
+    out: str | None = None
+
+    def parts(self) -> Iterable[str | Table]:
+        """What was checked, and what came of it."""
+        yield facts(
+            ("perfect play", self.in_unit(self.value)),
+            ("exactly", self.fraction),
+            ("Bellman equation", f"holds at all {self.states:,} states and {self.nodes:,} nodes"),
+            ("largest error of floats", f"{self.largest_error:.2g}"),
+            ("as a share of the value", f"{self.largest_relative_error:.2g}"),
+            ("optimal actions of floats", "the same" if self.optimal_actions_agree else "NOT the same"),
+            ("SHA-256 of all values", self.sha256),
+            None if self.out is None else ("values saved in", self.out),
+        )
+
+
+def solved_boards(game: Game, objective: str) -> BoardValues:
+    """Perfect play of a game by its boards, with progress."""
+    with Progress(SOLVED) as progress:
+        return solve_boards(game, objective, progress.tell)
+
+
+def known_boards(game: Game, objective: str, file: str | None) -> BoardValues | None:
+    """The values by boards that a command is to use: those of a file, or of a game that does not fit into arrays."""
+    if file is not None:
+        return load_board_values(file, game, objective)
+    return None if fits(game) else solved_boards(game, objective)
