@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from agents.presets import read_presets
+from tests import ROOT
 from training.results import results_table
 
-ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 PYTHON = [code for language, code in BLOCKS if language == "python"]
 SHELL = [line for language, code in BLOCKS if language == "sh" for line in code.splitlines()]

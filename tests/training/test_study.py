@@ -23,14 +23,14 @@ import stb_gym
 import stb_gym.cli
 from agents.presets import read_presets
 from stb_gym import evaluate, strategy
+from tests import ROOT, SMALL_PRESETS
 from training import keep, results, study, study_plots
 from training import train as training
 from training.ledger import Ledger
 from training.run import Run
 from training.statistics import interquartile_interval, interquartile_mean, interval
 
-ROOT = Path(__file__).parent.parent
-FILE = ROOT / "tests" / "small_presets.toml"
+FILE = SMALL_PRESETS
 PRESETS = read_presets(FILE)
 STUDIES = """
 [[small]]

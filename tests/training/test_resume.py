@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,12 +15,12 @@ from safetensors.numpy import load_file
 from agents.checkpoints import load_snapshot, save_snapshot
 from agents.config import ALGORITHMS
 from agents.presets import read_presets
+from tests import ROOT, SMALL_PRESETS
 from training import train as training
 from training.run import Run
 from training.run_writer import begin, resume
 
-ROOT = Path(__file__).parent.parent
-FILE = ROOT / "tests" / "small_presets.toml"
+FILE = SMALL_PRESETS
 PRESETS = read_presets(FILE)
 FIVE = PRESETS.tasks["five-tiles"]
 STEPS = {"ppo": 60_000, "dqn": 30_000, "qrdqn": 30_000, "q-learning": 400_000, "afterstates": 400_000}

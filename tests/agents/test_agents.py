@@ -1,7 +1,6 @@
 """Learners: the adaptor to stable-baselines3, masks both ways, replay and targets, determinism, and learning."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -20,9 +19,10 @@ from agents.qrdqn import MaskedQRDQN
 from agents.replay import NodeReplayBuffer
 from agents.vec_env import TurnVecEnv
 from stb_gym import ShutTheBox, compile_game, evaluate, solve, strategy
+from tests import SMALL_PRESETS
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
-SMALL = read_presets(Path(__file__).with_name("small_presets.toml"))
+SMALL = read_presets(SMALL_PRESETS)
 SIX = Task(BOX, {"tiles": 6})
 SB3 = ["ppo", "dqn", "qrdqn"]
 

@@ -20,7 +20,7 @@ from safetensors.numpy import load_file, save_file
 
 from agents.config import ALGORITHMS
 from stb_gym import ShutTheBox, cli, compile_game, evaluate, load_policy, solve
-from tests import reference
+from tests import ROOT, SMALL_PRESETS, reference
 from tests.twins import choice, position, roll_at
 from training import demo, plots
 from training import evaluate as evaluating
@@ -28,8 +28,7 @@ from training import report as reporting
 from training import train as training
 from training.run import Run
 
-ROOT = Path(__file__).parent.parent
-PRESETS = ["--presets", str(ROOT / "tests" / "small_presets.toml")]
+PRESETS = ["--presets", str(SMALL_PRESETS)]
 TASK = [*PRESETS, "--rules", "tiles", "5", "--steps", "5000", "--measurements", "4", "--seed", "3"]
 FILES = {"config.json", "curve.csv", "policy.npz", "result.json", "weights.safetensors"}
 
