@@ -115,7 +115,7 @@ def test_without_learned_vectors_networks_see_the_observation_alone(algorithm):
     assert (network(torch.arange(tables.nodes)) == network.perceptron(seen)).all()
     agent = learner(algorithm, changes={"embedding": 0})
     before = evaluate(game, policies(game, agent)[0]).regret
-    agent.learn_until(20_000, lambda: None)
+    agent.learn_until(10_000, lambda: None)
     assert evaluate(game, policies(game, agent)[0]).regret < before / 2
 
 
@@ -363,8 +363,7 @@ def test_same_seed_same_weights(algorithm):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("name", ["three-tiles", "two-dice"])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("name", "seed"), [("three-tiles", 0), ("two-dice", 1)])
 def test_learners_learn(algorithm, name, seed):
     task = SMALL.tasks[name]
     training = config(algorithm, task, seed=seed)

@@ -36,18 +36,19 @@ def killed(moment: int, file: str = "") -> Iterator[list[str]]:
 
 
 @contextmanager
-def signalled(which: signal.Signals, file: str) -> Iterator[None]:
-    """Send a signal to this process once, when a file of this name is about to be put in its place."""
-    sent: list[str] = []
+def signalled(which: signal.Signals, file: str, after: int = 0) -> Iterator[None]:
+    """Send a signal to this process when a file of this name is about to be put in its place, having been so often."""
+    met: list[Path] = []
 
-    def meet(_: str | Path, name: str) -> None:
-        if name == file and not sent:
-            sent.append(name)
-            signal.raise_signal(which)
+    def meet(path: str | Path, name: str) -> None:
+        if name == file and os.path.isfile(path):
+            met.append(Path(path))
+            if len(met) == after + 1:
+                signal.raise_signal(which)
 
     with _at_files(meet):
         yield
-    assert sent, f"nothing wrote {file}"
+    assert len(met) > after, f"{file} was not written so often"
 
 
 @contextmanager
