@@ -1,1 +1,6 @@
-"""Tests, a file per room; `reference` is a second opinion that shares no code with the package."""
+"""Tests, laid out like the library; `reference` is a second opinion that shares no code with the package."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+SMALL_PRESETS = ROOT / "tests" / "small_presets.toml"

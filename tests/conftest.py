@@ -1,5 +1,7 @@
-"""One torch thread: the networks are small, the test processes share the cores, and one thread is repeatable."""
+"""Processes that the tests start import the checkout that is tested, wherever the package was installed from."""
 
-import torch
+import os
 
-torch.set_num_threads(1)
+from tests import ROOT
+
+os.environ["PYTHONPATH"] = str(ROOT)

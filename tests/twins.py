@@ -1,36 +1,29 @@
 """Games of the package beside their twins in `tests.reference`, and the translation between the two."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym import GAMES, Game, ShutTheBox, Threes, TurnTables
-from tests import reference
+from tests import golden, reference
 
-SMALL = [
-    ShutTheBox(tiles=1, dice=1),
-    ShutTheBox(tiles=3),
-    ShutTheBox(tiles=4, dice=1, faces=4),
-    ShutTheBox(tiles=5, dice=2, faces=3),
-    ShutTheBox(tiles=5, score="count"),
-    ShutTheBox(tiles=6, dice=3, faces=2),
-    ShutTheBox(tiles=6),
-    ShutTheBox(tiles=5, faces=4, one_die="low-sum", first_move=3),
-    ShutTheBox(tiles=4, faces=3, one_die="any-time", score="digits", open="even", ending_roll=4),
-    ShutTheBox(tiles=5, faces=4, match="faces-or-sum", one_die="high-shut", one_die_forced=True),
-    Threes(dice=1),
-    Threes(dice=2, faces=2),
-    Threes(dice=2, faces=8),
-    Threes(dice=3),
-    Threes(dice=2, faces=4, free_face=1, moon=True),
-]
-STANDARD = [game() for game in GAMES.values()]
+OURS = {reference.ShutTheBox: ShutTheBox, reference.Threes: Threes}
+THEIRS = {ours: theirs for theirs, ours in OURS.items()}
+
+
+def ours(other: reference.Game) -> Game:
+    return OURS[type(other)](**asdict(other))
 
 
 def twin(game: Game) -> reference.Game:
-    return {ShutTheBox: reference.ShutTheBox, Threes: reference.Threes}[type(game)](**asdict(game))
+    return THEIRS[type(game)](**asdict(game))
+
+
+SMALL = [ours(other) for other in golden.SMALL]
+STANDARD = [game() for game in GAMES.values()]
 
 
 def position(game: Game, held: int, dice: int) -> Any:
@@ -71,6 +64,19 @@ def choice(tables: TurnTables, node: int, policy: NDArray[Any]) -> dict[Any, flo
         {int(policy[node]): 1} if policy.ndim == 1 else {a: float(policy[node, a]) for a in range(tables.actions)}
     )
     return {moves.get(action, ("illegal", action)): share for action, share in shares.items() if share}
+
+
+def in_our_words(tables: TurnTables, plays: Callable[[Any, Any], dict[Any, Any]]) -> NDArray[np.float64]:
+    """The twin's policy as ours [N, A]: the other way round than `choice`."""
+    policy = np.zeros((tables.nodes, tables.actions))
+    for state, where in throwing_states(tables):
+        for node in nodes_of(tables, state):
+            edges = range(tables.edge_start[node], tables.edge_start[node + 1])
+            moves = {move_of(tables, edge): int(tables.edge_action[edge]) for edge in edges}
+            shares = plays(where, roll_at(tables, node)) if set(moves) - {((), 0)} else dict.fromkeys(moves, 1)
+            for move, share in shares.items():
+                policy[node, moves[move]] = share
+    return policy
 
 
 def move_of(tables: TurnTables, edge: int) -> Any:

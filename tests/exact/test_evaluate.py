@@ -6,35 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stb_gym import STRATEGIES, ShutTheBox, Threes, compile_game, evaluate, policy_from, solve, strategy
-from tests import reference, reference_rounds
-from tests.twins import SMALL, STANDARD, choice, position, roll_at, twin
+from tests import golden, reference
+from tests.twins import SMALL, STANDARD, choice, ours, position, roll_at, twin
 
-# With three dice moves of three tiles compete, as 2,3,9 and 1,6,7 do: the biggest tile decides, not the smallest.
-SCRIPTED = [(game, name) for game in [*SMALL, *STANDARD, ShutTheBox(dice=3)] for name in STRATEGIES[game.name]]
+SCRIPTED = [(game, name) for game in map(ours, golden.SCRIPTED) for name in STRATEGIES[game.name]]
 NINE = ShutTheBox()
-
-
-def twin_policy(game, name):
-    """The strategy as the reference states it."""
-    other = twin(game)
-    return {
-        "random": lambda: reference.uniform(other),
-        "biggest-first": lambda: reference.biggest_first(other),
-        "fewest-then-biggest": lambda: reference.fewest_tiles(other),
-        "most-first": lambda: reference.most_tiles(other),
-        "threes-only": lambda: reference.threes_only(other),
-        "take-all": lambda: reference.take_all,
-        "nine-eight-seven": lambda: reference.high_three_then_lowest(other),
-        "lowest-first": lambda: reference.lowest_first(other),
-        "one-to-four-first": lambda: reference.one_to_four_first(other),
-        "most-ways": lambda: reference.most_ways(other),
-        "optimal-score": lambda: reference.perfect(other, reference.fewest),
-        "record-setter": lambda: reference.perfect(other, reference.fewest),
-        "optimal": lambda: reference.perfect(other, reference.fewest),
-        "optimal-shut": lambda: reference.perfect(other, reference.shut),
-        "worst": lambda: reference.perfect(other, reference.most),
-        "approximation": lambda: reference_rounds.approximation(other, None, 1),
-    }[name]()
 
 
 def random_policy(game, seed, masked=True):
@@ -99,9 +75,10 @@ def test_threes_strategies(name, value):
 @pytest.mark.parametrize(("game", "name"), SCRIPTED, ids=str)
 def test_strategies_are_those_of_the_reference(game, name):
     evaluation = evaluate(game, strategy(game, name))
-    scores = reference.score_distribution(twin(game), twin_policy(game, name))
-    assert evaluation.value == pytest.approx(sum(score * float(chance) for score, chance in scores.items()), abs=1e-12)
-    assert evaluation.score_distribution == pytest.approx({s: float(p) for s, p in scores.items() if p}, abs=1e-12)
+    scores = golden.golden()["scores"][golden.key(twin(game), name)]
+    value = sum(int(score) * chance for score, chance in scores.items())
+    assert evaluation.value == pytest.approx(float(value), abs=1e-12)
+    assert evaluation.score_distribution == pytest.approx({int(s): float(p) for s, p in scores.items()}, abs=1e-12)
     assert sum(evaluation.score_distribution.values()) == pytest.approx(1, abs=1e-12)
 
 

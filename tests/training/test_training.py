@@ -6,9 +6,7 @@ import os
 import pickle
 import re
 import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,7 +18,8 @@ from safetensors.numpy import load_file, save_file
 
 from agents.config import ALGORITHMS
 from stb_gym import ShutTheBox, cli, compile_game, evaluate, load_policy, solve
-from tests import reference
+from tests import SMALL_PRESETS, reference
+from tests.training.faults import signalled
 from tests.twins import choice, position, roll_at
 from training import demo, plots
 from training import evaluate as evaluating
@@ -28,10 +27,18 @@ from training import report as reporting
 from training import train as training
 from training.run import Run
 
-ROOT = Path(__file__).parent.parent
-PRESETS = ["--presets", str(ROOT / "tests" / "small_presets.toml")]
+PRESETS = ["--presets", str(SMALL_PRESETS)]
 TASK = [*PRESETS, "--rules", "tiles", "5", "--steps", "5000", "--measurements", "4", "--seed", "3"]
 FILES = {"config.json", "curve.csv", "policy.npz", "result.json", "weights.safetensors"}
+
+
+ONE = pytest.mark.parametrize("folder", ["afterstates"], indirect=True)  # where the algorithm makes no difference
+ALL = [
+    *(("afterstates", name) for name in sorted(FILES)),
+    ("ppo", "weights.safetensors"),
+    ("dqn", "weights.safetensors"),
+]
+EVERY_FILE = pytest.mark.parametrize(("folder", "name"), ALL, indirect=["folder"])
 
 
 @pytest.fixture(scope="module", params=["ppo", "dqn", "afterstates"])
@@ -124,6 +131,7 @@ def test_runs_of_a_report_are_named_as_briefly_as_tells_them_apart():
     assert names(("a/one", "ppo"), ("a/one", "ppo")) == ["ppo"]
 
 
+@ONE
 def test_a_report_wants_runs_of_one_game(folder, tmp_path, capsys):
     other = tmp_path / "other"
     assert training.main(["ppo", *TASK, "--rules", "tiles", "4", "--out", str(other)]) == 0
@@ -134,6 +142,7 @@ def test_a_report_wants_runs_of_one_game(folder, tmp_path, capsys):
     assert "name at least one run" in capsys.readouterr().err
 
 
+@ONE
 def test_a_folder_that_holds_a_run_is_kept_unless_told_otherwise(folder, capsys):
     algorithm = folder.name
     before = (folder / "result.json").read_text()
@@ -142,7 +151,7 @@ def test_a_folder_that_holds_a_run_is_kept_unless_told_otherwise(folder, capsys)
     assert (folder / "result.json").read_text() == before
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
+@EVERY_FILE
 def test_a_missing_file_is_named(damaged, name, capsys):
     (damaged / name).unlink()
     assert max(evaluating.main([str(damaged)]), reporting.main([str(damaged), "--out", str(damaged / "out")])) == 2
@@ -150,7 +159,7 @@ def test_a_missing_file_is_named(damaged, name, capsys):
     assert any(name in line for line in message)
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
+@EVERY_FILE
 @pytest.mark.parametrize("damage", ["half", "empty", "foreign"])
 def test_a_damaged_file_is_named(damaged, name, damage, capsys):
     whole = (damaged / name).read_bytes()
@@ -161,6 +170,7 @@ def test_a_damaged_file_is_named(damaged, name, damage, capsys):
     assert any(name in line for line in capsys.readouterr().err.splitlines())
 
 
+@pytest.mark.parametrize("folder", ["ppo"], indirect=True)
 def test_nothing_in_a_run_is_executed(damaged, capsys):
     marker = damaged / "executed"
 
@@ -227,39 +237,36 @@ def test_a_folder_that_cannot_be_is_one_line_and_status_2(capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_ctrl_c_leaves_a_run_that_can_be_read(tmp_path, capsys):
+@pytest.mark.parametrize("file", sorted(FILES - {"config.json"}))
+def test_ctrl_c_leaves_a_run_that_can_be_read(file, tmp_path, capsys):
+    """At whatever file of the second measurement it comes: each is the old one or the new one, and whole."""
     out = tmp_path / "run"
-    command = [sys.executable, "-m", "training.train", "ppo", "--rules", "tiles", "5", "--steps", "100000000"]
-    command += ["--measurements", "100000", *PRESETS, "--out", str(out)]
-    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 300
-    while not (out / "result.json").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(1)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    words = ["ppo", *TASK, "--steps", "3072", "--measurements", "3", "--checkpoint-seconds", "0", "--out", str(out)]
+    with signalled(signal.SIGINT, file, after=1):
+        assert training.main(words) == 130
+    err = capsys.readouterr().err
     assert f"interrupted; --resume goes on from the last checkpoint in {out}" in err
     assert "Traceback" not in err
+    assert [path.name for path in out.iterdir() if path.name.startswith(".")] == [".lock"]
     run = Run.open(out)
     assert run.result()["finished"] is False
     assert run.result()["greedy"]["regret"] in [point.regret for point in run.curve()]
     assert evaluating.main([str(out)]) == 0
-    assert [path.name for path in out.iterdir() if path.name.startswith(".")] == [".lock"]
 
 
-@pytest.mark.parametrize("program", ["evaluate", "report"])
-def test_a_reader_that_stops_reading_causes_no_traceback(program, folder, tmp_path):
+@ONE
+@pytest.mark.parametrize("program", [evaluating, reporting])
+def test_a_reader_that_stops_reading_causes_no_traceback(program, folder, tmp_path, monkeypatch, capsys):
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-m", f"training.{program}", str(folder)]
-    command += ["--out", str(tmp_path)] if program == "report" else []
-    done = subprocess.run(command, cwd=ROOT, stdout=write, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
-    os.close(write)
-    assert done.returncode == 0
-    assert "Error" not in done.stderr
+    with os.fdopen(write, "w") as nobody:
+        monkeypatch.setattr(sys, "stdout", nobody)
+        assert program.main([str(folder), *(["--out", str(tmp_path)] if program is reporting else [])]) == 0
+        monkeypatch.undo()
+    assert "Error" not in capsys.readouterr().err
 
 
+@ONE
 def test_runs_that_are_not_finished_are_told_as_such(damaged, capsys):
     steps = Run.open(damaged).config.steps
     assert evaluating.main([str(damaged)]) == 0

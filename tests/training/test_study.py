@@ -1,7 +1,9 @@
 """Studies: what is planned, that a killed one goes on, what its ledger says, and its statistics."""
 
+import contextlib
 import csv
 import hashlib
+import io
 import json
 import os
 import re
@@ -10,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -23,14 +26,17 @@ import stb_gym
 import stb_gym.cli
 from agents.presets import read_presets
 from stb_gym import evaluate, strategy
+from tests import ROOT, SMALL_PRESETS
+from tests.training.faults import Killed, killed
 from training import keep, results, study, study_plots
 from training import train as training
 from training.ledger import Ledger
 from training.run import Run
 from training.statistics import interquartile_interval, interquartile_mean, interval
 
-ROOT = Path(__file__).parent.parent
-FILE = ROOT / "tests" / "small_presets.toml"
+SHELF = tempfile.TemporaryDirectory(prefix="study-")
+FILE = Path(SHELF.name) / "presets.toml"  # what a study tells needs no runs that have learned much
+FILE.write_text(re.sub("steps = [0-9]+_000", "steps = 5_000", SMALL_PRESETS.read_text()))
 PRESETS = read_presets(FILE)
 STUDIES = """
 [[small]]
@@ -45,45 +51,82 @@ variants = ["no-masks"]
 seeds = 1
 """
 RUNS = {f"{a}-{t}-{s}" for a in ("afterstates", "ppo") for t in ("five-tiles", "five-tiles-shut") for s in (0, 1)}
+TWO = '[[small]]\nalgorithms = ["afterstates"]\ntasks = ["three-tiles"]\nseeds = 2\n'
 PART = '[[small]]\nalgorithms = ["ppo"]\ntasks = ["five-tiles"]\n'
 RUNS |= {"dqn-five-tiles-no-masks-0"}
 
 
-def command(folder, presets=FILE):
-    (folder / "studies.toml").write_text(STUDIES)
-    options = ["--studies", str(folder / "studies.toml"), "--presets", str(presets), "--out", str(folder / "out")]
+def command(folder, studies=STUDIES):
+    (folder / "studies.toml").write_text(studies)
+    options = ["--studies", str(folder / "studies.toml"), "--presets", str(FILE), "--out", str(folder / "out")]
     return ["small", *options, "--workers", "2"]
 
 
+class Training:
+    """Stands for the process of a training: it runs in this one, at once."""
+
+    def __init__(self, words, stdout, stderr):
+        assert stdout is stderr
+        assert words[:3] == [sys.executable, "-m", "training.train"]
+        told = io.StringIO()
+        with contextlib.redirect_stderr(told):
+            self.returncode = training.main(words[3:])
+        stdout.write(told.getvalue().encode())
+
+    def poll(self):
+        return self.returncode
+
+    wait = terminate = poll  # for it has ended already
+
+
+def run_study(words, process=Training):
+    """Run a study whose trainings are run by `process`; its exit status."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(study.subprocess, "Popen", process)
+        patch.setattr(study.time, "sleep", lambda seconds: None)
+        return study.main(words)
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory, testrun_uid):
-    """The folder of a study that was killed, and went on; made once for all processes of the tests."""
-    folder = tmp_path_factory.getbasetemp().parent / f"study-{testrun_uid}"
-    folder.mkdir(exist_ok=True)
-    with FileLock(folder / "lock"):
-        if not (folder / "out" / "results.md").exists():
-            kill_and_go_on(folder)
+def folder(tmp_path_factory):
+    """The folder of a study that was killed, and went on."""
+    folder = tmp_path_factory.mktemp("study")
+    kill_and_go_on(folder)
     return folder / "out"
 
 
 def kill_and_go_on(folder):
-    """Kill a study, with all it had started, when two of its runs were entered; these are then not run again."""
+    """Kill a study while it enters its third run, and go on; the two that were entered are not run again."""
+    with pytest.raises(Killed), killed(3, "runs.csv"):
+        run_study(command(folder))
+    entered = set(Ledger(folder / "out").rows)
+    assert len(entered) == 2
+    assert len((folder / "out" / "curves.csv").read_text().split("afterstates-five-tiles-shut-0")) > 1
+    before = {name: (folder / "out" / name / "result.json").stat().st_mtime_ns for name in entered}
+    assert run_study(command(folder)) == 0
+    assert before == {name: (folder / "out" / name / "result.json").stat().st_mtime_ns for name in entered}
+
+
+def test_a_study_that_is_killed_with_its_trainings_is_gone_on_with(tmp_path):
+    """One true SIGKILL, while the second training runs."""
+    words = command(tmp_path, TWO)
     process = subprocess.Popen(
-        [sys.executable, "-m", "training.study", *command(folder)],
+        [sys.executable, "-m", "training.study", *words, "--workers", "1"],
         cwd=ROOT,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
     deadline = time.monotonic() + 300
-    while len(Ledger(folder / "out").rows) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    while not (tmp_path / "out" / "afterstates-three-tiles-1").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    entered = set(Ledger(folder / "out").rows)
-    assert 2 <= len(entered) < len(RUNS)
-    before = {name: (folder / "out" / name / "result.json").stat().st_mtime_ns for name in entered}
-    assert study.main(command(folder)) == 0
-    assert before == {name: (folder / "out" / name / "result.json").stat().st_mtime_ns for name in entered}
+    assert set(Ledger(tmp_path / "out").rows) == {"afterstates-three-tiles-0"}
+    result = tmp_path / "out" / "afterstates-three-tiles-0" / "result.json"
+    before = result.stat().st_mtime_ns
+    assert run_study(words) == 0
+    assert result.stat().st_mtime_ns == before
+    assert set(Ledger(tmp_path / "out").rows) == {"afterstates-three-tiles-0", "afterstates-three-tiles-1"}
 
 
 def test_a_killed_study_goes_on_and_ends_with_all_its_runs(folder):
@@ -103,12 +146,11 @@ def test_a_killed_study_goes_on_and_ends_with_all_its_runs(folder):
     assert ledger.rows["dqn-five-tiles-no-masks-0"].illegal_mass > 0
 
 
-def test_a_finished_study_runs_nothing_even_without_its_runs(folder, tmp_path, monkeypatch):
+def test_a_finished_study_runs_nothing_even_without_its_runs(folder, tmp_path):
     for name in ("runs.csv", "curves.csv"):
         (tmp_path / "out").mkdir(exist_ok=True)
         (tmp_path / "out" / name).write_text((folder / name).read_text())
-    monkeypatch.setattr(subprocess, "Popen", lambda *arguments, **options: pytest.fail("nothing is left to run"))
-    assert study.main(command(tmp_path)) == 0
+    assert run_study(command(tmp_path), lambda *_, **options: pytest.fail("nothing is left to run")) == 0
     assert (tmp_path / "out" / "results.md").read_text() == (folder / "results.md").read_text()
 
 
@@ -196,14 +238,11 @@ def test_the_profile_compares_whole_agents_only(folder, tmp_path, monkeypatch):
 
 
 def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path, capsys):
-    arguments = command(tmp_path)
-    (tmp_path / "studies.toml").write_text(
-        '[[small]]\nalgorithms = ["afterstates"]\ntasks = ["three-tiles"]\nseeds = 2\n'
-    )
+    arguments = command(tmp_path, TWO)
     stale = tmp_path / "out" / "afterstates-three-tiles-0"
     config = PRESETS.config("afterstates", PRESETS.tasks["three-tiles"])
     training.train(replace(config, steps=2000), stale)
-    assert study.main(arguments) == 1
+    assert run_study(arguments) == 1
     err = capsys.readouterr().err
     assert f"afterstates-three-tiles-0 failed; see {stale / 'log.txt'}" in err
     assert "holds a run of another configuration" in (stale / "log.txt").read_text()
@@ -232,9 +271,7 @@ def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path, capsys):
     ],
 )
 def test_studies_that_are_none_are_refused(text, message, tmp_path, capsys):
-    arguments = command(tmp_path)
-    (tmp_path / "studies.toml").write_text(text)
-    assert study.main(arguments) == 2
+    assert study.main(command(tmp_path, text)) == 2
     printed = capsys.readouterr().err
     assert message in printed
     assert "studies.toml: " in printed
@@ -287,23 +324,37 @@ def test_of_seeds_that_are_not_all_there_the_table_names_those_that_are(folder, 
     assert results._in_words([0, 2, 3]) == "0, 2, 3"
 
 
-def test_a_study_is_run_by_one_process_and_ends_its_trainings_when_it_is_ended(tmp_path, capsys):
-    arguments = command(tmp_path, slow := tmp_path / "slow.toml")
-    slow.write_text(FILE.read_text().replace("steps = 60_000", "steps = 60_000_000"))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "training.study", *arguments], cwd=ROOT, stderr=subprocess.DEVNULL
-    )
-    running = tmp_path / "out" / "afterstates-five-tiles-0"
-    deadline = time.monotonic() + 300
-    while not (running / "result.json").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert study.main(arguments) == 2
+def test_a_study_is_run_by_one_process(tmp_path, capsys):
+    (tmp_path / "out").mkdir()
+    with FileLock(tmp_path / "out" / ".lock"):
+        assert study.main(command(tmp_path)) == 2
     assert f"{tmp_path / 'out'} is written to by another process" in capsys.readouterr().err
-    process.terminate()
-    assert process.wait(timeout=120) == 143
-    with FileLock(running / ".lock", timeout=60):
-        assert Run.open(running).result()["finished"] is False
-    assert not list(running.glob(".[0-9]*"))
+
+
+def test_a_study_that_is_ended_ends_its_trainings(tmp_path):
+    ended = []
+
+    class Endless:
+        def __init__(self, words, **options):
+            ended.append(self)
+            self.told = []
+
+        def poll(self):
+            if len(ended) == 2:
+                signal.raise_signal(signal.SIGTERM)
+
+        def terminate(self):
+            self.told.append("terminate")
+
+        def wait(self):
+            self.told.append("wait")
+
+    with pytest.raises(SystemExit) as stopped:
+        run_study(command(tmp_path), Endless)
+    assert stopped.value.code == 143
+    assert [training.told for training in ended] == [["terminate", "wait"]] * 2
+    with FileLock(tmp_path / "out" / ".lock", timeout=0):
+        pass
 
 
 def test_curves_are_rounded_and_runs_are_not(folder):

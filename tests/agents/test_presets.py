@@ -1,15 +1,15 @@
 """Presets: every table of the file makes a training, the task is found by its rules, and mistakes are named."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from agents.config import ALGORITHMS, Task
 from agents.presets import FILE, STANDARD, read_presets
+from tests import SMALL_PRESETS
 
 BOX = "stb_gym/ShutTheBox-v0"
-SMALL = Path(__file__).with_name("small_presets.toml")
+SMALL = SMALL_PRESETS
 
 
 @pytest.mark.parametrize("file", [FILE, SMALL])

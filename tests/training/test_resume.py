@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
+from itertools import count
 
 import numpy as np
 import pytest
@@ -16,20 +16,20 @@ from safetensors.numpy import load_file
 from agents.checkpoints import load_snapshot, save_snapshot
 from agents.config import ALGORITHMS
 from agents.presets import read_presets
+from tests import ROOT, SMALL_PRESETS
+from tests.training.faults import Killed, killed, signalled
 from training import train as training
 from training.run import Run
 from training.run_writer import begin, resume
 
-ROOT = Path(__file__).parent.parent
-FILE = ROOT / "tests" / "small_presets.toml"
+FILE = SMALL_PRESETS
 PRESETS = read_presets(FILE)
 FIVE = PRESETS.tasks["five-tiles"]
-STEPS = {"ppo": 60_000, "dqn": 30_000, "qrdqn": 30_000, "q-learning": 400_000, "afterstates": 400_000}
 
 
-def command(algorithm, out):
-    words = [algorithm, "--presets", str(FILE), "--rules", "tiles", "5", "--steps", str(STEPS[algorithm])]
-    return [*words, "--measurements", "60", "--checkpoint-seconds", "0", "--out", str(out), "--resume"]
+def command(algorithm, out, steps=8192, measurements=8):
+    words = [algorithm, "--presets", str(FILE), "--rules", "tiles", "5", "--steps", str(steps)]
+    return [*words, "--measurements", str(measurements), "--checkpoint-seconds", "0", "--out", str(out), "--resume"]
 
 
 def numbers(folder):
@@ -46,30 +46,72 @@ def same(first, second):
     assert all((first[1][name] == second[1][name]).all() for name in first[1])
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_run_killed_at_any_moment_ends_as_if_it_had_not_been(algorithm, tmp_path):
-    """Twice killed by SIGKILL, each time after another checkpoint, and at whatever moment that comes."""
-    assert training.main(command(algorithm, tmp_path / "whole")) == 0
-    out, seen = tmp_path / "killed", 0
-    for _ in range(2):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "training.train", *command(algorithm, out)], cwd=ROOT, stderr=subprocess.DEVNULL
-        )
-        deadline = time.monotonic() + 300
-        while time.monotonic() < deadline and process.poll() is None:
-            checkpoints = sorted(out.glob("checkpoint-*"))
-            if checkpoints and int(checkpoints[-1].stem.split("-")[1]) > seen + STEPS[algorithm] // 10:
-                break
-            time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert process.returncode == -signal.SIGKILL, "it had ended before it was killed"
-        seen = int(sorted(out.glob("checkpoint-*"))[-1].stem.split("-")[1])
-        assert 0 < seen < STEPS[algorithm]
-    assert training.main(command(algorithm, out)) == 0
-    same(numbers(out), numbers(tmp_path / "whole"))
+def ended_as_if_never_killed(out, whole):
+    same(numbers(out), numbers(whole))
     assert json.loads((out / "result.json").read_text())["finished"] is True
     assert not list(out.glob("checkpoint-*"))
+    assert not list(out.glob(".[0-9]*"))
+    seconds = [point.seconds for point in Run.open(out).curve()]
+    assert seconds == sorted(seconds)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_run_killed_again_and_again_ends_as_if_it_had_not_been(algorithm, tmp_path):
+    """Every life is longer than the one before, and ends at another file than most others."""
+    assert training.main(command(algorithm, tmp_path / "whole")) == 0
+    out, deaths = tmp_path / "killed", []
+    for moment in count(1, step=7):
+        try:
+            with killed(moment) as met:
+                assert training.main(command(algorithm, out)) == 0
+            break
+        except Killed:
+            deaths.append(met[-1])
+    assert len(deaths) >= 5
+    ended_as_if_never_killed(out, tmp_path / "whole")
+
+
+def test_a_run_killed_at_any_moment_ends_as_if_it_had_not_been(tmp_path):
+    short = {"steps": 2000, "measurements": 3}
+    with killed(10**9) as met:
+        assert training.main(command("afterstates", tmp_path / "whole", **short)) == 0
+    assert len(met) > 30
+    assert {"config.json", "curve.csv", "weights.safetensors", "policy.npz", "result.json"} < set(met)
+    for moment in range(1, len(met) + 1):
+        out = tmp_path / str(moment)
+        with pytest.raises(Killed), killed(moment):
+            training.main(command("afterstates", out, **short))
+        assert training.main(command("afterstates", out, **short)) == 0
+        ended_as_if_never_killed(out, tmp_path / "whole")
+
+
+def test_a_process_that_is_killed_is_gone_on_with(tmp_path):
+    """One true SIGKILL, at whatever moment it comes."""
+    long = {"steps": 400_000, "measurements": 60}
+    out = tmp_path / "killed"
+    words = [sys.executable, "-m", "training.train", *command("afterstates", out, **long)]
+    process = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 300
+    while len(list(out.glob("checkpoint-*"))) < 2 and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert process.returncode == -signal.SIGKILL, "it had ended before it was killed"
+    assert list(out.glob("checkpoint-*"))
+    assert training.main(command("afterstates", out, **long)) == 0
+    assert training.main(command("afterstates", tmp_path / "whole", **long)) == 0
+    ended_as_if_never_killed(out, tmp_path / "whole")
+
+
+@pytest.mark.parametrize("file", ["policy.npz", "result.json"])
+def test_a_process_that_is_told_to_end_while_it_writes_leaves_no_half_of_a_file(file, tmp_path):
+    with pytest.raises(SystemExit) as ended, signalled(signal.SIGTERM, file):
+        training.main(command("afterstates", tmp_path / "run"))
+    assert ended.value.code == 143
+    assert {path.name for path in (tmp_path / "run").iterdir() if path.name.startswith(".")} == {".lock"}
+    with FileLock(tmp_path / "run" / ".lock", timeout=0):
+        pass
+    assert training.main(command("afterstates", tmp_path / "run")) == 0
 
 
 @pytest.fixture(scope="module", params=["dqn", "afterstates"])

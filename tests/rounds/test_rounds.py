@@ -1,7 +1,6 @@
 """Rounds: the published numbers, the reference player by player, best responses, and matches."""
 
 from fractions import Fraction
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -10,21 +9,17 @@ import pytest
 from stb_gym import Outcome, Round, ShutTheBox, Standing, Threes, compile_game, evaluate, lineups, match, strategy
 from stb_gym.standings import TIES, Standings
 from stb_gym.strategies import approximation, chance_to_beat
-from tests import reference, reference_rounds
-from tests.twins import choice, nodes_of, position, roll_at, throwing_states, twin
+from tests import golden, reference_rounds
+from tests.twins import choice, in_our_words, moves_at, nodes_of, ours, roll_at, throwing_states, twin
 
 NINE, FIVE_DICE = ShutTheBox(), Threes()
-SMALL = [
-    ShutTheBox(tiles=3),
-    ShutTheBox(tiles=3, dice=1, faces=3, score="count"),
-    ShutTheBox(tiles=5, faces=3),
-    Threes(dice=2),
-    Threes(dice=3, faces=4),
-    Threes(dice=2, faces=4, free_face=1, moon=True),
-    ShutTheBox(tiles=4, faces=3, one_die="any-time", score="digits"),
-]
-RULES = [(game, *rules) for game in SMALL for rules in product((2, 3), TIES, (False, True))]
-QUICK = [rules for rules in RULES if rules[1] == 2 or rules[0] != SMALL[2]]  # the reference forgets nothing of a round
+RULES = [(ours(other), *rules) for other, *rules in golden.ROUNDS]
+LINE_UPS = [(ours(other), *rules) for other, *rules in golden.LINE_UPS]
+
+
+def figure(section, game, *rules):
+    """A golden figure of the reference."""
+    return golden.golden()[section][golden.key(twin(game), *rules)]
 
 
 def standing_of(scores, players, ties):
@@ -36,38 +31,13 @@ def standing_of(scores, players, ties):
     return Standing(min(scores), min(most, scores.count(min(scores))), after)
 
 
-def scores_met(players, game, shut_wins):
-    """A few lists of scores that the next player may see: none, any one score, and pairs of them."""
-    possible = sorted({int(score) for score in compile_game(game).final_score})
-    ones = [(score,) for score in possible] if players > 1 else []
-    twos = list(product(possible[:3], repeat=2)) if players > 2 else []
-    return [(), *(scores for scores in ones + twos if min(scores) >= int(shut_wins))]
+def some_strategy(game, seed):
+    """Plays in another way at every standing, as `golden.shares` says."""
+    other = twin(game)
 
-
-def as_reference(game, plays, players, ties):
-    """A function of (tables, standing) as the reference's function of scores; the same policy, move by move."""
-    tables = compile_game(game)
-
-    @cache
-    def answers(scores):
-        policy = plays(tables, standing_of(scores, players, ties))
-        moves = {}
-        for state, where in throwing_states(tables):
-            for node in nodes_of(tables, state):
-                moves[where, roll_at(tables, node)] = choice(tables, node, policy)
-        return moves
-
-    return lambda scores: lambda where, roll: answers(scores)[where, roll]
-
-
-def random_strategy(seed):
-    """Plays at random, in another way at every standing."""
-
-    def plays(tables, standing):
-        random = np.random.default_rng([seed, standing.lead or 0, standing.holders, standing.after])
-        weights = random.exponential(size=(tables.nodes, tables.actions)) ** 2 * tables.legal()
-        weights[weights < 0.2 * weights.max(axis=1, keepdims=True)] = 0
-        return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+    def plays(tables, told):
+        where = (told.lead, told.holders, told.after)
+        return in_our_words(tables, lambda position, roll: golden.shares(other, seed, where, position, roll))
 
     return plays
 
@@ -136,26 +106,26 @@ def test_how_often_the_approximation_thinks_to_win_against_a_lead_of_one():
 @pytest.mark.parametrize(("game", "players", "ties", "shut_wins"), RULES, ids=str)
 def test_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins):
     seats = Round(game, players, ties, shut_wins).solve().seats
-    assert seats == pytest.approx([*map(float, reference_rounds.equilibrium(twin(game), players, ties, shut_wins))])
+    assert seats == pytest.approx([*map(float, figure("equilibria", game, players, ties, shut_wins))])
 
 
 @pytest.mark.parametrize(("game", "players", "ties", "shut_wins"), RULES, ids=str)
 def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins):
     """So equality to within a tolerance is equality in fractions, wherever it matters."""
-    solution, tables = Round(game, players, ties, shut_wins).solve(), compile_game(game)
-    for scores in scores_met(players, game, shut_wins):
+    solution, tables, found = Round(game, players, ties, shut_wins).solve(), compile_game(game), {}
+    for scores in golden.scores_met(twin(game), players, shut_wins):
         policy = solution.policy(standing_of(scores, players, ties))
-        other = reference_rounds.equilibrium_policy(twin(game), players, ties, shut_wins, scores)
-        for node in tables.decisions:
-            state = tables.node_state[node]
-            where = position(game, int(tables.held[state]), int(tables.dice[state]))
-            if twin(game).moves(where, roll_at(tables, node)):
-                assert other(where, roll_at(tables, node)) == choice(tables, node, policy)
+        for state, where in throwing_states(tables):
+            for node in nodes_of(tables, state):
+                if moves_at(tables, node):
+                    [found[golden.situation(scores, where, roll_at(tables, node))]] = choice(tables, node, policy)
+    if golden.digest(found) != figure("choices", game, players, ties, shut_wins):
+        assert found == golden.choices(twin(game), players, ties, shut_wins)
 
 
 def test_five_dice_in_fractions():
     """Where equal choices were broken by the last bit of a float, seats would differ in the second digit."""
-    exact = reference_rounds.equilibrium(reference.Threes(), 2, "all-win")
+    exact = figure("equilibria", FIVE_DICE, 2, "all-win", False)
     assert Round(FIVE_DICE, 2).solve().seats == pytest.approx([float(seat) for seat in exact], abs=1e-13)
 
 
@@ -177,21 +147,18 @@ def test_small_chances_are_told_apart_as_large_ones_are():
     assert (smaller.policy(Standing(after=2)) == first.policy(Standing(after=2))).all()
 
 
-@pytest.mark.parametrize(("game", "players", "ties", "shut_wins"), QUICK, ids=str)
+@pytest.mark.parametrize(("game", "players", "ties", "shut_wins"), LINE_UPS, ids=str)
 def test_line_ups_and_best_responses_are_those_of_the_reference(game, players, ties, shut_wins):
-    plain = strategy(game, "random")
-    plays = [lambda tables, standing: plain, random_strategy(1), random_strategy(2)][:players]
-    others = [as_reference(game, each, players, ties) for each in plays]
-    evaluation = Round(game, players, ties, shut_wins).evaluate([plain, *plays[1:]])
-    expected = reference_rounds.lineup(twin(game), others, ties, shut_wins)
-    assert evaluation.seats == pytest.approx([float(seat) for seat in expected], abs=1e-6)
-    for seat in range(players):
-        best = float(reference_rounds.best_response_value(twin(game), seat, others, ties, shut_wins))
-        assert evaluation.best_response(seat).value == pytest.approx(best, abs=1e-6)
-        assert evaluation.best_response(seat).gain == pytest.approx(best - float(expected[seat]), abs=1e-6)
+    plays = [strategy(game, "random"), *(some_strategy(game, seed) for seed in range(1, players))]
+    evaluation = Round(game, players, ties, shut_wins).evaluate(plays)
+    expected = figure("line-ups", game, players, ties, shut_wins)
+    assert evaluation.seats == pytest.approx([*map(float, expected["seats"])], abs=1e-12)
+    for seat, (seat_is_worth, best) in enumerate(zip(expected["seats"], expected["best"], strict=True)):
+        assert evaluation.best_response(seat).value == pytest.approx(float(best), abs=1e-12)
+        assert evaluation.best_response(seat).gain == pytest.approx(float(best - seat_is_worth), abs=1e-12)
 
 
-@pytest.mark.parametrize("game", [SMALL[2], SMALL[5], Threes(dice=3, faces=4)], ids=str)
+@pytest.mark.parametrize("game", [ours(golden.OF_ROUNDS[place]) for place in (2, 5, 4)], ids=str)
 def test_the_approximation_is_that_of_the_reference(game):
     tables = compile_game(game)
     for lead, after in [(None, 1), (None, 4), (0, 2), (3, 0), (6, 2)]:

@@ -1,7 +1,6 @@
 """Learners: the adaptor to stable-baselines3, masks both ways, replay and targets, determinism, and learning."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -20,9 +19,10 @@ from agents.qrdqn import MaskedQRDQN
 from agents.replay import NodeReplayBuffer
 from agents.vec_env import TurnVecEnv
 from stb_gym import ShutTheBox, compile_game, evaluate, solve, strategy
+from tests import SMALL_PRESETS
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
-SMALL = read_presets(Path(__file__).with_name("small_presets.toml"))
+SMALL = read_presets(SMALL_PRESETS)
 SIX = Task(BOX, {"tiles": 6})
 SB3 = ["ppo", "dqn", "qrdqn"]
 
@@ -115,7 +115,7 @@ def test_without_learned_vectors_networks_see_the_observation_alone(algorithm):
     assert (network(torch.arange(tables.nodes)) == network.perceptron(seen)).all()
     agent = learner(algorithm, changes={"embedding": 0})
     before = evaluate(game, policies(game, agent)[0]).regret
-    agent.learn_until(20_000, lambda: None)
+    agent.learn_until(10_000, lambda: None)
     assert evaluate(game, policies(game, agent)[0]).regret < before / 2
 
 
@@ -363,8 +363,7 @@ def test_same_seed_same_weights(algorithm):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("name", ["three-tiles", "two-dice"])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("name", "seed"), [("three-tiles", 0), ("two-dice", 1)])
 def test_learners_learn(algorithm, name, seed):
     task = SMALL.tasks[name]
     training = config(algorithm, task, seed=seed)

@@ -2,15 +2,15 @@
 
 import importlib.util
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox
 from stb_gym.streaming import solve_boards
+from tests import ROOT
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = ROOT / "docs"
 SPEC = importlib.util.spec_from_file_location("thirty_tiles", DOCS / "thirty_tiles.py")
 page = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(page)

@@ -1,0 +1,1 @@
+"""Tests of the learners and their presets; these start torch."""

@@ -1,0 +1,250 @@
+"""Golden fractions: what the reference finds in a minute, kept in golden.json; `python -m tests.golden` makes it anew.
+
+Like the reference it shares nothing with the package. The file holds a checksum of the modules that it was made by;
+a test compares it, and computes the smallest figures again.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from tests import reference, reference_rounds
+from tests.reference import Game, Policy, ShutTheBox, Threes
+
+FILE = Path(__file__).with_suffix(".json")
+COMMAND = "python -m tests.golden"
+TIES = ("all-win", "split", "nobody")
+UTILITIES = {"score": reference.fewest, "shut": reference.shut, "at-most:4": reference.at_most(4)}
+
+VARIANTS = [
+    ShutTheBox(one_die="low-sum"),
+    ShutTheBox(one_die="high-shut"),
+    ShutTheBox(one_die="any-time"),
+    ShutTheBox(tiles=12),
+    ShutTheBox(open="odd"),
+    ShutTheBox(open="even"),
+    ShutTheBox(open="4-up"),
+    ShutTheBox(open=(7,)),
+    ShutTheBox(first_move=2),
+    ShutTheBox(first_move=3),
+    ShutTheBox(ending_roll=7),
+    ShutTheBox(match="one-tile"),
+    ShutTheBox(match="two-at-most"),
+    ShutTheBox(match="faces-or-sum"),
+    ShutTheBox(score="count"),
+    ShutTheBox(score="digits"),
+]
+SMALL = [
+    ShutTheBox(tiles=1, dice=1),
+    ShutTheBox(tiles=3),
+    ShutTheBox(tiles=4, dice=1, faces=4),
+    ShutTheBox(tiles=5, dice=2, faces=3),
+    ShutTheBox(tiles=5, score="count"),
+    ShutTheBox(tiles=6, dice=3, faces=2),
+    ShutTheBox(tiles=6),
+    ShutTheBox(tiles=5, faces=4, one_die="low-sum", first_move=3),
+    ShutTheBox(tiles=4, faces=3, one_die="any-time", score="digits", open="even", ending_roll=4),
+    ShutTheBox(tiles=5, faces=4, match="faces-or-sum", one_die="high-shut", one_die_forced=True),
+    Threes(dice=1),
+    Threes(dice=2, faces=2),
+    Threes(dice=2, faces=8),
+    Threes(dice=3),
+    Threes(dice=2, faces=4, free_face=1, moon=True),
+]
+STANDARD = [ShutTheBox(), Threes()]
+# With three dice moves of three tiles compete, as 2,3,9 and 1,6,7 do: the biggest tile decides, not the smallest.
+SCRIPTED = [*SMALL, *STANDARD, ShutTheBox(dice=3)]
+OF_ROUNDS = [
+    ShutTheBox(tiles=3),
+    ShutTheBox(tiles=3, dice=1, faces=3, score="count"),
+    ShutTheBox(tiles=5, faces=3),
+    Threes(dice=2),
+    Threes(dice=3, faces=4),
+    Threes(dice=2, faces=4, free_face=1, moon=True),
+    ShutTheBox(tiles=4, faces=3, one_die="any-time", score="digits"),
+]
+ROUNDS = list(product(OF_ROUNDS, (2, 3), TIES, (False, True)))
+EQUILIBRIA = [*ROUNDS, (Threes(), 2, "all-win", False)]
+LINE_UPS = [rules for rules in ROUNDS if rules[1] == 2 or rules[0] != OF_ROUNDS[2]]
+
+POLICIES: dict[type, dict[str, Callable[[Any], Policy]]] = {
+    ShutTheBox: {
+        "random": reference.uniform,
+        "biggest-first": reference.biggest_first,
+        "fewest-then-biggest": reference.fewest_tiles,
+        "most-first": reference.most_tiles,
+        "nine-eight-seven": reference.high_three_then_lowest,
+        "lowest-first": reference.lowest_first,
+        "one-to-four-first": reference.one_to_four_first,
+        "most-ways": reference.most_ways,
+        "optimal-score": lambda game: reference.perfect(game, reference.fewest),
+        "optimal-shut": lambda game: reference.perfect(game, reference.shut),
+        "worst": lambda game: reference.perfect(game, reference.most),
+        "approximation": lambda game: reference_rounds.approximation(game, None, 1),
+        "optimal": lambda game: reference.perfect(game, reference.fewest),
+    },
+    Threes: {
+        "random": reference.uniform,
+        "threes-only": reference.threes_only,
+        "take-all": lambda game: reference.take_all,
+        "record-setter": lambda game: reference.perfect(game, reference.fewest),
+        "worst": lambda game: reference.perfect(game, reference.most),
+        "approximation": lambda game: reference_rounds.approximation(game, None, 1),
+        "optimal": lambda game: reference.perfect(game, reference.fewest),
+    },
+}
+
+
+def name(game: Game) -> str:
+    """The game by the rules that differ from the usual ones."""
+    differing = [f"{rule.name}={getattr(game, rule.name)!r}" for rule in fields(game) if differs(game, rule)]
+    return f"{type(game).__name__}({', '.join(differing)})"
+
+
+def differs(game: Game, rule: Any) -> bool:
+    """Whether the game has another value of this rule than the usual one."""
+    return getattr(game, rule.name) != rule.default
+
+
+def key(*words: Any) -> str:
+    """The name of a figure in the file."""
+    return " ".join(name(word) if isinstance(word, Game) else str(word) for word in words)
+
+
+def standing(scores: tuple[int, ...], players: int, ties: str) -> tuple[int | None, int, int]:
+    """The lead, how many hold it as far as the tie rule makes a difference of that, and how many players come after."""
+    after = players - 1 - len(scores)
+    if not scores:
+        return None, 0, after
+    most = {"all-win": 1, "split": players, "nobody": 2}[ties]
+    return min(scores), min(most, scores.count(min(scores))), after
+
+
+def shares(game: Game, seed: int, told: Any, position: Any, roll: Any) -> dict[Any, Fraction]:
+    """Some play or other that depends on all it may depend on: every quarter of it goes to a move by a checksum."""
+    moves = sorted(move for move, _ in game.moves(position, roll))
+    where = (sorted(position[0]), position[1]) if isinstance(game, ShutTheBox) else position
+    found = dict.fromkeys(moves, Fraction(0))
+    for quarter in range(4):
+        found[moves[crc32(repr((seed, tuple(told), where, roll, quarter)).encode()) % len(moves)]] += Fraction(1, 4)
+    return {move: share for move, share in found.items() if share}
+
+
+def players_of(game: Game, players: int, ties: str) -> list[reference_rounds.Strategy]:
+    """The line-up of `LINE_UPS`: first uniform play, then one and two of `shares`."""
+    uniform = reference_rounds.whatever_the_scores(reference.uniform(game))
+    return [uniform, *(some_strategy(game, seed, players, ties) for seed in range(1, players))]
+
+
+def some_strategy(game: Game, seed: int, players: int, ties: str) -> reference_rounds.Strategy:
+    """The play of `shares`, asked by the scores so far."""
+
+    @cache
+    def at(told: tuple[int | None, int, int]) -> Policy:
+        return cache(lambda position, roll: shares(game, seed, told, position, roll))
+
+    return lambda scores: at(standing(scores, players, ties))
+
+
+def value(game: Game, objective: str) -> Fraction:
+    """The value of perfect play, in the objective's own direction."""
+    return abs(reference.value(game, game.start(), UTILITIES[objective]))
+
+
+def scores_of(game: Game, strategy: str) -> dict[str, Fraction]:
+    """The chance of every final score of a strategy."""
+    distribution = reference.score_distribution(game, POLICIES[type(game)][strategy](game))
+    return {str(score): chance for score, chance in distribution.items() if chance}
+
+
+def line_up(game: Game, players: int, ties: str, shut_wins: bool) -> dict[str, list[Fraction]]:
+    """What every seat of `players_of` wins, and would win by its best response."""
+    strategies = players_of(game, players, ties)
+    best = [reference_rounds.best_response_value(game, seat, strategies, ties, shut_wins) for seat in range(players)]
+    return {"seats": list(reference_rounds.lineup(game, strategies, ties, shut_wins)), "best": best}
+
+
+def scores_met(game: Game, players: int, shut_wins: bool) -> list[tuple[int, ...]]:
+    """A few lists of scores that the next player may see: none, any one score, and pairs of them."""
+    possible = sorted({game.final_score(position) for position in game.positions()})
+    ones = [(score,) for score in possible] if players > 1 else []
+    twos = list(product(possible[:3], repeat=2)) if players > 2 else []
+    return [(), *(scores for scores in ones + twos if min(scores) >= int(shut_wins))]
+
+
+def choices(game: Game, players: int, ties: str, shut_wins: bool) -> dict[str, Any]:
+    """What the next player does at the equilibrium, by the scores so far, the position and the roll, in words."""
+    found = {}
+    for scores in scores_met(game, players, shut_wins):
+        policy = reference_rounds.equilibrium_policy(game, players, ties, shut_wins, scores)
+        for position in game.positions():
+            for roll, _ in [] if game.is_over(position) else game.outcomes(position):
+                if game.moves(position, roll):
+                    [move] = policy(position, roll)
+                    found[situation(scores, position, roll)] = move
+    return found
+
+
+def situation(scores: tuple[int, ...], position: Any, roll: Any) -> str:
+    """A name for what is seen before a choice."""
+    return f"{scores} {(sorted(position[0]), position[1]) if isinstance(position[0], frozenset) else position} {roll}"
+
+
+def digest(found: dict[str, Any]) -> str:
+    """A few letters that tell choices from others: the choices themselves would fill a large file."""
+    lines = "\n".join(f"{where}: {found[where]}" for where in sorted(found))
+    return "#" + hashlib.sha256(lines.encode()).hexdigest()[:16]
+
+
+SECTIONS: dict[str, tuple[Callable[..., Any], list[tuple[Any, ...]]]] = {
+    "values": (value, list(product([*STANDARD, *VARIANTS], ("score", "shut")))),
+    "scores": (scores_of, [(game, strategy) for game in SCRIPTED for strategy in POLICIES[type(game)]]),
+    "equilibria": (reference_rounds.equilibrium, EQUILIBRIA),
+    "line-ups": (line_up, LINE_UPS),
+    "choices": (lambda *rules: digest(choices(*rules)), ROUNDS),
+}
+
+
+def figures(section: str, cases: list[tuple[Any, ...]] | None = None) -> Iterator[tuple[str, Any]]:
+    """Compute figures of a section, by name."""
+    compute, all_cases = SECTIONS[section]
+    for case in all_cases if cases is None else cases:
+        yield key(*case), compute(*case)
+
+
+def checksum() -> str:
+    """Of the modules that make the file."""
+    code = [Path(__file__).with_name(f"{module}.py").read_bytes() for module in ("reference", "reference_rounds")]
+    return hashlib.sha256(b"".join([*code, Path(__file__).read_bytes()])).hexdigest()
+
+
+@cache
+def golden() -> dict[str, Any]:
+    """The file: by section and name its figures, as fractions."""
+    return json.loads(FILE.read_text(), object_hook=lambda entries: {n: fraction(e) for n, e in entries.items()})
+
+
+def fraction(entry: Any) -> Any:
+    """A figure as it was before it was written."""
+    if isinstance(entry, list):
+        return tuple(map(fraction, entry))
+    return Fraction(entry) if isinstance(entry, str) and re.fullmatch(r"-?\d+(/\d+)?", entry) else entry
+
+
+def main() -> None:
+    """Write the file anew."""
+    found: dict[str, Any] = {section: dict(figures(section)) for section in SECTIONS}
+    text = json.dumps({"made by": COMMAND, "checksum": checksum(), **found}, indent=1, default=str)
+    FILE.write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Tests of rounds, matches and tournaments."""
