@@ -2,15 +2,25 @@
 
 Every table is made by a function that anybody can call, and every picture is drawn from tables. In the order to read:
 
-- `table`: what a table is; `words`: states, rolls and moves in words; `scorings`: what a turn is counted in.
-- `positions`: the nodes of any game, and where strategies go wrong; `boxes`: Shut the Box alone; `totals`: Threes.
-- `frontier`: few points against a score of 0; `players`: the strategies; `contests`: rounds of several players;
-  `keeps`: what the players of a round of Threes keep.
-- `pictures`: all drawing; `contents`: the pages of a book; `write`: writes them into a folder.
+- `words`: states, rolls and moves in words; `scorings`: what a turn is counted in; `chapters`: what is of one game.
+- `positions`: the nodes of any game, and where strategies go wrong; `frontier`: good points against the perfect score.
+- `players`: the strategies; `contests`: rounds of several players; `pictures`: what these look like.
+- `boxes`: the chapter of Shut the Box; `totals`: that of Threes, with `keeps`: what the players of its rounds keep.
+- `contents`: the pages of a book; `write`: writes them into a folder.
+
+Any game has a book. A game with more to tell is registered with the name of a module, its chapter, which is imported
+when a book is made. A chapter may define any of these names; what it leaves out is as for any game:
+
+- `pages(game)`: a dict of the pages of this game alone, each a `Page`, by the names of their files (by default none);
+- `scorings(game)`: a list with each `Scoring` under which positions are valued (the points);
+- `RULES_OF_THUMB`: the strategies shown beside the best play, and whose mistakes are listed (all its rules of thumb);
+- `PICTURED`: the strategies whose scores are drawn (optimal-score, all its rules of thumb, random, worst).
 
 Drawing and writing need matplotlib and jinja2 (`pip install 'stb-gym[tables]'`), which are not loaded before.
 """
 
+from stb_gym.book.chapters import Page
+from stb_gym.book.scorings import Scoring
 from stb_gym.book.write import write_book
 
-__all__ = ["write_book"]
+__all__ = ["Page", "Scoring", "write_book"]

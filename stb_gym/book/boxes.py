@@ -1,22 +1,51 @@
-"""Tables of Shut the Box alone: its boards, the largest tile kept, and the ways to shut the box."""
+"""The chapter of Shut the Box: its boards, the largest tile kept, and the ways to shut the box."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
+from stb_gym.book.chapters import Page
+from stb_gym.book.pictures import grid, values
+from stb_gym.book.positions import least_loss
 from stb_gym.book.scorings import Scoring
-from stb_gym.book.table import Table, column
-from stb_gym.book.words import moves_in_words, states_in_words, where
-from stb_gym.evaluate import evaluate, expected
-from stb_gym.policy import edge_weights
-from stb_gym.shut_the_box import ShutTheBox
-from stb_gym.solve import solve
-from stb_gym.strategies import strategy, ways_to_shut
-from stb_gym.tables import compile_game
+from stb_gym.book.words import every_state, moves_in_words, where
+from stb_gym.exact import compile_game, edge_weights, expected, solve, strategy, ways_to_shut
+from stb_gym.games import ShutTheBox
+from stb_gym.output import Table, column
 
+RULES_OF_THUMB = ("fewest-then-biggest", "biggest-first", "most-ways")
+PICTURED = ("optimal-score", "biggest-first", "nine-eight-seven", "random", "worst")
 LARGEST_BOX = 12  # tiles; what the counting rule loses is worked out at least up to there
+
+
+def pages(game: ShutTheBox) -> dict[str, Page]:
+    """The pages of this game alone."""
+    by_sum, *others = scorings(game)
+    states_pages = {f"states-{other.name}": Page(partial(states, game, other, RULES_OF_THUMB)) for other in others}
+    return {
+        f"states-{by_sum.name}": Page(partial(states, game, by_sum, RULES_OF_THUMB), draw_boards),
+        **states_pages,
+        "dearest-states": Page(partial(dearest_states, game)),
+        "largest-kept": Page(partial(largest_kept, game)),
+        "ways": Page(partial(ways, game)),
+        "counting-rule": Page(partial(counting_rule, game)),
+    }
+
+
+def scorings(game: ShutTheBox) -> list[Scoring]:
+    """Three views of the tiles that are shut; they do not depend on what the rules count as the score of a turn."""
+    held = compile_game(game).held
+    open_sum, open_tiles = (replace(game, score=score).final_score(held) for score in ("sum", "count"))
+    return [
+        Scoring("sum", "sum of the tiles shut, most is best", open_sum.max() - open_sum, False, ".4f"),
+        Scoring("shut", "chance to shut the box, greatest is best", open_sum == 0, False, ".4%"),
+        Scoring("count", "number of tiles shut, most is best", game.tiles - open_tiles, False, ".4f"),
+    ]
 
 
 def states(game: ShutTheBox, scoring: Scoring, names: Sequence[str] = ()) -> Table:
@@ -33,7 +62,7 @@ def states(game: ShutTheBox, scoring: Scoring, names: Sequence[str] = ()) -> Tab
     open_tiles = replace(game, score="count").final_score(tables.held)
     open_sum = replace(game, score="sum").final_score(tables.held)
     columns = {
-        "state": column("", states_in_words(tables)),
+        "state": column("", every_state(tables)),
         "open tiles": column("d", open_tiles),
         "highest open": column("d", (board.bit_length() for board in tables.held.tolist())),
         "open sum": column("d", open_sum),
@@ -60,7 +89,7 @@ def dearest_states(game: ShutTheBox) -> Table:
     solution, chance = solve(game), solve(game, "shut")
     tables = solution.tables
     columns = {
-        "state": column("", states_in_words(tables)),
+        "state": column("", every_state(tables)),
         "points on the board": column("d", tables.final_score),
         "expected points": column(".4f", solution.state_value),
         "chance to shut": column(".4%", chance.state_value),
@@ -78,17 +107,16 @@ def largest_kept(game: ShutTheBox) -> Table:
     """The nodes where the best play does not shut the largest tile that could be shut."""
     solution = solve(game)
     tables = solution.tables
-    at = tables.decisions
     largest = np.array([max(tiles, default=0) for tiles in game.moves])[tables.edge_action]
-    could = np.maximum.reduceat(largest, tables.edge_start[at])
-    shuts = largest == np.repeat(could, np.diff(tables.edge_start)[at])
-    loss = np.minimum.reduceat(np.where(shuts, solution.edge_loss, np.inf), tables.edge_start[at])
-    kept = ~np.logical_or.reduceat(shuts & solution.optimal, tables.edge_start[at])
+    could = tables.reduce(np.maximum, largest)
+    shuts = largest == tables.spread(could)
+    loss = least_loss(solution, shuts)
+    kept = ~tables.reduce(np.logical_or, shuts & solution.optimal)
     order = np.argsort(-loss, kind="stable")
     columns = where(tables) | {
         "largest that could be shut": column("d", could),
         "best moves": column("", moves_in_words(tables, solution.optimal)),
-        "expected points": column(".4f", solution.node_value[at]),
+        "expected points": column(".4f", solution.node_value[tables.decisions]),
         "loss of the largest": column(".4f", loss),
     }
     return Table(
@@ -120,8 +148,9 @@ def ways(game: ShutTheBox) -> Table:
 def counting_rule(game: ShutTheBox) -> Table:
     """What is lost against the best chance to shut by leaving the most ways to shut, for boxes of every size."""
     boxes = list(_of_every_size(game))
+    solutions = [solve(box, "shut") for box in boxes]
     random, counting, best = (
-        [evaluate(box, strategy(box, name), "shut") for box in boxes]
+        [solution.evaluate(strategy(box, name)) for box, solution in zip(boxes, solutions, strict=True)]
         for name in ("random", "most-ways", "optimal-shut")
     )
     return Table(
@@ -143,3 +172,22 @@ def _of_every_size(game: ShutTheBox) -> Iterator[ShutTheBox]:
     for tiles in range(1, max(LARGEST_BOX, game.tiles) + 1):
         with suppress(ValueError):  # too few tiles for those that have to be open
             yield replace(game, tiles=tiles)
+
+
+def draw_boards(table: Table) -> Figure:
+    """What every board costs, from `states` counted in the sum of the tiles shut."""
+    tiles, highest, sums = (values(table, heading) for heading in ("open tiles", "highest open", "open sum"))
+    cost = sums.max() - values(table, "best")
+    numbers = range(1, int(tiles.max()) + 1)
+    figure, panels = grid(len(numbers), "What each board costs, by the number of its open tiles and their mean")
+    for axes, number in zip(panels, numbers, strict=True):
+        here = tiles == number
+        dots = axes.scatter(
+            sums[here] / number, cost[here], c=highest[here], cmap="viridis_r", vmin=0.5, vmax=highest.max() + 0.5, s=11
+        )
+        axes.set_title("1 tile open" if number == 1 else f"{number} tiles open", fontsize=10)
+    figure.supxlabel("mean of the open tiles", fontsize=10)
+    figure.supylabel("expected sum of the tiles left open, best play", fontsize=10)
+    ticks = MaxNLocator(integer=True, min_n_ticks=1)
+    figure.colorbar(dots, ax=panels, label="highest open tile", aspect=40, ticks=ticks)
+    return figure

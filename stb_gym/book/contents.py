@@ -1,48 +1,29 @@
 """What the book of a game holds: its tables and pictures, in the order of its pages."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import partial
-from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
-from stb_gym.book import boxes, contests, frontier, keeps, pictures, players, positions, totals
-from stb_gym.book.scorings import scorings
-from stb_gym.book.table import Table
-from stb_gym.game import Game
-from stb_gym.shut_the_box import ShutTheBox
-from stb_gym.threes import Threes
-
-RULES_OF_THUMB = {
-    ShutTheBox.name: ("fewest-then-biggest", "biggest-first", "most-ways"),
-    Threes.name: ("threes-only",),
-}
-PICTURED = {
-    ShutTheBox.name: ("optimal-score", "biggest-first", "nine-eight-seven", "random", "worst"),
-    Threes.name: ("record-setter", "threes-only", "random", "take-all", "worst"),
-}
-
-
-class Page(NamedTuple):
-    """How to make a table and, if there is one, the picture beside it, which is drawn from the table."""
-
-    table: Callable[[], Table]
-    picture: Callable[[Table], Figure] | None = None
+from stb_gym.book import contests, frontier, pictures, players, positions
+from stb_gym.book.chapters import Chapter, Page, chapter_of
+from stb_gym.exact import strategies
+from stb_gym.games import Game
+from stb_gym.output import Style, Table, styles_of
 
 
 def contents(game: Game) -> dict[str, Page]:
     """The pages of the book of a game, by name. Where a game is too small for a table, that has no rows."""
-    of_this_game: dict[str, Page] = {}
-    if isinstance(game, ShutTheBox):
-        of_this_game = _boxes(game)
-    elif isinstance(game, Threes):
-        of_this_game = _totals(game)
-    return {**_strategies(game), **of_this_game, **_positions(game), **_rounds(game)}
+    chapter = chapter_of(game)
+    # A strategy looks the same in all pictures; those that are drawn as lines choose first.
+    styles = styles_of(dict.fromkeys([*chapter.pictured, *strategies(game)]))
+    lines = {name: styles[name] for name in chapter.pictured}
+    return {**_strategies(game, lines), **chapter.pages, **_positions(game, chapter, styles), **_rounds(game)}
 
 
-def _strategies(game: Game) -> dict[str, Page]:
+def _strategies(game: Game, lines: Mapping[str, Style]) -> dict[str, Page]:
     def both(sampled: Table) -> Figure:
-        return pictures.scores(players.scores(game), sampled, PICTURED[game.name])
+        return pictures.scores(players.scores(game), sampled, lines)
 
     return {
         "strategies": Page(partial(players.strategies, game)),
@@ -51,43 +32,20 @@ def _strategies(game: Game) -> dict[str, Page]:
     }
 
 
-def _boxes(game: ShutTheBox) -> dict[str, Page]:
-    by_sum, *others = scorings(game)
-    names = RULES_OF_THUMB[game.name]
-    states = {f"states-{other.name}": Page(partial(boxes.states, game, other, names)) for other in others}
-    return {
-        f"states-{by_sum.name}": Page(partial(boxes.states, game, by_sum, names), pictures.boards),
-        **states,
-        "dearest-states": Page(partial(boxes.dearest_states, game)),
-        "largest-kept": Page(partial(boxes.largest_kept, game)),
-        "ways": Page(partial(boxes.ways, game)),
-        "counting-rule": Page(partial(boxes.counting_rule, game)),
-    }
-
-
-def _totals(game: Threes) -> dict[str, Page]:
-    return {
-        "by-dice": Page(partial(totals.by_dice, game, RULES_OF_THUMB[game.name])),
-        "beat": Page(partial(totals.beat, game), pictures.beat),
-        "take-or-rethrow": Page(partial(totals.take_or_rethrow, game), pictures.take_or_rethrow),
-        "keeps": Page(partial(keeps.keeps, game)),
-        "unusual-keeps": Page(partial(keeps.unusual_keeps, game)),
-    }
-
-
-def _positions(game: Game) -> dict[str, Page]:
-    names = RULES_OF_THUMB[game.name]
+def _positions(game: Game, chapter: Chapter, styles: Mapping[str, Style]) -> dict[str, Page]:
+    names = chapter.rules_of_thumb
     pages = {"openings": Page(partial(positions.openings, game))}
-    for scoring in scorings(game):
+    for scoring in chapter.scorings:
         pages[f"nodes-{scoring.name}"] = Page(partial(positions.nodes, game, scoring, names))
         pages[f"choices-{scoring.name}"] = Page(partial(positions.choices, game, scoring, names))
     for name in names:
         by_cost = partial(positions.departures, game, name, by="cost")
         pages[f"departures-{name}"] = Page(partial(positions.departures, game, name))
-        pages[f"departures-{name}-by-cost"] = Page(by_cost, partial(pictures.mistakes, name=name))
+        picture = partial(pictures.mistakes, name=name, colour=styles[name].colour)
+        pages[f"departures-{name}-by-cost"] = Page(by_cost, picture)
 
     def with_strategies(corners: Table) -> Figure:
-        return pictures.frontier(corners, players.strategies(game))
+        return pictures.frontier(corners, players.strategies(game), styles)
 
     pages["frontier"] = Page(partial(frontier.frontier, game), with_strategies)
     pages["where-they-part"] = Page(partial(frontier.where_they_part, game))

@@ -2,20 +2,17 @@
 
 import numpy as np
 
-from stb_gym.book.table import Table, column
-from stb_gym.game import Game
-from stb_gym.lineups import RoundEvaluation
-from stb_gym.rounds import Round
-from stb_gym.standings import TIES
-from stb_gym.strategies import STRATEGIES, chance_to_beat
-from stb_gym.tables import compile_game
+from stb_gym.exact import chance_to_beat, compile_game, strategies
+from stb_gym.games import Game
+from stb_gym.output import Table, column
+from stb_gym.rounds import TIES, Round, RoundEvaluation
 
 PLAYERS = 6
 
 
 def tournament(game: Game, ties: str) -> Table:
     """What the first of two players wins, for every pair of strategies."""
-    rules, names = Round(game, 2, ties), list(STRATEGIES[game.name])
+    rules, names = Round(game, 2, ties), list(strategies(game))
     seats = [rules.evaluate([name, name]).played for name in names]
     wins = np.array(
         [
@@ -45,7 +42,7 @@ def winning(game: Game, players: int = PLAYERS) -> Table:
     """
     survival, tables = Round(game, players).solve().survival, compile_game(game)
     beaten = chance_to_beat(tables)[tables.start]
-    columns = {"score": column("d", compile_game(game).scores)}
+    columns = {"score": column("d", tables.scores)}
     for after in range(1, players):
         columns[f"{after} after"] = column(".2%", survival[after])
         columns[f"{after} after, approximation"] = column(".2%", (1 - beaten) ** after)
@@ -53,7 +50,7 @@ def winning(game: Game, players: int = PLAYERS) -> Table:
         "The chance to win with a score",
         "The chance that a player who leads alone with the score still holds or shares the lead after 1, 2, 3 ... more "
         "players, if all of them play the equilibrium of the round and all tied players win. Beside it the published "
-        "approximation (1 - P(beat the score))^players, in which every player after only tries to get below the score.",
+        "approximation (1 - P(beat the score))^players, in which every player after only tries to beat the score.",
         columns,
     )
 

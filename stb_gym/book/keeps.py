@@ -4,21 +4,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stb_gym.book.table import Table, column
-from stb_gym.game import IntArray, rolls
-from stb_gym.policy import Policy
+from stb_gym.exact import Policy, Standing, TurnTables, compile_game, strategy
+from stb_gym.games import IntArray, Threes, rolls
+from stb_gym.output import Table, column
 from stb_gym.rounds import Round
-from stb_gym.standings import Standing
-from stb_gym.strategies import strategy
-from stb_gym.tables import TurnTables, compile_game
-from stb_gym.threes import Threes
 
 PLAYERS = 6
 EQUILIBRIUM = "All tied players win; of equally good keeps a player takes the one of fewest dice."
 
 
 def keeps(game: Threes, players: int = PLAYERS) -> Table:
-    """How many dice the first player of a round keeps of every first throw, beside the record-setter.
+    """How many dice the first player of a round keeps of every first throw, beside `optimal-score`.
 
     Args:
         game: the rules.
@@ -26,7 +22,7 @@ def keeps(game: Threes, players: int = PLAYERS) -> Table:
     """
     tables, solution = compile_game(game), Round(game, players).solve()
     first = _first_nodes(tables)
-    kept = {"record-setter": strategy(game, "record-setter")}
+    kept = {"optimal-score": strategy(game, "optimal-score")}
     kept |= {f"{after} after": solution.policy(Standing(after=after)) for after in range(1, players)}
     numbers = np.array([policy[first] + 1 for policy in kept.values()])
     columns = {
@@ -37,7 +33,7 @@ def keeps(game: Threes, players: int = PLAYERS) -> Table:
     alike = (numbers == numbers[0]).all(axis=0)
     return Table(
         "How many dice the first player keeps",
-        "Every first throw, cheapest dice first, as they are kept: by the record-setter, who wants the lowest expected "
+        "Every first throw, cheapest dice first, as they are kept: by optimal-score, the play of the lowest expected "
         "total, and by the first player of a round with 1, 2, 3 ... players to come, in the equilibrium. First come "
         f"the throws on which they differ. {EQUILIBRIUM}",
         columns,
@@ -53,7 +49,7 @@ def unusual_keeps(game: Threes, players: int = PLAYERS) -> Table:
     """
     tables, solution = compile_game(game), Round(game, players).solve()
     chance, shown = tables.node_probability[_first_nodes(tables)], rolls(game, game.dice).shown
-    usual = _kept(tables, strategy(game, "record-setter"))
+    usual = _kept(tables, strategy(game, "optimal-score"))
     found = []
     for standing in _standings(tables, players):
         kept = _kept(tables, solution.policy(standing))
@@ -63,7 +59,7 @@ def unusual_keeps(game: Threes, players: int = PLAYERS) -> Table:
         for roll in unusual[np.argsort(-chance[unusual], kind="stable")]:
             dice = (_faces(row[roll]) for row in (shown, kept, usual))
             found.append((standing.after, standing.lead, float(chance[roll]), *dice))
-    headings = {"players after": "d", "lead": "d", "chance": ".4%", "roll": "", "keeps": "", "record-setter keeps": ""}
+    headings = {"players after": "d", "lead": "d", "chance": ".4%", "roll": "", "keeps": "", "optimal-score keeps": ""}
     return Table(
         "Twos and several ones that are worth keeping",
         "The first throws of which a player in the equilibrium keeps a 2 beside other dice, or several 1s, by how many "
@@ -98,4 +94,4 @@ def _faces(kept: IntArray) -> str:
 
 def _first_nodes(tables: TurnTables) -> IntArray:
     """The nodes of the first throw."""
-    return np.arange(tables.node_start[tables.start], tables.node_start[tables.start + 1])
+    return np.array(tables.nodes_of(tables.start))

@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.book.table import Table, column
-from stb_gym.evaluate import evaluate, score_chances
-from stb_gym.game import Game, IntArray
-from stb_gym.simulate import simulate
-from stb_gym.strategies import STRATEGIES, in_words, strategy
-from stb_gym.tables import compile_game
+from stb_gym.book.words import perfect_score
+from stb_gym.exact import compile_game, score_chances, solve, strategy
+from stb_gym.exact import strategies as strategies_of
+from stb_gym.games import Game, IntArray, words_of
+from stb_gym.measure import simulate
+from stb_gym.output import Table, column
 
 GAMES = 20_000
 SEED = 1
@@ -16,28 +16,31 @@ SEED = 1
 
 def strategies(game: Game) -> Table:
     """Every strategy, best first."""
-    known = STRATEGIES[game.name]
-    evaluations = [evaluate(game, strategy(game, name)) for name in known]
-    values = [evaluation.value for evaluation in evaluations]
+    known, optimum = strategies_of(game), solve(game)
+    evaluations = [optimum.evaluate(strategy(game, name)) for name in known]
+    values = np.array([evaluation.value for evaluation in evaluations])
+    chances = (evaluation.shut_probability for evaluation in evaluations)
     return Table(
         "Strategies, best first",
-        "Exact. Regret: what a turn costs more than under the play of fewest expected points.",
+        "Exact. Regret: by how many points the expected points are worse than under the play that makes them "
+        f"{words_of(game).best}.",
         {
             "strategy": column("", known),
             "expected points": column(".6f", values),
             "regret": column(".6f", (evaluation.regret for evaluation in evaluations)),
-            "chance of score 0": column(".4%", (evaluation.shut_probability for evaluation in evaluations)),
+            f"chance of score {perfect_score(optimum.tables)}": column(".4%", chances),
             "mean throws": column(".4f", (evaluation.mean_throws for evaluation in evaluations)),
-            "how it plays": column("", in_words(game.name).values()),
+            "how it plays": column("", known.values()),
         },
-    ).take(np.argsort(values, kind="stable"))
+    ).take(np.argsort(-game.sign * values, kind="stable"))
 
 
 def scores(game: Game) -> Table:
     """The exact chance of every final score under every strategy."""
-    tables = compile_game(game)
+    optimum = solve(game)
+    tables = optimum.tables
     chances = {
-        name: score_chances(tables, evaluate(game, strategy(game, name)).visits) for name in STRATEGIES[game.name]
+        name: score_chances(tables, optimum.evaluate(strategy(game, name)).visits) for name in strategies_of(game)
     }
     note = "The chance of every final score."
     return _by_score("Final scores of the strategies, exactly", note, tables.scores, chances)
@@ -45,13 +48,13 @@ def scores(game: Game) -> Table:
 
 def sampled_scores(game: Game, games: int = GAMES) -> Table:
     """The share of every final score among sampled games of every strategy; for each the same seed."""
-    known = compile_game(game).scores
+    tables = compile_game(game)
     shares = {}
-    for name in STRATEGIES[game.name]:
+    for name in strategies_of(game):
         played = simulate(game, strategy(game, name), games, SEED).final_scores
-        shares[name] = np.bincount(np.searchsorted(known, played), minlength=len(known)) / games
+        shares[name] = np.bincount(tables.place_of(played), minlength=len(tables.scores)) / games
     note = f"The share of every final score in {games:,} games of each strategy, played with seed {SEED}."
-    return _by_score("Final scores of the strategies, sampled", note, known, shares)
+    return _by_score("Final scores of the strategies, sampled", note, tables.scores, shares)
 
 
 def _by_score(title: str, note: str, known: IntArray, chances: dict[str, NDArray[np.float64]]) -> Table:

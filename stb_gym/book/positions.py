@@ -4,16 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stb_gym.book.scorings import Scoring
-from stb_gym.book.table import Table, column
-from stb_gym.book.words import moves_in_words, rolls_in_words, where
-from stb_gym.evaluate import evaluate
-from stb_gym.game import Game
-from stb_gym.policy import edge_weights
-from stb_gym.solve import edge_loss, optimal_edges, solve
-from stb_gym.strategies import strategy
-from stb_gym.tables import compile_game
+from stb_gym.book.words import every_roll, moves_in_words, perfect_score, where
+from stb_gym.exact import Solution, advantages, compile_game, edge_weights, evaluate, optimal_edges, solve, strategy
+from stb_gym.games import Game, words_of
+from stb_gym.output import Table, column
 
 PUBLISHED_TIE = 1e-4  # published tables take moves for equal whose values agree so far
 
@@ -30,7 +27,7 @@ def nodes(game: Game, scoring: Scoring, names: Sequence[str] = (), tie: float = 
     tables = compile_game(game)
     columns = where(tables)
     for which, (state_value, node_value) in (("best", scoring.best(tables)), ("worst", scoring.worst(tables))):
-        close = abs(edge_loss(tables, state_value, node_value)) <= tie
+        close = abs(advantages(tables, state_value, node_value)) <= tie
         equal = close | optimal_edges(tables, state_value, node_value)
         columns[f"{which} moves"] = column("", moves_in_words(tables, equal))
         columns[f"{which} value"] = column(scoring.format, node_value[tables.decisions])
@@ -58,34 +55,35 @@ def choices(game: Game, scoring: Scoring, names: Sequence[str] = (), tie: float 
 
 
 def openings(game: Game) -> Table:
-    """The first rolls of a turn, luckiest first, with the best moves for the points and for a score of 0."""
+    """The first rolls of a turn, luckiest first, with the best moves for the points and for the perfect score."""
     tables = compile_game(game)
+    perfect = perfect_score(tables)
     first = np.flatnonzero(tables.node_state[tables.decisions] == tables.start)
     at = tables.decisions[first]
-    rolled = rolls_in_words(tables)
+    rolled = every_roll(tables)
     columns = {
         "roll": column("", (rolled[node] for node in at)),
         "chance of the roll": column(".4%", tables.node_probability[at]),
     }
     for objective, value, wish, spec in (
         ("score", "expected points", "the points", ".4f"),
-        ("shut", "chance of score 0", "score 0", ".4%"),
+        ("shut", f"chance of score {perfect}", f"score {perfect}", ".4%"),
     ):
         solution = solve(game, objective)
         moves = moves_in_words(tables, solution.optimal)
         columns[value] = column(spec, solution.node_value[at])
         columns[f"best for {wish}"] = column("", (moves[place] for place in first))
-    luckiest = np.argsort(solve(game).node_value[at], kind="stable")
+    luckiest = np.argsort(-solve(game).node_utility[at], kind="stable")
     return Table(
         "First rolls, luckiest first",
-        "What a turn is worth once the first roll is known: the expected points under the play that makes them fewest, "
-        "and the chance of a final score of 0 under the play that makes it greatest.",
+        "What a turn is worth once the first roll is known: the expected points under the play that makes them "
+        f"{words_of(game).best}, and the chance of a final score of {perfect} under the play that makes it greatest.",
         columns,
     ).take(luckiest)
 
 
 def departures(game: Game, name: str, by: str = "loss") -> Table:
-    """The nodes where a strategy departs from the play of fewest expected points.
+    """The nodes where a strategy departs from the best play for the points.
 
     Args:
         game: the rules.
@@ -96,7 +94,7 @@ def departures(game: Game, name: str, by: str = "loss") -> Table:
     tables, optimal = evaluation.tables, evaluation.optimum.optimal
     at = tables.decisions
     loss, visits = evaluation.loss[at], evaluation.visits[at]
-    departs = np.logical_or.reduceat((evaluation.weights > 0) & ~optimal, tables.edge_start[at])
+    departs = tables.reduce(np.logical_or, (evaluation.weights > 0) & ~optimal)
     key = {"loss": loss, "cost": visits * loss}[by]
     order = np.argsort(-key, kind="stable")
     columns = where(tables) | {
@@ -113,3 +111,9 @@ def departures(game: Game, name: str, by: str = "loss") -> Table:
         f"times loss; the costs of all positions add up to its regret, {evaluation.regret:.6f} points.",
         columns,
     ).take(order[departs[order]])
+
+
+def least_loss(solution: Solution, marked: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """[D] what the best of the marked moves [E] loses at every node that has a move; infinite if none is marked."""
+    least: NDArray[np.float64] = abs(solution.tables.reduce(np.maximum, np.where(marked, solution.advantage, -np.inf)))
+    return least

@@ -1,14 +1,11 @@
 """What a turn is counted in: the scorings under which the book values states and nodes."""
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from stb_gym.game import Game
-from stb_gym.shut_the_box import ShutTheBox
-from stb_gym.solve import optimise
-from stb_gym.tables import TurnTables, compile_game
+from stb_gym.exact import TurnTables, compile_game, optimise
+from stb_gym.games import Game, words_of
 
 Values = tuple[NDArray[Any], NDArray[Any]]
 
@@ -21,7 +18,7 @@ class Scoring(NamedTuple):
         counts: what it counts, and which way is better.
         worth: [S] what a turn is worth that ends at the state.
         fewest: True if less is better.
-        format: how people read it (see `Table`).
+        format: how people read it (see `stb_gym.output.Column`).
     """
 
     name: str
@@ -39,17 +36,7 @@ class Scoring(NamedTuple):
         return optimise(tables, self.worth.astype(float), worst=not self.fewest)
 
 
-def scorings(game: Game) -> list[Scoring]:
-    """The scorings of a game: for Shut the Box three views of the tiles that are shut; otherwise the points.
-
-    The three do not depend on what the rules count as the score of a turn.
-    """
-    tables = compile_game(game)
-    if not isinstance(game, ShutTheBox):
-        return [Scoring("points", "points of the turn, fewest are best", tables.final_score, True, ".4f")]
-    open_sum, open_tiles = (replace(game, score=score).final_score(tables.held) for score in ("sum", "count"))
-    return [
-        Scoring("sum", "sum of the tiles shut, most is best", open_sum.max() - open_sum, False, ".4f"),
-        Scoring("shut", "chance to shut the box, greatest is best", open_sum == 0, False, ".4%"),
-        Scoring("count", "number of tiles shut, most is best", game.tiles - open_tiles, False, ".4f"),
-    ]
+def points(game: Game) -> list[Scoring]:
+    """The one scoring of a game whose chapter names no others: its points."""
+    counts = f"points of the turn, {words_of(game).best} are best"
+    return [Scoring("points", counts, compile_game(game).final_score, not game.more_is_better, ".4f")]

@@ -1,17 +1,34 @@
-"""Tables of Threes alone: totals by the number of dice left, and taking one die against throwing it again."""
+"""The chapter of Threes: totals by the number of dice left, and taking one die against throwing it again."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from stb_gym.book.scorings import scorings
-from stb_gym.book.table import Table, column
-from stb_gym.evaluate import expected
-from stb_gym.policy import edge_weights
-from stb_gym.strategies import chance_to_beat, strategy
-from stb_gym.tables import compile_game
-from stb_gym.threes import Threes
+from stb_gym.book import keeps
+from stb_gym.book.chapters import Page
+from stb_gym.book.pictures import grid, percent, single, values
+from stb_gym.book.scorings import points
+from stb_gym.exact import chance_to_beat, compile_game, edge_weights, expected, strategy
+from stb_gym.games import Threes
+from stb_gym.output import SERIES, Table, column
+
+RULES_OF_THUMB = ("threes-only",)
+PICTURED = ("optimal-score", "threes-only", "random", "take-all", "worst")
+PANELS = 6  # faces of a die that are shown
+
+
+def pages(game: Threes) -> dict[str, Page]:
+    """The pages of this game alone."""
+    return {
+        "by-dice": Page(partial(by_dice, game, RULES_OF_THUMB)),
+        "beat": Page(partial(beat, game), draw_beat),
+        "take-or-rethrow": Page(partial(take_or_rethrow, game), draw_take_or_rethrow),
+        "keeps": Page(partial(keeps.keeps, game)),
+        "unusual-keeps": Page(partial(keeps.unusual_keeps, game)),
+    }
 
 
 def by_dice(game: Threes, names: Sequence[str] = ()) -> Table:
@@ -22,12 +39,12 @@ def by_dice(game: Threes, names: Sequence[str] = ()) -> Table:
         names: strategies to show beside the best and the worst play.
     """
     tables = compile_game(game)
-    [points] = scorings(game)
+    [scoring] = points(game)
     at = _without_points(game)
-    values = {"best": points.best(tables)[0], "worst": points.worst(tables)[0]}
+    values = {"best": scoring.best(tables)[0], "worst": scoring.worst(tables)[0]}
     for name in names:
         weights = edge_weights(tables, strategy(game, name))
-        values[name] = expected(tables, weights, points.worth.astype(float))[0]
+        values[name] = expected(tables, weights, scoring.worth.astype(float))[0]
     return Table(
         "Expected total by dice left",
         "The points still to be expected before so many dice are thrown; points already kept are added.",
@@ -69,6 +86,35 @@ def take_or_rethrow(game: Threes) -> Table:
         "not a legal move, for one die at least must be kept: it is the what-if with which published accounts compare.",
         columns,
     )
+
+
+def draw_beat(table: Table) -> Figure:
+    """The greatest chance of a total below a number, from `beat`."""
+    figure, axes = single("The greatest chance of a total below a number, by the dice left to throw", 4.4)
+    for colour, heading in zip(SERIES, list(table.columns)[1:], strict=False):
+        axes.plot(values(table, "below"), values(table, heading), "o-", color=colour, markersize=3.5, label=heading)
+    axes.set(xlabel="total to stay below (points)", ylabel="greatest chance", ylim=(0, 1.02))
+    percent(axes)
+    axes.legend(frameon=False, title="dice")
+    return figure
+
+
+def draw_take_or_rethrow(table: Table) -> Figure:
+    """Taking one of two dice or throwing both again, from `take_or_rethrow`."""
+    two = table.take(np.flatnonzero(values(table, "dice left") == 2))
+    takes = [heading for heading in table.columns if heading.startswith("take")][:PANELS]
+    below, rethrow = values(two, "below"), values(two, "rethrow all")
+    figure, panels = grid(len(takes), "Two dice left: take the one that shows a certain face, or throw both again?")
+    for axes, heading in zip(panels, takes, strict=True):
+        take = values(two, heading)
+        axes.plot(below, take, "o-", color=SERIES[0], markersize=3.5, label="take it")
+        axes.plot(below, rethrow, "s--", color=SERIES[1], markersize=3.5, label="throw both again")
+        axes.set_title(heading, fontsize=10)
+        percent(axes)
+    panels[0].legend(frameon=False, fontsize=9)
+    figure.supxlabel("total of the two dice to stay below (points)", fontsize=10)
+    figure.supylabel("greatest chance", fontsize=10)
+    return figure
 
 
 def _chances_below(game: Threes) -> NDArray[np.float64]:

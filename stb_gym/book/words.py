@@ -6,23 +6,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.book.table import Column, column
-from stb_gym.game import rolls
-from stb_gym.show import move_in_words
-from stb_gym.tables import TurnTables
+from stb_gym.exact import TurnTables
+from stb_gym.games import rolls_in_words, states_in_words, words_of
+from stb_gym.output import Column, column
 
 
-def states_in_words(tables: TurnTables) -> list[str]:
+def every_state(tables: TurnTables) -> list[str]:
     """[S] every state."""
-    where = zip(tables.held.tolist(), tables.dice.tolist(), strict=True)
-    return [tables.game.describe_state(held, dice) for held, dice in where]
+    return states_in_words(words_of(tables.game), tables.held, tables.dice)
 
 
-def rolls_in_words(tables: TurnTables) -> list[str]:
+def every_roll(tables: TurnTables) -> list[str]:
     """[N] the roll of every node."""
-    game = tables.game
-    shown = {dice: [game.describe_roll(roll) for roll in rolls(game, dice).shown] for dice in set(tables.dice.tolist())}
-    return [words for dice in tables.dice.tolist() for words in shown[dice]]
+    words, numbers = words_of(tables.game), tables.dice.tolist()
+    shown = {dice: rolls_in_words(words, dice) for dice in set(numbers)}
+    return [roll for dice in numbers for roll in shown[dice]]
 
 
 def moves_in_words(tables: TurnTables, marked: NDArray[Any]) -> list[str]:
@@ -32,17 +30,26 @@ def moves_in_words(tables: TurnTables, marked: NDArray[Any]) -> list[str]:
         tables: the arrays of the game.
         marked: [E] True for at least one edge of every such node.
     """
-    words = [move_in_words(tables.game.describe_move(action)) for action in range(tables.actions)]
+    words = words_of(tables.game)
+    told = [words.move_in_words(words.move(action)) for action in range(tables.actions)]
     moves = iter(tables.edge_action[marked].tolist())
-    counts = np.add.reduceat(marked.astype(int), tables.edge_start[tables.decisions])
-    return [" or ".join(words[action] for action in islice(moves, count)) for count in counts.tolist()]
+    counts = tables.reduce(np.add, marked.astype(int))
+    return [" or ".join(told[action] for action in islice(moves, count)) for count in counts.tolist()]
 
 
 def where(tables: TurnTables) -> dict[str, Column]:
     """The columns that say where one is, for every node that has a move."""
-    states, rolled = states_in_words(tables), rolls_in_words(tables)
+    states, rolled = every_state(tables), every_roll(tables)
     at = tables.decisions.tolist()
     return {
         "state": column("", (states[tables.node_state[node]] for node in at)),
         "roll": column("", (rolled[node] for node in at)),
     }
+
+
+def perfect_score(tables: TurnTables) -> str:
+    """The perfect score, and where the game has better ones these too: "0", or "20 or more"."""
+    game = tables.game
+    if tables.place_of(game.perfect_score) == 0:
+        return str(game.perfect_score)
+    return f"{game.perfect_score} or {'more' if game.more_is_better else 'less'}"

@@ -9,13 +9,11 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from stb_gym.book.table import Table
-from stb_gym.game import Game, title
-
-if TYPE_CHECKING:
-    from stb_gym.book.contents import Page
+from stb_gym.book.chapters import Page
+from stb_gym.games import Game, title
+from stb_gym.output import Table, put_in_place, write_text
 
 MARKDOWN_ROWS = 5000
 PAGE_ROWS = 25
@@ -47,7 +45,8 @@ def write_book(
         The names of the files, index.html last.
 
     Raises:
-        ValueError: if `out` is no folder, or one that is not empty, or if jinja2 or matplotlib is missing.
+        ValueError: if `out` is no folder, or one that is not empty, if jinja2 or matplotlib is missing, or if the
+            chapter of the game cannot be imported.
     """
     try:
         import jinja2
@@ -68,10 +67,10 @@ def write_book(
         sections = list(_write_tables(folder, contents(game), title(game), progress))
         page = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True)
         html = page.get_template(f"{INDEX}.j2").render(game=game.name, title=title(game), sections=sections)
-        _write(folder / INDEX, html)
+        write_text(folder / INDEX, html)
         names = sorted((path.name for path in folder.iterdir()), key=lambda name: (name == INDEX, name))
         if new:
-            folder.replace(out)
+            put_in_place(folder, out)
         else:
             _replace(folder, out, names)
     return names
@@ -86,7 +85,7 @@ def _check(out: Path, force: bool) -> None:
 
 
 def _write_tables(
-    folder: Path, pages: Mapping[str, "Page"], rules: str, progress: Callable[[str], None]
+    folder: Path, pages: Mapping[str, Page], rules: str, progress: Callable[[str], None]
 ) -> Iterator[Section]:
     """Write the tables that have rows, and their pictures."""
     for name, page in pages.items():
@@ -94,16 +93,12 @@ def _write_tables(
         table = page.table()
         if len(table) == 0:
             continue
-        _write(folder / f"{name}.csv", table.to_csv())
-        _write(folder / f"{name}.md", f"{table.to_markdown(MARKDOWN_ROWS)}\n{rules}\n")
+        write_text(folder / f"{name}.csv", table.to_csv())
+        write_text(folder / f"{name}.md", f"{table.to_markdown(MARKDOWN_ROWS)}\n{rules}\n")
         if page.picture is not None:
             progress(f"{name}.png")
             page.picture(table).savefig(folder / f"{name}.png", dpi=DOTS_PER_INCH)
         yield Section(name, table.take(range(min(len(table), PAGE_ROWS))), len(table), page.picture is not None)
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")  # the same bytes on every system
 
 
 def _replace(folder: Path, out: Path, names: list[str]) -> None:
@@ -114,6 +109,6 @@ def _replace(folder: Path, out: Path, names: list[str]) -> None:
     page = out / INDEX
     old = re.findall(r'(?:href|src)="([\w-]+\.(?:csv|md|png))"', page.read_text("utf-8")) if page.exists() else []
     for name in names:
-        (folder / name).replace(out / name)
+        put_in_place(folder / name, out / name)
     for name in set(old) - set(names):
         (out / name).unlink(missing_ok=True)
