@@ -150,7 +150,7 @@ over = False
 while not over:
     observation, reward, over, _, info = env.step(player(observation))
 print(env.render().shape, info["final_score"])
-from stb_gym.cli import main
+from stb_gym.command import main
 main(["simulate", "threes", "--strategy", "random", "--games", "1000", "--json"])
 try:
     import torch

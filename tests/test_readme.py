@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from stb_gym.cli import main
+from stb_gym.command import main
 from tests import ROOT
 
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)

@@ -12,9 +12,9 @@ import pytest
 from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, evaluate, solve, strategy
 from stb_gym.book import boxes, contests, frontier, keeps, players, positions, totals
 from stb_gym.book.contents import contents
-from stb_gym.book.scorings import scorings
-from stb_gym.book.table import Table, column
-from stb_gym.solve import optimise
+from stb_gym.book.boxes import scorings
+from stb_gym.output import Table, column
+from stb_gym.exact import optimise
 
 BOX, THREES = ShutTheBox(), Threes()
 

@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from stb_gym import ShutTheBox, Threes
 from stb_gym.book import pictures, players
 from stb_gym.book.contents import PICTURED, contents
-from stb_gym.standings import TIES
+from stb_gym.rounds import TIES
 
 BOX, THREES, ONE_TILE = ShutTheBox(6), Threes(3), ShutTheBox(1)
 

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from stb_gym import STRATEGIES, ShutTheBox, save_policy, solve, strategy
-from stb_gym.cli import main, rule_words
-from stb_gym.variants import OPEN, VARIANTS
+from stb_gym.command import main
+from stb_gym.games import rule_flags
+from stb_gym.games import VARIANTS
+from stb_gym.games.shut_the_box.variants import OPEN
 
 COMMAND = str(Path(sys.executable).parent / "stb-gym")
 

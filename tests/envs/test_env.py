@@ -12,7 +12,7 @@ from stable_baselines3.common.env_checker import check_env as sb3_check_env
 
 import stb_gym
 from stb_gym import MaskInObservation, Player, ShutTheBox, Threes, compile_game, solve, strategy
-from stb_gym.shut_the_box import NO_MOVE
+from stb_gym.games.shut_the_box.rules import NO_MOVE
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 VARIANTS = [

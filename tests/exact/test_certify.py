@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes, compile_game, solve
-from stb_gym.certify import certify, check_bellman, value_text, values_of
-from stb_gym.solve import Solution, optimise
-from stb_gym.variants import VARIANTS
+from stb_gym.exact import certify, check_bellman, value_text
+from stb_gym.exact.certificate import values_of
+from stb_gym.exact import Solution, optimise
+from stb_gym.games import VARIANTS
 from tests import reference
 from tests.twins import SMALL, nodes_of, position, roll_at, throwing_states, twin
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes, board_values, solve, streaming
-from stb_gym.board_values import load_board_values, open_board_values
-from stb_gym.game import rolls
-from stb_gym.streaming import solve_boards
+from stb_gym.exact import load_board_values, open_board_values
+from stb_gym.games import rolls
+from stb_gym.exact import solve_boards
 
 NINE = ShutTheBox()
 GAMES = [

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes, compile_game
-from stb_gym.game import Edges, own_rules, rolls, throw_faces
-from stb_gym.shut_the_box import NO_MOVE
+from stb_gym.games import Edges, own_rules, rolls, throw_faces
+from stb_gym.games.shut_the_box.rules import NO_MOVE
 from tests.twins import SMALL, STANDARD, moves_at, nodes_of, position, roll_at, throwing_states, twin
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox
-from stb_gym.streaming import solve_boards
+from stb_gym.exact import solve_boards
 from tests import ROOT
 
 DOCS = ROOT / "docs"

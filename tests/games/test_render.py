@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.render import IVORY, OPEN_TILE, SHUT_TILE, picture, text
+from ?render import IVORY, OPEN_TILE, SHUT_TILE, picture, text
 
 NINE = ShutTheBox()
 BOARD = 0b010011001  # 1, 4, 5, 8

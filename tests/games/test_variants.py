@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from stb_gym import Round, ShutTheBox, Threes, compile_game, evaluate, solve
-from stb_gym.variants import OPEN, VARIANTS
+from stb_gym.games import VARIANTS
+from stb_gym.games.shut_the_box.variants import OPEN
 from tests import golden, reference
 from tests.twins import moves_at, nodes_of, position, roll_at, throwing_states, twin
 

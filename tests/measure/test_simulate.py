@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from stb_gym import STRATEGIES, ShutTheBox, Threes, compile_game, evaluate, solve, strategy
-from stb_gym.simulate import GAMES_AT_ONCE, simulate
+from stb_gym.measure import simulate
+from stb_gym.measure.simulation import GAMES_AT_ONCE
 
 GAMES = [ShutTheBox(), Threes(), ShutTheBox(tiles=3, score="count")]
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from stb_gym import Outcome, Round, ShutTheBox, Standing, Threes, compile_game, evaluate, lineups, match, strategy
-from stb_gym.standings import TIES, Standings
-from stb_gym.strategies import approximation, chance_to_beat
+from stb_gym.rounds import Standings, TIES
+from stb_gym.exact import approximation, chance_to_beat
 from tests import golden, reference_rounds
 from tests.twins import choice, in_our_words, moves_at, nodes_of, ours, roll_at, throwing_states, twin
 

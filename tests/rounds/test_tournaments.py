@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes, evaluate, strategy, tournaments
-from stb_gym.standings import TIES
-from stb_gym.strategies import STRATEGIES
-from stb_gym.tournaments import RULES, tournament
+from stb_gym.rounds import TIES
+from ?strategies import STRATEGIES
+from ?tournaments import RULES
+from stb_gym.rounds import tournament
 
 NINE = ShutTheBox()
 LOW, HIGH = {0: 0.25, 1: 0.5, 3: 0.25}, {0: 0.125, 2: 0.5, 5: 0.375}

@@ -13,16 +13,17 @@ import numpy as np
 import pytest
 
 from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, solve, strategy
-from stb_gym.board_tables import BoardTables
-from stb_gym.cli import main
-from stb_gym.coach import chances, turn_alone
-from stb_gym.dialogue import your_turn
-from stb_gym.objectives import parse_objective
-from stb_gym.play import play, play_alone
-from stb_gym.standings import TIES
-from stb_gym.strategies import approximation
-from stb_gym.streaming import solve_boards
-from stb_gym.turns import step_in_words, take_turn
+from ?board_tables import BoardTables
+from stb_gym.command import main
+from stb_gym.terminal.coach import chances, coach_alone
+from ?dialogue import your_turn
+from ?objectives import parse_objective
+from stb_gym.terminal import play, play_alone
+from stb_gym.rounds import TIES
+from stb_gym.exact import approximation
+from stb_gym.exact import solve_boards
+from ?turns import step_in_words
+from stb_gym.terminal.turns import take_turn
 
 COMMAND = str(Path(sys.executable).parent / "stb-gym")
 SEED_OF_A_SEVEN = next(seed for seed in range(99) if np.random.default_rng(seed).integers(36) == 15)  # 3 + 4
