@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -76,19 +75,34 @@ def objective_of(game: Game, goal: Goal) -> Objective:
     return _named(repr(goal), game.sign, game.perfect_score)  # which refuses it
 
 
-@lru_cache(maxsize=256)
+@dataclass(frozen=True)
+class _Points:
+    """The points, times a sign that makes more of them better."""
+
+    sign: int
+
+    def __call__(self, score: IntArray) -> NDArray[np.int64]:
+        return self.sign * score.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _Reaches:
+    """1 for a score at least as good as the target, else 0."""
+
+    sign: int
+    target: int
+
+    def __call__(self, score: IntArray) -> NDArray[np.int64]:
+        return (self.sign * score >= self.sign * self.target).astype(np.int64)
+
+
 def _named(name: str, sign: int, perfect: int) -> Objective:
-    """The same object for the same objective, so that what is made of it is found again."""
     reach = "at-least" if sign > 0 else "at-most"
     if name == "score":
-        return Objective(name, lambda score: sign * score.astype(np.int64), "points", sign)
+        return Objective(name, _Points(sign), "points", sign)
     if name == "shut":
-        return _reaching(name, sign, perfect)
+        return Objective(name, _Reaches(sign, perfect), "probability", 1, perfect)
     if match := re.fullmatch(rf"{reach}:(\d{{1,15}})", name, re.ASCII):
-        return _reaching(f"{reach}:{int(match[1])}", sign, int(match[1]))
+        target = int(match[1])
+        return Objective(f"{reach}:{target}", _Reaches(sign, target), "probability", 1, target)
     raise ValueError(f"unknown objective {name!r}: allowed are score, shut, {reach}:T (T points, such as {reach}:5)")
-
-
-def _reaching(name: str, sign: int, target: int) -> Objective:
-    """The chance of a score at least as good as the target."""
-    return Objective(name, lambda score: (sign * score >= sign * target).astype(np.int64), "probability", 1, target)
