@@ -1,6 +1,6 @@
 """One turn, exactly: solved, evaluated and certified. Nothing is sampled.
 
-- `tables`: a game as arrays, which everything below reads; `compiling` makes them, `row_index` finds rows in them.
+- `tables`: a game as arrays, which everything below reads; `compiling` makes them.
 - `objectives`, `values`, `solution`: perfect play; `certificate`: it is proved in fractions.
 - `policies`, `evaluation`: what a policy is, and its exact distance from perfect play; `strategies`: how people play.
 - `boards`: perfect play of boxes too large for arrays; `board_values`: its values, in memory or in a file.

@@ -1,24 +1,27 @@
 """What a game is, and the games; numpy alone.
 
-- `game`: the words, and what a rules object is; `fields`, `checks`: its fields and their checks; `keeping`: caches.
-- `words`, `drawing`: how games are told and drawn; `thumb`: what a rule of thumb is; `registry`: the games known.
+- `game`: the words, and what a rules object is; `fields`: its fields, and checks; `keeping`: caches.
+- `words`, `drawing`: how games are told and drawn; `registry`: the games known.
 - `shut_the_box`, `threes`: everything of each game.
 """
 
-from stb_gym.games.checks import check_choice, check_flag, check_integer, check_names, integers
-from stb_gym.games.fields import Rule, Variant, make_game, own_rules, rule, rule_flags, rules_of, same_rules, title
-from stb_gym.games.game import ILLEGAL, Boards, Edges, Game, IntArray, Move, Rolls, legal_moves, rolls, throw_faces
+from stb_gym.games.fields import (
+    Rule, Variant, check_choice, check_flag, check_integer, check_names, integers, make_game, own_rules, rule,
+    rule_flags, rules_of, same_rules, title,
+)  # fmt: skip
+from stb_gym.games.game import (
+    ILLEGAL, Boards, Edges, Game, IntArray, Move, Moves, RuleOfThumb, Rolls, legal_moves, ranked, rolls, throw_faces,
+)  # fmt: skip
 from stb_gym.games.keeping import kept
 from stb_gym.games.registry import GAMES, Entry, enter, entry_of, game_of, words_of
 from stb_gym.games.shut_the_box import VARIANTS, ShutTheBox
 from stb_gym.games.threes import Threes
-from stb_gym.games.thumb import Moves, RuleOfThumb, ranked
 from stb_gym.games.words import Faces, Where, Words, numbers_typed, positions_of, rolls_in_words, states_in_words
 
 __all__ = [
     "GAMES", "ILLEGAL", "VARIANTS", "Boards", "Edges", "Entry", "Faces", "Game", "IntArray", "Move", "Moves", "Rolls",
     "Rule", "RuleOfThumb", "ShutTheBox", "Threes", "Variant", "Where", "Words", "check_choice", "check_flag",
     "check_integer", "check_names", "enter", "entry_of", "game_of", "integers", "kept", "legal_moves", "make_game",
-    "numbers_typed", "own_rules", "positions_of", "ranked", "rolls", "rolls_in_words", "rule", "rule_flags", "rules_of", "same_rules",
-    "states_in_words", "throw_faces", "title", "words_of",
+    "numbers_typed", "own_rules", "positions_of", "ranked", "rolls", "rolls_in_words", "rule", "rule_flags", "rules_of",
+    "same_rules", "states_in_words", "throw_faces", "title", "words_of",
 ]  # fmt: skip

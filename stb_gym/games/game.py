@@ -18,7 +18,7 @@ is described and drawn is in `stb_gym.games.words`; `stb_gym.register_game` puts
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -55,6 +55,23 @@ class Edges(NamedTuple):
 
     state: IntArray
     roll: IntArray
+    action: IntArray
+    next_held: IntArray
+    next_dice: IntArray
+
+
+class Moves(NamedTuple):
+    """Legal moves of states with the same number of dice, as a rule of thumb sees them.
+
+    Attributes:
+        held: [M] what the player holds before the move.
+        roll: [M, k] what the rules see of the throw.
+        action: [M] the move.
+        next_held, next_dice: [M] the state it leads to.
+    """
+
+    held: IntArray
+    roll: NDArray[np.uint8]
     action: IntArray
     next_held: IntArray
     next_dice: IntArray
@@ -203,3 +220,14 @@ def legal_moves(game: Game, held: int, dice: int, roll: NDArray[np.uint8]) -> li
     here = edges.roll == place
     columns = (column[here].tolist() for column in (edges.action, edges.next_held, edges.next_dice))
     return [Move(*row) for row in zip(*columns, strict=True)]
+
+
+# Tells of moves [M] how little each is wanted, [M] numbers: the least is played, the lowest action among equals. The
+# first line of its docstring says how it plays.
+RuleOfThumb = Callable[[Any, Moves], NDArray[Any]]
+
+
+def ranked(game: "Game", moves: Moves, key: Callable[[Any], Iterable[int]]) -> IntArray:
+    """[M] the places of moves in the order of a key of what they do, which depends on nothing else."""
+    order = sorted(range(len(game.moves)), key=lambda action: list(key(game.moves[action])))
+    return np.argsort(order)[moves.action]

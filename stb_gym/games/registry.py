@@ -5,10 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, is_dataclass
 from typing import Any
 
-from stb_gym.games.checks import check_choice
-from stb_gym.games.fields import Variant, make_game
-from stb_gym.games.game import Game
-from stb_gym.games.thumb import RuleOfThumb
+from stb_gym.games.fields import Variant, check_choice, make_game
+from stb_gym.games.game import Game, RuleOfThumb
 from stb_gym.games.words import Words
 
 

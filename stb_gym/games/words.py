@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import drawing
-from stb_gym.games.checks import check_choice, check_integer, check_names, integers
-from stb_gym.games.fields import own_rules
+from stb_gym.games.fields import check_choice, check_integer, check_names, integers, own_rules
 from stb_gym.games.game import Game, rolls
 
 G = TypeVar("G", bound=Game)

@@ -24,8 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.checks import check_choice, check_integer
-from stb_gym.games.fields import check_rules, make_game, own_rules, rule
+from stb_gym.games.fields import check_choice, check_integer, check_rules, make_game, own_rules, rule
 from stb_gym.games.game import Boards, Edges, Game, IntArray, rolls
 from stb_gym.games.shut_the_box.hand import ONE_DIE, Hand
 from stb_gym.games.shut_the_box.matching import BY_SUM, MATCHES, board_of, in_order, match_table, sets_to_shut

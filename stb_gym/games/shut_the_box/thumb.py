@@ -1,8 +1,7 @@
 """Rules of thumb for Shut the Box; where one calls several moves equal, the lowest action is played."""
 
-from stb_gym.games.game import IntArray
+from stb_gym.games.game import IntArray, Moves, RuleOfThumb, ranked
 from stb_gym.games.shut_the_box.rules import ShutTheBox
-from stb_gym.games.thumb import Moves, RuleOfThumb, ranked
 
 
 def biggest_first(game: ShutTheBox, moves: Moves) -> IntArray:

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from stb_gym.games.checks import check_choice, integers
-from stb_gym.games.fields import Variant
+from stb_gym.games.fields import Variant, check_choice, integers
 
 # The tiles that may be open at the start, as a slice of all.
 OPEN = {"all": slice(None), "odd": slice(None, None, 2), "even": slice(1, None, 2), "4-up": slice(3, None)}

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.game import IntArray
+from stb_gym.games.game import IntArray, Moves, RuleOfThumb
 from stb_gym.games.threes.rules import Threes
-from stb_gym.games.thumb import Moves, RuleOfThumb
 
 
 def threes_only(game: Threes, moves: Moves) -> NDArray[np.integer]:
