@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stb_gym import Round, ShutTheBox, Threes, compile_game, evaluate, solve
-from stb_gym.games import VARIANTS
+from stb_gym.games import VARIANTS, words_of
 from stb_gym.games.shut_the_box.variants import OPEN
 from tests import golden, reference
 from tests.twins import moves_at, nodes_of, position, roll_at, throwing_states, twin
@@ -129,7 +129,7 @@ def test_rules_that_are_none_are_refused(make, message):
 
 
 def node(game, **where):
-    held, dice, roll = game.locate(where)
+    held, dice, roll = words_of(game).locate(where)
     tables = compile_game(game)
     return tables.describe_node(tables.find_node(tables.find_state(held, dice), roll))
 
@@ -151,23 +151,23 @@ def test_positions_are_named_with_their_dice_where_those_matter():
         (ShutTheBox(open="odd"), {"open": [1, 2]}, "unknown open tile 2: allowed are 1, 3, 5, 7, 9"),
     ):
         with pytest.raises(ValueError, match=message):
-            game.locate(where)
+            words_of(game).locate(where)
 
 
 def test_moves_are_described_with_the_dice_that_they_choose():
     game = ShutTheBox(one_die="any-time")
     actions = [action for action, tiles in enumerate(game.moves) if tiles == (1, 2)]
-    assert [game.describe_move(action) for action in actions] == [
+    assert [words_of(game).move(action) for action in actions] == [
         {"tiles": [1, 2], "dice": 1},
         {"tiles": [1, 2], "dice": 2},
     ]
     forced = ShutTheBox(one_die="any-time", one_die_forced=True)
-    assert forced.describe_move(forced.moves.index((1, 2))) == {"tiles": [1, 2]}
+    assert words_of(forced).move(forced.moves.index((1, 2))) == {"tiles": [1, 2]}
 
 
 def test_tiles_of_two_digits_are_read_in_full():
     game = ShutTheBox(tiles=14, score="digits")
-    boards = [game.locate({"open": tiles})[0] for tiles in ([1, 2, 5], [1, 10], [9, 10, 14], range(1, 15))]
+    boards = [words_of(game).locate({"open": tiles})[0] for tiles in ([1, 2, 5], [1, 10], [9, 10, 14], range(1, 15))]
     assert game.final_score(np.array([0, *boards])).tolist() == [0, 125, 110, 91014, 1234567891011121314]
 
 

@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from stb_gym import Outcome, Round, ShutTheBox, Standing, Threes, compile_game, evaluate, lineups, match, strategy
-from stb_gym.rounds import Standings, TIES
+from stb_gym import Outcome, Round, ShutTheBox, Standing, Threes, compile_game, evaluate, match, strategy
+from stb_gym.rounds import TIES, Standings, lineups
 from stb_gym.exact import approximation, chance_to_beat
 from tests import golden, reference_rounds
 from tests.twins import choice, in_our_words, moves_at, nodes_of, ours, roll_at, throwing_states, twin
@@ -219,9 +219,9 @@ def test_who_shuts_wins_at_once():
 
 
 def test_survival_counts_back_from_the_last_player():
-    evaluation = Round(FIVE_DICE, 3).evaluate(["take-all", "random", "record-setter"])
+    evaluation = Round(FIVE_DICE, 3).evaluate(["take-all", "random", "optimal-score"])
     record, random = (
-        evaluate(FIVE_DICE, strategy(FIVE_DICE, name)).score_distribution for name in ("record-setter", "random")
+        evaluate(FIVE_DICE, strategy(FIVE_DICE, name)).score_distribution for name in ("optimal-score", "random")
     )
     stands = [sum(chance for score, chance in scores.items() if score >= 6) for scores in (record, random)]
     assert evaluation.survival[:, 6] == pytest.approx([1, stands[0], stands[0] * stands[1]])
@@ -280,7 +280,7 @@ def test_outcomes_do_not_depend_on_who_is_asked():
     win, loss, tie = evaluation.outcome
     assert evaluation.seats == pytest.approx([win, loss])
     assert win + loss + tie == pytest.approx(1)
-    shared = Round(FIVE_DICE, 2, "split").evaluate(["threes-only", "record-setter"])
+    shared = Round(FIVE_DICE, 2, "split").evaluate(["threes-only", "optimal-score"])
     assert shared.seats[0] == pytest.approx(shared.outcome.win + shared.outcome.tie / 2)
 
 

@@ -8,11 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from stb_gym import ShutTheBox, Threes, evaluate, strategy, tournaments
-from stb_gym.rounds import TIES
-from ?strategies import STRATEGIES
-from ?tournaments import RULES
-from stb_gym.rounds import tournament
+from stb_gym import ShutTheBox, Threes, evaluate, strategies, strategy
+from stb_gym.rounds import ENDS, TIES, tournament, tournaments
 
 NINE = ShutTheBox()
 LOW, HIGH = {0: 0.25, 1: 0.5, 3: 0.25}, {0: 0.125, 2: 0.5, 5: 0.375}
@@ -95,7 +92,7 @@ def reference_rounds(turns, rule, limit, most):
 
 
 @pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", ENDS)
 @pytest.mark.parametrize("limit", [1, 4, 6])
 @pytest.mark.parametrize("turns", LINEUPS, ids=str)
 @pytest.mark.usefixtures("any_turns")
@@ -108,7 +105,7 @@ def test_wins_and_rounds_are_those_of_the_reference(turns, limit, rule, ties):
     assert np.resize(np.append(found.rounds, np.zeros(5)), 5) == pytest.approx(expected, abs=1e-14)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", ENDS)
 @pytest.mark.parametrize("game", [ShutTheBox(tiles=3, dice=1), Threes(dice=2, faces=3)], ids=str)
 def test_turns_of_a_game_are_those_of_its_strategies(game, rule):
     turns = [evaluate(game, strategy(game, name)).score_distribution for name in ("optimal", "worst")]
@@ -122,7 +119,7 @@ def test_turns_of_a_game_are_those_of_its_strategies(game, rule):
 
 @pytest.mark.parametrize(("rule", "limit"), [("first-to", 100), ("out-at", 45)])
 def test_one_win_is_won_if_ties_share_it(rule, limit):
-    names = [*STRATEGIES["shut-the-box"], "optimal", "random"]
+    names = [*strategies(NINE), "optimal", "random"]
     split, all_win, nobody = (tournament(NINE, names, rule, limit, ties) for ties in ("split", "all-win", "nobody"))
     assert split.wins.sum() == pytest.approx(1, abs=1e-12)
     assert split.rounds.sum() == pytest.approx(1, abs=1e-12)
@@ -136,13 +133,13 @@ def test_rounding_does_not_add_up():
     assert tournament(NINE, ["optimal"] * 100, limit=1000).wins.sum() == pytest.approx(1, abs=5e-13)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", ENDS)
 @pytest.mark.parametrize("players", [2, 7, 100])
 def test_equal_players_win_equally_often(rule, players):
     assert tournament(NINE, ["optimal"] * players, rule, 45).wins == pytest.approx([1 / players] * players, abs=1e-13)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", ENDS)
 def test_whom_one_names_first_does_not_matter(rule):
     first = tournament(NINE, ["optimal", "random", "biggest-first", "random"], rule).wins
     last = tournament(NINE, ["random", "biggest-first", "random", "optimal"], rule).wins

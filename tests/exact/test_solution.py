@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes, compile_game, solve
+from stb_gym.games import words_of
 from tests import reference
 from tests.twins import SMALL, STANDARD, moves_at, nodes_of, position, roll_at, throwing_states, twin
 
@@ -13,12 +14,12 @@ NINE = ShutTheBox()
 
 
 def state_of(tables, *tiles):
-    held, dice, _ = tables.game.locate({"open": tiles})
+    held, dice, _ = words_of(tables.game).locate({"open": tiles})
     return tables.find_state(held, dice)
 
 
 def node_of(tables, where):
-    held, dice, roll = tables.game.locate(where)
+    held, dice, roll = words_of(tables.game).locate(where)
     return tables.find_node(tables.find_state(held, dice), roll)
 
 
@@ -93,7 +94,7 @@ def test_nodes_where_best_and_worst_moves_differ(objective, score, differing):
     game = ShutTheBox(score=score)
     best, worst = solve(game, objective), solve(game, objective, worst=True)
     # Published with ties within 1e-4 of a point or of a chance.
-    near = [abs(solution.edge_loss) <= 1e-4 for solution in (best, worst)]
+    near = [abs(solution.advantage) <= 1e-4 for solution in (best, worst)]
     nodes = np.unique(best.tables.edge_node[near[0] != near[1]])
     assert len(nodes) == differing
 

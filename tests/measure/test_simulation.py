@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stb_gym import STRATEGIES, ShutTheBox, Threes, compile_game, evaluate, solve, strategy
+from stb_gym import ShutTheBox, Threes, compile_game, evaluate, solve, strategies, strategy
 from stb_gym.measure import simulate
 from stb_gym.measure.simulation import GAMES_AT_ONCE
 
 GAMES = [ShutTheBox(), Threes(), ShutTheBox(tiles=3, score="count")]
 
 
-@pytest.mark.parametrize(("game", "name"), [(g, n) for g in GAMES for n in STRATEGIES[g.name]], ids=str)
+@pytest.mark.parametrize(("game", "name"), [(g, n) for g in GAMES for n in strategies(g)], ids=str)
 @pytest.mark.parametrize("objective", ["score", "shut"])
 def test_means_lie_within_four_standard_errors(game, name, objective):
     simulation = simulate(game, strategy(game, name), 30_000, seed=1, objective=objective)

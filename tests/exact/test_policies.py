@@ -73,7 +73,7 @@ def test_any_function_becomes_a_policy(batch):
     def uniform(observations, masks):
         return masks / masks.sum(axis=1, keepdims=True)
 
-    assert evaluate(GAME, policy_from(GAME, uniform, batch=batch)).gap_closed == pytest.approx(0, abs=1e-12)
+    assert evaluate(GAME, policy_from(GAME, uniform, batch=batch)).normalised_score == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("answer", [3, [1, 2], None])

@@ -1,7 +1,6 @@
 """Certificates: against the reference, and that a wrong value is found wherever it is."""
 
 import hashlib
-import importlib
 import json
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
@@ -11,10 +10,9 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes, compile_game, solve
-from stb_gym.exact import certify, check_bellman, value_text
+from stb_gym.exact import Solution, certificate, certify, check_bellman, optimise, value_text, values
 from stb_gym.exact.certificate import values_of
-from stb_gym.exact import Solution, optimise
-from stb_gym.games import VARIANTS
+from stb_gym.games import VARIANTS, words_of
 from tests import reference
 from tests.twins import SMALL, nodes_of, position, roll_at, throwing_states, twin
 
@@ -86,7 +84,7 @@ def test_nine_tiles():
 
 
 def test_the_check_tells_how_far_it_is(monkeypatch):
-    monkeypatch.setattr("stb_gym.certify.STATES_AT_ONCE", 6)
+    monkeypatch.setattr(certificate, "STATES_AT_ONCE", 6)
     said = []
     check_bellman(ShutTheBox(tiles=4), "score", *exact_values(ShutTheBox(tiles=4)), said.append)
     assert said == [f"checked {states} of 17 states" for states in (6, 12)]
@@ -157,7 +155,7 @@ def test_a_wrong_state_is_found(game, objective, error):
     for state, value in states.items():
         with pytest.raises(ValueError, match="the Bellman equation fails at") as refused:
             check_bellman(game, objective, {**states, state: value + error}, nodes)
-        itself = f"fails at {game.describe_state(*state)}: the value is {value}, not {value + error}"
+        itself = f"fails at {words_of(game).state(*state)}: the value is {value}, not {value + error}"
         assert ("roll" in str(refused.value)) != (itself in str(refused.value))
         if state == game.start():
             assert itself in str(refused.value)
@@ -245,7 +243,7 @@ def change_solutions(monkeypatch, change, **of):
         solution = solve(*asked, exact=exact)
         return change(solution) if {"exact": exact} == of else solution
 
-    monkeypatch.setattr("stb_gym.certify.solve", changed)
+    monkeypatch.setattr(certificate, "solve", changed)
 
 
 def test_a_wrong_solution_gets_no_certificate(monkeypatch):
@@ -278,7 +276,7 @@ def test_a_float_that_should_be_zero_is_infinitely_wrong(monkeypatch):
 
 
 def test_optimal_actions_that_differ_are_told(monkeypatch):
-    monkeypatch.setattr(importlib.import_module("stb_gym.solve"), "TIE", 0.2)
+    monkeypatch.setattr(values, "TIE", 0.2)
     assert not certify(ShutTheBox(tiles=6)).optimal_actions_agree
 
 

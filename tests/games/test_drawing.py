@@ -4,10 +4,20 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes
-from ?render import IVORY, OPEN_TILE, SHUT_TILE, picture, text
+from stb_gym.games import words_of
+from stb_gym.games.drawing import IVORY
+from stb_gym.games.shut_the_box.drawing import OPEN_TILE, SHUT_TILE
 
 NINE = ShutTheBox()
 BOARD = 0b010011001  # 1, 4, 5, 8
+
+
+def text(game, held, dice, shown):
+    return words_of(game).text(held, dice, shown)
+
+
+def picture(game, held, dice, shown):
+    return words_of(game).picture(held, dice, shown)
 
 
 def pixels(image, colour):

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stb_gym import STRATEGIES, ShutTheBox, Threes, compile_game, evaluate, policy_from, solve, strategy
+from stb_gym import ShutTheBox, Threes, compile_game, evaluate, policy_from, solve, strategies, strategy
 from tests import golden, reference
 from tests.twins import SMALL, STANDARD, choice, ours, position, roll_at, twin
 
-SCRIPTED = [(game, name) for game in map(ours, golden.SCRIPTED) for name in STRATEGIES[game.name]]
+SCRIPTED = [(game, name) for game in map(ours, golden.SCRIPTED) for name in strategies(game)]
 NINE = ShutTheBox()
 
 
@@ -42,7 +42,7 @@ def test_nine_tiles_strategies(name, value, shut):
 def test_nine_tiles_optimum():
     evaluation = evaluate(NINE, solve(NINE).policy)
     assert evaluation.shut_probability == pytest.approx(0.0708885323, abs=1e-10)
-    assert (evaluation.regret, evaluation.gap_closed, evaluation.agreement) == (0, 1, 1)
+    assert (evaluation.regret, evaluation.normalised_score, evaluation.agreement) == (0, 1, 1)
     assert evaluation.agreement_by_visits == 1
     assert evaluation.mistakes() == []
 
@@ -150,16 +150,16 @@ def test_regret_is_the_difference_of_values_and_the_sum_of_losses(game, seed, ob
 
 @pytest.mark.parametrize("game", STANDARD, ids=str)
 def test_random_play_closes_nothing_of_the_gap_and_perfect_play_all(game):
-    assert evaluate(game, strategy(game, "random")).gap_closed == pytest.approx(0, abs=1e-12)
-    assert evaluate(game, solve(game).policy).gap_closed == 1
+    assert evaluate(game, strategy(game, "random")).normalised_score == pytest.approx(0, abs=1e-12)
+    assert evaluate(game, solve(game).policy).normalised_score == 1
     worst = evaluate(game, solve(game, worst=True).policy)
     assert worst.value == pytest.approx(solve(game, worst=True).value, abs=1e-12)
-    assert worst.gap_closed < 0
+    assert worst.normalised_score < 0
 
 
 def test_where_nothing_can_be_chosen_every_policy_is_perfect():
     game = ShutTheBox(tiles=1, dice=1)
-    assert evaluate(game, strategy(game, "random")).gap_closed == 1
+    assert evaluate(game, strategy(game, "random")).normalised_score == 1
 
 
 def test_visits_and_throws_of_a_turn_that_can_be_counted_by_hand():
