@@ -42,7 +42,7 @@ class TurnEnv(gym.Env[Observation, np.int64]):
         >>> env = gym.make("stb_gym/ShutTheBox-v0", tiles=6)
         >>> observation, info = env.reset(seed=0)
         >>> observation.shape, int(info["action_mask"].sum())
-        ((17,), 2)
+        ((17,), 3)
     """
 
     metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012

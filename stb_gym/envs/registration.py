@@ -79,10 +79,18 @@ def register_known() -> None:
 
 
 def environment_of(identity: str) -> Environment:
-    """What an id stands for, read from the registry: no environment is made. An id "MODULE:ID" imports the module.
+    """What an id stands for, read from the registry: no environment is made.
+
+    Args:
+        identity: an id such as "stb_gym/ShutTheBox-v0"; "MODULE:ID" imports the module first, as in `gym.make`.
 
     Raises:
         ValueError: if no game of this package or registered with it has the id.
+
+    Example:
+        >>> import stb_gym
+        >>> stb_gym.environment_of("stb_gym/ShutTheBox10-v0").arguments
+        {'tiles': 10}
     """
     if ":" in identity:
         gym.spec(identity)
@@ -94,8 +102,16 @@ def environment_of(identity: str) -> Environment:
 def game_of_environment(identity: str, rules: Mapping[str, Any] | None = None) -> Game:
     """The rules of an environment by its id, with other fields changed.
 
+    Args:
+        identity: an id, see `environment_of`.
+        rules: fields of the rules that are to differ from those of the id.
+
+    Raises:
+        ValueError: if there is no such id, a field is unknown, or its value is not allowed.
+
     Example:
-        >>> game_of_environment("stb_gym/ShutTheBox10-v0", {"score": "count"})
+        >>> import stb_gym
+        >>> stb_gym.game_of_environment("stb_gym/ShutTheBox10-v0", {"score": "count"})
         ShutTheBox(tiles=10, score='count')
     """
     of_id = environment_of(identity)

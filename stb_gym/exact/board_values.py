@@ -113,6 +113,14 @@ def load_board_values(path: str | Path, game: Game, objective: Goal = "score", *
 
     Raises:
         ValueError: if a file is missing, damaged or cut short, or the values are of another game or objective.
+
+    Example:
+        >>> import stb_gym, tempfile
+        >>> box = stb_gym.ShutTheBox(tiles=8)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     stb_gym.solve_boards(box).save(f"{folder}/box.npy")
+        ...     print(round(stb_gym.load_board_values(f"{folder}/box.npy", box).value, 6))
+        7.623689
     """
     values = open_board_values(path, check=check)
     there = {**asdict(values.game), "objective": values.objective.name}  # type: ignore[call-overload]

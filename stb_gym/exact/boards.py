@@ -44,7 +44,7 @@ def solve_boards(
     Example:
         >>> import stb_gym
         >>> round(stb_gym.solve_boards(stb_gym.ShutTheBox(tiles=12)).value, 6)
-        35.081287
+        35.081421
     """
     goal = objective_of(game, objective)
     if goal.unit == "utility":

@@ -81,6 +81,12 @@ def certify(game: Game, objective: Goal = "score", progress: Progress = lambda m
 
     Raises:
         ValueError: if there is no such objective, or the game does not fit into arrays; and as `check_bellman` does.
+
+    Example:
+        >>> import stb_gym
+        >>> certificate = stb_gym.certify(stb_gym.Threes())
+        >>> certificate.value, certificate.sha256[:16]
+        (Fraction(504205555, 80621568), '9632c154802612f4')
     """
     exact, floats = solve(game, objective, exact=True), solve(game, objective)
     name = exact.objective.name

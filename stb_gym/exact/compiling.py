@@ -16,6 +16,9 @@ CHUNK = 2**22  # (state, action) pairs the rules look at in one call
 def compile_game(game: Game) -> TurnTables:
     """The arrays of a game; made once, and kept for the next call.
 
+    Args:
+        game: the rules.
+
     Example:
         >>> from stb_gym import ShutTheBox, compile_game
         >>> tables = compile_game(ShutTheBox(tiles=9))

@@ -101,6 +101,13 @@ def policy_from(game: Game, agent: Agent, batch: int = 2**16) -> Policy:
 
     Raises:
         ValueError: if the agent's answer is of another shape.
+
+    Example:
+        >>> import stb_gym
+        >>> game = stb_gym.ShutTheBox()
+        >>> mine = stb_gym.policy_from(game, lambda observations, masks: masks.argmax(axis=1))
+        >>> round(stb_gym.evaluate(game, mine).regret, 4)
+        12.9927
     """
     tables = compile_game(game)
     parts = []
@@ -123,6 +130,14 @@ class Player:
 
     Raises:
         ValueError: if the policy does not fit the game.
+
+    Example:
+        >>> import gymnasium as gym, stb_gym
+        >>> game = stb_gym.ShutTheBox()
+        >>> player = stb_gym.Player(game, stb_gym.solve(game).policy)
+        >>> observation, info = gym.make("stb_gym/ShutTheBox-v0").reset(seed=1)
+        >>> bool(info["action_mask"][player(observation)])
+        True
     """
 
     def __init__(self, game: Game, policy: Policy, seed: int | None = None):
@@ -165,8 +180,17 @@ def node_of(tables: TurnTables, observation: NDArray[Any]) -> IntArray:
 def save_policy(path: str | Path, game: Game, policy: Policy, illegal: str = "raise") -> None:
     """Write a policy and the rules it is for as an .npz file.
 
+    Args:
+        path: the file, which appears whole or not at all.
+        game: the rules.
+        policy: [N] actions or [N, A] probabilities.
+        illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn.
+
     Raises:
         ValueError: if the policy does not fit the game, or takes an illegal action and `illegal` is not "end".
+
+    Example:
+        See `load_policy`.
     """
     edge_weights_and_forfeits(compile_game(game), policy, illegal)
     with write_aside(path) as aside, aside.open("wb") as file:
@@ -175,6 +199,19 @@ def save_policy(path: str | Path, game: Game, policy: Policy, illegal: str = "ra
 
 def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
     """Read a policy of this game from an .npz file that `save_policy` wrote; nothing in the file is executed.
+
+    Args:
+        path: the file.
+        game: the rules that the policy must be of.
+        illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn.
+
+    Example:
+        >>> import stb_gym, tempfile
+        >>> game = stb_gym.Threes()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     stb_gym.save_policy(f"{folder}/mine.npz", game, stb_gym.strategy(game, "take-all"))
+        ...     stb_gym.load_policy(f"{folder}/mine.npz", game).shape
+        (2442,)
 
     Raises:
         ValueError: if the file is none, is damaged, or holds a policy of another game, or one that takes an illegal

@@ -151,6 +151,9 @@ ROUND_STRATEGIES: dict[str, Callable[[TurnTables, Standing], Policy]] = {"approx
 def strategies(game: Game) -> Mapping[str, str]:
     """The strategies of a game by name: how each plays, in a line.
 
+    Args:
+        game: the rules.
+
     Example:
         >>> import stb_gym
         >>> list(stb_gym.strategies(stb_gym.Threes()))[:3]

@@ -43,7 +43,12 @@ class Variant(NamedTuple):
 
 
 def rule(default: Any, words: str, **known: Any) -> Any:
-    """A field of rules with its standard value; for `known` see `Rule`.
+    """A field of rules with its standard value.
+
+    Args:
+        default: the standard value.
+        words: what the field says, in a line.
+        **known: what else is known of it, see `Rule`.
 
     Example:
         >>> from dataclasses import dataclass

@@ -179,6 +179,16 @@ class Game(ABC):
 def rolls(game: Game, dice: int) -> Rolls:
     """Every roll of `dice` dice, counted by going through all faces**dice throws.
 
+    Args:
+        game: the rules.
+        dice: how many dice are thrown.
+
+    Example:
+        >>> import stb_gym
+        >>> sums = stb_gym.rolls(stb_gym.ShutTheBox(), 2)
+        >>> sums.shown[:3, 0].tolist(), sums.counts[:3].tolist()
+        ([2, 3, 4], [1, 2, 3])
+
     Raises:
         ValueError: if there are more throws than LARGEST_THROW_TABLE.
     """

@@ -18,6 +18,15 @@ class Outcome(NamedTuple):
 def match(outcome: Outcome, rounds: int) -> Outcome:
     """The outcome of a match that goes to the player who wins more of the rounds, given that of one round.
 
+    Args:
+        outcome: win, loss and tie of the first of two players in one round.
+        rounds: how many rounds are played, 1 to 10,000.
+
+    Example:
+        >>> import stb_gym
+        >>> stb_gym.match(stb_gym.Outcome(win=0.5, loss=0.25, tie=0.25), rounds=2)
+        Outcome(win=0.5, loss=0.1875, tie=0.3125)
+
     Raises:
         ValueError: if the number of rounds is not from 1 to 10,000.
     """

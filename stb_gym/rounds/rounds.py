@@ -53,6 +53,11 @@ class Round:
 
     Raises:
         ValueError: if a value is not allowed, naming those that are.
+
+    Example:
+        >>> import stb_gym
+        >>> stb_gym.Round(stb_gym.ShutTheBox(), players=2, ties="split").solve().seats.round(4).tolist()
+        [0.498, 0.502]
     """
 
     game: Game
