@@ -29,6 +29,7 @@ from scipy import stats
 
 import stb_gym
 from stb_gym.command import main
+from stb_gym.exact import ways_to_shut
 from stb_gym.games import registry
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -219,6 +220,17 @@ def test_strategies(game):
     for name, choose in chosen.items():
         value = stb_gym.evaluate(game, stb_gym.strategy(game, name)).value
         assert value == pytest.approx(float(turn_worth(points, choose)), rel=1e-12), name
+
+
+def test_the_ways_to_the_most_points(pig):
+    def ways(now, throws):
+        """In how many ways exactly so many throws lead to 7 points, of which there are no more."""
+        if throws == 0 or now == 7:
+            return int(throws == 0 and now == 7)
+        return sum(ways(min(now + face, 7), throws - 1) for face in range(2, 7))
+
+    tables = stb_gym.compile_game(pig.Pig(most_points=7))
+    assert [ways(0, throws) for throws in range(6)] == ways_to_shut(tables)[tables.start, :6].tolist()
 
 
 def test_the_approximation_keeps_others_from_beating_it(game):
@@ -537,6 +549,14 @@ def test_a_turn_at_the_terminal(command, monkeypatch):
     assert re.search(r"\nin all +[+-]\d+\.\d\d +-\d+\.\d\d +0\.00\n", shown)
 
 
+def test_a_goal_at_the_terminal(command, monkeypatch):
+    type_lines(monkeypatch, "hold")
+    shown = command("play", "pig", "--seed", "4", "--coach", "--objective", "at-least:20")
+    assert "Pig: try to end with at least 20 points." in shown
+    assert "Coach: 37.55% chance of at least 20 points with perfect play." in shown
+    assert "You wanted at least 20 points." in shown
+
+
 def test_a_round_at_the_terminal(command, monkeypatch):
     type_lines(monkeypatch, *["hold"] * 9)
     shown = command(
@@ -551,7 +571,7 @@ def test_a_round_at_the_terminal(command, monkeypatch):
 
 @pytest.mark.parametrize(
     "words",
-    [["pig.py"], ["-c", "import sys; from stb_gym.command import main; sys.exit(main())", "--import", "pig"]],
+    [["pig.py"], ["-P", "-c", "import sys; from stb_gym.command import main; sys.exit(main())", "--import", "pig"]],
     ids=["the file is a command", "the command finds the file"],
 )
 def test_a_process_of_its_own(words):
@@ -626,6 +646,7 @@ def test_the_book_of_the_tutorial(command, monkeypatch, tmp_path):
     best = f"{float(turn_worth(points, limit=30)):.6f}"
     assert promised_below(line) == [best]
     assert f"| hold-at-20 | {best} | 0.000000 |" in book["strategies.md"]
+    assert re.findall(r"hold-at-\d+ |worst ", book["strategies.md"]) == ["hold-at-20 ", "hold-at-25 ", "worst "]
     assert book["scores.md"].index("| 25 |") < book["scores.md"].index("| 0 |")  # the best score first
     assert "many points" in book["frontier.md"]
     assert not [name for name, text in book.items() if "fewe" in text]

@@ -11,10 +11,10 @@ import pytest
 
 from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, evaluate, solve, strategy
 from stb_gym.book import boxes, contests, frontier, keeps, players, positions, totals
-from stb_gym.book.contents import contents
 from stb_gym.book.boxes import scorings
-from stb_gym.output import Table, column
+from stb_gym.book.contents import contents
 from stb_gym.exact import optimise
+from stb_gym.output import Table, column
 
 BOX, THREES = ShutTheBox(), Threes()
 
@@ -371,10 +371,10 @@ def test_what_the_first_player_keeps():
     for roll in ([1, 1, 1, 1, 1], [3, 3, 1, 2, 2], [3, 1, 2, 4, 6]):
         node = tables.find_node(tables.start, roll)
         row = rows[",".join(map(str, roll))]
-        assert row["record-setter"] == strategy(THREES, "record-setter")[node] + 1
+        assert row["optimal-score"] == strategy(THREES, "optimal-score")[node] + 1
         for after in range(1, 6):
             assert row[f"{after} after"] == solution.policy(Standing(after=after))[node] + 1
-    assert (rows["1,1,1,1,1"]["record-setter"], rows["1,1,1,1,1"]["5 after"]) == (5, 1)
+    assert (rows["1,1,1,1,1"]["optimal-score"], rows["1,1,1,1,1"]["5 after"]) == (5, 1)
     differ = [len(set(row[2:])) > 1 for row in table.rows]
     assert differ == sorted(differ, reverse=True)
 

@@ -184,7 +184,7 @@ def test_a_folder_filled_by_another_meanwhile_is_left_alone(quick, tmp_path):
 
 
 def test_a_book_that_is_killed_leaves_nothing(tmp_path):
-    command = [Path(sys.executable).parent / "stb-gym", "tables", "shut-the-box", "--out", "book"]
+    command = [Path(sys.executable).parent / "stb-gym", "book", "shut-the-box", "--out", "book"]
     writing = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     assert writing.stderr.readline() == "strategies\n"
     assert [path.name[:6] for path in tmp_path.iterdir()] == [".book-"]

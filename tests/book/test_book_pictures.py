@@ -8,8 +8,8 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.book import pictures, players
-from stb_gym.book.contents import PICTURED, contents
+from stb_gym.book import boxes, pictures, players
+from stb_gym.book.contents import contents
 from stb_gym.rounds import TIES
 
 BOX, THREES, ONE_TILE = ShutTheBox(6), Threes(3), ShutTheBox(1)
@@ -71,7 +71,7 @@ def test_boards():
 def test_scores():
     exact, sampled = table_of(BOX, "scores"), table_of(BOX, "scores-sampled")
     [axes] = drawn(BOX, "scores-sampled").axes
-    names = PICTURED[BOX.name]
+    names = boxes.PICTURED
     assert [text.get_text() for text in axes.get_legend().get_texts()] == list(names)
     assert lines(axes) == [
         (values(table, "score"), values(table, name)) for name in names for table in (exact, sampled)
