@@ -1,12 +1,19 @@
-# `make demo` shows the whole of it in two minutes, `make test` runs all tests; both make the environment .venv first.
+# `make demo` shows the whole of it in two minutes, `make check` is what one runs between two edits, `make test` runs all
+# tests; each makes the environment .venv first.
 
 PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo check fast test lint bench clean
 
 demo: .venv/installed
 	$(BIN)/python -m training.demo
+
+check: .venv/installed
+	@$(MAKE) --no-print-directory --jobs=2 lint fast
+
+fast: .venv/installed
+	$(BIN)/python -m pytest -m "not slow" --ignore tests/agents --ignore tests/training
 
 test: .venv/installed
 	$(BIN)/python -m pytest
@@ -28,4 +35,4 @@ bench: .venv/installed
 	@touch $@
 
 clean:
-	rm -rf .venv build dist *.egg-info
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,108 +1,185 @@
-"""The order of the house: imports go one way, the core stays light, and the wheel holds the library alone."""
+"""The order of the house: imports go one way, files stay small, nothing asks which game it is, the wheel is whole."""
 
 import ast
-import re
 import subprocess
 import sys
 import venv
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-ORDER = [
-    {"game", "files", "show", "matching"},
-    {"hand", "variants", "objectives", "matches"},
-    {"shut_the_box", "threes", "turn_arrays"},
-    {"tables"},
-    {"policy", "render", "standings", "turns"},
-    {"solve"},
-    {"evaluate", "strategies", "transitions", "board_values", "certify"},
-    {"lineups", "streaming", "tournaments"},
-    {"rounds"},
-    {"board_tables"},
-    {"coach"},
-    {"dialogue"},
-    {"play"},
-    {"wrappers", "env"},
-    {"vector_env"},
-    {"simulate"},
-    {"book"},
-    {"__init__"},
-    {"box_answers"},
-    {"answers"},
-    {"round_answers"},
-    {"cli"},
-]
+from tests import ROOT
+from tests.house import House, asks_which_game, circle, floors, imported
 
-BOOK_ORDER = [
-    {"table"},
-    {"words", "scorings"},
-    {"positions", "boxes", "totals", "frontier", "players", "contests", "keeps"},
-    {"pictures"},
-    {"contents"},
-    {"write"},
-    {"__init__"},
-]
+FLOORS = 7
+MEAN_IMPORTS = 3.2
+ENTRIES = 12  # at the top of the library
+MODULE_LINES, FUNCTION_LINES, FACE_LINES = 250, 60, 40
+LIBRARY, LABORATORY = "stb_gym", ("agents", "training", "benchmarks")
+GAMES = "stb_gym.games"
+HEAVY = {"torch", "matplotlib", "jinja2", "scipy", "stable_baselines3", "argparse"}
+HOUSE = House(ROOT, (LIBRARY, *LABORATORY), LIBRARY)
 
 
-def imported(path):
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{name.name}" for name in node.names)
-        elif isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
+def test_rooms_stand_on_few_floors_and_in_no_circle():
+    assert circle(HOUSE.rooms) == []
+    by_room = floors(HOUSE.rooms)
+    assert max(by_room.values()) <= FLOORS, by_room
 
 
-def floors(order):
-    return {module: number for number, modules in enumerate(order) for module in modules}
+def test_modules_stand_in_no_circle_and_import_few_others():
+    assert circle(HOUSE.imports) == []
+    assert HOUSE.mean_imports() <= MEAN_IMPORTS
 
 
-@pytest.mark.parametrize(("package", "order"), [("stb_gym", ORDER), ("stb_gym.book", BOOK_ORDER)])
-def test_imports_inside_a_package_go_one_way(package, order):
-    floor = floors(order)
-    files = {path.stem: path for path in ROOT.joinpath(*package.split(".")).glob("*.py")}
-    assert floor.keys() - {"book"} == files.keys()
-    for module, path in files.items():
-        for name in imported(path):
-            below = name.removeprefix(f"{package}.").split(".")[0]
-            if name.startswith(f"{package}.") and below in floor:
-                assert floor[below] < floor[module], f"{module} imports {below}"
-            assert name.split(".")[0] not in ("agents", "training", "tests", "benchmarks")
+def test_the_library_knows_nothing_of_the_laboratory_nor_learners_of_trainings():
+    forbidden = {LIBRARY: {*LABORATORY, "tests"}, "agents": {"training", "benchmarks", "tests"}, "training": {"tests"}}
+    for module, tree in HOUSE.trees.items():
+        roots = {name.split(".")[0] for name, _ in imported(tree)}
+        assert not roots & forbidden.get(module.split(".")[0], {"tests"}), module
 
 
-def test_the_book_imports_what_is_below_it():
-    floor = floors(ORDER)
-    for path in (ROOT / "stb_gym" / "book").glob("*.py"):
-        for name in imported(path):
-            below = name.removeprefix("stb_gym.").split(".")[0]
-            if name.startswith("stb_gym.") and below != "book":
-                assert floor[below] < floor["book"], f"{path.stem} imports {below}"
+def test_the_reference_knows_nothing_of_the_package():
+    for module in ("reference", "reference_rounds", "golden"):
+        names = {name for name, _ in imported(ast.parse((ROOT / "tests" / f"{module}.py").read_text()))}
+        allowed = {"tests", "tests.reference"} if module != "reference" else set()
+        assert {name for name in names if name.split(".")[0] not in sys.stdlib_module_names} <= allowed, module
 
 
-def test_agents_know_nothing_of_training_and_the_reference_nothing_of_the_package():
-    for path in (ROOT / "agents").glob("*.py"):
-        assert not any(name.split(".")[0] in ("training", "tests") for name in imported(path)), path
-    outside = {name.split(".")[0] for name in imported(ROOT / "tests" / "reference.py")}
-    assert outside <= {"collections", "dataclasses", "fractions", "functools", "itertools", "math", "typing"}
+def test_only_tests_of_learners_and_trainings_start_torch():
+    for path in (ROOT / "tests").rglob("*.py"):
+        if path.relative_to(ROOT / "tests").parts[0] not in LABORATORY:
+            roots = {name.split(".")[0] for name, _ in imported(ast.parse(path.read_text()))}
+            assert not roots & {"torch", "stable_baselines3", *LABORATORY}, path
 
 
-@pytest.mark.parametrize("package", ["stb_gym", "stb_gym/book", "agents", "training", "benchmarks"])
-def test_the_docstring_of_a_package_names_its_modules(package):
-    page = ast.get_docstring(ast.parse((ROOT / package / "__init__.py").read_text()))
-    for path in (ROOT / package).glob("*.py"):
-        assert path.stem.startswith("__") or re.search(rf"`\.?{path.stem}`|training\.{path.stem}`", page), path
+def test_files_are_small():
+    assert HOUSE.long_modules(MODULE_LINES) == []
+    assert HOUSE.long_functions(FUNCTION_LINES) == []
+    assert HOUSE.long_faces(FACE_LINES) == []
+    entries = [path.name for path in (ROOT / LIBRARY).iterdir() if path.name != "__pycache__"]
+    assert len(entries) <= ENTRIES, entries
 
 
-@pytest.mark.parametrize("package", ["stb_gym", "stb_gym.book"])
-def test_importing_a_package_loads_nothing_heavy(package):
-    code = f"import sys, {package}; print(*sys.modules)"
+def test_nothing_outside_the_games_asks_which_game_it_is():
+    assert HOUSE.questions(apart_from=GAMES) == []
+
+
+def test_the_docstring_of_a_package_names_its_modules():
+    assert HOUSE.unnamed() == []
+
+
+def test_importing_the_library_loads_nothing_heavy():
+    code = f"import sys, {LIBRARY}; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "numpy" in loaded
-    heavy = {"torch", "matplotlib", "jinja2", "scipy", "stable_baselines3", "argparse", "stb_gym.render"}
-    assert not heavy & set(loaded)
+    assert not HEAVY & set(loaded)
+
+
+# That the checks can fail
+
+
+@pytest.fixture
+def made_up(tmp_path):
+    """A house in which nothing is as it should be."""
+    files = {
+        "lib/__init__.py": '"""Names `low` alone."""\nfrom lib.high import top\n',
+        "lib/low/__init__.py": '"""Names `a` and `b`."""\n' + "\n" * 40,
+        "lib/low/a.py": "import lib.low.b\nimport other.deep\n",
+        "lib/low/b.py": "def f():\n    from . import a\n",
+        "lib/high/__init__.py": '"""Names nothing."""\nfrom ..low import a, b\nfrom lib.low import x, y\n',
+        "lib/high/top.py": "def long():\n" + "    pass\n" * 60 + "\n" * 200,
+        "other/__init__.py": "",
+        "other/deep.py": "from lib.high.top import long\nimport numpy\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return House(tmp_path, ("lib", "other"), "lib")
+
+
+def test_imports_are_found_wherever_they_stand(made_up):
+    assert made_up.imports == {
+        "lib": {"lib.high.top"},
+        "lib.low": set(),
+        "lib.low.a": {"lib.low.b", "other.deep"},
+        "lib.low.b": {"lib.low.a"},
+        "lib.high": {"lib.low.a", "lib.low.b", "lib.low"},
+        "lib.high.top": set(),
+        "other": set(),
+        "other.deep": {"lib.high.top"},
+    }
+    assert made_up.mean_imports() == (1 + 1 + 1 + 3) / 6
+
+
+def test_circles_and_floors_are_found(made_up):
+    assert circle(made_up.imports) == ["lib.low.a", "lib.low.b"]
+    assert made_up.rooms == {
+        "lib.__init__": {"lib.high"},
+        "lib.low": {"other"},
+        "lib.high": {"lib.low"},
+        "other": {"lib.high"},
+    }
+    assert sorted(circle(made_up.rooms)) == ["lib.high", "lib.low", "other"]
+    assert floors({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == {"a": 3, "b": 2, "c": 1}
+
+
+def test_large_and_unnamed_files_are_found(made_up):
+    assert made_up.long_modules(250) == ["lib.high.top"]
+    assert made_up.long_functions(60) == ["lib.high.top.long"]
+    assert made_up.long_functions(61) == []
+    assert made_up.long_faces(40) == ["lib.low"]
+    assert made_up.unnamed() == ["lib.high", "lib.high.top", "other.deep"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "isinstance(game, ShutTheBox)",
+        "isinstance(game, games.Threes | Other)",
+        "type(game) is Threes",
+        "game.name == 'threes'",
+        "tables.game.name in known",
+        "name == 'threes'",
+        "name != ShutTheBox.name",
+        "{Threes.name: 1}",
+        "{'shut-the-box': 1}",
+        "{ShutTheBox: 1}",
+        "hasattr(self.game, 'tiles')",
+        "getattr(game, 'moon', False)",
+        "'keep' in move",
+        "match game:\n    case Threes(): pass",
+        "match name:\n    case 'threes': pass",
+    ],
+)
+def test_questions_are_found(code, tmp_path):
+    assert any(map(asks_which_game, ast.walk(ast.parse(code))))
+    for package in ("lib/games", "lib/other"):
+        (tmp_path / package).mkdir(parents=True)
+        (tmp_path / package / "it.py").write_text(f"\n{code}\n")
+    [found] = House(tmp_path, ("lib",), "lib").questions(apart_from="lib.games")
+    assert found.startswith("lib.other.it:")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "ShutTheBox()",
+        "isinstance(move, dict)",
+        "game.score == 3",
+        "known[game.name]",
+        "3 in moves",
+        "getattr(game, field)",
+    ],
+)
+def test_what_is_no_question_is_not_found(code):
+    assert not any(map(asks_which_game, ast.walk(ast.parse(code))))
+
+
+# The wheel
 
 
 @pytest.fixture(scope="module")
@@ -112,11 +189,8 @@ def wheel(tmp_path_factory):
     source.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         (source / name).write_bytes((ROOT / name).read_bytes())
-    for package in ("stb_gym", "stb_gym/book", "agents", "training", "tests"):
-        (source / package).mkdir()
-        for path in (ROOT / package).iterdir():
-            if path.is_file():
-                (source / package / path.name).write_bytes(path.read_bytes())
+    for package in (LIBRARY, *LABORATORY, "tests"):
+        copytree(ROOT / package, source / package, ignore=ignore_patterns("__pycache__"))
     options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", folder]
     subprocess.run([sys.executable, "-m", "pip", "wheel", *options, source], check=True, cwd=folder)
     [built] = folder.glob("*.whl")
@@ -125,23 +199,24 @@ def wheel(tmp_path_factory):
 
 def test_the_wheel_holds_the_library_alone(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    assert {name.split("/")[0].split("-")[0] for name in names} == {"stb_gym"}
-    modules = {name for name in names if name.startswith("stb_gym/")}
-    files = [path for package in ("stb_gym", "stb_gym/book") for path in (ROOT / package).iterdir() if path.is_file()]
-    assert modules == {path.relative_to(ROOT).as_posix() for path in files}
+    assert {name.split("/")[0].split("-")[0] for name in names} == {LIBRARY}
+    files = [path for path in (ROOT / LIBRARY).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert {path.suffix for path in files} >= {".py", ".j2", ".typed"}
+    assert {name for name in names if name.startswith(f"{LIBRARY}/")} == {p.relative_to(ROOT).as_posix() for p in files}
 
 
 def test_the_wheel_works_from_an_empty_folder_with_gymnasium_and_numpy_alone(wheel, tmp_path):
     """The environment sees the packages that the wheel depends on, linked from here, and no others."""
     venv.create(tmp_path / "env", with_pip=False)
     [packages] = (tmp_path / "env").glob("lib/python*/site-packages")
-    here = Path(sys.modules["numpy"].__file__).parent.parent
+    here = Path(find_spec("numpy").origin).parent.parent
     for name in ("numpy", "numpy.libs", "gymnasium", "cloudpickle", "farama_notifications", "typing_extensions.py"):
         if (here / name).exists():
             (packages / name).symlink_to(here / name)
     zipfile.ZipFile(wheel).extractall(packages)
     code = """
-import gymnasium as gym, stb_gym, pathlib
+from importlib.metadata import entry_points
+import gymnasium as gym, stb_gym
 game = stb_gym.ShutTheBox()
 player = stb_gym.Player(game, stb_gym.solve(game).policy)
 env = gym.make("stb_gym/ShutTheBox-v0", render_mode="rgb_array")
@@ -150,8 +225,8 @@ over = False
 while not over:
     observation, reward, over, _, info = env.step(player(observation))
 print(env.render().shape, info["final_score"])
-from stb_gym.command import main
-main(["simulate", "threes", "--strategy", "random", "--games", "1000", "--json"])
+[command] = entry_points(group="console_scripts", name="stb-gym")
+command.load()(["simulate", "threes", "--strategy", "random", "--games", "1000", "--json"])
 try:
     import torch
 except ModuleNotFoundError:

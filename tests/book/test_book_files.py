@@ -14,6 +14,8 @@ from stb_gym import ShutTheBox, Threes
 from stb_gym.book import write, write_book
 from stb_gym.book.contents import contents
 
+pytestmark = pytest.mark.slow  # for pictures take their time
+
 GAME = ShutTheBox(4)
 
 
@@ -23,6 +25,12 @@ def book(tmp_path_factory):
     made = []
     files = write_book(GAME, folder, progress=made.append)
     return folder, files, made
+
+
+@pytest.fixture
+def no_ink(monkeypatch):
+    """Pictures are made, and written without being drawn."""
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda figure, path, dpi: path.write_bytes(b"\x89PNG"))
 
 
 def bytes_in(folder):
@@ -105,6 +113,7 @@ def test_the_page_works_from_disk(book):
     assert text.count("all are in") == sum(len(contents(GAME)[name].table()) > 25 for name in names)
 
 
+@pytest.mark.usefixtures("no_ink")
 def test_the_same_book_twice(book, tmp_path):
     folder, *_ = book
     write_book(GAME, tmp_path / "again")
@@ -150,6 +159,7 @@ def test_a_folder_that_is_not_empty_is_refused_unless_forced(quick, tmp_path):
     assert [*tmp_path.iterdir()] == [out]
 
 
+@pytest.mark.usefixtures("no_ink")
 def test_a_book_is_replaced_by_that_of_another_game(tmp_path):
     threes = set(write_book(Threes(1), tmp_path / "book"))
     (tmp_path / "book" / "mine.csv").write_text("mine")

@@ -12,6 +12,8 @@ from stb_gym.book import boxes, pictures, players
 from stb_gym.book.contents import contents
 from stb_gym.rounds import TIES
 
+pytestmark = pytest.mark.slow  # for pictures take their time
+
 BOX, THREES, ONE_TILE = ShutTheBox(6), Threes(3), ShutTheBox(1)
 
 

@@ -124,6 +124,7 @@ def edge_of(tables, node, move):
     return edge
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pick", [min, max])
 def test_a_turn_of_shut_the_box_on_a_terminal(pick):
     status, seen = sit_down("shut-the-box", "--seed", "4", types=Careful(pick))
@@ -151,6 +152,7 @@ def test_a_turn_of_threes_on_a_terminal():
     assert seen.endswith(f"You end with {total} point{'s' * (total != 1)}.\n")
 
 
+@pytest.mark.slow
 def test_bad_typing_gets_a_line_that_helps_and_another_try():
     wrong = {
         "": "These are no tiles. ",
@@ -183,6 +185,7 @@ def test_bad_typing_gets_a_line_that_helps_and_another_try():
     assert said[-1].endswith("q\nGoodbye.\n")
 
 
+@pytest.mark.slow
 def test_bad_typing_in_threes_and_bytes_that_are_no_text(monkeypatch, capsys):
     lines = iter(["0", "6", "1 2", "all", "?", "5"])
     seen = talk(monkeypatch, capsys, Round(Threes(), 1), types=lambda seen: next(lines), seed=3)
@@ -196,6 +199,7 @@ def test_bad_typing_in_threes_and_bytes_that_are_no_text(monkeypatch, capsys):
     assert seen.endswith("from 1 to 5. ? shows which they are.\nKeep how many dice? q\nGoodbye.\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("typed", "left"), [(CTRL_D, ""), (b"q\n", "q"), (b"Quit\n", "Quit")])
 def test_leaving_in_the_middle(typed, left):
     status, seen = sit_down("threes", "--against", "random", "--coach", types=in_turn(b"1\n", typed))
@@ -203,6 +207,7 @@ def test_leaving_in_the_middle(typed, left):
     assert seen.endswith(f"\nKeep how many dice? {left}\nGoodbye.\n")
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_with_one_line_and_status_130():
     status, seen = sit_down("shut-the-box", types=in_turn(b"x\n", CTRL_C))
     assert status == 130
@@ -210,6 +215,7 @@ def test_ctrl_c_ends_with_one_line_and_status_130():
     assert "Traceback" not in seen
 
 
+@pytest.mark.slow
 def test_a_pipe_reads_like_a_terminal():
     arguments = ("threes", "--seed", "5", "--against", "threes-only", "--seat", "2", "--coach")
     status, seen = sit_down(*arguments, types=lambda seen: b"1\n")
@@ -218,6 +224,7 @@ def test_a_pipe_reads_like_a_terminal():
     assert piped.stdout == seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seat", [1, 2, 3])
 def test_a_round_on_a_terminal(seat):
     arguments = ["shut-the-box", "--against", "biggest-first", "--against", "random", "--seat", str(seat)]
@@ -263,6 +270,7 @@ def test_bad_arguments_are_one_line_and_status_2(capsys):
         assert printed.err.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["{} </dev/null", "{} <&-"])
 def test_who_cannot_type_is_bid_goodbye(shell):
     command = shell.format(f"{COMMAND} play threes --seed 1")
@@ -271,6 +279,7 @@ def test_who_cannot_type_is_bid_goodbye(shell):
     assert done.stdout.endswith("Goodbye.\n")
 
 
+@pytest.mark.slow
 def test_a_terminal_without_frames_for_the_tiles_shows_their_numbers():
     environment = os.environ | {"PYTHONIOENCODING": "latin-1"}
     command = [COMMAND, "play", "shut-the-box", "--seed", "1"]
@@ -671,6 +680,7 @@ def test_a_turn_without_arrays_goes_and_is_told_like_one_with_them(game, objecti
         assert told[0] == told[1]
 
 
+@pytest.mark.slow
 def test_a_box_too_large_for_arrays_is_played_alone(monkeypatch):
     status, seen = sit_down(
         "shut-the-box", "--tiles", "18", "--dice", "4", "--seed", "1", "--coach", types=Careful(max)
