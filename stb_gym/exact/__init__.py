@@ -2,7 +2,7 @@
 
 - `tables`: a game as arrays, which everything below reads; `compiling` makes them.
 - `objectives`, `values`, `solution`: perfect play; `certificate`: it is proved in fractions.
-- `policies`, `evaluation`: what a policy is, and its exact distance from perfect play; `strategies`: how people play.
+- `policies`, `evaluation`: what a policy is, and its exact distance from perfect play; `scripted`: strategies by name.
 - `boards`: perfect play of boxes too large for arrays; `board_values`: its values, in memory or in a file.
 """
 
@@ -14,7 +14,7 @@ from stb_gym.exact.evaluation import Evaluation, Mistake, expected, expected_vis
 from stb_gym.exact.objectives import Goal, Objective, objective_of
 from stb_gym.exact.policies import Agent, Player, Policy, edge_weights, load_policy, node_of, policy_from, save_policy
 from stb_gym.exact.solution import Solution, evaluate, solve
-from stb_gym.exact.strategies import (
+from stb_gym.exact.scripted import (
     ROUND_STRATEGIES, Standing, approximation, chance_to_beat, strategies, strategy, ways_to_shut,
 )  # fmt: skip
 from stb_gym.exact.tables import Level, TurnTables

@@ -1,9 +1,9 @@
 """Play in a terminal, alone or in a round, with a coach who separates luck from mistakes.
 
 - `turns`: a turn throw by throw, in words; `dialogue`: the person's turn.
-- `coach`: what luck and choices were worth; `play`: a whole game.
+- `coach`: what luck and choices were worth; `playing`: a whole game.
 """
 
-from stb_gym.terminal.play import play, play_alone
+from stb_gym.terminal.playing import play, play_alone
 
 __all__ = ["play", "play_alone"]
