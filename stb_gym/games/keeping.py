@@ -34,7 +34,7 @@ def kept(mebibytes: int) -> Callable[[Callable[P, R]], Kept[P, R]]:
     """Keep the results of a function of hashable arguments, and forget those not asked for longest.
 
     The last result is kept whatever its size. Arrays that a result makes of itself later on, such as a
-    `cached_property`, count from the next new result on.
+    `cached_property`, count once an eighth of the results are new: while there are few, from the next new one on.
 
     Args:
         mebibytes: how much the arrays of all results may take.
@@ -51,24 +51,34 @@ def kept(mebibytes: int) -> Callable[[Callable[P, R]], Kept[P, R]]:
 
     def decorate(function: Callable[P, R]) -> Kept[P, R]:
         results: OrderedDict[Any, R] = OrderedDict()
+        sizes: dict[Any, int] = {}
+        new = 0  # results made since all were measured
         lock = RLock()
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            nonlocal new
             key = (*args, *sorted(kwargs.items()))
             with lock:
                 if key in results:
                     results.move_to_end(key)
                     return results[key]
                 made = results[key] = function(*args, **kwargs)
-                sizes = {each: array_bytes(result) for each, result in results.items()}
+                sizes[key], new = array_bytes(made), new + 1
+                if 8 * new >= len(results):  # to measure thousands for each new one would take longer than to make it
+                    sizes.update((each, array_bytes(result)) for each, result in results.items())
+                    new = 0
                 total = sum(sizes.values())
                 while total > mebibytes * MEBIBYTE and len(results) > 1:
                     oldest, _ = results.popitem(last=False)
-                    total -= sizes[oldest]
+                    total -= sizes.pop(oldest)
                 return made
 
-        call.cache_clear = results.clear  # type: ignore[attr-defined]
+        def clear() -> None:
+            results.clear()
+            sizes.clear()
+
+        call.cache_clear = clear  # type: ignore[attr-defined]
         call.cache_bytes = lambda: sum(map(array_bytes, results.values()))  # type: ignore[attr-defined]
         return cast(Kept[P, R], call)
 
