@@ -25,7 +25,9 @@ from stb_gym.exact import (
     compile_game, evaluate, load_board_values, load_policy, policy_from, save_policy, solve, solve_boards, strategies,
     strategy,
 )  # fmt: skip
-from stb_gym.games import GAMES, VARIANTS, Edges, Game, ShutTheBox, Threes, Variant, Words, rolls, rule
+from stb_gym.games import (
+    GAMES, VARIANTS, Edges, Game, IntArray, Moves, RuleOfThumb, ShutTheBox, Threes, Variant, Words, rolls, rule,
+)  # fmt: skip
 from stb_gym.measure import Simulation, simulate
 from stb_gym.rounds import (
     BestResponse, Outcome, Round, RoundEvaluation, RoundSolution, Tournament, match, tournament,
@@ -35,11 +37,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ENVIRONMENTS", "GAMES", "VARIANTS", "BestResponse", "BoardValues", "Certificate", "Edges", "Evaluation", "Game",
-    "MaskInObservation", "Mistake", "Objective", "Outcome", "Player", "Policy", "Round", "RoundEvaluation",
-    "RoundSolution", "ShutTheBox", "Simulation", "Solution", "Standing", "Threes", "Tournament", "TurnEnv",
-    "TurnTables", "TurnVectorEnv", "Variant", "Words", "certify", "compile_game", "environment_of", "evaluate",
-    "game_of_environment", "load_board_values", "load_policy", "match", "policy_from", "register_game", "rolls", "rule",
-    "save_policy", "simulate", "solve", "solve_boards", "strategies", "strategy", "tournament",
+    "IntArray", "MaskInObservation", "Mistake", "Moves", "Objective", "Outcome", "Player", "Policy", "Round",
+    "RoundEvaluation", "RoundSolution", "RuleOfThumb", "ShutTheBox", "Simulation", "Solution", "Standing", "Threes",
+    "Tournament", "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant", "Words", "certify", "compile_game",
+    "environment_of", "evaluate", "game_of_environment", "load_board_values", "load_policy", "match", "policy_from",
+    "register_game", "rolls", "rule", "save_policy", "simulate", "solve", "solve_boards", "strategies", "strategy",
+    "tournament",
 ]  # fmt: skip
 
 register_known()

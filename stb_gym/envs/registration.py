@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import gymnasium as gym
 
+from stb_gym.exact import COMMON
 from stb_gym.games import GAMES, Entry, Game, RuleOfThumb, Variant, Words, check_choice, enter, entry_of, make_game
 
 NAMESPACE = "stb_gym"
@@ -51,15 +52,25 @@ def register_game(
         See `docs/your_own_game.md`, which registers Pig in one file.
     """
     entry = Entry(rules, words, rules_of_thumb or {}, variants or {}, environments, chapter)
+    for name in entry.rules_of_thumb:
+        if name in COMMON:
+            raise ValueError(f"the strategy {name} is every game's: call the rule of thumb something else")
+    for identity in ids_of(entry):
+        if ENVIRONMENTS.get(identity, Environment(rules, {})).rules.name != rules.name:
+            raise ValueError(f"{identity} is the id of an environment of {ENVIRONMENTS[identity].rules.name}")
     enter(entry)
     register_environments(entry)
 
 
+def ids_of(entry: Entry) -> dict[str, Mapping[str, Any]]:
+    """The ids of a game's environments, and the arguments of each."""
+    named = {f"{entry.rules.__name__}-v0": {}} if entry.environments is None else entry.environments
+    return {f"{NAMESPACE}/{name}": arguments for name, arguments in named.items()}
+
+
 def register_environments(entry: Entry) -> None:
     """Register the environments of a game with Gymnasium."""
-    named = {f"{entry.rules.__name__}-v0": {}} if entry.environments is None else entry.environments
-    for name, arguments in named.items():
-        identity = f"{NAMESPACE}/{name}"
+    for identity, arguments in ids_of(entry).items():
         ENVIRONMENTS[identity] = Environment(entry.rules, arguments)
         gym.registry.pop(identity, None)  # a game that is registered again, as in a notebook
         gym.register(

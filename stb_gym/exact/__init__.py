@@ -15,16 +15,16 @@ from stb_gym.exact.objectives import Goal, Objective, objective_of
 from stb_gym.exact.policies import Agent, Player, Policy, edge_weights, load_policy, node_of, policy_from, save_policy
 from stb_gym.exact.solution import Solution, evaluate, solve
 from stb_gym.exact.scripted import (
-    ROUND_STRATEGIES, Standing, approximation, chance_to_beat, strategies, strategy, ways_to_shut,
+    COMMON, ROUND_STRATEGIES, Standing, approximation, chance_to_beat, strategies, strategy, ways_to_shut,
 )  # fmt: skip
 from stb_gym.exact.tables import Level, TurnTables
 from stb_gym.exact.values import TIE, Values, advantages, optimal_edges, optimise
 
 __all__ = [
-    "ROUND_STRATEGIES", "TIE", "Agent", "BoardValues", "Certificate", "Evaluation", "Goal", "Level", "Mistake",
-    "Objective", "Player", "Policy", "Solution", "Standing", "TurnTables", "Values", "advantages", "approximation",
-    "certify", "chance_to_beat", "check_bellman", "compile_game", "edge_weights", "evaluate", "expected",
-    "expected_visits", "fits", "load_board_values", "load_policy", "node_of", "objective_of", "open_board_values",
-    "optimal_edges", "optimise", "policy_from", "save_policy", "score_chances", "solve", "solve_boards", "strategies",
-    "strategy", "value_text", "ways_to_shut",
+    "COMMON", "ROUND_STRATEGIES", "TIE", "Agent", "BoardValues", "Certificate", "Evaluation", "Goal", "Level",
+    "Mistake", "Objective", "Player", "Policy", "Solution", "Standing", "TurnTables", "Values", "advantages",
+    "approximation", "certify", "chance_to_beat", "check_bellman", "compile_game", "edge_weights", "evaluate",
+    "expected", "expected_visits", "fits", "load_board_values", "load_policy", "node_of", "objective_of",
+    "open_board_values", "optimal_edges", "optimise", "policy_from", "save_policy", "score_chances", "solve",
+    "solve_boards", "strategies", "strategy", "value_text", "ways_to_shut",
 ]  # fmt: skip

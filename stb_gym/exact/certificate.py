@@ -212,7 +212,9 @@ def _after(
     game: Game, held: list[int], dice: int, levels: Mapping[State, int]
 ) -> defaultdict[tuple[int, int], list[State]]:
     """The states that legal moves lead to, by the place in `held` and the roll where they are legal."""
-    after = defaultdict(list)
+    after: defaultdict[tuple[int, int], list[State]] = defaultdict(list)
+    if dice == 0:
+        return after
     edges = game.edges(np.array(held), dice)
     columns = (edges.state, edges.roll, edges.next_held, edges.next_dice)
     for place, roll, next_held, next_dice in zip(*(column.tolist() for column in columns), strict=True):

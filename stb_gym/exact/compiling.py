@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact.tables import Level, TurnTables
-from stb_gym.games import Game, IntArray, Rolls, kept, rolls, words_of
+from stb_gym.games import Edges, Game, IntArray, Rolls, kept, rolls, words_of
 
 LARGEST_TABLE = 2**24  # nodes or edges: 128 MiB for each array of them
 CHUNK = 2**22  # (state, action) pairs the rules look at in one call
@@ -26,14 +26,12 @@ def compile_game(game: Game) -> TurnTables:
         (512, 5622, 62)
 
     Raises:
-        ValueError: if the arrays would be larger than LARGEST_TABLE, or if the rules break their contract (moves out
-            of order, a move to no state or to one that is not of a lower level), naming the first offender.
+        ValueError: if the arrays would be larger than LARGEST_TABLE, or if the rules break their contract (states named
+            twice, points that are no integers, moves out of order, a move to no state or to one that is not of a lower
+            level), naming the first offender.
     """
     _check_size(game, "edges", game.most_edges())
-    held, dice = game.states()
-    level = game.level(held, dice)
-    order = np.lexsort((held, dice, level))
-    held, dice, level = held[order], dice[order], level[order]
+    held, dice, level = _states(game)
     rolls_of = {d: rolls(game, d) for d in sorted(set(dice.tolist()))}
     rolls_at = np.array([len(rolls_of[d].counts) for d in dice.tolist()])
     node_start = np.append(0, np.cumsum(rolls_at))
@@ -48,14 +46,16 @@ def compile_game(game: Game) -> TurnTables:
     by_code = np.argsort(code)
     next_code = next_held * (game.dice + 1) + next_dice
     edge_next = by_code[np.minimum(np.searchsorted(code, next_code, sorter=by_code), len(code) - 1)]
-    start_held, start_dice = game.start()
+    start = np.flatnonzero((held == game.start()[0]) & (dice == game.start()[1]))
+    if not start.size:
+        raise ValueError(f"{game} starts with {game.start()}, which is none of its states")
     tables = TurnTables(
         game=game,
         levels=tuple(_level(block, node_start, edge_start, rolls_of[int(dice[block.start])]) for block in blocks),
-        start=int(np.flatnonzero((held == start_held) & (dice == start_dice))[0]),
+        start=int(start[0]),
         held=held,
         dice=dice,
-        final_score=game.final_score(held),
+        final_score=_final_score(game, held),
         node_start=node_start,
         node_state=np.repeat(np.arange(len(held)), rolls_at),
         node_probability=np.concatenate([rolls_of[d].counts / game.faces**d for d in dice.tolist()]),
@@ -66,10 +66,38 @@ def compile_game(game: Game) -> TurnTables:
     )
     edge_state = tables.node_state[edge_node]
     place = edge_node * tables.actions + edge_action
+    if edge_action.size and not (edge_action.min() >= 0 and edge_action.max() < tables.actions):
+        raise ValueError(f"actions of {game} must be from 0 to {tables.actions - 1}, as many as its moves")
     _check_edges(tables, "is not in order", np.diff(place, prepend=-1) <= 0)
     _check_edges(tables, "leads to no state", (held[edge_next] != next_held) | (dice[edge_next] != next_dice))
     _check_edges(tables, "leads to a state that is not of a lower level", level[edge_next] >= level[edge_state])
     return tables
+
+
+def _states(game: Game) -> tuple[IntArray, IntArray, IntArray]:
+    """[S] what is held, the dice and the level of every state, sorted by level."""
+    held, dice = (np.asarray(column, np.int64) for column in game.states())
+    if held.shape != dice.shape or held.ndim != 1 or not held.size:
+        raise ValueError(f"states of {game} must be two arrays [S], not of shapes {held.shape} and {dice.shape}")
+    if dice.min() < 0 or dice.max() > game.dice:
+        raise ValueError(f"states of {game} must throw 0 to {game.dice} dice, as many as the first throw has")
+    level = np.asarray(game.level(held, dice), np.int64)
+    order = np.lexsort((held, dice, level))
+    again = np.flatnonzero((np.diff(held[order]) == 0) & (np.diff(dice[order]) == 0))
+    if again.size:
+        state = int(order[again[0]])
+        raise ValueError(f"{game} names the state {words_of(game).state(int(held[state]), int(dice[state]))} twice")
+    return held[order], dice[order], level[order]
+
+
+def _final_score(game: Game, held: IntArray) -> IntArray:
+    final_score = np.asarray(game.final_score(held))
+    if final_score.shape != held.shape or final_score.dtype.kind not in "iu":
+        raise ValueError(
+            f"final_score of {game} must give an integer for each of {len(held)} states, not {final_score.dtype} of "
+            f"shape {final_score.shape}"
+        )
+    return final_score.astype(np.int64)
 
 
 def _edges(
@@ -79,8 +107,11 @@ def _edges(
     parts = []
     rows = max(1, CHUNK // len(game.moves))
     for block in blocks:
+        if dice[block.start] == 0:
+            continue
         for first in range(block.start, block.stop, rows):
             edges = game.edges(held[first : min(first + rows, block.stop)], int(dice[block.start]))
+            edges = Edges(*(np.asarray(column, np.int64) for column in edges))
             parts.append((node_start[first + edges.state] + edges.roll, edges.action, edges.next_held, edges.next_dice))
     node, action, next_held, next_dice = (np.concatenate(column) for column in zip(*parts, strict=True))
     return node, action, next_held, next_dice

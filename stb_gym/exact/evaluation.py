@@ -122,7 +122,7 @@ class Evaluation:
     def shut_probability(self) -> float:
         """The chance of the game's perfect score (0 in Shut the Box and Threes) or a better one."""
         sign, perfect = self.tables.game.sign, self.tables.game.perfect_score
-        return sum(chance for score, chance in self.score_distribution.items() if sign * score >= sign * perfect)
+        return sum((p for score, p in self.score_distribution.items() if sign * score >= sign * perfect), 0.0)
 
     @cached_property
     def mean_throws(self) -> float:

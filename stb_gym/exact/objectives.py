@@ -21,7 +21,7 @@ class Objective:
         name: what it is called.
         utility: from final scores [S] to their utilities [S], more is better.
         unit: what values are counted in.
-        sign: value = sign x utility: points are counted as such where fewer are better.
+        sign: value = sign x utility; -1 for points where fewer are better, so that they are counted as such.
         target: of the objectives that are the chance to reach a score, that score.
 
     Example:

@@ -45,7 +45,7 @@ def random(tables: TurnTables) -> Policy:
 
 
 def most_ways(tables: TurnTables) -> Policy:
-    """Leave the board from which there are the most ways to shut the box, all numbers of throws together."""
+    """Make the move after which there are the most ways to the perfect score, all numbers of throws together."""
     ways = tables.after_edges(ways_to_shut(tables).sum(axis=1))
     return tables.lowest_actions(ways == tables.spread(tables.reduce(np.maximum, ways)))
 

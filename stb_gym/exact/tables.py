@@ -25,6 +25,8 @@ class RowIndex:
         self.table = table
         self._keys = self._as_bytes(table)
         self._order = np.argsort(self._keys)
+        if (self._keys[self._order][1:] == self._keys[self._order][:-1]).any():
+            raise ValueError("rows must be distinct: what the player sees at two nodes is the same")
 
     @staticmethod
     def _as_bytes(rows: NDArray[np.uint8]) -> NDArray[Any]:
@@ -56,8 +58,7 @@ class Level(NamedTuple):
 
     def reduce(self, operation: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
         """[L, *K] an operation such as `np.maximum` over the level's edges [e, *K] of every live node."""
-        reduced: NDArray[Any] = operation.reduceat(values, self.first_edge)
-        return reduced
+        return operation.reduceat(values, self.first_edge)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +133,13 @@ class TurnTables:
 
     @cached_property
     def observation(self) -> NDArray[np.uint8]:
-        """[N, O] what the player sees at each node; rows are distinct."""
+        """[N, O] what the player sees at each node; a ValueError if the rules show something else than they promise."""
         seen = [self.game.observe(self.held[at.states], int(self.dice[at.states.start])) for at in self.levels]
-        return np.concatenate([block.reshape(-1, block.shape[-1]) for block in seen])
+        high = np.asarray(self.game.observation_high)
+        rows = np.concatenate([np.asarray(block).reshape(-1, np.shape(block)[-1]) for block in seen])
+        if rows.dtype != np.uint8 or rows.shape != (self.nodes, *high.shape) or (rows > high).any():
+            raise ValueError(f"observations of {self.game} must be uint8 [B, R, {len(high)}], at most observation_high")
+        return rows
 
     @cached_property
     def observation_index(self) -> RowIndex:
@@ -149,8 +154,7 @@ class TurnTables:
     def legal(self, nodes: IntArray | slice = slice(None)) -> NDArray[np.bool_]:
         """[M, A] True where the action is legal, for the given nodes (all of them by default)."""
         chosen = np.arange(self.nodes)[nodes]
-        mask = np.zeros((len(chosen), self.actions), np.bool_)
-        count = self.edge_start[chosen + 1] - self.edge_start[chosen]
+        mask, count = np.zeros((len(chosen), self.actions), np.bool_), self.choices[chosen]
         row = np.repeat(np.arange(len(chosen)), count)
         edge = np.arange(len(row)) + np.repeat(self.edge_start[chosen] - np.cumsum(count) + count, count)
         mask[row, self.edge_action[edge]] = True
@@ -178,8 +182,7 @@ class TurnTables:
 
     def reduce(self, operation: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
         """[D, *K] an operation such as `np.maximum` over the edges [E, *K] of every node that has a legal action."""
-        reduced: NDArray[Any] = operation.reduceat(values, self.edge_start[self.decisions])
-        return reduced
+        return operation.reduceat(values, self.edge_start[self.decisions])
 
     def sum_at_nodes(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """[N] the sum over the edges [E] of every node, 0 where there is none."""
@@ -212,8 +215,7 @@ class TurnTables:
     def node_roll(self, node: int) -> NDArray[np.uint8]:
         """What the rules see of the roll at a node."""
         state = self.node_state[node]
-        shown: NDArray[np.uint8] = rolls(self.game, int(self.dice[state])).shown[node - self.node_start[state]]
-        return shown
+        return rolls(self.game, int(self.dice[state])).shown[node - self.node_start[state]]
 
     def describe_node(self, node: int) -> str:
         """A node in words."""

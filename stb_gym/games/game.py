@@ -24,7 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.fields import rules_in_words
+from stb_gym.games.fields import check_rules, rules_in_words
 from stb_gym.games.keeping import kept
 
 IntArray = NDArray[np.integer[Any]]
@@ -97,7 +97,7 @@ class Game(ABC):
     Attributes:
         name: what the commands call the game: small letters, digits and hyphens.
         more_is_better: True if more points are better, False (by default) if fewer are.
-        dice: dice of the first throw.
+        dice: dice of the first throw, and the most that are ever thrown.
         faces: faces of every die, numbered from 1.
     """
 
@@ -107,6 +107,10 @@ class Game(ABC):
     faces: int
 
     __repr__ = rules_in_words
+
+    def __post_init__(self) -> None:
+        """Check the fields whose allowed values are known."""
+        check_rules(self)
 
     @property
     def sign(self) -> int:
@@ -137,7 +141,11 @@ class Game(ABC):
 
     @abstractmethod
     def edges(self, held: IntArray, dice: int) -> Edges:
-        """Every legal move from states `held` [B] with `dice` dice in hand, on every roll."""
+        """Every legal move from states `held` [B] with `dice` dice in hand, 1 or more, on every roll.
+
+        A turn that ends at a node without a move has the score of its state, as it was before the throw. If the throw
+        itself changes the score, as a 1 does that loses everything, let it leave one move, to the state that counts.
+        """
 
     @abstractmethod
     def final_score(self, held: IntArray) -> IntArray:
@@ -150,7 +158,10 @@ class Game(ABC):
 
     @abstractmethod
     def observe(self, held: IntArray, dice: int) -> NDArray[np.uint8]:
-        """[B, R, O] what the player sees at states `held` [B] with `dice` dice, for each of their rolls."""
+        """[B, R, O] what the player sees at states `held` [B] with `dice` dice, for each of their rolls.
+
+        Observations of different nodes differ; numbers are from 0 to 255.
+        """
 
     def roll_of(self, throws: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """[T, k] what the rules see of throws [T, dice]: by default the dice in ascending order."""

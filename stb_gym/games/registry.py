@@ -48,9 +48,14 @@ def enter(entry: Entry) -> None:
     name = getattr(rules, "name", None)
     if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
         raise ValueError(f"the name of a game has small letters, digits and hyphens only, unlike {name!r}")
+    if not rules.__dataclass_params__.frozen:
+        raise ValueError(f"rules must be a frozen dataclass, for what is made of a game is kept by them: {rules!r}")
     known = GAMES.get(name, rules)
-    if known is not rules and known.__qualname__ != rules.__qualname__:  # made anew, as in a notebook, it may be
-        raise ValueError(f"there is a game {name} already: {known.__qualname__}")
+    if (known.__module__, known.__qualname__) != (
+        rules.__module__,
+        rules.__qualname__,
+    ):  # a class made anew is the same
+        raise ValueError(f"there is a game {name} already: {known.__module__}.{known.__qualname__}")
     GAMES[name] = rules
     _ENTRIES[rules] = entry
 

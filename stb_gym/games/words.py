@@ -25,7 +25,7 @@ class Where(NamedTuple):
     Attributes:
         words: what it says.
         sample: a value as a person might type it.
-        listed: True if the value is a list of integers, False if it is one.
+        listed: True if the value is a list of integers even where it has only one.
         flag: the name of its flag, where that is not the word itself.
     """
 

@@ -28,7 +28,7 @@ LARGEST_BLOCK = 2**22  # edges x standings that are worked on at once
 class Seat(NamedTuple):
     """What a seat's play amounts to: chances [Z, T] of its final scores and expected throws [Z], by standing.
 
-    Both are 0 at standings that the seat cannot meet. Where it need not play, it counts as having the most points.
+    Both are 0 at standings that the seat cannot meet. Where it need not play, it counts as having the worst score.
     """
 
     chances: NDArray[np.float64]

@@ -47,7 +47,7 @@ class Round:
         game: the rules of each turn.
         players: how many play, 1 to 100.
         ties: "all-win": every tied player wins; "split": they share one win; "nobody": a tie wins for no one.
-        shut_wins: a final score of 0 wins at once; nobody plays after it.
+        shut_wins: the perfect score (0 in Shut the Box and Threes) wins at once; nobody plays after it.
         may_stop: the last player stops as soon as ahead. Needs a game whose points only get better during a turn;
             hence it cannot change who wins, and only saves throws.
 
@@ -177,7 +177,7 @@ class Round:
         """A seat's play; `weights` says what it does at standings [B]: [E, B], or [E, 1] if the same."""
         tables, standings = self.tables, self.standings
         chances, throws = np.zeros(standings.after.shape), np.zeros(len(standings.lead))
-        chances[standings.over, -1] = 1  # who need not play any more loses, as with the most points
+        chances[standings.over, -1] = 1  # who need not play any more loses, as with the worst score
         score, throwing = tables.score_index[tables.node_state, None], tables.dice[tables.node_state, None] > 0
         for block in blocks(tables, standings, seat):
             visits = expected_visits(tables, weights(block))

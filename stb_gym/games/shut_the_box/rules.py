@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.fields import check_choice, check_integer, check_rules, make_game, own_rules, rule
+from stb_gym.games.fields import check_choice, check_integer, make_game, own_rules, rule
 from stb_gym.games.game import Boards, Edges, Game, IntArray, rolls
 from stb_gym.games.shut_the_box.hand import ONE_DIE, Hand
 from stb_gym.games.shut_the_box.matching import BY_SUM, MATCHES, board_of, in_order, match_table, sets_to_shut
@@ -84,7 +84,7 @@ class ShutTheBox(Game):
     name: ClassVar[str] = "shut-the-box"
 
     def __post_init__(self) -> None:
-        check_rules(self)
+        super().__post_init__()
         if self.score == "digits" and self.tiles > MOST_DIGITS:
             raise ValueError(f"score digits is for at most {MOST_DIGITS} tiles, not {self.tiles}")
         object.__setattr__(self, "open", known_tiles(self.open, self.tiles))
@@ -191,8 +191,6 @@ class ShutTheBox(Game):
         }
 
     def edges(self, held: IntArray, dice: int) -> Edges:
-        if dice == 0:
-            return Edges(*np.zeros((5, 0), np.int64))
         roll, chosen, takes, first, later = self._matches[dice]
         may = np.where(held[:, None] == self.start()[0], first, later)
         state, match = np.nonzero((held[:, None] & takes == takes) & (may > 0))

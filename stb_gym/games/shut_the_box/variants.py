@@ -55,7 +55,7 @@ def known_tiles(opened: Any, tiles: int) -> str | tuple[int, ...]:
         opened = next((word for word in OPEN if start_tiles(word, tiles) == listed), listed)
     if not start_tiles(opened, tiles):
         raise ValueError(f"open {opened} leaves none of {tiles} tiles open")
-    return opened  # type: ignore[no-any-return]
+    return opened
 
 
 def start_tiles(opened: str | tuple[int, ...], tiles: int) -> tuple[int, ...]:

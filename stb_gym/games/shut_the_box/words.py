@@ -20,7 +20,7 @@ class BoxWords(Words[ShutTheBox]):
 
     positions = {  # noqa: RUF012 (a ClassVar of `Words`)
         "open": Where("open tiles (default those of the start)", "1,4,5,8"),
-        "roll": Where("sum of the dice, or the dice", "9|3,4"),
+        "roll": Where("sum of the dice, or the dice", "9|3,4", listed=False),
         "dice": Where("how many dice were thrown", "K", listed=False, flag="dice-in-hand"),
     }
     prompt = "Shut which tiles? "

@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.fields import check_rules, rule
+from stb_gym.games.fields import rule
 from stb_gym.games.game import Edges, Game, IntArray, rolls
 
 MOON = -1  # the score of a turn that begins with nothing but the highest face, where that is a win
@@ -46,9 +46,6 @@ class Threes(Game):
     )
 
     name: ClassVar[str] = "threes"
-
-    def __post_init__(self) -> None:
-        check_rules(self)
 
     @cached_property
     def moves(self) -> tuple[int, ...]:
