@@ -34,7 +34,7 @@ def next_state(tables, node, action):
 def check_end(env, node, reward, score):
     state = env.transitions.tables.node_state[node]
     assert score == env.transitions.tables.final_score[state]
-    assert reward == {"score": -score, "shut": float(score == 0)}[env.objective]
+    assert reward == {"score": -score, "shut": float(score == 0)}[env.objective.name]
 
 
 @pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)

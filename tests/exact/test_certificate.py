@@ -211,7 +211,7 @@ class Broken(Threes):
 
 @pytest.mark.parametrize("to_nowhere", [True, False])
 def test_moves_that_do_not_descend_are_refused(to_nowhere):
-    message = "^a move at 0 points, 1 die left, roll 1 leads to no state of a lower level$"
+    message = "^a move at held 0, 1 die, roll 1 leads to no state of a lower level$"
     with pytest.raises(ValueError, match=message):
         check_bellman(Broken(dice=2, to_nowhere=to_nowhere), "score", *exact_values(Threes(dice=2)))
 

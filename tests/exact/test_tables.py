@@ -132,11 +132,11 @@ class Broken(Threes):
         ("order", "is not in order"),
         ("nowhere", "leads to no state"),
         ("dice", "leads to no state"),
-        ("level", "that is not of a lower level"),
+        ("level", "leads to a state that is not of a lower level"),
     ],
 )
 def test_rules_that_break_their_contract_are_refused_by_name(fault, message):
-    with pytest.raises(ValueError, match=f"move .* dice left, roll .*{message}"):
+    with pytest.raises(ValueError, match=rf"^move .*1.* at held \d, 2 dice, roll \d,\d {message}$"):
         compile_game(Broken(dice=3, fault=fault))
 
 

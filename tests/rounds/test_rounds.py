@@ -8,11 +8,12 @@ import pytest
 
 from stb_gym import Outcome, Round, ShutTheBox, Standing, Threes, compile_game, evaluate, match, strategy
 from stb_gym.rounds import TIES, Standings, lineups
-from stb_gym.exact import approximation, chance_to_beat
+from stb_gym.exact import approximation, chance_to_beat, optimise
 from tests import golden, reference_rounds
 from tests.twins import choice, in_our_words, moves_at, nodes_of, ours, roll_at, throwing_states, twin
 
 NINE, FIVE_DICE = ShutTheBox(), Threes()
+TWO_TILES = ShutTheBox(tiles=2, dice=1, faces=3)
 RULES = [(ours(other), *rules) for other, *rules in golden.ROUNDS]
 LINE_UPS = [(ours(other), *rules) for other, *rules in golden.LINE_UPS]
 
@@ -135,7 +136,8 @@ def test_losses_are_either_nothing_or_far_above_the_tolerance(game, players):
     tables, solution = compile_game(game), Round(game, players).solve()
     for after, reply in enumerate(solution.replies):
         for index in solution.evaluation.standings.met_by(players - 1 - after):
-            state, node = reply.turn(solution.evaluation.standings.standing(int(index), after))
+            [utility] = reply.utility(np.array([index]))
+            state, node = optimise(tables, utility[tables.score_index])
             best = node[tables.edge_node]
             share = 1 - (state[tables.edge_next] / np.where(best > 0, best, 1))[best > 0]
             assert not ((share > 1e-13) & (share < 1e-8)).any()
@@ -310,7 +312,7 @@ def test_a_match_is_all_ways_of_its_rounds():
         (lambda: Round(NINE, 0), "players must be an integer from 1 to 100, not 0"),
         (lambda: Round(NINE, 101), "players must be an integer from 1 to 100, not 101"),
         (lambda: Round(NINE, 2, "both"), "unknown ties 'both': allowed are all-win, split, nobody"),
-        (lambda: Round(FIVE_DICE, 2, may_stop=True), "may_stop needs a game whose points only fall during a turn"),
+        (lambda: Round(FIVE_DICE, 2, may_stop=True), "may_stop needs a game whose points only get better during a turn; in threes they get worse"),
         (lambda: Round(NINE, 3).evaluate(["random"]), "a round of 3 players needs as many strategies, not 1"),
         (lambda: Round(NINE, 1).evaluate(["threes-only"]), "unknown strategy of shut-the-box 'threes-only'"),
         (lambda: Round(NINE, 2).best_response(2, ["random"] * 2), "seat must be an integer from 0 to 1, not 2"),
@@ -330,7 +332,7 @@ def test_a_match_is_all_ways_of_its_rounds():
         (lambda: Round(NINE).policy("approximation", Standing(46, 1)), "lead must be an integer from 0 to 45, not 46"),
         (lambda: Round(NINE, 1).policy(lambda tables, standing: [[1], [1, 2]], Standing()), "the strategy asked at"),
         (lambda: Round(NINE).solve().policy(Standing(after=2)), "players after must be an integer from 0 to 1, not 2"),
-        (lambda: Round(NINE, shut_wins=True).solve().policy(Standing(0, 1)), "lead must be an integer from 1 to 45"),
+        (lambda: Round(NINE, shut_wins=True).solve().policy(Standing(0, 1)), "a lead of 0 ends the round: nobody plays after it"),
     ],
 )
 def test_what_is_not_allowed_is_said_in_a_line(make, message):
@@ -341,7 +343,8 @@ def test_what_is_not_allowed_is_said_in_a_line(make, message):
 
 @pytest.mark.parametrize("ties", TIES)
 def test_standings_are_found_where_they_are(ties):
-    standings = Standings(scores=np.arange(4), players=4, ties=ties, shut_wins=False)
+    standings = Standings(compile_game(TWO_TILES), players=4, ties=ties, shut_wins=False)
+    assert standings.scores.tolist() == [0, 1, 2, 3]
     for seat in range(4):
         for index in standings.met_by(seat).tolist():
             assert standings.find(standings.standing(index, 3 - seat)) == index
