@@ -12,9 +12,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from stb_gym import ShutTheBox
-from stb_gym.board_values import tile_places
-from stb_gym.game import IntArray, rolls
-from stb_gym.streaming import FloatArray, solve_boards
+from stb_gym.exact.board_values import places_of
+from stb_gym.exact.boards import FloatArray, solve_boards
+from stb_gym.games import IntArray, rolls
 
 TILES = 30
 PREFIXES = range(2, 9)
@@ -163,7 +163,7 @@ def small_table() -> str:
         game, prefix = ShutTheBox(tiles=tiles, dice=dice), prefix_of(side, tiles, count)
         utility, messages = solve_in_shards(game, prefix)
         whole = solve_boards(game).utility
-        places = tile_places(game.start_tiles, whole.shape[1])
+        places = places_of(game.start_tiles, whole.shape[1])
         parts = [places.pop(tile) for tile in prefix], places.values()
         error = abs(utility - whole.take(np.add.outer(*map(subset_sums, parts)))).max()
         numbers = len(messages), sum(map(len, messages.values())), total(cost_of(tiles, dice, prefix)[1])
