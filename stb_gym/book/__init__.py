@@ -2,10 +2,10 @@
 
 Every table is made by a function that anybody can call, and every picture is drawn from tables. In the order to read:
 
-- `words`: states, rolls and moves in words; `scorings`: what a turn is counted in; `chapters`: what is of one game.
+- `words`: states, rolls and moves in words; `chapters`: what is of one game, such as what a turn is counted in.
 - `positions`: the nodes of any game, and where strategies go wrong; `frontier`: good points against the perfect score.
 - `players`: the strategies; `contests`: rounds of several players; `pictures`: what these look like.
-- `boxes`: the chapter of Shut the Box; `totals`: that of Threes, with `keeps`: what the players of its rounds keep.
+- `boxes`: the chapter of Shut the Box; `totals`: that of Threes.
 - `contents`: the pages of a book; `write`: writes them into a folder.
 
 Any game has a book. A game with more to tell is registered with the name of a module, its chapter, which is imported
@@ -19,8 +19,7 @@ when a book is made. A chapter may define any of these names; what it leaves out
 Drawing and writing need matplotlib and jinja2 (`pip install 'stb-gym[tables]'`), which are not loaded before.
 """
 
-from stb_gym.book.chapters import Page
-from stb_gym.book.scorings import Scoring
+from stb_gym.book.chapters import Page, Scoring
 from stb_gym.book.write import write_book
 
 __all__ = ["Page", "Scoring", "write_book"]

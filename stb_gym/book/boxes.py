@@ -9,10 +9,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from stb_gym.book.chapters import Page
+from stb_gym.book.chapters import Page, Scoring
 from stb_gym.book.pictures import grid, values
 from stb_gym.book.positions import least_loss
-from stb_gym.book.scorings import Scoring
 from stb_gym.book.words import every_state, moves_in_words, where
 from stb_gym.exact import compile_game, edge_weights, expected, solve, strategy, ways_to_shut
 from stb_gym.games import ShutTheBox

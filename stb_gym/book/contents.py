@@ -1,27 +1,24 @@
 """What the book of a game holds: its tables and pictures, in the order of its pages."""
 
-from collections.abc import Mapping
 from functools import partial
 
 from matplotlib.figure import Figure
 
 from stb_gym.book import contests, frontier, pictures, players, positions
 from stb_gym.book.chapters import Chapter, Page, chapter_of
-from stb_gym.exact import strategies
 from stb_gym.games import Game
-from stb_gym.output import Style, Table, styles_of
+from stb_gym.output import Table
 
 
 def contents(game: Game) -> dict[str, Page]:
     """The pages of the book of a game, by name. Where a game is too small for a table, that has no rows."""
     chapter = chapter_of(game)
-    # A strategy looks the same in all pictures; those that are drawn as lines choose first.
-    styles = styles_of(dict.fromkeys([*chapter.pictured, *strategies(game)]))
-    lines = {name: styles[name] for name in chapter.pictured}
-    return {**_strategies(game, lines), **chapter.pages, **_positions(game, chapter, styles), **_rounds(game)}
+    return {**_strategies(game, chapter), **chapter.pages, **_positions(game, chapter), **_rounds(game)}
 
 
-def _strategies(game: Game, lines: Mapping[str, Style]) -> dict[str, Page]:
+def _strategies(game: Game, chapter: Chapter) -> dict[str, Page]:
+    lines = {name: chapter.styles[name] for name in chapter.pictured}
+
     def both(sampled: Table) -> Figure:
         return pictures.scores(players.scores(game), sampled, lines)
 
@@ -32,7 +29,7 @@ def _strategies(game: Game, lines: Mapping[str, Style]) -> dict[str, Page]:
     }
 
 
-def _positions(game: Game, chapter: Chapter, styles: Mapping[str, Style]) -> dict[str, Page]:
+def _positions(game: Game, chapter: Chapter) -> dict[str, Page]:
     names = chapter.rules_of_thumb
     pages = {"openings": Page(partial(positions.openings, game))}
     for scoring in chapter.scorings:
@@ -41,11 +38,11 @@ def _positions(game: Game, chapter: Chapter, styles: Mapping[str, Style]) -> dic
     for name in names:
         by_cost = partial(positions.departures, game, name, by="cost")
         pages[f"departures-{name}"] = Page(partial(positions.departures, game, name))
-        picture = partial(pictures.mistakes, name=name, colour=styles[name].colour)
+        picture = partial(pictures.mistakes, name=name, colour=chapter.styles[name].colour)
         pages[f"departures-{name}-by-cost"] = Page(by_cost, picture)
 
     def with_strategies(corners: Table) -> Figure:
-        return pictures.frontier(corners, players.strategies(game), styles)
+        return pictures.frontier(corners, players.strategies(game), chapter.styles)
 
     pages["frontier"] = Page(partial(frontier.frontier, game), with_strategies)
     pages["where-they-part"] = Page(partial(frontier.where_they_part, game))

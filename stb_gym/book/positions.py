@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.book.scorings import Scoring
+from stb_gym.book.chapters import Scoring
 from stb_gym.book.words import every_roll, moves_in_words, perfect_score, where
 from stb_gym.exact import Solution, advantages, compile_game, edge_weights, evaluate, optimal_edges, solve, strategy
 from stb_gym.games import Game, words_of

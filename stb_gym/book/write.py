@@ -45,8 +45,8 @@ def write_book(
         The names of the files, index.html last.
 
     Raises:
-        ValueError: if `out` is no folder, or one that is not empty, if jinja2 or matplotlib is missing, or if the
-            chapter of the game cannot be imported.
+        ValueError: if `out` is no folder, or one that is not empty, if jinja2 or matplotlib is missing, or if there
+            is something wrong with the chapter of the game.
     """
     try:
         import jinja2

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, evaluate, solve, strategy
-from stb_gym.book import boxes, contests, frontier, keeps, players, positions, totals
+from stb_gym.book import boxes, contests, frontier, players, positions, totals
 from stb_gym.book.boxes import scorings
 from stb_gym.book.contents import contents
 from stb_gym.exact import optimise
@@ -399,7 +399,7 @@ def test_unusual_keeps():
     assert (5, None) in asked
     assert not any(after == 0 and lead is None for after, lead in asked)
     assert not any(after == 5 and lead is not None for after, lead in asked)
-    assert len(keeps.unusual_keeps(Threes(1))) == 0
+    assert len(totals.unusual_keeps(Threes(1))) == 0
 
 
 def test_the_counting_rule_is_told_of_the_sizes_that_the_rules_allow():
@@ -413,4 +413,4 @@ def test_leads_and_scores_in_tables_are_those_of_the_game():
     assert contests.winning(game, 2).columns["score"].values == [0, 1, 3, 13]
     assert players.scores(game).columns["score"].values == [0, 1, 13]  # no roll of two dice leaves the 3 alone
     assert {*players.sampled_scores(game, 200).columns["score"].values} <= {0, 1, 13}
-    assert [row[0] for row in keeps.unusual_keeps(Threes(dice=2, moon=True), 2).rows]
+    assert [row[0] for row in totals.unusual_keeps(Threes(dice=2, moon=True), 2).rows]

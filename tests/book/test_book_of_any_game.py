@@ -161,6 +161,17 @@ def test_a_chapter_that_is_not_there_is_named():
         contents(GAME)
 
 
+def test_a_strategy_of_a_chapter_that_is_not_there_is_named(monkeypatch):
+    module = ModuleType("a_chapter")
+    monkeypatch.setitem(sys.modules, "a_chapter", module)
+    enter(Entry(Most, chapter="a_chapter"))
+    for name in ("RULES_OF_THUMB", "PICTURED"):
+        monkeypatch.setattr(module, name, ("worst", "lowest"), raising=False)
+        with pytest.raises(ValueError, match=r"^unknown strategy 'lowest': allowed are random, .*optimal-score"):
+            contents(GAME)
+        monkeypatch.delattr(module, name)
+
+
 @pytest.mark.parametrize(("game", "module"), [(ShutTheBox(4), boxes), (Threes(2), totals)], ids=["box", "threes"])
 def test_the_chapters_of_the_package(game, module):
     chapter = chapter_of(game)
