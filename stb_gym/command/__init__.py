@@ -1,13 +1,22 @@
 """The command `stb-gym`. Every command is a question, a dataclass whose fields are its flags, and a typed answer.
 
-- `flags`: flags from the fields of dataclasses; `answers`: what every answer is, for JSON and for people.
-- `solving`, `evaluating`, `advising`, `contests`, `variants`, `playing`, `writing`: the questions, by subject.
-- `main`: the command itself.
+- `questions`, `answers`: what every question and every answer is; `flags`: flags from the fields of dataclasses.
+- `solving`, `evaluating`, `advising`, `listing`, `contests`, `playing`, `writing`: the questions, by subject.
+- `program`: the command itself.
 
-Python can ask the same without a command line: `solving.Solve(objective="shut").answer(game).value`.
+Python can ask the same without a command line: `Solve(objective="shut").answer(game).value`.
 """
 
-from stb_gym.command.flags import add_rules, rules_from
-from stb_gym.command.main import main
+from stb_gym.command.advising import Advise
+from stb_gym.command.contests import EvaluateMatch, EvaluateRound, EvaluateTournament
+from stb_gym.command.evaluating import Evaluate, Simulate
+from stb_gym.command.listing import ListStrategies, ListVariants
+from stb_gym.command.playing import Play
+from stb_gym.command.program import main
+from stb_gym.command.solving import Certify, Solve
+from stb_gym.command.writing import WriteBook
 
-__all__ = ["add_rules", "main", "rules_from"]
+__all__ = [
+    "Advise", "Certify", "Evaluate", "EvaluateMatch", "EvaluateRound", "EvaluateTournament", "ListStrategies",
+    "ListVariants", "Play", "Simulate", "Solve", "WriteBook", "main",
+]  # fmt: skip

@@ -6,10 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from stb_gym.command.answers import Answer
-from stb_gym.command.flags import flag
-from stb_gym.command.solving import OBJECTIVE, OBJECTIVE_WORDS, known_boards
-from stb_gym.exact import solve
+from stb_gym.command.answers import TurnAnswer, table
+from stb_gym.command.questions import Question, Tell, flag, silent
+from stb_gym.command.solving import OBJECTIVE, OBJECTIVE_WORDS, perfect_play
 from stb_gym.games import Game, legal_moves, words_of
 from stb_gym.output import Column, Table
 
@@ -17,7 +16,7 @@ VALUES_WORDS = "look values up in a file that stb-gym solve --out saved"
 
 
 @dataclass(frozen=True)
-class Advise:
+class Advise(Question):
     """Every legal move at a position, best first."""
 
     name: ClassVar[str] = "advise"
@@ -26,7 +25,7 @@ class Advise:
     objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
     values: str | None = flag(None, VALUES_WORDS, "FILE")
 
-    def answer(self, game: Game) -> "Advised":
+    def answer(self, game: Game, tell: Tell = silent) -> "AdviseAnswer":
         """Rank the moves.
 
         Example:
@@ -37,8 +36,8 @@ class Advise:
         words = words_of(game)
         held, dice, roll = words.locate(self.where)
         if roll is None:
-            raise ValueError("what was thrown is missing: name the roll")
-        known = known_boards(game, self.objective, self.values) or solve(game, self.objective)
+            raise ValueError("what was thrown is missing: give the roll")
+        known = perfect_play(game, self.objective, self.values, tell)
         sign, end = known.objective.sign, known.worth(held, 0)
         worth = {move: known.worth(move.held, move.dice) for move in legal_moves(game, held, dice, roll)}
         best = max(worth.values(), default=end)
@@ -51,36 +50,28 @@ class Advise:
             for move in sorted(worth, key=lambda move: -worth[move])
         ]
         node = words.node(held, dice, np.asarray(roll))
-        return Advised(game=game, objective=known.objective, node=node, value=sign * best + 0.0, moves=moves)
+        return AdviseAnswer(game=game, objective=known.objective, node=node, value=sign * best + 0.0, moves=moves)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Advised(Answer):
+class AdviseAnswer(TurnAnswer):
     """A node, what it is worth, and its moves with the value and the regret of each, best first."""
 
     node: str
     value: float
     moves: list[dict[str, Any]]
 
-    @property
-    def heading(self) -> str:
+    def heading(self) -> list[str]:
         """The game, the objective and the node."""
-        return f"{super().heading}\n{self.node}"
+        return [*super().heading(), self.node]
 
     def parts(self) -> Iterable[str | Table]:
         """A row for every move."""
         if not self.moves:
             yield f"no legal move: the turn ends, worth {self.in_unit(self.value)}"
             return
-        assert self.game is not None
         words = words_of(self.game)
         named = [{key: m[key] for key in m if key not in ("value", "regret")} for m in self.moves]
-        yield Table(
-            "",
-            "",
-            {
-                "move": Column("", [words.move_in_words(move) for move in named]),
-                "value": Column(self.in_unit, [move["value"] for move in self.moves]),
-                "regret": Column(self.in_unit, [move["regret"] for move in self.moves]),
-            },
-        )
+        columns = {"move": Column("", [words.move_in_words(move) for move in named])}
+        numbers = {key: Column(self.in_unit, [m[key] for m in self.moves]) for key in ("value", "regret")}
+        yield table(columns | numbers)

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import MISSING, dataclass
 from typing import Any, ClassVar
 
-from stb_gym.command.answers import Answer
-from stb_gym.command.flags import flag, names
+from stb_gym.command.answers import GameAnswer, table
+from stb_gym.command.questions import Question, Tell, flag, names, silent
 from stb_gym.exact import Policy, load_policy
 from stb_gym.games import Game
 from stb_gym.output import Column, Table
@@ -22,8 +22,30 @@ def player(game: Game, name: str) -> str | Policy:
     return load_policy(name, game) if name.endswith(".npz") else name
 
 
+@dataclass(frozen=True, kw_only=True)
+class ContestAnswer(GameAnswer):
+    """An answer about players of a round; for its rules see `stb_gym.Round`."""
+
+    players: int
+    ties: str
+    shut_wins: bool
+    may_stop: bool
+    strategies: tuple[str, ...]
+
+    def heading(self) -> list[str]:
+        """The game and the rules of the round."""
+        options = {"the perfect score wins at once": self.shut_wins, "the last may stop": self.may_stop}
+        said = [words for words, chosen in options.items() if chosen]
+        return [*super().heading(), ", ".join([f"{self.players} players", f"ties {self.ties}", *said])]
+
+
+def about(rules: Round) -> dict[str, Any]:
+    """The fields of an answer that say the rules of a round."""
+    return {name: getattr(rules, name) for name in ("game", "players", "ties", "shut_wins", "may_stop")}
+
+
 @dataclass(frozen=True)
-class AskRound:
+class EvaluateRound(Question):
     """The equilibrium of a round of several players, or the exact chances of a line-up of strategies."""
 
     name: ClassVar[str] = "round"
@@ -34,8 +56,14 @@ class AskRound:
     shut_wins: bool = flag(False, SHUT_WINS_WORDS)
     may_stop: bool = flag(False, MAY_STOP_WORDS)
 
-    def answer(self, game: Game) -> "RoundAnswer":
-        """Solve the round, or evaluate the line-up."""
+    def answer(self, game: Game, tell: Tell = silent) -> "RoundAnswer":
+        """Solve the round, or evaluate the line-up.
+
+        Example:
+            >>> import stb_gym
+            >>> [round(wins, 4) for wins in EvaluateRound(ties="split").answer(stb_gym.ShutTheBox()).seats]
+            [0.498, 0.502]
+        """
         players = self.players if self.players is not None else len(self.strategies) or 2
         rules = Round(game, players, self.ties, self.shut_wins, self.may_stop)
         lineup = self.strategies or ("optimal",) * players
@@ -43,8 +71,7 @@ class AskRound:
         leads = rules.tables.scores.tolist()
         gains = [found.best_response(seat).gain for seat in range(players)] if self.strategies else None
         return RoundAnswer(
-            game=game,
-            of=rules,
+            **about(rules),
             strategies=lineup,
             seats=found.seats.tolist(),
             throws=found.throws.tolist(),
@@ -55,32 +82,9 @@ class AskRound:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfRound(Answer):
-    """An answer about a round."""
-
-    of: Round
-
-    def to_json(self) -> dict[str, Any]:
-        """The rules of the round by name, beside those of the game."""
-        about = super().to_json()
-        del about["of"]
-        return about | {name: getattr(self.of, name) for name in ("players", "ties", "shut_wins", "may_stop")}
-
-    @property
-    def heading(self) -> str:
-        """The game and the rules of the round."""
-        options = [words for named, words in ROUND_WORDS.items() if getattr(self.of, named)]
-        return f"{super().heading}\n" + ", ".join([f"{self.of.players} players", f"ties {self.of.ties}", *options])
-
-
-ROUND_WORDS = {"shut_wins": "the perfect score wins at once", "may_stop": "the last may stop"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class RoundAnswer(OfRound):
+class RoundAnswer(ContestAnswer):
     """What every seat wins, the chance that a lead is not beaten and, of a line-up, what best responses gain."""
 
-    strategies: tuple[str, ...]
     seats: list[float]
     throws: list[float]
     survival: dict[int, list[float]]
@@ -97,20 +101,20 @@ class RoundAnswer(OfRound):
         }
         if self.best_response_gains is not None:
             columns["could gain"] = Column(".4%", self.best_response_gains)
-        yield Table("", "", columns)
+        yield table(columns)
         if self.exploitability is not None:
             yield f"exploitability {self.exploitability:.4%}, the sum of what each seat could gain alone"
-        yield "chance that a lead is not beaten"
+        yield "chance that a lead is not beaten, by the number of players who come after"
         after = {
             f"{players} after": Column(".2%", [chances[players] for chances in self.survival.values()])
             for players in range(len(self.seats))
         }
-        yield Table("", "", {"lead": Column("d", list(self.survival)), **after})
+        yield table({"lead": Column("d", list(self.survival)), **after})
 
 
 @dataclass(frozen=True)
-class AskMatch:
-    """Win, loss and tie of the first of two players: of one round, and of a match of several."""
+class EvaluateMatch(Question):
+    """How often the first of two players wins, loses and ties, in one round and in a match of several."""
 
     name: ClassVar[str] = "match"
 
@@ -120,50 +124,37 @@ class AskMatch:
     shut_wins: bool = flag(False, SHUT_WINS_WORDS)
     may_stop: bool = flag(False, MAY_STOP_WORDS)
 
-    def answer(self, game: Game) -> "MatchAnswer":
+    def answer(self, game: Game, tell: Tell = silent) -> "MatchAnswer":
         """Evaluate a round and the match."""
         rules = Round(game, 2, self.ties, self.shut_wins, self.may_stop)
         one = rules.evaluate([player(game, name) for name in self.strategies]).outcome
-        whole = match(one, self.rounds)
-        return MatchAnswer(
-            game=game, of=rules, strategies=self.strategies, rounds=self.rounds, one_round=one, match=whole
-        )
+        of_many = match(one, self.rounds)
+        return MatchAnswer(**about(rules), strategies=self.strategies, rounds=self.rounds, round=one, match=of_many)
 
 
 @dataclass(frozen=True, kw_only=True)
-class MatchAnswer(OfRound):
-    """How a round and a match end for the first of two players."""
+class MatchAnswer(ContestAnswer):
+    """How one round and a match end for the first of two players."""
 
-    strategies: tuple[str, ...]
     rounds: int
-    one_round: Outcome
+    round: Outcome
     match: Outcome
 
-    def to_json(self) -> dict[str, Any]:
-        """The outcomes as "round" and "match"."""
-        about = super().to_json()
-        del about["one_round"]
-        return {**about, "round": self.one_round._asdict(), "match": self.match._asdict()}
-
-    @property
-    def heading(self) -> str:
+    def heading(self) -> list[str]:
         """The game, the rules of the round and the players."""
-        return f"{super().heading}\n{self.strategies[0]} first, against {self.strategies[1]}"
+        first, second = self.strategies
+        return [*super().heading(), f"{first} first, against {second}"]
 
     def parts(self) -> Iterable[str | Table]:
         """A row for one round and one for the match."""
-        outcomes = (self.one_round, self.match)
         which = Column("", ["one round", f"a match of {self.rounds} rounds"])
-        yield Table(
-            "",
-            "",
-            {"": which, **{how: Column(".4%", [getattr(each, how) for each in outcomes]) for how in Outcome._fields}},
-        )
+        ends = {how: Column(".4%", [getattr(self.round, how), getattr(self.match, how)]) for how in Outcome._fields}
+        yield table({"": which, **ends})
 
 
 @dataclass(frozen=True)
-class AskTournament:
-    """What each of several players wins of a tournament of many rounds, by their strategies."""
+class EvaluateTournament(Question):
+    """What each of several strategies wins of a tournament of many rounds."""
 
     name: ClassVar[str] = "tournament"
 
@@ -172,7 +163,7 @@ class AskTournament:
     limit: int | None = flag(None, "points: by default 100, or 45 for out-at", "N", int)
     ties: str = flag("split", TIES_WORDS, "|".join(TIES))
 
-    def answer(self, game: Game) -> "TournamentAnswer":
+    def answer(self, game: Game, tell: Tell = silent) -> "TournamentAnswer":
         """Evaluate the tournament."""
         players = [player(game, name) for name in self.strategies]
         ended = tournament(game, players, self.ends, self.limit, self.ties)
@@ -190,7 +181,7 @@ class AskTournament:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TournamentAnswer(Answer):
+class TournamentAnswer(GameAnswer):
     """What every player wins of a tournament, and how many rounds it takes; see `stb_gym.Tournament`."""
 
     strategies: tuple[str, ...]
@@ -202,12 +193,11 @@ class TournamentAnswer(Answer):
     mean_rounds: float
     rounds: list[float]
 
-    @property
-    def heading(self) -> str:
+    def heading(self) -> list[str]:
         """The game and the rules of the tournament."""
-        return f"{super().heading}\n{self.ends} {self.limit}: {self.words}; ties {self.ties}"
+        return [*super().heading(), f"{self.ends} {self.limit}, ties {self.ties}", self.words]
 
     def parts(self) -> Iterable[str | Table]:
         """A row for every player."""
-        yield Table("", "", {"player": Column("", list(self.strategies)), "wins": Column(".4%", self.wins)})
-        yield f"mean rounds {self.mean_rounds:.4f}"
+        yield table({"player": Column("", list(self.strategies)), "wins": Column(".4%", self.wins)})
+        yield f"{self.mean_rounds:.4f} rounds in the mean"

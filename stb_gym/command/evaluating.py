@@ -1,17 +1,17 @@
-"""How good strategies and saved policies are: `stb-gym evaluate`, `stb-gym simulate` and `stb-gym strategies`."""
+"""How good a strategy or a saved policy is: `stb-gym evaluate` and `stb-gym simulate`."""
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from stb_gym.command.answers import Answer, facts
-from stb_gym.command.flags import flag
+from stb_gym.command.answers import TurnAnswer, facts, table
+from stb_gym.command.questions import Question, Tell, flag, silent
 from stb_gym.command.solving import OBJECTIVE, OBJECTIVE_WORDS
-from stb_gym.exact import Evaluation, Policy, load_policy, objective_of, solve, strategies, strategy
-from stb_gym.games import GAMES, ILLEGAL, Game, words_of
+from stb_gym.exact import Evaluation, Policy, load_policy, objective_of, solve, strategy
+from stb_gym.games import ILLEGAL, Game, words_of
 from stb_gym.measure import simulate
-from stb_gym.output import Column, Progress, Table
+from stb_gym.output import Column, Table
 
 STRATEGY_WORDS = "a strategy by name: see stb-gym strategies GAME"
 POLICY_WORDS = "a policy saved by stb_gym.save_policy"
@@ -25,12 +25,12 @@ def policy_of(game: Game, strategy_name: str | None, file: str | None, illegal: 
         ValueError: unless there is exactly one of them, and as `strategy` and `load_policy` do.
     """
     if (strategy_name is None) == (file is None):
-        raise ValueError("say who plays: one of --strategy NAME and --policy FILE")
+        raise ValueError("one of strategy and policy is needed, and only one of them")
     return strategy(game, strategy_name) if strategy_name is not None else load_policy(str(file), game, illegal)
 
 
 @dataclass(frozen=True)
-class Evaluate:
+class Evaluate(Question):
     """Evaluate a strategy or a saved policy exactly."""
 
     name: ClassVar[str] = "evaluate"
@@ -44,7 +44,7 @@ class Evaluate:
         "|".join(ILLEGAL),
     )
 
-    def answer(self, game: Game) -> "Evaluated":
+    def answer(self, game: Game, tell: Tell = silent) -> "EvaluateAnswer":
         """Evaluate a policy.
 
         Example:
@@ -55,27 +55,31 @@ class Evaluate:
         policy = policy_of(game, self.strategy, self.policy, self.illegal)
         evaluation = solve(game, self.objective).evaluate(policy, self.illegal)
         named = self.strategy or str(self.policy)
-        return Evaluated(game=game, objective=evaluation.optimum.objective, policy=named, evaluation=evaluation)
+        return EvaluateAnswer(game=game, objective=evaluation.optimum.objective, policy=named, evaluation=evaluation)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluated(Answer):
-    """A policy and its `stb_gym.Evaluation`."""
+class PolicyAnswer(TurnAnswer):
+    """An answer about a policy: the name of its strategy, or its file."""
 
     policy: str
+
+    def heading(self) -> list[str]:
+        """The game, the objective and the policy."""
+        return [*super().heading(), f"policy {self.policy}"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateAnswer(PolicyAnswer):
+    """A policy and its `stb_gym.Evaluation`."""
+
     evaluation: Evaluation
 
-    def to_json(self) -> dict[str, Any]:
+    def entries(self) -> dict[str, Any]:
         """The numbers of the evaluation, the chances of the scores, and the dearest mistakes."""
-        about = {**super().to_json(), **self.evaluation.summary()}
-        del about["evaluation"]
         scores = {str(score): chance for score, chance in self.evaluation.score_distribution.items()}
-        return {**about, "score_distribution": scores, "mistakes": mistakes(self.evaluation, MISTAKES)}
-
-    @property
-    def heading(self) -> str:
-        """The game, the objective and the policy."""
-        return f"{super().heading}\npolicy {self.policy}"
+        found = {**self.evaluation.summary(), "score_distribution": scores}
+        return {"policy": self.policy, **found, "mistakes": mistakes(self.evaluation, MISTAKES)}
 
     def parts(self) -> Iterable[str | Table]:
         """The numbers, the dearest mistakes, and the chances of the scores."""
@@ -93,7 +97,7 @@ class Evaluated(Answer):
         if found.mistakes(1):
             yield mistake_table(found, MISTAKES)
         scores = found.score_distribution
-        yield Table("", "", {"score": Column("d", list(scores)), "chance": Column(".4%", list(scores.values()))})
+        yield table({"score": Column("d", list(scores)), "chance": Column(".4%", list(scores.values()))})
 
 
 def mistakes(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]:
@@ -116,20 +120,18 @@ def mistake_table(evaluation: Evaluation, limit: int) -> Table:
     """The dearest mistakes of a policy: visits per turn, the value lost at each, and what that costs a turn."""
     words, found = words_of(evaluation.tables.game), mistakes(evaluation, limit)
     plays = ["an illegal action" if m["plays"] is None else words.move_in_words(m["plays"]) for m in found]
-    return Table(
-        "",
-        "",
+    return table(
         {
             "dearest mistakes": Column("", [m["node"] for m in found]),
             "plays": Column("", plays),
             "best": Column("", [words.move_in_words(m["best"]) for m in found]),
             **{name: Column(".5f", [m[name] for m in found]) for name in ("visits", "loss", "cost")},
-        },
+        }
     )
 
 
 @dataclass(frozen=True)
-class Simulate:
+class Simulate(Question):
     """Play sampled games and compare their mean with the exact value."""
 
     name: ClassVar[str] = "simulate"
@@ -140,12 +142,13 @@ class Simulate:
     games: int = flag(100_000, "how many games", "N", int)
     seed: int | None = flag(None, "same seed, same games", "S", int)
 
-    def answer(self, game: Game) -> "Simulated":
+    def answer(self, game: Game, tell: Tell = silent) -> "SimulateAnswer":
         """Play the games."""
         policy = policy_of(game, self.strategy, self.policy)
-        with Progress("games played", self.games) as progress:
-            played = simulate(game, policy, self.games, self.seed, self.objective, progress.tell)
-        return Simulated(
+        played = simulate(
+            game, policy, self.games, self.seed, self.objective, lambda done: tell(done, self.games, note="games")
+        )
+        return SimulateAnswer(
             game=game,
             objective=objective_of(game, self.objective),
             policy=self.strategy or str(self.policy),
@@ -159,10 +162,9 @@ class Simulate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Simulated(Answer):
+class SimulateAnswer(PolicyAnswer):
     """The mean of sampled games beside the exact value; `z` is their difference in standard errors, if finite."""
 
-    policy: str
     games: int
     seed: int | None
     mean: float
@@ -170,14 +172,9 @@ class Simulated(Answer):
     exact: float
     z: float | None
 
-    def to_json(self) -> dict[str, Any]:
+    def entries(self) -> dict[str, Any]:
         """All of it, the seed and `z` even where there is none."""
-        return {**super().to_json(), "seed": self.seed, "z": self.z}
-
-    @property
-    def heading(self) -> str:
-        """The game, the objective and the policy."""
-        return f"{super().heading}\npolicy {self.policy}"
+        return {**super().entries(), "seed": self.seed, "z": self.z}
 
     def parts(self) -> Iterable[str | Table]:
         """The mean and the exact value."""
@@ -187,70 +184,3 @@ class Simulated(Answer):
             ("exact", self.in_unit(self.exact)),
             ("z", "none" if self.z is None else f"{self.z:.3f}"),
         )
-
-
-@dataclass(frozen=True)
-class Strategies:
-    """The named strategies and, for a game, what they are worth."""
-
-    name: ClassVar[str] = "strategies"
-
-    objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
-
-    def answer(self, game: Game | None) -> "StrategyList | StrategiesWorth":
-        """The strategies of a game, evaluated; without one those of all games."""
-        if game is None:
-            objective_of(next(iter(GAMES.values()))(), self.objective)
-            return StrategyList(strategies={name: dict(strategies(rules())) for name, rules in GAMES.items()})
-        best = solve(game, self.objective)
-        worth = {name: best.evaluate(strategy(game, name)) for name in strategies(game)}
-        return StrategiesWorth(game=game, objective=best.objective, evaluations=worth)
-
-
-@dataclass(frozen=True, kw_only=True)
-class StrategyList(Answer):
-    """How the strategies of every game play, in a line each."""
-
-    strategies: dict[str, dict[str, str]]
-
-    def parts(self) -> Iterable[str | Table]:
-        """A table for every game."""
-        for game, plays in self.strategies.items():
-            yield Table.from_rows([game, "how it plays"], list(plays.items()))
-
-
-@dataclass(frozen=True, kw_only=True)
-class StrategiesWorth(Answer):
-    """The strategies of a game by name, evaluated."""
-
-    evaluations: dict[str, Evaluation]
-
-    def to_json(self) -> dict[str, Any]:
-        """A row for every strategy."""
-        assert self.game is not None
-        about, plays = super().to_json(), strategies(self.game)
-        del about["evaluations"]
-        rows = [
-            {"name": name, "plays": plays[name], **{key: getattr(found, key) for key in WORTH}}
-            for name, found in self.evaluations.items()
-        ]
-        return {**about, "strategies": rows}
-
-    def parts(self) -> Iterable[str | Table]:
-        """A row for every strategy."""
-        assert self.game is not None
-        found, plays = self.evaluations.values(), strategies(self.game)
-        yield Table(
-            "",
-            "",
-            {
-                "strategy": Column("", list(self.evaluations)),
-                "value": Column(self.in_unit, [each.value for each in found]),
-                "regret": Column(self.in_unit, [each.regret for each in found]),
-                "chance to shut": Column(".4%", [each.shut_probability for each in found]),
-                "how it plays": Column("", [plays[name] for name in self.evaluations]),
-            },
-        )
-
-
-WORTH = ("value", "regret", "shut_probability")

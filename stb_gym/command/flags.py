@@ -1,58 +1,17 @@
-"""Flags of the command line, made from the fields of dataclasses: the rules of games, and the questions of commands."""
+"""Flags of the command line, made from the fields of questions, of rules, and from the words that name positions."""
 
 import argparse
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, field, fields
-from typing import Any, NamedTuple, get_args
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, Field, fields
+from typing import Any, get_args
 
-from stb_gym.games import GAMES, Rule, check_choice, check_names, entry_of, positions_of, rules_of
+from stb_gym.command.questions import Flag, Question
+from stb_gym.games import GAMES, Game, Rule, Where, check_choice, check_names, entry_of, positions_of, rules_of
 
-RULE, WHERE = "rule_", "where_"  # begin the names under which the parser keeps rules and positions
-
-
-class Flag(NamedTuple):
-    """What is known of a field of a question.
-
-    Attributes:
-        words: what it says, in a line.
-        sample: a value as a person might type it, for the help.
-        kind: makes the value of what is typed.
-        repeated: True if the flag may be given several times, once for each value.
-        position: True for the words that name a position, which depend on the game.
-    """
-
-    words: str
-    sample: str | None = None
-    kind: Callable[[str], Any] = str
-    repeated: bool = False
-    position: bool = False
+RULE, WHERE = "rule ", "where "  # begin the names under which the parser keeps rules and parts of positions
 
 
-def flag(default: Any, words: str, sample: str | None = None, kind: Callable[[str], Any] = str, **known: bool) -> Any:
-    """A field of a question; without a default (`MISSING`) its flag is required."""
-    metadata = {"flag": Flag(words, sample, kind, **known)}
-    if default is MISSING:
-        return field(metadata=metadata)
-    if isinstance(default, dict):
-        return field(default_factory=dict, metadata=metadata)
-    return field(default=default, metadata=metadata)
-
-
-def names(text: str) -> tuple[str, ...]:
-    """Names separated by commas."""
-    return tuple(text.split(","))
-
-
-def numbers(text: str) -> Any:
-    """One integer, or a list of them separated by commas."""
-    listed = [int(number) for number in text.split(",")] if text else []
-    return listed[0] if len(listed) == 1 else listed
-
-
-names.__name__, numbers.__name__ = "list of names", "list of numbers"  # argparse names the type in its messages
-
-
-def add_flags(parser: argparse.ArgumentParser, question: type[Any]) -> None:
+def add_flags(parser: argparse.ArgumentParser, question: type[Question]) -> None:
     """Add the flags of a question's fields."""
     for each in fields(question):
         known: Flag = each.metadata["flag"]
@@ -60,7 +19,7 @@ def add_flags(parser: argparse.ArgumentParser, question: type[Any]) -> None:
         if known.position:
             _add_positions(parser)
         elif each.default is False:
-            parser.add_argument(option, action="store_true", help=_escaped(known.words))
+            parser.add_argument(option, action="store_true", help=_literal(known.words))
         else:
             _add_value(parser, option, each, known)
 
@@ -72,19 +31,20 @@ def _add_value(parser: argparse.ArgumentParser, option: str, each: "Field[Any]",
         option,
         dest=each.name,
         type=known.kind,
-        default=None if required else each.default if not known.repeated else [],
+        default=None if required else [] if known.repeated else each.default,
         required=required,
         action="append" if known.repeated else "store",
         metavar=known.sample,
-        help=_escaped(f"{known.words}{shown}"),
+        help=_literal(f"{known.words}{shown}"),
     )
 
 
-def question_from(question: type[Any], options: argparse.Namespace, game: Any) -> Any:
+def question_from(question: type[Question], options: argparse.Namespace, game: Game | None) -> Question:
     """The question that the options of a command ask about a game."""
     given: dict[str, Any] = {}
     for each in fields(question):
         if each.metadata["flag"].position:
+            assert game is not None
             given[each.name] = _position(options, game)
         else:
             value = getattr(options, each.name)
@@ -95,30 +55,33 @@ def question_from(question: type[Any], options: argparse.Namespace, game: Any) -
 def add_rules(parser: argparse.ArgumentParser) -> None:
     """Add a flag for every rule of every game that is known."""
     group = parser.add_argument_group("rules")
-    if any(entry_of(rules).variants for rules in GAMES.values()):
+    if _with_variants():
         group.add_argument("--variant", metavar="NAME", help="rules that have a name: see stb-gym variants")
     known: dict[str, list[tuple[str, Field[Any]]]] = {}
     for name, rules in GAMES.items():
-        for each in fields(rules):  # type: ignore[arg-type]
-            known.setdefault(rules_of(rules)[each.name].flag or each.name.replace("_", "-"), []).append((name, each))
+        for option, each in _rule_options(rules).items():
+            known.setdefault(option, []).append((name, each))
     for option, of_games in known.items():
-        first = of_games[0][1]
-        how: dict[str, Any] = {"dest": RULE + first.name, "default": None, "help": _escaped(_rule_help(of_games))}
-        if isinstance(first.default, bool):
-            group.add_argument(f"--{option}", action="store_true", **how)
-        else:
-            group.add_argument(f"--{option}", type=_kind(first), metavar=_rule_sample(first), **how)
+        switches = [each.default for _, each in of_games if isinstance(each.default, bool)]
+        how: dict[str, Any] = {"metavar": _rule_sample(of_games[0][1])}
+        if switches:
+            how = {"action": argparse.BooleanOptionalAction if any(switches) else "store_true"}
+        words = _by_game((name, *_rule_words(each)) for name, each in of_games)
+        group.add_argument(f"--{option}", dest=RULE + option, default=None, help=_literal(words), **how)
 
 
-def _rule_help(of_games: list[tuple[str, "Field[Any]"]]) -> str:
-    """What a rule says in every game that has it, with the range and the standard value."""
-    said: dict[str, list[str]] = {}
-    for name, each in of_games:
-        known = _rule(each)
-        span = f", {known.low} to {known.high}" if known.low is not None else ""
-        default = "" if each.default is None or isinstance(each.default, bool) else f", default {each.default}"
-        said.setdefault(f"{known.words}{span}{default}", []).append(name)
-    return "; ".join(f"{words} ({', '.join(games)})" for words, games in said.items())
+def _rule_options(rules: type[Game]) -> dict[str, "Field[Any]"]:
+    """The fields of a rules class by the names of their flags."""
+    known = rules_of(rules)
+    return {known[each.name].flag or each.name.replace("_", "-"): each for each in fields(rules)}  # type: ignore[arg-type]
+
+
+def _rule_words(each: "Field[Any]") -> tuple[str, str]:
+    """What a rule means, and its range and standard value."""
+    known = _rule(each)
+    span = [f"{known.low} to {known.high}"] if known.low is not None else []
+    default = [f"default {each.default}"] if each.default is not None and each.default is not False else []
+    return known.words, ", ".join([*span, *default])
 
 
 def _rule_sample(each: "Field[Any]") -> str:
@@ -131,15 +94,30 @@ def _rule(each: "Field[Any]") -> Rule:
     return known
 
 
-def _kind(each: "Field[Any]") -> Callable[[str], Any]:
-    kinds = get_args(each.type) or (each.type,)
-    return int if int in kinds else float if float in kinds else str
+def rules_from(options: argparse.Namespace, rules: type[Game] | None) -> dict[str, Any]:
+    """The rules that were given by flags, as fields of a rules class; those that it does not have stay as they are.
+
+    Raises:
+        ValueError: if a number is wanted and none was given.
+    """
+    own = {} if rules is None else _rule_options(rules)
+    given = _given(options, RULE)
+    return {
+        own[option].name if option in own else option.replace("-", "_"): _typed(option, text, own.get(option))
+        for option, text in given.items()
+    }
 
 
-def rules_from(options: argparse.Namespace) -> dict[str, Any]:
-    """The rules that were given by flags."""
-    rules = {name.removeprefix(RULE): value for name, value in vars(options).items() if name.startswith(RULE)}
-    return {name: value for name, value in rules.items() if value not in (None, False)}
+def _typed(option: str, text: Any, each: "Field[Any] | None") -> Any:
+    """What was typed for a rule, as the type of its field."""
+    kinds = () if each is None else get_args(each.type) or (each.type,)
+    for kind, words in ((int, "an integer"), (float, "a number")):
+        if kind in kinds and isinstance(text, str):
+            try:
+                return kind(text)
+            except ValueError:
+                raise ValueError(f"--{option} must be {words}, not {text!r}") from None
+    return text
 
 
 def rules_of_variant(game: str, name: str) -> Mapping[str, Any]:
@@ -150,40 +128,58 @@ def rules_of_variant(game: str, name: str) -> Mapping[str, Any]:
     """
     variants = entry_of(GAMES[game]).variants
     if not variants:
-        with_variants = [each for each, rules in GAMES.items() if entry_of(rules).variants]
-        raise ValueError(f"variants are of {', '.join(with_variants)}, not of {game}")
+        raise ValueError(f"variants are of {', '.join(_with_variants())}, not of {game}")
     check_choice("variant", name, list(variants))
     return variants[name].fields
 
 
+def _with_variants() -> list[str]:
+    return [name for name, rules in GAMES.items() if entry_of(rules).variants]
+
+
 def _add_positions(parser: argparse.ArgumentParser) -> None:
     """Add a flag for every word by which a position of any game is named."""
-    known: dict[str, list[tuple[str, Any]]] = {}
+    known: dict[str, list[tuple[str, Where]]] = {}
     for name, rules in GAMES.items():
         for _, option, where in positions_of(entry_of(rules).words):
             known.setdefault(option, []).append((name, where))
     for option, of_games in known.items():
-        said: dict[str, list[str]] = {}
-        for name, where in of_games:
-            said.setdefault(where.words, []).append(name)
-        words = "; ".join(f"{words} ({', '.join(games)})" for words, games in said.items())
-        sample = of_games[0][1].sample
-        parser.add_argument(f"--{option}", dest=WHERE + option, type=numbers, metavar=sample, help=_escaped(words))
+        words, sample = _by_game((name, where.words, "") for name, where in of_games), of_games[0][1].sample
+        parser.add_argument(f"--{option}", dest=WHERE + option, type=_numbers, metavar=sample, help=_literal(words))
 
 
-def _position(options: argparse.Namespace, game: Any) -> dict[str, Any]:
+def _position(options: argparse.Namespace, game: Game) -> dict[str, Any]:
     """The position that the options name, in the words of the game."""
-    said = {name.removeprefix(WHERE): value for name, value in vars(options).items() if name.startswith(WHERE)}
-    given = {option: value for option, value in said.items() if value is not None}
-    words = {option: (word, where) for word, option, where in positions_of(entry_of(game).words)}
-    check_names(f"option for {game.name}", given, words)
-    if "roll" in words and "roll" not in given:
-        raise ValueError("what was thrown is missing: say --roll")
-    return {
-        words[option][0]: [value] if words[option][1].listed and option != "roll" and isinstance(value, int) else value
-        for option, value in given.items()
-    }
+    given = _given(options, WHERE)
+    known = {option: (word, where.listed) for word, option, where in positions_of(entry_of(game).words)}
+    check_names(f"option for {game.name}", given, known)
+    named = [(*known[option], value) for option, value in given.items()]
+    return {word: [value] if listed and isinstance(value, int) else value for word, listed, value in named}
 
 
-def _escaped(words: str) -> str:
+def _numbers(text: str) -> int | list[int]:
+    """One integer, or a list of them separated by commas."""
+    try:
+        listed = [int(number) for number in text.split(",")] if text else []
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither an integer nor a list of them such as 1,4,5") from None
+    return listed[0] if len(listed) == 1 else listed
+
+
+def _given(options: argparse.Namespace, kind: str) -> dict[str, Any]:
+    """What was typed for the flags of a kind, by the names of the flags."""
+    kept = {name.removeprefix(kind): value for name, value in vars(options).items() if name.startswith(kind)}
+    return {option: value for option, value in kept.items() if value is not None}
+
+
+def _by_game(said: Iterable[tuple[str, str, str]]) -> str:
+    """What a flag means in every game that has it: (game, words, range) each; the same is said once."""
+    games: dict[tuple[str, str], list[str]] = {}
+    for name, words, span in said:
+        games.setdefault((words, span), []).append(name)
+    return "; ".join(f"{words} ({', '.join(names)}{span and f': {span}'})" for (words, span), names in games.items())
+
+
+def _literal(words: str) -> str:
+    """Help that argparse is to print as it is."""
     return words.replace("%", "%%")

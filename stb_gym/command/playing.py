@@ -5,19 +5,20 @@ from typing import ClassVar
 
 from stb_gym.command.advising import VALUES_WORDS
 from stb_gym.command.contests import MAY_STOP_WORDS, SHUT_WINS_WORDS, TIES_WORDS, player
-from stb_gym.command.flags import flag
-from stb_gym.command.solving import OBJECTIVE, OBJECTIVE_WORDS, known_boards
-from stb_gym.exact import solve
+from stb_gym.command.questions import Question, Tell, flag, silent
+from stb_gym.command.solving import OBJECTIVE, OBJECTIVE_WORDS, perfect_play
 from stb_gym.games import Game, check_integer
+from stb_gym.output import Progress
 from stb_gym.rounds import TIES, Round
-from stb_gym.terminal import play, play_alone
+from stb_gym.terminal import play_alone, play_round
 
 
 @dataclass(frozen=True)
-class Play:
+class Play(Question):
     """Play in the terminal: a turn, or a round against strategies; with a coach who knows what every choice costs."""
 
     name: ClassVar[str] = "play"
+    interactive: ClassVar[bool] = True
 
     objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
     values: str | None = flag(None, VALUES_WORDS, "FILE")
@@ -31,17 +32,23 @@ class Play:
     shut_wins: bool = flag(False, SHUT_WINS_WORDS)
     may_stop: bool = flag(False, MAY_STOP_WORDS)
 
-    def answer(self, game: Game) -> None:
+    def answer(self, game: Game, tell: Tell = silent) -> None:
         """Play until the game ends or the person leaves."""
-        opponents = [(name, player(game, name)) for name in self.against]
-        if opponents and self.values is not None:
+        if not self.against:
+            self._alone(game)
+            return
+        if self.values is not None:
             raise ValueError("values of boards are for a turn alone, without --against")
-        if not opponents and (self.ties != "all-win" or self.shut_wins or self.may_stop):
+        if self.objective != "score":
+            raise ValueError(f"objective {self.objective} is for playing alone: a round is played to win")
+        opponents = [(name, player(game, name)) for name in self.against]
+        rules = Round(game, 1 + len(opponents), self.ties, self.shut_wins, self.may_stop)
+        play_round(rules, opponents, self.seat, self.coach, self.seed)
+
+    def _alone(self, game: Game) -> None:
+        if self.ties != "all-win" or self.shut_wins or self.may_stop:
             raise ValueError("ties, shut-wins and may-stop are rules of a round: name somebody to play it by --against")
-        if opponents:
-            rules = Round(game, 1 + len(opponents), self.ties, self.shut_wins, self.may_stop)
-            play(rules, self.objective, opponents, self.seat, self.coach, self.seed)
-        else:
-            check_integer("seat", self.seat, 1, 1)
-            known = known_boards(game, self.objective, self.values) or solve(game, self.objective)
-            play_alone(known, self.coach, self.seed)
+        check_integer("seat", self.seat, 1, 1)
+        with Progress("stb-gym play") as progress:
+            known = perfect_play(game, self.objective, self.values, progress.tell)
+        play_alone(known, self.coach, self.seed)

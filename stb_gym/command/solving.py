@@ -5,19 +5,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from stb_gym.command.answers import Answer, facts
-from stb_gym.command.flags import flag
-from stb_gym.exact import BoardValues, certify, fits, load_board_values, objective_of, solve, solve_boards
+from stb_gym.command.answers import TurnAnswer, facts, table
+from stb_gym.command.questions import Question, Tell, flag, silent
+from stb_gym.exact import BoardValues, Values, certify, fits, load_board_values, objective_of, solve, solve_boards
 from stb_gym.games import Game, legal_moves, rolls, rolls_in_words, words_of
-from stb_gym.output import Column, Progress, Table
+from stb_gym.output import Column, Table
 
 OBJECTIVE = "score|shut|at-most:T"
-OBJECTIVE_WORDS = "what a turn is played for: its points, the chance of its perfect score, or that of at most T points"
-SOLVED = "rows of boards solved"
+OBJECTIVE_WORDS = (
+    "what a turn is played for: its points, the chance of its perfect score, or that of at most T points "
+    "(at-least:T where more are better)"
+)
+ROLLS_SHOWN = 36  # of those of the first throw; Threes has 252
 
 
 @dataclass(frozen=True)
-class Solve:
+class Solve(Question):
     """Solve a game: the value of perfect play."""
 
     name: ClassVar[str] = "solve"
@@ -27,7 +30,7 @@ class Solve:
     exact: bool = flag(False, "compute in fractions")
     out: str | None = flag(None, "save the value of every board (Shut the Box, throws as sums)", "FILE")
 
-    def answer(self, game: Game) -> "Solved":
+    def answer(self, game: Game, tell: Tell = silent) -> "SolveAnswer":
         """Solve a game.
 
         Example:
@@ -37,13 +40,13 @@ class Solve:
         """
         began = time.perf_counter()
         if self.out is not None or not fits(game):
-            return self._by_boards(game, began)
+            return self._by_boards(game, began, tell)
         solution = solve(game, self.objective, worst=self.worst, exact=self.exact)
         seconds = time.perf_counter() - began
         tables = solution.tables
         fraction = f"{solution.value.numerator}/{solution.value.denominator}" if self.exact else None
         first = tables.nodes_of(tables.start)
-        return Solved(
+        return SolveAnswer(
             game=game,
             objective=solution.objective,
             play="worst" if self.worst else "best",
@@ -59,10 +62,10 @@ class Solve:
             seconds=seconds,
         )
 
-    def _by_boards(self, game: Game, began: float) -> "Solved":
+    def _by_boards(self, game: Game, began: float, tell: Tell) -> "SolveAnswer":
         if self.worst or self.exact:
             raise ValueError("the worst play and fractions are for games that fit into arrays, and are not saved")
-        values = solved_boards(game, self.objective)
+        values = _solve_boards(game, self.objective, tell)
         held, dice = game.start()
         by_roll = {}
         for roll, words in zip(rolls(game, dice).shown, rolls_in_words(words_of(game), dice), strict=True):
@@ -71,7 +74,7 @@ class Solve:
             by_roll[words] = values.objective.sign * utility + 0.0
         if self.out is not None:
             values.save(self.out)
-        return Solved(
+        return SolveAnswer(
             game=game,
             objective=values.objective,
             play="best",
@@ -84,7 +87,7 @@ class Solve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Solved(Answer):
+class SolveAnswer(TurnAnswer):
     """The value of perfect (or worst) play, and of every first roll, in the objective's unit."""
 
     play: str
@@ -109,26 +112,34 @@ class Solved(Answer):
             None if self.out is None else ("values saved in", self.out),
             ("seconds", f"{self.seconds:.4f}, the making of the arrays included"),
         )
-        rolled, values = list(self.by_first_roll), list(self.by_first_roll.values())
-        yield Table("", "", {"first roll": Column("", rolled), "value": Column(self.in_unit, values)})
+        rolls, values = list(self.by_first_roll), list(self.by_first_roll.values())
+        shown = table({"first roll": Column("", rolls), "value": Column(self.in_unit, values)})
+        yield shown.take(range(min(len(rolls), ROLLS_SHOWN)))
+        if len(rolls) > ROLLS_SHOWN:
+            yield f"and {len(rolls) - ROLLS_SHOWN} more first rolls, all of them with --json"
 
 
 @dataclass(frozen=True)
-class Certify:
-    """Solve a game in fractions, check that solution and the one in floats, and tell the hash of all values."""
+class Certify(Question):
+    """Solve a game in fractions, check that solution and the one in floats, and print a hash of all values."""
 
     name: ClassVar[str] = "certify"
 
     objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
     out: str | None = flag(None, "save the values of all states in fractions", "FILE")
 
-    def answer(self, game: Game) -> "Certified":
-        """Certify the solution of a game."""
-        with Progress("certifying") as progress:
-            certificate = certify(game, self.objective, lambda words: progress.tell(note=words))
+    def answer(self, game: Game, tell: Tell = silent) -> "CertifyAnswer":
+        """Certify the solution of a game.
+
+        Example:
+            >>> import stb_gym
+            >>> Certify().answer(stb_gym.ShutTheBox()).fraction
+            '27323400707/2448880128'
+        """
+        certificate = certify(game, self.objective, lambda done: tell(note=done))
         if self.out is not None:
             certificate.save(self.out)
-        return Certified(
+        return CertifyAnswer(
             game=game,
             objective=objective_of(game, self.objective),
             value=float(certificate.value),
@@ -144,7 +155,7 @@ class Certify:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Certified(Answer):
+class CertifyAnswer(TurnAnswer):
     """What is certain of a solution; see `stb_gym.Certificate`."""
 
     value: float
@@ -171,14 +182,12 @@ class Certified(Answer):
         )
 
 
-def solved_boards(game: Game, objective: str) -> BoardValues:
-    """Perfect play of a game by its boards, with progress."""
-    with Progress(SOLVED) as progress:
-        return solve_boards(game, objective, progress.tell)
-
-
-def known_boards(game: Game, objective: str, file: str | None) -> BoardValues | None:
-    """The values by boards that a command is to use: those of a file, or of a game that does not fit into arrays."""
+def perfect_play(game: Game, objective: str, file: str | None, tell: Tell) -> Values | BoardValues:
+    """Perfect play of a game: that of a file of board values or, if the game is too large for arrays, by its boards."""
     if file is not None:
         return load_board_values(file, game, objective)
-    return None if fits(game) else solved_boards(game, objective)
+    return solve(game, objective) if fits(game) else _solve_boards(game, objective, tell)
+
+
+def _solve_boards(game: Game, objective: str, tell: Tell) -> BoardValues:
+    return solve_boards(game, objective, lambda done, total: tell(done, total, note="rows of boards"))

@@ -1,19 +1,18 @@
 """Every table and picture of a game: `stb-gym book`."""
 
-import sys
 from collections.abc import Iterable
 from dataclasses import MISSING, dataclass
 from typing import ClassVar
 
 from stb_gym.book import write_book
-from stb_gym.command.answers import Answer
-from stb_gym.command.flags import flag
+from stb_gym.command.answers import GameAnswer
+from stb_gym.command.questions import Question, Tell, flag, silent
 from stb_gym.games import Game
 from stb_gym.output import Table
 
 
 @dataclass(frozen=True)
-class Book:
+class WriteBook(Question):
     """Write every table and picture of a game into a folder, and a page that shows them all."""
 
     name: ClassVar[str] = "book"
@@ -21,23 +20,22 @@ class Book:
     out: str = flag(MISSING, "a new or empty folder", "FOLDER")
     force: bool = flag(False, "replace the book in a folder that is not empty")
 
-    def answer(self, game: Game) -> "BookAnswer":
+    def answer(self, game: Game, tell: Tell = silent) -> "BookAnswer":
         """Write the book."""
-        files = write_book(game, self.out, force=self.force, progress=lambda name: print(name, file=sys.stderr))
+        files = write_book(game, self.out, force=self.force, progress=lambda name: tell(note=name))
         return BookAnswer(game=game, out=self.out, files=files)
 
 
 @dataclass(frozen=True, kw_only=True)
-class BookAnswer(Answer):
+class BookAnswer(GameAnswer):
     """Where a book is, and its files."""
 
     out: str
     files: list[str]
 
-    @property
-    def heading(self) -> str:
+    def heading(self) -> list[str]:
         """Nothing above the sentence."""
-        return ""
+        return []
 
     def parts(self) -> Iterable[str | Table]:
         """Where to look."""

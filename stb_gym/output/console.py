@@ -25,6 +25,7 @@ def reader_may_leave() -> Iterator[None]:
     """Let whoever reads standard output stop reading before the block has written everything, as `| head` does."""
     try:
         yield
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it was not closed before Python began
+            sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be flushed

@@ -4,6 +4,6 @@
 - `coach`: what luck and choices were worth; `playing`: a whole game.
 """
 
-from stb_gym.terminal.playing import play, play_alone
+from stb_gym.terminal.playing import play_alone, play_round
 
-__all__ = ["play", "play_alone"]
+__all__ = ["play_alone", "play_round"]

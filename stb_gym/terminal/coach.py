@@ -26,7 +26,7 @@ CAUSES = {"others": "the others", "dice": "the dice", "choices": "your choices"}
 
 
 class Unit(NamedTuple):
-    """How utilities are told to people.
+    """How utilities are shown to people.
 
     Attributes:
         scale: what a utility is multiplied by.
@@ -117,7 +117,7 @@ class Coach:
 
     Attributes:
         game: the rules.
-        unit: how utilities are told to people.
+        unit: how utilities are shown to people.
         worth: the expected utility at a state (held, dice) before its throw or, without dice, of a turn ending there.
     """
 
@@ -187,12 +187,12 @@ class Chances:
 
     @property
     def standings(self) -> Standings:
-        """Everything that the scores can amount to."""
+        """All standings of the round."""
         return self.reply.standings
 
     @property
     def unit(self) -> Unit:
-        """How it is told."""
+        """How the chances are shown."""
         return _chance("expected share of the win" if self.standings.ties == "split" else "chance to win")
 
     def coach(self, standing: int) -> Coach:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from stb_gym.exact import BoardValues, Goal, Policy, Values, edge_weights, solve, strategy
+from stb_gym.exact import BoardValues, Policy, Values, edge_weights, strategy
 from stb_gym.games import Game, Move, check_integer, words_of
 from stb_gym.output import Progress, Table
 from stb_gym.rounds import TIES, Round
@@ -17,34 +17,17 @@ Named = tuple[str, str | Policy]  # the name to show, and a strategy
 YOU = ("you", "random")  # the name of the person, and a strategy that stands in for one
 
 
-def play(rules: Round, objective: Goal, opponents: list[Named], seat: int, coach: bool, seed: int | None) -> None:
-    """Play a turn alone, or a round against strategies, with a person who reads and types lines.
+def play_alone(known: Values | BoardValues, coach: bool, seed: int | None) -> None:
+    """Play a turn alone, with a person who reads and types lines.
 
     Args:
-        rules: of the round; of one player to play alone.
-        objective: what is wanted of a turn alone: "score", "shut" or "at-most:T". A round is played to win.
-        opponents: in turn order, the name to show and a strategy, or the policy of one who does not look at the others.
-        seat: where the person sits, from 1.
-        coach: tell what every choice costs and, at the end, what was luck.
-        seed: of the dice and of the opponents' random choices; the same seed throws the same dice.
+        known: perfect play of the game for the objective that the person plays for.
+        coach: say what every choice costs and, at the end, what was luck.
+        seed: of the dice.
 
     Raises:
-        ValueError: if an argument is not allowed.
+        ValueError: if the seed is not allowed.
     """
-    check_integer("seat", seat, 1, rules.players)
-    if not opponents:
-        return play_alone(solve(rules.game, objective), coach, seed)
-    for _, plays in opponents:
-        edge_weights(rules.tables, strategy(rules.game, plays) if isinstance(plays, str) else plays)
-    if objective != "score":
-        raise ValueError(f"objective {objective} is for playing alone: a round is played to win")
-    players = [*opponents[: seat - 1], YOU, *opponents[seat - 1 :]]
-    with _leaving_allowed():
-        _play_round(rules, players, seat - 1, coach, _dice(seed, rules.players))
-
-
-def play_alone(known: Values | BoardValues, coach: bool, seed: int | None) -> None:
-    """Play a turn alone, of a game and for an objective whose perfect play is known; see `play`."""
     adviser, target, words = coach_alone(known), known.objective.target, words_of(known.game)
     [dice] = _dice(seed, 1)
     goal = words.goal(target) if target is not None else f"the {words.best} points you can"
@@ -58,6 +41,28 @@ def play_alone(known: Values | BoardValues, coach: bool, seed: int | None) -> No
             print("Just what you wanted!" if reached else f"You wanted {words.goal(target)}.")
         if coach:
             print(f"\n{adviser.account(steps)}")
+
+
+def play_round(rules: Round, opponents: list[Named], seat: int, coach: bool, seed: int | None) -> None:
+    """Play a round against strategies, with a person who reads and types lines.
+
+    Args:
+        rules: of the round.
+        opponents: in turn order, the name to show and a strategy, or the policy of one who does not look at the others.
+        seat: where the person sits, from 1.
+        coach: say what every choice costs and, at the end, what was luck.
+        seed: of the dice and of the opponents' random choices; the same seed throws the same dice.
+
+    Raises:
+        ValueError: if an argument is not allowed.
+    """
+    check_integer("seat", seat, 1, rules.players)
+    for _, plays in opponents:
+        edge_weights(rules.tables, strategy(rules.game, plays) if isinstance(plays, str) else plays)
+    players = [*opponents[: seat - 1], YOU, *opponents[seat - 1 :]]
+    dice = _dice(seed, rules.players)
+    with _leaving_allowed():
+        _play_seats(rules, players, seat - 1, coach, dice)
 
 
 def _dice(seed: int | None, players: int) -> list[np.random.Generator]:
@@ -75,7 +80,7 @@ def _leaving_allowed() -> Iterator[None]:
         print("Goodbye.")
 
 
-def _play_round(rules: Round, players: list[Named], seat: int, coach: bool, dice: list[np.random.Generator]) -> None:
+def _play_seats(rules: Round, players: list[Named], seat: int, coach: bool, dice: list[np.random.Generator]) -> None:
     standings = rules.standings
     given = [name for name, _ in players]
     names = [name if given.count(name) == 1 else f"{name} (seat {at})" for at, name in enumerate(given, 1)]

@@ -1,0 +1,149 @@
+"""What there is: `stb-gym strategies` and `stb-gym variants`."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from stb_gym.command.answers import Answer, GameAnswer, TurnAnswer, rules_in_json, table
+from stb_gym.command.questions import Question, Tell, flag, silent
+from stb_gym.command.solving import OBJECTIVE, OBJECTIVE_WORDS
+from stb_gym.exact import Evaluation, compile_game, fits, objective_of, solve, solve_boards, strategies, strategy
+from stb_gym.games import GAMES, Game, entry_of, make_game, own_rules
+from stb_gym.output import Column, Table
+
+WORTH = ("value", "regret", "shut_probability")  # of a strategy
+
+
+@dataclass(frozen=True)
+class ListStrategies(Question):
+    """The named strategies and, for a game, what they are worth."""
+
+    name: ClassVar[str] = "strategies"
+    needs_game: ClassVar[bool] = False
+
+    objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
+
+    def answer(self, game: Game | None, tell: Tell = silent) -> "StrategyNames | StrategiesAnswer":
+        """The strategies of a game, evaluated; without one those of all games."""
+        if game is None:
+            objective_of(next(iter(GAMES.values()))(), self.objective)
+            return StrategyNames(strategies={name: dict(strategies(rules())) for name, rules in GAMES.items()})
+        best = solve(game, self.objective)
+        worth = {name: best.evaluate(strategy(game, name)) for name in strategies(game)}
+        return StrategiesAnswer(game=game, objective=best.objective, evaluations=worth)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrategyNames(Answer):
+    """How the strategies of every game play, in a line each."""
+
+    strategies: dict[str, dict[str, str]]
+
+    def parts(self) -> Iterable[str | Table]:
+        """A table for every game."""
+        for game, plays in self.strategies.items():
+            yield Table.from_rows([game, "how it plays"], list(plays.items()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrategiesAnswer(TurnAnswer):
+    """The strategies of a game by name, evaluated."""
+
+    evaluations: dict[str, Evaluation]
+
+    def entries(self) -> dict[str, Any]:
+        """A row for every strategy."""
+        plays = strategies(self.game)
+        rows = [
+            {"name": name, "plays": plays[name], **{key: getattr(found, key) for key in WORTH}}
+            for name, found in self.evaluations.items()
+        ]
+        return {"strategies": rows}
+
+    def parts(self) -> Iterable[str | Table]:
+        """A row for every strategy."""
+        found, plays = self.evaluations.values(), strategies(self.game)
+        yield table(
+            {
+                "strategy": Column("", list(self.evaluations)),
+                "value": Column(self.in_unit, [each.value for each in found]),
+                "regret": Column(self.in_unit, [each.regret for each in found]),
+                "chance to shut": Column(".4%", [each.shut_probability for each in found]),
+                "how it plays": Column("", [plays[name] for name in self.evaluations]),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class ListVariants(Question):
+    """The variants of a game that have a name, and their perfect play; other rules change all of them."""
+
+    name: ClassVar[str] = "variants"
+    needs_game: ClassVar[bool] = False
+
+    @classmethod
+    def usual_game(cls) -> str | None:
+        """The first game that has variants."""
+        return next((name for name, rules in GAMES.items() if entry_of(rules).variants), None)
+
+    def answer(self, game: Game, tell: Tell = silent) -> "VariantsAnswer":
+        """Solve every variant of a game, with the rules of the game that are not the standard ones."""
+        variants = entry_of(game).variants
+        if not variants:
+            raise ValueError(f"{game.name} has no variants with a name")
+        rows = []
+        for name in variants:
+            tell(note=name)
+            rows.append(_variant(name, game))
+        return VariantsAnswer(game=game, changes=own_rules(game), variants=rows)
+
+
+def _variant(name: str, changes: Game) -> dict[str, Any]:
+    """A variant with changes in its rules, or why it cannot be so."""
+    variant = entry_of(changes).variants[name]
+    row: dict[str, Any] = {"name": name, "plays": variant.rules}
+    try:
+        game = make_game(type(changes), {**variant.fields, **own_rules(changes)})
+        if fits(game):
+            states, values = compile_game(game).states, [solve(game, wish).value for wish in ("score", "shut")]
+        else:
+            solved = [solve_boards(game, wish) for wish in ("score", "shut")]
+            states, values = solved[0].utility.size, [each.value for each in solved]
+    except ValueError as error:
+        return row | {"refused": str(error)}
+    return row | {"rules": rules_in_json(game), "states": states, "value": values[0], "shut_probability": values[1]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariantsAnswer(GameAnswer):
+    """The variants of a game: name, rules in a line, states, value of perfect play, and chance of the perfect score."""
+
+    changes: dict[str, Any]
+    variants: list[dict[str, Any]]
+
+    def about(self) -> dict[str, Any]:
+        """The name of the game."""
+        return {"game": self.game.name}
+
+    def heading(self) -> list[str]:
+        """What is changed in all of them."""
+        changes = ", ".join(f"{name} {value}" for name, value in self.changes.items())
+        return [f"all with {changes}"] if changes else []
+
+    def parts(self) -> Iterable[str | Table]:
+        """A row for every variant."""
+        rows, best = self.variants, "most" if self.game.more_is_better else "fewest"
+        rules = [f"not so: {row['refused']}" if "refused" in row else row["plays"] for row in rows]
+        yield table(
+            {
+                "variant": Column("", [row["name"] for row in rows]),
+                "states": Column(",d", [row.get("states") for row in rows]),
+                f"{best} points": Column(".6f", [row.get("value") for row in rows]),
+                "chance to shut": Column(_small, [row.get("shut_probability") for row in rows]),
+                "rules": Column("", rules),
+            }
+        )
+
+
+def _small(chance: float) -> str:
+    return f"{chance:.6%}" if chance >= 1e-5 else f"{100 * chance:.3g}%"

@@ -1,0 +1,145 @@
+"""The command `stb-gym`: answers on standard output, as tables or as JSON; everything else on standard error."""
+
+import argparse
+import importlib
+import io
+import json
+import os
+import signal
+import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from stb_gym.command.advising import Advise
+from stb_gym.command.contests import EvaluateMatch, EvaluateRound, EvaluateTournament
+from stb_gym.command.evaluating import Evaluate, Simulate
+from stb_gym.command.flags import add_flags, add_rules, question_from, rules_from, rules_of_variant
+from stb_gym.command.listing import ListStrategies, ListVariants
+from stb_gym.command.playing import Play
+from stb_gym.command.questions import Question
+from stb_gym.command.solving import Certify, Solve
+from stb_gym.command.writing import WriteBook
+from stb_gym.games import GAMES, Game, make_game
+from stb_gym.output import Progress, escaped, reader_may_leave
+
+QUESTIONS: tuple[type[Question], ...] = (
+    Solve, Certify, Evaluate, Advise, Simulate, ListVariants, ListStrategies, EvaluateRound, EvaluateTournament,
+    EvaluateMatch, Play, WriteBook,
+)  # fmt: skip
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; returns its exit status: 0, 2 for bad input, which is explained in one line, or 130 for Ctrl-C.
+
+    Args:
+        arguments: the words of the command, by default those of the process.
+
+    Raises:
+        SystemExit: after --help (status 0), or if the process is asked to end (status 143).
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that has no frames for the tiles shows the rest
+    try:
+        with reader_may_leave(), _ending_cleanly():
+            words = _import_games(sys.argv[1:] if arguments is None else arguments)
+            _answer(_parser().parse_args(words))
+    except (ValueError, OSError) as error:
+        print(f"stb-gym: {escaped(str(error))}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("stb-gym: interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+@contextmanager
+def _ending_cleanly() -> Iterator[None]:
+    """Let a process that is asked to end clear unfinished files away."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def _import_games(words: list[str]) -> list[str]:
+    """Import the modules of `--import MODULE`, which register games; the words that are left."""
+    first = _Parser(add_help=False, allow_abbrev=False)
+    first.add_argument("--import", dest="modules", action="append", default=[])
+    known, left = first.parse_known_args(words)
+    if known.modules:
+        sys.path.insert(0, os.getcwd())
+    for module in known.modules:
+        try:
+            importlib.import_module(module)
+        except ImportError as error:
+            raise ValueError(f"--import {module}: {error}") from error
+    return left
+
+
+def _answer(options: argparse.Namespace) -> None:
+    game = _game(options)
+    question = question_from(options.question, options, game)
+    if question.interactive:
+        question.answer(game)
+        return
+    with Progress(f"stb-gym {question.name}") as progress:
+        answer = question.answer(game, progress.tell)
+    print(json.dumps(answer.to_json()) if options.json else answer)
+
+
+def _game(options: argparse.Namespace) -> Game | None:
+    if options.game is None:
+        if options.variant is not None or rules_from(options, None):
+            raise ValueError(f"rules are of a game: say which, {' or '.join(GAMES)}")
+        return None
+    rules = rules_from(options, GAMES[options.game])
+    if options.variant is not None:
+        rules = {**rules_of_variant(options.game, options.variant), **rules}
+    return make_game(GAMES[options.game], rules)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(message)
+
+
+class _Help(argparse.HelpFormatter):
+    """Breaks lines between words only, not at the hyphens of names and flags."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(text, width, break_on_hyphens=False)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _parser() -> argparse.ArgumentParser:
+    words = "Exact answers about Shut the Box, Threes and games of your own."
+    parser = _Parser(prog="stb-gym", usage="stb-gym [--import MODULE] COMMAND ...", description=words)
+    parser.add_argument("--import", metavar="MODULE", help="import a module that registers a game, before all else")
+    commands: Any = parser.add_subparsers(required=True, metavar="COMMAND", prog="stb-gym")
+    for question in QUESTIONS:
+        _add_command(commands, question)
+    return parser
+
+
+def _add_command(commands: Any, question: type[Question]) -> None:
+    words = (question.__doc__ or "").partition("\n")[0]
+    game = "GAME" if question.needs_game else "[GAME]"
+    usage = f"stb-gym {question.name} {game} [options] [rules]"
+    added = commands.add_parser(question.name, usage=usage, help=words, description=words, formatter_class=_Help)
+    added.set_defaults(question=question, variant=None)
+    nargs = None if question.needs_game else "?"
+    added.add_argument(
+        "game", nargs=nargs, default=question.usual_game(), choices=list(GAMES), metavar="GAME", help=" or ".join(GAMES)
+    )
+    try:
+        add_flags(added, question)
+        if not question.interactive:
+            added.add_argument("--json", action="store_true", help="print JSON instead of a table")
+        add_rules(added)
+    except argparse.ArgumentError as error:
+        raise ValueError(f"a rule of a game needs another flag (see stb_gym.rule): {error}") from error
