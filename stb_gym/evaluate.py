@@ -85,7 +85,7 @@ class Evaluation:
         return _value(self.optimum, self.tables.uniform, 0.0)
 
     @cached_property
-    def gap_closed(self) -> float:
+    def normalised_score(self) -> float:
         """(random - value) / (random - optimum): 0 for random play, 1 for perfect play."""
         gap = abs(self.random_value - self.optimum.value)
         return 1 - self.regret / gap if gap > 0 else 1.0
@@ -135,7 +135,7 @@ class Evaluation:
             "value": self.value,
             "optimum": float(self.optimum.value),
             "regret": self.regret,
-            "gap_closed": self.gap_closed,
+            "normalised_score": self.normalised_score,
             "agreement": self.agreement,
             "agreement_by_visits": self.agreement_by_visits,
             "shut_probability": self.shut_probability,

@@ -47,7 +47,7 @@ def evaluate(result: Result) -> str:
         ("value", _value(result, result["value"])),
         ("optimum", _value(result, result["optimum"])),
         ("regret", _value(result, result["regret"])),
-        ("gap closed", f"{result['gap_closed']:z.4%}"),
+        ("normalised score", f"{result['normalised_score']:z.4%}"),
         ("agreement", f"{result['agreement']:.4%} of the nodes, {result['agreement_by_visits']:.4%} of the choices"),
         ("chance to shut", f"{result['shut_probability']:.6%}"),
         ("mean throws", f"{result['mean_throws']:.4f}"),

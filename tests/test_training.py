@@ -310,7 +310,7 @@ def test_mistakes_without_masks_are_told_as_what_they_are(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "an illegal action" in printed
     result = json.loads((tmp_path / "result.json").read_text())["greedy"]
-    assert f"ended illegally  {result['illegal_mass']:.6%}" in printed
+    assert re.search(rf"ended illegally +{result['illegal_mass']:.6%}", printed)
     assert cli.main([*evaluation, "--illegal", "end", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["regret"] == result["regret"]

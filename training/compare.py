@@ -9,7 +9,7 @@ from stb_gym.show import move_in_words, table
 COLUMNS = {
     "value": "value",
     "regret": "regret",
-    "gap_closed": "gap closed",
+    "normalised_score": "normalised score",
     "agreement": "agreement",
     "agreement_by_visits": "by visits",
     "shut_probability": "chance to shut",

@@ -23,7 +23,7 @@ class Row:
         config: digest of the whole configuration.
         steps: steps of all games together.
         seconds: of training and measuring.
-        regret, gap_closed, agreement, agreement_by_visits, value, optimum, shut_probability, illegal_mass: of the
+        regret, normalised_score, agreement, agreement_by_visits, value, optimum, shut_probability, illegal_mass: of the
             greedy policy at the end, see `stb_gym.Evaluation`.
         value_error: of the learner's own values, see `agents.policy_array.value_error`.
         policy: digest of the greedy policy.
@@ -38,7 +38,7 @@ class Row:
     steps: int
     seconds: float
     regret: float
-    gap_closed: float
+    normalised_score: float
     agreement: float
     agreement_by_visits: float
     value: float

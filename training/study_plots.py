@@ -94,7 +94,7 @@ def _plot_profile(path: Path, rows: list[Row], colours: dict[str, str]) -> None:
     by_agent: dict[str, dict[str, list[float]]] = {}
     for row in rows:
         if row.variant not in ABLATIONS:
-            by_agent.setdefault(agent_in_words(row), {}).setdefault(row.task, []).append(1 - row.gap_closed)
+            by_agent.setdefault(agent_in_words(row), {}).setdefault(row.task, []).append(1 - row.normalised_score)
     common = [
         task for task in dict.fromkeys(row.task for row in rows) if all(task in each for each in by_agent.values())
     ]
