@@ -9,7 +9,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-Timer = Callable[[], float]
+Timer = Callable[[], float]  # does the work of a round, and returns the seconds that one unit of it took
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,12 @@ class Comparison:
     Attributes:
         name: what is timed.
         unit: "ms" of a call, or a rate: "steps/s", "actions/s".
-        ours: does the work of a round and returns the seconds that one unit of it took.
+        ours: times a round of ours.
         peer: the name of the peer, or "" if there is none.
-        theirs: the same as `ours` for the peer, None if there is none or it is not installed.
-        least_ratio: the bar: how many times as fast as the peer we mean to be. None: for information only.
-        most_seconds: the bar: how many seconds a call may take. None: for information only.
-        rounds: R.
+        theirs: times a round of the peer; None if there is no peer or it is not installed.
+        least_ratio: how many times as fast as the peer we mean to be. None: for information only.
+        most_seconds: how many seconds a call may take. None: for information only.
+        rounds: how many rounds, R.
     """
 
     name: str

@@ -207,7 +207,7 @@ def test_what_cannot_be_begun_leaves_what_is_there(tmp_path, capsys):
     arguments = ["afterstates", "--presets", str(FILE), "--rules", "tiles", "5", "--out", str(tmp_path)]
     assert training.main([*arguments, "--steps", "5000"]) == 0
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    too_many = ["--settings", "games", "100000000"]
+    too_many = ["--settings", "num_envs", "100000000"]
     assert training.main([*arguments, *too_many, "--overwrite"]) == 2
     assert "num_envs must be an integer" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

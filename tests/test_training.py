@@ -204,7 +204,7 @@ def test_what_is_no_run_is_refused(tmp_path, capsys):
         (["dqn", "--rules", "tiles", "99"], "tiles must be an integer from 1 to 24"),
         (["ppo", "--objective", "win"], "unknown objective 'win'"),
         (["ppo", "--settings", "width", "-3"], "width must be an integer from 1"),
-        (["ppo", "--settings", "widht", "3"], "unknown setting 'widht': allowed are masks, games"),
+        (["ppo", "--settings", "widht", "3"], "unknown setting 'widht': allowed are masks, num_envs"),
         (["ppo", "--variant", "slow"], "unknown variant of ppo on nine-tiles 'slow': allowed are standard, quick"),
         (["ppo", "--resume", "--overwrite"], "a run is either resumed or overwritten"),
         (["ppo", "--checkpoint-seconds", "nan"], "checkpoint-seconds must be a number, 0 or more, not nan"),
@@ -279,7 +279,7 @@ def test_runs_of_tasks_without_a_name_are_named_by_their_rules(tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     for tiles in ("3", "4"):
         arguments = ["afterstates", "--rules", "tiles", tiles, "--objective", "at-most:2", "--steps", "5000"]
-        assert training.main([*arguments, "--settings", "games", "16"]) == 0
+        assert training.main([*arguments, "--settings", "num_envs", "16"]) == 0
         assert Run.open(tmp_path / "runs" / f"afterstates-ShutTheBox-v0-tiles-{tiles}-at-most-2-0").game().tiles == int(
             tiles
         )
