@@ -180,14 +180,14 @@ def test_pictures_leave_out_variants_only_beside_the_standard_one(folder, tmp_pa
         ["afterstates, tabular", "masked DQN, quick", "masked PPO"],
         ["afterstates, tabular", "masked PPO"],
     ]
-    ablated = ["masked DQN, no vectors", "masked PPO", "masked PPO, no vectors"]
-    assert agents("five-tiles-", "no-vectors")[0] == ["afterstates, tabular", *ablated]
+    ablated = ["masked DQN, no embeddings", "masked PPO", "masked PPO, no embeddings"]
+    assert agents("five-tiles-", "no-embeddings")[0] == ["afterstates, tabular", *ablated]
 
 
 def test_the_profile_compares_whole_agents_only(folder, tmp_path, monkeypatch):
     for name in ("runs.csv", "curves.csv"):
         text = (folder / name).read_text()
-        (tmp_path / name).write_text(text.replace("ppo,five-tiles,standard,1", "ppo,five-tiles,no-vectors,1"))
+        (tmp_path / name).write_text(text.replace("ppo,five-tiles,standard,1", "ppo,five-tiles,no-embeddings,1"))
     figures = {}
     monkeypatch.setattr(study_plots, "save", lambda path, figure: figures.update({path.name: figure}))
     study_plots.plot_study(tmp_path, PRESETS)
@@ -373,7 +373,7 @@ def test_a_run_that_is_not_the_one_of_the_ledger_is_not_kept(folder, tmp_path, c
         policy = tmp_path / "study" / f"ppo-five-tiles-{seed}" / "policy.npz"
         stb_gym.save_policy(policy, stb_gym.ShutTheBox(tiles=5), stb_gym.strategy(stb_gym.ShutTheBox(tiles=5), "worst"))
     assert keep.main([str(tmp_path / "study"), "--presets", str(FILE), "--out", str(tmp_path / "kept")]) == 2
-    assert "is not of the run that the study's" in capsys.readouterr().err
+    assert "has another policy than the one recorded in" in capsys.readouterr().err
 
 
 def test_policies_that_are_kept_need_their_runs_no_more(folder, tmp_path, monkeypatch, capsys):
@@ -389,7 +389,7 @@ def test_policies_that_are_kept_need_their_runs_no_more(folder, tmp_path, monkey
     box = stb_gym.ShutTheBox(tiles=5)
     stb_gym.save_policy("kept/afterstates-five-tiles.npz", box, stb_gym.strategy(box, "worst"))
     assert keep.main(options) == 2
-    assert "afterstates-five-tiles.npz is not of the run that the study's" in capsys.readouterr().err
+    assert "afterstates-five-tiles.npz has another policy than" in capsys.readouterr().err
     shutil.rmtree("kept")
     assert keep.main(options) == 2
     assert "there is no folder" in capsys.readouterr().err

@@ -18,7 +18,11 @@ COLUMNS = {
 
 
 def compare(agents: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
-    """Evaluations by name: the optimum, then agents of one game and the strategies, the better before the worse."""
+    """Evaluations of perfect play, agents and strategies by name; after perfect play by regret, the least first.
+
+    Args:
+        agents: evaluations of agents by name, all of one game and objective.
+    """
     optimum = next(iter(agents.values())).optimum
     game, objective = optimum.tables.game, optimum.objective.name
     strategies = {name: evaluate(game, strategy(game, name), objective) for name in STRATEGIES[game.name]}
@@ -27,7 +31,7 @@ def compare(agents: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
 
 
 def cells(evaluation: Evaluation) -> dict[str, str]:
-    """The columns of a table for an evaluation, in words."""
+    """What the columns of the table say of an evaluation, by their titles."""
     numbers = evaluation.summary()
     points = evaluation.optimum.objective.unit == "points"
     return {
@@ -44,7 +48,7 @@ def comparison_table(evaluations: Mapping[str, Evaluation]) -> str:
 
 
 def mistakes_in_words(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]:
-    """The dearest mistakes of a policy: the node, what it plays and what is best, all in words, and the numbers."""
+    """The dearest mistakes of a policy: the node, its move and the best one in words, and what the mistake costs."""
     tables = evaluation.tables
     return [
         {

@@ -15,7 +15,7 @@ from training.run import Run, measure
 
 @dataclass(frozen=True)
 class Arguments:
-    """Evaluate the networks of a run exactly."""
+    """Evaluate a run exactly, from its weights."""
 
     run: tyro.conf.Positional[Path]
     """Folder of the run."""

@@ -54,7 +54,12 @@ def _apart(strategies: Mapping[str, float]) -> dict[str, float]:
 
 
 def plot_scores(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
-    """Draw the exact score distributions of policies over each other."""
+    """Draw the exact distributions of the final scores of policies.
+
+    Args:
+        path: the PNG to write.
+        evaluations: of the policies, by name.
+    """
     figure, axes = _figure(len(evaluations), height=3.5)
     for colour, (name, evaluation) in zip(COLOURS * len(evaluations), evaluations.items(), strict=False):
         scores = evaluation.score_distribution
@@ -66,7 +71,7 @@ def plot_scores(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
 
 
 def _figure(names: int, height: float) -> tuple[Figure, Any]:
-    """A figure of so many inches, and room for names below; and its axes."""
+    """A figure with its axes, so many inches high, and higher by the room that so many names need below."""
     figure = Figure(figsize=(8, height + 0.25 * math.ceil(names / NAMES_PER_ROW)), layout="constrained")
     return figure, figure.add_subplot()
 
@@ -77,6 +82,6 @@ def _name_below(figure: Figure) -> None:
 
 
 def save(path: Path, figure: Figure) -> None:
-    """Write a picture whole."""
+    """Write a picture as PNG, whole or not at all."""
     with write_aside(path) as aside:
         figure.savefig(aside, dpi=130)

@@ -48,7 +48,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def report(runs: list[Run], out: Path) -> dict[str, Evaluation]:
-    """Write report.html, regret.png and scores.png into a folder; returns the evaluations the report shows.
+    """Write report.html, regret.png and scores.png into a folder.
+
+    Returns the evaluations of the report by name: those of `compare.compare`.
 
     Raises:
         ValueError: if there is no run, a run is damaged, or the runs are not of one game and objective.
@@ -89,7 +91,7 @@ def report(runs: list[Run], out: Path) -> dict[str, Evaluation]:
 
 
 def _names(runs: list[Run]) -> Mapping[str, Run]:
-    """Runs by algorithm, by name of the folder where an algorithm occurs twice, or by folder where that does, too."""
+    """Runs by the shortest names that differ: by algorithm, by name of the folder, or by the path of the folder."""
     by_algorithm = {run.config.algorithm: run for run in runs}
     by_name = {run.folder.resolve().name: run for run in runs}
     return max(by_algorithm, by_name, {str(run.folder): run for run in runs}, key=len)
@@ -108,7 +110,7 @@ def _mistakes(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 
 def _picture(tables: TurnTables, node: int) -> bytes:
-    """A node as PNG, with the middle one of the throws that give its roll."""
+    """A picture of a node as PNG; of the throws that give its roll it shows the middle one."""
     state = int(tables.node_state[node])
     held, dice = int(tables.held[state]), int(tables.dice[state])
     throws = np.flatnonzero(rolls(tables.game, dice).of_throw == node - tables.node_start[state])

@@ -29,7 +29,7 @@ NAMES = {
 }
 MASKED = ("ppo", "dqn", "qrdqn")
 NO_MASKS = "no-masks"
-ABLATIONS = (NO_MASKS, "no-vectors")  # variants that show what a part of an agent is worth
+ABLATIONS = (NO_MASKS, "no-embeddings")  # variants that show what a part of an agent is worth
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def results_table(folder: Path, presets: Presets) -> str:
-    """For every task random play and the best strategy, then the agents, the better before the worse.
+    """A table in Markdown: for every task random play and the best strategy, then the agents, the worst of them first.
 
-    Of an agent the interquartile mean of the regret over seeds with its 95 % interval, and that of the other numbers.
+    Numbers of an agent are interquartile means over its seeds; that of the regret is followed by its 95 % interval.
 
     Raises:
         ValueError: if there are no runs in the folder, its files are damaged, or a run is not of the preset that its
@@ -79,10 +79,10 @@ def results_table(folder: Path, presets: Presets) -> str:
 
 
 def config_of(row: Row, folder: Path, presets: Presets) -> Config:
-    """The configuration of a run in a folder, which must be that of its preset.
+    """The configuration of a run in a folder, as its preset has it.
 
     Raises:
-        ValueError: if it is not.
+        ValueError: if the run was trained with another one.
     """
     check_choice(f"task of {row.run} in {folder}", row.task, list(presets.tasks))
     config = presets.config(row.algorithm, presets.tasks[row.task], row.variant, row.seed)
@@ -100,7 +100,7 @@ def _mean(values: list[float]) -> float:
 
 
 def _strategy_lines(name: str, task: Task) -> list[str]:
-    """Random play, and the best of the strategies that are not perfect."""
+    """The lines of random play and of the best strategy that is not perfect."""
     game = task.game()
     found = {each: evaluate(game, strategy(game, each), task.objective) for each in STRATEGIES[game.name]}
     imperfect = [each for each in found if found[each].regret > 0]
@@ -144,20 +144,20 @@ def _line(*cells: str) -> str:
 
 
 def _in_words(seeds: list[int]) -> str:
-    """Seeds, in ascending order."""
+    """Seeds in ascending order, in words: "0 to 2", or "0, 2, 3"."""
     together = len(seeds) > 1 and seeds == list(range(seeds[0], seeds[0] + len(seeds)))
     return f"{seeds[0]} to {seeds[-1]}" if together else ", ".join(map(str, seeds))
 
 
 def evaluate_command(task: Task) -> list[str]:
-    """The words of the command that evaluates a strategy or a policy on a task, but for which."""
+    """The command that evaluates on a task, as words; `--strategy NAME` or `--policy FILE` are to be added."""
     words = ["stb-gym", "evaluate", task.game().name]
     words += rule_words(task.game())
     return [*words, *(["--objective", task.objective] if task.objective != "score" else [])]
 
 
 def agent_in_words(row: Row) -> str:
-    """The algorithm and the variant of a run."""
+    """The algorithm and the variant of a run, such as "masked PPO, quick"."""
     masked = "masked " if row.algorithm in MASKED and row.variant != NO_MASKS else ""
     variant = "" if row.variant == STANDARD else f", {row.variant.replace('-', ' ')}"
     return f"{masked}{NAMES[row.algorithm]}{variant}"

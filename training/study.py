@@ -1,8 +1,8 @@
-"""Run a study, algorithms x tasks x seeds, over the cores at hand: `python -m training.study NAME`.
+"""Run a study, which is algorithms x tasks x seeds, on several cores: `python -m training.study NAME`.
 
-Every run is a `python -m training.train ... --resume` of its own, with its output in `log.txt`. A run that is finished
-is not run again, and one that was interrupted goes on from its last checkpoint; so the same command goes on with a
-study that was killed.
+Every run is a process of its own, `python -m training.train ... --resume`, with its output in `log.txt`. Finished runs
+are skipped and interrupted ones go on from their last checkpoint, so the same command goes on with a study that was
+killed.
 """
 
 import os
@@ -45,11 +45,11 @@ class Arguments:
     out: Path | None = None
     """Folder of the study (default: runs/STUDY)."""
     workers: int = os.cpu_count() or 1
-    """Runs at a time."""
+    """How many runs are trained at a time."""
 
 
 class Planned(NamedTuple):
-    """A run of a study."""
+    """A run of a study: its name, the names of its task and variant, and what is trained."""
 
     name: str
     task: str
@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="training.study")
     out = options.out or Path("runs") / options.study
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the trainings end, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the trainings are ended, too
     try:
         check_integer("workers", options.workers, 1, 1024)
         presets = read_presets(options.presets)
@@ -83,7 +83,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def plan(study: str, file: Path, presets: Presets) -> list[Planned]:
-    """The runs of a study in a file, seed by seed, so that there is soon something of everything.
+    """The runs of a study, those of the lowest seed first, so that there is soon a result of everything.
+
+    Args:
+        study: name of the study.
+        file: file of the studies.
+        presets: the presets it takes settings from.
 
     Raises:
         ValueError: naming the file and what is missing, unknown or not allowed in it.
@@ -130,7 +135,7 @@ def _runs(part: Any, presets: Presets) -> list[Planned]:
 
 
 def run_study(planned: list[Planned], out: Path, workers: int, presets: Presets) -> list[Planned]:
-    """Run what is not finished yet, so many at a time; returns the runs that failed."""
+    """Train the runs that are not finished yet, `workers` at a time; returns the runs that failed."""
     ledger = Ledger(out)
     waiting = [run for run in planned if not _is_entered(ledger, run)]
     total = sum(run.config.steps for run in planned)
@@ -176,7 +181,7 @@ def _start(run: Planned, folder: Path, presets: Presets) -> subprocess.Popen[Any
 
 
 def _steps(folder: Path, run: Planned) -> int:
-    """The steps of a run at its last measurement, of which a last bout of play may make a few too many."""
+    """The steps of a run at its last measurement, without those that its last rollout made too many."""
     try:
         return min(int(Run.open(folder).result()["steps"]), run.config.steps)
     except ValueError:

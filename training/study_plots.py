@@ -1,4 +1,4 @@
-"""Pictures of a study: how the algorithms came closer to the optimum on each task, and how all runs ended."""
+"""Pictures of a study: for each task how agents learn, and for all tasks together how good they are at the end."""
 
 from collections.abc import Callable
 from itertools import cycle, groupby
@@ -21,10 +21,10 @@ Curves = list[list[CurvePoint]]
 
 
 def plot_study(folder: Path, presets: Presets) -> list[Path]:
-    """Write a picture for every task in the ledger of a folder, and profile.png; returns their paths.
+    """Write a picture for every task of a study, and profile.png, into its folder; returns their paths.
 
-    Lines are interquartile means over seeds, bands their 95 % intervals. Beside the standard variant of an algorithm,
-    those that only take a longer or a shorter time are left out.
+    Lines are interquartile means over seeds, bands their 95 % intervals. Where there is the standard variant of an
+    algorithm, variants that only train for a longer or a shorter time are left out.
     """
     ledger = Ledger(folder)
     paths = []
