@@ -1,8 +1,9 @@
-"""A box too large for one machine, cut into shards: what is sent, and how long it takes; small ones are solved so.
+"""A box too large for one machine, cut into shards: what is sent, and how long it takes. Small boxes are solved so.
 
-`python docs/thirty_tiles.py` writes thirty-tiles.png and prints the tables of thirty-tiles.md, which explains. A cut
-names p tiles, its prefix; q others are left. The boards with the same prefix tiles open are a shard. The bits of a
-shard's number are its open prefix tiles, those of the number of a board in it the other ones, lowest tile lowest.
+`python docs/thirty_tiles.py` writes thirty-tiles.png and prints the tables of thirty-tiles.md, where the cut is
+explained. The p tiles of the prefix number the shards, the q others the boards within a shard: a bit of the number of a
+shard is 1 where a tile of the prefix is open, and a bit of the number of a board where one of the others is. The lowest
+bit is that of the lowest tile.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,7 +34,18 @@ def prefix_of(side: str, tiles: int, count: int) -> tuple[int, ...]:
 
 
 def cost_of(tiles: int, dice: int, prefix: Sequence[int], faces: int = 6) -> tuple[IntArray, IntArray]:
-    """[2**p] the moves of all boards of a shard; [2**p] the values it needs of the one with this set shut besides."""
+    """How much work the shards are, and how many values they need of each other.
+
+    Args:
+        tiles: how many tiles the box has.
+        dice: how many dice are thrown.
+        prefix: the tiles of the prefix.
+        faces: how many faces a die has.
+
+    Returns:
+        [2**p] for each shard the legal moves of all of its boards, and [2**p] for each set of prefix tiles that a move
+        may shut the number of values that a shard needs of the one in which these are shut.
+    """
     rest = [tile for tile in range(1, tiles + 1) if tile not in prefix]
     moves = np.array([2 ** len(rest), *[0] * (dice * faces)])  # by their sum: pairs of a board and open tiles of it
     for tile in rest:
@@ -66,18 +78,18 @@ def subset_sums(numbers: Iterable[int]) -> IntArray:
 
 
 def total(values: IntArray) -> int:
-    """The sum of values [2**p] over all shards; each has those of the subsets of its open prefix tiles."""
+    """The sum of values [2**p] over all shards, each of which needs those of the subsets of its open prefix tiles."""
     return int(values @ (len(values) / 2.0 ** np.bitwise_count(np.arange(len(values)))))
 
 
 def sources(values: IntArray, shard: int) -> IntArray:
-    """The sets of prefix tiles that moves shut at a shard: the shard without such a set is one that it needs."""
+    """The sets of prefix tiles that moves shut at a shard. It needs the shards in which these are shut."""
     sets = np.arange(shard + 1)
     return sets[(sets & ~shard == 0) & (values[sets] > 0)]
 
 
 def longest_chains(values: IntArray, work: IntArray) -> IntArray:
-    """[2**p] from each shard on, the most work in a chain of shards that each need the one before."""
+    """[2**p] for each shard the most work in a chain that begins with it and in which each needs the one before."""
     to_end = work.copy()
     for shard in reversed(range(len(work))):
         before = shard - sources(values, shard)
@@ -86,7 +98,17 @@ def longest_chains(values: IntArray, work: IntArray) -> IntArray:
 
 
 def speed_up(edges: IntArray, values: IntArray, machines: int, fixed: bool = False) -> float:
-    """Over one core: longest chain first, where it is done soonest, or in a fixed place by its highest prefix tiles."""
+    """How many times as fast so many machines are as one core.
+
+    The shard with the longest chain of work behind it is solved next.
+
+    Args:
+        edges: [2**p] the work of each shard, from `cost_of`.
+        values: [2**p] the values that are sent, from `cost_of`.
+        machines: how many machines there are.
+        fixed: whether the highest prefix tiles of a shard say which machine solves it. If not, it is the machine on
+            which it is solved soonest.
+    """
     work, sending = edges * SECONDS_PER_EDGE, values * SECONDS_PER_VALUE
     place, done, free = np.arange(len(work)) * machines // len(work), np.zeros(len(work)), np.zeros(machines)
     for shard in np.argsort(-longest_chains(values, edges), kind="stable").tolist():
@@ -100,7 +122,16 @@ def speed_up(edges: IntArray, values: IntArray, machines: int, fixed: bool = Fal
 
 
 def solve_in_shards(game: ShutTheBox, prefix: Sequence[int]) -> tuple[FloatArray, dict[tuple[int, int], FloatArray]]:
-    """The utility [2**p, 2**q] of every board, and the messages by which it was found, by shards (from, to)."""
+    """Solve a box shard by shard.
+
+    Args:
+        game: the rules.
+        prefix: the tiles of the prefix.
+
+    Returns:
+        [2**p, 2**q] the utility of every board, and the values that were sent, by the numbers of the shards that sent
+        and received them.
+    """
     rest = [tile for tile in game.start_tiles if tile not in prefix]
     bit = {tile: 2**place for part in (prefix, rest) for place, tile in enumerate(part)}
     sets = [[sum(bit[tile] for tile in move if tile in part) for part in (prefix, rest)] for move in game.moves]
@@ -121,7 +152,14 @@ def solve_in_shards(game: ShutTheBox, prefix: Sequence[int]) -> tuple[FloatArray
 
 
 def solve_shard(moves: Moves, probability: FloatArray, stopping: FloatArray, received: Arrays) -> FloatArray:
-    """The utility [2**q] of a shard's boards; NaN stands for what is not known, and would spread if it were used."""
+    """The utility [2**q] of the boards of a shard. An unknown value is NaN, which would spread if it were used.
+
+    Args:
+        moves: all moves.
+        probability: [R] that of every roll.
+        stopping: [2**q] the utility of ending the turn at a board.
+        received: [2**q] the values of other shards, by the set of prefix tiles that is shut in them.
+    """
     after = {0: np.full(len(stopping), np.nan), **received}
     by_roll = np.tile(stopping, (len(probability), 1))
     for count in range(len(stopping).bit_length()):
@@ -141,7 +179,7 @@ def table(head: str, rows: Iterable[Sequence[str]]) -> str:
 
 
 def cost_table(dice: int) -> str:
-    """The cuts of the large box: of the highest and of the lowest tiles, where they differ."""
+    """The table of cuts of the large box: by the highest tiles and, where the number differs, by the lowest ones."""
     head = "p | shards | GiB each | and received | messages | GiB sent | chain, s | bound | on 4 | on 16 | fixed 4 | 16"
     both = (zip(*(cells(*cost_of(TILES, dice, prefix_of(s, TILES, p))) for s in SIDES), strict=True) for p in PREFIXES)
     return table(head, ([high if high == low else f"{high} / {low}" for high, low in row] for row in both))
@@ -157,7 +195,7 @@ def cells(edges: IntArray, values: IntArray) -> list[str]:
 
 
 def small_table() -> str:
-    """Boxes solved in shards: what was sent, what cost_of says of it, and how far the values are from solve_boards."""
+    """The table of small boxes: what was sent, what `cost_of` says of it, and the error against `solve_boards`."""
     rows = []
     for tiles, dice, side, count in SMALL:
         game, prefix = ShutTheBox(tiles=tiles, dice=dice), prefix_of(side, tiles, count)
