@@ -1,0 +1,34 @@
+"""What people see of the library, and the files it writes. Nothing here knows a game.
+
+In the order to read:
+
+- `console`: text that a terminal can be trusted with; `files`: files that appear whole or not at all.
+- `table`: one table for text, Markdown, CSV and HTML.
+- `progress`: how far long work has come.
+- `palette`: one colour for an agent in every picture.
+"""
+
+from stb_gym.output.console import escaped, reader_may_leave
+from stb_gym.output.files import put_in_place, remove_leftovers, write_aside, write_text
+from stb_gym.output.palette import DASHES, SERIES, Style, colour_of, style_of, styles_of
+from stb_gym.output.progress import Progress
+from stb_gym.output.table import Column, Table, column
+
+__all__ = [
+    "DASHES",
+    "SERIES",
+    "Column",
+    "Progress",
+    "Style",
+    "Table",
+    "colour_of",
+    "column",
+    "escaped",
+    "put_in_place",
+    "reader_may_leave",
+    "remove_leftovers",
+    "style_of",
+    "styles_of",
+    "write_aside",
+    "write_text",
+]

@@ -1,0 +1,30 @@
+"""Text for a terminal: what strangers named cannot steer it, and whoever reads it may leave early."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+def escaped(text: str) -> str:
+    r"""The text with every character that is not printable made visible.
+
+    A terminal obeys control characters, and some others are invisible or turn the direction of writing. So this is for
+    whatever comes from a file or from a name that somebody else has chosen.
+
+    >>> print(escaped("\x1b[31mred\n"))
+    \x1b[31mred\n
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+@contextmanager
+def reader_may_leave() -> Iterator[None]:
+    """Let whoever reads standard output stop reading before the block has written everything, as `| head` does."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be flushed

@@ -1,0 +1,148 @@
+"""Progress of long work, told on standard error to whoever waits."""
+
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Self, TextIO
+
+from stb_gym.output.console import escaped
+
+PATIENCE = 2.0  # seconds before anything is said
+PAUSE = 10.0  # seconds between two lines in a file; a terminal's one line is written anew every second
+MOST_LEFT = 1e7  # seconds left that are worth telling
+
+
+class Progress:
+    """Says how far a block of work has come, at the earliest after two seconds.
+
+    On a terminal it writes one line over and over, at most once a second, cut to the terminal's width; elsewhere it
+    writes a line every ten seconds. Where nobody tells how far the work is, it says once that it goes on. The last line
+    is always ended, whatever ends the block. If standard error is closed, it is silent.
+
+    >>> with Progress("rows of boards solved", total=3) as progress:
+    ...     for row in range(3):
+    ...         progress.tell(row + 1)
+
+    Args:
+        words: what is done, such as "games played".
+        total: how much there is to do; None if that is not known.
+        unit: what is counted, such as "steps".
+        initial: how much was done before the block began, which does not count for the rate.
+        stream: what to write to (default: standard error).
+        clock: seconds since some moment.
+        patience: seconds before anything is said.
+    """
+
+    def __init__(
+        self,
+        words: str,
+        total: float | None = None,
+        unit: str = "",
+        *,
+        initial: float = 0,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        patience: float = PATIENCE,
+    ) -> None:
+        self._words, self._total, self._unit, self._initial = words, total, unit, initial
+        self._done: float | None = None
+        self._note = ""
+        self._news = False  # whether something was told that was not said yet
+        self._spoke = False
+        self._open = 0  # characters of a line that is not ended yet
+        self._stream = sys.stderr if stream is None else stream
+        self._clock, self._began = clock, clock()
+        self._next = self._began + patience  # when something may be said again
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(patience, self._go_on)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        with self._lock:
+            if self._spoke and self._news:
+                self._say()
+            if self._open:
+                self._write("\n")
+            self._spoke, self._next = True, math.inf  # no more, not even by a timer that was just due
+
+    def tell(self, done: float | None = None, total: float | None = None, *, note: str | None = None) -> None:
+        """Say how much is done; what is not given stays as it was.
+
+        Args:
+            done: so far, what was done before the block included.
+            total: how much there is to do, if that is known only now; so this method itself can be passed to functions
+                that call back with two numbers.
+            note: what else there is to say, such as "regret 0.0123".
+        """
+        with self._lock:
+            self._done = self._done if done is None else done
+            self._total = self._total if total is None else total
+            self._note = self._note if note is None else note
+            self._news = True
+            if self._clock() >= self._next:
+                self._say()
+
+    def _go_on(self) -> None:
+        """What the timer does: say something if nothing was said."""
+        with self._lock:
+            if not self._spoke:
+                self._say()
+
+    def _say(self) -> None:
+        text, columns = escaped(self._text()), _columns(self._stream)
+        self._spoke, self._news = True, False
+        self._next = self._clock() + (PAUSE if columns is None else 1)
+        if columns is None:
+            self._write(f"{text}\n")
+        else:
+            text, before = text[: columns - 1], self._open
+            self._open = len(text)
+            self._write("\r" + text.ljust(before))
+
+    def _text(self) -> str:
+        """How far the work is."""
+        if self._done is None:
+            return f"{self._words}: {self._note or 'still working'}"
+        amount = _figures(self._done) + (f" of {_figures(self._total)}" if self._total else "")
+        parts = [f"{amount} {self._unit}".rstrip()]
+        if self._total:
+            parts[0] += f" ({min(int(100 * self._done / self._total), 100)}%)"
+        seconds, fresh = self._clock() - self._began, self._done - self._initial
+        if seconds > 0 and fresh > 0:
+            parts.append(f"{_figures(fresh / seconds)}/s")
+            left = seconds * max((self._total or 0) - self._done, 0) / fresh
+            if 0 < left < MOST_LEFT:
+                parts.append(f"{timedelta(seconds=math.ceil(left))} left")
+        return f"{self._words}: {', '.join([*parts, *filter(None, [self._note])])}"
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (AttributeError, OSError, ValueError):  # there is no standard error, it is closed, or nobody reads it
+            pass
+
+
+def _columns(stream: TextIO) -> int | None:
+    """The width of a terminal; None for anything else."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80  # a terminal may not know its width
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _figures(number: float) -> str:
+    """A number in few characters: 350,000, 12.5M, 0.35."""
+    for scale, letter in ((1e9, "G"), (1e6, "M")):
+        if number >= scale:
+            return f"{number / scale:.1f}{letter}"
+    return f"{number:,.0f}" if number >= 10 or number == int(number) else f"{number:.2g}"

@@ -1,0 +1,168 @@
+"""One table for every reader: text for a terminal, Markdown, CSV and HTML."""
+
+import csv
+import html
+import io
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+from stb_gym.output.console import escaped
+
+
+class Column(NamedTuple):
+    """A column of a table.
+
+    Attributes:
+        format: how people read its values: a format specification such as ".4f", ".2%" or ",d", or a function that
+            makes text of a value. With "" the values are words, aligned to the left; all others are numbers, aligned
+            to the right.
+        values: raw, one for each row; None where there is none.
+    """
+
+    format: str | Callable[[Any], str]
+    values: list[Any]
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the cells are numbers, aligned to the right."""
+        return self.format != ""
+
+    def cells(self, limit: int | None = None) -> list[str]:
+        """The first `limit` values as people read them (all by default), in one line each."""
+        return ["" if value is None else escaped(self._cell(value)) for value in islice(self.values, limit)]
+
+    def _cell(self, value: Any) -> str:
+        return self.format(value) if callable(self.format) else format(value, self.format)
+
+
+def column(spec: str | Callable[[Any], str], values: Iterable[Any]) -> Column:
+    """A column of any values, those of a NumPy array as plain numbers."""
+    return Column(spec, list(values.tolist() if hasattr(values, "tolist") else values))
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of equal length.
+
+    >>> print(Table("Two rules", "", {"rule": Column("", ["random", "best"]), "points": Column(".2f", [21, 9.5])}))
+    rule    points
+    random   21.00
+    best      9.50
+
+    Attributes:
+        title: what the table is of, in a few words; "" for none.
+        note: what a row is, what the columns count, and in which units; "" for none.
+        columns: at least one, by their headings.
+    """
+
+    title: str
+    note: str
+    columns: Mapping[str, Column]
+
+    def __post_init__(self) -> None:
+        if len({len(column.values) for column in self.columns.values()}) != 1:
+            lengths = {heading: len(column.values) for heading, column in self.columns.items()}
+            raise ValueError(f"a table has one or more columns of one length, not {lengths}")
+
+    @classmethod
+    def from_rows(cls, headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> "Table":
+        """A table of words without title or note, for lines that have no common format, such as names and their values.
+
+        Args:
+            headings: one for each column; none at all if the text is to have no line of headings.
+            rows: as many cells each.
+
+        Raises:
+            ValueError: if two headings are the same, or a row has more or fewer cells than there are headings.
+        """
+        rows = [list(row) for row in rows]
+        headings = headings or [" " * place for place in range(len(rows[0]) if rows else 1)]
+        if {len(headings)} | {len(row) for row in rows} != {len(set(headings))}:
+            raise ValueError(f"a table has a cell in every row for each of its headings, which differ: {[*headings]}")
+        columns = {heading: column("", [row[place] for row in rows]) for place, heading in enumerate(headings)}
+        return cls("", "", columns)
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self.columns.values())).values)
+
+    def __str__(self) -> str:
+        """All of it as text."""
+        return self.to_text()
+
+    @property
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Every row as raw values."""
+        return list(zip(*(column.values for column in self.columns.values()), strict=True))
+
+    def take(self, places: Iterable[int]) -> "Table":
+        """The table of the rows at these places, in this order."""
+        places = [int(place) for place in places]
+        columns = {
+            heading: Column(spec, [values[place] for place in places])
+            for heading, (spec, values) in self.columns.items()
+        }
+        return replace(self, columns=columns)
+
+    def cells(self, limit: int | None = None) -> list[list[str]]:
+        """The first `limit` rows as people read them (all by default)."""
+        return [list(row) for row in zip(*(column.cells(limit) for column in self.columns.values()), strict=True)]
+
+    @property
+    def _headings(self) -> list[str]:
+        return [escaped(heading) for heading in self.columns]
+
+    def to_text(self, limit: int | None = None) -> str:
+        """The headings and the first `limit` rows in aligned columns; a line says so if any are cut."""
+        headed = any(heading.strip() for heading in self.columns)
+        aligned = []
+        for heading, column in self.columns.items():
+            cells = [escaped(heading), *column.cells(limit)][not headed :]
+            width = max(map(len, cells), default=0)
+            aligned.append([cell.rjust(width) if column.is_number else cell.ljust(width) for cell in cells])
+        lines = ["  ".join(line).rstrip() for line in zip(*aligned, strict=True)]
+        return "\n".join([*lines, *self._cut(limit, ".")])
+
+    def to_markdown(self, limit: int | None = None) -> str:
+        """A page: the title, the note and the first `limit` rows as a table; a line says so if any are cut."""
+        above = [part for part in (self.title and f"# {self.title}", self.note) if part]
+        cut = self._cut(limit, "; the CSV file beside this one has them all.")
+        return "\n\n".join([*above, self.to_markdown_rows(limit), *cut]) + "\n"
+
+    def to_markdown_rows(self, limit: int | None = None) -> str:
+        """The first `limit` rows as a bare Markdown table, for a page that has a title of its own."""
+        rule = ["---:" if column.is_number else "---" for column in self.columns.values()]
+        lines = [self._headings, rule, *self.cells(limit)]
+        return "\n".join(f"| {' | '.join(map(_piped, line))} |" for line in lines)
+
+    def to_csv(self) -> str:
+        """The whole table as comma-separated values: names without spaces, numbers in full precision."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(re.sub(r"\W+", "_", heading.lower()) for heading in self.columns)
+        writer.writerows(self.rows)
+        return text.getvalue()
+
+    def to_html(self, limit: int | None = None) -> str:
+        """The first `limit` rows as a <table>; numbers are of the class "number"."""
+        marks = [' class="number"' if column.is_number else "" for column in self.columns.values()]
+        head = "".join(
+            f'<th scope="col"{mark}>{html.escape(cell)}</th>' for mark, cell in zip(marks, self._headings, strict=True)
+        )
+        rows = (
+            "".join(f"<td{mark}>{html.escape(cell)}</td>" for mark, cell in zip(marks, row, strict=True))
+            for row in self.cells(limit)
+        )
+        body = "".join(f"<tr>{row}</tr>\n" for row in rows)
+        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+
+    def _cut(self, limit: int | None, end: str) -> list[str]:
+        return [f"The first {limit:,} of {len(self):,} rows{end}"] if limit is not None and len(self) > limit else []
+
+
+def _piped(cell: str) -> str:
+    """A cell of Markdown whose pipes, and the backslashes before them, do not end it."""
+    return re.sub(r"(\\*)\|", r"\1\1\\|", cell)

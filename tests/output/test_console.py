@@ -1,0 +1,56 @@
+"""What is printed cannot steer a terminal, and a reader who leaves is no error."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from stb_gym.output import escaped
+
+FOLDER = Path(__file__).parents[2] / "stb_gym" / "output"
+
+
+@pytest.mark.parametrize(
+    ("text", "visible"),
+    [
+        ("a name, nine tiles |\\ é π", "a name, nine tiles |\\ é π"),
+        ("\x1b[2Jgone", "\\x1b[2Jgone"),
+        ("two\r\nlines\t", "two\\r\\nlines\\t"),
+        ("\x9b31m \x7f \x00", "\\x9b31m \\x7f \\x00"),
+        ("gnp.\u202etxt\u200b", "gnp.\\u202etxt\\u200b"),
+        ("\udcff\U000e0041", "\\udcff\\U000e0041"),
+    ],
+)
+def test_what_is_not_printable_is_made_visible(text, visible):
+    assert escaped(text) == visible
+    assert escaped(text).isprintable()
+    escaped(text).encode()
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+@pytest.mark.parametrize("length", [1, 200_000])
+def test_a_reader_may_leave(guarded, length):
+    """Without the guard the same program fails, so the pipe is truly broken; a short text waits in a buffer."""
+    guard = "reader_may_leave()" if guarded else "contextlib.nullcontext()"
+    code = f"import contextlib, sys\nfrom console import reader_may_leave\nwith {guard}:\n    print('x' * {length})\n"
+    read, write = os.pipe()
+    os.close(read)
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=FOLDER, env=buffered, stdout=write, stderr=subprocess.PIPE, check=False
+    )
+    os.close(write)
+    assert (done.returncode == 0) == guarded
+    assert (done.stderr == b"") == guarded
+
+
+def test_the_package_needs_nothing_but_python():
+    for path in FOLDER.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) else []
+            for name in names:
+                assert name.startswith("stb_gym.output.") or name.split(".")[0] in sys.stdlib_module_names, path
