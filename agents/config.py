@@ -65,7 +65,7 @@ class Task:
         return make_game(type(standard.game), self.rules)  # type: ignore[no-any-return]
 
     def make_envs(self, num_envs: int) -> TurnVectorEnv:
-        """A vector environment of so many environments, to learn from; they reset within the step that ends a turn."""
+        """A vector environment of `num_envs` environments to learn from, in SAME_STEP mode."""
         rules = dict(self.rules)
         envs = gym.make_vec(self.env, num_envs, objective=self.objective, autoreset_mode="SameStep", **rules)
         assert isinstance(envs, TurnVectorEnv)

@@ -7,7 +7,7 @@ from importlib import import_module
 from statistics import median
 from typing import Any
 
-from tqdm import tqdm
+from stb_gym.output import Progress
 
 Timer = Callable[[], float]  # does the work of a round, and returns the seconds that one unit of it took
 
@@ -66,12 +66,14 @@ class Result:
 
 
 def measure(comparison: Comparison) -> Result:
-    """Time both sides in turn, round by round, with a progress bar on stderr."""
+    """Time both sides in turn, round by round, and say on standard error how far it is."""
     ours, theirs = [], []
-    for _ in tqdm(range(comparison.rounds), desc=comparison.name, unit=" rounds", mininterval=1, leave=False):
-        ours.append(comparison.ours())
-        if comparison.theirs is not None:
-            theirs.append(comparison.theirs())
+    with Progress(comparison.name, comparison.rounds, "rounds") as progress:
+        for done in range(1, comparison.rounds + 1):
+            ours.append(comparison.ours())
+            if comparison.theirs is not None:
+                theirs.append(comparison.theirs())
+            progress.tell(done)
     return Result(comparison, ours, theirs)
 
 

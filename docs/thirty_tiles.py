@@ -15,11 +15,12 @@ from matplotlib.figure import Figure
 from stb_gym import ShutTheBox
 from stb_gym.board_values import tile_places
 from stb_gym.game import IntArray, rolls
+from stb_gym.output import SERIES, Column, Table
 from stb_gym.streaming import FloatArray, solve_boards
 
 TILES = 30
 PREFIXES = range(2, 9)
-SIDES = {"highest": "#3a5a9b", "lowest": "#b5533c"}  # and their colours
+SIDES = dict(zip(("highest", "lowest"), SERIES, strict=False))  # and their colours
 SECONDS_PER_EDGE = 1e-9  # of solve_boards on one core, as measured in thirty-tiles.md
 SECONDS_PER_VALUE = 64 / 10e9  # to send its bits at 10 Gbit/s
 VALUES_PER_GIB = 2**27
@@ -29,7 +30,7 @@ Arrays = dict[int, FloatArray]  # by the prefix tiles shut
 
 
 def prefix_of(side: str, tiles: int, count: int) -> tuple[int, ...]:
-    """So many of the tiles, the "highest" or the "lowest"."""
+    """The highest or the lowest `count` tiles, as `side` says."""
     return tuple(range(1, tiles + 1)[-count:] if side == "highest" else range(1, count + 1))
 
 
@@ -98,7 +99,7 @@ def longest_chains(values: IntArray, work: IntArray) -> IntArray:
 
 
 def speed_up(edges: IntArray, values: IntArray, machines: int, fixed: bool = False) -> float:
-    """How many times as fast so many machines are as one core.
+    """How many times as fast as one core several machines are.
 
     The shard with the longest chain of work behind it is solved next.
 
@@ -172,10 +173,10 @@ def solve_shard(moves: Moves, probability: FloatArray, stopping: FloatArray, rec
     return after[0]
 
 
-def table(head: str, rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    lines = [head, " | ".join(["---:"] * (head.count("|") + 1)), *map(" | ".join, rows)]
-    return "\n".join(f"| {line} |" for line in lines) + "\n"
+def table(headings: str, rows: Iterable[Sequence[str]]) -> str:
+    """A table of numbers in Markdown."""
+    columns = zip(headings.split(" | "), zip(*rows, strict=True), strict=True)
+    return Table("", "", {heading: Column(str, list(cells)) for heading, cells in columns}).to_markdown()
 
 
 def cost_table(dice: int) -> str:

@@ -78,13 +78,13 @@ def interrupted(request, tmp_path_factory):
     config = PRESETS.config(request.param, FIVE, steps=20_000)
     folder, points = tmp_path_factory.mktemp("interrupted"), []
 
-    def stop(self, values):
-        points.append(values)
+    def stop(self, done, note=None):
+        points.extend([done] if note else [])
         if len(points) == 5:
             raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training.tqdm, "set_postfix_str", stop)
+        patch.setattr(training.Progress, "tell", stop)
         with pytest.raises(KeyboardInterrupt):
             training.train(config, folder, measurements=10, checkpoint_seconds=0)
     return folder, config

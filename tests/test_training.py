@@ -134,7 +134,7 @@ def test_a_report_wants_runs_of_one_game(folder, tmp_path, capsys):
     assert "name at least one run" in capsys.readouterr().err
 
 
-def test_a_folder_that_holds_a_run_is_kept_unless_told_otherwise(folder, capsys):
+def test_a_folder_that_holds_a_run_is_kept_unless_it_is_to_be_overwritten(folder, capsys):
     algorithm = folder.name
     before = (folder / "result.json").read_text()
     assert training.main([algorithm, *TASK, "--out", str(folder)]) == 2
@@ -260,7 +260,7 @@ def test_a_reader_that_stops_reading_causes_no_traceback(program, folder, tmp_pa
     assert "Error" not in done.stderr
 
 
-def test_runs_that_are_not_finished_are_told_as_such(damaged, capsys):
+def test_runs_that_are_not_finished_are_reported_as_such(damaged, capsys):
     steps = Run.open(damaged).config.steps
     assert evaluating.main([str(damaged)]) == 0
     assert "not finished" not in capsys.readouterr().err
@@ -272,7 +272,7 @@ def test_runs_that_are_not_finished_are_told_as_such(damaged, capsys):
     found = json.loads(printed.out)
     assert (found["finished"], found["steps_made"], found["steps"]) == (False, 4321, steps)
     assert reporting.main([str(damaged), "--out", str(damaged / "report")]) == 0
-    assert f"<td>4,321 of {steps:,}</td>" in (damaged / "report" / "report.html").read_text()
+    assert f">4,321 of {steps:,}</td>" in (damaged / "report" / "report.html").read_text()
 
 
 def test_runs_of_tasks_without_a_name_are_named_by_their_rules(tmp_path, monkeypatch):
@@ -298,7 +298,7 @@ def test_strategies_too_near_another_are_left_out_of_the_picture():
     assert list(plots._apart(regrets)) == ["good", "bad"]
 
 
-def test_mistakes_without_masks_are_told_as_what_they_are(tmp_path, capsys):
+def test_mistakes_without_masks_are_named_as_what_they_are(tmp_path, capsys):
     assert training.main(["ppo", *TASK, "--variant", "no-masks", "--out", str(tmp_path)]) == 0
     assert reporting.main([str(tmp_path), "--out", str(tmp_path / "report")]) == 0
     assert "plays <b>an illegal action</b>" in (tmp_path / "report" / "report.html").read_text()

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from stb_gym import STRATEGIES, Evaluation, evaluate, strategy
-from stb_gym.show import move_in_words, table
+from stb_gym.output import Column, Table
+from stb_gym.show import move_in_words
 
 COLUMNS = {
     "value": "value",
@@ -30,21 +31,15 @@ def compare(agents: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
     return {"optimum": evaluate(game, optimum.policy, objective), **dict(by_regret)}
 
 
-def cells(evaluation: Evaluation) -> dict[str, str]:
-    """What the columns of the table say of an evaluation, by their titles."""
-    numbers = evaluation.summary()
-    points = evaluation.optimum.objective.unit == "points"
-    return {
-        title: f"{numbers[key]:.5f}" if points and key in ("value", "regret") else f"{numbers[key]:z.3%}"
-        for key, title in COLUMNS.items()
-    }
-
-
-def comparison_table(evaluations: Mapping[str, Evaluation]) -> str:
-    """The table as text."""
-    return table(
-        [("policy", *COLUMNS.values()), *((name, *cells(each).values()) for name, each in evaluations.items())]
-    )
+def comparison_table(evaluations: Mapping[str, Evaluation]) -> Table:
+    """A row for each evaluation, all of one objective."""
+    summaries = [each.summary() for each in evaluations.values()]
+    unit = next(iter(evaluations.values())).optimum.objective.unit
+    columns = {"policy": Column("", list(evaluations))}
+    for key, heading in COLUMNS.items():
+        form = ".5f" if unit == "points" and key in ("value", "regret") else "z.3%"
+        columns[heading] = Column(form, [summary[key] for summary in summaries])
+    return Table("", "", columns)
 
 
 def mistakes_in_words(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]:

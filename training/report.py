@@ -16,8 +16,9 @@ from matplotlib.image import imsave
 from stb_gym import STRATEGIES, Evaluation, TurnTables, evaluate, render
 from stb_gym.files import write_text
 from stb_gym.game import rolls, throw_faces
+from stb_gym.output import Column, Table
 from stb_gym.show import reader_may_leave
-from training.compare import COLUMNS, cells, compare, comparison_table, mistakes_in_words
+from training.compare import compare, comparison_table, mistakes_in_words
 from training.plots import plot_regret, plot_scores
 from training.run import Run
 
@@ -73,18 +74,15 @@ def report(runs: list[Run], out: Path) -> dict[str, Evaluation]:
         title=f"How close to perfect play? {runs[0].config.task.env.split('/')[-1]}",
         summary=f"Perfect play of {game} is worth {evaluations['optimum'].value:.6g} {unit} ({objective}).",
         unit_note=f"regret is what a policy loses against perfect play, in {unit}.",
-        columns=list(COLUMNS.values()),
-        rows=[
-            {"name": name, "cells": list(cells(each).values()), "agent": name in names}
-            for name, each in evaluations.items()
-        ],
+        comparison=comparison_table(evaluations).to_html(),
+        rows_of_agents=[row for row, name in enumerate(evaluations, 1) if name in names],
         regret_png=_base64((out / "regret.png").read_bytes()),
         scores_png=_base64((out / "scores.png").read_bytes()),
         agents=[
             {"name": name, "regret": evaluations[name].regret, "mistakes": _mistakes(evaluations[name])}
             for name in names
         ],
-        runs=[{"name": name, **_training(run)} for name, run in names.items()],
+        trainings=_trainings(names).to_html(),
     )
     write_text(out / "report.html", page)
     return evaluations
@@ -120,14 +118,18 @@ def _picture(tables: TurnTables, node: int) -> bytes:
     return png.getvalue()
 
 
-def _training(run: Run) -> dict[str, Any]:
-    return {
-        "algorithm": run.config.algorithm,
-        "seed": run.config.seed,
-        "steps": run.progress(),
-        "seconds": f"{run.result()['seconds']:.0f}",
-        "settings": " ".join(f"{name}={value}" for name, value in asdict(run.config.settings).items()),
+def _trainings(runs: Mapping[str, Run]) -> Table:
+    configs = [run.config for run in runs.values()]
+    settings = [" ".join(f"{name}={value}" for name, value in asdict(config.settings).items()) for config in configs]
+    columns = {
+        "run": Column("", list(runs)),
+        "algorithm": Column("", [config.algorithm for config in configs]),
+        "seed": Column("d", [config.seed for config in configs]),
+        "steps": Column(str, [run.progress() for run in runs.values()]),
+        "seconds": Column(".0f", [run.result()["seconds"] for run in runs.values()]),
+        "settings": Column("", settings),
     }
+    return Table("", "", columns)
 
 
 def _base64(data: bytes) -> str:

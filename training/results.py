@@ -14,12 +14,13 @@ from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym import STRATEGIES, Evaluation, evaluate, strategy
 from stb_gym.cli import rule_words
 from stb_gym.game import check_choice
+from stb_gym.output import Table
 from stb_gym.show import reader_may_leave
 from training.ledger import Ledger, Row
 from training.statistics import interquartile_interval, interquartile_mean
 from training.train import train_command
 
-HEAD = "| task | agent | regret | of the optimum | choices optimal | seeds | steps | minutes | command |"
+HEADINGS = "task", "agent", "regret", "of the optimum", "choices optimal", "seeds", "steps", "minutes", "command"
 NAMES = {
     "ppo": "PPO",
     "dqn": "DQN",
@@ -47,15 +48,15 @@ def main(arguments: list[str] | None = None) -> int:
     options = tyro.cli(Arguments, args=arguments, prog="training.results")
     try:
         with reader_may_leave():
-            print(results_table(options.folder, read_presets(options.presets)))
+            print(results_table(options.folder, read_presets(options.presets)).to_markdown_rows())
     except (ValueError, OSError) as error:
         print(f"training.results: {error}", file=sys.stderr)
         return 2
     return 0
 
 
-def results_table(folder: Path, presets: Presets) -> str:
-    """A table in Markdown: for every task random play and the best strategy, then the agents, the worst of them first.
+def results_table(folder: Path, presets: Presets) -> Table:
+    """For every task random play and the best strategy, then the agents, the worst of them first.
 
     Numbers of an agent are interquartile means over its seeds; that of the regret is followed by its 95 % interval.
 
@@ -68,14 +69,14 @@ def results_table(folder: Path, presets: Presets) -> str:
         raise ValueError(f"there are no runs in {folder}")
     for row in rows:
         config_of(row, folder, presets)
-    lines = [HEAD, "|---" * (HEAD.count("|") - 1) + "|"]
+    lines: list[tuple[str, ...]] = []
     for name, task in presets.tasks.items():
         of_task = sorted((row for row in rows if row.task == name), key=lambda row: (row.agent, row.seed))
         if of_task:
             groups = [list(group) for _, group in groupby(of_task, key=lambda row: row.agent)]
             lines += _strategy_lines(name, task)
             lines += [_agent_line(group, folder, presets) for group in sorted(groups, key=_regret, reverse=True)]
-    return "\n".join(lines)
+    return Table.from_rows(HEADINGS, lines)
 
 
 def config_of(row: Row, folder: Path, presets: Presets) -> Config:
@@ -99,7 +100,7 @@ def _mean(values: list[float]) -> float:
     return float(interquartile_mean(np.array(values)[:, None])[0])
 
 
-def _strategy_lines(name: str, task: Task) -> list[str]:
+def _strategy_lines(name: str, task: Task) -> list[tuple[str, ...]]:
     """The lines of random play and of the best strategy that is not perfect."""
     game = task.game()
     found = {each: evaluate(game, strategy(game, each), task.objective) for each in STRATEGIES[game.name]}
@@ -108,8 +109,8 @@ def _strategy_lines(name: str, task: Task) -> list[str]:
     return [_strategy_line(name, task, each, found[each]) for each in dict.fromkeys(("random", best))]
 
 
-def _strategy_line(name: str, task: Task, strategy: str, evaluation: Evaluation) -> str:
-    return _line(
+def _strategy_line(name: str, task: Task, strategy: str, evaluation: Evaluation) -> tuple[str, ...]:
+    return (
         name,
         strategy,
         f"{evaluation.regret:.5f}",
@@ -120,13 +121,13 @@ def _strategy_line(name: str, task: Task, strategy: str, evaluation: Evaluation)
     )
 
 
-def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> str:
+def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> tuple[str, ...]:
     first, regret = rows[0], _regret(rows)
     low, high = interquartile_interval(np.array([[row.regret] for row in rows]))
     command = train_command(config_of(first, folder, presets), first.variant, presets)
     if len(rows) > 1:
         command[-1] = "S"
-    return _line(
+    return (
         first.task,
         agent_in_words(first),
         f"**{regret:.5f}**" + (f" ({low[0]:.5f} to {high[0]:.5f})" if len(rows) > 1 else ""),
@@ -137,10 +138,6 @@ def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> str:
         f"{_mean([row.seconds for row in rows]) / 60:.1f}",
         f"`{shlex.join(command)}`",
     )
-
-
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _in_words(seeds: list[int]) -> str:

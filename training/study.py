@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import tyro
-from tqdm import tqdm
 
 from agents.config import Config
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym.files import write_text
 from stb_gym.game import check_choice, check_integer, check_names
+from stb_gym.output import Progress
 from training.ledger import Ledger
 from training.results import results_table
 from training.run import Run
@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
             failed = run_study(planned, out, options.workers, presets)
             for run in failed:
                 print(f"training.study: {run.name} failed; see {out / run.name / 'log.txt'}", file=sys.stderr)
-            write_text(out / "results.md", results_table(out, presets) + "\n")
+            write_text(out / "results.md", results_table(out, presets).to_markdown_rows() + "\n")
             plot_study(out, presets)
     except (ValueError, OSError) as error:
         print(f"training.study: {error}", file=sys.stderr)
@@ -142,7 +142,7 @@ def run_study(planned: list[Planned], out: Path, workers: int, presets: Presets)
     finished = total - sum(run.config.steps for run in waiting)
     running: dict[str, tuple[Planned, subprocess.Popen[Any]]] = {}
     failed: list[Planned] = []
-    with tqdm(total=total, initial=finished, desc="study", unit=" steps", unit_scale=True) as bar:
+    with Progress("study", total, "steps", initial=finished) as progress:
         try:
             while waiting or running:
                 while waiting and len(running) < workers:
@@ -158,8 +158,8 @@ def run_study(planned: list[Planned], out: Path, workers: int, presets: Presets)
                         ledger.enter(run.name, run.task, run.variant, Run.open(out / run.name))
                     else:
                         failed.append(run)
-                bar.set_postfix_str(f"{len(waiting)} waiting; running {', '.join(running)}")
-                bar.update(finished + sum(_steps(out / name, run) for name, (run, _) in running.items()) - bar.n)
+                done = finished + sum(_steps(out / name, run) for name, (run, _) in running.items())
+                progress.tell(done, note=f"{len(waiting)} waiting; running {', '.join(running)}")
         finally:
             for _, process in running.values():
                 process.terminate()

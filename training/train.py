@@ -13,12 +13,12 @@ from typing import Any, Literal
 
 import torch
 import tyro
-from tqdm import tqdm
 
 from agents.config import Config, Task, task_of
 from agents.learner import Learner
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym.game import check_choice, check_integer
+from stb_gym.output import Progress
 from training.run import Run
 from training.run_writer import RunWriter, alone, begin, clear, resume
 
@@ -155,24 +155,23 @@ def _train(
 ) -> None:
     began = time.monotonic() - (writer.points[-1].seconds if writer.points else 0)
     name = f"{config.algorithm} on {config.task.game()}"
-    bar: Any
     with (
-        tqdm(total=config.steps, initial=learner.num_timesteps, desc=name, unit=" steps", unit_scale=True) as bar,
+        Progress(name, config.steps, "steps", initial=learner.num_timesteps) as progress,
         _tensorboard(out) as log,
     ):
 
         def measure() -> None:
             point = writer.measure(learner, time.monotonic() - began, checkpoint_seconds)
-            bar.set_postfix_str(f"regret {point.regret:.4f}, exploring {point.exploring_regret:.4f}")
+            note = f"regret {point.regret:.4f}, exploring {point.exploring_regret:.4f}"
+            progress.tell(min(point.steps, config.steps), note=note)
             log(asdict(point))
 
         def before_rollout() -> None:
-            bar.update(learner.num_timesteps - bar.n)
+            progress.tell(learner.num_timesteps)
             if not writer.points or learner.num_timesteps // interval > writer.points[-1].steps // interval:
                 measure()
 
         learner.learn_until(config.steps, before_rollout)
-        bar.update(bar.total - bar.n)
         measure()
 
 
