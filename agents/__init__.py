@@ -1,12 +1,13 @@
-"""What learns: masked PPO, DQN and QR-DQN on stable-baselines3, and tabular learners, over the package's vector env.
+"""The learners: masked PPO, DQN and QR-DQN on stable-baselines3, and two tabular ones.
 
-- `learner`: what a training asks of any learner.
+- `learner`: the protocol of a learner, which is all that a training knows of it.
 - `ppo`, `dqn`, `qrdqn`, `tabular`: the algorithms and their settings.
-- `networks`: what the networks see; `vec_env`: the vector environment as stable-baselines3 wants it; `replay`: the
-  replay buffer; `node_learner`: what the learners on stable-baselines3 share.
-- `policy_array`: a learner as arrays over nodes, to be evaluated exactly.
-- `config`: all that makes a learner, checked; `presets`: the settings in `presets.toml`, by algorithm and task.
-- `checkpoints`: learners on disk, loaded without executing anything.
+- `networks`: their networks and what these see; `vec_env`: the package's vector environment as stable-baselines3 wants
+  it; `replay`: the replay buffer; `node_learner`: what the learners on stable-baselines3 share.
+- `policy_array`: a learner's policy as arrays over nodes, to be evaluated exactly.
+- `config`: everything needed to make a learner, checked; `presets`: the settings in `presets.toml`, by algorithm and
+  task.
+- `checkpoints`: learners on disk; loading one executes no code from the file.
 
 Used from a clone (`python -m training.train ...`); not part of the installed package.
 """

@@ -1,4 +1,7 @@
-"""A learner on disk: arrays in safetensors, everything else in JSON; files are whole, and loading executes nothing."""
+"""A learner on disk: arrays in safetensors, everything else in JSON.
+
+A file is written whole or not at all, and loading one executes no code from it.
+"""
 
 import json
 from pathlib import Path
@@ -10,13 +13,13 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from agents.learner import Learner, Snapshot
-from stb_gym.files import write_aside
+from stb_gym.output import write_aside
 
-ENTRIES = "entries"  # of the metadata of a checkpoint
+ENTRIES = "entries"  # where the metadata of a file has what is no array
 
 
 def save_weights(path: Path, learner: Learner) -> None:
-    """Write what a learner has learned."""
+    """Write the weights of a learner."""
     _write(path, learner.weights(), None)
 
 
@@ -36,14 +39,14 @@ def load_weights(path: Path, learner: Learner) -> None:
 
 
 def save_snapshot(path: Path, snapshot: Snapshot) -> None:
-    """Write a snapshot: arrays, and what JSON can hold."""
+    """Write a snapshot of a learner, whose entries are arrays or anything that JSON can hold."""
     arrays = {name: entry for name, entry in snapshot.items() if isinstance(entry, np.ndarray)}
     others = {name: entry for name, entry in snapshot.items() if name not in arrays}
     _write(path, arrays, {ENTRIES: json.dumps(others)})
 
 
 def load_snapshot(path: Path) -> dict[str, Any]:
-    """Read a snapshot.
+    """Read a snapshot that `save_snapshot` wrote.
 
     Raises:
         ValueError: if the file is missing, is damaged or holds no snapshot.

@@ -1,4 +1,4 @@
-"""What is trained, and how: all that is needed to make a learner, as a dataclass and as JSON."""
+"""What is trained, and how: everything needed to make a learner, as a dataclass and as JSON."""
 
 import hashlib
 import json
@@ -14,10 +14,10 @@ from agents.learner import Learner
 from agents.ppo import PPOSettings, make_ppo
 from agents.qrdqn import QRDQNSettings, make_qrdqn
 from agents.tabular import TabularSettings, make_afterstates, make_q_learning
-from stb_gym import ENVIRONMENTS
-from stb_gym.game import Game, check_choice, check_integer, check_names, make_game
-from stb_gym.objectives import parse_objective
-from stb_gym.vector_env import TurnVectorEnv
+from stb_gym import ENVIRONMENTS, environment_of, game_of_environment
+from stb_gym.envs import TurnVectorEnv
+from stb_gym.exact import objective_of
+from stb_gym.games import Game, check_choice, check_integer, check_names
 
 Settings = PPOSettings | DQNSettings | TabularSettings
 
@@ -29,19 +29,19 @@ ALGORITHMS: dict[str, tuple[type[Any], Callable[..., Learner]]] = {
     "afterstates": (TabularSettings, make_afterstates),
 }
 
-MAY_BE_NONE = ("embedding", "learning_starts")  # settings that may be 0, unlike other integers
+MAY_BE_ZERO = ("embedding", "learning_starts")  # other settings that are integers must be 1 or more
 
-IDS = {name: arguments for name, (_, arguments) in ENVIRONMENTS.items()}
+# For the id of each environment, the arguments that it is made with.
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is learned.
+    """What is to be learned: a game with its rules, and an objective.
 
     Attributes:
-        env: id of an environment of the package whose rules are the standard ones; see `task_of` for the others.
-        rules: arguments of the environment that are rules.
-        objective: what is rewarded.
+        env: id of the game's environment with standard rules; `task_of` makes a task from the other ids.
+        rules: the rules that differ from the standard ones, as keyword arguments of the environment.
+        objective: what is rewarded: "score", "shut" or "at-most:T".
 
     Raises:
         ValueError: naming the first entry that is not allowed.
@@ -52,23 +52,21 @@ class Task:
     objective: str = "score"
 
     def __post_init__(self) -> None:
-        check_choice("environment", self.env, [environment for environment in IDS if not IDS[environment]])
+        check_choice("environment", self.env, [env for env, known in ENVIRONMENTS.items() if not known.arguments])
         if not isinstance(self.rules, Mapping):
             raise ValueError(f"rules must be an object of entries, not {self.rules!r}")
-        self.game()
-        parse_objective(self.objective)
+        objective_of(self.game(), self.objective)
 
     def game(self) -> Game:
         """The rules."""
-        standard: Any = gym.make_vec(self.env, 1)
-        return make_game(type(standard.game), self.rules)  # type: ignore[no-any-return]
+        return game_of_environment(self.env, self.rules)
 
-    def games(self, count: int) -> TurnVectorEnv:
-        """So many games at once, to learn from."""
+    def make_envs(self, num_envs: int) -> TurnVectorEnv:
+        """A vector environment of `num_envs` environments to learn from, in SAME_STEP mode."""
         rules = dict(self.rules)
-        games = gym.make_vec(self.env, count, objective=self.objective, autoreset_mode="SameStep", **rules)
-        assert isinstance(games, TurnVectorEnv)
-        return games
+        envs = gym.make_vec(self.env, num_envs, objective=self.objective, autoreset_mode="SameStep", **rules)
+        assert isinstance(envs, TurnVectorEnv)
+        return envs
 
 
 @dataclass(frozen=True)
@@ -77,9 +75,9 @@ class Config:
 
     Attributes:
         algorithm: one of ALGORITHMS.
-        task: what is learned.
+        task: what is to be learned.
         settings: settings of the algorithm.
-        steps: steps of all games together.
+        steps: how many steps to make, counting those of all environments together.
         seed: of the dice, the network and the exploration.
 
     Raises:
@@ -96,7 +94,7 @@ class Config:
         check_choice("algorithm", self.algorithm, list(ALGORITHMS))
         check_integer("steps", self.steps, 1, 10**12)
         first = self.settings.first_update
-        if self.steps <= first:  # by then nothing is left of the learning rate
+        if self.steps <= first:  # the learning rate would have fallen to 0 before the first update
             raise ValueError(
                 f"steps must be above {first:,}, where {self.algorithm} begins to learn, not {self.steps:,}"
             )
@@ -104,25 +102,28 @@ class Config:
 
     @property
     def illegal(self) -> str:
-        """What its policies' illegal actions do, as `stb_gym.evaluate` wants it: with masks there must be none."""
+        """How `stb_gym.evaluate` is to treat illegal actions of its policies.
+
+        With masks there are none, so that one is an error ("raise"); without masks they "end" the turn.
+        """
         return "raise" if getattr(self.settings, "masks", True) else "end"
 
     def learner(self) -> Learner:
         """A learner that has learned nothing yet."""
         _, make = ALGORITHMS[self.algorithm]
-        return make(self.task.games(self.settings.games), self.settings, self.seed)
+        return make(self.task.make_envs(self.settings.num_envs), self.settings, self.seed)
 
     def to_json(self) -> dict[str, Any]:
         """The configuration as plain JSON."""
         return asdict(self)
 
     def digest(self) -> str:
-        """Sixteen letters that differ between configurations."""
+        """The first sixteen digits of the configuration's SHA-256."""
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()[:16]
 
     @staticmethod
     def from_json(entries: Any) -> "Config":
-        """The configuration that `to_json` gave.
+        """The configuration whose `to_json` gave these entries.
 
         Raises:
             ValueError: naming the first entry that is missing, unknown or not allowed.
@@ -133,20 +134,25 @@ class Config:
 
 
 def task_of(env: str, rules: Mapping[str, Any], objective: str | None = None) -> Task:
-    """The task of any environment of the package, with other rules or another objective than its own.
+    """The task of an environment of the package.
+
+    Args:
+        env: id of the environment, which may be one of a variant of the rules.
+        rules: the rules that differ from those of the environment.
+        objective: what is rewarded, or None for the objective of the environment.
 
     Raises:
         ValueError: naming the first entry that is not allowed.
     """
-    check_choice("environment", env, list(IDS))
-    own = {"objective": "score", **IDS[env]}
+    of_id = environment_of(env)
+    own = {"objective": "score", **of_id.arguments}
     of_env = own.pop("objective")
-    [plain] = [name for name in IDS if not IDS[name] and gym.spec(name).entry_point == gym.spec(env).entry_point]
+    plain = next(name for name, known in ENVIRONMENTS.items() if known == (of_id.rules, {}))
     return Task(plain, {**own, **rules}, objective or of_env)
 
 
 def task_from(entries: Any) -> Task:
-    """The task of entries by name.
+    """The task whose fields are these entries, by name.
 
     Raises:
         ValueError: naming the first entry that is missing, unknown or not allowed.
@@ -156,7 +162,11 @@ def task_from(entries: Any) -> Task:
 
 
 def settings_from(algorithm: Any, entries: Any) -> Settings:
-    """The settings of an algorithm from entries by name.
+    """The settings of an algorithm.
+
+    Args:
+        algorithm: one of ALGORITHMS.
+        entries: all of its settings, by name.
 
     Raises:
         ValueError: naming the first entry that is missing, unknown or not allowed, or the algorithm if that is.
@@ -172,7 +182,7 @@ def settings_from(algorithm: Any, entries: Any) -> Settings:
 
 
 def _check_entries(kind: str, entries: Any, of: type[Any]) -> None:
-    """Refuse entries unless they are the fields of a dataclass, all of those without a default."""
+    """Raise a ValueError unless entries are fields of a dataclass and include all of its fields without a default."""
     if not isinstance(entries, dict):
         raise ValueError(f"a {of.__name__} is an object of entries, not {entries!r}")
     check_names(kind, entries, [each.name for each in fields(of)])
@@ -186,6 +196,6 @@ def _check_setting(name: str, value: Any, kind: Any) -> None:
         if not isinstance(value, bool):
             raise ValueError(f"{name} must be true or false, not {value!r}")
     elif kind is int:
-        check_integer(name, value, 0 if name in MAY_BE_NONE else 1, 10**9)
+        check_integer(name, value, 0 if name in MAY_BE_ZERO else 1, 10**9)
     elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise ValueError(f"{name} must be a number, 0 or more, not {value!r}")

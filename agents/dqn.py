@@ -1,14 +1,20 @@
 """Masked DQN: stable-baselines3's DQN over nodes, in which targets and exploration respect the action mask.
 
-    target = reward + max over legal a of q_target(next node, a), or the reward alone where the game is over
+    target = reward + max over legal a of q_target(next node, a), or the reward alone where the turn is over
 
 Mnih et al., "Human-level control through deep reinforcement learning", 2015. The target network changes only now and
-then, so its maximum is computed once for every node after each change and looked up in the updates. Other than in
-stable-baselines3 the loss is the squared error, since outcomes are random and the Huber loss would estimate something
-between their mean and their median; the replay buffer keeps everything, since what a move leads to does not depend on
-who made it, and more samples of it mean less noise; exploration is decided for each game by itself; the network is
-updated after every step of the games, not every fourth; and rewards are not discounted. Other settings that differ are
-named where they stand.
+then, so its maximum is computed once for every node after each change and looked up in the updates. These choices
+differ from those of stable-baselines3:
+
+- The loss is the squared error. Outcomes are random, and the Huber loss would estimate something between their mean and
+  their median.
+- The replay buffer keeps all transitions of a training. What a move leads to does not depend on the policy that chose
+  it, so old transitions are as good as new ones, and more of them mean less noise.
+- Every environment decides by itself whether it explores.
+- The network is updated after every step of the vector environment, not after every fourth.
+- Rewards are not discounted.
+
+`DQNSettings` says which other settings differ.
 """
 
 from dataclasses import dataclass
@@ -24,9 +30,9 @@ from agents.learner import Snapshot, explored, named, part
 from agents.networks import MaskedQNetwork, NodeNetwork
 from agents.node_learner import NodeLearner
 from agents.replay import TRANSITION, NodeReplayBuffer
-from agents.vec_env import TurnVecEnv
-from stb_gym.game import IntArray, check_integer
-from stb_gym.vector_env import TurnVectorEnv
+from agents.vec_env import NodeVecEnv
+from stb_gym.envs import TurnVectorEnv
+from stb_gym.games import IntArray, check_integer
 
 
 @dataclass(frozen=True)
@@ -35,26 +41,26 @@ class DQNSettings:
 
     masks: bool
     """Whether illegal actions are masked; without masks they end the turn with the worst score."""
-    games: int
-    """Games played at once (stable-baselines3: 1)."""
+    num_envs: int
+    """Environments that are stepped at once (stable-baselines3: 1)."""
     batch_size: int
     """Samples in a minibatch (stable-baselines3: 32)."""
     gradient_steps: int
-    """Updates after every step of the games."""
+    """Updates after every step of the vector environment."""
     learning_rate: float
     """Learning rate at the start; it falls linearly to 0 (stable-baselines3: 0.0001, constant)."""
     exploration: float
-    """Share of random moves, after the warm-up (stable-baselines3: 1 falling to 0.05)."""
+    """Probability of a random move after the warm-up (stable-baselines3: 1 falling to 0.05)."""
     buffer_size: int
     """Transitions in the replay buffer (stable-baselines3: 1000000)."""
     learning_starts: int
-    """Steps of the warm-up, in which all moves are random (stable-baselines3: 100)."""
+    """Steps of the warm-up, during which all moves are random (stable-baselines3: 100)."""
     target_update_interval: int
     """Steps between two copies of the network to the target network."""
     width: int
     """Units in each of the two hidden layers (stable-baselines3: 64)."""
     embedding: int
-    """Length of the learned vectors of states and of nodes; 0, as in stable-baselines3, for none."""
+    """Length of the embedding of a state, and of that of a node; 0, as in stable-baselines3, for none."""
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
@@ -66,15 +72,17 @@ class DQNSettings:
     @property
     def first_update(self) -> int:
         """After how many steps it begins to learn."""
-        return (self.learning_starts // self.games + 1) * self.games
+        return (self.learning_starts // self.num_envs + 1) * self.num_envs
 
 
 class NodeQPolicy(DQNPolicy):
     """The policy of DQN with masked networks over nodes.
 
     Args:
-        network: makes a network of a number of outputs for each action.
-        estimates: that number.
+        args: what DQN passes to its policies.
+        network: function of K that makes a network with K outputs for every action.
+        estimates: K, how many estimates of an action's return the network makes.
+        kwargs: what DQN passes to its policies.
     """
 
     q_net: MaskedQNetwork  # type: ignore[assignment]
@@ -106,7 +114,7 @@ class MaskedDQN(NodeLearner, DQN):
     def predict(
         self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False
     ) -> tuple[NDArray[np.int64], Any]:
-        """Greedy actions; unless `deterministic`, each is replaced by a random legal one with the exploration rate."""
+        """Greedy actions [B]; unless `deterministic`, a random legal one replaces each with the exploration rate."""
         actions = np.asarray(self.policy.q_net.greedy(torch.as_tensor(observation[:, 0]).long())[0])
         if not deterministic:
             explores = torch.rand(actions.shape).numpy() < self.exploration_rate
@@ -134,7 +142,7 @@ class MaskedDQN(NodeLearner, DQN):
 
     @torch.no_grad()
     def future(self) -> torch.Tensor:
-        """[N + 1, K] the return of every node as the target network estimates it, 0 where the game is over."""
+        """[N + 1, K] the return of every node as the target network estimates it, 0 where the turn is over."""
         if self._future is None:
             legal = self.policy.q_net.network.legal
             _, estimates = self.policy.q_net_target.greedy(torch.arange(len(legal)))
@@ -184,20 +192,28 @@ class MaskedDQN(NodeLearner, DQN):
 
 
 def random_legal(legal: torch.Tensor) -> NDArray[np.int64]:
-    """[B] a random legal action for each row of the mask [B, A]; where none is legal, any."""
+    """[B] a random legal action for each row of the mask [B, A]; the first action where none is legal."""
     return np.asarray((torch.rand(legal.shape) * legal).argmax(dim=1))
 
 
-def make_dqn(games: TurnVectorEnv, settings: DQNSettings, seed: int) -> MaskedDQN:
+def make_dqn(envs: TurnVectorEnv, settings: DQNSettings, seed: int) -> MaskedDQN:
     """A DQN that has learned nothing yet."""
-    return make_node_dqn(MaskedDQN, 1, games, settings, seed)
+    return make_node_dqn(MaskedDQN, 1, envs, settings, seed)
 
 
 def make_node_dqn(
-    algorithm: type[MaskedDQN], estimates: int, games: TurnVectorEnv, settings: DQNSettings, seed: int
+    algorithm: type[MaskedDQN], estimates: int, envs: TurnVectorEnv, settings: DQNSettings, seed: int
 ) -> MaskedDQN:
-    """A learner of this class whose network makes so many estimates of the return of every action."""
-    tables = games.transitions.tables
+    """A DQN or a descendant of it that has learned nothing yet.
+
+    Args:
+        algorithm: its class.
+        estimates: how many estimates of the return of every action its network makes.
+        envs: the vector environment, in SAME_STEP mode.
+        settings: its settings.
+        seed: of the dice, the network and the exploration.
+    """
+    tables = envs.transitions.tables
 
     def network(estimates: int) -> NodeNetwork:
         outputs = tables.actions * estimates
@@ -205,7 +221,7 @@ def make_node_dqn(
 
     learner = algorithm(
         NodeQPolicy,
-        TurnVecEnv(games),
+        NodeVecEnv(envs),
         learning_rate=lambda remaining: settings.learning_rate * max(remaining, 0.0),
         buffer_size=settings.buffer_size,
         replay_buffer_class=NodeReplayBuffer,  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What a training asks of a learner, whatever its algorithm."""
+"""The protocol of a learner: what a training calls, whatever the algorithm."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -6,58 +6,69 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.game import IntArray
+from stb_gym.games import IntArray
 
 Weights = Mapping[str, NDArray[Any]]
 Snapshot = Mapping[str, Any]
 
 
 class Learner(Protocol):
-    """Learns from play alone.
+    """Learns a game by playing it.
 
     Attributes:
-        num_timesteps: steps of all games together that it has made.
+        num_timesteps: steps it has made, in all environments together.
     """
 
     num_timesteps: int
 
-    def learn_until(self, steps: int, between: Callable[[], None]) -> None:
-        """Play and learn until `steps` steps are made in all; `between` is called before every bout of play.
+    def learn_until(self, steps: int, before_rollout: Callable[[], None]) -> None:
+        """Play and learn until `num_timesteps` is `steps` or, as a rollout is made whole, a little more.
 
-        Whatever is scheduled over a training is scheduled over `steps`.
+        Args:
+            steps: when to end. What falls over a training, as the learning rate does, has reached its end then.
+            before_rollout: called before every rollout, which is a number of steps of play between two updates.
         """
 
     def probabilities(self, nodes: IntArray) -> NDArray[np.float32]:
-        """[B, A] how probable each action is while exploring; the greedy action is the most probable."""
+        """[B, A] the probability of each action at nodes [B] while exploring; the greedy action has the highest."""
 
     def values(self, nodes: IntArray) -> NDArray[np.float64]:
-        """[B] the rewards it expects from each node on."""
+        """[B] the sum of rewards it expects from each of the nodes [B] to the end of the turn."""
 
     def weights(self) -> dict[str, NDArray[Any]]:
-        """What it has learned, as arrays by name."""
+        """What it has learned: arrays by name."""
 
     def load_weights(self, weights: Weights) -> None:
-        """Take over weights of the same names and shapes."""
+        """Replace what it has learned by weights of the same names and shapes."""
 
     def snapshot(self) -> dict[str, Any]:
-        """All that it goes on from, weights and dice included: arrays, valid until it does, and what JSON can hold."""
+        """Everything needed to go on from here: weights, the state of the environments and all random numbers.
+
+        Entries are arrays or what JSON can hold. Arrays may be views, which are valid until the learner goes on.
+        """
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot of a learner of the same configuration, to the bit as that one would have."""
+        """Go on from a snapshot of a learner of the same configuration exactly as that one would have, bit by bit."""
 
 
 def explored(legal: NDArray[np.bool_], greedy: IntArray, exploration: float) -> NDArray[np.float32]:
-    """[B, A] the greedy actions [B], but a legal one [B, A] at random with some probability."""
+    """[B, A] the probabilities of actions chosen greedily, but sometimes at random.
+
+    Args:
+        legal: [B, A] True where an action is legal.
+        greedy: [B] the greedy actions.
+        exploration: the probability of choosing a legal action at random instead.
+    """
     probability = exploration * legal / legal.sum(axis=1, keepdims=True)
     probability[np.arange(len(greedy)), greedy] += 1 - exploration
     return probability.astype(np.float32)
 
 
 def part(snapshot: Snapshot, name: str) -> dict[str, Any]:
-    """The entries of a snapshot whose names begin with `name.`, without that."""
+    """The entries of a snapshot whose names begin with `name.`, by the rest of their names."""
     return {key.removeprefix(f"{name}."): value for key, value in snapshot.items() if key.startswith(f"{name}.")}
 
 
 def named(name: str, entries: Snapshot) -> dict[str, Any]:
-    """Entries as the part of that name."""
+    """Entries with `name.` before their names, from which `part` finds them again."""
     return {f"{name}.{key}": value for key, value in entries.items()}

@@ -1,4 +1,4 @@
-"""What the networks see: a node, looked up as its observation and as learned vectors; and the Q-network."""
+"""Networks over nodes, which see the observation of a node and embeddings of it; and the masked Q-network."""
 
 import numpy as np
 import torch
@@ -12,15 +12,16 @@ ILLEGAL_VALUE = -1e8  # of illegal actions, below every value there is
 class NodeNetwork(torch.nn.Module):
     """A network over the nodes of a game: a multilayer perceptron of two hidden layers.
 
-    Of a node it sees the observation in unary and two learned vectors, one of the state, one of the node itself. From
-    the observation alone PPO is slow to tell neighbouring boards apart (DQN less so); the vectors give every board and
-    every node a place of its own, while what is learned of one observation still carries over to its neighbours.
+    Its input is the observation of a node in unary, followed by two embeddings, one of the node's state and one of the
+    node itself. From the observation alone PPO is slow to tell similar boards apart (DQN less so). The embeddings give
+    every board and every node weights of their own, while through the observation what is learned at one node still
+    carries over to similar ones.
 
     Args:
         tables: the arrays of the game.
-        outputs: how many numbers it puts out.
+        outputs: how many numbers it puts out for a node.
         width: units in each hidden layer.
-        embedding: length of each learned vector; without any, 0, it sees the observation alone.
+        embedding: length of each embedding; with 0 there is none, and the input is the observation alone.
         masks: whether it knows which actions are legal.
 
     Attributes:
@@ -42,24 +43,24 @@ class NodeNetwork(torch.nn.Module):
         self.register_buffer("_state", torch.as_tensor(tables.node_state), persistent=False)
         self.states = torch.nn.Embedding(tables.states, embedding)
         self.nodes = torch.nn.Embedding(tables.nodes, embedding)
-        for vectors in (self.states, self.nodes):
-            torch.nn.init.normal_(vectors.weight, std=0.1)  # at first the observation should count for more
+        for embeddings in (self.states, self.nodes):
+            torch.nn.init.normal_(embeddings.weight, std=0.1)  # small, so that at first the observation counts for more
         inputs = seen.shape[1] + 2 * embedding
         first, second, last = (torch.nn.Linear(*sizes) for sizes in ((inputs, width), (width, width), (width, outputs)))
         self.perceptron = torch.nn.Sequential(first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)
 
     def forward(self, nodes: torch.Tensor) -> torch.Tensor:
-        """[B, outputs] at nodes [B]; best called with distinct nodes, for batches hold many of them many times."""
-        vectors = self.states(self._state[nodes]), self.nodes(nodes)
-        output: torch.Tensor = self.perceptron(torch.cat([self._seen[nodes], *vectors], dim=1))
+        """[B, outputs] at nodes [B]; a batch holds many nodes several times, so pass each of them once."""
+        embeddings = self.states(self._state[nodes]), self.nodes(nodes)
+        output: torch.Tensor = self.perceptron(torch.cat([self._seen[nodes], *embeddings], dim=1))
         return output
 
 
 class MaskedQNetwork(torch.nn.Module):
-    """A Q-network over the numbers of nodes that values illegal actions at ILLEGAL_VALUE.
+    """A Q-network over nodes whose estimates are ILLEGAL_VALUE for illegal actions.
 
     Args:
-        network: with one output for each estimate of each action.
+        network: has A * K outputs, K estimates for each of the A actions.
         estimates: K, how many estimates of an action's return it makes; their mean is the action's value.
     """
 
@@ -69,7 +70,7 @@ class MaskedQNetwork(torch.nn.Module):
         self.estimates = estimates
 
     def forward(self, nodes: torch.Tensor) -> torch.Tensor:
-        """[B, A, K] estimates at nodes [B]; best called with distinct nodes."""
+        """[B, A, K] estimates at nodes [B], which had better be distinct."""
         legal = self.network.legal[nodes]
         estimates = self.network(nodes).view(*legal.shape, self.estimates)
         return estimates.masked_fill(~legal[:, :, None], ILLEGAL_VALUE)
@@ -88,9 +89,13 @@ class MaskedQNetwork(torch.nn.Module):
 
 
 def unary(observation: NDArray[np.uint8], high: NDArray[np.integer]) -> NDArray[np.float32]:
-    """[N, F] each number of observations [N, O] in unary: v, at most h, becomes h inputs, the first v of which are 1.
+    """[N, F] observations in unary: a number v that is at most h becomes h inputs, the first v of them 1, the rest 0.
 
-    For Shut the Box, whose numbers are at most 1, that is the observation itself.
+    If no number is above 1, as in Shut the Box, these are the observations themselves.
+
+    Args:
+        observation: [N, O] the numbers.
+        high: [O] the highest that each of them can be.
     """
     column = np.repeat(np.arange(len(high)), high)
     least = np.concatenate([np.arange(1, most + 1) for most in high.tolist()])

@@ -1,4 +1,4 @@
-"""What the learners on stable-baselines3 share: learning up to a step, and going on where another one stopped."""
+"""What the learners on stable-baselines3 share: learning up to a given step, snapshots and going on from one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,23 +10,24 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
 from agents.learner import Snapshot, Weights, named, part
-from agents.vec_env import TurnVecEnv
+from agents.vec_env import NodeVecEnv
 
 
 class NodeLearner(BaseAlgorithm):
     """An algorithm of stable-baselines3 over the nodes of a game; `policy.optimizer` is its only optimizer."""
 
-    def learn_until(self, steps: int, between: Callable[[], None]) -> None:
+    def learn_until(self, steps: int, before_rollout: Callable[[], None]) -> None:
         """See `Learner`."""
-        self.learn(steps - self.num_timesteps, _Between(between), log_interval=None, reset_num_timesteps=False)  # type: ignore[arg-type]
+        callback = _BeforeRollout(before_rollout)
+        self.learn(steps - self.num_timesteps, callback, log_interval=None, reset_num_timesteps=False)  # type: ignore[arg-type]
 
     def _update_info_buffer(self, infos: Any, dones: Any = None) -> None:
-        """Nothing: the games tell no statistics."""
+        """Do nothing: the environments report no statistics of episodes."""
 
     @property
-    def vec_env(self) -> TurnVecEnv:
-        """The games."""
-        assert isinstance(self.env, TurnVecEnv)
+    def vec_env(self) -> NodeVecEnv:
+        """The vector environment it learns from."""
+        assert isinstance(self.env, NodeVecEnv)
         return self.env
 
     def weights(self) -> dict[str, NDArray[Any]]:
@@ -51,7 +52,7 @@ class NodeLearner(BaseAlgorithm):
             "numpy_random": numpy_random,
             "numpy_random_key": key,
             **named("weights", self.weights()),
-            **named("games", self.vec_env.games.snapshot()),
+            **named("envs", self.vec_env.envs.snapshot()),
             **{
                 f"optimizer.{n}.{key}": tensor.numpy()
                 for n, state in optimizer.items()
@@ -65,7 +66,7 @@ class NodeLearner(BaseAlgorithm):
         self._last_obs = snapshot["last_obs"]
         self._last_episode_starts = snapshot["last_episode_starts"]
         self.load_weights(part(snapshot, "weights"))
-        self.vec_env.games.restore(part(snapshot, "games"))
+        self.vec_env.envs.restore(part(snapshot, "envs"))
         state: dict[int, dict[str, torch.Tensor]] = {}
         for name, array in part(snapshot, "optimizer").items():
             number, key = name.split(".")
@@ -78,13 +79,13 @@ class NodeLearner(BaseAlgorithm):
         np.random.set_state(numpy_random)  # noqa: NPY002
 
 
-class _Between(BaseCallback):
-    def __init__(self, between: Callable[[], None]):
+class _BeforeRollout(BaseCallback):
+    def __init__(self, before_rollout: Callable[[], None]):
         super().__init__()
-        self._between = between
+        self._before_rollout = before_rollout
 
     def _on_rollout_start(self) -> None:
-        self._between()
+        self._before_rollout()
 
     def _on_step(self) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""A learner as arrays over nodes, which the library evaluates exactly."""
+"""The policy of a learner as arrays over nodes, which the library evaluates exactly."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,24 +8,27 @@ from numpy.typing import NDArray
 
 from agents.learner import Learner
 from stb_gym import Evaluation, Game, Policy, compile_game
-from stb_gym.game import IntArray
-from stb_gym.policy import at_decisions
+from stb_gym.games import IntArray
 
-AT_ONCE = 2**16
+AT_ONCE = 2**16  # nodes
 
 
 def policies(game: Game, learner: Learner) -> tuple[Policy, Policy]:
-    """The greedy policy [N] of a learner, and the one [N, A] it explores with."""
+    """The greedy policy [N] of a learner, and the policy [N, A] that it explores with."""
     tables = compile_game(game)
-    exploring = at_decisions(tables, _in_parts(learner.probabilities, tables.decisions))
+    exploring = tables.policy(_in_parts(learner.probabilities, tables.decisions))
     return exploring.argmax(axis=1), exploring
 
 
 def value_error(learner: Learner, evaluation: Evaluation) -> float:
     """How far off the learner's values are, in the objective's unit.
 
-    The root of the mean square of what it expects at a node minus what perfect play gets there, over the nodes that the
-    evaluated policy visits, each weighted by its visits.
+    It is the root of the mean square of the difference between what the learner expects at a node and what perfect play
+    gets there. The mean is over the nodes that the evaluated policy visits, each weighted by its visits.
+
+    Args:
+        learner: the learner.
+        evaluation: that of its greedy policy.
     """
     nodes = evaluation.tables.decisions
     error = _in_parts(learner.values, nodes) - evaluation.optimum.node_utility[nodes]

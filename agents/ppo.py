@@ -1,8 +1,8 @@
 """Masked PPO: sb3-contrib's MaskablePPO with a policy over nodes and settings for episodes of a few moves.
 
 Schulman et al., "Proximal policy optimization algorithms", 2017; Huang and Ontanon, "A closer look at invalid action
-masking in policy gradient algorithms", 2020. Other than by sb3-contrib's defaults, rewards are not discounted and
-the units are ReLU; other settings that differ are named where they stand.
+masking in policy gradient algorithms", 2020. Unlike sb3-contrib's defaults, rewards are not discounted and the units
+are ReLU; `PPOSettings` says which other settings differ.
 """
 
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ from stable_baselines3.common.buffers import RolloutBuffer
 
 from agents.networks import NodeNetwork
 from agents.node_learner import NodeLearner
-from agents.vec_env import TurnVecEnv
-from stb_gym.game import IntArray, check_integer
-from stb_gym.vector_env import TurnVectorEnv
+from agents.vec_env import NodeVecEnv
+from stb_gym.envs import TurnVectorEnv
+from stb_gym.games import IntArray, check_integer
 
-IMPOSSIBLE = -1e8  # logit of an illegal action: finite, so that 0 times its logarithm is 0
+IMPOSSIBLE = -1e8  # logit of an illegal action: finite, so that its share of the entropy is 0 and not NaN
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class PPOSettings:
 
     masks: bool
     """Whether illegal actions are masked; without masks they end the turn with the worst score."""
-    games: int
-    """Games played at once."""
+    num_envs: int
+    """Environments that are stepped at once."""
     n_steps: int
-    """Steps in every game between two updates (sb3: 2048 in one game)."""
+    """Steps in every environment between two updates (sb3: 2048 in one environment)."""
     batch_size: int
     """Samples in a minibatch (sb3: 64)."""
     n_epochs: int
@@ -50,15 +50,15 @@ class PPOSettings:
     width: int
     """Units in each of the two hidden layers of policy and value network (sb3: 64)."""
     embedding: int
-    """Length of the learned vectors of states and of nodes; 0, as in sb3, for none."""
+    """Length of the embedding of a state, and of that of a node; 0, as in sb3, for none."""
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
         check_integer("width", self.width, 1, 4096)
         check_integer("embedding", self.embedding, 0, 4096)
-        samples = self.games * self.n_steps
+        samples = self.num_envs * self.n_steps
         if not 2 <= self.batch_size <= samples:
-            raise ValueError(f"batch_size must be from 2 to games x n_steps, {samples}, not {self.batch_size}")
+            raise ValueError(f"batch_size must be from 2 to num_envs x n_steps, {samples}, not {self.batch_size}")
         if samples % self.batch_size == 1:
             raise ValueError(f"batch_size {self.batch_size} leaves one of {samples} samples for a batch of its own")
         if not 0 < self.clip_range < 1:
@@ -69,18 +69,21 @@ class PPOSettings:
     @property
     def first_update(self) -> int:
         """After how many steps it begins to learn."""
-        return self.games * self.n_steps
+        return self.num_envs * self.n_steps
 
 
 class NodePolicy(MaskableActorCriticPolicy):
-    """Actor and critic over the numbers of nodes.
+    """Actor and critic over nodes.
 
-    The masks that MaskablePPO passes are those of the nodes, so they are looked up instead. Between two updates the
-    network is computed once for every node that is met, and the rest is looked up, too.
+    Which actions are legal follows from the node, so masks are looked up and those that MaskablePPO passes are ignored.
+    Between two updates the networks are computed once for every node that is met; after that, values and probabilities
+    of the node are looked up, too.
 
     Args:
-        network: makes a network of a number of outputs. Actor and critic have one each, of the same make; they share
-            nothing, so that neither has to make do with vectors that the other pulls about.
+        args: what MaskablePPO passes to its policies.
+        network: function of a number of outputs that makes a network. Actor and critic get one each and share no
+            weights, so that training one of them does not change the embeddings of the other.
+        kwargs: what MaskablePPO passes to its policies.
     """
 
     def __init__(self, *args: Any, network: Any, **kwargs: Any):
@@ -101,17 +104,17 @@ class NodePolicy(MaskableActorCriticPolicy):
         self._upper = torch.zeros(nodes, actions)
 
     def set_training_mode(self, mode: bool) -> None:
-        """Called before every rollout and every update: what was computed before is out of date."""
+        """Forget what was computed, as it is out of date; called before every rollout and every update."""
         super().set_training_mode(mode)
         self._met.zero_()
 
     def log_probabilities(self, nodes: torch.Tensor) -> torch.Tensor:
-        """[B, A] at nodes [B]."""
+        """[B, A] the logarithms of the probabilities of all actions at nodes [B]."""
         return torch.log_softmax(self.actor(nodes).masked_fill(~self.actor.legal[nodes], IMPOSSIBLE), dim=1)
 
     @torch.no_grad()
     def _meet(self, observation: torch.Tensor) -> torch.Tensor:
-        """The observed nodes [B], of which everything can be looked up now."""
+        """The observed nodes [B], after computing what is not there yet to be looked up of them."""
         nodes = observation[:, 0].long()
         new = torch.unique(nodes[~self._met[nodes]])
         self._met[new] = True
@@ -149,7 +152,7 @@ class NodePolicy(MaskableActorCriticPolicy):
 
 
 class NodeRolloutBuffer(MaskableRolloutBuffer):
-    """A rollout buffer without masks, which the policy looks up."""
+    """A rollout buffer that stores no masks, as the policy looks them up."""
 
     def reset(self) -> None:
         """Forget everything."""
@@ -168,11 +171,11 @@ class MaskedPPO(NodeLearner, MaskablePPO):
         self.entropy = entropy
 
     def learn(self, *args: Any, **options: Any) -> "MaskedPPO":
-        """Learn as MaskablePPO does; masks are looked up by the policy instead of asked for."""
+        """Learn as MaskablePPO does, without asking the environments for masks."""
         return super().learn(*args, **{**options, "use_masking": False})
 
     def train(self) -> None:
-        """One update, with the entropy bonus of the moment."""
+        """Make one update, with the weight that the entropy bonus has fallen to by now."""
         self.ent_coef = self.entropy * max(self._current_progress_remaining, 0.0)
         super().train()
 
@@ -188,16 +191,16 @@ class MaskedPPO(NodeLearner, MaskablePPO):
         return np.asarray(value, np.float64) / self.vec_env.reward_scale
 
 
-def make_ppo(games: TurnVectorEnv, settings: PPOSettings, seed: int) -> MaskedPPO:
+def make_ppo(envs: TurnVectorEnv, settings: PPOSettings, seed: int) -> MaskedPPO:
     """A PPO that has learned nothing yet."""
-    tables = games.transitions.tables
+    tables = envs.transitions.tables
 
     def network(outputs: int) -> NodeNetwork:
         return NodeNetwork(tables, outputs, settings.width, settings.embedding, settings.masks)
 
     return MaskedPPO(
         NodePolicy,
-        TurnVecEnv(games),
+        NodeVecEnv(envs),
         entropy=settings.entropy,
         learning_rate=lambda remaining: settings.learning_rate * max(remaining, 0.0),
         n_steps=settings.n_steps,

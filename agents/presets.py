@@ -1,4 +1,4 @@
-"""The presets of `presets.toml`: what an algorithm is trained with on a task."""
+"""The presets of `presets.toml`: the settings and steps that an algorithm is trained with on a task."""
 
 import re
 import tomllib
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.config import ALGORITHMS, Config, Task, settings_from, task_from
-from stb_gym.game import check_choice, check_integer, check_names
+from stb_gym.games import check_choice, check_integer, check_names
 
 FILE = Path(__file__).with_name("presets.toml")
 STANDARD = "standard"
@@ -21,8 +21,9 @@ class Presets:
 
     Attributes:
         tasks: tasks by name.
-        file: where they were read.
-        entries: by algorithm, by name of the task (None for tasks without one) and variant: the settings and `steps`.
+        file: the file that they were read from.
+        entries: entries[algorithm][task, variant] has the settings and the `steps`; `task` is the name of a task, or
+            None for all tasks without a name.
     """
 
     tasks: Mapping[str, Task]
@@ -45,7 +46,15 @@ class Presets:
         steps: int | None = None,
         changes: Mapping[str, Any] | None = None,
     ) -> Config:
-        """The training of an algorithm on a task, with the steps and the settings of its preset but for the changes.
+        """The training of an algorithm on a task, by its preset.
+
+        Args:
+            algorithm: one of ALGORITHMS.
+            task: what is to be learned.
+            variant: variant of the preset.
+            seed: of the dice, the network and the exploration.
+            steps: how many steps to make, or None for those of the preset.
+            changes: settings that differ from those of the preset, by name.
 
         Raises:
             ValueError: naming what is not allowed, and what is.
@@ -102,7 +111,7 @@ def _entries(
 
 
 def _check_name(*names: str) -> None:
-    """Names become part of names of folders and of words of commands."""
+    """Raise a ValueError for a name that could not be part of a folder's name and a word of a command."""
     for name in names:
         if not re.fullmatch(r"[a-z0-9-]*", name):
             raise ValueError(f"a name has small letters, digits and hyphens only, unlike {name!r}")

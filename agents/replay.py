@@ -1,4 +1,4 @@
-"""A replay buffer of nodes: a transition is 16 bytes in one row, so that a sample is one look into memory."""
+"""A replay buffer of nodes: each transition is a row of 16 bytes, so that drawing one reads one place of memory."""
 
 from typing import Any, NamedTuple
 
@@ -11,8 +11,11 @@ from stable_baselines3.common.buffers import BaseBuffer
 TRANSITION = np.dtype([("node", np.int32), ("action", np.int32), ("reward", np.float32), ("next", np.int32)])
 
 
-class Transitions(NamedTuple):
-    """Transitions [B]: at `node`, `action` gave `reward` and led to `next`, or to `over` where the game ended."""
+class Samples(NamedTuple):
+    """Transitions [B] drawn from the buffer: at `node`, `action` gave `reward` and led to the node `next`.
+
+    Where the turn ended, `next` is the number of nodes, which no node has.
+    """
 
     node: torch.Tensor
     action: torch.Tensor
@@ -21,13 +24,13 @@ class Transitions(NamedTuple):
 
 
 class NodeReplayBuffer(BaseBuffer):
-    """The last `buffer_size` transitions of all games together.
+    """The last `buffer_size` transitions, of all environments together.
 
     Args:
         buffer_size: the most transitions it holds.
-        observation_space: of the numbers of nodes; the highest, which is that of no node, stands for the end.
-        action_space: of the actions.
-        options: what else stable-baselines3 passes.
+        observation_space: that of `NodeVecEnv`, whose highest number, which no node has, stands for the end of a turn.
+        action_space: that of `NodeVecEnv`.
+        options: what else stable-baselines3 passes to replay buffers.
 
     Attributes:
         rows: [at most buffer_size] the transitions, of type TRANSITION.
@@ -43,11 +46,11 @@ class NodeReplayBuffer(BaseBuffer):
 
     @property
     def rows(self) -> NDArray[Any]:
-        """What it holds, a view."""
+        """The transitions it holds, as a view."""
         return self._memory[: self.buffer_size if self.full else self.pos]
 
-    def add(self, obs: Any, next_obs: Any, action: Any, reward: Any, done: Any, infos: Any) -> None:  # type: ignore[override]
-        """Add a transition of every game."""
+    def add(self, obs: Any, next_obs: Any, action: Any, reward: Any, done: Any, infos: Any) -> None:
+        """Add a transition of every environment."""
         places = (self.pos + np.arange(len(done))) % self.buffer_size
         for name, column in (
             ("node", obs[:, 0]),
@@ -59,15 +62,15 @@ class NodeReplayBuffer(BaseBuffer):
         self.full = self.full or self.pos + len(done) >= self.buffer_size
         self.pos = (self.pos + len(done)) % self.buffer_size
 
-    def sample(self, batch_size: int, env: Any = None) -> Transitions:  # type: ignore[override]
-        """Draw transitions, each with the same probability, with replacement."""
+    def sample(self, batch_size: int, env: Any = None) -> Samples:
+        """Draw transitions uniformly, with replacement."""
         batch = self.rows[np.random.randint(len(self.rows), size=batch_size)]  # noqa: NPY002 (seeded with the others)
         columns = [torch.as_tensor(np.ascontiguousarray(batch[name])) for name in TRANSITION.names or ()]
         node, action, reward, following = columns
-        return Transitions(node.long(), action.long(), reward, following.long())
+        return Samples(node.long(), action.long(), reward, following.long())
 
     def restore(self, rows: NDArray[Any], pos: int) -> None:
-        """Hold what another buffer of this size held."""
+        """Replace its transitions by the `rows` of another buffer of this size, whose next place was `pos`."""
         self._memory[: len(rows)] = rows
         self.full, self.pos = len(rows) == self.buffer_size, pos
 

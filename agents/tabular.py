@@ -3,9 +3,9 @@
     table[place] += step size x (reward + max over legal a of table[place of a at the next node] - table[place])
 
 Watkins and Dayan, "Q-learning", 1992; Sutton and Barto, "Reinforcement learning", 2018, 6.5 and 6.8. In Q-learning a
-place is a pair of node and action. Over afterstates it is the state an action leads to, where the dice are thrown
-next: actions that leave the same behind share what is learned. That takes the rules of moves for granted, as
-afterstates do everywhere, but no more than that: neither the dice nor what anything is worth.
+place is a pair of node and action. Over afterstates it is the state that an action leads to, in which the dice are
+thrown next; so actions that lead to the same state share what is learned. Like every learner of afterstates this one is
+given the rules of moves. Neither is given the probabilities of the dice or the worth of anything.
 """
 
 from collections.abc import Callable
@@ -16,22 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.learner import Snapshot, Weights, explored, named, part
-from stb_gym.game import IntArray
-from stb_gym.vector_env import TurnVectorEnv
+from stb_gym.envs import TurnVectorEnv
+from stb_gym.games import IntArray
 
-BOUT = 16  # steps of every game between two calls of `between`
+ROLLOUT = 16  # steps in every environment between two calls of `before_rollout`
 
 
 @dataclass(frozen=True)
 class TabularSettings:
     """Settings of a tabular learner."""
 
-    games: int
-    """Games played at once."""
+    num_envs: int
+    """Environments that are stepped at once."""
     exploration: float
-    """Share of random legal moves."""
+    """Probability of a random legal move."""
     horizon: float
-    """A place that was updated n times has step size horizon / (horizon + n)."""
+    """A place that was updated n times has the step size horizon / (horizon + n)."""
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
@@ -50,46 +50,49 @@ class TabularLearner:
     """Learns a table of expected rewards.
 
     Args:
-        games: the games, in SAME_STEP mode.
-        places: [N, A] where in the table an action is looked up; the entries of illegal actions do not matter.
+        envs: the vector environment, in SAME_STEP mode.
+        places: [N, A] the place in the table of each node and action; the entries of illegal actions do not matter.
         settings: its settings.
         seed: of the dice and the exploration.
     """
 
-    def __init__(self, games: TurnVectorEnv, places: IntArray, settings: TabularSettings, seed: int):
-        legal, size = games.transitions.tables.legal(), int(places.max()) + 1
-        self._count = legal.sum(axis=1)  # of legal actions; there are few of them, so they alone are looked at
+    def __init__(self, envs: TurnVectorEnv, places: IntArray, settings: TabularSettings, seed: int):
+        legal, size = envs.transitions.tables.legal(), int(places.max()) + 1
+        self._count = legal.sum(axis=1)  # of legal actions; they are few, so only they are looked up
         self._actions = np.argsort(~legal, axis=1, kind="stable")[:, : self._count.max()]
         self._places = np.take_along_axis(np.where(legal, places, size), self._actions, axis=1)
-        self._table = np.append(np.zeros(size), -np.inf)  # the last entry fills up where there are fewer actions
+        self._table = np.append(np.zeros(size), -np.inf)  # the last entry fills the rows of nodes with fewer actions
         self._updates = np.zeros(size, np.int64)
-        self._games = games
+        self._envs = envs
         self._settings = settings
-        self._random = np.random.default_rng([seed, 1])  # numbers other than those of the dice
+        self._random = np.random.default_rng([seed, 1])  # other numbers than those of the dice
         self.num_timesteps = 0
-        games.reset(seed=seed)
+        envs.reset(seed=seed)
 
-    def learn_until(self, steps: int, between: Callable[[], None]) -> None:
+    def learn_until(self, steps: int, before_rollout: Callable[[], None]) -> None:
         """See `Learner`."""
         while self.num_timesteps < steps:
-            between()
-            for _ in range(BOUT):
+            before_rollout()
+            for _ in range(ROLLOUT):
                 self._step()
-            self.num_timesteps += BOUT * self._games.num_envs
+            self.num_timesteps += ROLLOUT * self._envs.num_envs
 
     def _step(self) -> None:
-        """Make a move in every game and learn from it; places that several games met move to their mean target."""
-        nodes = self._games.nodes
+        """Make a move in every environment and learn from it.
+
+        A place that several environments met moves towards the mean of their targets.
+        """
+        nodes = self._envs.nodes
         places = self._places[nodes]
         chosen = self._table[places].argmax(axis=1)
         explores = np.flatnonzero(self._random.random(len(nodes)) < self._settings.exploration)
         chosen[explores] = self._random.random(len(explores)) * self._count[nodes[explores]]
-        _, reward, over, _, _ = self._games.step(self._actions[nodes, chosen])
-        following = self._table[self._places[self._games.nodes]].max(axis=1)
+        _, reward, over, _, _ = self._envs.step(self._actions[nodes, chosen])
+        following = self._table[self._places[self._envs.nodes]].max(axis=1)
         target = reward + np.where(over, 0, following)
-        met, games = np.unique(places[np.arange(len(nodes)), chosen], return_inverse=True)
-        count = np.bincount(games)
-        mean = np.bincount(games, target) / count
+        met, of_env = np.unique(places[np.arange(len(nodes)), chosen], return_inverse=True)
+        count = np.bincount(of_env)
+        mean = np.bincount(of_env, target) / count
         self._updates[met] += count
         step_size = np.minimum(self._settings.horizon * count / (self._settings.horizon + self._updates[met]), 1)
         self._table[met] += step_size * (mean - self._table[met])
@@ -97,7 +100,7 @@ class TabularLearner:
     def probabilities(self, nodes: IntArray) -> NDArray[np.float32]:
         """See `Learner`."""
         greedy = self._actions[nodes, self._table[self._places[nodes]].argmax(axis=1)]
-        legal = self._games.transitions.tables.legal(nodes)
+        legal = self._envs.transitions.tables.legal(nodes)
         return explored(legal, greedy, self._settings.exploration)
 
     def values(self, nodes: IntArray) -> NDArray[np.float64]:
@@ -119,7 +122,7 @@ class TabularLearner:
             "updates": self._updates,
             "random": self._random.bit_generator.state,
             **named("weights", self.weights()),
-            **named("games", self._games.snapshot()),
+            **named("envs", self._envs.snapshot()),
         }
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -128,15 +131,15 @@ class TabularLearner:
         self._updates[:] = snapshot["updates"]
         self._random.bit_generator.state = snapshot["random"]
         self.load_weights(part(snapshot, "weights"))
-        self._games.restore(part(snapshot, "games"))
+        self._envs.restore(part(snapshot, "envs"))
 
 
-def make_q_learning(games: TurnVectorEnv, settings: TabularSettings, seed: int) -> TabularLearner:
+def make_q_learning(envs: TurnVectorEnv, settings: TabularSettings, seed: int) -> TabularLearner:
     """Q-learning that has learned nothing yet."""
-    shape = games.transitions.tables.nodes, games.transitions.actions
-    return TabularLearner(games, np.arange(shape[0] * shape[1]).reshape(shape), settings, seed)
+    shape = envs.transitions.tables.nodes, envs.transitions.actions
+    return TabularLearner(envs, np.arange(shape[0] * shape[1]).reshape(shape), settings, seed)
 
 
-def make_afterstates(games: TurnVectorEnv, settings: TabularSettings, seed: int) -> TabularLearner:
+def make_afterstates(envs: TurnVectorEnv, settings: TabularSettings, seed: int) -> TabularLearner:
     """Learning of afterstates that has learned nothing yet."""
-    return TabularLearner(games, games.transitions.next_state[:-1], settings, seed)
+    return TabularLearner(envs, envs.transitions.next_state[:-1], settings, seed)

@@ -1,4 +1,4 @@
-"""The package's vector environment as a VecEnv of stable-baselines3: one call a step for all games."""
+"""The package's vector environment as a VecEnv of stable-baselines3, whose observations are numbers of nodes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,40 +9,40 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
-from stb_gym.vector_env import TurnVectorEnv
+from stb_gym.envs import TurnVectorEnv
 
 Nodes = NDArray[np.int32]
 
 
-class TurnVecEnv(VecEnv):
-    """Adapts a `TurnVectorEnv` in SAME_STEP mode.
+class NodeVecEnv(VecEnv):
+    """Adapts a `TurnVectorEnv` in SAME_STEP mode to stable-baselines3.
 
-    An observation is the number of the node [B, 1], which stands for what the player sees there: observations of
-    different nodes differ, so nothing is added or lost, and the networks look up the rest. Rewards are divided by the
-    largest there is, so that values lie in [-1, 1] whatever the rules.
+    Observations [B, 1] are the numbers of the nodes. A number says neither more nor less than the observation of the
+    original environment, as different nodes have different observations; the networks look up that observation. Rewards
+    are divided by the largest there is in absolute value, so that values lie in [-1, 1] whatever the rules.
 
     Args:
-        games: the vector environment.
+        envs: the vector environment.
 
     Raises:
-        ValueError: if `games` is in another autoreset mode.
+        ValueError: if `envs` is in another autoreset mode.
     """
 
-    def __init__(self, games: TurnVectorEnv):
-        if games.autoreset_mode != AutoresetMode.SAME_STEP:
-            raise ValueError(f"stable-baselines3 needs autoreset mode SameStep, not {games.autoreset_mode.value}")
-        self.games = games
-        self.reward_scale = 1 / max(1.0, float(abs(games.transitions.reward).max()))
-        self._actions = np.zeros(games.num_envs, np.int64)
-        self._infos: list[dict[str, Any]] = [{}] * games.num_envs
+    def __init__(self, envs: TurnVectorEnv):
+        if envs.autoreset_mode != AutoresetMode.SAME_STEP:
+            raise ValueError(f"stable-baselines3 needs autoreset mode SameStep, not {envs.autoreset_mode.value}")
+        self.envs = envs
+        self.reward_scale = 1 / max(1.0, float(abs(envs.transitions.reward).max()))
+        self._actions = np.zeros(envs.num_envs, np.int64)
+        self._infos: list[dict[str, Any]] = [{}] * envs.num_envs
         self._seed: int | None = None
-        self.render_mode = games.render_mode
-        nodes = gym.spaces.Box(0, games.transitions.tables.nodes, (1,), np.int32)
-        super().__init__(games.num_envs, nodes, games.single_action_space)
+        self.render_mode = envs.render_mode
+        nodes = gym.spaces.Box(0, envs.transitions.tables.nodes, (1,), np.int32)
+        super().__init__(envs.num_envs, nodes, envs.single_action_space)
 
     def reset(self) -> Nodes:
-        """Begin all games; the first reset after `seed` uses the seed."""
-        self.games.reset(seed=self._seed)
+        """Begin a turn in every environment; the first reset after `seed` uses the seed."""
+        self.envs.reset(seed=self._seed)
         self._seed = None
         return self._observed()
 
@@ -52,33 +52,33 @@ class TurnVecEnv(VecEnv):
         return [seed] * self.num_envs
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
-        """Take note of the actions."""
+        """Store the actions of the next step."""
         self._actions = actions
 
     def step_wait(self) -> tuple[Nodes, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Make the moves; where a game ends, the observation is already that of the next."""
-        _, reward, over, _, _ = self.games.step(self._actions)
+        """Make the moves; where a turn ends, the observation is already that of the next turn."""
+        _, reward, over, _, _ = self.envs.step(self._actions)
         return self._observed(), (reward * self.reward_scale).astype(np.float32), over, self._infos
 
     def close(self) -> None:
         """Nothing to close."""
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of the vector environment, once per chosen game."""
-        return [getattr(self.games, attr_name)] * len(list(self._get_indices(indices)))
+        """An attribute of the vector environment, once for each chosen environment."""
+        return [getattr(self.envs, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Refused: the games share everything."""
-        raise NotImplementedError("the games of one vector environment have no attributes of their own")
+        """Refused: the environments share everything."""
+        raise NotImplementedError("the environments of a vector environment have no attributes of their own")
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """The result of a method of the vector environment, a row for each chosen game."""
-        result = getattr(self.games, method_name)(*method_args, **method_kwargs)
-        return [result[game] for game in self._get_indices(indices)]
+        """The result of a method of the vector environment, a row for each chosen environment."""
+        result = getattr(self.envs, method_name)(*method_args, **method_kwargs)
+        return [result[env] for env in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """No game is wrapped."""
+        """No environment is wrapped."""
         return [False] * len(list(self._get_indices(indices)))
 
     def _observed(self) -> Nodes:
-        return self.games.nodes.astype(np.int32)[:, None]
+        return self.envs.nodes.astype(np.int32)[:, None]

@@ -16,6 +16,7 @@ from benchmarks.environments import scalar, vector
 from benchmarks.solving import solving
 from benchmarks.timing import Comparison, Result, measure
 from benchmarks.training import training
+from stb_gym.output import Column, Table
 
 Name = Literal["solving", "vector", "scalar", "training"]
 BENCHMARKS: dict[Name, Callable[[], Iterator[Comparison]]] = {
@@ -25,7 +26,6 @@ BENCHMARKS: dict[Name, Callable[[], Iterator[Comparison]]] = {
     "training": training,
 }
 PACKAGES = ("numpy", "gymnasium", "torch", "stable-baselines3", "sb3-contrib", "quantecon", "envpool")
-LAYOUT = "{:<38}{:>16}  {:<29}{:>16}  {:>6}  {:<15} {}"
 
 
 @dataclass(frozen=True)
@@ -45,36 +45,45 @@ class Arguments:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="benchmarks")
-    results = []
+    results: list[Result] = []
+    interrupted = False
     try:
-        if not options.json:
-            print(LAYOUT.format("", "ours", "peer", "theirs", "ratio", "", "bar"), flush=True)
         for name in options.names or BENCHMARKS:
             print(f"preparing {name}", file=sys.stderr)
             for comparison in BENCHMARKS[name]():
                 results.append(measure(comparison))
-                if not options.json:
-                    print(row(results[-1]), flush=True)
     except KeyboardInterrupt:
-        print("benchmarks: interrupted", file=sys.stderr)
-        return 130
+        interrupted = True
     if options.json:
         print(json.dumps({"machine": machine(), "results": [to_json(result) for result in results]}, indent=2))
     else:
+        print(results_table(results).to_text())
         print("\n" + ", ".join(f"{name} {value}" for name, value in machine().items()))
-    return 0
+    if interrupted:
+        print("benchmarks: interrupted; the results are those so far", file=sys.stderr)
+    return 130 if interrupted else 0
 
 
-def row(result: Result) -> str:
-    """A line of the table."""
-    comparison, ratios = result.comparison, result.ratios
-    ours = quantity(result.ours, comparison.unit)
-    theirs = quantity(result.theirs, comparison.unit) if result.theirs else ""
-    ratio = figures(median(ratios)) if ratios else ""
-    spread = f"({figures(min(ratios))} - {figures(max(ratios))})" if ratios else ""
-    if comparison.peer and not ratios:
-        theirs = "not installed"
-    return LAYOUT.format(comparison.name, ours, comparison.peer, theirs, ratio, spread, bar(result)).rstrip()
+def results_table(results: list[Result]) -> Table:
+    """A row for each comparison, with the least and the largest ratio of a round in brackets."""
+    ratios = [result.ratios for result in results]
+    columns = {
+        "": Column("", [result.comparison.name for result in results]),
+        "ours": Column(str, [quantity(result.ours, result.comparison.unit) for result in results]),
+        "peer": Column("", [result.comparison.peer for result in results]),
+        "theirs": Column(str, [theirs(result) for result in results]),
+        "ratio": Column(figures, [median(each) if each else None for each in ratios]),
+        "(range)": Column("", [f"({figures(min(each))} - {figures(max(each))})" if each else None for each in ratios]),
+        "bar": Column("", [bar(result) for result in results]),
+    }
+    return Table("", "", columns)
+
+
+def theirs(result: Result) -> str:
+    """The median of the peer, if there is one and it is installed."""
+    if result.theirs:
+        return quantity(result.theirs, result.comparison.unit)
+    return "not installed" if result.comparison.peer else ""
 
 
 def bar(result: Result) -> str:

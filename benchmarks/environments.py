@@ -1,8 +1,8 @@
 """The environments against Gymnasium's and EnvPool's.
 
-Ours answer more than the peers do: a step checks that the action is legal and returns the mask of the legal ones.
-Actions are made ahead: random ones, ours among the legal. In SAME_STEP mode a step is a move in every game, while in
-NEXT_STEP mode about a quarter of them only begin a turn.
+Ours do more than the peers: a step checks that the action is legal and returns the mask of the legal ones. Actions are
+drawn before the timing begins, ours among the legal ones. In SAME_STEP mode a step makes a move in every environment;
+in NEXT_STEP mode a step only begins a new turn in about a quarter of them.
 """
 
 import itertools
@@ -16,21 +16,22 @@ from numpy.typing import NDArray
 from benchmarks.timing import Comparison, Timer, installed, timer
 
 OURS = "stb_gym/ShutTheBox-v0"
-GAMES = 4096
+NUM_ENVS = 4096
 TURNS_AHEAD = 64
 STEPS = 2000
 
 
 def vector() -> Iterator[Comparison]:
     """Steps of many environments at once, of which only `step` is timed, and random legal actions for all of them."""
-    for games, least_ratio in ((256, None), (GAMES, 2), (65536, 2)):
-        name, peer = f"vector step, {games} games", "Gymnasium CartPole-v1"
-        yield Comparison(name, "steps/s", _ours(games), peer, _cart_pole(games), least_ratio)
-    yield Comparison(f"vector step, {GAMES} games", "steps/s", _ours(GAMES), "EnvPool Taxi-v3", _taxi(GAMES), 30)
-    for games in (GAMES, 65536):
-        name, same_step = f"vector step, {games} games, SAME_STEP", _ours(games, autoreset_mode="SameStep")
-        yield Comparison(name, "steps/s", same_step, "ours, NEXT_STEP", _ours(games), 0.7)
-    yield from _sampling(GAMES)
+    for count, least_ratio in ((256, None), (NUM_ENVS, 2), (65536, 2)):
+        name, peer = f"vector step, {count} envs", "Gymnasium CartPole-v1"
+        yield Comparison(name, "steps/s", _ours(count), peer, _cart_pole(count), least_ratio)
+    name, peer = f"vector step, {NUM_ENVS} envs", "EnvPool Taxi-v3"
+    yield Comparison(name, "steps/s", _ours(NUM_ENVS), peer, _taxi(NUM_ENVS), 30)
+    for count in (NUM_ENVS, 65536):
+        name, same_step = f"vector step, {count} envs, SAME_STEP", _ours(count, autoreset_mode="SameStep")
+        yield Comparison(name, "steps/s", same_step, "ours, NEXT_STEP", _ours(count), 0.7)
+    yield from _sampling(NUM_ENVS)
 
 
 def scalar() -> Iterator[Comparison]:
@@ -44,37 +45,37 @@ def scalar() -> Iterator[Comparison]:
     yield Comparison("single step", "steps/s", ours, "Gymnasium FrozenLake-v1", theirs, 5)
 
 
-def legal_actions(games: Any) -> NDArray[np.int64]:
+def legal_actions(envs: Any) -> NDArray[np.int64]:
     """[N + 1] a legal action for each node of an environment, 0 where the turn is over."""
-    return np.asarray(games.transitions.action_mask.argmax(axis=1))
+    return np.asarray(envs.transitions.action_mask.argmax(axis=1))
 
 
 def _ours(count: int, **options: Any) -> Timer:
-    games: Any = gym.make_vec(OURS, count, **options)
-    games.reset(seed=0)
-    return timer(games.step, games.legal_sample, units=count)
+    envs: Any = gym.make_vec(OURS, count, **options)
+    envs.reset(seed=0)
+    return timer(envs.step, envs.legal_sample, units=count)
 
 
 def _sampling(count: int) -> Iterator[Comparison]:
-    """Random legal actions of games in their midst, against the masks of the same games, made ahead."""
-    games: Any = gym.make_vec(OURS, count)
-    games.reset(seed=0)
+    """Random legal actions in the middle of turns, against drawing them from the masks of the same nodes."""
+    envs: Any = gym.make_vec(OURS, count)
+    envs.reset(seed=0)
     for _ in range(TURNS_AHEAD):
-        games.step(games.legal_sample())
-    masks, random = games.action_masks(), np.random.default_rng(0)
+        envs.step(envs.legal_sample())
+    masks, random = envs.action_masks(), np.random.default_rng(0)
     rows = tuple(masks.view(np.int8))
-    name, ours = f"legal actions, {count} games", timer(lambda _: games.legal_sample(), units=count)
+    name, ours = f"legal actions, {count} envs", timer(lambda _: envs.legal_sample(), units=count)
     for peer, call, least_ratio in (
-        ("Gymnasium sample(mask=...)", lambda _: games.action_space.sample(mask=rows), 30),
+        ("Gymnasium sample(mask=...)", lambda _: envs.action_space.sample(mask=rows), 30),
         ("NumPy over the masks", lambda _: (random.random(masks.shape) * masks).argmax(axis=1), None),
     ):
         yield Comparison(name, "actions/s", ours, peer, timer(call, units=count), least_ratio)
 
 
 def _cart_pole(count: int) -> Timer:
-    games = gym.make_vec("CartPole-v1", count, vectorization_mode="vector_entry_point")
-    games.reset(seed=0)
-    return timer(games.step, _ahead(games.action_space), units=count)
+    envs = gym.make_vec("CartPole-v1", count, vectorization_mode="vector_entry_point")
+    envs.reset(seed=0)
+    return timer(envs.step, _ahead(envs.action_space), units=count)
 
 
 def _taxi(count: int) -> Timer | None:
@@ -82,14 +83,14 @@ def _taxi(count: int) -> Timer | None:
     envpool = installed("envpool")
     if envpool is None:
         return None
-    games = envpool.make_gymnasium("Taxi-v3", num_envs=count)
-    games.reset()
-    space = gym.spaces.MultiDiscrete(np.full(count, games.action_space.n), dtype=np.int32)
-    return timer(games.step, _ahead(space), units=count)
+    envs = envpool.make_gymnasium("Taxi-v3", num_envs=count)
+    envs.reset()
+    space = gym.spaces.MultiDiscrete(np.full(count, envs.action_space.n), dtype=np.int32)
+    return timer(envs.step, _ahead(space), units=count)
 
 
 def _ahead(space: gym.Space[Any]) -> Callable[[], Any]:
-    """Random actions made ahead, over and over."""
+    """A function that returns random actions, drawn before, over and over."""
     return itertools.cycle(_random_actions(space, TURNS_AHEAD)).__next__
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.timing import Comparison, Timer, installed, timer
 from stb_gym import Game, Round, ShutTheBox, Solution, Threes, compile_game, solve, solve_boards
-from stb_gym.game import rolls
+from stb_gym.games import rolls
 
 BackwardInduction = Callable[[int], NDArray[np.float64]]
 

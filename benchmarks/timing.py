@@ -7,9 +7,9 @@ from importlib import import_module
 from statistics import median
 from typing import Any
 
-from tqdm import tqdm
+from stb_gym.output import Progress
 
-Timer = Callable[[], float]
+Timer = Callable[[], float]  # does the work of a round, and returns the seconds that one unit of it took
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,12 @@ class Comparison:
     Attributes:
         name: what is timed.
         unit: "ms" of a call, or a rate: "steps/s", "actions/s".
-        ours: does the work of a round and returns the seconds that one unit of it took.
+        ours: times a round of ours.
         peer: the name of the peer, or "" if there is none.
-        theirs: the same as `ours` for the peer, None if there is none or it is not installed.
-        least_ratio: the bar: how many times as fast as the peer we mean to be. None: for information only.
-        most_seconds: the bar: how many seconds a call may take. None: for information only.
-        rounds: R.
+        theirs: times a round of the peer; None if there is no peer or it is not installed.
+        least_ratio: how many times as fast as the peer we mean to be. None: for information only.
+        most_seconds: how many seconds a call may take. None: for information only.
+        rounds: how many rounds, R.
     """
 
     name: str
@@ -66,12 +66,14 @@ class Result:
 
 
 def measure(comparison: Comparison) -> Result:
-    """Time both sides in turn, round by round, with a progress bar on stderr."""
+    """Time both sides in turn, round by round, and say on standard error how far it is."""
     ours, theirs = [], []
-    for _ in tqdm(range(comparison.rounds), desc=comparison.name, unit=" rounds", mininterval=1, leave=False):
-        ours.append(comparison.ours())
-        if comparison.theirs is not None:
-            theirs.append(comparison.theirs())
+    with Progress(comparison.name, comparison.rounds, "rounds") as progress:
+        for done in range(1, comparison.rounds + 1):
+            ours.append(comparison.ours())
+            if comparison.theirs is not None:
+                theirs.append(comparison.theirs())
+            progress.tell(done)
     return Result(comparison, ours, theirs)
 
 

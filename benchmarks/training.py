@@ -1,4 +1,4 @@
-"""Training masked PPO, games and network updates together, in one thread of torch."""
+"""Training masked PPO, environments and network updates together, in one thread of torch."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ ROUNDS = 3
 
 
 def training() -> Iterator[Comparison]:
-    """Steps of all games in a second of `learn`.
+    """Steps of all environments together in a second of `learn`.
 
     First against sb3-contrib's PPO with all its defaults (64 by 64 units, batches of 64, 10 passes) on 8 single
     environments. Then, for information, against the same with our sizes on as many single environments: that ratio is
@@ -28,10 +28,10 @@ def training() -> Iterator[Comparison]:
     settings, ours = config.settings, config.learner()
     assert isinstance(settings, PPOSettings)
     assert isinstance(ours, MaskedPPO)
-    defaults = MaskablePPO("MlpPolicy", _single_games(8), seed=0, device="cpu")
+    defaults = MaskablePPO("MlpPolicy", _single_envs(8), seed=0, device="cpu")
     same_sizes = MaskablePPO(
         "MlpPolicy",
-        _single_games(settings.games),
+        _single_envs(settings.num_envs),
         n_steps=settings.n_steps,
         batch_size=settings.batch_size,
         n_epochs=settings.n_epochs,
@@ -46,7 +46,7 @@ def training() -> Iterator[Comparison]:
         yield Comparison("train PPO", "steps/s", _update(ours), peer, _update(learner), least_ratio, rounds=ROUNDS)
 
 
-def _single_games(count: int) -> DummyVecEnv:
+def _single_envs(count: int) -> DummyVecEnv:
     return DummyVecEnv([lambda: gym.make(ENV)] * count)
 
 

@@ -1,8 +1,9 @@
-"""A box too large for one machine, cut into shards: what is sent, and how long it takes; small ones are solved so.
+"""A box too large for one machine, cut into shards: what is sent, and how long it takes. Small boxes are solved so.
 
-`python docs/thirty_tiles.py` writes thirty-tiles.png and prints the tables of thirty-tiles.md, which explains. A cut
-names p tiles, its prefix; q others are left. The boards with the same prefix tiles open are a shard. The bits of a
-shard's number are its open prefix tiles, those of the number of a board in it the other ones, lowest tile lowest.
+`python docs/thirty_tiles.py` writes thirty-tiles.png and prints the tables of thirty-tiles.md, where the cut is
+explained. The p tiles of the prefix number the shards, the q others the boards within a shard: a bit of the number of a
+shard is 1 where a tile of the prefix is open, and a bit of the number of a board where one of the others is. The lowest
+bit is that of the lowest tile.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,30 +11,43 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
-from stb_gym import ShutTheBox
+from stb_gym import ShutTheBox, solve_boards
 from stb_gym.exact.board_values import places_of
-from stb_gym.exact.boards import FloatArray, solve_boards
 from stb_gym.games import IntArray, rolls
+from stb_gym.output import SERIES, Column, Table
 
 TILES = 30
 PREFIXES = range(2, 9)
-SIDES = {"highest": "#3a5a9b", "lowest": "#b5533c"}  # and their colours
+SIDES = dict(zip(("highest", "lowest"), SERIES, strict=False))  # and their colours
 SECONDS_PER_EDGE = 1e-9  # of solve_boards on one core, as measured in thirty-tiles.md
 SECONDS_PER_VALUE = 64 / 10e9  # to send its bits at 10 Gbit/s
 VALUES_PER_GIB = 2**27
 SMALL = [(16, 3, "highest", 3), (16, 3, "lowest", 3), (14, 4, "highest", 5), (14, 4, "lowest", 5)]
 Moves = list[tuple[int, int, int]]  # the prefix tiles shut, the others taken, and the roll, counted from the lowest
-Arrays = dict[int, FloatArray]  # by the prefix tiles shut
+Floats = NDArray[np.float64]
+Arrays = dict[int, Floats]  # by the prefix tiles shut
 
 
 def prefix_of(side: str, tiles: int, count: int) -> tuple[int, ...]:
-    """So many of the tiles, the "highest" or the "lowest"."""
+    """The highest or the lowest `count` tiles, as `side` says."""
     return tuple(range(1, tiles + 1)[-count:] if side == "highest" else range(1, count + 1))
 
 
 def cost_of(tiles: int, dice: int, prefix: Sequence[int], faces: int = 6) -> tuple[IntArray, IntArray]:
-    """[2**p] the moves of all boards of a shard; [2**p] the values it needs of the one with this set shut besides."""
+    """How much work the shards are, and how many values they need of each other.
+
+    Args:
+        tiles: how many tiles the box has.
+        dice: how many dice are thrown.
+        prefix: the tiles of the prefix.
+        faces: how many faces a die has.
+
+    Returns:
+        [2**p] for each shard the legal moves of all of its boards, and [2**p] for each set of prefix tiles that a move
+        may shut the number of values that a shard needs of the one in which these are shut.
+    """
     rest = [tile for tile in range(1, tiles + 1) if tile not in prefix]
     moves = np.array([2 ** len(rest), *[0] * (dice * faces)])  # by their sum: pairs of a board and open tiles of it
     for tile in rest:
@@ -66,18 +80,18 @@ def subset_sums(numbers: Iterable[int]) -> IntArray:
 
 
 def total(values: IntArray) -> int:
-    """The sum of values [2**p] over all shards; each has those of the subsets of its open prefix tiles."""
+    """The sum of values [2**p] over all shards, each of which needs those of the subsets of its open prefix tiles."""
     return int(values @ (len(values) / 2.0 ** np.bitwise_count(np.arange(len(values)))))
 
 
 def sources(values: IntArray, shard: int) -> IntArray:
-    """The sets of prefix tiles that moves shut at a shard: the shard without such a set is one that it needs."""
+    """The sets of prefix tiles that moves shut at a shard. It needs the shards in which these are shut."""
     sets = np.arange(shard + 1)
     return sets[(sets & ~shard == 0) & (values[sets] > 0)]
 
 
 def longest_chains(values: IntArray, work: IntArray) -> IntArray:
-    """[2**p] from each shard on, the most work in a chain of shards that each need the one before."""
+    """[2**p] for each shard the most work in a chain that begins with it and in which each needs the one before."""
     to_end = work.copy()
     for shard in reversed(range(len(work))):
         before = shard - sources(values, shard)
@@ -86,7 +100,17 @@ def longest_chains(values: IntArray, work: IntArray) -> IntArray:
 
 
 def speed_up(edges: IntArray, values: IntArray, machines: int, fixed: bool = False) -> float:
-    """Over one core: longest chain first, where it is done soonest, or in a fixed place by its highest prefix tiles."""
+    """How many times as fast as one core several machines are.
+
+    The shard with the longest chain of work behind it is solved next.
+
+    Args:
+        edges: [2**p] the work of each shard, from `cost_of`.
+        values: [2**p] the values that are sent, from `cost_of`.
+        machines: how many machines there are.
+        fixed: whether the highest prefix tiles of a shard say which machine solves it. If not, it is the machine on
+            which it is solved soonest.
+    """
     work, sending = edges * SECONDS_PER_EDGE, values * SECONDS_PER_VALUE
     place, done, free = np.arange(len(work)) * machines // len(work), np.zeros(len(work)), np.zeros(machines)
     for shard in np.argsort(-longest_chains(values, edges), kind="stable").tolist():
@@ -99,8 +123,17 @@ def speed_up(edges: IntArray, values: IntArray, machines: int, fixed: bool = Fal
     return float(work.sum() / done.max())
 
 
-def solve_in_shards(game: ShutTheBox, prefix: Sequence[int]) -> tuple[FloatArray, dict[tuple[int, int], FloatArray]]:
-    """The utility [2**p, 2**q] of every board, and the messages by which it was found, by shards (from, to)."""
+def solve_in_shards(game: ShutTheBox, prefix: Sequence[int]) -> tuple[Floats, dict[tuple[int, int], Floats]]:
+    """Solve a box shard by shard.
+
+    Args:
+        game: the rules.
+        prefix: the tiles of the prefix.
+
+    Returns:
+        [2**p, 2**q] the utility of every board, and the values that were sent, by the numbers of the shards that sent
+        and received them.
+    """
     rest = [tile for tile in game.start_tiles if tile not in prefix]
     bit = {tile: 2**place for part in (prefix, rest) for place, tile in enumerate(part)}
     sets = [[sum(bit[tile] for tile in move if tile in part) for part in (prefix, rest)] for move in game.moves]
@@ -120,8 +153,15 @@ def solve_in_shards(game: ShutTheBox, prefix: Sequence[int]) -> tuple[FloatArray
     return utility, messages
 
 
-def solve_shard(moves: Moves, probability: FloatArray, stopping: FloatArray, received: Arrays) -> FloatArray:
-    """The utility [2**q] of a shard's boards; NaN stands for what is not known, and would spread if it were used."""
+def solve_shard(moves: Moves, probability: Floats, stopping: Floats, received: Arrays) -> Floats:
+    """The utility [2**q] of the boards of a shard. An unknown value is NaN, which would spread if it were used.
+
+    Args:
+        moves: all moves.
+        probability: [R] that of every roll.
+        stopping: [2**q] the utility of ending the turn at a board.
+        received: [2**q] the values of other shards, by the set of prefix tiles that is shut in them.
+    """
     after = {0: np.full(len(stopping), np.nan), **received}
     by_roll = np.tile(stopping, (len(probability), 1))
     for count in range(len(stopping).bit_length()):
@@ -134,14 +174,14 @@ def solve_shard(moves: Moves, probability: FloatArray, stopping: FloatArray, rec
     return after[0]
 
 
-def table(head: str, rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    lines = [head, " | ".join(["---:"] * (head.count("|") + 1)), *map(" | ".join, rows)]
-    return "\n".join(f"| {line} |" for line in lines) + "\n"
+def table(headings: str, rows: Iterable[Sequence[str]]) -> str:
+    """A table of numbers in Markdown."""
+    columns = zip(headings.split(" | "), zip(*rows, strict=True), strict=True)
+    return Table("", "", {heading: Column(str, list(cells)) for heading, cells in columns}).to_markdown()
 
 
 def cost_table(dice: int) -> str:
-    """The cuts of the large box: of the highest and of the lowest tiles, where they differ."""
+    """The table of cuts of the large box: by the highest tiles and, where the number differs, by the lowest ones."""
     head = "p | shards | GiB each | and received | messages | GiB sent | chain, s | bound | on 4 | on 16 | fixed 4 | 16"
     both = (zip(*(cells(*cost_of(TILES, dice, prefix_of(s, TILES, p))) for s in SIDES), strict=True) for p in PREFIXES)
     return table(head, ([high if high == low else f"{high} / {low}" for high, low in row] for row in both))
@@ -157,14 +197,14 @@ def cells(edges: IntArray, values: IntArray) -> list[str]:
 
 
 def small_table() -> str:
-    """Boxes solved in shards: what was sent, what cost_of says of it, and how far the values are from solve_boards."""
+    """The table of small boxes: what was sent, what `cost_of` says of it, and the error against `solve_boards`."""
     rows = []
     for tiles, dice, side, count in SMALL:
         game, prefix = ShutTheBox(tiles=tiles, dice=dice), prefix_of(side, tiles, count)
         utility, messages = solve_in_shards(game, prefix)
         whole = solve_boards(game).utility
-        places = places_of(game.start_tiles, whole.shape[1])
-        parts = [places.pop(tile) for tile in prefix], places.values()
+        places = places_of(game.boards().things, whole.shape[1])  # by bit, which is one less than the tile
+        parts = [places.pop(tile - 1) for tile in prefix], places.values()
         error = abs(utility - whole.take(np.add.outer(*map(subset_sums, parts)))).max()
         numbers = len(messages), sum(map(len, messages.values())), total(cost_of(tiles, dice, prefix)[1])
         rows.append([f"{tiles}", f"{dice}", f"{count} {side}", *(f"{n:,}" for n in numbers), f"{error:.0e}"])

@@ -1,9 +1,11 @@
-"""What one runs: `python -m training.train`, `.evaluate`, `.report`, `.study` and `.demo`, from the root of a clone.
+"""The commands of the laboratory: `python -m training.train`, `.evaluate`, `.report`, `.study`, `.results`, `.demo`.
 
-- `train`: trains a learner and measures its exact regret on the way; `evaluate` measures it again from its weights.
-- `run`, `run_writer`: a run's folder, read, and written so that an interrupted run goes on; `rows`: CSV.
-- `compare`, `report`, `plots`: tables, pictures and one page of HTML from runs of one game.
-- `study`: algorithms x tasks x seeds over the cores at hand; `ledger`: what came of them; `statistics`: their
-  interquartile mean and its interval; `results`, `study_plots`: their table and pictures; `keep`: the best policies.
-- `demo`: all of it in two minutes.
+- `train`: trains a learner and measures its exact regret meanwhile; `evaluate`: measures it again from its weights.
+- `run`, `run_writer`: reading and writing the folder of a run; `rows`: dataclasses as CSV.
+- `compare`, `report`, `plots`: tables, pictures and one page of HTML about runs of one game.
+- `study`: trains algorithms x tasks x seeds on several cores; `ledger`: the files of results; `statistics`: means over
+  seeds and their intervals; `results`, `study_plots`: the table and the pictures; `keep`: the best policies.
+- `demo`: a demonstration of two minutes.
+
+They are run from the root of a clone.
 """

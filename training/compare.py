@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from stb_gym import STRATEGIES, Evaluation, evaluate, strategy
-from stb_gym.show import move_in_words, table
+from stb_gym import Evaluation, strategies, strategy
+from stb_gym.exact import evaluate_against
+from stb_gym.games import words_of
+from stb_gym.output import Column, Table
 
 COLUMNS = {
     "value": "value",
     "regret": "regret",
-    "gap_closed": "gap closed",
+    "normalised_score": "normalised score",
     "agreement": "agreement",
     "agreement_by_visits": "by visits",
     "shut_probability": "chance to shut",
@@ -18,39 +20,41 @@ COLUMNS = {
 
 
 def compare(agents: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
-    """Evaluations by name: the optimum, then agents of one game and the strategies, the better before the worse."""
+    """Evaluations of perfect play, agents and strategies by name; after perfect play by regret, the least first.
+
+    Args:
+        agents: evaluations of agents by name, all of one game and objective.
+    """
     optimum = next(iter(agents.values())).optimum
-    game, objective = optimum.tables.game, optimum.objective.name
-    strategies = {name: evaluate(game, strategy(game, name), objective) for name in STRATEGIES[game.name]}
-    by_regret = sorted([*agents.items(), *strategies.items()], key=lambda entry: entry[1].regret)
-    return {"optimum": evaluate(game, optimum.policy, objective), **dict(by_regret)}
+    game = optimum.game
+    scripted = {name: evaluate_against(optimum, strategy(game, name)) for name in strategies(game)}
+    by_regret = sorted([*agents.items(), *scripted.items()], key=lambda entry: entry[1].regret)
+    return {"optimum": evaluate_against(optimum, optimum.policy), **dict(by_regret)}
 
 
-def cells(evaluation: Evaluation) -> dict[str, str]:
-    """The columns of a table for an evaluation, in words."""
-    numbers = evaluation.summary()
-    points = evaluation.optimum.objective.unit == "points"
-    return {
-        title: f"{numbers[key]:.5f}" if points and key in ("value", "regret") else f"{numbers[key]:z.3%}"
-        for key, title in COLUMNS.items()
-    }
-
-
-def comparison_table(evaluations: Mapping[str, Evaluation]) -> str:
-    """The table as text."""
-    return table(
-        [("policy", *COLUMNS.values()), *((name, *cells(each).values()) for name, each in evaluations.items())]
-    )
+def comparison_table(evaluations: Mapping[str, Evaluation]) -> Table:
+    """A row for each evaluation, all of one objective."""
+    summaries = [each.summary() for each in evaluations.values()]
+    unit = next(iter(evaluations.values())).optimum.objective.unit
+    columns = {"policy": Column("", list(evaluations))}
+    for key, heading in COLUMNS.items():
+        form = ".5f" if unit == "points" and key in ("value", "regret") else "z.3%"
+        columns[heading] = Column(form, [summary[key] for summary in summaries])
+    return Table("", "", columns)
 
 
 def mistakes_in_words(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]:
-    """The dearest mistakes of a policy: the node, what it plays and what is best, all in words, and the numbers."""
-    tables = evaluation.tables
+    """The dearest mistakes of a policy: the node, its move and the best one in words, and what the mistake costs."""
+    tables, words = evaluation.tables, words_of(evaluation.tables.game)
+
+    def move(action: int | None) -> str:
+        return "an illegal action" if action is None else words.move_in_words(words.move(action))
+
     return [
         {
             "node": tables.describe_node(mistake.node),
-            "plays": move_in_words(None if mistake.plays is None else tables.game.describe_move(mistake.plays)),
-            "best": move_in_words(tables.game.describe_move(mistake.best)),
+            "plays": move(mistake.plays),
+            "best": move(mistake.best),
             "loss": mistake.loss,
             "visits": mistake.visits,
             "cost": mistake.cost,

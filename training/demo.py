@@ -1,4 +1,4 @@
-"""The whole of it in two minutes: solve both games, train masked PPO, and say how close it came to perfect play."""
+"""A demonstration of two minutes: solve both games, train masked PPO, and say how close it came to perfect play."""
 
 import sys
 import time
@@ -27,7 +27,7 @@ def demo() -> int:
         print(f"{name}: perfect play leaves {solution.value:.9f} points (compiled and solved in {milliseconds:.1f} ms)")
     config = read_presets().config("ppo", Task("stb_gym/ShutTheBox-v0"), "quick")
     print(f"training masked PPO on {config.task.env} for {config.steps:,} steps, measured exactly on the way")
-    torch.set_num_threads(1)  # runs are repeatable with one
+    torch.set_num_threads(1)  # with one thread the demonstration gives the same result every time
     try:
         train(config, OUT, "overwrite")
     except KeyboardInterrupt:

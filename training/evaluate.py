@@ -8,14 +8,14 @@ from pathlib import Path
 import tyro
 
 from agents.policy_array import value_error
-from stb_gym.show import reader_may_leave
+from stb_gym.output import reader_may_leave
 from training.compare import compare, comparison_table
 from training.run import Run, measure
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """Evaluate the networks of a run exactly."""
+    """Evaluate a run exactly, from its weights."""
 
     run: tyro.conf.Positional[Path]
     """Folder of the run."""

@@ -13,8 +13,8 @@ import tyro
 from agents.config import ALGORITHMS, Config
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym import Policy, evaluate, load_policy, save_policy
-from stb_gym.files import write_text
-from stb_gym.game import check_choice
+from stb_gym.games import check_choice
+from stb_gym.output import write_text
 from training.compare import mistakes_in_words
 from training.ledger import Ledger, Row, policy_digest
 from training.results import agent_in_words, config_of, evaluate_command
@@ -26,7 +26,7 @@ MISTAKES = 5
 
 @dataclass(frozen=True)
 class Arguments:
-    """Write the greedy policy with the least regret, of every algorithm and task, and its card."""
+    """Write the greedy policy with the least regret of every algorithm and task, and a card about each."""
 
     study: tyro.conf.Positional[Path]
     """Folder of the study, with its runs."""
@@ -54,7 +54,8 @@ def keep(study: Path, algorithms: tuple[str, ...], presets: Presets, out: Path) 
     """Write NAME.npz and NAME.md into `out` for the best run of every algorithm and task; returns the policies' paths.
 
     Raises:
-        ValueError: if there are no such runs, or one is not of its preset, or is not the one its ledger speaks of.
+        ValueError: if there are no such runs, a run was trained with other settings than its preset has, or a policy is
+            not the one whose digest is in `runs.csv`.
     """
     for algorithm in algorithms:
         check_choice("algorithm", algorithm, list(ALGORITHMS))
@@ -81,7 +82,7 @@ def _policy(study: Path, row: Row, path: Path, config: Config) -> Policy:
     policy = load_policy(path, game, config.illegal) if kept_before else Run.open(folder).policy()
     if policy_digest(policy) != row.policy:
         where = path if kept_before else folder
-        raise ValueError(f"{where} is not of the run that the study's {study / 'runs.csv'} speaks of")
+        raise ValueError(f"{where} has another policy than the one recorded in {study / 'runs.csv'}")
     return policy
 
 

@@ -1,4 +1,4 @@
-"""What came of the runs of a study: `runs.csv` has a row for every finished run, `curves.csv` its measurements."""
+"""The results of a study: `runs.csv` has a row for every finished run, `curves.csv` the measurements of all of them."""
 
 import hashlib
 from dataclasses import dataclass, fields
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agents.presets import STANDARD
 from stb_gym import Policy
-from stb_gym.files import write_text
+from stb_gym.output import write_text
 from training.rows import from_csv, to_csv
 from training.run import Point, Run
 
@@ -20,13 +20,13 @@ class Row:
     Attributes:
         run: its name.
         algorithm, task, variant, seed: what was trained.
-        config: digest of the whole configuration.
-        steps: steps of all games together.
+        config: digest of the whole configuration, see `agents.config.Config.digest`.
+        steps: steps in all environments together.
         seconds: of training and measuring.
-        regret, gap_closed, agreement, agreement_by_visits, value, optimum, shut_probability, illegal_mass: of the
+        regret, normalised_score, agreement, agreement_by_visits, value, optimum, shut_probability, illegal_mass: of the
             greedy policy at the end, see `stb_gym.Evaluation`.
         value_error: of the learner's own values, see `agents.policy_array.value_error`.
-        policy: digest of the greedy policy.
+        policy: digest of the greedy policy, see `policy_digest`.
     """
 
     run: str
@@ -38,7 +38,7 @@ class Row:
     steps: int
     seconds: float
     regret: float
-    gap_closed: float
+    normalised_score: float
     agreement: float
     agreement_by_visits: float
     value: float
@@ -66,14 +66,17 @@ class CurvePoint(Point):
 
 
 class Ledger:
-    """The finished runs in a folder.
+    """The finished runs of a study.
+
+    Args:
+        folder: folder of the study. Without files of results in it there are no runs yet.
 
     Raises:
         ValueError: if its files are damaged.
 
     Attributes:
         rows: by name of the run.
-        curves: its measurements, by name of the run.
+        curves: the measurements of a run, by name of the run.
     """
 
     def __init__(self, folder: Path):
@@ -94,7 +97,14 @@ class Ledger:
             raise ValueError(f"{folder / RUNS} or {folder / CURVES} is damaged: {error}") from None
 
     def enter(self, name: str, task: str, variant: str, run: Run) -> None:
-        """Enter a finished run and write the files anew."""
+        """Add a finished run and write both files again.
+
+        Args:
+            name: name of the run.
+            task: name of its task.
+            variant: variant of its preset.
+            run: its folder.
+        """
         result = run.result()
         summary = {each.name: result["greedy"][each.name] for each in fields(Row) if each.name in result["greedy"]}
         self.rows[name] = Row(
@@ -123,6 +133,6 @@ def policy_digest(policy: Policy) -> str:
 
 
 def _rounded(point: CurvePoint) -> CurvePoint:
-    """To six digits, which no picture shows."""
+    """A measurement rounded to six digits, as pictures do not show more."""
     numbers = {name: float(f"{value:.6g}") for name, value in vars(point).items() if isinstance(value, float)}
     return CurvePoint(**{**vars(point), **numbers})

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from stb_gym import Evaluation
-from stb_gym.files import write_aside
+from stb_gym.output import styles_of, write_aside
 from training.run import Point
 
-COLOURS = ("#1f6f54", "#b5533c", "#3a5a9b", "#c99a2e", "#6b4c9a", "#4a4a4a", "#5fa8a0", "#c76b98", "#98a53a")
 NAMES_PER_ROW = 3  # below a picture
 LEAST_REGRET = 1e-6  # a regret of 0, which the axis does not have, is drawn there
 
@@ -27,19 +26,20 @@ def plot_regret(path: Path, curves: Mapping[str, Sequence[Point]], strategies: M
         unit: of the regret.
     """
     figure, axes = _figure(len(curves), height=4.5)
-    for colour, (name, points) in zip(COLOURS * len(curves), curves.items(), strict=False):
-        steps = [point.steps for point in points]
-        axes.plot(steps, [max(point.regret, LEAST_REGRET) for point in points], color=colour, label=name)
-        exploring = [max(point.exploring_regret, LEAST_REGRET) for point in points]
-        axes.plot(steps, exploring, color=colour, linewidth=1, linestyle=":")
+    for name, style in styles_of(curves).items():
+        steps = [point.steps for point in curves[name]]
+        line = {"color": style.colour, "linestyle": style.linestyle}
+        axes.plot(steps, [max(point.regret, LEAST_REGRET) for point in curves[name]], **line, label=name)
+        exploring = [max(point.exploring_regret, LEAST_REGRET) for point in curves[name]]
+        axes.plot(steps, exploring, **line, linewidth=0.7)
     for name, regret in _apart(strategies).items():
-        axes.axhline(regret, color="#999999", linewidth=0.8, linestyle="--")
-        axes.annotate(name, (0.995, regret), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8)
+        axes.axhline(regret, color="#8a8a8a", linewidth=0.8, linestyle=":")
+        axes.annotate(name, (1.01, regret), xycoords=("axes fraction", "data"), va="center", fontsize=8)
     axes.set(yscale="log", xlabel="steps", ylabel=f"exact regret ({unit})")
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.margins(x=0)
     axes.grid(alpha=0.25)
-    axes.set_title(f"greedy, and dotted while exploring (0 is drawn as {LEAST_REGRET:g})", fontsize=9)
+    axes.set_title(f"greedy; thin lines: while exploring (0 is drawn as {LEAST_REGRET:g})", fontsize=9)
     _name_below(figure)
     save(path, figure)
 
@@ -54,19 +54,25 @@ def _apart(strategies: Mapping[str, float]) -> dict[str, float]:
 
 
 def plot_scores(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
-    """Draw the exact score distributions of policies over each other."""
+    """Draw the exact distributions of the final scores of policies.
+
+    Args:
+        path: the PNG to write.
+        evaluations: of the policies, by name.
+    """
     figure, axes = _figure(len(evaluations), height=3.5)
-    for colour, (name, evaluation) in zip(COLOURS * len(evaluations), evaluations.items(), strict=False):
-        scores = evaluation.score_distribution
-        axes.plot(list(scores), list(scores.values()), ".-", color=colour, linewidth=1, markersize=4, label=name)
+    for name, style in styles_of(evaluations).items():
+        scores, line = evaluations[name].score_distribution, {"color": style.colour, "linestyle": style.linestyle}
+        axes.plot(list(scores), list(scores.values()), **line, marker=".", linewidth=1, markersize=4, label=name)
     axes.set(xlabel="final score (points)", ylabel="exact probability")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(alpha=0.25)
     _name_below(figure)
     save(path, figure)
 
 
 def _figure(names: int, height: float) -> tuple[Figure, Any]:
-    """A figure of so many inches, and room for names below; and its axes."""
+    """A figure and its axes: `height` inches high, and as much higher as the names below it need."""
     figure = Figure(figsize=(8, height + 0.25 * math.ceil(names / NAMES_PER_ROW)), layout="constrained")
     return figure, figure.add_subplot()
 
@@ -77,6 +83,6 @@ def _name_below(figure: Figure) -> None:
 
 
 def save(path: Path, figure: Figure) -> None:
-    """Write a picture whole."""
+    """Write a picture as PNG, whole or not at all."""
     with write_aside(path) as aside:
         figure.savefig(aside, dpi=130)

@@ -13,11 +13,10 @@ import numpy as np
 import tyro
 from matplotlib.image import imsave
 
-from stb_gym import STRATEGIES, Evaluation, TurnTables, evaluate, render
-from stb_gym.files import write_text
-from stb_gym.game import rolls, throw_faces
-from stb_gym.show import reader_may_leave
-from training.compare import COLUMNS, cells, compare, comparison_table, mistakes_in_words
+from stb_gym import Evaluation, TurnTables, solve, strategies
+from stb_gym.games import rolls, throw_faces, words_of
+from stb_gym.output import Column, Table, reader_may_leave, write_text
+from training.compare import compare, comparison_table, mistakes_in_words
 from training.plots import plot_regret, plot_scores
 from training.run import Run
 
@@ -48,7 +47,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def report(runs: list[Run], out: Path) -> dict[str, Evaluation]:
-    """Write report.html, regret.png and scores.png into a folder; returns the evaluations the report shows.
+    """Write report.html, regret.png and scores.png into a folder.
+
+    Returns the evaluations of the report by name: those of `compare.compare`.
 
     Raises:
         ValueError: if there is no run, a run is damaged, or the runs are not of one game and objective.
@@ -60,36 +61,34 @@ def report(runs: list[Run], out: Path) -> dict[str, Evaluation]:
         if (run.game(), run.config.task.objective) != (game, objective):
             raise ValueError(f"{run.folder} is not of the same game and objective as {runs[0].folder}")
     names = _names(runs)
-    agents = {name: evaluate(game, run.policy(), objective, run.config.illegal) for name, run in names.items()}
+    best = solve(game, objective)
+    agents = {name: best.evaluate(run.policy(), run.config.illegal) for name, run in names.items()}
     evaluations = compare(agents)
     unit = evaluations["optimum"].optimum.objective.unit
-    strategies = {name: evaluations[name].regret for name in STRATEGIES[game.name] if evaluations[name].regret > 0}
-    best_strategy = min(strategies, key=lambda name: strategies[name], default="random")
-    plot_regret(out / "regret.png", {name: run.curve() for name, run in names.items()}, strategies, unit)
-    plot_scores(out / "scores.png", {name: evaluations[name] for name in ("optimum", *names, best_strategy, "random")})
+    scripted = {name: evaluations[name].regret for name in strategies(game) if evaluations[name].regret > 0}
+    best_scripted = min(scripted, key=lambda name: scripted[name], default="random")
+    plot_regret(out / "regret.png", {name: run.curve() for name, run in names.items()}, scripted, unit)
+    plot_scores(out / "scores.png", {name: evaluations[name] for name in ("optimum", *names, best_scripted, "random")})
     page = _template().render(
         title=f"How close to perfect play? {runs[0].config.task.env.split('/')[-1]}",
         summary=f"Perfect play of {game} is worth {evaluations['optimum'].value:.6g} {unit} ({objective}).",
         unit_note=f"regret is what a policy loses against perfect play, in {unit}.",
-        columns=list(COLUMNS.values()),
-        rows=[
-            {"name": name, "cells": list(cells(each).values()), "agent": name in names}
-            for name, each in evaluations.items()
-        ],
+        comparison=comparison_table(evaluations).to_html(),
+        rows_of_agents=[row for row, name in enumerate(evaluations, 1) if name in names],
         regret_png=_base64((out / "regret.png").read_bytes()),
         scores_png=_base64((out / "scores.png").read_bytes()),
         agents=[
             {"name": name, "regret": evaluations[name].regret, "mistakes": _mistakes(evaluations[name])}
             for name in names
         ],
-        runs=[{"name": name, **_training(run)} for name, run in names.items()],
+        trainings=_trainings(names).to_html(),
     )
     write_text(out / "report.html", page)
     return evaluations
 
 
 def _names(runs: list[Run]) -> Mapping[str, Run]:
-    """Runs by algorithm, by name of the folder where an algorithm occurs twice, or by folder where that does, too."""
+    """Runs by the shortest names that differ: by algorithm, by name of the folder, or by the path of the folder."""
     by_algorithm = {run.config.algorithm: run for run in runs}
     by_name = {run.folder.resolve().name: run for run in runs}
     return max(by_algorithm, by_name, {str(run.folder): run for run in runs}, key=len)
@@ -108,24 +107,28 @@ def _mistakes(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 
 def _picture(tables: TurnTables, node: int) -> bytes:
-    """A node as PNG, with the middle one of the throws that give its roll."""
+    """A picture of a node as PNG; of the throws that give its roll it shows the middle one."""
     state = int(tables.node_state[node])
     held, dice = int(tables.held[state]), int(tables.dice[state])
     throws = np.flatnonzero(rolls(tables.game, dice).of_throw == node - tables.node_start[state])
     shown = throw_faces(int(throws[len(throws) // 2]), dice, tables.game.faces)
     png = io.BytesIO()
-    imsave(png, render.picture(tables.game, held, dice, shown), format="png")
+    imsave(png, words_of(tables.game).picture(held, dice, shown), format="png")
     return png.getvalue()
 
 
-def _training(run: Run) -> dict[str, Any]:
-    return {
-        "algorithm": run.config.algorithm,
-        "seed": run.config.seed,
-        "steps": run.progress(),
-        "seconds": f"{run.result()['seconds']:.0f}",
-        "settings": " ".join(f"{name}={value}" for name, value in asdict(run.config.settings).items()),
+def _trainings(runs: Mapping[str, Run]) -> Table:
+    configs = [run.config for run in runs.values()]
+    settings = [" ".join(f"{name}={value}" for name, value in asdict(config.settings).items()) for config in configs]
+    columns = {
+        "run": Column("", list(runs)),
+        "algorithm": Column("", [config.algorithm for config in configs]),
+        "seed": Column("d", [config.seed for config in configs]),
+        "steps": Column(str, [run.progress() for run in runs.values()]),
+        "seconds": Column(".0f", [run.result()["seconds"] for run in runs.values()]),
+        "settings": Column("", settings),
     }
+    return Table("", "", columns)
 
 
 def _base64(data: bytes) -> str:

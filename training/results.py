@@ -11,15 +11,14 @@ import tyro
 
 from agents.config import Config, Task
 from agents.presets import FILE, STANDARD, Presets, read_presets
-from stb_gym import STRATEGIES, Evaluation, evaluate, strategy
-from stb_gym.cli import rule_words
-from stb_gym.game import check_choice
-from stb_gym.show import reader_may_leave
+from stb_gym import Evaluation, solve, strategies, strategy
+from stb_gym.games import check_choice, rule_flags
+from stb_gym.output import Table, reader_may_leave
 from training.ledger import Ledger, Row
 from training.statistics import interquartile_interval, interquartile_mean
 from training.train import train_command
 
-HEAD = "| task | agent | regret | of the optimum | choices optimal | seeds | steps | minutes | command |"
+HEADINGS = "task", "agent", "regret", "of the optimum", "choices optimal", "seeds", "steps", "minutes", "command"
 NAMES = {
     "ppo": "PPO",
     "dqn": "DQN",
@@ -29,7 +28,7 @@ NAMES = {
 }
 MASKED = ("ppo", "dqn", "qrdqn")
 NO_MASKS = "no-masks"
-ABLATIONS = (NO_MASKS, "no-vectors")  # variants that show what a part of an agent is worth
+ABLATIONS = (NO_MASKS, "no-embeddings")  # variants that show what a part of an agent is worth
 
 
 @dataclass(frozen=True)
@@ -47,17 +46,17 @@ def main(arguments: list[str] | None = None) -> int:
     options = tyro.cli(Arguments, args=arguments, prog="training.results")
     try:
         with reader_may_leave():
-            print(results_table(options.folder, read_presets(options.presets)))
+            print(results_table(options.folder, read_presets(options.presets)).to_markdown_rows())
     except (ValueError, OSError) as error:
         print(f"training.results: {error}", file=sys.stderr)
         return 2
     return 0
 
 
-def results_table(folder: Path, presets: Presets) -> str:
-    """For every task random play and the best strategy, then the agents, the better before the worse.
+def results_table(folder: Path, presets: Presets) -> Table:
+    """For every task random play and the best strategy, then the agents, the worst of them first.
 
-    Of an agent the interquartile mean of the regret over seeds with its 95 % interval, and that of the other numbers.
+    Numbers of an agent are interquartile means over its seeds; that of the regret is followed by its 95 % interval.
 
     Raises:
         ValueError: if there are no runs in the folder, its files are damaged, or a run is not of the preset that its
@@ -68,21 +67,21 @@ def results_table(folder: Path, presets: Presets) -> str:
         raise ValueError(f"there are no runs in {folder}")
     for row in rows:
         config_of(row, folder, presets)
-    lines = [HEAD, "|---" * (HEAD.count("|") - 1) + "|"]
+    lines: list[tuple[str, ...]] = []
     for name, task in presets.tasks.items():
         of_task = sorted((row for row in rows if row.task == name), key=lambda row: (row.agent, row.seed))
         if of_task:
             groups = [list(group) for _, group in groupby(of_task, key=lambda row: row.agent)]
             lines += _strategy_lines(name, task)
             lines += [_agent_line(group, folder, presets) for group in sorted(groups, key=_regret, reverse=True)]
-    return "\n".join(lines)
+    return Table.from_rows(HEADINGS, lines)
 
 
 def config_of(row: Row, folder: Path, presets: Presets) -> Config:
-    """The configuration of a run in a folder, which must be that of its preset.
+    """The configuration of a run in a folder, as its preset has it.
 
     Raises:
-        ValueError: if it is not.
+        ValueError: if the run was trained with another one.
     """
     check_choice(f"task of {row.run} in {folder}", row.task, list(presets.tasks))
     config = presets.config(row.algorithm, presets.tasks[row.task], row.variant, row.seed)
@@ -99,17 +98,18 @@ def _mean(values: list[float]) -> float:
     return float(interquartile_mean(np.array(values)[:, None])[0])
 
 
-def _strategy_lines(name: str, task: Task) -> list[str]:
-    """Random play, and the best of the strategies that are not perfect."""
+def _strategy_lines(name: str, task: Task) -> list[tuple[str, ...]]:
+    """The lines of random play and of the best strategy that is not perfect."""
     game = task.game()
-    found = {each: evaluate(game, strategy(game, each), task.objective) for each in STRATEGIES[game.name]}
+    optimum = solve(game, task.objective)
+    found = {each: optimum.evaluate(strategy(game, each)) for each in strategies(game)}
     imperfect = [each for each in found if found[each].regret > 0]
     best = min(imperfect, key=lambda each: found[each].regret, default="random")
     return [_strategy_line(name, task, each, found[each]) for each in dict.fromkeys(("random", best))]
 
 
-def _strategy_line(name: str, task: Task, strategy: str, evaluation: Evaluation) -> str:
-    return _line(
+def _strategy_line(name: str, task: Task, strategy: str, evaluation: Evaluation) -> tuple[str, ...]:
+    return (
         name,
         strategy,
         f"{evaluation.regret:.5f}",
@@ -120,13 +120,13 @@ def _strategy_line(name: str, task: Task, strategy: str, evaluation: Evaluation)
     )
 
 
-def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> str:
+def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> tuple[str, ...]:
     first, regret = rows[0], _regret(rows)
     low, high = interquartile_interval(np.array([[row.regret] for row in rows]))
     command = train_command(config_of(first, folder, presets), first.variant, presets)
     if len(rows) > 1:
         command[-1] = "S"
-    return _line(
+    return (
         first.task,
         agent_in_words(first),
         f"**{regret:.5f}**" + (f" ({low[0]:.5f} to {high[0]:.5f})" if len(rows) > 1 else ""),
@@ -139,25 +139,21 @@ def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> str:
     )
 
 
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def _in_words(seeds: list[int]) -> str:
-    """Seeds, in ascending order."""
+    """Seeds in ascending order, in words: "0 to 2", or "0, 2, 3"."""
     together = len(seeds) > 1 and seeds == list(range(seeds[0], seeds[0] + len(seeds)))
     return f"{seeds[0]} to {seeds[-1]}" if together else ", ".join(map(str, seeds))
 
 
 def evaluate_command(task: Task) -> list[str]:
-    """The words of the command that evaluates a strategy or a policy on a task, but for which."""
+    """The command that evaluates on a task, as words; `--strategy NAME` or `--policy FILE` are to be added."""
     words = ["stb-gym", "evaluate", task.game().name]
-    words += rule_words(task.game())
+    words += rule_flags(task.game())
     return [*words, *(["--objective", task.objective] if task.objective != "score" else [])]
 
 
 def agent_in_words(row: Row) -> str:
-    """The algorithm and the variant of a run."""
+    """The algorithm and the variant of a run, such as "masked PPO, quick"."""
     masked = "masked " if row.algorithm in MASKED and row.variant != NO_MASKS else ""
     variant = "" if row.variant == STANDARD else f", {row.variant.replace('-', ' ')}"
     return f"{masked}{NAMES[row.algorithm]}{variant}"

@@ -10,7 +10,12 @@ T = TypeVar("T")
 
 
 def to_csv(rows: Sequence[Any], kind: type[Any]) -> str:
-    """The rows, all of one dataclass, as CSV with its fields as the heading."""
+    """Rows of a dataclass as CSV, with the names of its fields as the heading.
+
+    Args:
+        rows: instances of the dataclass.
+        kind: the dataclass.
+    """
     text = io.StringIO()
     writer = csv.DictWriter(text, [field.name for field in fields(kind)], lineterminator="\n")
     writer.writeheader()
@@ -20,6 +25,10 @@ def to_csv(rows: Sequence[Any], kind: type[Any]) -> str:
 
 def from_csv(text: str, kind: type[T]) -> list[T]:
     """The rows that `to_csv` wrote.
+
+    Args:
+        text: the CSV.
+        kind: the dataclass.
 
     Raises:
         ValueError: if the heading is another, the last line is not whole, or there is no row.

@@ -1,11 +1,11 @@
-"""A run's folder: what was trained, how it went and what came of it; `run_writer` writes it.
+"""The folder of a run, which says what was trained, how it went and how good the result is; `run_writer` writes it.
 
 config.json                   the configuration
 curve.csv                     a `Point` for every measurement
 weights.safetensors           the networks, or the table, at the last measurement
-policy.npz                    their greedy policy, for the library alone (`stb_gym.load_policy`)
+policy.npz                    their greedy policy, which `stb_gym.load_policy` reads without a network
 result.json                   how good it is, exactly
-checkpoint-STEPS.safetensors  all that the training goes on from, at the last two measurements; gone when it is finished
+checkpoint-STEPS.safetensors  everything to go on from, at two of the last measurements; removed when it is finished
 """
 
 import json
@@ -18,7 +18,7 @@ from agents.checkpoints import load_weights
 from agents.config import Config
 from agents.learner import Learner
 from agents.policy_array import policies
-from stb_gym import Evaluation, Game, Policy, evaluate, load_policy
+from stb_gym import Evaluation, Game, Policy, load_policy, solve
 from training.rows import from_csv
 
 T = TypeVar("T")
@@ -26,10 +26,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Point:
-    """A measurement during training; but for steps and seconds all of it is exact.
+    """A measurement during training; nothing in it is sampled.
 
     Attributes:
-        steps: steps of all games together so far.
+        steps: steps so far, in all environments together.
         seconds: of training and measuring so far.
         regret: regret of the greedy policy, in the objective's unit.
         exploring_regret: regret of the policy it explores with.
@@ -54,15 +54,19 @@ def measure(config: Config, learner: Learner) -> tuple[Policy, Evaluation, Evalu
     """The greedy policy of a learner, its exact evaluation, and that of the policy it explores with."""
     game, objective = config.task.game(), config.task.objective
     greedy, exploring = policies(game, learner)
-    both = [evaluate(game, policy, objective, config.illegal) for policy in (greedy, exploring)]
-    return greedy, both[0], both[1]
+    optimum = solve(game, objective)
+    return greedy, optimum.evaluate(greedy, config.illegal), optimum.evaluate(exploring, config.illegal)
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run's folder, read and checked; every part is read when it is asked for.
+    """The folder of a run; its files are read and checked when they are asked for.
 
-    Every method raises a ValueError that names the file which is missing, damaged or of another run.
+    Every method raises a ValueError that names the file if one is missing, damaged or not of this run.
+
+    Attributes:
+        folder: the folder.
+        config: what was trained.
     """
 
     folder: Path
@@ -98,7 +102,7 @@ class Run:
         return _read(self.folder / "result.json", _parse_result)
 
     def progress(self) -> str:
-        """The steps that were made, in words, with those that are to be made if that is not all."""
+        """The steps that were made, such as "5,000", or "4,000 of 5,000" in a run that is not finished."""
         result = self.result()
         return f"{result['steps']:,}" + ("" if result["finished"] else f" of {self.config.steps:,}")
 

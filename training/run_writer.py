@@ -1,4 +1,4 @@
-"""Writes a run's folder, anew at every measurement, each file whole; and goes on with a run that was interrupted."""
+"""Writes the folder of a run, all of it again at every measurement, and goes on with a run that was interrupted."""
 
 import contextlib
 import json
@@ -16,13 +16,13 @@ from agents.config import Config
 from agents.learner import Learner
 from agents.policy_array import value_error
 from stb_gym import save_policy
-from stb_gym.files import remove_leftovers, write_text
+from stb_gym.output import remove_leftovers, write_text
 from training.rows import to_csv
 from training.run import Point, Run, measure
 
 MEASURED = ("curve.csv", "weights.safetensors", "policy.npz", "result.json")
 CHECKPOINTS = "checkpoint-*.safetensors"
-KEPT = 2  # checkpoints: should the last one be damaged, there is one more
+KEPT = 2  # how many checkpoints are kept: if the last one is damaged, there is another
 
 
 class RunWriter:
@@ -41,7 +41,12 @@ class RunWriter:
         self._config = config
 
     def measure(self, learner: Learner, seconds: float, checkpoint_seconds: float) -> Point:
-        """Measure the learner and write everything; the checkpoint first, if the last one is so many seconds old.
+        """Measure the learner and write the files of the run.
+
+        Args:
+            learner: the learner.
+            seconds: how long it has been trained and measured.
+            checkpoint_seconds: a checkpoint is written, before the other files, if the last one is older than that.
 
         Raises:
             ValueError: if learning has diverged.
@@ -50,7 +55,7 @@ class RunWriter:
             raise ValueError(f"learning has diverged: after {learner.num_timesteps:,} steps weights are not finite")
         try:
             policy, greedy, exploring = measure(self._config, learner)
-        except ValueError as error:  # with such weights masks hide nothing any more
+        except ValueError as error:  # weights so large outweigh the mask
             raise ValueError(f"learning has diverged: after {learner.num_timesteps:,} steps {error}") from None
         point = Point(
             steps=learner.num_timesteps,
@@ -94,7 +99,15 @@ class RunWriter:
 
 @contextlib.contextmanager
 def alone(out: Path, waits: bool) -> Iterator[None]:
-    """Be the only process that writes to a folder; a killed process is none."""
+    """Be the only process that writes to a folder. A process that is killed loses its claim to the folder.
+
+    Args:
+        out: the folder, which is made if there is none.
+        waits: whether to wait for another process that writes to it.
+
+    Raises:
+        ValueError: if another process writes to it and this one does not wait.
+    """
     out.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(out / ".lock", timeout=-1 if waits else 0):
@@ -104,7 +117,12 @@ def alone(out: Path, waits: bool) -> Iterator[None]:
 
 
 def begin(folder: Path, config: Config, overwrite: bool) -> tuple[Learner, RunWriter]:
-    """A new run in a folder, in place of the one that is there if `overwrite`.
+    """Begin a run in a folder: a learner that has learned nothing yet, and the writer of its run.
+
+    Args:
+        folder: the folder.
+        config: what is trained.
+        overwrite: whether to replace a run that the folder holds already.
 
     Raises:
         ValueError: if the folder holds a run already and `overwrite` is false.
@@ -119,7 +137,11 @@ def begin(folder: Path, config: Config, overwrite: bool) -> tuple[Learner, RunWr
 
 
 def resume(folder: Path, config: Config) -> tuple[Learner, RunWriter]:
-    """Go on with the run in a folder from its last checkpoint that is not damaged; begin one if there is none.
+    """Go on with the run in a folder from its last checkpoint that is not damaged, or begin one if there is none.
+
+    Args:
+        folder: the folder.
+        config: what is trained.
 
     Raises:
         ValueError: if the folder holds a run of another configuration.
@@ -133,7 +155,7 @@ def resume(folder: Path, config: Config) -> tuple[Learner, RunWriter]:
             snapshot = load_snapshot(path)
             points = [Point(**point) for point in snapshot.pop("points")]
             learner.restore(snapshot)
-        except (ValueError, KeyError, TypeError, RuntimeError):  # as many ways as there are parts
+        except (ValueError, KeyError, TypeError, RuntimeError):  # one for each way in which a part may be damaged
             print(f"{path} is damaged and removed", file=sys.stderr)
             path.unlink()
             continue
@@ -142,7 +164,7 @@ def resume(folder: Path, config: Config) -> tuple[Learner, RunWriter]:
 
 
 def clear(folder: Path) -> None:
-    """Remove what a finished run needs no more, had it been killed before it did that itself."""
+    """Remove the checkpoints of a finished run, which are still there if it was killed at the end."""
     remove_leftovers(folder)
     _remove(_checkpoints(folder))
 

@@ -1,7 +1,7 @@
 """Statistics over seeds: the interquartile mean, and its interval by a stratified bootstrap.
 
-Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", 2021. The measurements of a run
-are exact, so that only seeds differ.
+Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", 2021. As a run is measured
+exactly, the interval is due to the differences between seeds alone.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,12 +23,13 @@ def interquartile_mean(values: NDArray[Any]) -> NDArray[np.float64]:
 def interval(
     strata: Sequence[NDArray[Any]], statistic: Callable[[list[NDArray[Any]]], NDArray[np.float64]]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The ends [P] of the interval of a statistic of strata of seeds, each [R, P].
+    """The two ends [P] of the bootstrap interval of a statistic over seeds.
 
-    Seeds are drawn anew, with replacement, within each stratum. The draws are always the same.
+    Seeds are drawn with replacement within each stratum. The random numbers are the same in every call.
 
     Args:
-        strata: the values of the seeds.
+        strata: values of a number of seeds at P points, such as levels of regret: an array [R, P] for each stratum,
+            such as a task.
         statistic: given the strata of all draws, each [RESAMPLES, R, P], returns their statistics [RESAMPLES, P].
     """
     random = np.random.default_rng(0)

@@ -1,8 +1,8 @@
-"""Run a study, algorithms x tasks x seeds, over the cores at hand: `python -m training.study NAME`.
+"""Run a study, which is algorithms x tasks x seeds, on several cores: `python -m training.study NAME`.
 
-Every run is a `python -m training.train ... --resume` of its own, with its output in `log.txt`. A run that is finished
-is not run again, and one that was interrupted goes on from its last checkpoint; so the same command goes on with a
-study that was killed.
+Every run is a process of its own, `python -m training.train ... --resume`, with its output in `log.txt`. Finished runs
+are skipped and interrupted ones go on from their last checkpoint, so the same command goes on with a study that was
+killed.
 """
 
 import os
@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import tyro
-from tqdm import tqdm
 
 from agents.config import Config
 from agents.presets import FILE, STANDARD, Presets, read_presets
-from stb_gym.files import write_text
-from stb_gym.game import check_choice, check_integer, check_names
+from stb_gym.games import check_choice, check_integer, check_names
+from stb_gym.output import Progress, write_text
 from training.ledger import Ledger
 from training.results import results_table
 from training.run import Run
@@ -45,11 +44,11 @@ class Arguments:
     out: Path | None = None
     """Folder of the study (default: runs/STUDY)."""
     workers: int = os.cpu_count() or 1
-    """Runs at a time."""
+    """How many runs are trained at a time."""
 
 
 class Planned(NamedTuple):
-    """A run of a study."""
+    """A run of a study: its name, the names of its task and variant, and what is trained."""
 
     name: str
     task: str
@@ -61,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="training.study")
     out = options.out or Path("runs") / options.study
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the trainings end, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the trainings are ended, too
     try:
         check_integer("workers", options.workers, 1, 1024)
         presets = read_presets(options.presets)
@@ -70,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
             failed = run_study(planned, out, options.workers, presets)
             for run in failed:
                 print(f"training.study: {run.name} failed; see {out / run.name / 'log.txt'}", file=sys.stderr)
-            write_text(out / "results.md", results_table(out, presets) + "\n")
+            write_text(out / "results.md", results_table(out, presets).to_markdown_rows() + "\n")
             plot_study(out, presets)
     except (ValueError, OSError) as error:
         print(f"training.study: {error}", file=sys.stderr)
@@ -83,7 +82,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def plan(study: str, file: Path, presets: Presets) -> list[Planned]:
-    """The runs of a study in a file, seed by seed, so that there is soon something of everything.
+    """The runs of a study, those of the lowest seed first, so that there is soon a result of everything.
+
+    Args:
+        study: name of the study.
+        file: file of the studies.
+        presets: the presets it takes settings from.
 
     Raises:
         ValueError: naming the file and what is missing, unknown or not allowed in it.
@@ -130,14 +134,14 @@ def _runs(part: Any, presets: Presets) -> list[Planned]:
 
 
 def run_study(planned: list[Planned], out: Path, workers: int, presets: Presets) -> list[Planned]:
-    """Run what is not finished yet, so many at a time; returns the runs that failed."""
+    """Train the runs that are not finished yet, `workers` at a time; returns the runs that failed."""
     ledger = Ledger(out)
     waiting = [run for run in planned if not _is_entered(ledger, run)]
     total = sum(run.config.steps for run in planned)
     finished = total - sum(run.config.steps for run in waiting)
     running: dict[str, tuple[Planned, subprocess.Popen[Any]]] = {}
     failed: list[Planned] = []
-    with tqdm(total=total, initial=finished, desc="study", unit=" steps", unit_scale=True) as bar:
+    with Progress("study", total, "steps", initial=finished) as progress:
         try:
             while waiting or running:
                 while waiting and len(running) < workers:
@@ -153,8 +157,8 @@ def run_study(planned: list[Planned], out: Path, workers: int, presets: Presets)
                         ledger.enter(run.name, run.task, run.variant, Run.open(out / run.name))
                     else:
                         failed.append(run)
-                bar.set_postfix_str(f"{len(waiting)} waiting; running {', '.join(running)}")
-                bar.update(finished + sum(_steps(out / name, run) for name, (run, _) in running.items()) - bar.n)
+                done = finished + sum(_steps(out / name, run) for name, (run, _) in running.items())
+                progress.tell(done, note=f"{len(waiting)} waiting; running {', '.join(running)}")
         finally:
             for _, process in running.values():
                 process.terminate()
@@ -176,7 +180,7 @@ def _start(run: Planned, folder: Path, presets: Presets) -> subprocess.Popen[Any
 
 
 def _steps(folder: Path, run: Planned) -> int:
-    """The steps of a run at its last measurement, of which a last bout of play may make a few too many."""
+    """The steps of a run at its last measurement, without those that its last rollout made too many."""
     try:
         return min(int(Run.open(folder).result()["steps"]), run.config.steps)
     except ValueError:

@@ -1,5 +1,6 @@
 """Train a learner and measure its exact regret on the way: `python -m training.train ppo --env ID ...`."""
 
+import argparse
 import contextlib
 import importlib.util
 import math
@@ -13,12 +14,13 @@ from typing import Any, Literal
 
 import torch
 import tyro
-from tqdm import tqdm
 
 from agents.config import Config, Task, task_of
 from agents.learner import Learner
 from agents.presets import FILE, STANDARD, Presets, read_presets
-from stb_gym.game import check_choice, check_integer
+from stb_gym.command import add_rules, rules_from
+from stb_gym.games import check_choice, check_integer, rule_flags
+from stb_gym.output import Progress
 from training.run import Run
 from training.run_writer import RunWriter, alone, begin, clear, resume
 
@@ -33,16 +35,14 @@ class Arguments:
     """Environment, by its id."""
     objective: str | None = None
     """What is rewarded: score, shut or at-most:T (default: what the environment rewards, mostly the score)."""
-    rules: dict[str, bool | int | str] = field(default_factory=dict)
-    """Rules that differ from the environment's own, as names and values: --rules tiles 12 score count."""
     variant: str = STANDARD
     """Variant of the preset, such as quick, long or no-masks."""
     steps: int | None = None
-    """Steps of all games together, instead of the preset's; a training ends with the bout of play that reaches them."""
+    """Steps of all environments together (default: those of the preset); the rollout that reaches them is the last."""
     presets: Path = FILE
     """File of the presets."""
     settings: dict[str, bool | int | float] = field(default_factory=dict)
-    """Settings that differ from the preset's, as names and values: --settings width 64 learning_rate 0.001."""
+    """Settings that differ from those of the preset, as names and values: --settings width 64 learning_rate 0.001."""
     seed: int = 0
     """Seed of the dice, the network and the exploration."""
     out: Path | None = None
@@ -50,22 +50,27 @@ class Arguments:
     overwrite: bool = False
     """Replace a run that is there already."""
     resume: bool = False
-    """Go on with a run that was interrupted, from its last checkpoint; begin it if there is none."""
+    """Go on with an interrupted run from its last checkpoint; begin a new run if there is none."""
     measurements: int = 40
     """How often the exact regret is measured and the run saved."""
     checkpoint_seconds: float = 30.0
     """The least time between two checkpoints, which are saved at measurements."""
     threads: int = 1
-    """Threads of torch. Runs are repeatable to the bit with one."""
+    """Threads of torch. With one, the same command gives the same weights, bit by bit."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-    options = tyro.cli(Arguments, args=arguments, prog="training.train")
-    out = options.out
+    flags = argparse.ArgumentParser(prog="training.train", add_help=False, allow_abbrev=False)
+    add_rules(flags)
+    about = f"{Arguments.__doc__}\n\n{flags.format_help().partition('rules:')[2]}"
+    options, left = tyro.cli(
+        Arguments, args=arguments, prog="training.train", description=about, return_unknown_args=True
+    )
+    rules, out = rules_from(flags.parse_args(left)), options.out
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are cleared away
     try:
-        task, presets = task_of(options.env, options.rules, options.objective), read_presets(options.presets)
+        task, presets = task_of(options.env, rules, options.objective), read_presets(options.presets)
         config = presets.config(options.algorithm, task, options.variant, options.seed, options.steps, options.settings)
         name = presets.name(task) or _name_of(task)
         out = out or Path("runs") / run_name(options.algorithm, name, options.variant, options.seed)
@@ -89,25 +94,30 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run_name(algorithm: str, task: str, variant: str, seed: int) -> str:
-    """The name of a run."""
+    """The name of a run, such as "ppo-nine-tiles-quick-0"."""
     return "-".join([algorithm, task, *([variant] if variant != STANDARD else []), str(seed)])
 
 
 def _name_of(task: Task) -> str:
-    """A name for a task that has none."""
+    """A name for a task that has none among the presets, made of its environment, rules and objective."""
     words = [task.env.split("/")[-1], *(str(word) for rule in task.rules.items() for word in rule)]
     words += [task.objective.replace(":", "-")] if task.objective != "score" else []
     return "-".join(words)
 
 
 def train_command(config: Config, variant: str, presets: Presets) -> list[str]:
-    """The words of the command that trains a configuration that is a preset."""
+    """The command that trains a configuration, as a list of words.
+
+    Args:
+        config: that of a preset.
+        variant: variant of the preset.
+        presets: where the preset is.
+    """
     task = config.task
     words = ["python", "-m", "training.train", config.algorithm, "--env", task.env]
     if presets.file != FILE:
         words += ["--presets", str(presets.file)]
-    if task.rules:
-        words += ["--rules", *(str(word) for rule in task.rules.items() for word in rule)]
+    words += rule_flags(task.game())
     if task.objective != "score":
         words += ["--objective", task.objective]
     if variant != STANDARD:
@@ -123,13 +133,15 @@ def train(
     Args:
         config: what to train.
         out: folder of the run.
-        existing: what to do with a run that is there: "refuse", "overwrite" or "resume". A finished one that is to be
-            resumed is left as it is if it is whole, and one that another process is at is waited for.
+        existing: what to do if the folder holds a run already. "refuse" raises an error, "overwrite" trains anew, and
+            "resume" goes on with it, unless it is finished and none of its files is missing or damaged; "resume" also
+            waits for another process that writes to the folder.
         measurements: how often it is measured, at equal distances.
         checkpoint_seconds: the least time between two checkpoints.
 
     Raises:
-        ValueError: if there is a run that is refused, is of another configuration or is written by another process.
+        ValueError: if the folder holds a run and `existing` is "refuse", or it holds one of another configuration and
+            `existing` is "resume"; if another process writes to the folder; or if learning diverges.
     """
     check_choice("treatment of a run that is there", existing, ["refuse", "overwrite", "resume"])
     interval = max(1, config.steps // measurements)
@@ -147,29 +159,28 @@ def _train(
 ) -> None:
     began = time.monotonic() - (writer.points[-1].seconds if writer.points else 0)
     name = f"{config.algorithm} on {config.task.game()}"
-    bar: Any
     with (
-        tqdm(total=config.steps, initial=learner.num_timesteps, desc=name, unit=" steps", unit_scale=True) as bar,
+        Progress(name, config.steps, "steps", initial=learner.num_timesteps) as progress,
         _tensorboard(out) as log,
     ):
 
         def measure() -> None:
             point = writer.measure(learner, time.monotonic() - began, checkpoint_seconds)
-            bar.set_postfix_str(f"regret {point.regret:.4f}, exploring {point.exploring_regret:.4f}")
+            note = f"regret {point.regret:.4f}, exploring {point.exploring_regret:.4f}"
+            progress.tell(min(point.steps, config.steps), note=note)
             log(asdict(point))
 
-        def between() -> None:
-            bar.update(learner.num_timesteps - bar.n)
+        def before_rollout() -> None:
+            progress.tell(learner.num_timesteps)
             if not writer.points or learner.num_timesteps // interval > writer.points[-1].steps // interval:
                 measure()
 
-        learner.learn_until(config.steps, between)
-        bar.update(bar.total - bar.n)
+        learner.learn_until(config.steps, before_rollout)
         measure()
 
 
 def _is_finished(out: Path, config: Config) -> bool:
-    """Whether a run of a configuration has ended; one of which a file is missing or damaged has not."""
+    """Whether a folder holds a finished run of a configuration, of which no file is missing or damaged."""
     try:
         run = Run.open(out)
         if run.config != config or not run.result()["finished"]:
@@ -187,7 +198,7 @@ def _is_finished(out: Path, config: Config) -> bool:
 
 @contextlib.contextmanager
 def _tensorboard(out: Path) -> Iterator[Any]:
-    """A function that logs measurements to TensorBoard, or does nothing if that is not installed."""
+    """Give a function that logs measurements to TensorBoard, or does nothing if that is not installed."""
     if importlib.util.find_spec("tensorboard") is None:
         yield lambda point: None
         return

@@ -10,7 +10,7 @@ from stb_gym.exact.board_values import BoardValues, load_board_values, open_boar
 from stb_gym.exact.boards import solve_boards
 from stb_gym.exact.certificate import Certificate, certify, check_bellman, value_text
 from stb_gym.exact.compiling import compile_game, fits
-from stb_gym.exact.evaluation import Evaluation, Mistake, expected, expected_visits, score_chances
+from stb_gym.exact.evaluation import Evaluation, Mistake, evaluate_against, expected, expected_visits, score_chances
 from stb_gym.exact.objectives import Goal, Objective, objective_of
 from stb_gym.exact.policies import Agent, Player, Policy, edge_weights, load_policy, node_of, policy_from, save_policy
 from stb_gym.exact.solution import Solution, evaluate, solve
@@ -24,7 +24,7 @@ __all__ = [
     "COMMON", "ROUND_STRATEGIES", "TIE", "Agent", "BoardValues", "Certificate", "Evaluation", "Goal", "Level",
     "Mistake", "Objective", "Player", "Policy", "Solution", "Standing", "TurnTables", "Values", "advantages",
     "approximation", "certify", "chance_to_beat", "check_bellman", "compile_game", "edge_weights", "evaluate",
-    "expected", "expected_visits", "fits", "load_board_values", "load_policy", "node_of", "objective_of",
-    "open_board_values", "optimal_edges", "optimise", "policy_from", "save_policy", "score_chances", "solve",
-    "solve_boards", "strategies", "strategy", "value_text", "ways_to_shut",
+    "evaluate_against", "expected", "expected_visits", "fits", "load_board_values", "load_policy", "node_of",
+    "objective_of", "open_board_values", "optimal_edges", "optimise", "policy_from", "save_policy", "score_chances",
+    "solve", "solve_boards", "strategies", "strategy", "value_text", "ways_to_shut",
 ]  # fmt: skip

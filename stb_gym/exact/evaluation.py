@@ -162,7 +162,7 @@ class Evaluation:
         )
 
 
-def evaluate_against(optimum: Values, policy: Policy, illegal: str) -> Evaluation:
+def evaluate_against(optimum: Values, policy: Policy, illegal: str = "raise") -> Evaluation:
     """A policy measured against the best play of its game; see `stb_gym.Solution.evaluate`."""
     tables = optimum.tables
     weights, forfeits = edge_weights_and_forfeits(tables, policy, illegal)

@@ -17,7 +17,7 @@ from agents.policy_array import policies, value_error
 from agents.presets import read_presets
 from agents.qrdqn import MaskedQRDQN
 from agents.replay import NodeReplayBuffer
-from agents.vec_env import TurnVecEnv
+from agents.vec_env import NodeVecEnv
 from stb_gym import ShutTheBox, compile_game, evaluate, solve, strategy
 from tests import SMALL_PRESETS
 
@@ -51,15 +51,15 @@ class Stop(BaseCallback):
         return self.left >= 0
 
 
-def same_step(name, games, **options):
-    return gym.make_vec(name, games, autoreset_mode="SameStep", **options)
+def same_step(name, num_envs, **options):
+    return gym.make_vec(name, num_envs, autoreset_mode="SameStep", **options)
 
 
-def test_the_adaptor_tells_stable_baselines_what_the_games_do():
-    vec_env = TurnVecEnv(same_step(BOX, 16))
-    games, tables = same_step(BOX, 16), compile_game(ShutTheBox())
+def test_the_adaptor_gives_stable_baselines_what_the_vector_environment_gives():
+    vec_env = NodeVecEnv(same_step(BOX, 16))
+    envs, tables = same_step(BOX, 16), compile_game(ShutTheBox())
     vec_env.seed(3)
-    seen, (observation, _) = vec_env.reset(), games.reset(seed=3)
+    seen, (observation, _) = vec_env.reset(), envs.reset(seed=3)
     ended = 0
     for _ in range(30):
         assert vec_env.observation_space.contains(seen[0])
@@ -68,7 +68,7 @@ def test_the_adaptor_tells_stable_baselines_what_the_games_do():
         assert (masks == tables.legal(seen[:, 0])).all()
         actions = masks.argmax(axis=1)
         seen, rewards, dones, infos = vec_env.step(actions)
-        observation, reward, over, _, _ = games.step(actions)
+        observation, reward, over, _, _ = envs.step(actions)
         assert rewards == pytest.approx(reward / 45)
         assert (dones == over).all()
         assert infos == [{}] * 16
@@ -78,7 +78,7 @@ def test_the_adaptor_tells_stable_baselines_what_the_games_do():
 
 def test_the_adaptor_wants_same_step():
     with pytest.raises(ValueError, match="needs autoreset mode SameStep, not NextStep"):
-        TurnVecEnv(gym.make_vec(BOX, 4))
+        NodeVecEnv(gym.make_vec(BOX, 4))
 
 
 def test_unary_observations():
@@ -96,18 +96,18 @@ def test_networks_tell_all_nodes_apart_and_know_what_is_legal():
     assert not any(name.startswith(("_", "legal")) for name in network.state_dict())
 
 
-def test_networks_learn_a_vector_of_every_state_and_every_node():
+def test_networks_learn_an_embedding_of_every_state_and_every_node():
     tables = compile_game(ShutTheBox(tiles=6))
     network = NodeNetwork(tables, 3, 16, 4, masks=True)
     nodes = tables.decisions[[5, 90]]
     network(torch.as_tensor(nodes)).sum().backward()
-    for vectors, places in ((network.nodes, nodes), (network.states, tables.node_state[nodes])):
-        learns = vectors.weight.grad.abs().sum(dim=1).nonzero().ravel()
+    for embeddings, places in ((network.nodes, nodes), (network.states, tables.node_state[nodes])):
+        learns = embeddings.weight.grad.abs().sum(dim=1).nonzero().ravel()
         assert learns.tolist() == sorted(places.tolist())
 
 
 @pytest.mark.parametrize("algorithm", SB3)
-def test_without_learned_vectors_networks_see_the_observation_alone(algorithm):
+def test_without_embeddings_networks_see_the_observation_alone(algorithm):
     game = ShutTheBox(tiles=6)
     tables = compile_game(game)
     network = NodeNetwork(tables, 3, 16, 0, masks=True)
@@ -340,7 +340,7 @@ def test_dqn_looks_up_the_values_of_the_target_network_of_the_moment():
     assert torch.equal(dqn.future(), looked_up)
 
 
-def test_dqn_explores_game_by_game():
+def test_dqn_explores_in_each_environment_by_itself():
     dqn = learner("dqn")
     many = np.repeat(dqn.env.reset()[:1], 4000, axis=0)
     dqn.exploration_rate = 0.5
@@ -421,11 +421,11 @@ def test_without_masks_illegal_actions_are_tried_and_what_they_cost_is_learned(a
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_what_is_scheduled_ends_with_the_training(algorithm):
-    agent, bouts = learner(algorithm), []
-    agent.learn_until(5000, lambda: bouts.append(agent.num_timesteps))
-    assert bouts[0] == 0
-    assert bouts == sorted(set(bouts))
-    assert bouts[-1] < 5000 <= agent.num_timesteps
+    agent, begun = learner(algorithm), []
+    agent.learn_until(5000, lambda: begun.append(agent.num_timesteps))
+    assert begun[0] == 0
+    assert begun == sorted(set(begun))
+    assert begun[-1] < 5000 <= agent.num_timesteps
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -451,7 +451,7 @@ def test_configurations_go_through_json(algorithm):
         ({"settings": {"width": 0}}, "width must be an integer from 1"),
         ({"settings": {"masks": 1.5}}, "masks must be true or false, not 1.5"),
         ({"settings": {"learning_rate": float("nan")}}, "learning_rate must be a number, 0 or more"),
-        ({"settings": {"momentum": 1}}, "unknown setting 'momentum': allowed are masks, games"),
+        ({"settings": {"momentum": 1}}, "unknown setting 'momentum': allowed are masks, num_envs"),
         ({"colour": 1}, "unknown entry 'colour'"),
     ],
 )
@@ -487,14 +487,14 @@ def test_configurations_that_are_not_whole_are_refused():
     [
         (
             "ppo",
-            {"games": 1, "n_steps": 1, "batch_size": 1},
-            "batch_size must be from 2 to games x n_steps, 1, not 1",
+            {"num_envs": 1, "n_steps": 1, "batch_size": 1},
+            "batch_size must be from 2 to num_envs x n_steps, 1, not 1",
         ),
-        ("ppo", {"batch_size": 100_000}, "batch_size must be from 2 to games x n_steps, 1024, not 100000"),
+        ("ppo", {"batch_size": 100_000}, "batch_size must be from 2 to num_envs x n_steps, 1024, not 100000"),
         ("ppo", {"gae_lambda": 5.0}, "gae_lambda must not be above 1, as 5.0 is"),
         ("ppo", {"clip_range": 0.0}, "clip_range must lie between 0 and 1"),
         ("ppo", {"width": 10**8}, "width must be an integer from 1 to 4096"),
-        ("ppo", {"games": 5, "n_steps": 5, "batch_size": 8}, "batch_size 8 leaves one of 25 samples for a batch"),
+        ("ppo", {"num_envs": 5, "n_steps": 5, "batch_size": 8}, "batch_size 8 leaves one of 25 samples for a batch"),
         ("ppo", {"embedding": 10**8}, "embedding must be an integer from 0 to 4096"),
         ("dqn", {"batch_size": 0}, "batch_size must be an integer from 1 to"),
         ("dqn", {"exploration": 1.0}, "exploration must be below 1"),
@@ -510,10 +510,11 @@ def test_settings_without_a_meaning_are_refused(algorithm, changes, message):
 
 def test_a_place_of_the_table_moves_to_its_mean_target_by_a_step_that_shrinks_with_its_updates():
     """With one tile and one coin, half of the turns are lost at once: "no move" is worth -1, all the same always."""
-    agent = learner("q-learning", Task(BOX, {"tiles": 1, "dice": 1, "faces": 2}), changes={"horizon": 3.0, "games": 8})
+    coin = Task(BOX, {"tiles": 1, "dice": 1, "faces": 2})
+    agent = learner("q-learning", coin, changes={"horizon": 3.0, "num_envs": 8})
     value, updates = 0.0, 0
     for _ in range(5):
-        nodes = agent._games.nodes.copy()
+        nodes = agent._envs.nodes.copy()
         lost = compile_game(ShutTheBox(tiles=1, dice=1, faces=2)).decisions[-1]
         count = int((nodes == lost).sum())
         agent._step()
@@ -529,17 +530,17 @@ def test_a_place_of_the_table_moves_to_its_mean_target_by_a_step_that_shrinks_wi
 def test_exploration_and_dice_have_random_numbers_of_their_own(algorithm):
     agent = learner(algorithm)
     stream = agent._random.bit_generator.state["state"]["inc"]
-    assert agent._games.np_random.bit_generator.state["state"]["inc"] != stream
+    assert agent._envs.np_random.bit_generator.state["state"]["inc"] != stream
     assert learner(algorithm)._random.bit_generator.state == agent._random.bit_generator.state
     assert learner(algorithm, seed=1)._random.bit_generator.state != agent._random.bit_generator.state
 
 
 @pytest.mark.parametrize("algorithm", ["q-learning", "afterstates"])
 def test_tabular_learners_explore_as_they_say(algorithm, monkeypatch):
-    agent = learner(algorithm, changes={"exploration": 0.9, "games": 4000})
-    made, step = [], agent._games.step
-    monkeypatch.setattr(agent._games, "step", lambda actions: made.append(actions) or step(actions))
-    nodes, said = agent._games.nodes.copy(), agent.probabilities
+    agent = learner(algorithm, changes={"exploration": 0.9, "num_envs": 4000})
+    made, step = [], agent._envs.step
+    monkeypatch.setattr(agent._envs, "step", lambda actions: made.append(actions) or step(actions))
+    nodes, said = agent._envs.nodes.copy(), agent.probabilities
     node = int(np.bincount(nodes, compile_game(ShutTheBox(tiles=6)).legal().sum(axis=1)[nodes]).argmax())
     expected = said(np.array([node]))[0]
     agent._step()

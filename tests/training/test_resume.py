@@ -28,7 +28,7 @@ FIVE = PRESETS.tasks["five-tiles"]
 
 
 def command(algorithm, out, steps=8192, measurements=8):
-    words = [algorithm, "--presets", str(FILE), "--rules", "tiles", "5", "--steps", str(steps)]
+    words = [algorithm, "--presets", str(FILE), "--tiles", "5", "--steps", str(steps)]
     return [*words, "--measurements", str(measurements), "--checkpoint-seconds", "0", "--out", str(out), "--resume"]
 
 
@@ -120,13 +120,13 @@ def interrupted(request, tmp_path_factory):
     config = PRESETS.config(request.param, FIVE, steps=20_000)
     folder, points = tmp_path_factory.mktemp("interrupted"), []
 
-    def stop(self, values):
-        points.append(values)
+    def stop(self, done, note=None):
+        points.extend([done] if note else [])
         if len(points) == 5:
             raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training.tqdm, "set_postfix_str", stop)
+        patch.setattr(training.Progress, "tell", stop)
         with pytest.raises(KeyboardInterrupt):
             training.train(config, folder, measurements=10, checkpoint_seconds=0)
     return folder, config
@@ -184,7 +184,7 @@ def test_a_snapshot_holds_arrays_and_what_json_can_hold(tmp_path):
 def test_a_run_of_another_configuration_is_not_resumed(interrupted, tmp_path, capsys):
     folder, config = interrupted
     shutil.copytree(folder, tmp_path / "run")
-    arguments = [config.algorithm, "--presets", str(FILE), "--rules", "tiles", "5", "--steps", "20000"]
+    arguments = [config.algorithm, "--presets", str(FILE), "--tiles", "5", "--steps", "20000"]
     assert training.main([*arguments, "--seed", "1", "--out", str(tmp_path / "run"), "--resume"]) == 2
     assert "holds a run of another configuration" in capsys.readouterr().err
     assert training.main([*arguments, "--out", str(tmp_path / "run"), "--resume"]) == 0
@@ -192,7 +192,7 @@ def test_a_run_of_another_configuration_is_not_resumed(interrupted, tmp_path, ca
 
 
 def test_a_finished_run_is_left_as_it_is(tmp_path):
-    arguments = ["afterstates", "--presets", str(FILE), "--rules", "tiles", "5", "--steps", "5000"]
+    arguments = ["afterstates", "--presets", str(FILE), "--tiles", "5", "--steps", "5000"]
     arguments += ["--out", str(tmp_path / "run"), "--resume"]
     assert training.main(arguments) == 0
     before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()}
@@ -203,7 +203,7 @@ def test_a_finished_run_is_left_as_it_is(tmp_path):
 
 
 def test_a_finished_run_loses_the_checkpoints_it_was_killed_before_removing(tmp_path):
-    arguments = ["afterstates", "--presets", str(FILE), "--rules", "tiles", "5", "--steps", "5000"]
+    arguments = ["afterstates", "--presets", str(FILE), "--tiles", "5", "--steps", "5000"]
     arguments += ["--out", str(tmp_path), "--resume"]
     assert training.main(arguments) == 0
     (tmp_path / "checkpoint-0000000001024.safetensors").write_bytes(b"old")
@@ -213,7 +213,7 @@ def test_a_finished_run_loses_the_checkpoints_it_was_killed_before_removing(tmp_
 
 @pytest.mark.parametrize("name", ["curve.csv", "weights.safetensors", "policy.npz", "result.json"])
 def test_a_finished_run_of_which_a_file_is_damaged_is_trained_again(name, tmp_path, capsys):
-    arguments = ["afterstates", "--presets", str(FILE), "--rules", "tiles", "5", "--steps", "5000"]
+    arguments = ["afterstates", "--presets", str(FILE), "--tiles", "5", "--steps", "5000"]
     arguments += ["--out", str(tmp_path), "--resume"]
     assert training.main(arguments) == 0
     whole = numbers(tmp_path)
@@ -238,7 +238,7 @@ def test_a_run_goes_on_from_its_checkpoint_whatever_became_of_its_other_files(in
 
 
 def test_two_processes_do_not_write_to_one_folder(tmp_path, capsys):
-    arguments = ["afterstates", "--presets", str(FILE), "--rules", "tiles", "5", "--steps", "5000"]
+    arguments = ["afterstates", "--presets", str(FILE), "--tiles", "5", "--steps", "5000"]
     with FileLock(tmp_path / ".lock"):
         assert training.main([*arguments, "--out", str(tmp_path)]) == 2
     assert "is written to by another process" in capsys.readouterr().err
@@ -246,10 +246,10 @@ def test_two_processes_do_not_write_to_one_folder(tmp_path, capsys):
 
 
 def test_what_cannot_be_begun_leaves_what_is_there(tmp_path, capsys):
-    arguments = ["afterstates", "--presets", str(FILE), "--rules", "tiles", "5", "--out", str(tmp_path)]
+    arguments = ["afterstates", "--presets", str(FILE), "--tiles", "5", "--out", str(tmp_path)]
     assert training.main([*arguments, "--steps", "5000"]) == 0
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    too_many = ["--settings", "games", "100000000"]
+    too_many = ["--settings", "num_envs", "100000000"]
     assert training.main([*arguments, *too_many, "--overwrite"]) == 2
     assert "num_envs must be an integer" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
@@ -260,8 +260,7 @@ def test_a_run_is_not_replaced_because_it_is_not_whole(tmp_path, capsys):
         "afterstates",
         "--presets",
         str(FILE),
-        "--rules",
-        "tiles",
+        "--tiles",
         "5",
         "--steps",
         "5000",
@@ -277,13 +276,13 @@ def test_a_run_is_not_replaced_because_it_is_not_whole(tmp_path, capsys):
 
 
 def test_learning_that_diverges_until_masks_hide_nothing_is_an_error(tmp_path, capsys):
-    arguments = ["ppo", "--presets", str(FILE), "--rules", "tiles", "4", "--out", str(tmp_path / "run")]
+    arguments = ["ppo", "--presets", str(FILE), "--tiles", "4", "--out", str(tmp_path / "run")]
     assert training.main([*arguments, "--settings", "learning_rate", "100.0"]) == 2
     assert "learning has diverged: after" in capsys.readouterr().err
 
 
 def test_learning_that_diverges_is_an_error(tmp_path, capsys):
-    arguments = ["dqn", "--presets", str(FILE), "--rules", "tiles", "5", "--out", str(tmp_path / "run")]
+    arguments = ["dqn", "--presets", str(FILE), "--tiles", "5", "--out", str(tmp_path / "run")]
     assert training.main([*arguments, "--settings", "learning_rate", "1e30"]) == 2
     assert "learning has diverged: after" in capsys.readouterr().err
     assert Run.open(tmp_path / "run").result()["finished"] is False

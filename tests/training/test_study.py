@@ -166,7 +166,7 @@ def test_runs_of_other_settings_are_run_again(folder, tmp_path):
 
 
 def test_the_table_says_what_the_runs_say(folder, capsys):
-    table = results.results_table(folder, PRESETS)
+    table = results.results_table(folder, PRESETS).to_markdown_rows()
     assert table + "\n" == (folder / "results.md").read_text()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
     assert {len(row) for row in rows} == {len(rows[0])}
@@ -178,10 +178,10 @@ def test_the_table_says_what_the_runs_say(folder, capsys):
         assert row[2].startswith(f"**{np.mean([run.regret for run in runs]):.5f}** (")
         assert row[5:7] == ["0 to 1", f"{runs[0].steps / 1e6:.3g}M"]
         train = f"python -m training.train {algorithm} --env stb_gym/ShutTheBox-v0"
-        assert row[8] == f"`{train} --presets {FILE} --rules tiles 5 --seed S`"
+        assert row[8] == f"`{train} --presets {FILE} --tiles 5 --seed S`"
     game = PRESETS.tasks["five-tiles"].game()
     assert by_agent["five-tiles", "random"][2] == f"{evaluate(game, strategy(game, 'random')).regret:.5f}"
-    assert by_agent["five-tiles", "DQN, no masks"][8].endswith("--rules tiles 5 --variant no-masks --seed 0`")
+    assert by_agent["five-tiles", "DQN, no masks"][8].endswith("--tiles 5 --variant no-masks --seed 0`")
     regrets = [float(row[2].split("*")[2]) for row in rows if row[0] == "five-tiles" and "*" in row[2]]
     assert regrets == sorted(regrets, reverse=True)
 
@@ -197,15 +197,16 @@ def test_commands_of_the_table_train_what_they_stand_beside():
 
 
 def test_pictures_are_drawn_for_every_task(folder):
-    assert {path.name for path in folder.glob("*.png")} == {"five-tiles.png", "five-tiles-shut.png", "profile.png"}
+    names = {"five-tiles.png", "five-tiles-ablations.png", "five-tiles-shut.png", "profile.png"}
+    assert {path.name for path in folder.glob("*.png")} == names
     for path in folder.glob("*.png"):
         assert imread(path)[:, :, :3].std() > 0.05
 
 
 def test_pictures_leave_out_variants_only_beside_the_standard_one(folder, tmp_path, monkeypatch):
-    drawn = []
+    drawn = {}
     monkeypatch.setattr(
-        study_plots, "_plot_task", lambda path, name, unit, by_agent, colours: drawn.append(list(by_agent))
+        study_plots, "_plot_task", lambda path, by_agent, panels: drawn.update({path.stem: list(by_agent)})
     )
 
     def agents(keep, variant="quick"):
@@ -217,24 +218,49 @@ def test_pictures_leave_out_variants_only_beside_the_standard_one(folder, tmp_pa
         assert study_plots.plot_study(tmp_path, PRESETS)[-1].exists()
         return drawn
 
-    assert agents("dqn") == [["masked DQN, quick"]]
-    assert agents("five-tiles-") == [
-        ["afterstates, tabular", "masked DQN, quick", "masked PPO"],
-        ["afterstates, tabular", "masked PPO"],
-    ]
-    ablated = ["masked DQN, no vectors", "masked PPO", "masked PPO, no vectors"]
-    assert agents("five-tiles-", "no-vectors")[0] == ["afterstates, tabular", *ablated]
+    assert agents("dqn") == {"five-tiles": ["masked DQN, quick"]}
+    assert agents("five-tiles-") == {
+        "five-tiles": ["afterstates, tabular", "masked DQN, quick", "masked PPO"],
+        "five-tiles-shut": ["afterstates, tabular", "masked PPO"],
+    }
+    assert agents("five-tiles-", "no-embeddings") == {
+        "five-tiles": ["afterstates, tabular", "masked PPO"],
+        "five-tiles-shut": ["afterstates, tabular", "masked PPO"],
+        "five-tiles-ablations": ["masked DQN, no embeddings", "masked PPO", "masked PPO, no embeddings"],
+    }
 
 
 def test_the_profile_compares_whole_agents_only(folder, tmp_path, monkeypatch):
     for name in ("runs.csv", "curves.csv"):
         text = (folder / name).read_text()
-        (tmp_path / name).write_text(text.replace("ppo,five-tiles,standard,1", "ppo,five-tiles,no-vectors,1"))
+        (tmp_path / name).write_text(text.replace("ppo,five-tiles,standard,1", "ppo,five-tiles,no-embeddings,1"))
     figures = {}
     monkeypatch.setattr(study_plots, "save", lambda path, figure: figures.update({path.name: figure}))
     study_plots.plot_study(tmp_path, PRESETS)
     _, names = figures["profile.png"].axes[0].get_legend_handles_labels()
     assert names == ["afterstates, tabular", "masked PPO"]
+
+
+def test_an_agent_has_one_colour_in_all_pictures_and_its_variants_other_lines(folder, tmp_path, monkeypatch):
+    for name in ("runs.csv", "curves.csv"):
+        text = (folder / name).read_text()
+        (tmp_path / name).write_text(text.replace("ppo,five-tiles,standard,1", "ppo,five-tiles,no-embeddings,1"))
+    figures = {}
+    monkeypatch.setattr(study_plots, "save", lambda path, figure: figures.update({path.stem: figure}))
+    study_plots.plot_study(tmp_path, PRESETS)
+    lines = {
+        (line.get_label(), line.get_color(), str(line._dash_pattern))
+        for figure in figures.values()
+        for axes in figure.axes
+        for line in axes.get_lines()
+    }
+    colours = {name: {colour for each, colour, _ in lines if each.endswith(name)} for name in ("PPO", "tabular")}
+    assert [len(found) for found in colours.values()] == [1, 1]
+    of_ppo = {name: (colour, dashes) for name, colour, dashes in lines if "PPO" in name}
+    (colour, solid), (other_colour, dashes) = of_ppo["masked PPO"], of_ppo["masked PPO, no embeddings"]
+    assert colour == other_colour
+    assert solid != dashes
+    assert colours["PPO"] != colours["tabular"]
 
 
 def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path, capsys):
@@ -316,7 +342,7 @@ def test_of_seeds_that_are_not_all_there_the_table_names_those_that_are(folder, 
     for name in ("runs.csv", "curves.csv"):
         lines = (folder / name).read_text().splitlines()
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines if "ppo-five-tiles-0" not in line))
-    lines = results.results_table(tmp_path, PRESETS).splitlines()
+    lines = results.results_table(tmp_path, PRESETS).to_markdown_rows().splitlines()
     [line] = [each for each in lines if each.startswith("| five-tiles | masked PPO")]
     assert f"**{Ledger(folder).rows['ppo-five-tiles-1'].regret:.5f}** |" in line
     assert line.endswith("--seed 1` |")
@@ -424,7 +450,7 @@ def test_a_run_that_is_not_the_one_of_the_ledger_is_not_kept(folder, tmp_path, c
         policy = tmp_path / "study" / f"ppo-five-tiles-{seed}" / "policy.npz"
         stb_gym.save_policy(policy, stb_gym.ShutTheBox(tiles=5), stb_gym.strategy(stb_gym.ShutTheBox(tiles=5), "worst"))
     assert keep.main([str(tmp_path / "study"), "--presets", str(FILE), "--out", str(tmp_path / "kept")]) == 2
-    assert "is not of the run that the study's" in capsys.readouterr().err
+    assert "has another policy than the one recorded in" in capsys.readouterr().err
 
 
 def test_policies_that_are_kept_need_their_runs_no_more(folder, tmp_path, monkeypatch, capsys):
@@ -440,7 +466,7 @@ def test_policies_that_are_kept_need_their_runs_no_more(folder, tmp_path, monkey
     box = stb_gym.ShutTheBox(tiles=5)
     stb_gym.save_policy("kept/afterstates-five-tiles.npz", box, stb_gym.strategy(box, "worst"))
     assert keep.main(options) == 2
-    assert "afterstates-five-tiles.npz is not of the run that the study's" in capsys.readouterr().err
+    assert "afterstates-five-tiles.npz has another policy than" in capsys.readouterr().err
     shutil.rmtree("kept")
     assert keep.main(options) == 2
     assert "there is no folder" in capsys.readouterr().err
