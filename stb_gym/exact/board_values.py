@@ -79,6 +79,7 @@ class BoardValues:
                 "shape": list(self.utility.shape),
                 "sha256": _sha256(aside),
             }
+            _about(path).unlink(missing_ok=True)  # whoever is stopped now leaves no values of which it says otherwise
         write_text(_about(path), json.dumps(entries, default=int, indent=2) + "\n")
 
     @cached_property
@@ -144,13 +145,16 @@ def open_board_values(path: str | Path, *, check: bool = False) -> BoardValues:
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path} is of rules that are unknown here: {error}") from None
     try:
-        utility = np.load(path, mmap_mode="r", allow_pickle=False)
+        utility = np.lib.format.open_memmap(path, mode="r")
+        whole = utility.offset + utility.nbytes == path.stat().st_size
     except FileNotFoundError:
         raise ValueError(f"there is no file of board values {path}") from None
     except Exception as error:  # a damaged file fails in several ways
         raise ValueError(f"{path} is no .npy file, or is damaged: {error}") from None
     if utility.shape != shape or utility.size != boards or utility.ndim != 2 or utility.dtype != np.dtype("<f8"):
         raise ValueError(f"{path} is damaged: it is {utility.dtype} of shape {utility.shape}, not floats of {shape}")
+    if not whole:
+        raise ValueError(f"{path} is damaged: it is longer than its values")
     if check and _sha256(path) != entries["sha256"]:
         raise ValueError(f"{path} is damaged: it is not what was written")
     return BoardValues(game, goal, np.asarray(utility))

@@ -47,7 +47,7 @@ def solve_boards(
         35.081421
     """
     goal = objective_of(game, objective)
-    if goal.unit == "utility":
+    if not _is_named(game, goal):
         raise ValueError(f"boards are solved for score, shut and at-most:T, not for a utility such as {goal.name}")
     boards = game.boards()
     counts = rolls(game, game.dice).counts
@@ -65,6 +65,14 @@ def solve_boards(
             progress(row + 1, len(utility))
     utility[0, 0] = stopping(0)[0]  # the end of a turn, and no sum of rounded probabilities
     return BoardValues(game, goal, utility)
+
+
+def _is_named(game: Game, goal: Objective) -> bool:
+    """Whether an objective is one that has a name, and none of one's own, even under such a name."""
+    try:
+        return goal == objective_of(game, goal.name)
+    except ValueError:
+        return False
 
 
 def _move_sets(game: Game, boards: Boards, columns: int) -> MoveSets:

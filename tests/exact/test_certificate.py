@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes, compile_game, solve
-from stb_gym.exact import Solution, certificate, certify, check_bellman, optimise, value_text, values
+from stb_gym.exact import Solution, certificate, certify, check_bellman, optimise, value_text
+from stb_gym.exact import values as values_module
 from stb_gym.exact.certificate import values_of
 from stb_gym.games import VARIANTS, words_of
 from tests import reference
@@ -276,7 +277,7 @@ def test_a_float_that_should_be_zero_is_infinitely_wrong(monkeypatch):
 
 
 def test_optimal_actions_that_differ_are_told(monkeypatch):
-    monkeypatch.setattr(values, "TIE", 0.2)
+    monkeypatch.setattr(values_module, "TIE", 0.2)
     assert not certify(ShutTheBox(tiles=6)).optimal_actions_agree
 
 
