@@ -132,7 +132,7 @@ def test_more_data_than_were_written_are_refused(nine_file):
         load_board_values(nine_file, NINE)
 
 
-@pytest.mark.parametrize(("first", "mask"), enumerate([1, 4, 128]))
+@pytest.mark.parametrize(("first", "mask"), [(0, 1), (1, 4), (2, 128)])
 def test_a_single_bit_of_the_json_is_found_or_changes_nothing(nine_file, first, mask):
     """What is no JSON, or of another game, is refused; a space may become another letter that JSON skips."""
     game, same = ShutTheBox(tiles=4), 0

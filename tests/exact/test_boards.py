@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from stb_gym import Objective, ShutTheBox, Threes, solve, solve_boards
-from stb_gym.exact import boards
-from stb_gym.games import legal_moves, rolls
+from stb_gym.exact import boards, optimal_edges
 
 NINE = ShutTheBox()
 GAMES = [
@@ -52,20 +51,18 @@ def test_nine_tiles():
 
 @pytest.mark.parametrize(("game", "column_tiles", "objective"), GAMES[:-3])
 def test_every_move_is_worth_what_it_is_by_stored_edges(monkeypatch, game, column_tiles, objective):
+    """So who asks for the worth of the states that the legal moves lead to ranks them alike."""
     split(monkeypatch, column_tiles)
     solution, values = solve(game, objective), solve_boards(game, objective)
     tables = solution.tables
-    shown = rolls(game, game.dice).shown
-    for state in np.flatnonzero(tables.dice > 0).tolist():
-        board = int(tables.held[state])
-        assert values.worth(board, game.dice) == pytest.approx(solution.worth(board, game.dice), rel=1e-12)
-        for node, roll in zip(tables.nodes_of(state), shown, strict=True):
-            edges = tables.edges_of(node)
-            worths = {m.action: values.worth(m.held, m.dice) for m in legal_moves(game, board, game.dice, roll)}
-            after = solution.state_utility[tables.edge_next[edges]]
-            assert worths == pytest.approx(dict(zip(tables.edge_action[edges], after, strict=True)), rel=1e-12)
-            best = max(worths.values(), default=values.worth(board, 0))
-            assert best == pytest.approx(solution.node_utility[node], rel=1e-12)
+    places = list(zip(tables.held.tolist(), tables.dice.tolist(), strict=True))
+    worth = np.array([values.worth(*place) for place in places])
+    np.testing.assert_allclose(worth, [solution.worth(*place) for place in places], rtol=1e-12, atol=0)
+    ends = np.array([values.worth(held, 0) for held, _ in places])
+    nodes = ends[tables.node_state]
+    nodes[tables.decisions] = tables.reduce(np.maximum, tables.after_edges(worth))
+    np.testing.assert_allclose(nodes, solution.node_utility, rtol=1e-12, atol=0)
+    assert (optimal_edges(tables, worth, nodes) == solution.optimal).all()
 
 
 def test_the_end_of_a_turn():
