@@ -147,7 +147,10 @@ class Words(Generic[G]):
         return typed
 
     def typed_as(self, action: int) -> Hashable:
-        """What a move is when a person types it; moves alike in this differ only in the dice thrown next."""
+        """What a move is when a person types it, empty for that of having none.
+
+        Moves alike in this differ only in the dice thrown next.
+        """
         return str(self.game.moves[action]).lower()
 
     def hint(self, held: int, dice: int, roll: NDArray[np.uint8], typed: Hashable) -> str:

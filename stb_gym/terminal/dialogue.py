@@ -23,9 +23,9 @@ def your_turn(
 
     def choose(position: Position) -> Move | None:
         print(f"\n{words.text(position.held, position.dice, position.faces)}")
-        if not position.moves:
+        if not any(words.typed_as(move.action) for move in position.moves):
             print(words.no_move(position.held, position.dice, position.faces))
-            return None
+            return position.moves[0] if position.moves else None
         if len(position.moves) == 1:
             [move] = position.moves
             print(f"The only move: {move_in_words(game, position, move)}.")

@@ -84,7 +84,8 @@ def _play_seats(rules: Round, players: list[Named], seat: int, coach: bool, dice
     standings = rules.standings
     given = [name for name, _ in players]
     names = [name if given.count(name) == 1 else f"{name} (seat {at})" for at, name in enumerate(given, 1)]
-    sudden = f", {words_of(rules.game).score(rules.game.perfect_score)} end the round" if rules.shut_wins else ""
+    perfect = words_of(rules.game).score(rules.game.perfect_score)
+    sudden = f", whoever ends with {perfect} wins at once" if rules.shut_wins else ""
     best = "highest" if rules.game.more_is_better else "lowest"
     _introduce(rules.game, f"a round of {rules.players}, the {best} score wins, {TIES[rules.ties]}{sudden}")
     with Progress(f"working on {rules.game}"):
@@ -94,7 +95,7 @@ def _play_seats(rules: Round, players: list[Named], seat: int, coach: bool, dice
     standing = len(standings.lead) - 1
     for at, (_, plays) in enumerate(players):
         if standings.over[standing]:
-            print(f"\nThat ends the round: {words_of(rules.game).score(_best(rules.game, scores))}.")
+            print("\nThat ends the round.")
             break
         seen = standings.standing(standing, rules.players - 1 - at)
         ahead_of = seen.lead if rules.may_stop and seen.after == 0 else None
