@@ -1,6 +1,5 @@
 """Train a learner and measure its exact regret on the way: `python -m training.train ppo --env ID ...`."""
 
-import argparse
 import contextlib
 import importlib.util
 import math
@@ -18,7 +17,8 @@ import tyro
 from agents.config import Config, Task, task_of
 from agents.learner import Learner
 from agents.presets import FILE, STANDARD, Presets, read_presets
-from stb_gym.command import add_rules, rules_from
+from stb_gym import environment_of
+from stb_gym.command import rules_from, rules_parser
 from stb_gym.games import check_choice, check_integer, rule_flags
 from stb_gym.output import Progress
 from training.run import Run
@@ -61,16 +61,14 @@ class Arguments:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-    flags = argparse.ArgumentParser(prog="training.train", add_help=False, allow_abbrev=False)
-    add_rules(flags)
-    about = f"{Arguments.__doc__}\n\n{flags.format_help().partition('rules:')[2]}"
-    options, left = tyro.cli(
+    about = f"{Arguments.__doc__}\n\n{rules_parser().format_help()}"
+    options, flags = tyro.cli(
         Arguments, args=arguments, prog="training.train", description=about, return_unknown_args=True
     )
-    rules, out = rules_from(flags.parse_args(left)), options.out
+    out = options.out
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are cleared away
     try:
-        task, presets = task_of(options.env, rules, options.objective), read_presets(options.presets)
+        task, presets = task_from_flags(options, flags), read_presets(options.presets)
         config = presets.config(options.algorithm, task, options.variant, options.seed, options.steps, options.settings)
         name = presets.name(task) or _name_of(task)
         out = out or Path("runs") / run_name(options.algorithm, name, options.variant, options.seed)
@@ -91,6 +89,16 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
     print(f"the run is in {out}: python -m training.evaluate {out}", file=sys.stderr)
     return 0
+
+
+def task_from_flags(options: Arguments, flags: list[str]) -> Task:
+    """The task of a command: its environment and objective, and the flags of rules that differ from its own.
+
+    Raises:
+        ValueError: naming the first flag or entry that is not allowed.
+    """
+    rules = rules_from(rules_parser().parse_args(flags), environment_of(options.env).rules)
+    return task_of(options.env, rules, options.objective)
 
 
 def run_name(algorithm: str, task: str, variant: str, seed: int) -> str:

@@ -10,6 +10,7 @@ Python can ask the same without a command line: `Solve(objective="shut").answer(
 from stb_gym.command.advising import Advise
 from stb_gym.command.contests import EvaluateMatch, EvaluateRound, EvaluateTournament
 from stb_gym.command.evaluating import Evaluate, Simulate
+from stb_gym.command.flags import rules_from, rules_parser
 from stb_gym.command.listing import ListStrategies, ListVariants
 from stb_gym.command.playing import Play
 from stb_gym.command.program import main
@@ -18,5 +19,6 @@ from stb_gym.command.writing import WriteBook
 
 __all__ = [
     "Advise", "Certify", "Evaluate", "EvaluateMatch", "EvaluateRound", "EvaluateTournament", "ListStrategies",
-    "ListVariants", "Play", "Simulate", "Solve", "WriteBook", "main",
+    "ListVariants", "Play", "Simulate", "Solve", "WriteBook", "main", "rules_from",
+    "rules_parser",
 ]  # fmt: skip

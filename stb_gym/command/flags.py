@@ -1,14 +1,33 @@
 """Flags of the command line, made from the fields of questions, of rules, and from the words that name positions."""
 
 import argparse
+import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, fields
-from typing import Any, get_args
+from typing import Any, NoReturn, get_args
 
 from stb_gym.command.questions import Flag, Question
 from stb_gym.games import GAMES, Game, Rule, Where, check_choice, check_names, entry_of, positions_of, rules_of
 
 RULE, WHERE = "rule ", "where "  # begin the names under which the parser keeps rules and parts of positions
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that leaves it to its caller to say what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise a ValueError that says what is wrong."""
+        raise ValueError(message)
+
+
+class Help(argparse.HelpFormatter):
+    """Breaks lines between words only, not at the hyphens of names and flags."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(text, width, break_on_hyphens=False)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def add_flags(parser: argparse.ArgumentParser, question: type[Question]) -> None:
@@ -52,10 +71,10 @@ def question_from(question: type[Question], options: argparse.Namespace, game: G
     return question(**given)
 
 
-def add_rules(parser: argparse.ArgumentParser) -> None:
-    """Add a flag for every rule of every game that is known."""
+def add_rules(parser: argparse.ArgumentParser, *, variants: bool = True) -> None:
+    """Add a flag for every rule of every game that is known and, if wanted, one for rules that have a name."""
     group = parser.add_argument_group("rules")
-    if _with_variants():
+    if variants and _with_variants():
         group.add_argument("--variant", metavar="NAME", help="rules that have a name: see stb-gym variants")
     known: dict[str, list[tuple[str, Field[Any]]]] = {}
     for name, rules in GAMES.items():
@@ -118,6 +137,13 @@ def _typed(option: str, text: Any, each: "Field[Any] | None") -> Any:
             except ValueError:
                 raise ValueError(f"--{option} must be {words}, not {text!r}") from None
     return text
+
+
+def rules_parser() -> argparse.ArgumentParser:
+    """A parser of the flags of rules alone, for commands that have a parser of their own for the rest."""
+    parser = Parser(add_help=False, allow_abbrev=False, usage=argparse.SUPPRESS, formatter_class=Help)
+    add_rules(parser, variants=False)
+    return parser
 
 
 def rules_of_variant(game: str, name: str) -> Mapping[str, Any]:

@@ -7,15 +7,14 @@ import json
 import os
 import signal
 import sys
-import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any
 
 from stb_gym.command.advising import Advise
 from stb_gym.command.contests import EvaluateMatch, EvaluateRound, EvaluateTournament
 from stb_gym.command.evaluating import Evaluate, Simulate
-from stb_gym.command.flags import add_flags, add_rules, question_from, rules_from, rules_of_variant
+from stb_gym.command.flags import Help, Parser, add_flags, add_rules, question_from, rules_from, rules_of_variant
 from stb_gym.command.listing import ListStrategies, ListVariants
 from stb_gym.command.playing import Play
 from stb_gym.command.questions import Question
@@ -66,7 +65,7 @@ def _ending_cleanly() -> Iterator[None]:
 
 def _import_games(words: list[str]) -> list[str]:
     """Import the modules of `--import MODULE`, which register games; the words that are left."""
-    first = _Parser(add_help=False, allow_abbrev=False)
+    first = Parser(add_help=False, allow_abbrev=False)
     first.add_argument("--import", dest="modules", action="append", default=[])
     known, left = first.parse_known_args(words)
     if known.modules:
@@ -101,24 +100,9 @@ def _game(options: argparse.Namespace) -> Game | None:
     return make_game(GAMES[options.game], rules)
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise ValueError(message)
-
-
-class _Help(argparse.HelpFormatter):
-    """Breaks lines between words only, not at the hyphens of names and flags."""
-
-    def _split_lines(self, text: str, width: int) -> list[str]:
-        return textwrap.wrap(text, width, break_on_hyphens=False)
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
-
-
 def _parser() -> argparse.ArgumentParser:
     words = "Exact answers about Shut the Box, Threes and games of your own."
-    parser = _Parser(prog="stb-gym", usage="stb-gym [--import MODULE] COMMAND ...", description=words)
+    parser = Parser(prog="stb-gym", usage="stb-gym [--import MODULE] COMMAND ...", description=words)
     parser.add_argument("--import", metavar="MODULE", help="import a module that registers a game, before all else")
     commands: Any = parser.add_subparsers(required=True, metavar="COMMAND", prog="stb-gym")
     for question in QUESTIONS:
@@ -130,7 +114,7 @@ def _add_command(commands: Any, question: type[Question]) -> None:
     words = (question.__doc__ or "").partition("\n")[0]
     game = "GAME" if question.needs_game else "[GAME]"
     usage = f"stb-gym {question.name} {game} [options] [rules]"
-    added = commands.add_parser(question.name, usage=usage, help=words, description=words, formatter_class=_Help)
+    added = commands.add_parser(question.name, usage=usage, help=words, description=words, formatter_class=Help)
     added.set_defaults(question=question, variant=None)
     nargs = None if question.needs_game else "?"
     added.add_argument(

@@ -23,9 +23,8 @@ from filelock import FileLock
 from matplotlib.image import imread
 
 import stb_gym
-import stb_gym.cli
 from agents.presets import read_presets
-from stb_gym import evaluate, strategy
+from stb_gym import command, evaluate, strategy
 from tests import ROOT, SMALL_PRESETS
 from tests.training.faults import Killed, killed
 from training import keep, results, study, study_plots
@@ -190,8 +189,8 @@ def test_commands_of_the_table_train_what_they_stand_beside():
     for algorithm, task, variant in (("ppo", "five-tiles-shut", "standard"), ("dqn", "five-tiles", "no-masks")):
         config = PRESETS.config(algorithm, PRESETS.tasks[task], variant, seed=4)
         words = training.train_command(config, variant, PRESETS)
-        options = training.tyro.cli(training.Arguments, args=words[3:])
-        again = training.task_of(options.env, options.rules, options.objective)
+        options, flags = training.tyro.cli(training.Arguments, args=words[3:], return_unknown_args=True)
+        again = training.task_from_flags(options, flags)
         assert PRESETS.config(options.algorithm, again, options.variant, options.seed) == config
         assert words[:3] == ["python", "-m", "training.train"]
 
@@ -432,7 +431,7 @@ def test_the_best_policies_are_kept_with_a_card_that_tells_the_truth(folder, tmp
         assert hashlib.sha256((tmp_path / "kept" / f"{name}.npz").read_bytes()).hexdigest() in card
         [words] = re.findall(r"`stb-gym (.*?)`", card)
         capsys.readouterr()
-        assert stb_gym.cli.main([*shlex.split(words), "--json"]) == 0
+        assert stb_gym_main([*shlex.split(words), "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["regret"] == best.regret
         assert f"--seed {best.seed}`: {best.steps:,} steps" in card
         assert ("plays" in card) == (best.regret > 0)

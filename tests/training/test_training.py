@@ -17,7 +17,7 @@ from filelock import FileLock
 from safetensors.numpy import load_file, save_file
 
 from agents.config import ALGORITHMS
-from stb_gym import ShutTheBox, cli, compile_game, evaluate, load_policy, solve
+from stb_gym import ShutTheBox, command, compile_game, evaluate, load_policy, solve
 from tests import SMALL_PRESETS, reference
 from tests.training.faults import signalled
 from tests.twins import choice, position, roll_at
@@ -219,7 +219,8 @@ def test_what_is_no_run_is_refused(tmp_path, capsys):
         (["ppo", "--resume", "--overwrite"], "a run is either resumed or overwritten"),
         (["ppo", "--checkpoint-seconds", "nan"], "checkpoint-seconds must be a number, 0 or more, not nan"),
         (["ppo", "--presets", "none.toml"], "none.toml: "),
-        (["ppo", "--num_envs", "3"], "unknown rule 'num_envs': allowed are tiles"),
+        (["ppo", "--num-envs", "3"], "unrecognized arguments: --num-envs 3"),
+        (["ppo", "--moon"], "unknown rule 'moon': allowed are tiles"),
         (["ppo", "--measurements", "0"], "measurements must be an integer from 1"),
     ],
 )
@@ -311,14 +312,14 @@ def test_mistakes_without_masks_are_named_as_what_they_are(tmp_path, capsys):
     assert "plays <b>an illegal action</b>" in (tmp_path / "report" / "report.html").read_text()
     capsys.readouterr()
     evaluation = ["evaluate", "shut-the-box", "--tiles", "5", "--policy", str(tmp_path / "policy.npz")]
-    assert cli.main(evaluation) == 2
+    assert command.main(evaluation) == 2
     assert "takes the illegal action" in capsys.readouterr().err
-    assert cli.main([*evaluation, "--illegal", "end"]) == 0
+    assert command.main([*evaluation, "--illegal", "end"]) == 0
     printed = capsys.readouterr().out
     assert "an illegal action" in printed
     result = json.loads((tmp_path / "result.json").read_text())["greedy"]
     assert re.search(rf"ended illegally +{result['illegal_mass']:.6%}", printed)
-    assert cli.main([*evaluation, "--illegal", "end", "--json"]) == 0
+    assert command.main([*evaluation, "--illegal", "end", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["regret"] == result["regret"]
     assert printed["mistakes"][0]["plays"] is None
