@@ -24,7 +24,8 @@ from matplotlib.image import imread
 
 import stb_gym
 from agents.presets import read_presets
-from stb_gym import command, evaluate, strategy
+from stb_gym import evaluate, strategy
+from stb_gym.command import main as stb_gym_main
 from tests import ROOT, SMALL_PRESETS
 from tests.training.faults import Killed, killed
 from training import keep, results, study, study_plots
