@@ -1,8 +1,8 @@
 """Games of the package beside their twins in `tests.reference`, and the translation between the two."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,28 @@ from numpy.typing import NDArray
 from stb_gym import GAMES, Game, ShutTheBox, Threes, TurnTables
 from tests import golden, reference
 
-OURS = {reference.ShutTheBox: ShutTheBox, reference.Threes: Threes}
+
+@dataclass(frozen=True, repr=False)
+class MostThrees(Threes):
+    """Threes in which the most points are best. Nobody registered it."""
+
+    name: ClassVar[str] = "most-threes"
+    more_is_better: ClassVar[bool] = True
+
+    @property
+    def perfect_score(self) -> int:
+        return self.dice * self.faces
+
+
+@dataclass(frozen=True)
+class Mirrored(reference.Threes):
+    """Its twin, in which the points that lack of the most are counted, and the fewest are best."""
+
+    def final_score(self, position: tuple[int, int]) -> int:
+        return self.dice * self.faces - position[0]
+
+
+OURS = {reference.ShutTheBox: ShutTheBox, reference.Threes: Threes, Mirrored: MostThrees}
 THEIRS = {ours: theirs for theirs, ours in OURS.items()}
 
 

@@ -236,6 +236,8 @@ def legal_moves(game: Game, held: int, dice: int, roll: NDArray[np.uint8]) -> li
         dice: how many dice were thrown.
         roll: [k] what the rules see of the throw.
     """
+    if dice == 0:
+        return []
     edges = game.edges(np.array([held]), dice)
     place = int(np.flatnonzero((rolls(game, dice).shown == roll).all(axis=1))[0])
     here = edges.roll == place
