@@ -14,7 +14,7 @@ COLUMNS = {
     "normalised_score": "normalised score",
     "agreement": "agreement",
     "agreement_by_visits": "by visits",
-    "shut_probability": "chance to shut",
+    "shut_probability": "perfect scores",
     "illegal_mass": "illegal",
 }
 

@@ -90,7 +90,7 @@ class EvaluateAnswer(PolicyAnswer):
             ("regret", self.in_unit(found.regret)),
             ("normalised score", f"{found.normalised_score:z.4%}"),
             ("agreement", f"{found.agreement:.4%} of the nodes, {found.agreement_by_visits:.4%} of the choices"),
-            ("chance to shut", f"{found.shut_probability:.6%}"),
+            (words_of(found.optimum.game).perfection, f"{found.shut_probability:.6%}"),
             ("mean throws", f"{found.mean_throws:.4f}"),
             ("ended illegally", f"{found.illegal_mass:.6%}") if found.illegal_mass else None,
         )

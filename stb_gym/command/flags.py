@@ -4,7 +4,7 @@ import argparse
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, fields
-from typing import Any, NoReturn, get_args
+from typing import Any, NoReturn, get_args, get_type_hints
 
 from stb_gym.command.questions import Flag, Question
 from stb_gym.games import GAMES, Game, Rule, Where, check_choice, check_names, entry_of, positions_of, rules_of
@@ -119,17 +119,17 @@ def rules_from(options: argparse.Namespace, rules: type[Game] | None) -> dict[st
     Raises:
         ValueError: if a number is wanted and none was given.
     """
-    own = {} if rules is None else _rule_options(rules)
-    given = _given(options, RULE)
-    return {
-        own[option].name if option in own else option.replace("-", "_"): _typed(option, text, own.get(option))
-        for option, text in given.items()
-    }
+    own, types = ({}, {}) if rules is None else (_rule_options(rules), get_type_hints(rules))
+    given = {}
+    for option, text in _given(options, RULE).items():
+        name = own[option].name if option in own else option.replace("-", "_")
+        given[name] = _typed(option, text, types.get(name))
+    return given
 
 
-def _typed(option: str, text: Any, each: "Field[Any] | None") -> Any:
+def _typed(option: str, text: Any, wanted: Any) -> Any:
     """What was typed for a rule, as the type of its field."""
-    kinds = () if each is None else get_args(each.type) or (each.type,)
+    kinds = get_args(wanted) or (wanted,)
     for kind, words in ((int, "an integer"), (float, "a number")):
         if kind in kinds and isinstance(text, str):
             try:

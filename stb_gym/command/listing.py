@@ -8,7 +8,7 @@ from stb_gym.command.answers import Answer, GameAnswer, TurnAnswer, rules_in_jso
 from stb_gym.command.questions import Question, Tell, flag, silent
 from stb_gym.command.solving import OBJECTIVE, OBJECTIVE_WORDS
 from stb_gym.exact import Evaluation, compile_game, fits, objective_of, solve, solve_boards, strategies, strategy
-from stb_gym.games import GAMES, Game, entry_of, make_game, own_rules
+from stb_gym.games import GAMES, Game, entry_of, make_game, own_rules, words_of
 from stb_gym.output import Column, Table
 
 WORTH = ("value", "regret", "shut_probability")  # of a strategy
@@ -68,7 +68,7 @@ class StrategiesAnswer(TurnAnswer):
                 "strategy": Column("", list(self.evaluations)),
                 "value": Column(self.in_unit, [each.value for each in found]),
                 "regret": Column(self.in_unit, [each.regret for each in found]),
-                "chance to shut": Column(".4%", [each.shut_probability for each in found]),
+                words_of(self.game).perfection: Column(".4%", [each.shut_probability for each in found]),
                 "how it plays": Column("", [plays[name] for name in self.evaluations]),
             }
         )
@@ -139,7 +139,7 @@ class VariantsAnswer(GameAnswer):
                 "variant": Column("", [row["name"] for row in rows]),
                 "states": Column(",d", [row.get("states") for row in rows]),
                 f"{best} points": Column(".6f", [row.get("value") for row in rows]),
-                "chance to shut": Column(_small, [row.get("shut_probability") for row in rows]),
+                words_of(self.game).perfection: Column(_small, [row.get("shut_probability") for row in rows]),
                 "rules": Column("", rules),
             }
         )

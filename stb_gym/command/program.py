@@ -73,8 +73,8 @@ def _import_games(words: list[str]) -> list[str]:
     for module in known.modules:
         try:
             importlib.import_module(module)
-        except ImportError as error:
-            raise ValueError(f"--import {module}: {error}") from error
+        except Exception as error:  # whatever a file of somebody else does
+            raise ValueError(f"--import {module}: {type(error).__name__}: {error}") from error
     return left
 
 

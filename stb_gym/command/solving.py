@@ -106,7 +106,7 @@ class SolveAnswer(TurnAnswer):
         yield facts(
             (f"{self.play} play", self.in_unit(self.value)),
             None if self.fraction is None else ("exactly", self.fraction),
-            None if shut is None else ("chance to shut", f"{shut:.6%}"),
+            None if shut is None else (words_of(self.game).perfection, f"{shut:.6%}"),
             ("states", f"{self.states:,}"),
             None if self.decision_nodes is None else ("nodes with a move", f"{self.decision_nodes:,}"),
             None if self.out is None else ("values saved in", self.out),

@@ -120,6 +120,11 @@ class Words(Generic[G]):
         return f"at {'least' if self.game.more_is_better else 'most'} {self.score(target)}"
 
     @property
+    def perfection(self) -> str:
+        """What the chance of the perfect score is called."""
+        return f"chance of {self.score(self.game.perfect_score)}"
+
+    @property
     def best(self) -> str:
         """Which number of points is best."""
         return "most" if self.game.more_is_better else "fewest"

@@ -87,6 +87,11 @@ class BoxWords(Words[ShutTheBox]):
         dice = {None: "", 1: ", throw 1 die"}.get(move.get("dice"), f", throw {move.get('dice')} dice")
         return f"shut {','.join(map(str, move['tiles']))}{dice}"
 
+    @property
+    def perfection(self) -> str:
+        """What the chance of the perfect score is called."""
+        return "chance to shut"
+
     def how_to_play(self) -> str:
         """What a player does, and what counts."""
         game = self.game
