@@ -5,12 +5,15 @@ environment is made.
 """
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import gymnasium as gym
 
 from stb_gym.exact import COMMON
-from stb_gym.games import GAMES, Entry, Game, RuleOfThumb, Variant, Words, check_choice, enter, entry_of, make_game
+from stb_gym.games import (
+    GAMES, Entry, Game, RuleOfThumb, Variant, Words, check_choice, check_entry, enter, entry_of, make_game,
+)  # fmt: skip
 
 NAMESPACE = "stb_gym"
 
@@ -52,6 +55,7 @@ def register_game(
         See `docs/your_own_game.md`, which registers Pig in one file.
     """
     entry = Entry(rules, words, rules_of_thumb or {}, variants or {}, environments, chapter)
+    check_entry(entry)
     for name in entry.rules_of_thumb:
         if name in COMMON:
             raise ValueError(f"the strategy {name} is every game's: call the rule of thumb something else")
@@ -103,9 +107,12 @@ def environment_of(identity: str) -> Environment:
         >>> stb_gym.environment_of("stb_gym/ShutTheBox10-v0").arguments
         {'tiles': 10}
     """
-    if ":" in identity:
-        gym.spec(identity)
-        identity = identity.partition(":")[2]
+    module, _, identity = identity.rpartition(":")
+    if module:
+        try:
+            import_module(module)
+        except Exception as error:  # whatever the module raises
+            raise ValueError(f"the module {module} of {identity} cannot be imported: {error}") from error
     check_choice("environment", identity, list(ENVIRONMENTS))
     return ENVIRONMENTS[identity]
 

@@ -13,15 +13,15 @@ from stb_gym.games.game import (
     ILLEGAL, Boards, Edges, Game, IntArray, Move, Moves, RuleOfThumb, Rolls, legal_moves, ranked, rolls, throw_faces,
 )  # fmt: skip
 from stb_gym.games.keeping import kept
-from stb_gym.games.registry import GAMES, Entry, enter, entry_of, game_of, words_of
+from stb_gym.games.registry import GAMES, Entry, check_entry, enter, entry_of, game_of, words_of
 from stb_gym.games.shut_the_box import VARIANTS, ShutTheBox
 from stb_gym.games.threes import Threes
 from stb_gym.games.words import Faces, Where, Words, numbers_typed, positions_of, rolls_in_words, states_in_words
 
 __all__ = [
     "GAMES", "ILLEGAL", "VARIANTS", "Boards", "Edges", "Entry", "Faces", "Game", "IntArray", "Move", "Moves", "Rolls",
-    "Rule", "RuleOfThumb", "ShutTheBox", "Threes", "Variant", "Where", "Words", "check_choice", "check_flag",
-    "check_integer", "check_names", "enter", "entry_of", "game_of", "integers", "kept", "legal_moves", "make_game",
-    "numbers_typed", "own_rules", "positions_of", "ranked", "rolls", "rolls_in_words", "rule", "rule_flags", "rules_of",
-    "same_rules", "states_in_words", "throw_faces", "title", "words_of",
+    "Rule", "RuleOfThumb", "ShutTheBox", "Threes", "Variant", "Where", "Words", "check_choice", "check_entry",
+    "check_flag", "check_integer", "check_names", "enter", "entry_of", "game_of", "integers", "kept", "legal_moves",
+    "make_game", "numbers_typed", "own_rules", "positions_of", "ranked", "rolls", "rolls_in_words", "rule",
+    "rule_flags", "rules_of", "same_rules", "states_in_words", "throw_faces", "title", "words_of",
 ]  # fmt: skip

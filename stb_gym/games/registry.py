@@ -40,7 +40,18 @@ def enter(entry: Entry) -> None:
     """Make a game known; one of the same class is replaced.
 
     Raises:
-        ValueError: if the rules are no dataclass of a game, or the name is not allowed or another game's.
+        ValueError: as `check_entry` does.
+    """
+    check_entry(entry)
+    GAMES[entry.rules.name] = entry.rules
+    _ENTRIES[entry.rules] = entry
+
+
+def check_entry(entry: Entry) -> None:
+    """Check that a game can be made known.
+
+    Raises:
+        ValueError: if the rules are no frozen dataclass of a game, or the name is not allowed or another game's.
     """
     rules = entry.rules
     if not (isinstance(rules, type) and issubclass(rules, Game) and is_dataclass(rules)):
@@ -51,13 +62,9 @@ def enter(entry: Entry) -> None:
     if not rules.__dataclass_params__.frozen:
         raise ValueError(f"rules must be a frozen dataclass, for what is made of a game is kept by them: {rules!r}")
     known = GAMES.get(name, rules)
-    if (known.__module__, known.__qualname__) != (
-        rules.__module__,
-        rules.__qualname__,
-    ):  # a class made anew is the same
-        raise ValueError(f"there is a game {name} already: {known.__module__}.{known.__qualname__}")
-    GAMES[name] = rules
-    _ENTRIES[rules] = entry
+    known_as, called = (f"{each.__module__}.{each.__qualname__}" for each in (known, rules))
+    if known_as != called:  # a class made anew, as in a notebook, is called the same
+        raise ValueError(f"there is a game {name} already: {known_as}")
 
 
 def entry_of(game: Game | type[Game]) -> Entry:
