@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import stb_gym
-from stb_gym.games import IntArray, Moves
-from stb_gym.games.fields import check_rules
+from stb_gym import IntArray, Moves
 
 HOLD = 0
 
@@ -44,9 +43,6 @@ class Pig(stb_gym.Game):
     dice = 1
     moves = ("hold", "throw again")
 
-    def __post_init__(self) -> None:
-        check_rules(self)
-
     @property
     def perfect_score(self) -> int:
         """As many points as a turn can have."""
@@ -67,8 +63,6 @@ class Pig(stb_gym.Game):
 
     def edges(self, held: IntArray, dice: int) -> stb_gym.Edges:
         """Hold or throw again; after a 1, or with as many points as can be, only hold."""
-        if dice == 0:
-            return stb_gym.Edges(*np.zeros((5, 0), np.int64))
         state, roll, action = np.indices((len(held), self.faces, len(self.moves))).reshape(3, -1)
         face = roll + 1
         points = np.where(face == 1, 0, np.minimum(held[state] + face, self.most_points))
