@@ -12,8 +12,18 @@ import gymnasium as gym
 
 from stb_gym.exact import COMMON
 from stb_gym.games import (
-    GAMES, Entry, Game, RuleOfThumb, Variant, Words, check_choice, check_entry, enter, entry_of, make_game,
-)  # fmt: skip
+    GAMES,
+    Entry,
+    Game,
+    RuleOfThumb,
+    Variant,
+    Words,
+    check_choice,
+    check_entry,
+    enter,
+    entry_of,
+    make_game,
+)
 
 NAMESPACE = "stb_gym"
 
