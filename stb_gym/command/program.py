@@ -102,7 +102,9 @@ def _game(options: argparse.Namespace) -> Game | None:
 
 def _parser() -> argparse.ArgumentParser:
     words = "Exact answers about Shut the Box, Threes and games of your own."
-    parser = Parser(prog="stb-gym", usage="stb-gym [--import MODULE] COMMAND ...", description=words)
+    parser = Parser(
+        prog="stb-gym", usage="stb-gym [--import MODULE] COMMAND ...", description=words, formatter_class=Help
+    )
     parser.add_argument("--import", metavar="MODULE", help="import a module that registers a game, before all else")
     commands: Any = parser.add_subparsers(required=True, metavar="COMMAND", prog="stb-gym")
     for question in QUESTIONS:

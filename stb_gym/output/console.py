@@ -24,8 +24,10 @@ def escaped(text: str) -> str:
 def reader_may_leave() -> Iterator[None]:
     """Let whoever reads standard output stop reading before the block has written everything, as `| head` does."""
     try:
-        yield
-        if sys.stdout is not None:  # it was not closed before Python began
-            sys.stdout.flush()
+        try:
+            yield
+        finally:  # also where a program ends by SystemExit, as after its help
+            if sys.stdout is not None:  # None if it was closed before Python began
+                sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be flushed

@@ -1,9 +1,14 @@
-"""The command as a process of its own."""
+"""The command as a process of its own: what pip makes of pyproject.toml, though of the checkout that is tested."""
 
 import subprocess
 import sys
+import tomllib
 
-STB_GYM = [sys.executable, "-c", "import sys; from stb_gym.command import main; sys.exit(main())"]
+from tests import ROOT
+
+[(_, _ENTRY)] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"].items()
+_MODULE, _FUNCTION = _ENTRY.split(":")
+STB_GYM = [sys.executable, "-c", f"import sys; from {_MODULE} import {_FUNCTION}; sys.exit({_FUNCTION}())"]
 
 
 def run(*arguments, **how):

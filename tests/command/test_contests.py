@@ -1,0 +1,65 @@
+"""`stb-gym round`, `stb-gym match` and `stb-gym tournament`."""
+
+import pytest
+
+from stb_gym import ShutTheBox, save_policy, strategy
+from stb_gym.command import main
+
+
+def test_round(ask, capsys):
+    result = ask("round", "threes", "--players", "2")
+    assert result["seats"] == pytest.approx([0.5761170, 0.5813610], abs=5e-8)
+    assert "exploitability" not in result
+    assert result["survival"]["10"] == pytest.approx([1, 0.2503], abs=5e-5)
+    assert list(result["survival"]) == [str(lead) for lead in range(31)]
+    split = ask("round", "shut-the-box", "--ties", "split", "--may-stop")
+    assert split["seats"] == pytest.approx([0.4979939469, 0.5020060531], abs=1e-9)
+    assert split["throws"][1] < split["throws"][0]
+    shut = ask("round", "shut-the-box", "--ties", "split", "--shut-wins")
+    assert shut["seats"][0] > split["seats"][0]
+
+
+def test_round_of_strategies(ask, capsys, tmp_path):
+    bots = ask("round", "threes", "--strategies", "approximation,approximation,approximation")
+    assert bots["seats"] == pytest.approx([0.38880, 0.40311, 0.41886], abs=5e-6)
+    assert sum(bots["best_response_gains"]) == pytest.approx(bots["exploitability"])
+    equilibrium = ask("round", "shut-the-box", "--tiles", "4", "--strategies", "optimal,optimal")
+    assert equilibrium["exploitability"] == pytest.approx(0, abs=1e-12)
+    path = tmp_path / "mine.npz"
+    save_policy(path, ShutTheBox(), strategy(ShutTheBox(), "biggest-first"))
+    mine, named = (
+        ask("round", "shut-the-box", "--strategies", f"{player},optimal-score")["seats"]
+        for player in (str(path), "biggest-first")
+    )
+    assert mine == named
+
+
+def test_leads_are_final_scores_of_the_game(ask, capsys):
+    odd = ask("round", "shut-the-box", "--tiles", "4", "--start-open", "odd")
+    assert odd["survival"].keys() == {"0", "1", "3", "4"}
+    assert odd["survival"]["0"] == [1, 1]
+    moon = ask("round", "threes", "--dice", "2", "--moon")["survival"]
+    assert list(moon)[:2] == ["-1", "0"]
+    assert moon["-1"] == [1, 1]
+    assert moon["0"] == [1, pytest.approx(1 - 1 / 36)]  # a moon after it
+
+
+def test_match(ask, capsys):
+    result = ask("match", "shut-the-box", "--strategies", "optimal-score,optimal-score", "--rounds", "1")
+    assert result["round"] == result["match"]
+    assert result["round"] == pytest.approx({"win": 0.4793840513, "loss": 0.4793840513, "tie": 0.0412318974}, abs=1e-9)
+    longer = ask("match", "threes", "--strategies", "optimal,random")
+    assert longer["rounds"] == 20
+    assert longer["match"]["win"] > longer["round"]["win"] > 0.5
+    assert sum(longer["match"].values()) == pytest.approx(1)
+
+
+def test_tournament(ask, capsys):
+    players = ["--strategies", "optimal,biggest-first"]
+    result = ask("tournament", "shut-the-box", *players)
+    assert result["wins"] == pytest.approx([0.5243487768, 0.4756512232])
+    assert result["mean_rounds"] == pytest.approx(8.4125826562)
+    out = ask("tournament", "shut-the-box", *players, "--ends", "out-at")
+    assert (out["limit"], out["wins"]) == (45, pytest.approx([0.5155634567, 0.4844365433]))
+    assert main(["tournament", "shut-the-box", *players, "--limit", "50"]) == 0
+    assert "optimal        5" in capsys.readouterr().out

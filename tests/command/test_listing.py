@@ -1,0 +1,50 @@
+"""`stb-gym strategies` and `stb-gym variants`."""
+
+import pytest
+
+from stb_gym import GAMES, VARIANTS, ShutTheBox, solve, strategies
+from stb_gym.command import main
+from stb_gym.games import rule_flags
+
+
+def test_strategies(ask):
+    listed = ask("strategies")["strategies"]
+    known = {name: strategies(rules()) for name, rules in GAMES.items()}
+    assert {game: list(plays) for game, plays in listed.items()} == {game: list(plays) for game, plays in known.items()}
+    assert all(words.endswith(".") for plays in listed.values() for words in plays.values())
+    for game, plays in known.items():
+        rows = {row["name"]: row for row in ask("strategies", game, "--objective", "at-most:3")["strategies"]}
+        assert rows.keys() == plays.keys()
+        assert rows["worst"]["regret"] > rows["optimal"]["regret"] > 0
+    nine = {row["name"]: row for row in ask("strategies", "shut-the-box")["strategies"]}
+    assert nine["optimal-shut"]["shut_probability"] == pytest.approx(466473281 / 6530347008)
+    assert nine["optimal-score"]["value"] == nine["optimal"]["value"] == pytest.approx(11.157508444)
+
+
+def test_variants_by_name_and_by_rules(ask, capsys):
+    rows = {row["name"]: row for row in ask("variants", "--tiles", "10", "--dice", "2")["variants"]}
+    assert rows.keys() == VARIANTS.keys()
+    assert rows["full-house"]["value"] == solve(ShutTheBox(tiles=10)).value
+    assert rows["thai-style"]["shut_probability"] == solve(ShutTheBox(tiles=10, match="one-tile"), "shut").value
+    assert rows["thai-style"]["rules"]["match"] == "one-tile"
+    assert rows["3-down-extreme"]["states"] == 129
+    by_name = ask("solve", "shut-the-box", "--variant", "thai-style", "--tiles", "8")
+    rules = ["--match", "one-tile", "--tiles", "8"]
+    assert by_name["value"] == ask("solve", "shut-the-box", *rules)["value"]
+    moon = ask("solve", "threes", "--moon", "--free-face", "0", "--dice", "2")
+    assert moon["title"] == "threes: dice 2, faces 6, free_face 0, moon True"
+    opened = ["--start-open", "1,3,4", "--first-move", "3", "--ending-roll", "9", "--one-die", "any-time"]
+    game = ShutTheBox(open=(1, 3, 4), first_move=3, ending_roll=9, one_die="any-time", one_die_forced=True)
+    assert ask("solve", "shut-the-box", *opened, "--one-die-forced")["value"] == solve(game).value
+    assert rule_flags(game) == [*opened[:2], *opened[6:], "--one-die-forced", *opened[2:6]]
+
+
+def test_a_variant_that_cannot_be_is_said_in_its_row(ask, capsys):
+    rows = {row["name"]: row for row in ask("variants", "--tiles", "5")["variants"]}
+    assert rows["lucky-seven"]["refused"] == "each of open must be an integer from 1 to 5, not 7"
+    assert "value" not in rows["lucky-seven"]
+    assert rows["classic"]["value"] == solve(ShutTheBox(tiles=5)).value
+    assert main(["variants", "--tiles", "5"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("all with tiles 5\n")
+    assert "not so: each of open must be an integer from 1 to 5, not 7" in printed

@@ -1,0 +1,129 @@
+"""Python asks what the command asks, without a command line, and gets typed answers."""
+
+import json
+
+import pytest
+
+from stb_gym import Evaluation, Outcome, ShutTheBox, Threes
+from stb_gym.command import (
+    Advise,
+    Certify,
+    Evaluate,
+    EvaluateMatch,
+    EvaluateRound,
+    EvaluateTournament,
+    ListStrategies,
+    ListVariants,
+    Simulate,
+    Solve,
+    WriteBook,
+    advising,
+    contests,
+    evaluating,
+    listing,
+    main,
+    solving,
+    writing,
+)  # fmt: skip
+from stb_gym.command.program import QUESTIONS
+
+BOX, THREES = ShutTheBox(tiles=4), Threes(dice=2)
+BOX_WORDS, THREES_WORDS = ["shut-the-box", "--tiles", "4"], ["threes", "--dice", "2"]
+ASKED = [
+    (Solve(objective="shut", exact=True), BOX, BOX_WORDS, "--objective shut --exact", solving.SolveAnswer),
+    (Certify(), THREES, THREES_WORDS, "", solving.CertifyAnswer),
+    (Evaluate(strategy="worst"), BOX, BOX_WORDS, "--strategy worst", evaluating.EvaluateAnswer),
+    (Advise(where={"open": [1, 3], "roll": 4}), BOX, BOX_WORDS, "--open 1,3 --roll 4", advising.AdviseAnswer),
+    (Advise(where={"points": 3, "roll": [2]}), THREES, THREES_WORDS, "--points 3 --roll 2", advising.AdviseAnswer),
+    (
+        Simulate(strategy="random", games=100, seed=1),
+        THREES,
+        THREES_WORDS,
+        "--strategy random --games 100 --seed 1",
+        evaluating.SimulateAnswer,
+    ),
+    (ListVariants(), BOX, BOX_WORDS, "", listing.VariantsAnswer),
+    (ListStrategies(), None, [], "", listing.StrategyNames),
+    (ListStrategies("at-most:1"), THREES, THREES_WORDS, "--objective at-most:1", listing.StrategiesAnswer),
+    (EvaluateRound(shut_wins=True), BOX, BOX_WORDS, "--shut-wins", contests.RoundAnswer),
+    (
+        EvaluateRound(strategies=("worst", "random")),
+        THREES,
+        THREES_WORDS,
+        "--strategies worst,random",
+        contests.RoundAnswer,
+    ),
+    (
+        EvaluateTournament(("optimal", "random"), limit=9),
+        BOX,
+        BOX_WORDS,
+        "--strategies optimal,random --limit 9",
+        contests.TournamentAnswer,
+    ),
+    (
+        EvaluateMatch(strategies=("optimal", "random"), rounds=3),
+        BOX,
+        BOX_WORDS,
+        "--strategies optimal,random --rounds 3",
+        contests.MatchAnswer,
+    ),
+]
+
+
+def without_seconds(text):
+    """An answer as JSON, without how long it took."""
+    return {name: value for name, value in json.loads(text).items() if name != "seconds"}
+
+
+@pytest.mark.parametrize(("question", "game", "game_words", "words", "kind"), ASKED)
+def test_python_asks_what_the_command_asks(capsys, question, game, game_words, words, kind):
+    answer = question.answer(game)
+    assert type(answer) is kind
+    assert capsys.readouterr() == ("", "")
+    line = [question.name, *game_words, *words.split()]
+    assert main([*line, "--json"]) == 0
+    assert without_seconds(capsys.readouterr().out) == without_seconds(json.dumps(answer.to_json()))
+    assert main(line) == 0
+    printed = capsys.readouterr().out
+    assert [row for row in printed.split("\n") if not row.startswith("seconds")] == [
+        row for row in f"{answer}\n".split("\n") if not row.startswith("seconds")
+    ]
+
+
+def test_every_question_is_asked_above_but_for_those_that_write_and_play():
+    asked = {type(question) for question, *_ in ASKED}
+    assert {question.name for question in set(QUESTIONS) - asked} == {"play", "book"}
+    assert len({question.name for question in QUESTIONS}) == len(QUESTIONS) == 12
+
+
+def test_answers_are_typed():
+    assert isinstance(Evaluate(strategy="random").answer(BOX).evaluation, Evaluation)
+    match = EvaluateMatch(strategies=("optimal", "random")).answer(BOX)
+    assert isinstance(match.round, Outcome)
+    assert match.match.win > match.round.win
+    assert Solve().answer(BOX).objective.name == "score"
+    assert Solve().answer(BOX).game == BOX
+
+
+def test_a_book_is_written_from_python(tmp_path, capsys):
+    told = []
+    answer = WriteBook(out=str(tmp_path / "book")).answer(ShutTheBox(tiles=1), lambda note: told.append(note))
+    assert isinstance(answer, writing.BookAnswer)
+    assert answer.to_json()["files"] == answer.files
+    assert {path.name for path in (tmp_path / "book").iterdir()} == set(answer.files)
+    assert told
+    assert capsys.readouterr() == ("", "")
+    with pytest.raises(ValueError, match="not empty"):
+        WriteBook(out=str(tmp_path / "book")).answer(ShutTheBox(tiles=1))
+
+
+def test_questions_that_are_not_allowed_raise():
+    for question, message in [
+        (Solve(objective="win"), "unknown objective 'win'"),
+        (Advise(where={"open": [1]}), "what was thrown is missing: give the roll"),
+        (Advise(where={"points": 1, "roll": 2}), "unknown position 'points'"),
+        (Evaluate(), "one of strategy and policy is needed"),
+        (EvaluateRound(players=3, strategies=("random",)), "needs as many strategies"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            question.answer(BOX)

@@ -1,0 +1,86 @@
+"""What people see of answers."""
+
+import pytest
+
+from stb_gym.command import main
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (
+            "solve shut-the-box",
+            ["best play          11.157508", "chance to shut     7.088853%", "9            7.623689"],
+        ),
+        ("solve threes --worst --objective shut", ["worst play          0.000000%"]),
+        ("evaluate threes --strategy take-all", ["regret              8.746021", "dearest mistakes", "score   chance"]),
+        ("advise threes --roll 3,1,6", ["keep 2  4.000000  0.000000"]),
+        ("simulate shut-the-box --strategy random --games 1000", ["of 1,000 games", "standard error"]),
+        ("round threes --strategies optimal,random", ["seat 2  random", "exploitability", "   4  100.00%"]),
+        ("match threes --strategies optimal,random", ["optimal first, against random", "a match of 20 rounds"]),
+        ("strategies", ["optimal-shut ", "Perfect play for the chance of the perfect score.", "threes-only "]),
+        ("strategies threes", ["optimal-score   6.253979  0.000000             1.0332%"]),
+    ],
+)
+def test_tables_for_people(capsys, arguments, expected):
+    assert main(arguments.split()) == 0
+    printed = capsys.readouterr().out
+    for text in expected:
+        assert text in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [
+        (
+            "advise shut-the-box --open 1,4,5,8 --roll 9",
+            """\
+shut-the-box: tiles 9, dice 2, faces 6, score sum
+objective score
+open 1,4,5,8, roll 9
+
+move         value    regret
+shut 4,5  6.888889  0.000000
+shut 1,8  7.027778  0.138889
+""",
+        ),
+        (
+            "tournament shut-the-box --strategies optimal,biggest-first",
+            """\
+shut-the-box: tiles 9, dice 2, faces 6, score sum
+first-to 100, ties split
+the tournament ends after the round in which a total reaches the limit, and the best total wins
+
+player             wins
+optimal        52.4349%
+biggest-first  47.5651%
+
+8.4126 rounds in the mean
+""",
+        ),
+        (
+            "match threes --strategies optimal,threes-only --shut-wins",
+            """\
+threes: dice 5, faces 6
+2 players, ties all-win, the perfect score wins at once
+optimal first, against threes-only
+
+                           win      loss      tie
+one round             51.0214%  41.0064%  7.9722%
+a match of 20 rounds  63.7716%  27.7631%  8.4653%
+""",
+        ),
+    ],
+)
+def test_whole_answers(capsys, words, printed):
+    assert main(words.split()) == 0
+    assert capsys.readouterr().out == printed
+
+
+def test_only_the_first_of_many_first_rolls_are_shown(capsys):
+    assert main(["solve", "threes"]) == 0
+    *_, rolls, more = capsys.readouterr().out.split("\n\n")
+    assert len(rolls.split("\n")) == 1 + 36
+    assert more == "and 216 more first rolls, all of them with --json\n"
+    assert main(["solve", "threes", "--dice", "2"]) == 0
+    assert "more" not in capsys.readouterr().out
