@@ -121,7 +121,8 @@ def test_a_study_that_is_killed_with_its_trainings_is_gone_on_with(tmp_path):
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    assert set(Ledger(tmp_path / "out").rows) == {"afterstates-three-tiles-0"}
+    with FileLock(tmp_path / "out" / ".lock", timeout=60):  # a training that was just being started dies a little later
+        assert set(Ledger(tmp_path / "out").rows) == {"afterstates-three-tiles-0"}
     result = tmp_path / "out" / "afterstates-three-tiles-0" / "result.json"
     before = result.stat().st_mtime_ns
     assert run_study(words) == 0
