@@ -378,6 +378,15 @@ def test_the_interval_covers_the_mean_of_many_seeds_about_as_often_as_it_says():
     assert low == high == 3
 
 
+def test_the_interval_of_a_mean_is_that_of_95_percent():
+    values = np.random.default_rng(0).normal(size=(400, 1))
+    low, high = interval([values], lambda drawn: drawn[0].mean(axis=1))
+    error = values.std() / 20
+    assert [low[0], high[0]] == pytest.approx(
+        [values.mean() - 1.96 * error, values.mean() + 1.96 * error], abs=error / 8
+    )
+
+
 def test_seeds_are_drawn_within_their_strata():
     strata = [np.zeros((4, 1)), np.ones((4, 1))]
     low, high = interval(strata, lambda drawn: np.mean(np.concatenate(drawn, axis=1), axis=1))
