@@ -163,6 +163,26 @@ def test_illegal_actions_are_refused_or_end_the_turn():
         evaluate(game, best, illegal="ignore")
 
 
+def test_probabilities_that_sum_to_nearly_one_are_scaled_to_one():
+    game = ShutTheBox(tiles=6)
+    policy = strategy(game, "random")
+    nearly = evaluate(game, policy * (1 + 5e-6))
+    assert nearly.value == pytest.approx(evaluate(game, policy).value, abs=1e-12)
+    assert sum(nearly.score_distribution.values()) == pytest.approx(1, abs=1e-12)
+
+
+def test_a_move_as_probable_as_an_illegal_action_is_named_as_what_is_played():
+    game = ShutTheBox(tiles=6)
+    best, tables = solve(game).policy, compile_game(game)
+    policy = np.zeros((tables.nodes, tables.actions))
+    policy[tables.decisions, best[tables.decisions]] = 1
+    node = int(tables.decisions[evaluate(game, best).visits[tables.decisions].argmax()])
+    illegal = int((~tables.legal(np.array([node]))[0]).argmax())
+    policy[node, [best[node], illegal]] = 0.5
+    [mistake] = evaluate(game, policy, illegal="end").mistakes()
+    assert (mistake.node, mistake.plays) == (node, best[node])
+
+
 @settings(max_examples=30, deadline=None)
 @given(
     game=st.sampled_from([*SMALL, *STANDARD]), seed=st.integers(0, 2**32), objective=st.sampled_from(["score", "shut"])

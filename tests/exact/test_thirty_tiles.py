@@ -129,6 +129,7 @@ def test_no_schedule_beats_its_bounds(side):
         assert page.speed_up(edges, values, machines, fixed) <= min(machines, bound) + 1e-9
 
 
+@pytest.mark.slow
 def test_the_tables_of_the_page_are_those_of_the_script():
     text = (DOCS / "thirty-tiles.md").read_text()
     assert page.cost_table(5) in text
@@ -139,6 +140,7 @@ def test_the_tables_of_the_page_are_those_of_the_script():
         assert float(error) < 1e-12
 
 
+@pytest.mark.slow
 def test_the_picture_is_written(tmp_path):
     page.draw(tmp_path / "page.png", 5)
     assert (tmp_path / "page.png").read_bytes().startswith(b"\x89PNG")

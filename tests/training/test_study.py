@@ -121,7 +121,8 @@ def test_a_study_that_is_killed_with_its_trainings_is_gone_on_with(tmp_path):
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    assert set(Ledger(tmp_path / "out").rows) == {"afterstates-three-tiles-0"}
+    with FileLock(tmp_path / "out" / ".lock", timeout=60):  # a training that was just being started dies a little later
+        assert set(Ledger(tmp_path / "out").rows) == {"afterstates-three-tiles-0"}
     result = tmp_path / "out" / "afterstates-three-tiles-0" / "result.json"
     before = result.stat().st_mtime_ns
     assert run_study(words) == 0
@@ -401,6 +402,15 @@ def test_the_interval_covers_the_mean_of_many_seeds_about_as_often_as_it_says():
     assert 0.85 < ((low < 0) & (high > 0)).mean() < 0.97
     low, high = interquartile_interval(np.full((5, 1), 3.0))
     assert low == high == 3
+
+
+def test_the_interval_of_a_mean_is_that_of_95_percent():
+    values = np.random.default_rng(0).normal(size=(400, 1))
+    low, high = interval([values], lambda drawn: drawn[0].mean(axis=1))
+    error = values.std() / 20
+    assert [low[0], high[0]] == pytest.approx(
+        [values.mean() - 1.96 * error, values.mean() + 1.96 * error], abs=error / 8
+    )
 
 
 def test_seeds_are_drawn_within_their_strata():
