@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from stb_gym import ShutTheBox, Threes, compile_game
+from stb_gym import ShutTheBox, Threes, compile_game, solve
 from stb_gym.games import Edges, own_rules, rolls, throw_faces
 from stb_gym.games.shut_the_box.rules import NO_MOVE
-from tests.twins import SMALL, STANDARD, moves_at, nodes_of, position, roll_at, throwing_states, twin
+from tests.twins import SMALL, STANDARD, MostThrees, moves_at, nodes_of, position, roll_at, throwing_states, twin
 
 
 @pytest.mark.parametrize("game", [*SMALL, *STANDARD], ids=str)
@@ -166,3 +166,123 @@ def test_games_that_do_not_fit_are_refused_with_their_size(monkeypatch):
 def test_fields_out_of_range_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+# What the arrays say of nodes and edges, against plain loops
+
+
+SEGMENTED = [
+    ShutTheBox(tiles=5, one_die="any-time"),
+    ShutTheBox(tiles=3),
+    Threes(dice=3, moon=True),
+    MostThrees(dice=2),
+]
+
+
+def numbers(rows, columns=()):
+    """Distinct numbers [rows, *columns] in no order."""
+    return np.random.default_rng(rows).permutation(rows * int(np.prod(columns))).reshape(rows, *columns)
+
+
+@pytest.mark.parametrize("game", SEGMENTED, ids=str)
+def test_nodes_and_edges_are_found_by_their_states_and_nodes(game):
+    tables = compile_game(game)
+    for state in range(tables.states):
+        assert list(tables.nodes_of(state)) == np.flatnonzero(tables.node_state == state).tolist()
+    for node in range(tables.nodes):
+        assert list(tables.edges_of(node)) == np.flatnonzero(tables.edge_node == node).tolist()
+        assert tables.choices[node] == len(tables.edges_of(node))
+    assert tables.decisions.tolist() == [node for node in range(tables.nodes) if tables.edges_of(node)]
+    assert tables.uniform.tolist() == [1 / len(tables.edges_of(node)) for node in tables.edge_node]
+
+
+@pytest.mark.parametrize("columns", [(), (3,), (2, 2)])
+@pytest.mark.parametrize("game", SEGMENTED, ids=str)
+def test_values_are_carried_to_edges_and_back(game, columns):
+    tables = compile_game(game)
+    edges = len(tables.edge_next)
+    at_nodes, at_states = numbers(tables.nodes, columns), numbers(tables.states, columns)
+    at_decisions, at_edges = numbers(len(tables.decisions), columns), numbers(edges, columns)
+    assert tables.at_edges(at_nodes).tolist() == [at_nodes[tables.edge_node[edge]].tolist() for edge in range(edges)]
+    assert tables.after_edges(at_states).tolist() == [
+        at_states[tables.edge_next[edge]].tolist() for edge in range(edges)
+    ]
+    spread = tables.spread(at_decisions)
+    assert spread.shape == (edges, *columns)
+    for operation, plain in ((np.maximum, max), (np.minimum, min), (np.add, sum)):
+        reduced = tables.reduce(operation, at_edges)
+        assert reduced.shape == (len(tables.decisions), *columns)
+        for place, node in enumerate(tables.decisions):
+            of_node = at_edges[list(tables.edges_of(node))].reshape(len(tables.edges_of(node)), -1)
+            assert reduced[place].ravel().tolist() == [plain(column) for column in of_node.T.tolist()]
+            assert (spread[list(tables.edges_of(node))] == at_decisions[place]).all()
+
+
+@pytest.mark.parametrize("game", SEGMENTED, ids=str)
+def test_sums_at_nodes(game):
+    tables = compile_game(game)
+    values = numbers(len(tables.edge_next)) / 8
+    expected = [sum(values[edge] for edge in tables.edges_of(node)) for node in range(tables.nodes)]
+    assert tables.sum_at_nodes(values).tolist() == expected
+    assert 0 in expected  # where there is no edge
+    assert tables.sum_at_nodes(values > 3).dtype == np.float64
+
+
+@pytest.mark.parametrize("columns", [(), (4,)])
+@pytest.mark.parametrize("game", SEGMENTED, ids=str)
+def test_the_lowest_of_the_marked_edges_is_found(game, columns):
+    tables = compile_game(game)
+    marked = numbers(len(tables.edge_next), columns) % 3 == 0
+    last = [tables.edges_of(node)[-1] for node in tables.decisions]
+    marked[last] = True  # one is, at every node
+    lowest = tables.lowest(marked)
+    for place, node in enumerate(tables.decisions):
+        for column in np.ndindex(columns):
+            first = next(edge for edge in tables.edges_of(node) if marked[(edge, *column)])
+            assert lowest[(place, *column)] == first
+    if not columns:
+        actions = tables.lowest_actions(marked)
+        assert actions.tolist() == [
+            min((tables.edge_action[edge] for edge in tables.edges_of(node) if marked[edge]), default=-1)
+            for node in range(tables.nodes)
+        ]
+
+
+def test_answers_at_decisions_become_a_policy():
+    tables = compile_game(ShutTheBox(tiles=3))
+    answers = np.arange(len(tables.decisions)) % 3
+    policy = tables.policy(answers)
+    assert policy.dtype == answers.dtype
+    assert policy[tables.decisions].tolist() == answers.tolist()
+    assert set(np.delete(policy, tables.decisions)) == {-1}
+    chances = np.random.default_rng(0).random((len(tables.decisions), tables.actions)).astype(np.float32)
+    policy = tables.policy(chances)
+    assert policy.dtype == np.float32
+    assert (policy[tables.decisions] == chances).all()
+    assert not np.delete(policy, tables.decisions, axis=0).any()
+
+
+@pytest.mark.parametrize("game", [*SEGMENTED, ShutTheBox(tiles=4, score="digits")], ids=str)
+def test_scores_are_sorted_best_first(game):
+    tables = compile_game(game)
+    assert tables.scores.tolist() == sorted(set(tables.final_score.tolist()), reverse=game.more_is_better)
+    assert (tables.scores[tables.score_index] == tables.final_score).all()
+    for place, score in enumerate(tables.scores):
+        assert tables.place_of(score) == place
+    worst, best = tables.scores[-1], tables.scores[0]
+    assert tables.place_of(best + game.sign) == 0  # better than any
+    assert tables.place_of(worst - game.sign) == len(tables.scores)
+    assert tables.place_of(np.array([worst, best])).tolist() == [len(tables.scores) - 1, 0]
+
+
+@pytest.mark.parametrize("game", SEGMENTED, ids=str)
+def test_advantages_and_optimal_edges_are_those_of_each_node(game):
+    tables = compile_game(game)
+    solution = solve(game)
+    for node in tables.decisions:
+        after = {edge: solution.state_utility[tables.edge_next[edge]] for edge in tables.edges_of(node)}
+        best = max(after.values())
+        assert solution.node_utility[node] == best
+        for edge, utility in after.items():
+            assert solution.advantage[edge] == utility - best <= 0
+            assert solution.optimal[edge] == (best - utility < 1e-9)
