@@ -1,29 +1,26 @@
 """Every move at a position, best first: `stb-gym advise`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from stb_gym.command.answers import TurnAnswer, table
-from stb_gym.command.questions import Question, Tell, flag, silent
-from stb_gym.command.solving import OBJECTIVE, OBJECTIVE_WORDS, perfect_play
+from stb_gym.command.questions import Parts, Question, Tell, TurnAnswer, flag, objective_flag, silent, table
+from stb_gym.command.solving import VALUES, perfect_play
 from stb_gym.games import Game, legal_moves, words_of
-from stb_gym.output import Column, Table
-
-VALUES_WORDS = "look values up in a file that stb-gym solve --out saved"
+from stb_gym.output import Column
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Advise(Question):
     """Every legal move at a position, best first."""
 
     name: ClassVar[str] = "advise"
 
     where: Mapping[str, Any] = flag({}, "the position", position=True)
-    objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
-    values: str | None = flag(None, VALUES_WORDS, "FILE")
+    objective: str = objective_flag()
+    values: str | None = flag(None, VALUES, "FILE")
 
     def answer(self, game: Game, tell: Tell = silent) -> "AdviseAnswer":
         """Rank the moves.
@@ -65,7 +62,7 @@ class AdviseAnswer(TurnAnswer):
         """The game, the objective and the node."""
         return [*super().heading(), self.node]
 
-    def parts(self) -> Iterable[str | Table]:
+    def parts(self) -> Parts:
         """A row for every move."""
         if not self.moves:
             yield f"no legal move: the turn ends, worth {self.in_unit(self.value)}"

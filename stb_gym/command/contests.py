@@ -1,20 +1,16 @@
 """Several players: `stb-gym round`, `stb-gym match` and `stb-gym tournament`."""
 
-from collections.abc import Iterable
 from dataclasses import MISSING, dataclass
 from typing import Any, ClassVar
 
-from stb_gym.command.answers import GameAnswer, table
-from stb_gym.command.questions import Question, Tell, flag, names, silent
+from stb_gym.command.questions import GameAnswer, Parts, Question, Tell, flag, names, silent, table
 from stb_gym.exact import Policy, load_policy
 from stb_gym.games import Game
-from stb_gym.output import Column, Table
+from stb_gym.output import Column
 from stb_gym.rounds import ENDS, TIES, Outcome, Round, match, tournament
 
 LINE_UP = "one for each seat: strategies by name, or files of saved policies (.npz)"
 TIES_WORDS = "who wins a tie"
-SHUT_WINS_WORDS = "the perfect score (0 in Shut the Box and Threes) wins at once"
-MAY_STOP_WORDS = "the last player stops once ahead (Shut the Box)"
 
 
 def player(game: Game, name: str) -> str | Policy:
@@ -23,7 +19,20 @@ def player(game: Game, name: str) -> str | Policy:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContestAnswer(GameAnswer):
+class RoundQuestion(Question):
+    """A question about players of a round; for its rules see `stb_gym.Round`."""
+
+    ties: str = flag("all-win", TIES_WORDS, "|".join(TIES))
+    shut_wins: bool = flag(False, "the perfect score (0 in Shut the Box and Threes) wins at once")
+    may_stop: bool = flag(False, "the last player stops once ahead (Shut the Box)")
+
+    def round(self, game: Game, players: int) -> Round:
+        """The round that is asked about."""
+        return Round(game, players, self.ties, self.shut_wins, self.may_stop)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerOfRound(GameAnswer):
     """An answer about players of a round; for its rules see `stb_gym.Round`."""
 
     players: int
@@ -44,17 +53,14 @@ def about(rules: Round) -> dict[str, Any]:
     return {name: getattr(rules, name) for name in ("game", "players", "ties", "shut_wins", "may_stop")}
 
 
-@dataclass(frozen=True)
-class EvaluateRound(Question):
+@dataclass(frozen=True, kw_only=True)
+class EvaluateRound(RoundQuestion):
     """The equilibrium of a round of several players, or the exact chances of a line-up of strategies."""
 
     name: ClassVar[str] = "round"
 
     players: int | None = flag(None, "how many play: by default 2, or as many as there are strategies", "N", int)
     strategies: tuple[str, ...] = flag((), LINE_UP, "A,B", names)
-    ties: str = flag("all-win", TIES_WORDS, "|".join(TIES))
-    shut_wins: bool = flag(False, SHUT_WINS_WORDS)
-    may_stop: bool = flag(False, MAY_STOP_WORDS)
 
     def answer(self, game: Game, tell: Tell = silent) -> "RoundAnswer":
         """Solve the round, or evaluate the line-up.
@@ -65,7 +71,7 @@ class EvaluateRound(Question):
             [0.498, 0.502]
         """
         players = self.players if self.players is not None else len(self.strategies) or 2
-        rules = Round(game, players, self.ties, self.shut_wins, self.may_stop)
+        rules = self.round(game, players)
         lineup = self.strategies or ("optimal",) * players
         found = rules.evaluate([player(game, name) for name in lineup])
         leads = rules.tables.scores.tolist()
@@ -82,7 +88,7 @@ class EvaluateRound(Question):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundAnswer(ContestAnswer):
+class RoundAnswer(AnswerOfRound):
     """What every seat wins, the chance that a lead is not beaten and, of a line-up, what best responses gain."""
 
     seats: list[float]
@@ -91,7 +97,7 @@ class RoundAnswer(ContestAnswer):
     best_response_gains: list[float] | None = None
     exploitability: float | None = None
 
-    def parts(self) -> Iterable[str | Table]:
+    def parts(self) -> Parts:
         """A row for every seat, and one for every lead."""
         columns = {
             "": Column("", [f"seat {seat}" for seat in range(1, len(self.seats) + 1)]),
@@ -112,28 +118,25 @@ class RoundAnswer(ContestAnswer):
         yield table({"lead": Column("d", list(self.survival)), **after})
 
 
-@dataclass(frozen=True)
-class EvaluateMatch(Question):
+@dataclass(frozen=True, kw_only=True)
+class EvaluateMatch(RoundQuestion):
     """How often the first of two players wins, loses and ties, in one round and in a match of several."""
 
     name: ClassVar[str] = "match"
 
     strategies: tuple[str, ...] = flag(MISSING, LINE_UP, "A,B", names)
     rounds: int = flag(20, "how many rounds the match has", "N", int)
-    ties: str = flag("all-win", TIES_WORDS, "|".join(TIES))
-    shut_wins: bool = flag(False, SHUT_WINS_WORDS)
-    may_stop: bool = flag(False, MAY_STOP_WORDS)
 
     def answer(self, game: Game, tell: Tell = silent) -> "MatchAnswer":
         """Evaluate a round and the match."""
-        rules = Round(game, 2, self.ties, self.shut_wins, self.may_stop)
+        rules = self.round(game, 2)
         one = rules.evaluate([player(game, name) for name in self.strategies]).outcome
         of_many = match(one, self.rounds)
         return MatchAnswer(**about(rules), strategies=self.strategies, rounds=self.rounds, round=one, match=of_many)
 
 
 @dataclass(frozen=True, kw_only=True)
-class MatchAnswer(ContestAnswer):
+class MatchAnswer(AnswerOfRound):
     """How one round and a match end for the first of two players."""
 
     rounds: int
@@ -145,14 +148,14 @@ class MatchAnswer(ContestAnswer):
         first, second = self.strategies
         return [*super().heading(), f"{first} first, against {second}"]
 
-    def parts(self) -> Iterable[str | Table]:
+    def parts(self) -> Parts:
         """A row for one round and one for the match."""
         which = Column("", ["one round", f"a match of {self.rounds} rounds"])
         ends = {how: Column(".4%", [getattr(self.round, how), getattr(self.match, how)]) for how in Outcome._fields}
         yield table({"": which, **ends})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EvaluateTournament(Question):
     """What each of several strategies wins of a tournament of many rounds."""
 
@@ -197,7 +200,7 @@ class TournamentAnswer(GameAnswer):
         """The game and the rules of the tournament."""
         return [*super().heading(), f"{self.ends} {self.limit}, ties {self.ties}", self.words]
 
-    def parts(self) -> Iterable[str | Table]:
+    def parts(self) -> Parts:
         """A row for every player."""
         yield table({"player": Column("", list(self.strategies)), "wins": Column(".4%", self.wins)})
         yield f"{self.mean_rounds:.4f} rounds in the mean"

@@ -1,13 +1,10 @@
 """How good a strategy or a saved policy is: `stb-gym evaluate` and `stb-gym simulate`."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from stb_gym.command.answers import TurnAnswer, facts, table
-from stb_gym.command.questions import Question, Tell, flag, silent
-from stb_gym.command.solving import OBJECTIVE, OBJECTIVE_WORDS
+from stb_gym.command.questions import Parts, Question, Tell, TurnAnswer, facts, flag, objective_flag, silent, table
 from stb_gym.exact import Evaluation, Policy, load_policy, objective_of, solve, strategy
 from stb_gym.games import ILLEGAL, Game, words_of
 from stb_gym.measure import simulate
@@ -29,7 +26,7 @@ def policy_of(game: Game, strategy_name: str | None, file: str | None, illegal: 
     return strategy(game, strategy_name) if strategy_name is not None else load_policy(str(file), game, illegal)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Evaluate(Question):
     """Evaluate a strategy or a saved policy exactly."""
 
@@ -37,7 +34,7 @@ class Evaluate(Question):
 
     strategy: str | None = flag(None, STRATEGY_WORDS, "NAME")
     policy: str | None = flag(None, POLICY_WORDS, "FILE")
-    objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
+    objective: str = objective_flag()
     illegal: str = flag(
         "raise",
         "illegal actions of a policy: raise refuses it, end ends the turn with the worst score",
@@ -81,7 +78,7 @@ class EvaluateAnswer(PolicyAnswer):
         found = {**self.evaluation.summary(), "score_distribution": scores}
         return {"policy": self.policy, **found, "mistakes": mistakes(self.evaluation, MISTAKES)}
 
-    def parts(self) -> Iterable[str | Table]:
+    def parts(self) -> Parts:
         """The numbers, the dearest mistakes, and the chances of the scores."""
         found = self.evaluation
         yield facts(
@@ -130,7 +127,7 @@ def mistake_table(evaluation: Evaluation, limit: int) -> Table:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Simulate(Question):
     """Play sampled games and compare their mean with the exact value."""
 
@@ -138,7 +135,7 @@ class Simulate(Question):
 
     strategy: str | None = flag(None, STRATEGY_WORDS, "NAME")
     policy: str | None = flag(None, POLICY_WORDS, "FILE")
-    objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
+    objective: str = objective_flag()
     games: int = flag(100_000, "how many games", "N", int)
     seed: int | None = flag(None, "same seed, same games", "S", int)
 
@@ -176,7 +173,7 @@ class SimulateAnswer(PolicyAnswer):
         """All of it, the seed and `z` even where there is none."""
         return {**super().entries(), "seed": self.seed, "z": self.z}
 
-    def parts(self) -> Iterable[str | Table]:
+    def parts(self) -> Parts:
         """The mean and the exact value."""
         yield facts(
             ("mean", f"{self.in_unit(self.mean)} of {self.games:,} games"),

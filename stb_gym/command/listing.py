@@ -1,12 +1,20 @@
 """What there is: `stb-gym strategies` and `stb-gym variants`."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from stb_gym.command.answers import Answer, GameAnswer, TurnAnswer, rules_in_json, table
-from stb_gym.command.questions import Question, Tell, flag, silent
-from stb_gym.command.solving import OBJECTIVE, OBJECTIVE_WORDS
+from stb_gym.command.questions import (
+    Answer,
+    GameAnswer,
+    Parts,
+    Question,
+    Tell,
+    TurnAnswer,
+    objective_flag,
+    rules_in_json,
+    silent,
+    table,
+)
 from stb_gym.exact import Evaluation, compile_game, fits, objective_of, solve, solve_boards, strategies, strategy
 from stb_gym.games import GAMES, Game, entry_of, make_game, own_rules, words_of
 from stb_gym.output import Column, Table
@@ -14,14 +22,14 @@ from stb_gym.output import Column, Table
 WORTH = ("value", "regret", "shut_probability")  # of a strategy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ListStrategies(Question):
     """The named strategies and, for a game, what they are worth."""
 
     name: ClassVar[str] = "strategies"
     needs_game: ClassVar[bool] = False
 
-    objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
+    objective: str = objective_flag()
 
     def answer(self, game: Game | None, tell: Tell = silent) -> "StrategyNames | StrategiesAnswer":
         """The strategies of a game, evaluated; without one those of all games."""
@@ -39,7 +47,7 @@ class StrategyNames(Answer):
 
     strategies: dict[str, dict[str, str]]
 
-    def parts(self) -> Iterable[str | Table]:
+    def parts(self) -> Parts:
         """A table for every game."""
         for game, plays in self.strategies.items():
             yield Table.from_rows([game, "how it plays"], list(plays.items()))
@@ -60,7 +68,7 @@ class StrategiesAnswer(TurnAnswer):
         ]
         return {"strategies": rows}
 
-    def parts(self) -> Iterable[str | Table]:
+    def parts(self) -> Parts:
         """A row for every strategy."""
         found, plays = self.evaluations.values(), strategies(self.game)
         yield table(
@@ -74,7 +82,7 @@ class StrategiesAnswer(TurnAnswer):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ListVariants(Question):
     """The variants of a game that have a name, and their perfect play; other rules change all of them."""
 
@@ -130,7 +138,7 @@ class VariantsAnswer(GameAnswer):
         changes = ", ".join(f"{name} {value}" for name, value in self.changes.items())
         return [f"all with {changes}"] if changes else []
 
-    def parts(self) -> Iterable[str | Table]:
+    def parts(self) -> Parts:
         """A row for every variant."""
         rows, best = self.variants, "most" if self.game.more_is_better else "fewest"
         rules = [f"not so: {row['refused']}" if "refused" in row else row["plays"] for row in rows]

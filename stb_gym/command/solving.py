@@ -1,31 +1,25 @@
 """What a turn is worth under perfect play: `stb-gym solve` and `stb-gym certify`."""
 
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from stb_gym.command.answers import TurnAnswer, facts, table
-from stb_gym.command.questions import Question, Tell, flag, silent
+from stb_gym.command.questions import Parts, Question, Tell, TurnAnswer, facts, flag, objective_flag, silent, table
 from stb_gym.exact import BoardValues, Values, certify, fits, load_board_values, objective_of, solve, solve_boards
 from stb_gym.games import Game, legal_moves, rolls, rolls_in_words, words_of
-from stb_gym.output import Column, Table
+from stb_gym.output import Column
 
-OBJECTIVE = "score|shut|at-most:T"
-OBJECTIVE_WORDS = (
-    "what a turn is played for: its points, the chance of its perfect score, or that of at most T points "
-    "(at-least:T where more are better)"
-)
+VALUES = "look values up in a file that stb-gym solve --out saved"
 ROLLS_SHOWN = 36  # of those of the first throw; Threes has 252
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Solve(Question):
     """Solve a game: the value of perfect play."""
 
     name: ClassVar[str] = "solve"
 
-    objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
+    objective: str = objective_flag()
     worst: bool = flag(False, "the worst play instead of the best")
     exact: bool = flag(False, "compute in fractions")
     out: str | None = flag(None, "save the value of every board (Shut the Box, throws as sums)", "FILE")
@@ -100,7 +94,7 @@ class SolveAnswer(TurnAnswer):
     seconds: float
     out: str | None = None
 
-    def parts(self) -> Iterable[str | Table]:
+    def parts(self) -> Parts:
         """The value, and that of every first roll."""
         shut = self.shut_probability
         yield facts(
@@ -119,13 +113,13 @@ class SolveAnswer(TurnAnswer):
             yield f"and {len(rolls) - ROLLS_SHOWN} more first rolls, all of them with --json"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Certify(Question):
     """Solve a game in fractions, check that solution and the one in floats, and print a hash of all values."""
 
     name: ClassVar[str] = "certify"
 
-    objective: str = flag("score", OBJECTIVE_WORDS, OBJECTIVE)
+    objective: str = objective_flag()
     out: str | None = flag(None, "save the values of all states in fractions", "FILE")
 
     def answer(self, game: Game, tell: Tell = silent) -> "CertifyAnswer":
@@ -168,7 +162,7 @@ class CertifyAnswer(TurnAnswer):
     sha256: str
     out: str | None = None
 
-    def parts(self) -> Iterable[str | Table]:
+    def parts(self) -> Parts:
         """What was checked, and what came of it."""
         yield facts(
             ("perfect play", self.in_unit(self.value)),

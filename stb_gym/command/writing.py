@@ -1,17 +1,14 @@
 """Every table and picture of a game: `stb-gym book`."""
 
-from collections.abc import Iterable
 from dataclasses import MISSING, dataclass
 from typing import ClassVar
 
 from stb_gym.book import write_book
-from stb_gym.command.answers import GameAnswer
-from stb_gym.command.questions import Question, Tell, flag, silent
+from stb_gym.command.questions import GameAnswer, Parts, Question, Tell, flag, silent
 from stb_gym.games import Game
-from stb_gym.output import Table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WriteBook(Question):
     """Write every table and picture of a game into a folder, and a page that shows them all."""
 
@@ -37,6 +34,6 @@ class BookAnswer(GameAnswer):
         """Nothing above the sentence."""
         return []
 
-    def parts(self) -> Iterable[str | Table]:
+    def parts(self) -> Parts:
         """Where to look."""
         yield f"{len(self.files)} files in {self.out}; open {self.out}/index.html"

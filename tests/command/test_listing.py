@@ -36,6 +36,7 @@ def test_variants_by_name_and_by_rules(ask, capsys):
     opened = ["--start-open", "1,3,4", "--first-move", "3", "--ending-roll", "9", "--one-die", "any-time"]
     game = ShutTheBox(open=(1, 3, 4), first_move=3, ending_roll=9, one_die="any-time", one_die_forced=True)
     assert ask("solve", "shut-the-box", *opened, "--one-die-forced")["value"] == solve(game).value
+    assert rule_flags(ShutTheBox(dice=1)) == ["--dice", "1"]  # 1 is no switch, though it equals True
     assert rule_flags(game) == [*opened[:2], *opened[6:], "--one-die-forced", *opened[2:6]]
 
 

@@ -5,27 +5,14 @@ import json
 import pytest
 
 from stb_gym import Evaluation, Outcome, ShutTheBox, Threes
-from stb_gym.command import (
-    Advise,
-    Certify,
-    Evaluate,
-    EvaluateMatch,
-    EvaluateRound,
-    EvaluateTournament,
-    ListStrategies,
-    ListVariants,
-    Simulate,
-    Solve,
-    WriteBook,
-    advising,
-    contests,
-    evaluating,
-    listing,
-    main,
-    solving,
-    writing,
-)  # fmt: skip
+from stb_gym.command import contests, evaluating, main, solving
+from stb_gym.command.advising import Advise, AdviseAnswer
+from stb_gym.command.contests import EvaluateMatch, EvaluateRound, EvaluateTournament
+from stb_gym.command.evaluating import Evaluate, Simulate
+from stb_gym.command.listing import ListStrategies, ListVariants, StrategiesAnswer, StrategyNames, VariantsAnswer
 from stb_gym.command.program import QUESTIONS
+from stb_gym.command.solving import Certify, Solve
+from stb_gym.command.writing import BookAnswer, WriteBook
 
 BOX, THREES = ShutTheBox(tiles=4), Threes(dice=2)
 BOX_WORDS, THREES_WORDS = ["shut-the-box", "--tiles", "4"], ["threes", "--dice", "2"]
@@ -33,8 +20,8 @@ ASKED = [
     (Solve(objective="shut", exact=True), BOX, BOX_WORDS, "--objective shut --exact", solving.SolveAnswer),
     (Certify(), THREES, THREES_WORDS, "", solving.CertifyAnswer),
     (Evaluate(strategy="worst"), BOX, BOX_WORDS, "--strategy worst", evaluating.EvaluateAnswer),
-    (Advise(where={"open": [1, 3], "roll": 4}), BOX, BOX_WORDS, "--open 1,3 --roll 4", advising.AdviseAnswer),
-    (Advise(where={"points": 3, "roll": [2]}), THREES, THREES_WORDS, "--points 3 --roll 2", advising.AdviseAnswer),
+    (Advise(where={"open": [1, 3], "roll": 4}), BOX, BOX_WORDS, "--open 1,3 --roll 4", AdviseAnswer),
+    (Advise(where={"points": 3, "roll": [2]}), THREES, THREES_WORDS, "--points 3 --roll 2", AdviseAnswer),
     (
         Simulate(strategy="random", games=100, seed=1),
         THREES,
@@ -42,9 +29,9 @@ ASKED = [
         "--strategy random --games 100 --seed 1",
         evaluating.SimulateAnswer,
     ),
-    (ListVariants(), BOX, BOX_WORDS, "", listing.VariantsAnswer),
-    (ListStrategies(), None, [], "", listing.StrategyNames),
-    (ListStrategies("at-most:1"), THREES, THREES_WORDS, "--objective at-most:1", listing.StrategiesAnswer),
+    (ListVariants(), BOX, BOX_WORDS, "", VariantsAnswer),
+    (ListStrategies(), None, [], "", StrategyNames),
+    (ListStrategies(objective="at-most:1"), THREES, THREES_WORDS, "--objective at-most:1", StrategiesAnswer),
     (EvaluateRound(shut_wins=True), BOX, BOX_WORDS, "--shut-wins", contests.RoundAnswer),
     (
         EvaluateRound(strategies=("worst", "random")),
@@ -54,7 +41,7 @@ ASKED = [
         contests.RoundAnswer,
     ),
     (
-        EvaluateTournament(("optimal", "random"), limit=9),
+        EvaluateTournament(strategies=("optimal", "random"), limit=9),
         BOX,
         BOX_WORDS,
         "--strategies optimal,random --limit 9",
@@ -108,7 +95,7 @@ def test_answers_are_typed():
 def test_a_book_is_written_from_python(tmp_path, capsys):
     told = []
     answer = WriteBook(out=str(tmp_path / "book")).answer(ShutTheBox(tiles=1), lambda note: told.append(note))
-    assert isinstance(answer, writing.BookAnswer)
+    assert isinstance(answer, BookAnswer)
     assert answer.to_json()["files"] == answer.files
     assert {path.name for path in (tmp_path / "book").iterdir()} == set(answer.files)
     assert told
