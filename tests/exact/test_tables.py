@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass
+from functools import partialmethod
 from typing import ClassVar
 
 import numpy as np
@@ -138,6 +139,57 @@ class Broken(Threes):
 def test_rules_that_break_their_contract_are_refused_by_name(fault, message):
     with pytest.raises(ValueError, match=rf"^move .*1.* at held \d, 2 dice, roll \d,\d {message}$"):
         compile_game(Broken(dice=3, fault=fault))
+
+
+def broken(**says):
+    """Threes of two dice of which some methods say something else."""
+    methods = {name: partialmethod(_changed, name, change) for name, change in says.items()}
+    return dataclass(frozen=True, repr=False)(type("Wrong", (Threes,), {"name": "wrong", **methods}))(dice=2)
+
+
+def _changed(game, name, change, *asked):
+    return change(getattr(Threes, name)(game, *asked))
+
+
+@pytest.mark.parametrize(
+    ("says", "message"),
+    [
+        ({"start": lambda start: (1, 2)}, r"starts with \(1, 2\), which is none of its states"),
+        (
+            {"states": lambda states: (np.append(states[0], 3), np.append(states[1], 1))},
+            "names the state held 3, 1 die twice",
+        ),
+        (
+            {"states": lambda states: (states[0], states[1][1:])},
+            r"of Wrong\(dice=2\) must be two arrays \[S\], not of shapes",
+        ),
+        (
+            {"states": lambda states: (states[0][:, None], states[1][:, None])},
+            r"must be two arrays \[S\], not of shapes",
+        ),
+        ({"states": lambda states: (states[0][:0], states[1][:0])}, r"must be two arrays \[S\], not of shapes"),
+        (
+            {"states": lambda states: (states[0], states[1] + 1)},
+            r"must throw 0 to 2 dice, as many as the first throw has",
+        ),
+        (
+            {"states": lambda states: (states[0], states[1] - 1)},
+            r"must throw 0 to 2 dice, as many as the first throw has",
+        ),
+        ({"final_score": lambda score: score / 2}, "must give an integer for each of 21 states, not float64 of shape"),
+        (
+            {"final_score": lambda score: score[1:]},
+            r"must give an integer for each of 21 states, not int64 of shape \(20,\)",
+        ),
+        ({"edges": lambda edges: edges._replace(action=edges.action + 1)}, "must be from 0 to 1, as many as its moves"),
+        ({"edges": lambda edges: edges._replace(action=edges.action - 1)}, "must be from 0 to 1, as many as its moves"),
+    ],
+)
+def test_methods_that_break_their_contract_are_named(says, message):
+    with pytest.raises(ValueError, match=message) as refused:
+        compile_game(broken(**says))
+    assert "Wrong(dice=2)" in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 def test_games_that_do_not_fit_are_refused_with_their_size(monkeypatch):
