@@ -62,8 +62,12 @@ class House:
         return found
 
     def mean_imports(self) -> float:
-        """Modules of the library that a module of it imports, on average."""
-        counts = [len([o for o in others if self._ours(o)]) for m, others in self.imports.items() if self._ours(m)]
+        """Modules of the library that a module of it imports, on average; faces, which only hand names on, aside."""
+        counts = [
+            len([other for other in others if self._ours(other)])
+            for module, others in self.imports.items()
+            if self._ours(module) and self.paths[module].stem != "__init__"
+        ]
         return sum(counts) / len(counts)
 
     def _ours(self, module: str) -> bool:

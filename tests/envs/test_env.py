@@ -317,7 +317,10 @@ def test_importing_the_package_registers_the_environments():
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ({"tiles": 18}, r"ShutTheBox\(tiles=18\) is too large for an environment, .* entries; ShutTheBox\(tiles=17\) fits$"),
+        (
+            {"tiles": 18},
+            r"ShutTheBox\(tiles=18\) is too large for an environment, .* entries; ShutTheBox\(tiles=17\) fits$",
+        ),
         ({"tiles": 24, "dice": 4, "open": [24]}, None),
         ({"tiles": 20, "open": range(2, 21)}, r"ShutTheBox\(tiles=20, open=.* too large .* 134,217,728 entries$"),
     ],

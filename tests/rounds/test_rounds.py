@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from stb_gym import Outcome, Round, ShutTheBox, Standing, Threes, compile_game, evaluate, match, strategy
-from stb_gym.rounds import TIES, Standings, lineups
 from stb_gym.exact import approximation, chance_to_beat, optimise
-from tests import golden, reference_rounds
-from tests.twins import choice, in_our_words, moves_at, nodes_of, ours, roll_at, throwing_states, twin
+from stb_gym.rounds import TIES, Standings, lineups
+from tests import golden, reference, reference_rounds
+from tests.twins import MostThrees, choice, in_our_words, moves_at, nodes_of, ours, roll_at, throwing_states, twin
 
 NINE, FIVE_DICE = ShutTheBox(), Threes()
 TWO_TILES = ShutTheBox(tiles=2, dice=1, faces=3)
@@ -143,6 +143,23 @@ def test_losses_are_either_nothing_or_far_above_the_tolerance(game, players):
             assert not ((share > 1e-13) & (share < 1e-8)).any()
 
 
+@pytest.mark.parametrize("game", [NINE, FIVE_DICE, MostThrees(dice=3)], ids=str)
+def test_the_worth_of_a_state_at_a_standing(game):
+    """Of the throw: what best play wins; of an end: what its score wins."""
+    tables, solution = compile_game(game), Round(game, 3, "split").solve()
+    standings = solution.evaluation.standings
+    for standing in (Standing(after=2), Standing(6, 1, 1), Standing(6, 2, 0)):
+        reply = solution.replies[standing.after]
+        [utility] = reply.utility(np.array([standings.find(standing)]))
+        state, _ = optimise(tables, utility[tables.score_index])
+        worth = reply.worth_at(standing)
+        for place in range(0, tables.states, 7):
+            held, dice = int(tables.held[place]), int(tables.dice[place])
+            assert worth(held, dice) == pytest.approx(state[place], rel=1e-13)
+            assert worth(held, 0) == utility[tables.score_index[place]]
+            assert type(worth(held, dice)) is type(worth(held, 0)) is float
+
+
 def test_small_chances_are_told_apart_as_large_ones_are():
     [*_, first] = Round(FIVE_DICE, 3).solve().replies
     smaller = lineups.Reply(first.tables, first.standings, first.worth * 1e-30)
@@ -170,6 +187,82 @@ def test_the_approximation_is_that_of_the_reference(game):
             for node in nodes_of(tables, state):
                 if policy[node] >= 0 and twin(game).moves(where, roll_at(tables, node)):
                     assert other(where, roll_at(tables, node)) == choice(tables, node, policy)
+
+
+# Games in which the most points win, against the reference in which the fewest lacking points win
+
+MOST = [MostThrees(dice=2, faces=3), MostThrees(dice=2, faces=4, free_face=0), MostThrees(dice=3, faces=2)]
+
+
+def lacking(game, *scores):
+    """The points that lack of the most, as the twin counts them."""
+    return tuple(game.perfect_score - score for score in scores)
+
+
+@pytest.mark.parametrize("shut_wins", [False, True])
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize(("game", "players"), [*product(MOST, (1, 2)), (MOST[0], 3)], ids=str)
+def test_the_most_points_win_a_round(game, players, ties, shut_wins):
+    rules, other = Round(game, players, ties, shut_wins), twin(game)
+    expected = reference_rounds.equilibrium(other, players, ties, shut_wins)
+    assert rules.solve().seats == pytest.approx([*map(float, expected)], abs=1e-13)
+    assert rules.solve().evaluation.exploitability == pytest.approx(0, abs=1e-12)
+    uniform = [reference_rounds.whatever_the_scores(reference.uniform(other))] * players
+    evaluation = rules.evaluate(["random"] * players)
+    expected = reference_rounds.lineup(other, uniform, ties, shut_wins)
+    assert evaluation.seats == pytest.approx([*map(float, expected)], abs=1e-13)
+    for seat in range(players):
+        best = reference_rounds.best_response_value(other, seat, uniform, ties, shut_wins)
+        assert evaluation.best_response(seat).value == pytest.approx(float(best), abs=1e-13)
+
+
+def test_every_choice_of_who_sees_the_most_points_is_that_of_the_reference():
+    game = MOST[1]
+    solution, tables, other = Round(game, 2).solve(), compile_game(game), twin(game)
+    for lead in range(9):
+        policy = solution.policy(Standing(lead, 1, 0))
+        theirs = reference_rounds.equilibrium_policy(other, 2, "all-win", False, lacking(game, lead))
+        for state, where in throwing_states(tables):
+            for node in nodes_of(tables, state):
+                assert choice(tables, node, policy) == theirs(where, roll_at(tables, node))
+
+
+def test_the_approximation_beats_the_most_points():
+    game = MOST[1]
+    tables, other = compile_game(game), twin(game)
+    chances = chance_to_beat(tables)[tables.start]
+    for place, score in enumerate(tables.scores.tolist()):
+        assert chances[place] == pytest.approx(float(reference_rounds.beat_chance(other, *lacking(game, score))))
+    for lead, after in [(None, 1), (None, 3), (8, 0), (5, 2), (0, 2)]:
+        policy = approximation(tables, Standing(lead, 0 if lead is None else 1, after))
+        theirs = reference_rounds.approximation(other, None if lead is None else lacking(game, lead)[0], after)
+        for state, where in throwing_states(tables):
+            for node in nodes_of(tables, state):
+                assert choice(tables, node, policy) == theirs(where, roll_at(tables, node))
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_standings_lead_with_the_most_points(ties):
+    standings = Standings(compile_game(MOST[1]), players=3, ties=ties, shut_wins=True)
+    assert standings.scores.tolist() == [8, 7, 6, 5, 4, 3, 2, 1, 0]
+    five = standings.find(Standing(5, 1, 1))
+    assert standings.standing(five, 1) == Standing(5, 1, 1)
+    assert standings.scores[standings.holds[five]].tolist() == [8, 7, 6, 5]  # who ends with these leads
+    assert standings.scores[standings.keeps[five]].tolist() == [5, 4, 3, 2, 1, 0]  # and against these stays ahead
+    after = [standings.standing(index, 0).lead for index in standings.after[five].tolist()]
+    assert after == [8, 7, 6, 5, 5, 5, 5, 5, 5]
+    assert standings.over.sum() == standings.most  # as many as may lead with 8, which nobody can beat
+    with pytest.raises(ValueError, match=r"^a lead of 8 ends the round: nobody plays after it$"):
+        standings.find(Standing(8, 1, 1))
+    with pytest.raises(ValueError, match=r"^lead must be an integer from 0 to 8, not 9$"):
+        standings.find(Standing(9, 1, 1))
+
+
+def test_scores_that_no_turn_ends_with_are_refused():
+    standings = Standings(compile_game(ShutTheBox(tiles=3, open=(1, 3))), players=2, ties="split", shut_wins=False)
+    assert standings.scores.tolist() == [0, 1, 3, 4]
+    with pytest.raises(ValueError, match=r"^no turn ends with a score of 2$"):
+        standings.find(Standing(2, 1, 0))
 
 
 # What must hold of any round
@@ -312,7 +405,10 @@ def test_a_match_is_all_ways_of_its_rounds():
         (lambda: Round(NINE, 0), "players must be an integer from 1 to 100, not 0"),
         (lambda: Round(NINE, 101), "players must be an integer from 1 to 100, not 101"),
         (lambda: Round(NINE, 2, "both"), "unknown ties 'both': allowed are all-win, split, nobody"),
-        (lambda: Round(FIVE_DICE, 2, may_stop=True), "may_stop needs a game whose points only get better during a turn; in threes they get worse"),
+        (
+            lambda: Round(FIVE_DICE, 2, may_stop=True),
+            "may_stop needs a game whose points only get better during a turn; in threes they get worse",
+        ),
         (lambda: Round(NINE, 3).evaluate(["random"]), "a round of 3 players needs as many strategies, not 1"),
         (lambda: Round(NINE, 1).evaluate(["threes-only"]), "unknown strategy of shut-the-box 'threes-only'"),
         (lambda: Round(NINE, 2).best_response(2, ["random"] * 2), "seat must be an integer from 0 to 1, not 2"),
@@ -332,7 +428,10 @@ def test_a_match_is_all_ways_of_its_rounds():
         (lambda: Round(NINE).policy("approximation", Standing(46, 1)), "lead must be an integer from 0 to 45, not 46"),
         (lambda: Round(NINE, 1).policy(lambda tables, standing: [[1], [1, 2]], Standing()), "the strategy asked at"),
         (lambda: Round(NINE).solve().policy(Standing(after=2)), "players after must be an integer from 0 to 1, not 2"),
-        (lambda: Round(NINE, shut_wins=True).solve().policy(Standing(0, 1)), "a lead of 0 ends the round: nobody plays after it"),
+        (
+            lambda: Round(NINE, shut_wins=True).solve().policy(Standing(0, 1)),
+            "a lead of 0 ends the round: nobody plays after it",
+        ),
     ],
 )
 def test_what_is_not_allowed_is_said_in_a_line(make, message):

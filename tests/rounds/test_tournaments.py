@@ -10,6 +10,7 @@ import pytest
 
 from stb_gym import ShutTheBox, Threes, evaluate, strategies, strategy
 from stb_gym.rounds import ENDS, TIES, tournament, tournaments
+from tests.twins import MostThrees
 
 NINE = ShutTheBox()
 LOW, HIGH = {0: 0.25, 1: 0.5, 3: 0.25}, {0: 0.125, 2: 0.5, 5: 0.375}
@@ -33,10 +34,10 @@ def left_in(rule, limit, totals):
     return [] if over else below
 
 
-def payoffs(rule, limit, ties, before, totals):
+def payoffs(rule, limit, ties, before, totals, best=min):
     """What each player gets of a tournament that is over after the round that began with totals `before`."""
     if rule == "first-to":
-        winners = [player for player, total in enumerate(totals) if total == min(totals)]
+        winners = [player for player, total in enumerate(totals) if total == best(totals)]
     else:
         winners = [player for player, total in enumerate(totals) if total < limit]
         winners = winners or [player for player, total in enumerate(before) if total < limit]
@@ -55,7 +56,7 @@ def rounds_from(turns, rule, limit, totals):
         yield chance, tuple(total + score for total, (score, _) in zip(totals, scores, strict=True))
 
 
-def reference(turns, rule, limit, ties):
+def reference(turns, rule, limit, ties, best=min):
     """What each player wins, then the mean number of rounds. Rounds in which all score 0 are repeated."""
 
     @cache
@@ -66,7 +67,7 @@ def reference(turns, rule, limit, ties):
                 again += chance
                 continue
             goes_on = left_in(rule, limit, totals)
-            then = from_totals(totals) if goes_on else [*payoffs(rule, limit, ties, before, totals), Fraction(0)]
+            then = from_totals(totals) if goes_on else [*payoffs(rule, limit, ties, before, totals, best), Fraction(0)]
             got = [sum_so_far + chance * more for sum_so_far, more in zip(got, then, strict=True)]
         return [part / (1 - again) for part in got]
 
@@ -112,6 +113,29 @@ def test_turns_of_a_game_are_those_of_its_strategies(game, rule):
     *wins, _ = map(float, reference(turns, rule, 6, "split"))
     assert tournament(game, ["optimal", "worst"], rule, 6).wins == pytest.approx(wins, abs=1e-12)
     assert tournament(game, ["optimal", strategy(game, "worst")], rule, 6).wins == pytest.approx(wins, abs=1e-12)
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("limit", [1, 4, 6])
+@pytest.mark.parametrize("turns", LINEUPS, ids=str)
+@pytest.mark.usefixtures("any_turns")
+def test_the_most_points_win_where_more_are_better(turns, limit, ties):
+    found = tournament(MostThrees(), turns, "first-to", limit, ties)
+    *wins, mean_rounds = map(float, reference(turns, "first-to", limit, ties, max))
+    assert found.wins == pytest.approx(wins, abs=1e-14)
+    assert found.mean_rounds == pytest.approx(mean_rounds, abs=1e-12)
+    assert found.rounds == pytest.approx(tournament(NINE, turns, "first-to", limit, ties).rounds)
+
+
+def test_perfect_play_wins_where_more_are_better():
+    game = MostThrees(dice=2, faces=3)
+    names = ["optimal", "random", "worst"]
+    turns = [evaluate(game, strategy(game, name)).score_distribution for name in names]
+    *wins, _ = map(float, reference(turns, "first-to", 12, "split", max))
+    found = tournament(game, names, limit=12).wins
+    assert found == pytest.approx(wins, abs=1e-12)
+    assert found[0] > found[1] > found[2]
+    assert found.sum() == pytest.approx(1, abs=1e-13)
 
 
 # What must hold of any
@@ -177,6 +201,10 @@ def test_how_it_was_played_is_told():
         (lambda: tournament(NINE, ["random"], limit=0), "limit must be an integer from 1 to 10000, not 0"),
         (lambda: tournament(NINE, ["random"], limit=10_001), "limit must be an integer from 1 to 10000, not 10001"),
         (lambda: tournament(NINE, ["random"], ties="both"), "unknown ties 'both': allowed are all-win, split, nobody"),
+        (
+            lambda: tournament(MostThrees(), ["random"], "out-at"),
+            "out-at is for games in which points are bad, and in most-threes more are better: say first-to",
+        ),
         (lambda: tournament(NINE, ["threes-only"]), "unknown strategy of shut-the-box 'threes-only'"),
         (lambda: tournament(NINE, [np.zeros(3, int)]), "a policy of ShutTheBox"),
         (lambda: tournament(NINE, [lambda tables, standing: None]), "a policy of ShutTheBox"),
