@@ -228,16 +228,7 @@ class Move(NamedTuple):
 
 
 def legal_moves(game: Game, held: int, dice: int, roll: NDArray[np.uint8]) -> list[Move]:
-    """The legal moves at one position, lowest action first, asked of the rules themselves.
-
-    Args:
-        game: the rules.
-        held: what the player holds.
-        dice: how many dice were thrown.
-        roll: [k] what the rules see of the throw.
-    """
-    if dice == 0:
-        return []
+    """The legal moves at a state and a roll [k], lowest action first, asked of the rules themselves."""
     edges = game.edges(np.array([held]), dice)
     place = int(np.flatnonzero((rolls(game, dice).shown == roll).all(axis=1))[0])
     here = edges.roll == place
