@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stb_gym import ShutTheBox, Threes, compile_game, evaluate, solve, strategies, strategy
+from stb_gym import Objective, ShutTheBox, Threes, compile_game, evaluate, solve, strategies, strategy
 from stb_gym.measure import simulate
 from stb_gym.measure.simulation import GAMES_AT_ONCE
+from tests.twins import MostThrees
 
 GAMES = [ShutTheBox(), Threes(), ShutTheBox(tiles=3, score="count")]
 
@@ -53,3 +54,25 @@ def test_a_game_that_always_ends_alike_has_no_error():
     assert compile_game(game).states == 3
     simulation = simulate(game, strategy(game, "random"), 100, seed=0, objective="at-most:1")
     assert (simulation.mean, simulation.standard_error, simulation.z) == (1, 0, 0)
+
+
+def far_from_five(points):
+    return abs(points - 5)
+
+
+@pytest.mark.parametrize("objective", [far_from_five, Objective("cost", far_from_five, "coins", -1)], ids=str)
+def test_games_are_valued_by_an_objective_of_ones_own(objective):
+    game = Threes()
+    simulation = simulate(game, strategy(game, "random"), 20_000, seed=4, objective=objective)
+    sign = -1 if isinstance(objective, Objective) else 1
+    assert simulation.mean == pytest.approx(sign * far_from_five(simulation.final_scores).mean())
+    assert simulation.exact == evaluate(game, strategy(game, "random"), objective).value
+    assert simulation.standard_error == pytest.approx(far_from_five(simulation.final_scores).std(ddof=1) / 20_000**0.5)
+    assert abs(simulation.z) < 4
+
+
+def test_more_points_are_better_where_they_are():
+    game = MostThrees(dice=2)
+    best, worst = (simulate(game, strategy(game, name), 5000, seed=1) for name in ("optimal", "worst"))
+    assert best.mean == best.final_scores.mean() > worst.mean == worst.final_scores.mean() > 0
+    assert abs(best.z) < 4
