@@ -60,7 +60,9 @@ def far_from_five(points):
     return abs(points - 5)
 
 
-@pytest.mark.parametrize("objective", [far_from_five, Objective("cost", far_from_five, "coins", -1)], ids=str)
+@pytest.mark.parametrize(
+    "objective", [far_from_five, Objective("cost", far_from_five, "coins", -1)], ids=["function", "object"]
+)
 def test_games_are_valued_by_an_objective_of_ones_own(objective):
     game = Threes()
     simulation = simulate(game, strategy(game, "random"), 20_000, seed=4, objective=objective)
