@@ -6,10 +6,16 @@ import itertools
 import re
 import shlex
 import subprocess
+import sys
+from contextlib import ExitStack
+from unittest.mock import patch
 
+import gymnasium as gym
 import pytest
 
+import stb_gym
 from stb_gym.command import main
+from stb_gym.games import registry
 from tests import ROOT
 
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
@@ -19,7 +25,17 @@ COMMANDS = [line for line in SHELL if not line.startswith("#")]
 MAKE = [line for line in COMMANDS if line.startswith("make ")]
 TRAINING = [line for line in COMMANDS if line.startswith("python -m training.")]
 OURS = [line for line in COMMANDS if line.startswith("stb-gym ")]
-LONG = ("stb-gym variants", "stb-gym tables", "stb-gym advise shut-the-box --variant the-300")
+LONG = ("stb-gym variants", "stb-gym book", "stb-gym advise shut-the-box --variant the-300")
+
+
+@pytest.fixture
+def games_are_forgotten():
+    """What a test registers is known to that test only."""
+    with ExitStack() as undone_at_the_end:
+        for known in (stb_gym.GAMES, registry._ENTRIES, stb_gym.ENVIRONMENTS, gym.registry):
+            undone_at_the_end.enter_context(patch.dict(known))
+        yield
+    sys.modules.pop("docs.pig", None)
 
 
 def figures(text):
@@ -40,6 +56,7 @@ def test_there_is_something_of_everything():
 
 
 @pytest.mark.parametrize("code", PYTHON)
+@pytest.mark.usefixtures("games_are_forgotten")
 def test_python_runs(code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
