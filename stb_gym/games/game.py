@@ -229,6 +229,8 @@ class Move(NamedTuple):
 
 def legal_moves(game: Game, held: int, dice: int, roll: NDArray[np.uint8]) -> list[Move]:
     """The legal moves at a state and a roll [k], lowest action first, asked of the rules themselves."""
+    if dice == 0:
+        return []
     edges = game.edges(np.array([held]), dice)
     place = int(np.flatnonzero((rolls(game, dice).shown == roll).all(axis=1))[0])
     here = edges.roll == place
