@@ -67,6 +67,7 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._first_throws = self.transitions.beginnings({})
         self._throw = np.zeros(num_envs, np.int64)
+        self._place = np.empty(num_envs, np.intp)  # scratch: where in a table to look
         self._node: IntArray = np.full(num_envs, self.transitions.tables.nodes)
         self._begun = False
         self._choices: np.random.Generator | None = None
@@ -102,14 +103,16 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
             RuntimeError: before the first reset, or if a game is over and the autoreset mode is DISABLED.
         """
         tables, actions = self.transitions, self._checked(np.asarray(actions))
-        state = tables.next_state.take(self._node * tables.actions + actions)
+        np.multiply(self._node, tables.actions, out=self._place)
+        state = tables.next_state.take(np.add(self._place, actions, out=self._place))
         if self.illegal == "raise" and (state == tables.tables.states).any():
             game = int((state == tables.tables.states).argmax())
             where = tables.tables.describe_node(int(self._node[game]))
             raise ValueError(f"action {actions[game]} of game {game} is illegal at {where}")
         self._throw = self.np_random.integers(tables.throws, size=self.num_envs)
         # Of the type of an index, so that the gathers below need not convert it one by one.
-        self._node = tables.node_of_throw.take(state * tables.throws + self._throw).astype(np.intp)
+        np.multiply(state, tables.throws, out=self._place)
+        self._node = tables.node_of_throw.take(np.add(self._place, self._throw, out=self._place)).astype(np.intp)
         over, reward = tables.over.take(self._node), tables.reward.take(self._node)
         if self.autoreset_mode != AutoresetMode.SAME_STEP:
             infos = self._scores(self._node, over)
