@@ -18,6 +18,11 @@ def test_advise(ask, capsys):
     assert moves[0]["value"] == pytest.approx(4)
 
 
+def test_a_single_tile_is_open(ask):
+    [move] = ask("advise", "shut-the-box", "--open", "5", "--roll", "5")["moves"]
+    assert (move["tiles"], move["value"]) == ([5], 0)
+
+
 def test_advise_where_there_is_no_move(ask, capsys):
     result = ask("advise", "shut-the-box", "--open", "1,2", "--roll", "12")
     assert (result["moves"], result["value"]) == ([], 3)

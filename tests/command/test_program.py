@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from stb_gym import ShutTheBox, save_policy, strategy
 from stb_gym.command import main
 from stb_gym.output import Progress
 from tests.command.processes import STB_GYM, run
@@ -123,7 +124,10 @@ def test_control_characters_are_printed_escaped(capsys, words):
 
 def test_names_of_files_are_printed_escaped_in_answers_too(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    game = ShutTheBox(tiles=3)
+    save_policy("c\x1b[2J.npz", game, strategy(game, "random"))
     for words in (
+        ["evaluate", "shut-the-box", "--tiles", "3", "--policy", "c\x1b[2J.npz"],
         ["solve", "shut-the-box", "--tiles", "3", "--out", "a\x1b[2J"],
         ["book", "shut-the-box", "--tiles", "1", "--out", "b\x1b[2J"],
     ):
@@ -193,9 +197,15 @@ def test_a_command_that_is_ended_clears_unfinished_files_away(signum, status, sa
 
 
 def test_handlers_of_signals_are_as_before():
-    before = signal.getsignal(signal.SIGTERM)
-    assert main(["solve", "threes", "--dice", "1"]) == 0
-    assert signal.getsignal(signal.SIGTERM) is before
+    def mine(*_):
+        pass
+
+    before = signal.signal(signal.SIGTERM, mine)
+    try:
+        assert main(["solve", "threes", "--dice", "1"]) == 0
+        assert signal.getsignal(signal.SIGTERM) is mine
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @pytest.mark.slow
