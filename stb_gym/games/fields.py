@@ -105,8 +105,9 @@ def rule_flags(game: Any) -> list[str]:
     words = []
     known = rules_of(game)
     for name, value in own_rules(game).items():
-        words.append(f"--{known[name].flag or name.replace('_', '-')}")
-        if value is not True:
+        flag = known[name].flag or name.replace("_", "-")
+        words.append(f"--no-{flag}" if value is False else f"--{flag}")
+        if not isinstance(value, bool):
             words.append(",".join(map(str, value)) if isinstance(value, tuple) else str(value))
     return words
 
