@@ -91,16 +91,31 @@ def test_floats_find_the_same_optimal_moves_as_fractions(game, utility):
     assert (exact.policy == floats.policy).all()
 
 
-def test_moves_that_are_equally_good_at_a_value_of_nothing_are_found():
-    """A tie at exactly 0 of utilities of both signs: a share of 0 is nothing, one of the largest is something."""
+def of_scores(utilities, others):
+    """A utility from what some scores are worth, and what all others are, in fractions or not."""
+    return lambda points: np.array([utilities.get(int(score), others) for score in points], object)
 
-    def centred(points):
-        return Fraction(504205555, 80621568) - points  # what five dice are worth, so that the start is worth 0
 
-    exact, floats = solve(Threes(), centred, exact=True), solve(Threes(), centred)
-    assert exact.value == 0
-    assert abs(floats.value) < 1e-12
-    assert (exact.optimal == floats.optimal).all()
+def best_keeps(solution, *faces):
+    """How many dice are best kept of the first throw."""
+    tables, game = solution.tables, solution.game
+    node = tables.find_node(tables.start, game.roll_of(np.array([faces], np.uint8))[0])
+    return [game.moves[tables.edge_action[edge]] for edge in tables.edges_of(node) if solution.optimal[edge]]
+
+
+def test_moves_worth_nothing_are_equally_good_where_utilities_of_both_signs_cancel():
+    """After 1,1 both keep 2 points, or one keeps 1 and throws for 2 to 5. A share of such a 0 would be no tolerance."""
+    goal = of_scores({2: Fraction(0), 3: Fraction(1, 10), 4: Fraction(2, 10), 5: Fraction(-3, 10)}, -1)
+    exact, floats = (solve(Threes(dice=2, faces=4, free_face=0), goal, exact=exact) for exact in (True, False))
+    assert exact.worth(1, 1) == 0
+    assert 0 < abs(floats.worth(1, 1)) < 1e-15  # as 0.1 + 0.2 - 0.3 is
+    assert best_keeps(exact, 1, 1) == best_keeps(floats, 1, 1) == [1, 2]
+
+
+def test_small_utilities_of_one_sign_are_told_apart_beside_large_ones():
+    goal = of_scores(dict.fromkeys((3, 4, 5), 1e-12) | {2: 2e-12, 6: 1, 7: 1, 8: 1}, 0)
+    exact, floats = (solve(Threes(dice=2, faces=4, free_face=0), goal, exact=exact) for exact in (True, False))
+    assert best_keeps(exact, 1, 1) == best_keeps(floats, 1, 1) == [2]
 
 
 def test_squares_of_open_tiles():

@@ -157,6 +157,8 @@ def test_hints_say_what_is_wrong_and_what_is_allowed():
 
     assert hint("x") == "These are no tiles. Type open tiles that add up to 7. ? shows which you can shut."
     assert hint("5 2").startswith("Tile 5 is not open. ")
+    assert hint("6").startswith("Tile 6 is not open. ")
+    assert hint("4").startswith("That is 4. ")
     assert hint("3 3 1").startswith("Every tile is there only once. ")
     assert hint("1 2").startswith("1 + 2 = 3. Type open")
     assert hint("8").startswith("That is 8. Type open")
