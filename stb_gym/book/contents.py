@@ -20,11 +20,11 @@ def _strategies(game: Game, chapter: Chapter) -> dict[str, Page]:
     lines = {name: chapter.styles[name] for name in chapter.pictured}
 
     def both(sampled: Table) -> Figure:
-        return pictures.scores(players.scores(game), sampled, lines)
+        return pictures.draw_scores(players.exact_scores(game), sampled, lines)
 
     return {
-        "strategies": Page(partial(players.strategies, game)),
-        "scores": Page(partial(players.scores, game)),
+        "strategies": Page(partial(players.ranking, game)),
+        "scores": Page(partial(players.exact_scores, game)),
         "scores-sampled": Page(partial(players.sampled_scores, game), both),
     }
 
@@ -38,11 +38,11 @@ def _positions(game: Game, chapter: Chapter) -> dict[str, Page]:
     for name in names:
         by_cost = partial(positions.departures, game, name, by="cost")
         pages[f"departures-{name}"] = Page(partial(positions.departures, game, name))
-        picture = partial(pictures.mistakes, name=name, colour=chapter.styles[name].colour)
+        picture = partial(pictures.draw_mistakes, name=name, colour=chapter.styles[name].colour)
         pages[f"departures-{name}-by-cost"] = Page(by_cost, picture)
 
     def with_strategies(corners: Table) -> Figure:
-        return pictures.frontier(corners, players.strategies(game), chapter.styles)
+        return pictures.draw_frontier(corners, players.ranking(game), chapter.styles)
 
     pages["frontier"] = Page(partial(frontier.frontier, game), with_strategies)
     pages["where-they-part"] = Page(partial(frontier.where_they_part, game))
@@ -51,8 +51,8 @@ def _positions(game: Game, chapter: Chapter) -> dict[str, Page]:
 
 def _rounds(game: Game) -> dict[str, Page]:
     return {
-        "tournament-split": Page(partial(contests.tournament, game, "split"), pictures.tournament),
-        "tournament-all-win": Page(partial(contests.tournament, game, "all-win"), pictures.tournament),
-        "winning": Page(partial(contests.winning, game), pictures.winning),
+        "tournament-split": Page(partial(contests.pairings, game, "split"), pictures.draw_tournament),
+        "tournament-all-win": Page(partial(contests.pairings, game, "all-win"), pictures.draw_tournament),
+        "winning": Page(partial(contests.winning, game), pictures.draw_winning),
         "rounds": Page(partial(contests.rounds, game)),
     }

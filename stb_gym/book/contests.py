@@ -10,7 +10,7 @@ from stb_gym.rounds import TIES, Round, RoundEvaluation
 PLAYERS = 6
 
 
-def tournament(game: Game, ties: str) -> Table:
+def pairings(game: Game, ties: str) -> Table:
     """What the first of two players wins, for every pair of strategies."""
     rules, names = Round(game, 2, ties), list(strategies(game))
     seats = [rules.evaluate([name, name]).played for name in names]

@@ -19,8 +19,8 @@ NEAR = 5  # lengths of the frontier: what is shown beside it
 MARKERS = dict(zip(DASHES, ("o", "s", "^", "D"), strict=True))  # by the line that a strategy has elsewhere
 
 
-def scores(exact: Table, sampled: Table, styles: Mapping[str, Style]) -> Figure:
-    """The final scores of the strategies that have a style, from `players.scores` and `players.sampled_scores`."""
+def draw_scores(exact: Table, sampled: Table, styles: Mapping[str, Style]) -> Figure:
+    """Final scores of the strategies that have a style, from `players.exact_scores` and `players.sampled_scores`."""
     figure, axes = single("Final scores: exact chances (lines) and shares of sampled games (circles)", 4.8)
     for name, style in styles.items():
         colour, line = style.colour, style.linestyle
@@ -33,8 +33,8 @@ def scores(exact: Table, sampled: Table, styles: Mapping[str, Style]) -> Figure:
     return figure
 
 
-def frontier(corners: Table, known: Table, styles: Mapping[str, Style]) -> Figure:
-    """The trade-off of points and the perfect score, from `frontier.frontier` and `players.strategies`."""
+def draw_frontier(corners: Table, known: Table, styles: Mapping[str, Style]) -> Figure:
+    """The trade-off of points and the perfect score, from `frontier.frontier` and `players.ranking`."""
     perfect = list(corners.columns)[1]
     points, chance = values(corners, "expected points"), values(corners, perfect)
     figure = Figure(figsize=(WIDTH, 5.2), layout="constrained")
@@ -69,7 +69,7 @@ def _by_place(known: Table, perfect: str) -> dict[tuple[float, float], list[str]
     return found
 
 
-def mistakes(table: Table, name: str, colour: str) -> Figure:
+def draw_mistakes(table: Table, name: str, colour: str) -> Figure:
     """The dearest mistakes of a strategy, from `positions.departures` by cost."""
     dearest = table.take(range(min(BARS, len(table))))
     headings = ("state", "roll", "plays", "best", "loss", "visits", "cost")
@@ -86,8 +86,8 @@ def mistakes(table: Table, name: str, colour: str) -> Figure:
     return figure
 
 
-def tournament(table: Table) -> Figure:
-    """What the first of two players wins, from `contests.tournament`."""
+def draw_tournament(table: Table) -> Figure:
+    """What the first of two players wins, from `contests.pairings`."""
     names = table.columns["first player"].values
     wins = np.array([table.columns[name].values for name in names]).T
     figure, axes = single(table.title, 0.45 * len(names) + 2.2)
@@ -102,7 +102,7 @@ def tournament(table: Table) -> Figure:
     return figure
 
 
-def winning(table: Table) -> Figure:
+def draw_winning(table: Table) -> Figure:
     """The chance that a lead survives, from `contests.winning`."""
     figure, axes = single(
         "How often a score survives the players after: equilibrium (solid), approximation (dashed)", 4.8

@@ -14,7 +14,7 @@ GAMES = 20_000
 SEED = 1
 
 
-def strategies(game: Game) -> Table:
+def ranking(game: Game) -> Table:
     """Every strategy, best first."""
     known, optimum = strategies_of(game), solve(game)
     evaluations = [optimum.evaluate(strategy(game, name)) for name in known]
@@ -35,7 +35,7 @@ def strategies(game: Game) -> Table:
     ).take(np.argsort(-game.sign * values, kind="stable"))
 
 
-def scores(game: Game) -> Table:
+def exact_scores(game: Game) -> Table:
     """The exact chance of every final score under every strategy."""
     optimum = solve(game)
     tables = optimum.tables

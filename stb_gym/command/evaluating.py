@@ -76,7 +76,7 @@ class EvaluateAnswer(PolicyAnswer):
         """The numbers of the evaluation, the chances of the scores, and the dearest mistakes."""
         scores = {str(score): chance for score, chance in self.evaluation.score_distribution.items()}
         found = {**self.evaluation.summary(), "score_distribution": scores}
-        return {"policy": self.policy, **found, "mistakes": mistakes(self.evaluation, MISTAKES)}
+        return {"policy": self.policy, **found, "mistakes": mistakes_in_json(self.evaluation, MISTAKES)}
 
     def parts(self) -> Parts:
         """The numbers, the dearest mistakes, and the chances of the scores."""
@@ -97,7 +97,7 @@ class EvaluateAnswer(PolicyAnswer):
         yield table({"score": Column("d", list(scores)), "chance": Column(".4%", list(scores.values()))})
 
 
-def mistakes(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]:
+def mistakes_in_json(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]:
     """The dearest mistakes of a policy, ready for JSON: the node, what it plays and what is best, and the numbers."""
     words = words_of(evaluation.tables.game)
     return [
@@ -115,7 +115,7 @@ def mistakes(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]:
 
 def mistake_table(evaluation: Evaluation, limit: int) -> Table:
     """The dearest mistakes of a policy: visits per turn, the value lost at each, and what that costs a turn."""
-    words, found = words_of(evaluation.tables.game), mistakes(evaluation, limit)
+    words, found = words_of(evaluation.tables.game), mistakes_in_json(evaluation, limit)
     plays = ["an illegal action" if m["plays"] is None else words.move_in_words(m["plays"]) for m in found]
     return table(
         {

@@ -59,7 +59,7 @@ def _chance(heading: str) -> Unit:
     return Unit(100, "%", "percentage points", heading)
 
 
-class Entry(NamedTuple):
+class Event(NamedTuple):
     """Something that happened, and the utility that each cause in it added to the player's prospects."""
 
     words: str
@@ -72,11 +72,11 @@ class Account:
 
     unit: Unit
     start: float
-    entries: list[Entry]
+    events: list[Event]
 
     def total(self, cause: str) -> float:
         """What a cause added in all: the choices never more than 0."""
-        return sum(entry.changes.get(cause, 0.0) for entry in self.entries)
+        return sum(event.changes.get(cause, 0.0) for event in self.events)
 
     @property
     def end(self) -> float:
@@ -86,14 +86,14 @@ class Account:
     @property
     def table(self) -> Table:
         """A row for the start, for everything that happened, and for the whole."""
-        causes = [cause for cause in CAUSES if any(cause in entry.changes for entry in self.entries)]
+        causes = [cause for cause in CAUSES if any(cause in event.changes for event in self.events)]
         worths = [self.start]
-        for _, changes in self.entries:
+        for _, changes in self.events:
             worths.append(worths[-1] + sum(changes.values()))
-        happened = ["at the start", *(entry.words for entry in self.entries), "in all"]
+        happened = ["at the start", *(event.words for event in self.events), "in all"]
         columns = {"": Column("", happened)}
         for cause in causes:
-            added = [entry.changes.get(cause) for entry in self.entries]
+            added = [event.changes.get(cause) for event in self.events]
             columns[cause] = Column(self.unit.change, [None, *added, self.total(cause)])
         columns[self.unit.heading] = Column(self.unit.value, [*worths, self.end])
         return Table("", "", columns)
@@ -148,7 +148,7 @@ class Coach:
 
     def account(self, steps: Sequence[Step]) -> Account:
         """The account of a turn."""
-        entries, worth = [], self.start
+        events, worth = [], self.start
         for number, step in enumerate(steps, 1):
             thrown = self.thrown(step.position)
             changes = {"dice": thrown - worth}
@@ -156,8 +156,8 @@ class Coach:
             if len(step.position.moves) > 1:
                 changes["choices"] = worth - thrown
             dice, move, _ = step_in_words(self.game, step)
-            entries.append(Entry(f"throw {number}: {dice}, {move}", changes))
-        return Account(self.unit, self.start, entries)
+            events.append(Event(f"throw {number}: {dice}, {move}", changes))
+        return Account(self.unit, self.start, events)
 
 
 def coach_alone(known: Values | BoardValues) -> Coach:
@@ -210,19 +210,19 @@ class Chances:
         """
         standings, standing, wins = self.standings, len(self.standings.lead) - 1, True
         start = float(self.before[0][standing])
-        entries, words = [], words_of(self.reply.tables.game)
+        events, words = [], words_of(self.reply.tables.game)
         for seat, score in enumerate(scores):
             worth, place = wins * self.before[seat][standing], standings.place(score)
             if seat == self.seat:
-                entries += self.coach(standing).account(steps).entries
+                events += self.coach(standing).account(steps).events
                 wins = bool(standings.holds[standing, place])
             elif seat > self.seat:
                 wins = wins and bool(standings.keeps[standing, place])
             standing = standings.after[standing, place]
             if seat != self.seat:
                 change = float(wins * self.before[seat + 1][standing] - worth)
-                entries.append(Entry(f"{names[seat]}: {words.score(score)}", {"others": change}))
-        return Account(self.unit, start, entries)
+                events.append(Event(f"{names[seat]}: {words.score(score)}", {"others": change}))
+        return Account(self.unit, start, events)
 
 
 def chances(rules: Round, lineup: Sequence[str | Policy], seat: int) -> Chances:

@@ -411,6 +411,6 @@ def test_the_counting_rule_is_told_of_the_sizes_that_the_rules_allow():
 def test_leads_and_scores_in_tables_are_those_of_the_game():
     game = ShutTheBox(tiles=4, open="odd", score="digits")
     assert contests.winning(game, 2).columns["score"].values == [0, 1, 3, 13]
-    assert players.scores(game).columns["score"].values == [0, 1, 13]  # no roll of two dice leaves the 3 alone
+    assert players.exact_scores(game).columns["score"].values == [0, 1, 13]  # no roll of two dice leaves the 3 alone
     assert {*players.sampled_scores(game, 200).columns["score"].values} <= {0, 1, 13}
     assert [row[0] for row in totals.unusual_keeps(Threes(dice=2, moon=True), 2).rows]

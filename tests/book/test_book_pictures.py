@@ -81,7 +81,7 @@ def test_scores():
 
 
 def test_the_frontier():
-    table, known = table_of(THREES, "frontier"), players.strategies(THREES)
+    table, known = table_of(THREES, "frontier"), players.ranking(THREES)
     figure = drawn(THREES, "frontier")
     wide, close = figure.axes
     corners = (values(table, "expected points"), values(table, "chance of score 0"))

@@ -134,7 +134,7 @@ def test_start_luck_and_cost_make_the_result_of_a_turn(game, objective):
         account = coach.account(steps)
         assert account.end == pytest.approx(best.objective.utilities(np.array([score]))[0], abs=1e-12)
         assert account.start + account.total("dice") + account.total("choices") == pytest.approx(account.end, abs=1e-12)
-        assert all(entry.changes.get("choices", 0) <= 0 for entry in account.entries)
+        assert all(entry.changes.get("choices", 0) <= 0 for entry in account.events)
         steps, _ = turn_by(best.policy, best.tables, random)
         assert coach.account(steps).total("choices") == pytest.approx(0, abs=1e-12)
 
@@ -183,7 +183,7 @@ def test_start_luck_cost_and_the_others_make_the_result_of_a_round(game, ties, s
             account = prospects.account("abcd", scores, steps)
             assert account.end == pytest.approx(wins(ties, scores, seat), abs=1e-12)
             assert account.start == prospects.before[0][-1]
-            assert len(account.entries) == len(steps) + len(scores) - (seat < len(scores))
+            assert len(account.events) == len(steps) + len(scores) - (seat < len(scores))
             if number % 2:
                 assert account.total("choices") == pytest.approx(0, abs=1e-12)
             assert account.total("choices") <= 0
@@ -210,7 +210,7 @@ def test_what_the_others_change_averages_to_nothing():
     assert mean == pytest.approx(0, abs=1e-12)
     standing = rules.standings.after[rules.standings.after[nobody, 4], score]
     last = played[2].chances[standing]
-    changes = {t: prospects.account("abc", [4, score, t], steps).entries[-1].changes for t in np.flatnonzero(last)}
+    changes = {t: prospects.account("abc", [4, score, t], steps).events[-1].changes for t in np.flatnonzero(last)}
     mean = sum(last[t] * change["others"] for t, change in changes.items())
     assert mean == pytest.approx(0, abs=1e-12)
     assert any(change["others"] for change in changes.values())
