@@ -29,6 +29,7 @@ def test_the_file_holds_what_is_asked_for_and_nothing_else(section):
     assert golden.golden()[section].keys() == {golden.key(*case) for case in cases}, f"run {golden.COMMAND}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("section", "most"), [("values", 4), ("scores", 80), ("equilibria", 20), ("line-ups", 20), ("choices", 20)]
 )

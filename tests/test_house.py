@@ -197,6 +197,7 @@ def wheel(tmp_path_factory):
     return built
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_library_alone(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0].split("-")[0] for name in names} == {LIBRARY}
@@ -205,6 +206,7 @@ def test_the_wheel_holds_the_library_alone(wheel):
     assert {name for name in names if name.startswith(f"{LIBRARY}/")} == {p.relative_to(ROOT).as_posix() for p in files}
 
 
+@pytest.mark.slow
 def test_the_wheel_works_from_an_empty_folder_with_gymnasium_and_numpy_alone(wheel, tmp_path):
     """The environment sees the packages that the wheel depends on, linked from here, and no others."""
     venv.create(tmp_path / "env", with_pip=False)

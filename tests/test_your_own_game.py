@@ -390,6 +390,7 @@ def equilibrium(limit):
     return turn_worth(lambda score: 1 - second[score], limit=limit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [7, 100])
 def test_the_most_points_win_a_round(pig, limit):
     solved = stb_gym.Round(pig.Pig(most_points=limit), 2, "split").solve()
@@ -569,6 +570,7 @@ def test_a_round_at_the_terminal(command, monkeypatch):
     assert "hold-at-20 wins with 21 points." in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [["pig.py"], ["-P", "-c", "import sys; from stb_gym.command import main; sys.exit(main())", "--import", "pig"]],
@@ -645,6 +647,7 @@ def test_the_commands_of_the_tutorial_print_the_figures_below_them(line, command
     assert [number for number in promised if number not in printed] == []
 
 
+@pytest.mark.slow
 def test_the_book_of_the_tutorial(command, monkeypatch, tmp_path):
     [line] = [line for line in SESSION if " book " in line]
     monkeypatch.chdir(tmp_path)

@@ -37,6 +37,7 @@ def words(tiles):
 EVERY_TABLE = [pytest.param(game, name, id=f"{game.name}-{name}") for game in (BOX, THREES) for name in contents(game)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "name"), EVERY_TABLE)
 def test_every_table_is_whole_and_its_files_say_the_same(game, name):
     table = table_of(game, name)

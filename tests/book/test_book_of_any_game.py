@@ -54,6 +54,7 @@ def values(table, heading):
     return table.columns[heading].values
 
 
+@pytest.mark.slow
 def test_a_game_that_is_not_registered_has_a_book(tmp_path):
     files = write_book(GAME, tmp_path / "book")
     assert {"strategies.csv", "nodes-points.csv", "scores-sampled.png", "frontier.png", "winning.png"} < set(files)
@@ -179,6 +180,7 @@ def test_the_chapters_of_the_package(game, module):
     assert {*chapter.rules_of_thumb, *chapter.pictured} <= set(strategies(game))
 
 
+@pytest.mark.slow
 def test_a_strategy_looks_the_same_in_all_pictures():
     colours = {}
     for name in ("scores-sampled", "frontier"):

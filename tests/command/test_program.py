@@ -122,6 +122,7 @@ def test_control_characters_are_printed_escaped(capsys, words):
     assert said.rstrip("\n").isprintable()
 
 
+@pytest.mark.slow
 def test_names_of_files_are_printed_escaped_in_answers_too(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     game = ShutTheBox(tiles=3)

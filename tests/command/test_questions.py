@@ -92,6 +92,7 @@ def test_answers_are_typed():
     assert Solve().answer(BOX).game == BOX
 
 
+@pytest.mark.slow
 def test_a_book_is_written_from_python(tmp_path, capsys):
     told = []
     answer = WriteBook(out=str(tmp_path / "book")).answer(ShutTheBox(tiles=1), lambda note: told.append(note))

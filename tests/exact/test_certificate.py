@@ -66,6 +66,7 @@ def test_a_certificate_tells_what_the_reference_finds(game, objective):
     assert certificate.optimal_actions_agree
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", NAMED, ids=NAMED.values())
 def test_named_variants(game):
     certificate, other = certify(game), twin(game)

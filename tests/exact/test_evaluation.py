@@ -121,6 +121,7 @@ def in_words_of_the_reference(game, policy):
     return lambda where, roll: answers[where, roll]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     game=st.sampled_from(SMALL),

@@ -12,6 +12,7 @@ from tests.twins import MostThrees
 GAMES = [ShutTheBox(), Threes(), ShutTheBox(tiles=3, score="count")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "name"), [(g, n) for g in GAMES for n in strategies(g)], ids=str)
 @pytest.mark.parametrize("objective", ["score", "shut"])
 def test_means_lie_within_four_standard_errors(game, name, objective):

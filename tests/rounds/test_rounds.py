@@ -166,6 +166,7 @@ def test_small_chances_are_told_apart_as_large_ones_are():
     assert (smaller.policy(Standing(after=2)) == first.policy(Standing(after=2))).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "players", "ties", "shut_wins"), LINE_UPS, ids=str)
 def test_line_ups_and_best_responses_are_those_of_the_reference(game, players, ties, shut_wins):
     plays = [strategy(game, "random"), *(some_strategy(game, seed) for seed in range(1, players))]

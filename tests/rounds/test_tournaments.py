@@ -92,6 +92,7 @@ def reference_rounds(turns, rule, limit, most):
     return ends
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("rule", ENDS)
 @pytest.mark.parametrize("limit", [1, 4, 6])
@@ -153,6 +154,7 @@ def test_one_win_is_won_if_ties_share_it(rule, limit):
     assert (split.wins < all_win.wins).all()
 
 
+@pytest.mark.slow
 def test_rounding_does_not_add_up():
     assert tournament(NINE, ["optimal"] * 100, limit=1000).wins.sum() == pytest.approx(1, abs=5e-13)
 

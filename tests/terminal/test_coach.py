@@ -139,6 +139,7 @@ def test_start_luck_and_cost_make_the_result_of_a_turn(game, objective):
         assert coach.account(steps).total("choices") == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES, ids=str)
 def test_luck_averages_to_nothing_at_every_state(game):
     tables = compile_game(game)
@@ -156,6 +157,7 @@ def test_luck_averages_to_nothing_at_every_state(game):
             assert abs(thrown.counts @ luck) / thrown.counts.sum() < 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ties", "shut_wins"), list(product(TIES, [False, True])))
 @pytest.mark.parametrize("game", [ShutTheBox(tiles=4, dice=1, faces=4), Threes(dice=2, faces=4)], ids=str)
 def test_start_luck_cost_and_the_others_make_the_result_of_a_round(game, ties, shut_wins):

@@ -55,6 +55,7 @@ def test_choices_do_not_change_the_dice_of_the_others(monkeypatch, capsys):
     assert last.split("  ends")[0] == other_last.split("  ends")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", TIES)
 def test_the_result_in_words(monkeypatch, capsys, ties):
     rules, results = Round(Threes(dice=1), 3, ties), set()
