@@ -44,7 +44,8 @@ class Objective:
             ValueError: if the utility is not a finite number for each of them.
         """
         utility = np.asarray(self.utility(final_score))
-        if utility.shape != final_score.shape or not np.isfinite(utility.astype(float)).all():
+        finite = utility.dtype.kind in "biu" or np.isfinite(utility.astype(float)).all()
+        if utility.shape != final_score.shape or not finite:
             raise ValueError(
                 f"the objective {self.name} must give a finite number for each of {final_score.size} scores"
             )
