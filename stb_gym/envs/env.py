@@ -23,7 +23,7 @@ class TurnEnv(gym.Env[Observation, np.int64]):
 
     Args:
         game: the name of a game, or a rules object.
-        objective: what is rewarded at the end: "score", "shut", "at-most:T", an `Objective`, or a function from final
+        objective: what is rewarded at the end: see `stb_gym.solve`; "score", an `Objective`, or a function from final
             scores [S] to utilities [S].
         illegal: an illegal action ends the turn with the worst score and reward there is ("end"), or raises ("raise").
         render_mode: "ansi" for text, "rgb_array" for a picture, or None.

@@ -41,7 +41,7 @@ class Certificate:
 
     Attributes:
         game: the rules.
-        objective: "score", "shut" or "at-most:T".
+        objective: the name of what a turn is played for.
         value: the value of a turn, in the objective's unit.
         states, nodes: how many there are; the Bellman equation holds at every one.
         largest_error: the largest |float - fraction| of a state or node, in the objective's unit.
@@ -76,7 +76,7 @@ def certify(game: Game, objective: Goal = "score", progress: Progress = lambda m
 
     Args:
         game: the rules.
-        objective: "score", "shut" or "at-most:T".
+        objective: what a turn is played for, see `stb_gym.solve`.
         progress: called now and then with a message that says what is done.
 
     Raises:
@@ -148,7 +148,7 @@ def check_bellman(
 
     Args:
         game: the rules.
-        objective: "score", "shut" or "at-most:T".
+        objective: what a turn is played for, see `stb_gym.solve`.
         states: the value of every state before its throw, in the objective's unit.
         nodes: the value of every node before its choice.
         progress: called now and then with a message that says how much is checked.

@@ -54,7 +54,7 @@ def simulate(
         policy: the policy that plays.
         games: how many games, 2 or more.
         seed: of the dice and of the policy's own random choices; the same seed plays the same games.
-        objective: "score", "shut" or "at-most:T".
+        objective: what a turn is played for, see `stb_gym.solve`.
         progress: called after each batch with the number of games played so far.
 
     Raises:
