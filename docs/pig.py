@@ -43,11 +43,6 @@ class Pig(stb_gym.Game):
     dice = 1
     moves = ("hold", "throw again")
 
-    @property
-    def perfect_score(self) -> int:
-        """As many points as a turn can have."""
-        return self.most_points
-
     def start(self) -> tuple[int, int]:
         """No points, and the die in hand."""
         return 0, 1

@@ -19,6 +19,7 @@ is described and drawn is in `stb_gym.games.words`; `stb_gym.register_game` puts
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -117,10 +118,10 @@ class Game(ABC):
         """What points are multiplied by so that more is better: 1 or -1."""
         return 1 if self.more_is_better else -1
 
-    @property
+    @cached_property
     def perfect_score(self) -> int:
-        """The final score that the objective "shut" asks for; a better one counts as well."""
-        return 0
+        """What the objective "shut" asks for, by default 0 or the most points; a better score wins a round at once."""
+        return int(self.final_score(self.states()[0]).max()) if self.more_is_better else 0
 
     @property
     @abstractmethod
