@@ -1,6 +1,6 @@
 """What the book knows of one game alone: its chapter, a module that the game was registered with.
 
-The contract of a chapter is told in `stb_gym.book`. Where a game has no chapter, or the chapter does not say, the book
+The contract of a chapter stands in `stb_gym.book`. Where a game has no chapter, or the chapter does not say, the book
 shows what it shows of any game.
 """
 

@@ -51,7 +51,7 @@ def register_game(
 
     Args:
         rules: the rules, a frozen dataclass that is a `Game`.
-        words: how the game is told to people, if not plainly.
+        words: how the game is described to people, if not plainly.
         rules_of_thumb: how people choose a move, by name; they become strategies.
         variants: rules that have a name.
         environments: the fields of the rules (and perhaps the objective) for every environment, by the name of its id

@@ -1,7 +1,7 @@
 """What a game is, and the games; numpy alone.
 
 - `game`: the words, and what a rules object is; `fields`: its fields, and checks; `keeping`: caches.
-- `words`, `drawing`: how games are told and drawn; `registry`: the games known.
+- `words`, `drawing`: how games are described and drawn; `registry`: the games known.
 - `shut_the_box`, `threes`: everything of each game.
 """
 

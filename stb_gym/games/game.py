@@ -169,7 +169,7 @@ class Game(ABC):
         return np.sort(throws, axis=1)
 
     def most_edges(self) -> int:
-        """How many legal moves there are in all at most, told without making them."""
+        """How many legal moves there are in all at most, known without making them."""
         numbers, states = np.unique(self.states()[1], return_counts=True)
         rolled = (int(count) * len(rolls(self, int(dice)).counts) for dice, count in zip(numbers, states, strict=True))
         return len(self.moves) * sum(rolled)

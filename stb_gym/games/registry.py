@@ -16,7 +16,7 @@ class Entry:
 
     Attributes:
         rules: the rules class.
-        words: how the game is told to people.
+        words: how the game is described to people.
         rules_of_thumb: how people choose a move, by name.
         variants: rules that have a name.
         environments: the fields of the rules, and perhaps the objective, of every environment by the name of its id;

@@ -1,4 +1,4 @@
-"""How a game is told to people: its positions, moves and scores in words, and as text and pictures.
+"""How a game is described to people: its positions, moves and scores in words, and as text and pictures.
 
 `Words` tells any game plainly; a game that has words of its own overrides what it says differently.
 """
@@ -140,7 +140,7 @@ class Words(Generic[G]):
         return f"{name} ({own})" if own else name
 
     def ended(self, points: int) -> str:
-        """What a person is told at the end of a turn."""
+        """What a person reads at the end of a turn."""
         return f"You end with {self.score(points)}."
 
     def no_move(self, held: int, dice: int, faces: Faces) -> str:

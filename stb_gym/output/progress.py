@@ -1,4 +1,4 @@
-"""Progress of long work, told on standard error to whoever waits."""
+"""Progress of long work, said on standard error to whoever waits."""
 
 import math
 import os
@@ -51,7 +51,7 @@ class Progress:
         self._words, self._total, self._unit, self._initial = words, total, unit, initial
         self._done: float | None = None
         self._note = ""
-        self._news = False  # whether something was told that was not said yet
+        self._news = False  # whether there is news that was not said yet
         self._spoke = False
         self._open = 0  # characters of a line that is not ended yet
         self._stream = sys.stderr if stream is None else stream

@@ -1,4 +1,4 @@
-"""Shut the Box in words: how positions are named, how it is played, and what a person at the terminal is told."""
+"""Shut the Box in words: how positions are named, how it is played, and what a person at the terminal reads."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -108,7 +108,7 @@ class BoxWords(Words[ShutTheBox]):
         return "\n".join(how)
 
     def ended(self, points: int) -> str:
-        """What a person is told at the end of a turn."""
+        """What a person reads at the end of a turn."""
         return "You shut the box!" if points == 0 else super().ended(points)
 
     def no_move(self, held: int, dice: int, faces: Faces) -> str:

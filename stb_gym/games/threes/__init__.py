@@ -1,6 +1,6 @@
 """Threes, also called "the dice game": five dice, and the threes count nothing.
 
-- `rules`: the game; `words`: how it is told and drawn; `thumb`: rules of thumb.
+- `rules`: the game; `words`: how it is described and drawn; `thumb`: rules of thumb.
 - `environment`: the page of its Gymnasium environment.
 """
 

@@ -1,4 +1,4 @@
-"""Threes in words: how positions are named, how it is played, and what a person at the terminal is told."""
+"""Threes in words: how positions are named, how it is played, and what a person at the terminal reads."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
