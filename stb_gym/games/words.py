@@ -1,6 +1,6 @@
 """How a game is described to people: its positions, moves and scores in words, and as text and pictures.
 
-`Words` tells any game plainly; a game that has words of its own overrides what it says differently.
+`Words` describes any game plainly; a game with words of its own overrides the methods that are to say it differently.
 """
 
 import re
@@ -42,7 +42,7 @@ class Words(Generic[G]):
     Attributes:
         game: the rules.
         positions: the words by which a position is named, in `locate` and as flags of the commands.
-        prompt: what a person is asked who is to move.
+        prompt: what a person is asked for a move.
     """
 
     game: G
