@@ -12,12 +12,12 @@ from stb_gym.exact.certificate import Certificate, certify, check_bellman, value
 from stb_gym.exact.compiling import compile_game, fits
 from stb_gym.exact.evaluation import Evaluation, Mistake, evaluate_against, expected, expected_visits, score_chances
 from stb_gym.exact.objectives import Goal, Objective, objective_of
-from stb_gym.exact.policies import Agent, Player, Policy, edge_weights, load_policy, node_of, policy_from, save_policy
+from stb_gym.exact.policies import Agent, Player, edge_weights, load_policy, node_of, policy_from, save_policy
 from stb_gym.exact.solution import Solution, evaluate, solve
 from stb_gym.exact.scripted import (
     COMMON, ROUND_STRATEGIES, Standing, approximation, chance_to_beat, strategies, strategy, ways_to_shut,
 )  # fmt: skip
-from stb_gym.exact.tables import Level, TurnTables
+from stb_gym.exact.tables import Level, Policy, TurnTables
 from stb_gym.exact.values import TIE, Values, advantages, optimal_edges, optimise
 
 __all__ = [

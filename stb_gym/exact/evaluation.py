@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact.policies import Policy, edge_weights_and_forfeits
-from stb_gym.exact.tables import Level, TurnTables
+from stb_gym.exact.policies import edge_weights_and_forfeits
+from stb_gym.exact.tables import Level, Policy, TurnTables
 from stb_gym.exact.values import Values
 
 

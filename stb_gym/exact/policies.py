@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact.compiling import compile_game
-from stb_gym.exact.tables import TurnTables
+from stb_gym.exact.tables import Policy, TurnTables
 from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, same_rules
 from stb_gym.output import write_aside
 
-Policy = NDArray[Any]
 Agent = Callable[[NDArray[np.uint8], NDArray[np.bool_]], Any]
 
 

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact.compiling import compile_game
-from stb_gym.exact.policies import Policy
 from stb_gym.exact.solution import solve
-from stb_gym.exact.tables import TurnTables
+from stb_gym.exact.tables import Policy, TurnTables
 from stb_gym.exact.values import optimal_edges, optimise
 from stb_gym.games import Game, Moves, RuleOfThumb, check_choice, entry_of, kept
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from stb_gym.exact.compiling import compile_game
 from stb_gym.exact.evaluation import Evaluation, evaluate_against
 from stb_gym.exact.objectives import Goal, objective_of
-from stb_gym.exact.policies import Policy
+from stb_gym.exact.tables import Policy
 from stb_gym.exact.values import Values, optimise
 from stb_gym.games import Game
 

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from stb_gym.games import Game, IntArray, Rolls, rolls, words_of
 
+Policy = NDArray[Any]  # what `stb_gym.exact.policies` says of it
+
 
 class RowIndex:
     """Finds rows in a table [N, k] uint8 of distinct rows, comparing them as byte strings of equal length."""

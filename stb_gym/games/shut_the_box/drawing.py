@@ -13,7 +13,6 @@ from stb_gym.games.drawing import (
     numeral,
     paint,
 )
-from stb_gym.games.shut_the_box.rules import ShutTheBox
 
 # A material is the colour of its face and the colour of its edge (red, green, blue).
 OPEN_TILE = (236, 201, 145), (250, 226, 182)
@@ -22,20 +21,20 @@ FADED_INK = 146, 112, 84
 TILE_PITCH, TILE_WIDTH, OPEN_HEIGHT, SHUT_HEIGHT = 58, 52, 112, 40  # pixels
 
 
-def board_text(game: ShutTheBox, held: int, shown: tuple[int, ...], points: int) -> str:
+def board_text(tiles: int, held: int, shown: tuple[int, ...], points: int) -> str:
     """A board, the dice and the points in five lines."""
-    tops = "".join("╭───╮" if held >> i & 1 else "     " for i in range(game.tiles))
-    numbers = "".join(f"│{i + 1:^3}│" if held >> i & 1 else "     " for i in range(game.tiles))
-    feet = "".join("╰───╯" if held >> i & 1 else "╶───╴" for i in range(game.tiles))
+    tops = "".join("╭───╮" if held >> i & 1 else "     " for i in range(tiles))
+    numbers = "".join(f"│{i + 1:^3}│" if held >> i & 1 else "     " for i in range(tiles))
+    feet = "".join("╰───╯" if held >> i & 1 else "╶───╴" for i in range(tiles))
     total = f" = {sum(shown)}" if len(shown) > 1 else ""
     score = f"points {points}" if held else "shut the box!"
     return "\n".join([tops, numbers, feet, f"dice   {' + '.join(map(str, shown)) or 'none'}{total}", score])
 
 
-def board_picture(game: ShutTheBox, held: int, shown: tuple[int, ...]) -> Picture:
+def board_picture(tiles: int, dice: int, held: int, shown: tuple[int, ...]) -> Picture:
     """A board and the dice as an image [height, width, 3] uint8."""
-    canvas = empty_box(max(game.tiles * TILE_PITCH, game.dice * DIE_PITCH)).copy()
-    for i, column in enumerate(columns(canvas, game.tiles, TILE_PITCH)):
+    canvas = empty_box(max(tiles * TILE_PITCH, dice * DIE_PITCH)).copy()
+    for i, column in enumerate(columns(canvas, tiles, TILE_PITCH)):
         _draw_tile(canvas, column, i + 1, bool(held >> i & 1))
     for face, column in zip(shown, columns(canvas, len(shown), DIE_PITCH), strict=True):
         draw_die(canvas, column, face, IVORY)

@@ -29,6 +29,11 @@ class Hand:
     forced: bool
 
     @property
+    def when(self) -> str:
+        """When one die may be thrown, in words."""
+        return ONE_DIE[self.one_die]
+
+    @property
     def throws(self) -> tuple[int, ...]:
         """The numbers of dice that are thrown in a turn, all of them first."""
         return (self.dice,) if self.one_die == "never" or self.dice == 1 else (self.dice, 1)

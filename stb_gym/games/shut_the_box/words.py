@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.drawing import Picture
 from stb_gym.games.fields import check_choice, check_integer, check_names, integers
 from stb_gym.games.shut_the_box.drawing import board_picture, board_text
-from stb_gym.games.shut_the_box.hand import ONE_DIE
 from stb_gym.games.shut_the_box.matching import BY_SUM, MATCHES, board_of
 from stb_gym.games.shut_the_box.rules import ShutTheBox
 from stb_gym.games.words import Faces, Where, Words, numbers_typed
@@ -100,7 +98,7 @@ class BoxWords(Words[ShutTheBox]):
         how = [f"Shut {matching[0].lower()}{matching[1:]}; the {score} of those still open at the end is your score."]
         if len(game.throws) > 1:
             must = "must" if game.one_die_forced else "may"
-            how.append(f"After the first throw you {must} throw one die {ONE_DIE[game.one_die]}.")
+            how.append(f"After the first throw you {must} throw one die {game.hand.when}.")
         if game.first_move is not None:
             how.append(f"The first move must shut the {game.first_move}.")
         if game.ending_roll is not None:
@@ -153,8 +151,8 @@ class BoxWords(Words[ShutTheBox]):
 
     def text(self, held: int, dice: int, shown: Faces) -> str:
         """See `Words`."""
-        return board_text(self.game, held, shown, self._points(held))
+        return board_text(self.game.tiles, held, shown, self._points(held))
 
-    def picture(self, held: int, dice: int, shown: Faces) -> Picture:
+    def picture(self, held: int, dice: int, shown: Faces) -> NDArray[np.uint8]:
         """See `Words`."""
-        return board_picture(self.game, held, shown)
+        return board_picture(self.game.tiles, self.game.dice, held, shown)

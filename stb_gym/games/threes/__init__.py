@@ -5,11 +5,10 @@
 """
 
 from stb_gym.games.registry import Entry, enter
-from stb_gym.games.threes.environment import ENVIRONMENTS
 from stb_gym.games.threes.rules import Threes
 from stb_gym.games.threes.thumb import RULES_OF_THUMB
 from stb_gym.games.threes.words import ThreesWords
 
 __all__ = ["Threes"]
 
-enter(Entry(Threes, ThreesWords, RULES_OF_THUMB, environments=ENVIRONMENTS, chapter="stb_gym.book.totals"))
+enter(Entry(Threes, ThreesWords, RULES_OF_THUMB, chapter="stb_gym.book.totals"))

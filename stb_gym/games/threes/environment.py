@@ -46,9 +46,3 @@ Terminated when all dice are kept, or after an illegal action. Never truncated.
 ## Version History
 - v0: first version.
 """
-
-from collections.abc import Mapping
-from typing import Any
-
-# The fields of the rules, and the objective, of every environment by the name of its id.
-ENVIRONMENTS: dict[str, Mapping[str, Any]] = {"Threes-v0": {}}
