@@ -12,6 +12,7 @@ from scipy import stats
 import stb_gym
 from stb_gym import MaskInObservation, Player, ShutTheBox, Threes, compile_game, solve, strategy
 from stb_gym.games.shut_the_box import environment as box_page
+from stb_gym.games.shut_the_box.rules import NO_MOVE
 from stb_gym.games.threes import environment as threes_page
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
