@@ -7,6 +7,7 @@ import pytest
 
 from stb_gym import Round, ShutTheBox, Threes, compile_game, evaluate, solve
 from stb_gym.games import VARIANTS, words_of
+from stb_gym.games.shut_the_box.matching import sets_to_shut
 from stb_gym.games.shut_the_box.variants import OPEN
 from tests import golden, reference
 from tests.twins import moves_at, nodes_of, position, roll_at, throwing_states, twin
@@ -187,3 +188,10 @@ def test_objectives_may_ask_for_scores_of_many_digits():
     game = ShutTheBox(tiles=10, score="digits")
     assert solve(game, "at-most:12345678910").value == 1
     assert 0 < solve(game, "at-most:1234567890").value < 1
+
+
+def test_sets_of_all_rolls_together_are_counted_against_the_limit():
+    tiles = tuple(range(1, 25))
+    with pytest.raises(ValueError, match="more than 65,536 sets of 24 tiles add up to at most 66"):
+        sets_to_shut("sum", [(66,)], tiles)
+    assert len(sets_to_shut("sum", [(40,)], tiles)[0]) < 2**16

@@ -264,3 +264,9 @@ def test_the_moon_is_drawn_as_minus_one(game):
     assert (moon != none).any()
     where = np.argwhere((moon != one).any(axis=2))
     assert where[:, 1].min() < moon.shape[1] // 2  # the minus stands before the 1
+
+
+def test_where_one_die_may_be_thrown_all_are_meant_unless_said_otherwise():
+    words = words_of(ShutTheBox(one_die="any-time"))
+    assert words.locate({"open": [1, 2]}) == (0b11, 2, None)
+    assert words.locate({"open": [1, 2], "dice": 1}) == (0b11, 1, None)
