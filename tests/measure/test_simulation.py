@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stb_gym import Objective, ShutTheBox, Threes, compile_game, evaluate, solve, strategies, strategy
+from stb_gym import Objective, ShutTheBox, Threes, TurnVectorEnv, compile_game, evaluate, solve, strategies, strategy
 from stb_gym.measure import simulate
 from stb_gym.measure.simulation import GAMES_AT_ONCE
 from tests.twins import MostThrees
@@ -79,3 +79,20 @@ def test_more_points_are_better_where_they_are():
     best, worst = (simulate(game, strategy(game, name), 5000, seed=1) for name in ("optimal", "worst"))
     assert best.mean == best.final_scores.mean() > worst.mean == worst.final_scores.mean() > 0
     assert abs(best.z) < 4
+
+
+def test_the_first_turn_of_every_place_counts(monkeypatch):
+    """Places that are done before others begin a turn anew, which is nobody's game."""
+    first = {}
+
+    class Watched(TurnVectorEnv):
+        def step(self, actions):
+            *rest, over, truncated, infos = super().step(actions)
+            for place in over.nonzero()[0].tolist():
+                first.setdefault(place, int(infos["final_score"][place]))
+            return *rest, over, truncated, infos
+
+    monkeypatch.setattr("stb_gym.measure.simulation.TurnVectorEnv", Watched)
+    game = ShutTheBox()
+    played = simulate(game, strategy(game, "random"), 500, seed=3)
+    assert played.final_scores.tolist() == [first[place] for place in range(500)]
