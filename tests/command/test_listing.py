@@ -4,6 +4,7 @@ import pytest
 
 from stb_gym import GAMES, VARIANTS, ShutTheBox, solve, strategies
 from stb_gym.command import main
+from stb_gym.command.listing import _small
 from stb_gym.games import rule_flags
 
 
@@ -49,3 +50,7 @@ def test_a_variant_that_cannot_be_is_said_in_its_row(ask, capsys):
     printed = capsys.readouterr().out
     assert printed.startswith("all with tiles 5\n")
     assert "not so: each of open must be an integer from 1 to 5, not 7" in printed
+
+
+def test_tiny_chances_are_percentages_too():
+    assert [_small(chance) for chance in (0.5, 1e-5, 9.1e-8)] == ["50.000000%", "0.001000%", "9.1e-06%"]

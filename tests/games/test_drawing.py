@@ -5,7 +5,7 @@ import pytest
 
 from stb_gym import ShutTheBox, Threes
 from stb_gym.games import words_of
-from stb_gym.games.drawing import IVORY
+from stb_gym.games.drawing import IVORY, PIPS
 from stb_gym.games.shut_the_box.drawing import OPEN_TILE, SHUT_TILE
 
 NINE = ShutTheBox()
@@ -68,3 +68,9 @@ def test_a_picture_is_the_callers_own():
 def test_threes_shine():
     assert (picture(Threes(), 0, 5, (3, 1, 1, 1, 1)) != picture(Threes(), 0, 5, (1, 1, 1, 1, 1))).any()
     assert pixels(picture(Threes(), 0, 5, (3, 3, 3, 3, 3)), IVORY[0]) == 0
+
+
+@pytest.mark.parametrize("face", PIPS)
+def test_every_face_has_its_pips_and_looks_the_same_turned_around(face):
+    assert len(set(PIPS[face])) == face
+    assert {8 - place for place in PIPS[face]} == set(PIPS[face])
