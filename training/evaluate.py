@@ -9,6 +9,7 @@ import tyro
 
 from agents.policy_array import value_error
 from stb_gym.output import reader_may_leave
+from training.arguments import read_arguments
 from training.compare import compare, comparison_table
 from training.run import Run, measure
 
@@ -25,7 +26,7 @@ class Arguments:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-    options = tyro.cli(Arguments, args=arguments, prog="training.evaluate")
+    options = read_arguments(Arguments, arguments, "training.evaluate")
     try:
         run = Run.open(options.run)
         result = run.result()

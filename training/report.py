@@ -16,6 +16,7 @@ from matplotlib.image import imsave
 from stb_gym import Evaluation, TurnTables, solve, strategies
 from stb_gym.games import rolls, throw_faces, words_of
 from stb_gym.output import Column, Table, reader_may_leave, write_text
+from training.arguments import read_arguments
 from training.compare import compare, comparison_table, mistakes_in_words
 from training.plots import plot_regret, plot_scores
 from training.run import Run
@@ -35,7 +36,7 @@ class Arguments:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-    options = tyro.cli(Arguments, args=arguments, prog="training.report")
+    options = read_arguments(Arguments, arguments, "training.report")
     try:
         with reader_may_leave():
             print(comparison_table(report([Run.open(folder) for folder in options.runs], options.out)))

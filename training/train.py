@@ -21,6 +21,7 @@ from stb_gym import environment_of
 from stb_gym.command import rules_from, rules_parser
 from stb_gym.games import check_choice, check_integer, rule_flags
 from stb_gym.output import Progress
+from training.arguments import read_arguments
 from training.run import Run
 from training.run_writer import RunWriter, alone, begin, clear, resume
 
@@ -62,9 +63,7 @@ class Arguments:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     about = f"{Arguments.__doc__}\n\n{rules_parser().format_help()}"
-    options, flags = tyro.cli(
-        Arguments, args=arguments, prog="training.train", description=about, return_unknown_args=True
-    )
+    options, flags = read_arguments(Arguments, arguments, "training.train", description=about, return_unknown_args=True)
     out = options.out
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are cleared away
     try:

@@ -13,6 +13,6 @@ Python can ask the same without a command line:
 """
 
 from stb_gym.command.flags import rules_from, rules_parser
-from stb_gym.command.program import main
+from stb_gym.command.program import import_games, main
 
-__all__ = ["main", "rules_from", "rules_parser"]
+__all__ = ["import_games", "main", "rules_from", "rules_parser"]

@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")  # a terminal that has no frames for the tiles shows the rest
     try:
         with reader_may_leave(), _ending_cleanly():
-            words = _import_games(sys.argv[1:] if arguments is None else arguments)
+            words = import_games(sys.argv[1:] if arguments is None else arguments)
             _answer(_parser().parse_args(words))
     except (ValueError, OSError) as error:
         print(f"stb-gym: {escaped(str(error))}", file=sys.stderr)
@@ -63,8 +63,12 @@ def _ending_cleanly() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
-def _import_games(words: list[str]) -> list[str]:
-    """Import the modules of `--import MODULE`, which register games; the words that are left."""
+def import_games(words: list[str]) -> list[str]:
+    """Import the modules of `--import MODULE`, which register games; the words that are left.
+
+    Raises:
+        ValueError: if a module cannot be imported, saying why.
+    """
     first = Parser(add_help=False, allow_abbrev=False)
     first.add_argument("--import", dest="modules", action="append", default=[])
     known, left = first.parse_known_args(words)
