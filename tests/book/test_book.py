@@ -363,6 +363,13 @@ def test_take_or_rethrow():
     assert len(totals.take_or_rethrow(Threes(1))) == 0
 
 
+def test_a_die_that_is_worth_too_much_leaves_no_chance():
+    table = totals.take_or_rethrow(Threes())
+    below = np.array(table.columns["below"].values)
+    for face in (1, 2, 4, 5, 6):
+        assert not np.array(table.columns[f"take a {face}"].values)[below <= face].any()
+
+
 def test_what_the_first_player_keeps():
     table = table_of(THREES, "keeps")
     rows = rows_by(table, "roll")
