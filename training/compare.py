@@ -1,11 +1,9 @@
 """Perfect play, the scripted strategies and trained agents side by side, all evaluated exactly."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from stb_gym import Evaluation, strategies, strategy
 from stb_gym.exact import evaluate_against
-from stb_gym.games import words_of
 from stb_gym.output import Column, Table
 
 COLUMNS = {
@@ -41,23 +39,3 @@ def comparison_table(evaluations: Mapping[str, Evaluation]) -> Table:
         form = ".5f" if unit == "points" and key in ("value", "regret") else "z.3%"
         columns[heading] = Column(form, [summary[key] for summary in summaries])
     return Table("", "", columns)
-
-
-def mistakes_in_words(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]:
-    """The dearest mistakes of a policy: the node, its move and the best one in words, and what the mistake costs."""
-    tables, words = evaluation.tables, words_of(evaluation.tables.game)
-
-    def move(action: int | None) -> str:
-        return "an illegal action" if action is None else words.move_in_words(words.move(action))
-
-    return [
-        {
-            "node": tables.describe_node(mistake.node),
-            "plays": move(mistake.plays),
-            "best": move(mistake.best),
-            "loss": mistake.loss,
-            "visits": mistake.visits,
-            "cost": mistake.cost,
-        }
-        for mistake in evaluation.mistakes(limit)
-    ]

@@ -13,9 +13,9 @@ import tyro
 from agents.config import ALGORITHMS, Config
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym import Policy, evaluate, load_policy, save_policy
+from stb_gym.command.evaluating import mistakes_in_words
 from stb_gym.games import check_choice
 from stb_gym.output import write_text
-from training.compare import mistakes_in_words
 from training.ledger import Ledger, Row, policy_digest
 from training.results import agent_in_words, config_of, evaluate_command
 from training.run import Run

@@ -14,10 +14,11 @@ import tyro
 from matplotlib.image import imsave
 
 from stb_gym import Evaluation, TurnTables, solve, strategies
+from stb_gym.command.evaluating import mistakes_in_words
 from stb_gym.games import rolls, throw_faces, words_of
 from stb_gym.output import Column, Table, reader_may_leave, write_text
 from training.arguments import read_arguments
-from training.compare import compare, comparison_table, mistakes_in_words
+from training.compare import compare, comparison_table
 from training.plots import plot_regret, plot_scores
 from training.run import Run
 

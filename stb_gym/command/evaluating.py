@@ -113,15 +113,26 @@ def mistakes_in_json(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]
     ]
 
 
+def mistakes_in_words(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]:
+    """The same with the moves in words."""
+    words = words_of(evaluation.tables.game)
+    return [
+        {
+            **found,
+            "plays": "an illegal action" if found["plays"] is None else words.move_in_words(found["plays"]),
+            "best": words.move_in_words(found["best"]),
+        }
+        for found in mistakes_in_json(evaluation, limit)
+    ]
+
+
 def mistake_table(evaluation: Evaluation, limit: int) -> Table:
     """The dearest mistakes of a policy: visits per turn, the value lost at each, and what that costs a turn."""
-    words, found = words_of(evaluation.tables.game), mistakes_in_json(evaluation, limit)
-    plays = ["an illegal action" if m["plays"] is None else words.move_in_words(m["plays"]) for m in found]
+    found = mistakes_in_words(evaluation, limit)
     return table(
         {
             "dearest mistakes": Column("", [m["node"] for m in found]),
-            "plays": Column("", plays),
-            "best": Column("", [words.move_in_words(m["best"]) for m in found]),
+            **{name: Column("", [m[name] for m in found]) for name in ("plays", "best")},
             **{name: Column(".5f", [m[name] for m in found]) for name in ("visits", "loss", "cost")},
         }
     )

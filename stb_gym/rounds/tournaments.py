@@ -22,7 +22,7 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Policy, evaluate, strategy
+from stb_gym.exact import Policy, Solution, solve, strategy
 from stb_gym.games import Game, IntArray, check_choice, check_integer
 from stb_gym.rounds.standings import TIES
 
@@ -103,14 +103,16 @@ def tournament(
     check_choice("ties", ties, list(TIES))
     keys = [plays if isinstance(plays, str) else np.asarray(plays).tobytes() for plays in strategies]
     kinds = dict(zip(keys, strategies, strict=True))
-    turns = [_turn(game, plays) for plays in kinds.values()]
+    optimum = solve(game)
+    turns = [_turn(optimum, plays) for plays in kinds.values()]
     kind = np.array([list(kinds).index(key) for key in keys])
     wins, rounds = _play(turns, kind, rule, limit, _shares(ties, len(kind)), game.sign)
     return Tournament(rule, limit, ties, wins[kind], rounds)
 
 
-def _turn(game: Game, plays: str | Policy) -> ScoreChances:
-    turn = evaluate(game, strategy(game, plays) if isinstance(plays, str) else plays).score_distribution
+def _turn(optimum: Solution, plays: str | Policy) -> ScoreChances:
+    policy = strategy(optimum.game, plays) if isinstance(plays, str) else plays
+    turn = optimum.evaluate(policy).score_distribution
     if min(turn) < 0:
         raise ValueError(f"totals must not fall in a tournament: final scores must be 0 or more, not {min(turn)}")
     whole = fsum(turn.values())  # 1, but for a rounding that would add up over the rounds
