@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from stb_gym import ShutTheBox, Threes, evaluate, strategies, strategy
-from stb_gym.rounds import ENDS, TIES, tournament, tournaments
+from stb_gym import ShutTheBox, Solution, Threes, evaluate, strategies, strategy
+from stb_gym.rounds import ENDS, TIES, tournament
 from tests.twins import MostThrees
 
 NINE = ShutTheBox()
@@ -21,7 +21,7 @@ LINEUPS = [[LOW, HIGH], [LOW, LOW, FAR], [HIGH, LOW, HIGH], [FAR, FAR], [NEVER, 
 @pytest.fixture
 def any_turns(monkeypatch):
     """Players may be named by the distribution of their final scores."""
-    monkeypatch.setattr(tournaments, "evaluate", lambda _, turn: SimpleNamespace(score_distribution=turn))
+    monkeypatch.setattr(Solution, "evaluate", lambda _, turn: SimpleNamespace(score_distribution=turn))
 
 
 # A second opinion: all joint totals, by the rules
@@ -174,8 +174,8 @@ def test_whom_one_names_first_does_not_matter(rule):
 
 
 def test_equal_strategies_are_evaluated_once(monkeypatch):
-    evaluated = []
-    monkeypatch.setattr(tournaments, "evaluate", lambda *asked: evaluated.append(asked) or evaluate(*asked))
+    evaluated, evaluates = [], Solution.evaluate
+    monkeypatch.setattr(Solution, "evaluate", lambda *asked: evaluated.append(asked) or evaluates(*asked))
     policy = strategy(NINE, "random")
     tournament(NINE, ["optimal", policy, policy.copy(), "worst", "optimal"])
     assert len(evaluated) == 3
