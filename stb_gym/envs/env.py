@@ -49,7 +49,7 @@ class TurnEnv(gym.Env[Observation, np.int64]):
 
     def __init__(
         self,
-        game: Game | str = "shut-the-box",
+        game: Game | str,
         objective: Goal = "score",
         illegal: str = "end",
         render_mode: str | None = None,

@@ -40,7 +40,7 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
 
     def __init__(
         self,
-        game: Game | str = "shut-the-box",
+        game: Game | str,
         num_envs: int = 1,
         objective: Goal = "score",
         illegal: str = "end",
