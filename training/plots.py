@@ -39,7 +39,9 @@ def plot_regret(path: Path, curves: Mapping[str, Sequence[Point]], strategies: M
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.margins(x=0)
     axes.grid(alpha=0.25)
-    axes.set_title(f"greedy; thin lines: while exploring (0 is drawn as {LEAST_REGRET:g})", fontsize=9)
+    least = min(point.regret for points in curves.values() for point in points)
+    zero = f" (0 is drawn as {LEAST_REGRET:g})" if least < LEAST_REGRET else ""
+    axes.set_title(f"greedy; thin lines: while exploring{zero}", fontsize=9)
     _name_below(figure)
     save(path, figure)
 
