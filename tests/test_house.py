@@ -202,7 +202,7 @@ def test_the_wheel_holds_the_library_alone(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0].split("-")[0] for name in names} == {LIBRARY}
     files = [path for path in (ROOT / LIBRARY).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    assert {path.suffix for path in files} >= {".py", ".j2", ".typed"}
+    assert {path.suffix for path in files} >= {".py", ".j2", ".typed", ".npz", ".toml"}
     assert {name for name in names if name.startswith(f"{LIBRARY}/")} == {p.relative_to(ROOT).as_posix() for p in files}
 
 
@@ -229,6 +229,8 @@ while not over:
 print(env.render().shape, info["final_score"])
 [command] = entry_points(group="console_scripts", name="stb-gym")
 command.load()(["simulate", "threes", "--strategy", "random", "--games", "1000", "--json"])
+print(stb_gym.evaluate(game, stb_gym.load_policy("ppo-nine-tiles", game)).regret < 0.001)
+command.load()(["judge", "dqn-threes"])
 try:
     import torch
 except ModuleNotFoundError:
@@ -246,4 +248,6 @@ except ModuleNotFoundError:
     )
     assert done.stderr == ""
     assert done.stdout.startswith("(310, 584, 3) ")
+    assert "}\nTrue\npolicy " in done.stdout
+    assert "\ndqn-threes  threes: dice 5, faces 6 " in done.stdout
     assert done.stdout.endswith("no torch\n")

@@ -1,27 +1,22 @@
 """Keep the best policies of a study, with a card each: `python -m training.keep STUDY_FOLDER`."""
 
-import hashlib
 import shlex
 import sys
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
 
-import jinja2
 import tyro
 
 from agents.config import ALGORITHMS, Config
 from agents.presets import FILE, STANDARD, Presets, read_presets
-from stb_gym import Policy, evaluate, load_policy, save_policy
-from stb_gym.command.evaluating import mistakes_in_words
+from stb_gym import Policy, load_policy, save_policy
 from stb_gym.games import check_choice
-from stb_gym.output import write_text
+from stb_gym.measure import write_card
 from training.ledger import Ledger, Row, policy_digest
-from training.results import agent_in_words, config_of, evaluate_command
+from training.results import agent_in_words, config_of
 from training.run import Run
 from training.train import train_command
-
-MISTAKES = 5
 
 
 @dataclass(frozen=True)
@@ -34,15 +29,20 @@ class Arguments:
     """Algorithms whose policies are kept."""
     presets: Path = FILE
     """File of the presets."""
-    out: Path = Path("docs/policies")
-    """Folder of the policies and cards."""
+    out: Path = Path("stb_gym/measure/policies")
+    """Folder of the policies and cards: those of the leaderboard."""
+    who: str = "The stb_gym authors"
+    """Who made them."""
+    licence: str = "MIT"
+    """Their licence, as an SPDX identifier."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="training.keep")
     try:
-        for path in keep(options.study, options.algorithms, read_presets(options.presets), options.out):
+        presets = read_presets(options.presets)
+        for path in keep(options.study, options.algorithms, presets, options.out, options.who, options.licence):
             print(path, file=sys.stderr)
     except (ValueError, OSError) as error:
         print(f"training.keep: {error}", file=sys.stderr)
@@ -50,8 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def keep(study: Path, algorithms: tuple[str, ...], presets: Presets, out: Path) -> list[Path]:
-    """Write NAME.npz and NAME.md into `out` for the best run of every algorithm and task; returns the policies' paths.
+def keep(study: Path, algorithms: tuple[str, ...], presets: Presets, out: Path, who: str, licence: str) -> list[Path]:
+    """Write NAME.npz and NAME.toml into `out` for the best run of every algorithm and task; returns the policies.
 
     Raises:
         ValueError: if there are no such runs, a run was trained with other settings than its preset has, or a policy is
@@ -68,9 +68,17 @@ def keep(study: Path, algorithms: tuple[str, ...], presets: Presets, out: Path) 
         best = min(candidates, key=lambda row: row.regret)
         path, config = out / f"{algorithm}-{task}.npz", config_of(best, study, presets)
         policy = _policy(study, best, path, config)
-        save_policy(path, config.task.game(), policy)
-        command = train_command(config, STANDARD, presets)
-        write_text(path.with_suffix(".md"), _card(config, policy, best, path, len(candidates), command))
+        save_policy(path, config.task.game(), policy, config.illegal, config.task.objective)
+        write_card(
+            path,
+            who=who,
+            how=agent_in_words(best),
+            command=shlex.join(train_command(config, STANDARD, presets)),
+            settings=", ".join(f"{name} {value}" for name, value in asdict(config.settings).items()),
+            steps=best.steps,
+            seeds=len(candidates),
+            licence=licence,
+        )
         kept.append(path)
     return kept
 
@@ -88,29 +96,6 @@ def _policy(study: Path, row: Row, path: Path, config: Config) -> Policy:
 
 def _name(row: Row) -> tuple[str, str]:
     return row.algorithm, row.task
-
-
-def _card(config: Config, policy: Policy, row: Row, path: Path, seeds: int, command: list[str]) -> str:
-    """What a policy is, how it was trained, how good it is, and where it still goes wrong."""
-    task = config.task
-    game = task.game()
-    evaluation = evaluate(game, policy, task.objective)
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), trim_blocks=True)
-    return environment.get_template("card.md.j2").render(
-        path=path,
-        agent=agent_in_words(row),
-        game=game,
-        objective=task.objective,
-        unit=evaluation.optimum.objective.unit,
-        seeds=seeds,
-        row=row,
-        evaluation=evaluation,
-        evaluate_command=shlex.join([*evaluate_command(task), "--policy", path.as_posix()]),
-        train_command=shlex.join(command),
-        settings=", ".join(f"{name} {value}" for name, value in asdict(config.settings).items()),
-        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
-        mistakes=mistakes_in_words(evaluation, MISTAKES),
-    )
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ import tyro
 from matplotlib.image import imsave
 
 from stb_gym import Evaluation, TurnTables, solve, strategies
-from stb_gym.command.evaluating import mistakes_in_words
 from stb_gym.games import rolls, throw_faces, words_of
+from stb_gym.measure import mistakes_in_words
 from stb_gym.output import Column, Table, reader_may_leave, write_text
 from training.arguments import read_arguments
 from training.compare import compare, comparison_table

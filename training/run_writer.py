@@ -75,7 +75,8 @@ class RunWriter:
             self._save_checkpoint(learner)
             self._last_checkpoint = seconds
         save_weights(self._folder / "weights.safetensors", learner)
-        save_policy(self._folder / "policy.npz", self._config.task.game(), policy, self._config.illegal)
+        task = self._config.task
+        save_policy(self._folder / "policy.npz", task.game(), policy, self._config.illegal, task.objective)
         write_text(self._folder / "curve.csv", to_csv(self.points, Point))
         result = {
             "finished": finished,

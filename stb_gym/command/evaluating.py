@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from stb_gym.command.questions import Parts, Question, Tell, TurnAnswer, facts, flag, objective_flag, silent, table
-from stb_gym.exact import Evaluation, Policy, load_policy, objective_of, solve, strategy
+from stb_gym.exact import Evaluation, Policy, objective_of, solve, strategy
 from stb_gym.games import ILLEGAL, Game, words_of
-from stb_gym.measure import simulate
+from stb_gym.measure import load_policy, mistakes_in_json, mistakes_in_words, simulate
 from stb_gym.output import Column, Table
 
 STRATEGY_WORDS = "a strategy by name: see stb-gym strategies GAME"
-POLICY_WORDS = "a policy saved by stb_gym.save_policy"
+POLICY_WORDS = "a policy saved by stb_gym.save_policy, or the name of a kept one: see stb-gym judge"
 MISTAKES = 10
 
 
@@ -95,35 +95,6 @@ class EvaluateAnswer(PolicyAnswer):
             yield mistake_table(found, MISTAKES)
         scores = found.score_distribution
         yield table({"score": Column("d", list(scores)), "chance": Column(".4%", list(scores.values()))})
-
-
-def mistakes_in_json(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]:
-    """The dearest mistakes of a policy, ready for JSON: the node, what it plays and what is best, and the numbers."""
-    words = words_of(evaluation.tables.game)
-    return [
-        {
-            "node": evaluation.tables.describe_node(mistake.node),
-            "plays": None if mistake.plays is None else words.move(mistake.plays),
-            "best": words.move(mistake.best),
-            "visits": mistake.visits,
-            "loss": mistake.loss,
-            "cost": mistake.cost,
-        }
-        for mistake in evaluation.mistakes(limit)
-    ]
-
-
-def mistakes_in_words(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]:
-    """The same with the moves in words."""
-    words = words_of(evaluation.tables.game)
-    return [
-        {
-            **found,
-            "plays": "an illegal action" if found["plays"] is None else words.move_in_words(found["plays"]),
-            "best": words.move_in_words(found["best"]),
-        }
-        for found in mistakes_in_json(evaluation, limit)
-    ]
 
 
 def mistake_table(evaluation: Evaluation, limit: int) -> Table:

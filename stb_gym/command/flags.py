@@ -37,6 +37,8 @@ def add_flags(parser: argparse.ArgumentParser, question: type[Question]) -> None
         option = f"--{each.name.replace('_', '-')}"
         if known.position:
             _add_positions(parser)
+        elif known.bare:
+            parser.add_argument(each.name, nargs="*", type=known.kind, metavar=known.sample, help=_literal(known.words))
         elif each.default is False:
             parser.add_argument(option, action="store_true", help=_literal(known.words))
         else:

@@ -22,7 +22,10 @@ class Play(RoundQuestion):
     values: str | None = flag(None, VALUES, "FILE")
     coach: bool = flag(False, "say after every choice what it cost")
     against: tuple[str, ...] = flag(
-        (), "play a round against a strategy, or a saved policy; once for every opponent", "STRATEGY", repeated=True
+        (),
+        "play a round against a strategy, or a kept or saved policy; once for every opponent",
+        "STRATEGY",
+        repeated=True,
     )
     seat: int = flag(1, "your place in the round", "N", int)
     seed: int | None = flag(None, "same seed, same dice", "S", int)

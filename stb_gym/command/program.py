@@ -9,12 +9,14 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import Any
 
 from stb_gym.command.advising import Advise
 from stb_gym.command.contests import EvaluateMatch, EvaluateRound, EvaluateTournament
 from stb_gym.command.evaluating import Evaluate, Simulate
 from stb_gym.command.flags import Help, Parser, add_flags, add_rules, question_from, rules_from, rules_of_variant
+from stb_gym.command.judging import Judge
 from stb_gym.command.listing import ListStrategies, ListVariants
 from stb_gym.command.playing import Play
 from stb_gym.command.questions import Question
@@ -24,8 +26,8 @@ from stb_gym.games import GAMES, Game, make_game
 from stb_gym.output import Progress, escaped, reader_may_leave
 
 QUESTIONS: tuple[type[Question], ...] = (
-    Solve, Certify, Evaluate, Advise, Simulate, ListVariants, ListStrategies, EvaluateRound, EvaluateTournament,
-    EvaluateMatch, Play, WriteBook,
+    Solve, Certify, Evaluate, Judge, Advise, Simulate, ListVariants, ListStrategies, EvaluateRound,
+    EvaluateTournament, EvaluateMatch, Play, WriteBook,
 )  # fmt: skip
 
 
@@ -118,18 +120,31 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_command(commands: Any, question: type[Question]) -> None:
     words = (question.__doc__ or "").partition("\n")[0]
-    game = "GAME" if question.needs_game else "[GAME]"
-    usage = f"stb-gym {question.name} {game} [options] [rules]"
+    usage = f"stb-gym {question.name} {_arguments(question)}"
     added = commands.add_parser(question.name, usage=usage, help=words, description=words, formatter_class=Help)
-    added.set_defaults(question=question, variant=None)
-    nargs = None if question.needs_game else "?"
-    added.add_argument(
-        "game", nargs=nargs, default=question.usual_game(), choices=list(GAMES), metavar="GAME", help=" or ".join(GAMES)
-    )
+    added.set_defaults(question=question, game=None, variant=None)
     try:
+        if question.of_a_game:
+            _add_game(added, question)
         add_flags(added, question)
         if not question.interactive:
             added.add_argument("--json", action="store_true", help="print JSON instead of a table")
-        add_rules(added)
+        if question.of_a_game:
+            add_rules(added)
     except argparse.ArgumentError as error:
         raise ValueError(f"a rule of a game needs another flag (see stb_gym.rule): {error}") from error
+
+
+def _arguments(question: type[Question]) -> str:
+    """What follows the name of a command."""
+    bare = [f"[{known.sample} ...]" for each in fields(question) if (known := each.metadata["flag"]).bare]
+    if not question.of_a_game:
+        return " ".join([*bare, "[options]"])
+    return " ".join(["GAME" if question.needs_game else "[GAME]", *bare, "[options] [rules]"])
+
+
+def _add_game(parser: argparse.ArgumentParser, question: type[Question]) -> None:
+    nargs, usual = None if question.needs_game else "?", question.usual_game()
+    parser.add_argument(
+        "game", nargs=nargs, default=usual, choices=list(GAMES), metavar="GAME", help=" or ".join(GAMES)
+    )

@@ -27,11 +27,13 @@ class Question(ABC):
 
     Attributes:
         name: of the command.
+        of_a_game: whether it is about a game at all; the command of one that is not takes no game and no rules.
         needs_game: whether a game must be named.
         interactive: whether a person takes part: then the command prints by itself, and there is no answer to print.
     """
 
     name: ClassVar[str]
+    of_a_game: ClassVar[bool] = True
     needs_game: ClassVar[bool] = True
     interactive: ClassVar[bool] = False
 
@@ -65,6 +67,7 @@ class Flag(NamedTuple):
         kind: makes the value of what is typed.
         repeated: True if the flag may be given several times, once for each value.
         position: True for the field that holds a position, whose flags depend on the game.
+        bare: True for the field whose values are typed without a flag, any number of them.
     """
 
     words: str
@@ -72,6 +75,7 @@ class Flag(NamedTuple):
     kind: Callable[[str], Any] = str
     repeated: bool = False
     position: bool = False
+    bare: bool = False
 
 
 def flag(default: Any, words: str, sample: str | None = None, kind: Callable[[str], Any] = str, **known: bool) -> Any:

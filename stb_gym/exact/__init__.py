@@ -9,10 +9,12 @@
 from stb_gym.exact.board_values import BoardValues, load_board_values, open_board_values
 from stb_gym.exact.boards import solve_boards
 from stb_gym.exact.certificate import Certificate, certify, check_bellman, value_text
-from stb_gym.exact.compiling import compile_game, fits
+from stb_gym.exact.compiling import compile_game, count_nodes, fits
 from stb_gym.exact.evaluation import Evaluation, Mistake, evaluate_against, expected, expected_visits, score_chances
 from stb_gym.exact.objectives import Goal, Objective, objective_of
-from stb_gym.exact.policies import Agent, Player, edge_weights, load_policy, node_of, policy_from, save_policy
+from stb_gym.exact.policies import (
+    Agent, Player, edge_weights, edge_weights_and_forfeits, node_of, policy_from,
+)  # fmt: skip
 from stb_gym.exact.solution import Solution, evaluate, solve
 from stb_gym.exact.scripted import (
     COMMON, ROUND_STRATEGIES, Standing, approximation, chance_to_beat, strategies, strategy, ways_to_shut,
@@ -23,8 +25,8 @@ from stb_gym.exact.values import TIE, Values, advantages, optimal_edges, optimis
 __all__ = [
     "COMMON", "ROUND_STRATEGIES", "TIE", "Agent", "BoardValues", "Certificate", "Evaluation", "Goal", "Level",
     "Mistake", "Objective", "Player", "Policy", "Solution", "Standing", "TurnTables", "Values", "advantages",
-    "approximation", "certify", "chance_to_beat", "check_bellman", "compile_game", "edge_weights", "evaluate",
-    "evaluate_against", "expected", "expected_visits", "fits", "load_board_values", "load_policy", "node_of",
-    "objective_of", "open_board_values", "optimal_edges", "optimise", "policy_from", "save_policy", "score_chances",
-    "solve", "solve_boards", "strategies", "strategy", "value_text", "ways_to_shut",
+    "approximation", "certify", "chance_to_beat", "check_bellman", "compile_game", "count_nodes", "edge_weights",
+    "edge_weights_and_forfeits", "evaluate", "evaluate_against", "expected", "expected_visits", "fits",
+    "load_board_values", "node_of", "objective_of", "open_board_values", "optimal_edges", "optimise", "policy_from",
+    "score_chances", "solve", "solve_boards", "strategies", "strategy", "value_text", "ways_to_shut",
 ]  # fmt: skip

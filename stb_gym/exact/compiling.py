@@ -130,6 +130,19 @@ def fits(game: Game) -> bool:
     return game.most_edges() <= LARGEST_TABLE
 
 
+def count_nodes(game: Game) -> int:
+    """How many nodes a game has, known without making its moves.
+
+    Raises:
+        ValueError: if the arrays would be larger than LARGEST_TABLE.
+    """
+    _check_size(game, "edges", game.most_edges())
+    dice, states = np.unique(game.states()[1], return_counts=True)
+    nodes = sum(many * len(rolls(game, d).counts) for d, many in zip(dice.tolist(), states.tolist(), strict=True))
+    _check_size(game, "nodes", nodes)
+    return nodes
+
+
 def _check_size(game: Game, kind: str, size: int) -> None:
     if size > LARGEST_TABLE:
         raise ValueError(f"{game} has {size:,} {kind}; arrays of at most {LARGEST_TABLE:,} fit")

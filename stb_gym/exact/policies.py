@@ -1,13 +1,10 @@
-"""What a policy is: an array over nodes, and the ways in and out of it.
+"""What a policy is: an array over nodes, how any function becomes one, and how one is played.
 
 Two forms: [N] integers, an action per node, or [N, A] floats, the probability of every action at every node. Entries of
 nodes without a legal action are ignored (`solve` and the strategies put -1 there).
 """
 
-import json
 from collections.abc import Callable
-from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +12,7 @@ from numpy.typing import NDArray
 
 from stb_gym.exact.compiling import compile_game
 from stb_gym.exact.tables import Policy, TurnTables
-from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, same_rules
-from stb_gym.output import write_aside
+from stb_gym.games import ILLEGAL, Game, IntArray, check_choice
 
 Agent = Callable[[NDArray[np.uint8], NDArray[np.bool_]], Any]
 
@@ -174,56 +170,3 @@ def node_of(tables: TurnTables, observation: NDArray[Any]) -> IntArray:
     if (nodes < 0).any():
         raise ValueError(f"{np.atleast_2d(observation)[nodes.argmin()].tolist()} is no observation of {tables.game}")
     return nodes.reshape(observation.shape[:-1])
-
-
-def save_policy(path: str | Path, game: Game, policy: Policy, illegal: str = "raise") -> None:
-    """Write a policy and the rules it is for as an .npz file.
-
-    Args:
-        path: the file, which appears whole or not at all.
-        game: the rules.
-        policy: [N] actions or [N, A] probabilities.
-        illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn.
-
-    Raises:
-        ValueError: if the policy does not fit the game, or takes an illegal action and `illegal` is not "end".
-
-    Example:
-        See `load_policy`.
-    """
-    edge_weights_and_forfeits(compile_game(game), policy, illegal)
-    with write_aside(path) as aside, aside.open("wb") as file:
-        np.savez_compressed(file, policy=policy, game=game.name, rules=json.dumps(asdict(game), default=int))  # type: ignore[call-overload]
-
-
-def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
-    """Read a policy of this game from an .npz file that `save_policy` wrote; nothing in the file is executed.
-
-    Args:
-        path: the file.
-        game: the rules that the policy must be of.
-        illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn.
-
-    Example:
-        >>> import stb_gym, tempfile
-        >>> game = stb_gym.Threes()
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     stb_gym.save_policy(f"{folder}/mine.npz", game, stb_gym.strategy(game, "take-all"))
-        ...     stb_gym.load_policy(f"{folder}/mine.npz", game).shape
-        (2442,)
-
-    Raises:
-        ValueError: if the file is none, is damaged, or holds a policy of another game, or one that takes an illegal
-            action and `illegal` is not "end".
-    """
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as entries:
-            policy, name, rules = entries["policy"], str(entries["game"]), json.loads(str(entries["rules"]))
-    except FileNotFoundError:
-        raise ValueError(f"there is no policy file {path}") from None
-    except Exception:  # a damaged archive fails in a dozen ways
-        raise ValueError(f"{path} is not a policy file of stb_gym, or is damaged") from None
-    if name != game.name or not same_rules(game, rules):
-        raise ValueError(f"{path} is a policy of {name} with {rules}, not of {game}")
-    edge_weights_and_forfeits(compile_game(game), policy, illegal)
-    return policy

@@ -39,12 +39,16 @@ def test_help_says_all_that_is_known_of_the_fields(help_of, question):
     assert " ".join((question.__doc__ or "").split("\n")[0].split()) in " ".join(shown.split())
     for each in fields(question):
         known = each.metadata["flag"]
-        if not known.position:
+        if known.bare:
+            assert f"stb-gym {question.name} [{known.sample} ...] [options]" in shown
+            assert known.words in " ".join(shown.split())
+        elif not known.position:
             said = said_of(each.name.replace("_", "-"), shown)
             assert known.words in said
             assert known.sample is None or said.startswith(known.sample)
             assert (f"(default {each.default})" in said) == (type(each.default) in (int, str))
-    for name, rules in GAMES.items():
+    assert ("GAME" in shown) == ("\nrules:\n" in shown) == question.of_a_game
+    for name, rules in GAMES.items() if question.of_a_game else ():
         for each in fields(rules):
             known = rules_of(rules)[each.name]
             said = said_of(known.flag or each.name.replace("_", "-"), shown)

@@ -9,6 +9,7 @@ from stb_gym.command import contests, evaluating, main, solving
 from stb_gym.command.advising import Advise, AdviseAnswer
 from stb_gym.command.contests import EvaluateMatch, EvaluateRound, EvaluateTournament
 from stb_gym.command.evaluating import Evaluate, Simulate
+from stb_gym.command.judging import Judge, JudgeAnswer
 from stb_gym.command.listing import ListStrategies, ListVariants, StrategiesAnswer, StrategyNames, VariantsAnswer
 from stb_gym.command.program import QUESTIONS
 from stb_gym.command.solving import Certify, Solve
@@ -28,6 +29,14 @@ ASKED = [
         THREES_WORDS,
         "--strategy random --games 100 --seed 1",
         evaluating.SimulateAnswer,
+    ),
+    (Judge(), None, [], "", JudgeAnswer),
+    (
+        Judge(files=("ppo-threes", "dqn-threes"), objective="at-most:4"),
+        None,
+        [],
+        "ppo-threes dqn-threes --objective at-most:4",
+        JudgeAnswer,
     ),
     (ListVariants(), BOX, BOX_WORDS, "", VariantsAnswer),
     (ListStrategies(), None, [], "", StrategyNames),
@@ -80,7 +89,7 @@ def test_python_asks_what_the_command_asks(capsys, question, game, game_words, w
 def test_every_question_is_asked_above_but_for_those_that_write_and_play():
     asked = {type(question) for question, *_ in ASKED}
     assert {question.name for question in set(QUESTIONS) - asked} == {"play", "book"}
-    assert len({question.name for question in QUESTIONS}) == len(QUESTIONS) == 12
+    assert len({question.name for question in QUESTIONS}) == len(QUESTIONS) == 13
 
 
 def test_answers_are_typed():

@@ -1,6 +1,4 @@
-"""Policies: what is refused, how any function becomes one, how one plays, and how one is stored."""
-
-import json
+"""Policies: what is refused, how any function becomes one, and how one plays."""
 
 import numpy as np
 import pytest
@@ -11,9 +9,7 @@ from stb_gym import (
     Threes,
     compile_game,
     evaluate,
-    load_policy,
     policy_from,
-    save_policy,
     solve,
     strategy,
 )
@@ -82,12 +78,6 @@ def test_an_agent_that_answers_something_else_is_refused(answer):
         policy_from(GAME, lambda observations, masks: answer)
 
 
-def test_rules_of_numpy_integers_are_stored_as_any(tmp_path):
-    game = ShutTheBox(tiles=np.int64(6))
-    save_policy(tmp_path / "policy.npz", game, solve(game).policy)
-    assert (load_policy(tmp_path / "policy.npz", GAME) == solve(GAME).policy).all()
-
-
 def test_a_player_plays_its_policy():
     policy = solve(GAME).policy
     player = Player(GAME, policy)
@@ -126,45 +116,6 @@ def test_what_is_no_observation_is_refused():
         player(two_rolls)
     with pytest.raises(ValueError, match="is no observation of ShutTheBox"):
         player(TABLES.observation[5] * 256.0)
-
-
-@pytest.mark.parametrize("policy", [solve(GAME).policy, strategy(GAME, "random")], ids=["actions", "probabilities"])
-def test_policies_are_stored_and_loaded(tmp_path, policy):
-    path = tmp_path / "sub" / "policy.npz"
-    save_policy(path, GAME, policy)
-    assert (load_policy(path, GAME) == policy).all()
-    assert [file.name for file in path.parent.iterdir()] == ["policy.npz"]
-
-
-def test_a_policy_file_of_another_game_is_refused(tmp_path):
-    save_policy(tmp_path / "policy.npz", GAME, solve(GAME).policy)
-    for other in (ShutTheBox(tiles=6, score="count"), Threes()):
-        with pytest.raises(ValueError, match=r"is a policy of shut-the-box with .*'tiles': 6"):
-            load_policy(tmp_path / "policy.npz", other)
-
-
-def test_damaged_and_foreign_policy_files_are_refused(tmp_path):
-    path = tmp_path / "policy.npz"
-    with pytest.raises(ValueError, match="there is no policy file"):
-        load_policy(path, GAME)
-    save_policy(path, GAME, solve(GAME).policy)
-    whole = path.read_bytes()
-    for damaged in (whole[: len(whole) // 2], whole[:100] + b"\0" * 50 + whole[150:], b"", b"hello", b"\x80\x04K\x01."):
-        path.write_bytes(damaged)
-        with pytest.raises(ValueError, match="is not a policy file of stb_gym, or is damaged"):
-            load_policy(path, GAME)
-    np.savez(path, policy=np.array([{}], object), game="shut-the-box", rules=json.dumps({}))
-    with pytest.raises(ValueError, match="is not a policy file of stb_gym, or is damaged"):
-        load_policy(path, GAME)
-    np.savez(path, policy=np.zeros(4, int), game="shut-the-box", rules='{"tiles":6,"dice":2,"faces":6,"score":"sum"}')
-    with pytest.raises(ValueError, match=f"is an array of {TABLES.nodes} integers"):
-        load_policy(path, GAME)
-
-
-def test_nothing_is_left_of_a_file_that_could_not_be_written(tmp_path):
-    with pytest.raises(ValueError, match="illegal action"):
-        save_policy(tmp_path / "policy.npz", GAME, np.full(TABLES.nodes, 0))
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_unknown_strategies_are_refused():

@@ -2,12 +2,9 @@
 
 import contextlib
 import csv
-import hashlib
 import io
-import json
 import os
 import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -25,12 +22,13 @@ from matplotlib.image import imread
 import stb_gym
 from agents.presets import read_presets
 from stb_gym import evaluate, strategy
-from stb_gym.command import main as stb_gym_main
+from stb_gym.measure import read_cards
 from tests import ROOT, SMALL_PRESETS
 from tests.training.faults import Killed, killed
 from training import keep, results, study, study_plots
 from training import train as training
 from training.ledger import Ledger
+from training.results import agent_in_words, config_of
 from training.run import Run
 from training.statistics import interquartile_interval, interquartile_mean, interval
 
@@ -421,31 +419,26 @@ def test_seeds_are_drawn_within_their_strata():
 
 def test_the_best_policies_are_kept_with_a_card_that_tells_the_truth(folder, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert keep.main([str(folder), "--algorithms", "ppo", "afterstates", "--presets", str(FILE), "--out", "kept"]) == 0
+    options = ["--algorithms", "ppo", "afterstates", "--presets", str(FILE), "--out", "kept", "--who", "I and you"]
+    assert keep.main([str(folder), *options]) == 0
     names = {
         f"{algorithm}-{task}" for algorithm in ("ppo", "afterstates") for task in ("five-tiles", "five-tiles-shut")
     }
-    assert {path.name for path in (tmp_path / "kept").iterdir()} == {
-        f"{n}{end}" for n in names for end in (".npz", ".md")
-    }
-    ledger = Ledger(folder)
-    for name in names:
-        rows = [row for row in ledger.rows.values() if f"{row.algorithm}-{row.task}" == name]
+    cards = read_cards(Path("kept"))
+    assert cards.keys() == names
+    for name, card in cards.items():
+        rows = [row for row in Ledger(folder).rows.values() if f"{row.algorithm}-{row.task}" == name]
         best = min(rows, key=lambda row: row.regret)
-        card = (tmp_path / "kept" / f"{name}.md").read_text()
-        [line] = re.findall(r"^policy = .*$", card, re.MULTILINE)
-        found = {"stb_gym": stb_gym}
-        exec(line, found)
-        objective = PRESETS.tasks[best.task].objective
-        assert evaluate(stb_gym.ShutTheBox(tiles=5), found["policy"], objective).regret == best.regret
-        assert f"| regret | {best.regret:.3g} |" in card
-        assert hashlib.sha256((tmp_path / "kept" / f"{name}.npz").read_bytes()).hexdigest() in card
-        [words] = re.findall(r"`stb-gym (.*?)`", card)
-        capsys.readouterr()
-        assert stb_gym_main([*shlex.split(words), "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["regret"] == best.regret
-        assert f"--seed {best.seed}`: {best.steps:,} steps" in card
-        assert ("plays" in card) == (best.regret > 0)
+        judged = stb_gym.judge(f"kept/{name}.npz")
+        assert (judged.game, judged.objective) == (stb_gym.ShutTheBox(tiles=5), PRESETS.tasks[best.task].objective)
+        assert judged.evaluation.regret == best.regret
+        assert (card.who, card.licence) == ("I and you", "MIT")
+        assert card.how == agent_in_words(best)
+        assert card.command.startswith(f"python -m training.train {best.algorithm} --env stb_gym/ShutTheBox-v0 ")
+        assert card.command.endswith(f" --seed {best.seed}")
+        assert (card.steps, card.seeds) == (best.steps, len(rows))
+        settings = dict(each.split(" ", 1) for each in card.settings.split(", "))
+        assert settings["num_envs"] == str(config_of(best, folder, PRESETS).settings.num_envs)
     for options, message in (
         (["--algorithms", "a2c"], "unknown algorithm 'a2c'"),
         (["--algorithms", "qrdqn"], "there are no runs of qrdqn in"),
