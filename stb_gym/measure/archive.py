@@ -43,5 +43,5 @@ def read_array(path: Path, name: str, largest: int) -> NDArray[Any] | None:
             count = int(np.prod(shape, dtype=object))
             if kind.kind not in "iufU" or not 0 <= count * kind.itemsize <= largest:
                 raise ValueError(f"{name} is {count:,} x {kind}, not at most {largest:,} bytes of numbers or text")
-            data = bytearray(file.read(count * kind.itemsize + 1))  # to the end, where the checksum is looked at
+            data = bytearray(file.read(count * kind.itemsize))
             return np.frombuffer(data, kind, count).reshape(shape, order="F" if by_columns else "C")

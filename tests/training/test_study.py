@@ -432,6 +432,7 @@ def test_the_best_policies_are_kept_with_a_card_that_tells_the_truth(folder, tmp
         judged = stb_gym.judge(f"kept/{name}.npz")
         assert (judged.game, judged.objective) == (stb_gym.ShutTheBox(tiles=5), PRESETS.tasks[best.task].objective)
         assert judged.evaluation.regret == best.regret
+        assert stb_gym.judge(folder / best.run / "policy.npz").evaluation.summary() == judged.evaluation.summary()
         assert (card.who, card.licence) == ("I and you", "MIT")
         assert card.how == agent_in_words(best)
         assert card.command.startswith(f"python -m training.train {best.algorithm} --env stb_gym/ShutTheBox-v0 ")
