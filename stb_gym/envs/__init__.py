@@ -1,6 +1,7 @@
 """The Gymnasium environments, one turn of a game each.
 
 - `transitions`: the arrays of a game as dense tables, one row for each node.
+- `base`: what the environments have in common.
 - `env`: one turn; `vector_env`: many turns at once; `wrappers`: the mask in the observation.
 - `registration`: the ids, and games of your own.
 """

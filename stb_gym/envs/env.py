@@ -6,16 +6,16 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.envs.transitions import Transitions, transitions
-from stb_gym.exact import Goal, node_of, objective_of
-from stb_gym.games import ILLEGAL, Game, check_choice, game_of, throw_faces, words_of
+from stb_gym.envs.base import TableEnv
+from stb_gym.envs.transitions import Transitions
+from stb_gym.exact import Goal
+from stb_gym.games import Game, throw_faces, words_of
 
-Observation = NDArray[np.uint8]
-RENDER_MODES = ["ansi", "rgb_array"]
+Observation = NDArray[Any]
 THROWS_AT_ONCE = 1024
 
 
-class TurnEnv(gym.Env[Observation, np.int64]):
+class TurnEnv(TableEnv, gym.Env[Observation, np.int64]):
     """One turn of a game, as `gym.make` makes it.
 
     The rules, spaces, rewards and infos of each game are on its own page, the docstring of
@@ -27,15 +27,21 @@ class TurnEnv(gym.Env[Observation, np.int64]):
             scores [S] to utilities [S].
         illegal: an illegal action ends the turn with the worst score and reward there is ("end"), or raises ("raise").
         render_mode: "ansi" for text, "rgb_array" for a picture, or None.
+        observation_dtype: the type of observations, as NumPy names it: integers or floats that can hold them. Networks
+            that take an observation as it is want "float32".
+        reward_scale: the reward at the end is the utility times this, a finite number above 0. Learners that take
+            rewards as they are learn better with some near 1: 1 / 45 for the points of nine tiles.
         **rules: fields of the rules that differ from the standard ones.
 
     Attributes:
         game: the rules object.
         objective: the `Objective`.
+        illegal: what an illegal action does, "end" or "raise".
         transitions: the tables the environment steps through.
 
     Raises:
         ValueError: if an argument is not allowed, or the game is too large, saying what is allowed.
+        TypeError: if a keyword is neither an argument nor a field of the rules, naming those that are.
 
     Example:
         >>> import gymnasium as gym, stb_gym
@@ -45,23 +51,20 @@ class TurnEnv(gym.Env[Observation, np.int64]):
         ((17,), 3)
     """
 
-    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012
-
     def __init__(
         self,
         game: Game | str,
         objective: Goal = "score",
         illegal: str = "end",
         render_mode: str | None = None,
+        *,
+        observation_dtype: Any = "uint8",
+        reward_scale: float = 1.0,
         **rules: Any,
     ):
-        check_choice("treatment of illegal actions", illegal, ILLEGAL)
-        check_choice("render mode", render_mode, [None, *RENDER_MODES])
-        self.game = game_of(game, rules)
-        self.objective = objective_of(self.game, objective)
-        self.render_mode = render_mode
-        self.transitions = transitions(self.game, self.objective)
-        self.observation_space = gym.spaces.Box(0, self.game.observation_high, dtype=np.uint8)
+        self.observation_space = self._take(
+            game, rules, objective, illegal, render_mode, observation_dtype, reward_scale
+        )
         self.action_space = gym.spaces.Discrete(self.transitions.actions)
         self._raises = illegal == "raise"
         self._node = self.transitions.tables.nodes
@@ -123,10 +126,6 @@ class TurnEnv(gym.Env[Observation, np.int64]):
     def action_masks(self) -> NDArray[np.bool_]:
         """[A] True = legal: the mask of the last info, as sb3-contrib asks for it."""
         return self.transitions.action_mask[self._node].astype(np.bool_)
-
-    def node(self, observation: NDArray[Any]) -> Any:
-        """The node of an observation [O], or the nodes [B] of a batch [B, O], in the arrays of the game."""
-        return node_of(self.transitions.tables, np.asarray(observation))
 
     def render(self) -> Any:
         """The position as text ("ansi") or as a picture [H, W, 3] uint8 ("rgb_array")."""

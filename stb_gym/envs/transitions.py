@@ -1,7 +1,7 @@
 """A game and an objective as dense tables: what the environments step through, one row per node."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -32,10 +32,11 @@ class Transitions:
         node_of_throw: [S + 1, T] the node each throw leads to. Fewer dice than `game.dice` are the last ones thrown.
         next_state: [N + 1, A] where an action leads. Where the turn is over, any action begins a new one.
         over: [N + 1] True where the turn is over.
-        observation: [N + 1, O] what the player sees.
+        observation: [N + 1, O] what the player sees, in the type that was asked for.
         action_mask: [N + 1, A] int8, 1 = legal, all 0 where the turn is over.
-        reward: [N + 1] utility of the final score where the turn is over, else 0.
+        reward: [N + 1] utility of the final score times `reward_scale` where the turn is over, else 0.
         final_score: [N + 1] points where the turn is over, else 0.
+        reward_scale: what rewards are multiplied by.
     """
 
     tables: TurnTables
@@ -45,14 +46,15 @@ class Transitions:
     node_of_throw: NDArray[np.int32]
     next_state: NDArray[np.int32]
     over: NDArray[np.bool_]
-    observation: NDArray[np.uint8]
+    observation: NDArray[Any]
     action_mask: NDArray[np.int8]
     reward: NDArray[np.float64]
     final_score: IntArray
+    reward_scale: float = 1.0
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles of an environment share the tables of their process instead of carrying them."""
-        return transitions, (self.tables.game, self.objective)
+        return transitions, (self.tables.game, self.objective, self.observation.dtype.name, self.reward_scale)
 
     @cached_property
     def single(self) -> tuple[memoryview, memoryview, "_Nodes", int]:
@@ -111,13 +113,32 @@ class _Nodes(dict[int, _Node]):
         return self[node]
 
 
-@kept(mebibytes=1024)
-def transitions(game: Game, objective: Objective) -> Transitions:
+def transitions(
+    game: Game,
+    objective: Objective,
+    observation_dtype: str = "uint8",
+    reward_scale: float = 1.0,
+) -> Transitions:
     """The tables of a game and an objective; made once, and kept for the next call.
+
+    Args:
+        game: the rules.
+        objective: what is rewarded.
+        observation_dtype: the type of observations, by NumPy's name.
+        reward_scale: what rewards are multiplied by.
 
     Raises:
         ValueError: if the tables would be larger than LARGEST_DENSE_TABLE, naming rules that fit.
     """
+    return _transitions(game, objective, observation_dtype, reward_scale)
+
+
+@kept(mebibytes=1024)
+def _transitions(game: Game, objective: Objective, observation_dtype: str, reward_scale: float) -> Transitions:
+    if (observation_dtype, reward_scale) != ("uint8", 1.0):
+        plain = transitions(game, objective)
+        observation, reward = plain.observation.astype(observation_dtype), plain.reward * reward_scale
+        return replace(plain, observation=observation, reward=reward, reward_scale=reward_scale)
     if not _fits(game):
         raise ValueError(
             f"{game} is too large for an environment, whose tables have at most {LARGEST_DENSE_TABLE:,} entries"

@@ -9,15 +9,15 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from stb_gym.envs.env import RENDER_MODES, draw
-from stb_gym.envs.transitions import transitions
-from stb_gym.exact import Goal, node_of, objective_of
-from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, check_integer, game_of
+from stb_gym.envs.base import TableEnv
+from stb_gym.envs.env import draw
+from stb_gym.exact import Goal
+from stb_gym.games import Game, IntArray, check_choice, check_integer
 
-Step = tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+Step = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 
-class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[Any]]):
+class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArray[Any]]):
     """`num_envs` turns of a game at once, as `gym.make_vec` makes them; for the rules and arguments see `TurnEnv`.
 
     Infos hold arrays over the games, with a mask `_key` for each key, as Gymnasium's own vector environments do:
@@ -33,10 +33,9 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
     Attributes:
         game: the rules object.
         objective: the `Objective`.
+        illegal: what an illegal action does, "end" or "raise".
         transitions: the tables the environment steps through.
     """
-
-    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012
 
     def __init__(
         self,
@@ -46,22 +45,20 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
         illegal: str = "end",
         render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        *,
+        observation_dtype: Any = "uint8",
+        reward_scale: float = 1.0,
         **rules: Any,
     ):
         check_integer("num_envs", num_envs, 1, 2**24)
-        check_choice("treatment of illegal actions", illegal, ILLEGAL)
-        check_choice("render mode", render_mode, [None, *RENDER_MODES])
         mode = getattr(autoreset_mode, "value", autoreset_mode)
         check_choice("autoreset mode", mode, [mode.value for mode in AutoresetMode])
         self.autoreset_mode = AutoresetMode(mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        self.game = game_of(game, rules)
-        self.objective = objective_of(self.game, objective)
-        self.illegal = illegal
         self.num_envs = num_envs
-        self.render_mode = render_mode
-        self.transitions = transitions(self.game, self.objective)
-        self.single_observation_space = gym.spaces.Box(0, self.game.observation_high, dtype=np.uint8)
+        self.single_observation_space = self._take(
+            game, rules, objective, illegal, render_mode, observation_dtype, reward_scale
+        )
         self.single_action_space = gym.spaces.Discrete(self.transitions.actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -74,7 +71,7 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.uint8], dict[str, Any]]:
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
         """Begin all turns, or those of `options["reset_mask"]`, with the first throw or where `options` says.
 
         Raises:
@@ -167,10 +164,6 @@ class TurnVectorEnv(gym.vector.VectorEnv[NDArray[np.uint8], IntArray, NDArray[An
                 raise ValueError(f"the snapshot is not of {self.num_envs} turns of {self.game}")
         self._node, self._throw, self._begun = node, throw, snapshot["begun"]
         self.np_random.bit_generator.state = snapshot["random"]
-
-    def node(self, observation: NDArray[Any]) -> Any:
-        """The nodes [B] of observations [B, O] in the arrays of the game."""
-        return node_of(self.transitions.tables, np.asarray(observation))
 
     def render(self) -> tuple[Any, ...] | None:
         """The position of every game, as text or as picture."""

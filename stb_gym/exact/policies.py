@@ -157,6 +157,7 @@ class Player:
         return actions if observation.ndim == 2 else int(actions)
 
 
+@np.errstate(invalid="ignore")  # what is no number from 0 to 255 is looked up as another one, unlike it
 def node_of(tables: TurnTables, observation: NDArray[Any]) -> IntArray:
     """The node of one observation [O], or the nodes [B] of a batch [B, O].
 

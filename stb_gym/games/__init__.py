@@ -13,7 +13,7 @@ from stb_gym.games.game import (
     ILLEGAL, Boards, Edges, Game, IntArray, Move, Moves, RuleOfThumb, Rolls, legal_moves, ranked, rolls, throw_faces,
 )  # fmt: skip
 from stb_gym.games.keeping import kept
-from stb_gym.games.registry import GAMES, Entry, check_entry, enter, entry_of, game_of, words_of
+from stb_gym.games.registry import GAMES, Entry, check_entry, enter, entry_of, game_of, rules_class_of, words_of
 from stb_gym.games.shut_the_box import VARIANTS, ShutTheBox
 from stb_gym.games.threes import Threes
 from stb_gym.games.words import Faces, Where, Words, numbers_typed, positions_of, rolls_in_words, states_in_words
@@ -23,5 +23,5 @@ __all__ = [
     "Rule", "RuleOfThumb", "ShutTheBox", "Threes", "Variant", "Where", "Words", "check_choice", "check_entry",
     "check_flag", "check_integer", "check_names", "enter", "entry_of", "game_of", "integers", "kept", "legal_moves",
     "make_game", "numbers_typed", "own_rules", "positions_of", "ranked", "rolls", "rolls_in_words", "rule",
-    "rule_flags", "rules_of", "same_rules", "states_in_words", "throw_faces", "title", "words_of",
+    "rule_flags", "rules_class_of", "rules_of", "same_rules", "states_in_words", "throw_faces", "title", "words_of",
 ]  # fmt: skip

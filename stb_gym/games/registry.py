@@ -84,17 +84,29 @@ def words_of(game: Game) -> Words[Any]:
     return entry_of(game).words(game)
 
 
+def rules_class_of(game: Game | str) -> type[Game]:
+    """The rules class of a game, given its name or a rules object.
+
+    Raises:
+        ValueError: if there is no such game.
+    """
+    if isinstance(game, str):
+        check_choice("game", game, list(GAMES))
+        return GAMES[game]
+    if not isinstance(game, Game):
+        raise ValueError(f"a game is a rules object or one of the names {', '.join(GAMES)}, not {game!r}")
+    return type(game)
+
+
 def game_of(game: Game | str, rules: Mapping[str, Any] | None = None) -> Game:
     """A game from its name and the fields of its rules, or as it is.
 
     Raises:
         ValueError: if there is no such game, a field is unknown, or its value is not allowed.
     """
+    rules_class = rules_class_of(game)
     if isinstance(game, str):
-        check_choice("game", game, list(GAMES))
-        return make_game(GAMES[game], rules or {})
-    if not isinstance(game, Game):
-        raise ValueError(f"a game is a rules object or one of the names {', '.join(GAMES)}, not {game!r}")
+        return make_game(rules_class, rules or {})
     if rules:
         raise ValueError(f"{game} has its rules already: {', '.join(rules)} cannot be given beside it")
     return game

@@ -10,7 +10,17 @@ from gymnasium.utils.env_checker import check_env
 from scipy import stats
 
 import stb_gym
-from stb_gym import MaskInObservation, Player, ShutTheBox, Threes, compile_game, solve, strategy
+from stb_gym import (
+    MaskInObservation,
+    Player,
+    ShutTheBox,
+    Threes,
+    TurnEnv,
+    TurnVectorEnv,
+    compile_game,
+    solve,
+    strategy,
+)
 from stb_gym.games.shut_the_box import environment as box_page
 from stb_gym.games.shut_the_box.rules import NO_MOVE
 from stb_gym.games.threes import environment as threes_page
@@ -247,16 +257,42 @@ def test_positions_that_are_none_are_refused(name, options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tile": 9}, "unknown rule 'tile': allowed are tiles, dice, faces, score"),
         ({"tiles": 30}, "tiles must be an integer from 1 to 24"),
         ({"objective": "win"}, "unknown objective 'win'"),
         ({"illegal": "ignore"}, "unknown treatment of illegal actions 'ignore': allowed are end, raise"),
+        (
+            {"observation_dtype": "bool"},
+            r'^observation_dtype must be .* holds 0 to 1, such as "uint8" .*, not \'bool\'$',
+        ),
+        ({"observation_dtype": None}, "observation_dtype must be .* not None$"),
+        ({"observation_dtype": "flaot"}, "observation_dtype must be .* not 'flaot'$"),
+        ({"observation_dtype": "complex64"}, "observation_dtype must be .* not 'complex64'$"),
+        ({"reward_scale": 0}, "^reward_scale must be a finite number above 0, not 0$"),
+        ({"reward_scale": -1.5}, "^reward_scale must be a finite number above 0, not -1.5$"),
+        ({"reward_scale": np.inf}, "not inf$"),
+        ({"reward_scale": np.nan}, "not nan$"),
+        ({"reward_scale": True}, "not True$"),
+        ({"reward_scale": "1"}, "not '1'$"),
     ],
 )
 def test_arguments_that_are_none_are_refused(options, message):
     for make in (gym.make, gym.make_vec):
         with pytest.raises(ValueError, match=message):
             make(BOX, **options)
+
+
+@pytest.mark.parametrize("game", ["shut-the-box", ShutTheBox(tiles=5)])
+def test_a_keyword_that_is_no_argument_is_refused_as_python_refuses_it(game):
+    for made, own in ((TurnEnv, "objective, illegal"), (TurnVectorEnv, "num_envs, objective, illegal")):
+        with pytest.raises(TypeError) as caught:
+            made(game, frameskip=1)
+        assert str(caught.value).startswith(
+            f"{made.__name__}() got an unexpected keyword argument 'frameskip': allowed are the rules tiles, dice, "
+            "faces, score, open, one_die, one_die_forced, match, first_move, ending_roll and the arguments " + own
+        )
+    for make in (gym.make, gym.make_vec):
+        with pytest.raises(TypeError, match="got an unexpected keyword argument 'tile'"):
+            make(BOX, tile=5)
 
 
 def test_a_turn_that_has_not_begun_cannot_be_played():

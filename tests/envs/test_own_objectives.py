@@ -205,7 +205,6 @@ def test_more_points_are_better_rewarded_where_they_are_better():
         (Threes(), {"dice": 3}, r"Threes\(\) has its rules already: dice cannot be given beside it"),
         (Threes, {}, "a game is a rules object or one of the names"),
         (7, {}, "a game is a rules object or one of the names"),
-        ("threes", {"tiles": 3}, "unknown rule 'tiles': allowed are dice, faces, free_face, moon"),
         ("threes", {"objective": "at-least:3"}, "unknown objective 'at-least:3'"),
     ],
 )

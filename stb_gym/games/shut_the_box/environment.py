@@ -27,7 +27,8 @@ there; without "roll" the dice are thrown until there is a legal move, without "
 dice were thrown, where it may be one.
 
 ## Rewards
-Nothing until the end; then the utility of the final score, which is the sum of the open tiles (or see `score`):
+Nothing until the end; then the utility of the final score, which is the sum of the open tiles (or see `score`),
+times `reward_scale`:
 - objective "score": minus the points;
 - objective "shut": 1 for a score of 0, else 0;
 - objective "at-most:T": 1 for a score of at most T, else 0.
@@ -41,7 +42,7 @@ Terminated when the roll leaves no move, when all tiles are shut, or after an il
 - `illegal_action`: at the end, whether an illegal action ended the turn.
 
 ## Arguments
-Those of `ShutTheBox`, and three of the environment:
+Those of `ShutTheBox`, and, from `objective` on, those of the environment:
 - `tiles=9`, `dice=2`, `faces=6`: the sizes. The environment has tables of boards x throws and of nodes x actions,
   at most 2**27 entries each: 17 tiles with two dice fit, or 15 with three; see `solve_boards` for larger boxes.
 - `score="sum"` of the open tiles, `"count"` of them, or their `"digits"` read as one number.
@@ -54,6 +55,9 @@ Those of `ShutTheBox`, and three of the environment:
 - `illegal="end"`: an illegal action ends the turn with the worst score and reward there is; `"raise"`: it raises a
   ValueError. An action outside the action space always raises.
 - `render_mode`: `"ansi"` for text, `"rgb_array"` for a picture.
+- `observation_dtype="uint8"`, or another type of integers or floats that can hold the observation: `"float32"` for
+  networks that take it as it is.
+- `reward_scale=1.0`: what the reward at the end is multiplied by.
 
 ## References
 B. Hopfer, "Shut the box in Flachau", benjaminhopfer.com, 2014 (rules, and the first moves of perfect play).

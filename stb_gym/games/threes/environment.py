@@ -19,7 +19,8 @@ No points, and the first throw of all dice. `reset(options={"points": 4, "roll":
 points and dice; `{"points": 4, "dice": 3}` with those points and a throw of so many dice.
 
 ## Rewards
-Nothing until the end; then the utility of the final score, which is the total of the dice kept:
+Nothing until the end; then the utility of the final score, which is the total of the dice kept, times
+`reward_scale`:
 - objective "score": minus the points;
 - objective "shut": 1 for a score of 0 (nothing but threes) or less, else 0;
 - objective "at-most:T": 1 for a score of at most T, else 0.
@@ -39,6 +40,9 @@ Terminated when all dice are kept, or after an illegal action. Never truncated.
 - `illegal="end"`: an illegal action ends the turn with the worst score and reward there is; `"raise"`: it raises a
   ValueError. An action outside the action space always raises.
 - `render_mode`: `"ansi"` for text, `"rgb_array"` for a picture.
+- `observation_dtype="uint8"`, or another type of integers or floats that can hold the observation: `"float32"` for
+  networks that take it as it is.
+- `reward_scale=1.0`: what the reward at the end is multiplied by.
 
 ## References
 "Threes Away", rpasmd.org (rules, with antes and ties).
