@@ -1,8 +1,9 @@
 """The Gymnasium environments, one turn of a game each.
 
 - `transitions`: the arrays of a game as dense tables, one row for each node.
-- `base`: what the environments have in common.
-- `env`: one turn; `vector_env`: many turns at once; `wrappers`: the mask in the observation.
+- `base`: what the environments have in common; `rendering`: how they look.
+- `env`: one turn; `vector_env`: many turns at once; `asked`, `infos`: what these are asked for, and tell of endings.
+- `wrappers`: the mask in the observation.
 - `registration`: the ids, and games of your own.
 """
 

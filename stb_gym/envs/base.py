@@ -3,16 +3,17 @@
 import inspect
 import math
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from stb_gym.envs.transitions import Transitions, transitions
 from stb_gym.exact import Goal, Objective, node_of, objective_of
-from stb_gym.games import ILLEGAL, Game, check_choice, game_of, rules_class_of
+from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, game_of, rules_class_of
 
 RENDER_MODES = ["ansi", "rgb_array"]
 
@@ -33,6 +34,8 @@ class TableEnv:
     illegal: str
     render_mode: str | None
     transitions: Transitions
+    max_episode_steps: int | None = None
+    _spec: EnvSpec | None = None
 
     def _take(
         self,
@@ -66,6 +69,30 @@ class TableEnv:
                     f"{', '.join(known)} and the arguments {', '.join(own)}"
                 )
         return game_of(game, rules)
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """What the environment was made of, as Gymnasium says it."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        # Turns are bounded without a limit. What is made of this spec gets one nevertheless, which truncates a turn at
+        # its last step: one step more than the longest turn has lets it end as it does here, terminated alone.
+        if spec is not None and spec.max_episode_steps is None:
+            spec = replace(spec, max_episode_steps=self.max_episode_steps or self.transitions.longest + 1)
+        self._spec = spec
+
+    def _read(self, snapshot: Mapping[str, Any], shape: tuple[int, ...], **counts: int) -> list[IntArray]:
+        """Numbers of a snapshot by name, each of this shape and less than its count; of others a ValueError."""
+        read = [np.array(snapshot.get(name, -1)) for name in counts]
+        for numbers, count in zip(read, counts.values(), strict=True):
+            fits = numbers.shape == shape and numbers.dtype.kind in "iu"
+            if not fits or not ((numbers >= 0) & (numbers < count)).all():
+                raise ValueError(
+                    f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self.game}"
+                )
+        return read
 
     def node(self, observation: NDArray[Any]) -> Any:
         """The node of an observation [O], or the nodes [B] of a batch [B, O], in the arrays of the game."""

@@ -1,5 +1,7 @@
 """One turn as a Gymnasium environment."""
 
+from collections.abc import Mapping
+from operator import index
 from typing import Any
 
 import gymnasium as gym
@@ -7,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs.base import TableEnv
-from stb_gym.envs.transitions import Transitions
+from stb_gym.envs.rendering import draw
 from stb_gym.exact import Goal
-from stb_gym.games import Game, throw_faces, words_of
+from stb_gym.games import Game
 
 Observation = NDArray[Any]
-THROWS_AT_ONCE = 1024
 
 
 class TurnEnv(TableEnv, gym.Env[Observation, np.int64]):
@@ -66,11 +67,7 @@ class TurnEnv(TableEnv, gym.Env[Observation, np.int64]):
             game, rules, objective, illegal, render_mode, observation_dtype, reward_scale
         )
         self.action_space = gym.spaces.Discrete(self.transitions.actions)
-        self._raises = illegal == "raise"
-        self._node = self.transitions.tables.nodes
-        self._over = True
-        self._throw = 0
-        self._throws: list[int] = []
+        self._node, self._throw, self._begun = self.transitions.tables.nodes, 0, False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -82,17 +79,17 @@ class TurnEnv(TableEnv, gym.Env[Observation, np.int64]):
         """
         if seed is not None:
             super().reset(seed=seed)
-            self._throws = []
         tables = self.transitions
+        state, first_throws = tables.first
         if options:
-            state, throws = tables.beginnings(options)
-            throw = int(self.np_random.choice(throws))
-        else:
-            state, throw = tables.tables.start, (self._throws or self._throw_ahead()).pop()
-        _, node_of_throw, nodes, _ = tables.single
-        self._throw, self._over = throw, False
-        self._node = node = node_of_throw[state * tables.throws + throw]
-        observation, action_mask, _ = nodes[node]
+            state, fitting = tables.beginnings(options)
+            first_throws = fitting.tolist()
+        number = (self._np_random or self.np_random).bit_generator.random_raw()
+        self._throw = throw = first_throws[number % len(first_throws)]
+        throws, node_of_throw, nodes = tables.single
+        self._node = node = node_of_throw[state * throws + throw]
+        self._begun = True
+        observation, action_mask, _, _ = nodes[node]
         return observation(), {"action_mask": action_mask()}
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -101,25 +98,31 @@ class TurnEnv(TableEnv, gym.Env[Observation, np.int64]):
         Raises:
             ValueError: if the action is outside the action space, or is illegal and `illegal` is "raise".
             TypeError: if the action is no integer.
-            RuntimeError: if the turn is over.
+            RuntimeError: before the first reset, or if the turn is over.
         """
-        if self._over:
-            raise RuntimeError("the turn is over: call reset()")
-        first_throw, node_of_throw, nodes, actions = self.transitions.single
-        # Any integer type will do; what is none fails here or as an index, with a TypeError.
-        if not 0 <= action < actions:
-            raise ValueError(f"action must be from 0 to {actions - 1}, not {action}")
-        throw = (self._throws or self._throw_ahead()).pop()
-        node = node_of_throw[first_throw[self._node, action] + throw]
-        observation, action_mask, end = nodes[node]
+        throws, node_of_throw, nodes = self.transitions.single
+        _, _, end, places = nodes[self._node]
+        if end is not None:
+            raise RuntimeError(f"{'the turn is over' if self._begun else 'no turn has begun'}: call reset()")
+        try:  # any type of integer will do
+            if action < 0:
+                raise IndexError
+            place = places[action]
+        except (IndexError, TypeError, ValueError):
+            raise self._refused(action) from None
+        if place is None:
+            if self.illegal == "raise":
+                raise ValueError(f"action {action} is illegal at {self.transitions.tables.describe_node(self._node)}")
+            node, throw = self.transitions.tables.nodes, 0
+        else:
+            # Of 64 random bits: no throw is drawn more often than another but for one in 2**64 / T draws.
+            throw = self._np_random.bit_generator.random_raw() % throws  # type: ignore[union-attr]
+            node = node_of_throw[place + throw]
+        self._node, self._throw = node, throw
+        observation, action_mask, end, _ = nodes[node]
         if end is None:
-            self._node, self._throw = node, throw
             return observation(), 0.0, False, False, {"action_mask": action_mask()}
         reward, final_score, illegal = end
-        if illegal and self._raises:
-            self._throws.append(throw)
-            raise ValueError(f"action {action} is illegal at {self.transitions.tables.describe_node(self._node)}")
-        self._node, self._throw, self._over = node, throw, True
         info = {"action_mask": action_mask(), "final_score": final_score, "illegal_action": illegal}
         return observation(), reward, True, False, info
 
@@ -127,24 +130,30 @@ class TurnEnv(TableEnv, gym.Env[Observation, np.int64]):
         """[A] True = legal: the mask of the last info, as sb3-contrib asks for it."""
         return self.transitions.action_mask[self._node].astype(np.bool_)
 
+    def snapshot(self) -> dict[str, Any]:
+        """The turn as it stands and the dice to come, as what JSON can hold; see `restore`."""
+        random = self.np_random.bit_generator.state
+        return {"node": self._node, "throw": self._throw, "begun": self._begun, "random": random}
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Go on from a snapshot of an environment made alike: the same actions then lead to the same.
+
+        Raises:
+            ValueError: if the snapshot is not of one turn, or of other rules.
+        """
+        tables = self.transitions
+        node, throw = self._read(snapshot, (), node=tables.tables.nodes + 1, throw=tables.throws)
+        self._node, self._throw, self._begun = int(node), int(throw), snapshot["begun"]
+        self.np_random.bit_generator.state = snapshot["random"]
+
     def render(self) -> Any:
         """The position as text ("ansi") or as a picture [H, W, 3] uint8 ("rgb_array")."""
-        return draw(self.transitions, self._node, self._throw, self.render_mode)
+        return draw(self.transitions.tables, self._node, self._throw, self.render_mode)
 
-    def _throw_ahead(self) -> list[int]:
-        """Draw many throws at once, since one by one is slow."""
-        self._throws = self.np_random.integers(self.transitions.throws, size=THROWS_AT_ONCE).tolist()
-        return self._throws
-
-
-def draw(transitions: Transitions, node: int, throw: int, render_mode: str | None) -> Any:
-    """A node, reached by a throw, in a render mode; None without one. A forfeit is drawn as the start, without dice."""
-    tables = transitions.tables
-    if render_mode is None:
-        return None
-    forfeit = node == tables.nodes
-    state = tables.start if forfeit else tables.node_state[node]
-    held, dice = int(tables.held[state]), int(tables.dice[state])
-    shown = () if forfeit else throw_faces(throw, dice, tables.game.faces)
-    words = words_of(tables.game)
-    return (words.text if render_mode == "ansi" else words.picture)(held, dice, shown)
+    def _refused(self, action: Any) -> Exception:
+        """What is wrong with an action that is none."""
+        try:
+            index(action)
+        except TypeError:
+            return TypeError(f"action must be an integer from 0 to {self.transitions.actions - 1}, not {action!r}")
+        return ValueError(f"action must be from 0 to {self.transitions.actions - 1}, not {action}")

@@ -13,9 +13,10 @@ from stb_gym.games import Game, IntArray, kept, rolls, words_of
 
 LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_state` alone
 
-# The functions that copy a node's observation and its action mask; and, where the turn is over, its reward, its final
-# score and whether it is the forfeit, else None.
-_Node = tuple[Callable[[], Any], Callable[[], Any], tuple[float, int, bool] | None]
+# The functions that copy a node's observation and its action mask; where the turn is over, its reward, its final score
+# and whether it is the forfeit, else None; and for every action where in `node_of_throw` the throws after it begin,
+# None where it is illegal.
+_Node = tuple[Callable[[], Any], Callable[[], Any], tuple[float, int, bool] | None, list[int | None]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +58,30 @@ class Transitions:
         return transitions, (self.tables.game, self.objective, self.observation.dtype.name, self.reward_scale)
 
     @cached_property
-    def single(self) -> tuple[memoryview, memoryview, "_Nodes", int]:
+    def single(self) -> tuple[int, memoryview, "_Nodes"]:
         """The tables for a single game, which reads one entry at a time: several times faster than from arrays.
 
         Returns:
-            `next_state` [N + 1, A], each state times T, so that a throw can be added to index the next table;
-            `node_of_throw` [(S + 1) * T]; what is known of each node; and A.
+            T; `node_of_throw` [(S + 1) * T]; and what is known of each node.
         """
-        return (self.next_state * self.throws).data, self.node_of_throw.ravel().data, _Nodes(self), self.actions
+        return self.throws, self.node_of_throw.ravel().data, _Nodes(self)
+
+    @cached_property
+    def first(self) -> tuple[int, list[int]]:
+        """The state a turn begins with, and the throws that begin it."""
+        state, throws = self.beginnings({})
+        return state, throws.tolist()
+
+    @cached_property
+    def longest(self) -> int:
+        """The most moves there are in a turn, wherever it begins."""
+        tables = self.tables
+        moves = np.zeros(tables.states, np.int64)
+        for level in tables.levels:
+            if level.live.size:
+                most = level.reduce(np.maximum, moves[tables.edge_next[level.edges]])
+                np.maximum.at(moves, tables.node_state[level.nodes][level.live], most + 1)
+        return int(moves.max())
 
     @cached_property
     def choices(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -106,10 +123,13 @@ class _Nodes(dict[int, _Node]):
         self._transitions = transitions
 
     def __missing__(self, node: int) -> _Node:
-        tables, end = self._transitions, None
+        tables, end, places = self._transitions, None, []
         if tables.over[node]:
             end = float(tables.reward[node]), int(tables.final_score[node]), node == tables.tables.nodes
-        self[node] = tables.observation[node].copy, tables.action_mask[node].copy, end
+        else:
+            forfeit, after = tables.tables.states, tables.next_state[node].tolist()
+            places = [None if state == forfeit else state * tables.throws for state in after]
+        self[node] = tables.observation[node].copy, tables.action_mask[node].copy, end, places
         return self[node]
 
 

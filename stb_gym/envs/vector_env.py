@@ -1,6 +1,6 @@
 """Many turns at once as a Gymnasium vector environment: every step is a few gathers from the tables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -9,8 +9,10 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from stb_gym.envs.asked import checked_actions, chosen_games, for_all, of_each, seeded
 from stb_gym.envs.base import TableEnv
-from stb_gym.envs.env import draw
+from stb_gym.envs.infos import endings, final_infos
+from stb_gym.envs.rendering import draw
 from stb_gym.exact import Goal
 from stb_gym.games import Game, IntArray, check_choice, check_integer
 
@@ -21,14 +23,17 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
     """`num_envs` turns of a game at once, as `gym.make_vec` makes them; for the rules and arguments see `TurnEnv`.
 
     Infos hold arrays over the games, with a mask `_key` for each key, as Gymnasium's own vector environments do:
-    `action_mask` [B, A] int8, `final_score` [B] and `illegal_action` [B] (of the games that are over). All three
+    `action_mask` [B, A] int8, and in steps that end a game `final_score` [B] and `illegal_action` [B]. All three
     autoreset modes of Gymnasium are offered:
 
     - NEXT_STEP: the step after the end begins a new turn, whatever the action;
     - SAME_STEP: the step that ends a turn begins a new one; its end, with the score, is in `final_obs`, `final_info`.
       `final_obs` [B, O] is what every move led to: of a game that goes on, the observation that the step returns.
-      The `action_mask` of `final_info`, all 0, is read-only;
-    - DISABLED: finished games are begun anew by `reset(options={"reset_mask": mask})`; until then a step raises.
+      Where no turn was truncated, the `action_mask` of `final_info`, all 0, is read-only;
+    - DISABLED: finished games are begun anew by `reset(options={"reset_mask": mask})`; until then a step raises. That
+      reset tells the masks of the games that go on, too.
+
+    `max_episode_steps` truncates turns as `gymnasium.wrappers.TimeLimit` does.
 
     Attributes:
         game: the rules object.
@@ -48,14 +53,17 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
         *,
         observation_dtype: Any = "uint8",
         reward_scale: float = 1.0,
+        max_episode_steps: int | None = None,
         **rules: Any,
     ):
         check_integer("num_envs", num_envs, 1, 2**24)
+        if max_episode_steps is not None:
+            check_integer("max_episode_steps", max_episode_steps, 1, 2**31)
         mode = getattr(autoreset_mode, "value", autoreset_mode)
         check_choice("autoreset mode", mode, [mode.value for mode in AutoresetMode])
         self.autoreset_mode = AutoresetMode(mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        self.num_envs = num_envs
+        self.num_envs, self.max_episode_steps = num_envs, max_episode_steps
         self.single_observation_space = self._take(
             game, rules, objective, illegal, render_mode, observation_dtype, reward_scale
         )
@@ -63,34 +71,43 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._first_throws = self.transitions.beginnings({})
-        self._throw = np.zeros(num_envs, np.int64)
+        self._throw: IntArray = np.zeros(num_envs, np.int64)
         self._place = np.empty(num_envs, np.intp)  # scratch: where in a table to look
         self._node: IntArray = np.full(num_envs, self.transitions.tables.nodes)
         self._begun = False
         self._choices: np.random.Generator | None = None
+        # [B] the steps before each game is truncated, 0 where it is over too; None if turns end sooner in any case.
+        self._left: IntArray | None = None
+        self._limit = max_episode_steps or 0
+        if 0 < self._limit <= self.transitions.longest:
+            self._left = np.zeros(num_envs, np.int64)
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[Any], dict[str, Any]]:
         """Begin all turns, or those of `options["reset_mask"]`, with the first throw or where `options` says.
 
+        One generator throws the dice of all games: the seed is one integer, or a list of one for each game, which
+        seeds the generator as a whole.
+
         Raises:
-            ValueError: if `options` names no position of the game, or one without a legal move, or the mask is none.
+            ValueError: if `options` names no position of the game, or one without a legal move, if the mask is none or
+                chooses no game, or the seeds are not as many as the games.
         """
-        super().reset(seed=seed)
+        where = dict(options or {})
+        chosen = chosen_games(where.pop("reset_mask", np.ones(self.num_envs, np.bool_)), self.num_envs)
+        beginning = self.transitions.beginnings(where) if where else self._first_throws
+        if seed is None or isinstance(seed, int):
+            super().reset(seed=seed)
+        else:
+            self.np_random = seeded(seed, self.num_envs)
         if seed is not None:
             self._choices = None
-        where = dict(options or {})
-        chosen = where.pop("reset_mask", np.ones(self.num_envs, np.bool_))
-        if not isinstance(chosen, np.ndarray) or chosen.dtype != np.bool_ or chosen.shape != (self.num_envs,):
-            raise ValueError(f"reset_mask must be an array of {self.num_envs} booleans")
-        self._begin(np.flatnonzero(chosen), *(self.transitions.beginnings(where) if where else self._first_throws))
+        self._begin(np.flatnonzero(chosen), *beginning)
         self._begun = True
         masks = self.transitions.action_mask.take(self._node, axis=0)
-        return self.transitions.observation.take(self._node, axis=0), {
-            "action_mask": masks,
-            "_action_mask": chosen.copy(),
-        }
+        infos = {"action_mask": masks, "_action_mask": chosen.copy()}
+        return self.transitions.observation.take(self._node, axis=0), infos
 
     def step(self, actions: Any) -> Step:
         """Make a move in every game and throw again.
@@ -99,9 +116,12 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
             ValueError: if an action is outside the action space, or is illegal and `illegal` is "raise".
             RuntimeError: before the first reset, or if a game is over and the autoreset mode is DISABLED.
         """
-        tables, actions = self.transitions, self._checked(np.asarray(actions))
+        self._check_playing()
+        tables, actions = self.transitions, checked_actions(actions, self.num_envs, self.transitions.actions)
         np.multiply(self._node, tables.actions, out=self._place)
         state = tables.next_state.take(np.add(self._place, actions, out=self._place))
+        if self._left is not None:
+            state[self._left == 0] = tables.tables.start
         if self.illegal == "raise" and (state == tables.tables.states).any():
             game = int((state == tables.tables.states).argmax())
             where = tables.tables.describe_node(int(self._node[game]))
@@ -111,16 +131,17 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
         np.multiply(state, tables.throws, out=self._place)
         self._node = tables.node_of_throw.take(np.add(self._place, self._throw, out=self._place)).astype(np.intp)
         over, reward = tables.over.take(self._node), tables.reward.take(self._node)
+        truncated = self._count(over)
         if self.autoreset_mode != AutoresetMode.SAME_STEP:
-            infos = self._scores(self._node, over)
+            infos = endings(tables, self._node, over)
         else:
-            (ended,) = over.nonzero()
-            infos = self._final_infos(over) if len(ended) else {}
-            self._begin(ended, *self._first_throws)
+            ended = over if self._left is None else over | truncated
+            (games,) = ended.nonzero()
+            infos = final_infos(tables, self._node, over, ended) if len(games) else {}
+            self._begin(games, *self._first_throws)
         infos["action_mask"] = tables.action_mask.take(self._node, axis=0)
         infos["_action_mask"] = np.ones(self.num_envs, np.bool_)
-        observation = tables.observation.take(self._node, axis=0)
-        return observation, reward, over, np.zeros(self.num_envs, np.bool_), infos
+        return tables.observation.take(self._node, axis=0), reward, over, truncated, infos
 
     @property
     def nodes(self) -> IntArray:
@@ -149,8 +170,9 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
 
     def snapshot(self) -> dict[str, Any]:
         """The games as they stand and the dice to come, as arrays and what JSON can hold; see `restore`."""
+        left = {} if self._left is None else {"left": self._left.copy()}
         random = self.np_random.bit_generator.state
-        return {"node": self._node.copy(), "throw": self._throw.copy(), "begun": self._begun, "random": random}
+        return {"node": self._node.copy(), "throw": self._throw.copy(), **left, "begun": self._begun, "random": random}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Go on from a snapshot of an environment made alike: the same actions then lead to the same.
@@ -158,53 +180,62 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
         Raises:
             ValueError: if the snapshot is not of as many games, or of other rules.
         """
-        node, throw = np.array(snapshot["node"]), np.array(snapshot["throw"])
-        for numbers, count in ((node, self.transitions.tables.nodes + 1), (throw, self.transitions.throws)):
-            if numbers.shape != (self.num_envs,) or not ((numbers >= 0) & (numbers < count)).all():
-                raise ValueError(f"the snapshot is not of {self.num_envs} turns of {self.game}")
+        tables, limit = self.transitions, {} if self._left is None else {"left": self._limit + 1}
+        node, throw, *left = self._read(
+            snapshot, (self.num_envs,), node=tables.tables.nodes + 1, throw=tables.throws, **limit
+        )
         self._node, self._throw, self._begun = node, throw, snapshot["begun"]
+        self._left = left[0] if left else None
         self.np_random.bit_generator.state = snapshot["random"]
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """What a method or attribute is for each game, as Gymnasium's own vector environments tell it.
+
+        Raises:
+            ValueError: if a game alone has no such method, such as `step`.
+        """
+        return of_each(self, name, args, kwargs)
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """An attribute of each game: see `call`."""
+        return of_each(self, name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set an attribute, which all games have in common, to a value, or to a list of it for each game.
+
+        Raises:
+            ValueError: if the list has different values, or another length.
+        """
+        setattr(self, name, for_all(name, values, self.num_envs))
 
     def render(self) -> tuple[Any, ...] | None:
         """The position of every game, as text or as picture."""
         if self.render_mode is None:
             return None
         games = zip(self._node.tolist(), self._throw.tolist(), strict=True)
-        return tuple(draw(self.transitions, node, throw, self.render_mode) for node, throw in games)
+        return tuple(draw(self.transitions.tables, node, throw, self.render_mode) for node, throw in games)
 
-    def _checked(self, actions: NDArray[Any]) -> NDArray[np.int64]:
+    def _check_playing(self) -> None:
         if not self._begun:
             raise RuntimeError("no game has begun: call reset()")
-        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
-            raise ValueError(
-                f"actions must be {self.num_envs} integers, not shape {actions.shape} of type {actions.dtype}"
-            )
-        indices = actions.astype(np.int64, copy=False)
-        if indices.view(np.uint64).max() >= self.transitions.actions:  # seen so, a negative number is a large one
-            wrong = actions[(actions < 0) | (actions >= self.transitions.actions)][0]
-            raise ValueError(f"actions must be from 0 to {self.transitions.actions - 1}, not {wrong}")
-        if self.autoreset_mode == AutoresetMode.DISABLED and self.transitions.over[self._node].any():
-            raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}) on the games that are')
-        return indices
+        if self.autoreset_mode == AutoresetMode.DISABLED:
+            ended = self.transitions.over[self._node] if self._left is None else self._left == 0
+            if ended.any():
+                raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}) on the games that are')
+
+    def _count(self, over: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """[B] the games that are truncated after one step more."""
+        if self._left is None:
+            return np.zeros(self.num_envs, np.bool_)
+        self._left = np.where(self._left == 0, self._limit, self._left - 1)
+        truncated = self._left == 0
+        self._left[over] = 0
+        return truncated
 
     def _begin(self, games: IntArray, state: int, throws: IntArray) -> None:
         """Throw for some games at their first state."""
         throw = throws.take(self.np_random.integers(len(throws), size=len(games)))
         self._throw[games] = throw
         self._node[games] = self.transitions.node_of_throw[state].take(throw)
-
-    def _scores(self, node: IntArray, over: NDArray[np.bool_]) -> dict[str, Any]:
-        return {
-            "final_score": self.transitions.final_score.take(node),
-            "_final_score": over.copy(),
-            "illegal_action": node == self.transitions.tables.nodes,
-            "_illegal_action": over.copy(),
-        }
-
-    def _final_infos(self, over: NDArray[np.bool_]) -> dict[str, Any]:
-        """How the games ended that are over, before they begin anew."""
-        # One zero, to be read in every place: new rows of zeros in each step could take longer than all the rest.
-        none_legal = np.ndarray((self.num_envs, self.transitions.actions), np.int8, b"\0", strides=(0, 0))
-        final_info = {**self._scores(self._node, over), "action_mask": none_legal, "_action_mask": over.copy()}
-        final_obs = self.transitions.observation.take(self._node, axis=0)
-        return {"final_obs": final_obs, "_final_obs": over.copy(), "final_info": final_info, "_final_info": over.copy()}
+        if self._left is not None:
+            self._left[games] = self._limit

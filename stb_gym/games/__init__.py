@@ -5,6 +5,7 @@
 - `shut_the_box`, `threes`: everything of each game.
 """
 
+from stb_gym.games.drawing import forbidden
 from stb_gym.games.fields import (
     Rule, Variant, check_choice, check_flag, check_integer, check_names, integers, make_game, own_rules, rule,
     rule_flags, rules_of, same_rules, title,
@@ -21,7 +22,8 @@ from stb_gym.games.words import Faces, Where, Words, numbers_typed, positions_of
 __all__ = [
     "GAMES", "ILLEGAL", "VARIANTS", "Boards", "Edges", "Entry", "Faces", "Game", "IntArray", "Move", "Moves", "Rolls",
     "Rule", "RuleOfThumb", "ShutTheBox", "Threes", "Variant", "Where", "Words", "check_choice", "check_entry",
-    "check_flag", "check_integer", "check_names", "enter", "entry_of", "game_of", "integers", "kept", "legal_moves",
-    "make_game", "numbers_typed", "own_rules", "positions_of", "ranked", "rolls", "rolls_in_words", "rule",
-    "rule_flags", "rules_class_of", "rules_of", "same_rules", "states_in_words", "throw_faces", "title", "words_of",
+    "check_flag", "check_integer", "check_names", "enter", "entry_of", "forbidden", "game_of", "integers", "kept",
+    "legal_moves", "make_game", "numbers_typed", "own_rules", "positions_of", "ranked", "rolls", "rolls_in_words",
+    "rule", "rule_flags", "rules_class_of", "rules_of", "same_rules", "states_in_words", "throw_faces", "title",
+    "words_of",
 ]  # fmt: skip

@@ -20,7 +20,7 @@ TRAY = (46, 31, 22), (24, 15, 10)
 FELT = (33, 94, 70), (17, 56, 43)
 IVORY = (250, 247, 239), (206, 200, 186)
 GOLD = (246, 196, 74), (191, 139, 34)
-INK, CHALK, SLOT, BLACK = (58, 34, 20), (236, 201, 145), (25, 74, 56), (0, 0, 0)
+INK, CHALK, SLOT, BLACK, RED = (58, 34, 20), (236, 201, 145), (25, 74, 56), (0, 0, 0), (200, 36, 36)
 
 # Lengths in pixels. Things are placed by their centre; a ROW is how far down the picture that centre is.
 HEIGHT, RIM, LEAST_WIDTH = 310, 22, 180
@@ -62,6 +62,18 @@ def points_and_dice(
         draw_die(canvas, column, face, GOLD if face in golden else IVORY)
     for column in slots[dice:]:
         paint(canvas, FELT_ROW, column, rounded(DIE, DIE, 14), SLOT)
+    return canvas
+
+
+def forbidden(picture: Picture) -> Picture:
+    """A picture of any size with the sign for "no entry" in the middle of its lower half, where the dice fall."""
+    canvas = picture.copy()
+    height, width, _ = canvas.shape
+    side = min(height, width) // 4
+    row, column = 3 * height // 4, width // 2
+    paint(canvas, row, column, rounded(side, side, side // 2), IVORY[0])
+    paint(canvas, row, column, rounded(side - 6, side - 6, side // 2 - 3), RED)
+    paint(canvas, row, column, rounded(side // 5, side * 5 // 8, 2), IVORY[0])
     return canvas
 
 

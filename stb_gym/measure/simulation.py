@@ -86,7 +86,8 @@ def simulate(
         while playing.any():
             observation, _, over, _, info = env.step(player(observation))
             ended = playing & over
-            batch[ended] = info["final_score"][ended]
+            if ended.any():
+                batch[ended] = info["final_score"][ended]
             playing &= ~over
         progress(first + len(batch))
     goal = objective_of(game, objective)

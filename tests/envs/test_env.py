@@ -295,11 +295,6 @@ def test_a_keyword_that_is_no_argument_is_refused_as_python_refuses_it(game):
             make(BOX, tile=5)
 
 
-def test_a_turn_that_has_not_begun_cannot_be_played():
-    with pytest.raises(RuntimeError, match=r"the turn is over: call reset\(\)"):
-        gym.make(BOX).unwrapped.step(0)
-
-
 def test_what_a_step_returns_stays_as_it_is():
     env = gym.make(BOX)
     observation, info = env.reset(seed=0)
