@@ -110,14 +110,11 @@ class TurnEnv(TableEnv, gym.Env[Observation, np.int64]):
             place = places[action]
         except (IndexError, TypeError, ValueError):
             raise self._refused(action) from None
-        if place is None:
-            if self.illegal == "raise":
-                raise ValueError(f"action {action} is illegal at {self.transitions.tables.describe_node(self._node)}")
-            node, throw = self.transitions.tables.nodes, 0
-        else:
-            # Of 64 random bits: no throw is drawn more often than another but for one in 2**64 / T draws.
-            throw = self._np_random.bit_generator.random_raw() % throws  # type: ignore[union-attr]
-            node = node_of_throw[place + throw]
+        if place is None and self.illegal == "raise":
+            raise ValueError(f"action {action} is illegal at {self.transitions.tables.describe_node(self._node)}")
+        # Of 64 random bits the lower throws get more, but for less than throws / 2**64 of the draws.
+        throw = self._np_random.bit_generator.random_raw() % throws  # type: ignore[union-attr]
+        node = self.transitions.tables.nodes if place is None else node_of_throw[place + throw]
         self._node, self._throw = node, throw
         observation, action_mask, end, _ = nodes[node]
         if end is None:
