@@ -49,7 +49,7 @@ class TurnEnv(TableEnv, gym.Env[Observation, np.int64]):
         >>> env = gym.make("stb_gym/ShutTheBox-v0", tiles=6)
         >>> observation, info = env.reset(seed=0)
         >>> observation.shape, int(info["action_mask"].sum())
-        ((17,), 3)
+        ((17,), 4)
     """
 
     def __init__(

@@ -34,12 +34,15 @@ times `reward_scale`:
 - objective "at-most:T": 1 for a score of at most T, else 0.
 
 ## Episode End
-Terminated when the roll leaves no move, when all tiles are shut, or after an illegal action. Never truncated.
+Terminated when the roll leaves no move, when all tiles are shut, or after an illegal action. Never truncated, but by
+`max_episode_steps`; `env.spec.max_episode_steps` is one more than the longest turn has.
 
 ## Information
 - `action_mask`: int8 [A], 1 = legal; all 0 at the end. `env.unwrapped.action_masks()` gives the same as bool.
 - `final_score`: points, at the end.
-- `illegal_action`: at the end, whether an illegal action ended the turn.
+- `illegal_action`: at the end, whether an illegal action ended the turn. Text and picture show it too.
+
+Vector environments tell them as Gymnasium's own do, with a mask `_key` for each key: see `TurnVectorEnv`.
 
 ## Arguments
 Those of `ShutTheBox`, and, from `objective` on, those of the environment:
@@ -58,12 +61,14 @@ Those of `ShutTheBox`, and, from `objective` on, those of the environment:
 - `observation_dtype="uint8"`, or another type of integers or floats that can hold the observation: `"float32"` for
   networks that take it as it is.
 - `reward_scale=1.0`: what the reward at the end is multiplied by.
+- `max_episode_steps=None`: the step after which `gym.make` and `gym.make_vec` truncate a turn.
 
 ## References
 B. Hopfer, "Shut the box in Flachau", benjaminhopfer.com, 2014 (rules, and the first moves of perfect play).
 
 ## Version History
-- v0: first version.
+- v0: first version. Since then `np_random` throws each roll when it falls and none ahead: a seed gives a single
+  environment other dice than it did at first, of the same probabilities.
 """
 
 from collections.abc import Mapping

@@ -26,12 +26,15 @@ Nothing until the end; then the utility of the final score, which is the total o
 - objective "at-most:T": 1 for a score of at most T, else 0.
 
 ## Episode End
-Terminated when all dice are kept, or after an illegal action. Never truncated.
+Terminated when all dice are kept, or after an illegal action. Never truncated, but by
+`max_episode_steps`; `env.spec.max_episode_steps` is one more than the longest turn has.
 
 ## Information
 - `action_mask`: int8 [A], 1 = legal; all 0 at the end. `env.unwrapped.action_masks()` gives the same as bool.
 - `final_score`: points, at the end.
-- `illegal_action`: at the end, whether an illegal action ended the turn.
+- `illegal_action`: at the end, whether an illegal action ended the turn. Text and picture show it too.
+
+Vector environments tell them as Gymnasium's own do, with a mask `_key` for each key: see `TurnVectorEnv`.
 
 ## Arguments
 - `dice=5`, `faces=6`, `free_face=3` (the face that counts nothing; 0: there is none), `moon=False`: the rules, see
@@ -43,10 +46,12 @@ Terminated when all dice are kept, or after an illegal action. Never truncated.
 - `observation_dtype="uint8"`, or another type of integers or floats that can hold the observation: `"float32"` for
   networks that take it as it is.
 - `reward_scale=1.0`: what the reward at the end is multiplied by.
+- `max_episode_steps=None`: the step after which `gym.make` and `gym.make_vec` truncate a turn.
 
 ## References
 "Threes Away", rpasmd.org (rules, with antes and ties).
 
 ## Version History
-- v0: first version.
+- v0: first version. Since then `np_random` throws each roll when it falls and none ahead: a seed gives a single
+  environment other dice than it did at first, of the same probabilities.
 """
