@@ -161,7 +161,7 @@ def test_limited_turns_go_on_from_a_snapshot(mode):
             other.restore(wrong)
 
 
-@pytest.mark.parametrize("mode", AutoresetMode)
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED])
 def test_wrappers_of_gymnasium_count_limited_turns(mode):
     env = gym.wrappers.vector.RecordEpisodeStatistics(
         gym.make_vec(THREES, GAMES, autoreset_mode=mode, max_episode_steps=2)
