@@ -7,18 +7,19 @@ The story of the library, in the order to read it:
 2. `exact`: `compile_game` asks the rules for every move once and keeps the answers as arrays; one pass over these is
    perfect play (`solve`), and one pass evaluates any policy and says what it loses, where, and how often (`evaluate`).
 3. `rounds`: several players see each other's scores: equilibria, best responses, matches, tournaments, all exact.
-4. `envs`: the same arrays as Gymnasium environments, single and vector, with action masks.
+4. `envs`: the same arrays as Gymnasium environments, single and vector, with action masks beside or in observations.
 5. `measure`: agents against the optimum: saved policies and their leaderboard, sampled games beside the exact value.
 6. `book`: everything known about a game as tables and pictures; `terminal`: play it, with a coach who separates luck
    from mistakes; `command`: all of this as the command `stb-gym`; `output`: tables, progress, colours and files.
 
-Importing the package registers the environments of `ENVIRONMENTS`, such as `stb_gym/ShutTheBox-v0`.
+Importing the package registers the environments of `ENVIRONMENTS`, such as `stb_gym/ShutTheBox-v0`, and each once more
+with the mask in the observation, under the names that a library asks for, such as `stb_gym/ShutTheBoxMasked-v0`.
 `register_game` makes a game of your own known to all of the above.
 """
 
 from stb_gym.envs import (
-    ENVIRONMENTS, MaskInObservation, TurnEnv, TurnVectorEnv, environment_of, game_of_environment, register_game,
-    register_known,
+    ENVIRONMENTS, MaskInObservation, TurnEnv, TurnVectorEnv, VectorMaskInObservation, environment_of,
+    game_of_environment, register_game, register_known,
 )  # fmt: skip
 from stb_gym.exact import (
     BoardValues, Certificate, Evaluation, Mistake, Objective, Player, Policy, Solution, Standing, TurnTables, certify,
@@ -40,10 +41,10 @@ __all__ = [
     "ENVIRONMENTS", "GAMES", "VARIANTS", "BestResponse", "BoardValues", "Certificate", "Edges", "Evaluation", "Game",
     "IntArray", "Judgement", "MaskInObservation", "Mistake", "Moves", "Objective", "Outcome", "Player", "Policy",
     "Round", "RoundEvaluation", "RoundSolution", "RuleOfThumb", "SavedPolicy", "ShutTheBox", "Simulation", "Solution",
-    "Standing", "Threes", "Tournament", "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant", "Words", "certify",
-    "compile_game", "environment_of", "evaluate", "game_of_environment", "judge", "kept_policies", "load_board_values",
-    "load_policy", "match", "policy_from", "read_policy", "register_game", "rolls", "rule", "save_policy", "simulate",
-    "solve", "solve_boards", "strategies", "strategy", "tournament",
+    "Standing", "Threes", "Tournament", "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant", "VectorMaskInObservation",
+    "Words", "certify", "compile_game", "environment_of", "evaluate", "game_of_environment", "judge", "kept_policies",
+    "load_board_values", "load_policy", "match", "policy_from", "read_policy", "register_game", "rolls", "rule",
+    "save_policy", "simulate", "solve", "solve_boards", "strategies", "strategy", "tournament",
 ]  # fmt: skip
 
 register_known()

@@ -3,18 +3,21 @@
 - `transitions`: the arrays of a game as dense tables, one row for each node.
 - `base`: what the environments have in common; `rendering`: how they look.
 - `env`: one turn; `vector_env`: many turns at once; `asked`, `infos`: what these are asked for, and tell of endings.
-- `wrappers`: the mask in the observation.
-- `registration`: the ids, and games of your own.
+- `wrappers`: the mask in the observation, as libraries ask for it.
+- `registration`: the ids, masked ones too, and games of your own.
 """
 
 from stb_gym.envs.env import TurnEnv
-from stb_gym.envs.registration import ENVIRONMENTS, Environment, environment_of, game_of_environment, register_game
+from stb_gym.envs.registration import (
+    ENVIRONMENTS, Environment, environment_of, game_of_environment, masked_id, register_game,
+)  # fmt: skip
 from stb_gym.envs.registration import register_known as register_known
 from stb_gym.envs.transitions import Transitions, transitions
 from stb_gym.envs.vector_env import TurnVectorEnv
-from stb_gym.envs.wrappers import MaskInObservation
+from stb_gym.envs.wrappers import MaskInObservation, VectorMaskInObservation
 
 __all__ = [
-    "ENVIRONMENTS", "Environment", "MaskInObservation", "Transitions", "TurnEnv", "TurnVectorEnv", "environment_of",
-    "game_of_environment", "register_game", "register_known", "transitions",
+    "ENVIRONMENTS", "Environment", "MaskInObservation", "Transitions", "TurnEnv", "TurnVectorEnv",
+    "VectorMaskInObservation", "environment_of", "game_of_environment", "masked_id", "register_game", "register_known",
+    "transitions",
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 """The ids of the environments: those of the package, and those of games that people register.
 
+Every id, such as "stb_gym/Threes-v0", has a twin with the action mask in the observation, "stb_gym/ThreesMasked-v0".
 `gym.register` keeps, for every id, the name of its game and the fields of its rules; nothing is compiled before an
 environment is made.
 """
@@ -9,6 +10,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import gymnasium as gym
+from gymnasium.envs.registration import get_env_id, parse_env_id
 
 from stb_gym.exact import COMMON
 from stb_gym.games import (
@@ -25,11 +27,11 @@ from stb_gym.games import (
     make_game,
 )
 
-NAMESPACE = "stb_gym"
+NAMESPACE, MASKED = "stb_gym", "Masked"
 
 
 class Environment(NamedTuple):
-    """What an id stands for: the rules class of its game, and the arguments that it gives to the environment."""
+    """What an id stands for, masked or not: the rules class of its game, and the arguments for the environment."""
 
     rules: type[Game]
     arguments: Mapping[str, Any]
@@ -72,6 +74,8 @@ def register_game(
     for identity in ids_of(entry):
         if ENVIRONMENTS.get(identity, Environment(rules, {})).rules.name != rules.name:
             raise ValueError(f"{identity} is the id of an environment of {ENVIRONMENTS[identity].rules.name}")
+        if parse_env_id(identity)[1].endswith(MASKED):
+            raise ValueError(f"{identity} is an id with the mask in the observation: leave out {MASKED}")
     enter(entry)
     register_environments(entry)
 
@@ -86,15 +90,31 @@ def register_environments(entry: Entry) -> None:
     """Register the environments of a game with Gymnasium."""
     for identity, arguments in ids_of(entry).items():
         ENVIRONMENTS[identity] = Environment(entry.rules, arguments)
-        gym.registry.pop(identity, None)  # a game that is registered again, as in a notebook
-        gym.register(
-            id=identity,
-            entry_point="stb_gym.envs.env:TurnEnv",
-            vector_entry_point="stb_gym.envs.vector_env:TurnVectorEnv",
-            kwargs={"game": entry.rules.name, **arguments},
-            disable_env_checker=True,  # these environments pass it, and refuse a step before a reset themselves;
-            order_enforce=False,  # each of the two wrappers would make a step a tenth slower
-        )
+        for each, single, vector in (
+            (identity, "env:TurnEnv", "vector_env:TurnVectorEnv"),
+            (masked_id(identity), "wrappers:make_masked", "wrappers:make_masked_vec"),
+        ):
+            gym.registry.pop(each, None)  # a game that is registered again, as in a notebook
+            gym.register(
+                id=each,
+                entry_point=f"stb_gym.envs.{single}",
+                vector_entry_point=f"stb_gym.envs.{vector}",
+                kwargs={"game": entry.rules.name, **arguments},
+                disable_env_checker=True,  # these environments pass it, and refuse a step before a reset themselves;
+                order_enforce=False,  # each of the two wrappers would make a step a tenth slower
+            )
+
+
+def masked_id(identity: str) -> str:
+    """The id of the same environment with the action mask in the observation; see `MaskInObservation`.
+
+    Example:
+        >>> from stb_gym.envs import masked_id
+        >>> masked_id("stb_gym/ShutTheBox-v0")
+        'stb_gym/ShutTheBoxMasked-v0'
+    """
+    namespace, name, version = parse_env_id(identity)
+    return get_env_id(namespace, name + MASKED, version)
 
 
 def register_known() -> None:
@@ -123,6 +143,7 @@ def environment_of(identity: str) -> Environment:
             import_module(module)
         except Exception as error:  # whatever the module raises
             raise ValueError(f"the module {module} of {identity} cannot be imported: {error}") from error
+    identity = {masked_id(plain): plain for plain in ENVIRONMENTS}.get(identity, identity)
     check_choice("environment", identity, list(ENVIRONMENTS))
     return ENVIRONMENTS[identity]
 

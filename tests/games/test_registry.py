@@ -67,7 +67,9 @@ def test_what_is_registered_is_known_everywhere():
     env = gym.make("stb_gym/MostTwo-v1")
     assert (env.unwrapped.game, env.unwrapped.objective.name) == (MostThrees(dice=2), "at-least:3")
     assert gym.make_vec("stb_gym/Most-v1", 2, dice=3).game == MostThrees(dice=3)
-    assert environment_of("stb_gym/MostTwo-v1") == (MostThrees, {"dice": 2, "objective": "at-least:3"})
+    for name in ("stb_gym/MostTwo-v1", "stb_gym/MostTwoMasked-v1"):
+        assert environment_of(name) == (MostThrees, {"dice": 2, "objective": "at-least:3"})
+        assert gym.make(name).unwrapped.game == gym.make_vec(name).game == MostThrees(dice=2)
 
 
 def test_a_game_has_one_environment_called_like_it_unless_it_says_otherwise():
@@ -152,6 +154,8 @@ def test_names_that_are_taken_are_refused_and_change_nothing():
         register_game(MostThrees, rules_of_thumb={"worst": keep_all})
     with pytest.raises(ValueError, match=r"^stb_gym/Threes-v0 is the id of an environment of threes$"):
         register_game(MostThrees, environments={"Threes-v0": {}})
+    with pytest.raises(ValueError, match=r"^stb_gym/ThreesMasked-v0 is an id with the mask in .*: leave out Masked$"):
+        register_game(MostThrees, environments={"ThreesMasked-v0": {}})
     assert "most-threes" not in GAMES
     assert environment_of("stb_gym/Threes-v0").rules is Threes
 
@@ -187,6 +191,8 @@ def test_games_of_environments_are_read_from_the_registry(monkeypatch):
     assert game_of_environment("stb_gym/ShutTheBox12-v0") == ShutTheBox(tiles=12)
     assert game_of_environment("stb_gym/ShutTheBox12-v0", {"tiles": 6, "dice": 3}) == ShutTheBox(tiles=6, dice=3)
     assert game_of_environment("stb_gym:stb_gym/Threes-v0") == Threes()
+    assert game_of_environment("stb_gym:stb_gym/ThreesMasked-v0", {"dice": 3}) == Threes(dice=3)
+    assert environment_of("stb_gym/ShutTheBoxShutMasked-v0") == (ShutTheBox, {"objective": "shut"})
 
 
 @pytest.mark.parametrize("module", ["no_such_module", "tests.games.test_registry.nothing"])

@@ -18,12 +18,11 @@ def in_docs(monkeypatch):
     """The folder of docs/pig.py, and games as they were when the test is over."""
     monkeypatch.chdir(ROOT / "docs")
     monkeypatch.setattr(sys, "path", [*sys.path])
-    before = dict(GAMES), dict(ENVIRONMENTS)
+    before = dict(GAMES), dict(ENVIRONMENTS), dict(gym.registry)
     yield
-    for known, was in zip((GAMES, ENVIRONMENTS), before, strict=True):
+    for known, was in zip((GAMES, ENVIRONMENTS, gym.registry), before, strict=True):
         known.clear()
         known.update(was)
-    gym.registry.pop("stb_gym/Pig-v0", None)
     sys.modules.pop("pig", None)
 
 
