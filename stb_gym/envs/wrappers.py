@@ -40,7 +40,7 @@ class Layout(NamedTuple):
 
     def together(self, observation: NDArray[Any], mask: NDArray[Any]) -> Masked:
         """The observation [..., O] and its mask [..., A], neither copied, unless a mask is to become one of floats."""
-        as_asked = mask.astype(self.dtype, copy=False) if self.dtype is np.float32 else mask.view(self.dtype)
+        as_asked = mask.astype(self.dtype) if self.dtype is np.float32 else mask.view(self.dtype)
         return {self.observation: observation, self.mask: as_asked}
 
 
