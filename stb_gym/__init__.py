@@ -8,7 +8,7 @@ The story of the library, in the order to read it:
    perfect play (`solve`), and one pass evaluates any policy and says what it loses, where, and how often (`evaluate`).
 3. `rounds`: several players see each other's scores: equilibria, best responses, matches, tournaments, all exact.
 4. `envs`: the same arrays as Gymnasium environments, single and vector, with action masks beside or in observations.
-5. `measure`: agents against the optimum: saved policies and their leaderboard, sampled games beside the exact value.
+5. `measure`: anybody's agent against the optimum (`RegretMeter`); saved policies and their leaderboard; sampled games.
 6. `book`: everything known about a game as tables and pictures; `terminal`: play it, with a coach who separates luck
    from mistakes; `command`: all of this as the command `stb-gym`; `output`: tables, progress, colours and files.
 
@@ -29,7 +29,8 @@ from stb_gym.games import (
     GAMES, VARIANTS, Edges, Game, IntArray, Moves, RuleOfThumb, ShutTheBox, Threes, Variant, Words, rolls, rule,
 )  # fmt: skip
 from stb_gym.measure import (
-    Judgement, SavedPolicy, Simulation, judge, kept_policies, load_policy, read_policy, save_policy, simulate,
+    Judgement, RegretMeter, SavedPolicy, Simulation, judge, kept_policies, load_policy, read_policy, save_policy,
+    simulate,
 )  # fmt: skip
 from stb_gym.rounds import (
     BestResponse, Outcome, Round, RoundEvaluation, RoundSolution, Tournament, match, tournament,
@@ -40,11 +41,12 @@ __version__ = "0.1.0"
 __all__ = [
     "ENVIRONMENTS", "GAMES", "VARIANTS", "BestResponse", "BoardValues", "Certificate", "Edges", "Evaluation", "Game",
     "IntArray", "Judgement", "MaskInObservation", "Mistake", "Moves", "Objective", "Outcome", "Player", "Policy",
-    "Round", "RoundEvaluation", "RoundSolution", "RuleOfThumb", "SavedPolicy", "ShutTheBox", "Simulation", "Solution",
-    "Standing", "Threes", "Tournament", "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant", "VectorMaskInObservation",
-    "Words", "certify", "compile_game", "environment_of", "evaluate", "game_of_environment", "judge", "kept_policies",
-    "load_board_values", "load_policy", "match", "policy_from", "read_policy", "register_game", "rolls", "rule",
-    "save_policy", "simulate", "solve", "solve_boards", "strategies", "strategy", "tournament",
+    "RegretMeter", "Round", "RoundEvaluation", "RoundSolution", "RuleOfThumb", "SavedPolicy", "ShutTheBox",
+    "Simulation", "Solution", "Standing", "Threes", "Tournament", "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant",
+    "VectorMaskInObservation", "Words", "certify", "compile_game", "environment_of", "evaluate", "game_of_environment",
+    "judge", "kept_policies", "load_board_values", "load_policy", "match", "policy_from", "read_policy",
+    "register_game", "rolls", "rule", "save_policy", "simulate", "solve", "solve_boards", "strategies", "strategy",
+    "tournament",
 ]  # fmt: skip
 
 register_known()

@@ -1,4 +1,4 @@
-"""What a policy is: an array over nodes, how any function becomes one, and how one is played.
+"""What a policy is: an array over nodes, and how one is played.
 
 Two forms: [N] integers, an action per node, or [N, A] floats, the probability of every action at every node. Entries of
 nodes without a legal action are ignored (`solve` and the strategies put -1 there).
@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from stb_gym.exact.compiling import compile_game
 from stb_gym.exact.tables import Policy, TurnTables
 from stb_gym.games import ILLEGAL, Game, IntArray, check_choice
-
-Agent = Callable[[NDArray[np.uint8], NDArray[np.bool_]], Any]
 
 
 def edge_weights(tables: TurnTables, policy: Policy) -> NDArray[np.float64]:
@@ -80,39 +78,6 @@ def _refuse(tables: TurnTables, broken: Any, fault: Callable[[int], str]) -> Non
     if broken.any():
         node = int(tables.decisions[broken.argmax()])
         raise ValueError(f"the policy {fault(node)} at {tables.describe_node(node)}")
-
-
-def policy_from(game: Game, agent: Agent, batch: int = 2**16) -> Policy:
-    """The policy array of any function of observations and masks, such as a network.
-
-    Args:
-        game: the rules.
-        agent: called with observations [B, O] uint8 and masks [B, A] bool of nodes that have a legal action; returns
-            actions [B] or probabilities [B, A].
-        batch: the most nodes in one call.
-
-    Returns:
-        A policy of the form the agent returns.
-
-    Raises:
-        ValueError: if the agent's answer is of another shape.
-
-    Example:
-        >>> import stb_gym
-        >>> game = stb_gym.ShutTheBox()
-        >>> mine = stb_gym.policy_from(game, lambda observations, masks: masks.argmax(axis=1))
-        >>> round(stb_gym.evaluate(game, mine).regret, 4)
-        12.9927
-    """
-    tables = compile_game(game)
-    parts = []
-    for first in range(0, len(tables.decisions), batch):
-        nodes = tables.decisions[first : first + batch]
-        answer = np.asarray(agent(tables.observation[nodes], tables.legal(nodes)))
-        if answer.ndim not in (1, 2) or len(answer) != len(nodes):
-            raise ValueError(f"an agent asked about {len(nodes)} nodes must answer each, not with shape {answer.shape}")
-        parts.append(answer)
-    return tables.policy(np.concatenate(parts))
 
 
 class Player:

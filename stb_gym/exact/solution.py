@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from stb_gym.exact.compiling import compile_game
 from stb_gym.exact.evaluation import Evaluation, evaluate_against
-from stb_gym.exact.objectives import Goal, objective_of
+from stb_gym.exact.objectives import Goal
 from stb_gym.exact.tables import Policy
+from stb_gym.exact.task import task_of
 from stb_gym.exact.values import Values, optimise
-from stb_gym.games import Game
 
 
 class Solution(Values):
@@ -38,16 +38,19 @@ class Solution(Values):
         return evaluate_against(self, policy, illegal)
 
 
-def solve(game: Game, objective: Goal = "score", *, worst: bool = False, exact: bool = False) -> Solution:
+def solve(what: Any, objective: Goal | None = None, *, worst: bool = False, exact: bool = False) -> Solution:
     """Solve a turn of a game.
 
     Args:
-        game: the rules.
-        objective: what is wanted, by name, as an `Objective` or as a function of final scores; see `objective_of`.
+        what: the rules; or an environment or vector environment of this package, however wrapped, also in those of
+            Gymnasium and stable-baselines3 that run several, which says what its rules are and what it rewards.
+        objective: what is wanted, by name, as an `Objective` or as a function of final scores, see `objective_of`; by
+            default what the environment says, and of a game "score".
         worst: minimise instead.
         exact: compute in fractions.
 
     Raises:
+        TypeError: if `what` is neither a game nor an environment of one.
         ValueError: if there is no such objective, or the game does not fit into arrays.
 
     Example:
@@ -57,23 +60,25 @@ def solve(game: Game, objective: Goal = "score", *, worst: bool = False, exact: 
         >>> stb_gym.solve(stb_gym.Threes(dice=3), exact=True).value
         Fraction(2261, 432)
     """
-    goal = objective_of(game, objective)
+    game, goal, _ = task_of(what, objective)
     tables = compile_game(game)
     utility: NDArray[Any] = goal.utilities(tables.final_score)
     utility = np.array([Fraction(u) for u in utility.tolist()], object) if exact else utility.astype(float)
     return Solution(tables, goal, *optimise(tables, utility, worst=worst))
 
 
-def evaluate(game: Game, policy: Policy, objective: Goal = "score", illegal: str = "raise") -> Evaluation:
+def evaluate(what: Any, policy: Policy, objective: Goal | None = None, illegal: str | None = None) -> Evaluation:
     """Solve a game and measure a policy against perfect play exactly: see `Solution.evaluate`.
 
     Args:
-        game: the rules.
+        what: the rules, or an environment, see `solve`.
         policy: [N] actions or [N, A] probabilities.
         objective: what is wanted, see `solve`.
-        illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn.
+        illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn; by default what the
+            environment does, and of a game "raise".
 
     Raises:
+        TypeError: if `what` is neither a game nor an environment of one.
         ValueError: if there is no such objective, and as `Solution.evaluate` does.
 
     Example:
@@ -82,4 +87,5 @@ def evaluate(game: Game, policy: Policy, objective: Goal = "score", illegal: str
         >>> round(stb_gym.evaluate(game, stb_gym.strategy(game, "biggest-first")).regret, 6)
         0.215747
     """
-    return solve(game, objective).evaluate(policy, illegal)
+    game, goal, illegal = task_of(what, objective, illegal)
+    return solve(game, goal).evaluate(policy, illegal)

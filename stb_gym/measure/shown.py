@@ -1,0 +1,138 @@
+"""What an environment shows of the nodes of its game, through all its wrappers: what an agent is handed."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from functools import reduce
+from itertools import pairwise
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.wrappers import AddRenderObservation
+from numpy.typing import NDArray
+
+from stb_gym.envs import MaskInObservation
+from stb_gym.exact import TurnTables
+from stb_gym.games import Game
+
+# In these modules of Gymnasium are the wrappers that remember what came before.
+STATEFUL = ("stateful_observation", "stateful_action")
+View = Callable[[Any], Any]  # from observations of many nodes to what a wrapper makes of them
+
+
+class Shown:
+    """The observations of all nodes that have a legal action, as an environment shows them.
+
+    Wrappers are asked once, here; only those of stable-baselines3 that normalise are asked anew each time.
+
+    Args:
+        what: a game, or an environment as `stb_gym.solve` takes it.
+        tables: the arrays of its game.
+
+    Attributes:
+        space: the observation space of a single environment.
+        masks: [D, A] True where the action is legal.
+        normalised: whether the observations are normalised anew each time.
+
+    Raises:
+        ValueError: if a wrapper shows something that is no function of the node, or changes actions.
+    """
+
+    def __init__(self, what: Any, tables: TurnTables):
+        self.masks = tables.legal(tables.decisions)
+        layers = [] if isinstance(what, Game) else layers_of(what)
+        self.space = _space(layers[-1]) if layers else gym.spaces.Box(0, tables.game.observation_high, dtype=np.uint8)
+        seen = tables.observation[tables.decisions].astype(_space(layers[0]).dtype if layers else np.uint8)
+        views = [_view(layer, inner, self.masks) for inner, layer in pairwise(layers)]
+        fixed = next((i for i, layer in enumerate(layers[1:]) if _normalises(layer)), len(views))
+        self._seen, self._views = reduce(lambda shown, view: view(shown), views[:fixed], seen), views[fixed:]
+        self.normalised = bool(self._views)
+
+    def __call__(self, part: slice) -> Any:
+        """The observations of some of the nodes, which may be written to."""
+        return reduce(lambda shown, view: view(shown), self._views, deepcopy(_rows(self._seen, part)))
+
+
+def layers_of(env: Any) -> list[Any]:
+    """The environment inside all wrappers, and each wrapper around it; of several environments, those of the first."""
+    layers = [env]
+    while (inner := _inside(layers[0])) is not None:
+        layers.insert(0, inner)
+    return layers
+
+
+def _inside(layer: Any) -> Any:
+    """What Gymnasium's or stable-baselines3's wrappers, or those that run several environments, have inside."""
+    for name in ("env", "venv", "envs"):
+        if (inner := vars(layer).get(name)) is not None:
+            return inner[0] if isinstance(inner, list | tuple) else inner
+    return None
+
+
+def _space(layer: Any) -> Any:
+    return getattr(layer, "single_observation_space", None) or layer.observation_space
+
+
+def _actions(layer: Any) -> Any:
+    return getattr(layer, "single_action_space", None) or layer.action_space
+
+
+def _view(layer: Any, inner: Any, masks: NDArray[np.bool_]) -> View:
+    """What a wrapper makes of the observations of many nodes."""
+    if isinstance(layer, MaskInObservation):
+        return lambda shown: layer._with_mask(shown, {"action_mask": masks.view(np.int8)})
+    if _normalises(layer):
+        return layer.normalize_obs
+    if _stateful(layer) or _actions(layer) != _actions(inner):
+        raise _refusal(layer)
+    if isinstance(layer, gym.ObservationWrapper):
+        return lambda shown: _stacked([layer.observation(_rows(shown, node)) for node in range(len(masks))])
+    if isinstance(layer, gym.vector.VectorObservationWrapper):
+        return lambda shown: _joined(layer, shown, len(masks))
+    if _space(layer) != _space(inner):
+        raise _refusal(layer)
+    return lambda shown: shown
+
+
+def _normalises(layer: Any) -> bool:
+    return hasattr(layer, "normalize_obs")
+
+
+def _stateful(layer: Any) -> bool:
+    """Whether a wrapper is known to show or do something that depends on more than the node."""
+    if isinstance(layer, gym.ActionWrapper | gym.vector.VectorActionWrapper | AddRenderObservation):
+        return True
+    if isinstance(layer, gym.ObservationWrapper):
+        plain = gym.ObservationWrapper
+        if type(layer).step is not plain.step or type(layer).reset is not plain.reset:
+            return True
+    return any(base.__module__.endswith(STATEFUL) for base in type(layer).__mro__)
+
+
+def _refusal(layer: Any) -> ValueError:
+    return ValueError(
+        f"{type(layer).__name__} shows or does something that does not depend on the position alone: make the meter "
+        "with the environment inside it, and measure a function of (observations, masks) that does the same"
+    )
+
+
+def _joined(layer: Any, shown: Any, nodes: int) -> Any:
+    """The observations of nodes after a vector wrapper, which sees as many at once as there are environments."""
+    count = layer.num_envs
+    padded = np.arange(-(-nodes // count) * count).clip(max=nodes - 1).reshape(-1, count)
+    parts = [deepcopy(layer.observations(_rows(shown, chosen))) for chosen in padded]
+    return _rows(_stacked([_rows(part, place) for part in parts for place in range(count)]), slice(nodes))
+
+
+def _rows(shown: Any, chosen: Any) -> Any:
+    """Some rows of observations, in each of their entries."""
+    if isinstance(shown, dict):
+        return {name: _rows(entry, chosen) for name, entry in shown.items()}
+    return shown[chosen]
+
+
+def _stacked(rows: list[Any]) -> Any:
+    """Single observations as those of many nodes."""
+    if isinstance(rows[0], dict):
+        return {name: _stacked([row[name] for row in rows]) for name in rows[0]}
+    return np.stack(rows)
