@@ -1,4 +1,4 @@
-"""Run the benchmarks: `python -m benchmarks [solving] [vector] [scalar] [training]`."""
+"""Run the benchmarks: `python -m benchmarks [solving] [measuring] [vector] [scalar] [training]`."""
 
 import json
 import os
@@ -13,14 +13,16 @@ from typing import Any, Literal
 import tyro
 
 from benchmarks.environments import scalar, vector
+from benchmarks.measuring import measuring
 from benchmarks.solving import solving
 from benchmarks.timing import Comparison, Result, measure
 from benchmarks.training import training
 from stb_gym.output import Column, Table
 
-Name = Literal["solving", "vector", "scalar", "training"]
+Name = Literal["solving", "measuring", "vector", "scalar", "training"]
 BENCHMARKS: dict[Name, Callable[[], Iterator[Comparison]]] = {
     "solving": solving,
+    "measuring": measuring,
     "vector": vector,
     "scalar": scalar,
     "training": training,

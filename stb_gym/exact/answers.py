@@ -89,4 +89,6 @@ def as_array(answer: Any) -> NDArray[Any]:
     answer = getattr(answer, "probs", answer)
     if getattr(answer, "requires_grad", False):
         raise TypeError("the agent's answer requires gradients: return it under torch.no_grad() or detached")
-    return np.asarray(answer.cpu() if hasattr(answer, "cpu") else answer)
+    if hasattr(answer, "cpu"):
+        answer = answer.cpu().double() if answer.is_floating_point() else answer.cpu()
+    return np.asarray(answer)

@@ -20,6 +20,9 @@ Masks = NDArray[np.bool_]
 Answers = Callable[[Any, Masks], Any]  # from observations [B, ...] and masks [B, A] to actions [B] or chances [B, A]
 
 
+MEMORY = "the agent has a memory: what it does is not determined by the position"
+
+
 def answers_of(agent: Any, deterministic: bool, game: Game, shown: Shown) -> Answers:
     """How an agent is asked; see `stb_gym.RegretMeter`.
 
@@ -32,6 +35,7 @@ def answers_of(agent: Any, deterministic: bool, game: Game, shown: Shown) -> Ans
             f"{agent!r:.80} is no agent: allowed are a function of (observations, masks), a torch module, and anything "
             "with stable-baselines3's predict"
         )
+    _check_weights(getattr(agent, "policy", agent))
     if hasattr(agent, "predict"):
         _check_spaces(agent, game, shown)
         return _predicting(agent) if deterministic else _sampling(agent)
@@ -41,6 +45,13 @@ def answers_of(agent: Any, deterministic: bool, game: Game, shown: Shown) -> Ans
     if _takes_masks(agent):
         return agent
     return lambda observations, masks: agent(observations)
+
+
+def _check_weights(network: Any) -> None:
+    """Refuse a network that has diverged; its answers might be numbers all the same."""
+    if callable(getattr(network, "parameters", None)):
+        if not all(bool(weights.isfinite().all()) for weights in network.parameters()):
+            raise ValueError("the agent has weights that are infinite or not a number")
 
 
 def _takes_masks(function: Callable[..., Any]) -> bool:
@@ -56,7 +67,7 @@ def _takes_masks(function: Callable[..., Any]) -> bool:
 def _check_spaces(agent: Any, game: Game, shown: Shown) -> None:
     """Refuse an agent that was made for other observations or actions than those of the meter."""
     chooses, sees = getattr(agent, "action_space", None), getattr(agent, "observation_space", None)
-    if chooses is not None and chooses != gym.spaces.Discrete(len(game.moves)):
+    if chooses is not None and not (isinstance(chooses, gym.spaces.Discrete) and chooses.n == len(game.moves)):
         raise ValueError(f"{game} has {len(game.moves)} actions, but the agent chooses from {chooses}")
     if sees is not None and _shape(sees) != _shape(shown.space):
         raise ValueError(
@@ -91,7 +102,7 @@ def _predicting(agent: Any) -> Answers:
             raise TypeError(f"predict returns (actions, states), not a {type(predicted).__name__}")
         actions, states = predicted
         if states is not None:
-            raise ValueError("the agent has a memory: what it does is not determined by the position")
+            raise ValueError(MEMORY)
         return actions
 
     return answers
@@ -107,6 +118,8 @@ def _sampling(agent: Any) -> Answers:
             f"{type(agent).__name__} does not say its probabilities: measure it with deterministic=True, or a function "
             "that returns them"
         )
+    if "lstm_states" in signature(policy.get_distribution).parameters:
+        raise ValueError(MEMORY)
 
     def answers(observations: Any, masks: Masks) -> Any:
         policy.set_training_mode(False)
@@ -155,6 +168,10 @@ def _scoring(module: Any, deterministic: bool, torch: Any) -> Answers:
             for part in training:
                 part.training = True
         scores = as_array(getattr(scored, "logits", scored))
+        if scores.shape != masks.shape:
+            raise ValueError(f"a torch module must return scores of shape {masks.shape}, not {scores.shape}")
+        if np.isnan(scores).any():
+            raise ValueError("a torch module returned scores that are not a number")
         return _best(scores, masks) if deterministic else _softmax(scores, masks)
 
     return answers

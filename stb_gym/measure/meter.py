@@ -45,8 +45,8 @@ class RegretMeter:
         >>> meter = stb_gym.RegretMeter(gym.make("stb_gym/ShutTheBox-v0"))
         >>> round(meter(lambda observations, masks: masks.argmax(axis=1)).regret, 4)
         12.9927
-        >>> meter(lambda observations, masks: masks / masks.sum(axis=1, keepdims=True)).normalised_score
-        0.0
+        >>> round(meter(lambda observations, masks: masks / masks.sum(axis=1, keepdims=True)).value, 9)
+        20.418812228
     """
 
     def __init__(self, what: Any, objective: Goal | None = None, illegal: str | None = None):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -66,7 +67,23 @@ def _inside(layer: Any) -> Any:
     for name in ("env", "venv", "envs"):
         if (inner := vars(layer).get(name)) is not None:
             return inner[0] if isinstance(inner, list | tuple) else inner
-    return None
+    return None if hasattr(layer, "game") else _made_again(layer)
+
+
+def _made_again(envs: Any) -> gym.Env[Any, Any]:
+    """One of the environments that run in other processes, whose wrappers cannot be seen there.
+
+    Raises:
+        ValueError: if it was not made by Gymnasium, or has a wrapper that cannot be made again.
+    """
+    spec = envs.get_attr("spec")[0]
+    wrappers = [wrapper for wrapper in getattr(spec, "additional_wrappers", ()) if wrapper.name != "Monitor"]
+    if spec is None or any(wrapper.kwargs is None for wrapper in wrappers):
+        raise ValueError(
+            f"what the environments of {type(envs).__name__} show cannot be seen from this process: make the meter with "
+            "one that is made alike"
+        )
+    return gym.make(replace(spec, additional_wrappers=tuple(wrappers)))
 
 
 def _space(layer: Any) -> Any:
@@ -95,7 +112,7 @@ def _view(layer: Any, inner: Any, masks: NDArray[np.bool_]) -> View:
 
 
 def _normalises(layer: Any) -> bool:
-    return hasattr(layer, "normalize_obs")
+    return hasattr(type(layer), "normalize_obs")  # not the layer's own: it hands on what it has inside
 
 
 def _stateful(layer: Any) -> bool:
