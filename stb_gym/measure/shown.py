@@ -96,8 +96,9 @@ def _actions(layer: Any) -> Any:
 
 def _view(layer: Any, inner: Any, masks: NDArray[np.bool_]) -> View:
     """What a wrapper makes of the observations of many nodes."""
-    if isinstance(layer, MaskInObservation):
-        return lambda shown: layer._with_mask(shown, {"action_mask": masks.view(np.int8)})
+    if type(layer).__module__ == MaskInObservation.__module__:
+        entries, observation = _space(layer).spaces.items(), _space(inner)
+        return lambda shown: {name: shown if it == observation else masks.astype(it.dtype) for name, it in entries}
     if _normalises(layer):
         return layer.normalize_obs
     if _stateful(layer) or _actions(layer) != _actions(inner):
