@@ -76,7 +76,7 @@ def _checked(answer: Any, nodes: int, game: Game) -> NDArray[Any]:
         raise TypeError(f"actions [B] are integers, not of type {answer.dtype}")
     if (outside := (answer < 0) | (answer >= actions)).any():
         raise ValueError(f"{game} has actions from 0 to {actions - 1}, but the agent answered {answer[outside][0]}")
-    return answer
+    return answer.astype(np.int64)
 
 
 def as_array(answer: Any) -> NDArray[Any]:

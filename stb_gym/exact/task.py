@@ -45,7 +45,7 @@ def _said_by(env: Any) -> Task:
     try:
         said = [[getattr(inner, name)] for name in Task._fields]
     except AttributeError:
-        said = _said_by_those_within(env)
+        said = _said_within(inner)
     tasks = [Task(*each) for each in zip(*said, strict=True)]
     if not tasks or not all(isinstance(task.game, Game) for task in tasks):
         raise _neither(env)
@@ -55,14 +55,14 @@ def _said_by(env: Any) -> Task:
     return tasks[0]
 
 
-def _said_by_those_within(env: Any) -> list[list[Any]]:
-    """By field of a task what each of the environments says that another one runs, perhaps in other processes."""
-    if not callable(getattr(env, "get_attr", None)):
-        raise _neither(env)
+def _said_within(envs: Any) -> list[list[Any]]:
+    """By field of a task what each of several environments says of it, perhaps from another process."""
+    if not callable(getattr(envs, "get_attr", None)):
+        raise _neither(envs)
     try:
-        return [list(env.get_attr(name)) for name in Task._fields]
+        return [list(envs.get_attr(name)) for name in Task._fields]
     except AttributeError:
-        raise _neither(env) from None
+        raise _neither(envs) from None
 
 
 def _neither(what: Any) -> TypeError:

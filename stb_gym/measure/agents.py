@@ -49,9 +49,9 @@ def answers_of(agent: Any, deterministic: bool, game: Game, shown: Shown) -> Ans
 
 def _check_weights(network: Any) -> None:
     """Refuse a network that has diverged; its answers might be numbers all the same."""
-    if callable(getattr(network, "parameters", None)):
-        if not all(bool(weights.isfinite().all()) for weights in network.parameters()):
-            raise ValueError("the agent has weights that are infinite or not a number")
+    weights = network.parameters() if hasattr(network, "parameters") else ()
+    if not all(bool(each.isfinite().all()) for each in weights):
+        raise ValueError("the agent has weights that are infinite or not a number")
 
 
 def _takes_masks(function: Callable[..., Any]) -> bool:

@@ -80,8 +80,8 @@ def _made_again(envs: Any) -> gym.Env[Any, Any]:
     wrappers = [wrapper for wrapper in getattr(spec, "additional_wrappers", ()) if wrapper.name != "Monitor"]
     if spec is None or any(wrapper.kwargs is None for wrapper in wrappers):
         raise ValueError(
-            f"what the environments of {type(envs).__name__} show cannot be seen from this process: make the meter with "
-            "one that is made alike"
+            f"what the environments of {type(envs).__name__} show cannot be seen from this process: make the meter "
+            "with one that is made alike"
         )
     return gym.make(replace(spec, additional_wrappers=tuple(wrappers)))
 

@@ -1,4 +1,4 @@
-"""Policies: what is refused, how any function becomes one, and how one plays."""
+"""Policies: what is refused, and how one plays."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,6 @@ from stb_gym import (
     Threes,
     compile_game,
     evaluate,
-    policy_from,
     solve,
     strategy,
 )
@@ -53,29 +52,6 @@ def test_a_policy_that_is_no_distribution_is_refused(factor, message):
 def test_a_policy_of_another_shape_is_refused(policy):
     with pytest.raises(ValueError, match=f"is an array of {TABLES.nodes} integers"):
         evaluate(GAME, policy)
-
-
-@pytest.mark.parametrize("batch", [1, 100, 10**6])
-def test_any_function_becomes_a_policy(batch):
-    def first_legal(observations, masks):
-        assert observations.dtype == np.uint8
-        assert masks.dtype == np.bool_
-        assert masks.any(axis=1).all()
-        return masks.argmax(axis=1)
-
-    policy = policy_from(GAME, first_legal, batch=batch)
-    assert (policy[TABLES.decisions] == TABLES.edge_action[TABLES.edge_start[TABLES.decisions]]).all()
-
-    def uniform(observations, masks):
-        return masks / masks.sum(axis=1, keepdims=True)
-
-    assert evaluate(GAME, policy_from(GAME, uniform, batch=batch)).normalised_score == pytest.approx(0, abs=1e-12)
-
-
-@pytest.mark.parametrize("answer", [3, [1, 2], None])
-def test_an_agent_that_answers_something_else_is_refused(answer):
-    with pytest.raises(ValueError, match=r"an agent asked about \d+ nodes must answer each, not with shape"):
-        policy_from(GAME, lambda observations, masks: answer)
 
 
 def test_a_player_plays_its_policy():
