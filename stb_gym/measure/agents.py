@@ -99,7 +99,7 @@ def _predicting(agent: Any) -> Answers:
     def answers(observations: Any, masks: Masks) -> Any:
         predicted = agent.predict(observations, deterministic=True, **_with_masks(agent.predict, masks))
         if not (isinstance(predicted, tuple) and len(predicted) == 2):
-            raise TypeError(f"predict returns (actions, states), not a {type(predicted).__name__}")
+            raise TypeError(f"predict returns (actions, states), not something of type {type(predicted).__name__}")
         actions, states = predicted
         if states is not None:
             raise ValueError(MEMORY)
