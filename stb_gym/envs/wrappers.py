@@ -78,6 +78,9 @@ class MaskInObservation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstru
             - "tianshou": `obs`, `mask`, of bool;
             - "torchrl": `observation`, `action_mask`, of bool.
 
+    Attributes:
+        together: from observations [..., O] and masks [..., A] to the dictionary of both.
+
     Raises:
         ValueError: if there are no names of such a library, naming those there are.
 
@@ -94,17 +97,17 @@ class MaskInObservation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstru
         super().__init__(env)
         layout = layout_of(names)
         self.observation_space = layout.space(env.observation_space, env.action_space)
-        self._together = layout.together
+        self.together = layout.together
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Masked, dict[str, Any]]:
         """Begin a turn."""
         observation, info = self.env.reset(seed=seed, options=options)
-        return self._together(observation, info["action_mask"]), info
+        return self.together(observation, info["action_mask"]), info
 
     def step(self, action: np.int64) -> tuple[Masked, Any, bool, bool, dict[str, Any]]:
         """Make a move."""
         observation, reward, terminated, truncated, info = self.env.step(action)
-        return self._together(observation, info["action_mask"]), reward, terminated, truncated, info
+        return self.together(observation, info["action_mask"]), reward, terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """[A] True = legal, as sb3-contrib asks for it."""
@@ -123,6 +126,9 @@ class VectorMaskInObservation(gym.vector.VectorWrapper):
         env: a vector environment of turns.
         names: see `MaskInObservation`.
 
+    Attributes:
+        together: see `MaskInObservation`.
+
     Raises:
         ValueError: if there are no names of such a library, naming those there are.
 
@@ -139,19 +145,19 @@ class VectorMaskInObservation(gym.vector.VectorWrapper):
         layout = layout_of(names)
         self.single_observation_space = layout.space(env.single_observation_space, env.single_action_space)
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)
-        self._together = layout.together
+        self.together = layout.together
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Masked, dict[str, Any]]:
         """Begin all turns, or those of `options["reset_mask"]`."""
         observation, infos = self.env.reset(seed=seed, options=options)
-        return self._together(observation, infos["action_mask"]), infos
+        return self.together(observation, infos["action_mask"]), infos
 
     def step(self, actions: IntArray) -> tuple[Masked, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Make a move in every game."""
         observation, reward, terminated, truncated, infos = self.env.step(actions)
         if "final_obs" in infos:
-            infos["final_obs"] = self._together(infos["final_obs"], infos["final_info"]["action_mask"])
-        return self._together(observation, infos["action_mask"]), reward, terminated, truncated, infos
+            infos["final_obs"] = self.together(infos["final_obs"], infos["final_info"]["action_mask"])
+        return self.together(observation, infos["action_mask"]), reward, terminated, truncated, infos
 
     def __getattr__(self, name: str) -> Any:
         """What the environment has besides."""

@@ -41,11 +41,13 @@ def task_of(what: Any, objective: Goal | None = None, illegal: str | None = None
 
 
 def _said_by(env: Any) -> Task:
+    """The task of an environment, or the one that all of several have, which may run in other processes."""
     inner = getattr(env, "unwrapped", env)
+    one = hasattr(inner, "game")
     try:
-        said = [[getattr(inner, name)] for name in Task._fields]
+        said = [[getattr(inner, name)] if one else inner.get_attr(name) for name in Task._fields]
     except AttributeError:
-        said = _said_within(inner)
+        raise _neither(env) from None
     tasks = [Task(*each) for each in zip(*said, strict=True)]
     if not tasks or not all(isinstance(task.game, Game) for task in tasks):
         raise _neither(env)
@@ -53,16 +55,6 @@ def _said_by(env: Any) -> Task:
         if task != tasks[0]:
             raise ValueError(f"the environments of {type(env).__name__} have different tasks: {tasks[0]} and {task}")
     return tasks[0]
-
-
-def _said_within(envs: Any) -> list[list[Any]]:
-    """By field of a task what each of several environments says of it, perhaps from another process."""
-    if not callable(getattr(envs, "get_attr", None)):
-        raise _neither(envs)
-    try:
-        return [list(envs.get_attr(name)) for name in Task._fields]
-    except AttributeError:
-        raise _neither(envs) from None
 
 
 def _neither(what: Any) -> TypeError:

@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium.wrappers import AddRenderObservation
 from numpy.typing import NDArray
 
-from stb_gym.envs import MaskInObservation
+from stb_gym.envs import MaskInObservation, VectorMaskInObservation
 from stb_gym.exact import TurnTables
 from stb_gym.games import Game
 
@@ -96,9 +96,8 @@ def _actions(layer: Any) -> Any:
 
 def _view(layer: Any, inner: Any, masks: NDArray[np.bool_]) -> View:
     """What a wrapper makes of the observations of many nodes."""
-    if type(layer).__module__ == MaskInObservation.__module__:
-        entries, observation = _space(layer).spaces.items(), _space(inner)
-        return lambda shown: {name: shown if it == observation else masks.astype(it.dtype) for name, it in entries}
+    if isinstance(layer, MaskInObservation | VectorMaskInObservation):
+        return lambda shown: layer.together(shown, masks.view(np.int8))
     if _normalises(layer):
         return layer.normalize_obs
     if _stateful(layer) or _actions(layer) != _actions(inner):

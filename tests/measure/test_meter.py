@@ -106,6 +106,8 @@ def test_what_a_meter_is_made_of():
         RegretMeter("stb_gym/ShutTheBox-v0")
     with pytest.raises(ValueError, match="unknown objective 'win'"):
         RegretMeter(SIX, "win")
+    with pytest.raises(ValueError, match="unknown treatment of illegal actions 'stop': allowed are end, raise"):
+        RegretMeter(SIX, illegal="stop")
 
 
 def test_a_policy_of_the_meter_is_one_to_save_and_evaluate(tmp_path):

@@ -1,5 +1,7 @@
 """What the meter hands to agents is what the environment shows in play, through every wrapper, or it refuses."""
 
+from functools import partial
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -7,7 +9,8 @@ from gymnasium import wrappers
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from gymnasium.wrappers import vector
 
-from stb_gym import MaskInObservation, RegretMeter, ShutTheBox, Threes, TurnEnv, compile_game
+from stb_gym import MaskInObservation, RegretMeter, ShutTheBox, Threes, TurnEnv, VectorMaskInObservation, compile_game
+from stb_gym.envs.wrappers import LAYOUTS
 
 ID = "stb_gym/ShutTheBox-v0"
 
@@ -43,6 +46,9 @@ SINGLE = {
     "as it is": make,
     "floats": lambda: make(observation_dtype="float32"),
     "mask": lambda: MaskInObservation(make()),
+    **{f"mask of {library}": partial(MaskInObservation, make(), library) for library in LAYOUTS},
+    "masked id": lambda: gym.make("stb_gym/ShutTheBoxMasked-v0", tiles=5, observation_dtype="float32"),
+    "mask in the same space": lambda: MaskInObservation(gym.make(ID, tiles=4, observation_dtype="float32"), "rllib"),
     "flat": flat,
     "rescaled": lambda: from_zero_to_one(make()),
     "reshaped": lambda: wrappers.ReshapeObservation(make(), (2, 8)),
@@ -60,6 +66,9 @@ MANY = {
     "one": lambda: vector.DtypeObservation(make_vec(1), np.float64),
     "rescaled": lambda: vector.RescaleObservation(vector.DtypeObservation(make_vec(), np.float32), 0, 1),
     "changed in place": lambda: vector.TransformObservation(make_vec(), lambda seen: np.multiply(seen, 2, out=seen)),
+    **{f"mask of {library}": partial(VectorMaskInObservation, make_vec(), library) for library in LAYOUTS},
+    "masked id": lambda: gym.make_vec("stb_gym/ShutTheBoxMasked-v0", 3, tiles=5),
+    "masked id, async": lambda: gym.make_vec("stb_gym/ShutTheBoxMasked-v0", 2, tiles=5, vectorization_mode="async"),
     "sync": lambda: vector.RecordEpisodeStatistics(make_vec(vectorization_mode="sync")),
     "sync, flat": lambda: SyncVectorEnv([flat] * 2),
     "sync, rescaled outside": lambda: vector.DtypeObservation(SyncVectorEnv([flat] * 2), np.float32),
@@ -105,7 +114,7 @@ def test_observations_are_those_of_play(name):
             met.add(place)
             action = np.random.default_rng(game).choice(np.flatnonzero(info["action_mask"]))
             seen, _, over, _, info = env.step(int(action))
-    assert len(met) > 30
+    assert len(met) > 15
 
 
 @pytest.mark.parametrize("name", MANY)
@@ -141,7 +150,7 @@ REFUSED = {
     "NormalizeObservation": lambda: wrappers.NormalizeObservation(make()),
     "AddRenderObservation": lambda: wrappers.AddRenderObservation(make(render_mode="rgb_array")),
     "StickyAction": lambda: wrappers.StickyAction(make(), 0.5),
-    "RepeatAction": lambda: wrappers.RepeatAction(make(), 2),
+    **({"RepeatAction": lambda: wrappers.RepeatAction(make(), 2)} if hasattr(wrappers, "RepeatAction") else {}),
     "TransformAction": lambda: wrappers.TransformAction(make(), lambda action: action, make().action_space),
     "Remembers": lambda: Remembers(make()),
     "ChangesSpace": lambda: ChangesSpace(make()),
