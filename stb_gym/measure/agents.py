@@ -19,7 +19,6 @@ from stb_gym.measure.shown import Shown
 Masks = NDArray[np.bool_]
 Answers = Callable[[Any, Masks], Any]  # from observations [B, ...] and masks [B, A] to actions [B] or chances [B, A]
 
-
 MEMORY = "the agent has a memory: what it does is not determined by the position"
 
 
@@ -35,22 +34,25 @@ def answers_of(agent: Any, deterministic: bool, game: Game, shown: Shown) -> Ans
             f"{agent!r:.80} is no agent: allowed are a function of (observations, masks), a torch module, and anything "
             "with stable-baselines3's predict"
         )
-    _check_weights(getattr(agent, "policy", agent))
+    if _is_module(network := getattr(agent, "policy", agent)):
+        _check_weights(network)
     if hasattr(agent, "predict"):
         _check_spaces(agent, game, shown)
         return _predicting(agent) if deterministic else _sampling(agent)
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(agent, torch.nn.Module):
-        return _scoring(agent, deterministic, torch)
+    if _is_module(agent):
+        return _scoring(agent, deterministic)
     if _takes_masks(agent):
         return agent
     return lambda observations, masks: agent(observations)
 
 
+def _is_module(agent: Any) -> bool:
+    return "torch" in sys.modules and isinstance(agent, sys.modules["torch"].nn.Module)
+
+
 def _check_weights(network: Any) -> None:
     """Refuse a network that has diverged; its answers might be numbers all the same."""
-    weights = network.parameters() if hasattr(network, "parameters") else ()
-    if not all(bool(each.isfinite().all()) for each in weights):
+    if not all(bool(weights.isfinite().all()) for weights in network.parameters()):
         raise ValueError("the agent has weights that are infinite or not a number")
 
 
@@ -147,8 +149,9 @@ def _exploring(agent: Any) -> Answers:
 # Torch modules
 
 
-def _scoring(module: Any, deterministic: bool, torch: Any) -> Answers:
+def _scoring(module: Any, deterministic: bool) -> Answers:
     """The legal action of the greatest score, or softmax over the scores of the legal ones."""
+    torch: Any = sys.modules["torch"]
     like = next((weight for weight in module.parameters() if weight.is_floating_point()), torch.zeros(()))
     takes_masks = _takes_masks(module.forward)
 
