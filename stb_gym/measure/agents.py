@@ -59,7 +59,11 @@ def _check_weights(network: Any) -> None:
 def _takes_masks(function: Callable[..., Any]) -> bool:
     """Whether the second argument is for masks: one that must be given, or is called a mask."""
     kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    second = [argument for argument in signature(function).parameters.values() if argument.kind in kinds][1:2]
+    try:
+        arguments = signature(function).parameters.values()
+    except ValueError:  # as of what torch has traced
+        return False
+    second = [argument for argument in arguments if argument.kind in kinds][1:2]
     return any(argument.default is Parameter.empty or "mask" in argument.name for argument in second)
 
 

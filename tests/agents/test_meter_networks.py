@@ -173,3 +173,11 @@ def test_functions_may_return_tensors_and_distributions():
 
         assert METER(agent).regret == pytest.approx(soft, abs=1e-6)
     assert METER(lambda seen, masks: probabilities(seen, masks).argmax(1)).regret == METER(net).regret
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+def test_compiled_networks_are_networks():
+    net = nn.Linear(SEEN, ACTIONS)
+    regret = METER(net).regret
+    for compiled in (torch.jit.trace(net, torch.zeros(1, SEEN)), torch.jit.script(net), nn.DataParallel(net)):
+        assert METER(compiled).regret == pytest.approx(regret)

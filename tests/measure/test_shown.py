@@ -202,12 +202,15 @@ def test_wrappers_in_other_processes_that_cannot_be_made_again_are_refused():
         envs.close()
 
 
-def test_agents_may_write_into_what_they_are_handed():
+@pytest.mark.parametrize(
+    "reads", [lambda observations, masks: observations["action_mask"], lambda observations, masks: masks]
+)
+def test_agents_may_write_into_what_they_are_handed(reads):
     meter = RegretMeter(MaskInObservation(make()))
     before = meter(lambda observations, masks: masks.argmax(axis=1)).regret
 
     def careless(observations, masks):
-        actions = masks.argmax(axis=1)
+        actions = reads(observations, masks).argmax(axis=1)
         for entry in (*observations.values(), masks):
             entry[:] = 0
         return actions
