@@ -34,6 +34,18 @@ class Doubled(gym.ObservationWrapper):
         return observation * np.float32(2)
 
 
+class Buffered(gym.vector.VectorObservationWrapper):
+    """A wrapper that answers with the same array every time."""
+
+    def __init__(self, envs):
+        super().__init__(envs)
+        self.buffer = np.empty(envs.observation_space.shape, np.uint8)
+
+    def observations(self, observations):
+        self.buffer[:] = observations
+        return self.buffer
+
+
 def flat():
     return wrappers.FlattenObservation(MaskInObservation(make()))
 
@@ -65,6 +77,7 @@ MANY = {
     "floats": lambda: make_vec(observation_dtype="float32"),
     "one": lambda: vector.DtypeObservation(make_vec(1), np.float64),
     "rescaled": lambda: vector.RescaleObservation(vector.DtypeObservation(make_vec(), np.float32), 0, 1),
+    "one buffer": lambda: Buffered(make_vec()),
     "changed in place": lambda: vector.TransformObservation(make_vec(), lambda seen: np.multiply(seen, 2, out=seen)),
     **{f"mask of {library}": partial(VectorMaskInObservation, make_vec(), library) for library in LAYOUTS},
     "masked id": lambda: gym.make_vec("stb_gym/ShutTheBoxMasked-v0", 3, tiles=5),
