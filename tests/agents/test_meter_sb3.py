@@ -84,6 +84,16 @@ def test_probabilities_are_those_by_which_a_model_samples(algorithm):
         assert stats.chisquare(*pooled, sum_check=False).pvalue > 1e-4
 
 
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_a_model_is_measured_as_it_plays_not_as_it_learns(deterministic):
+    meter, model = RegretMeter(make()), model_of(PPO, make())
+    model.policy.mlp_extractor.policy_net.append(torch.nn.Dropout(0.5))
+    model.policy.set_training_mode(True)
+    first = meter.policy(model, deterministic)
+    model.policy.set_training_mode(True)
+    assert (meter.policy(model, deterministic) == first).all()
+
+
 @pytest.mark.parametrize("algorithm", [DQN, QRDQN])
 def test_a_model_that_explores_does_so_at_its_rate(algorithm):
     env = make()
