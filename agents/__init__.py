@@ -1,9 +1,10 @@
-"""The learners: masked PPO, DQN and QR-DQN on stable-baselines3, and two tabular ones.
+"""The learners: masked PPO, DQN and QR-DQN on stable-baselines3, two tabular ones, and stable-baselines3's own.
 
 - `learner`: the protocol of a learner, which is all that a training knows of it.
-- `ppo`, `dqn`, `qrdqn`, `tabular`: the algorithms and their settings.
+- `ppo`, `dqn`, `qrdqn`, `tabular`: the algorithms and their settings; `stock`: stable-baselines3's own, unchanged.
 - `networks`: their networks and what these see; `vec_env`: the package's vector environment as stable-baselines3 wants
-  it; `replay`: the replay buffer; `node_learner`: what the learners on stable-baselines3 share.
+  it; `replay`: the replay buffer; `node_learner`: what the learners over nodes share, `stable_baselines`: what they
+  share with the stock ones.
 - `policy_array`: a learner's policy as arrays over nodes, to be evaluated exactly.
 - `config`: everything needed to make a learner, checked; `presets`: the settings in `presets.toml`, by algorithm and
   task.

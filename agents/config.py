@@ -13,13 +13,14 @@ from agents.dqn import DQNSettings, make_dqn
 from agents.learner import Learner
 from agents.ppo import PPOSettings, make_ppo
 from agents.qrdqn import QRDQNSettings, make_qrdqn
+from agents.stock import STOCK, StockSettings
 from agents.tabular import TabularSettings, make_afterstates, make_q_learning
 from stb_gym import ENVIRONMENTS, environment_of, game_of_environment
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.exact import objective_of
 from stb_gym.games import Game, check_choice, check_integer, check_names
 
-Settings = PPOSettings | DQNSettings | TabularSettings
+Settings = PPOSettings | DQNSettings | TabularSettings | StockSettings
 
 ALGORITHMS: dict[str, tuple[type[Any], Callable[..., Learner]]] = {
     "ppo": (PPOSettings, make_ppo),
@@ -27,11 +28,10 @@ ALGORITHMS: dict[str, tuple[type[Any], Callable[..., Learner]]] = {
     "qrdqn": (QRDQNSettings, make_qrdqn),
     "q-learning": (TabularSettings, make_q_learning),
     "afterstates": (TabularSettings, make_afterstates),
+    **STOCK,
 }
 
 MAY_BE_ZERO = ("embedding", "learning_starts")  # other settings that are integers must be 1 or more
-
-# For the id of each environment, the arguments that it is made with.
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,10 @@ class Task:
         envs = gym.make_vec(self.env, num_envs, objective=self.objective, autoreset_mode="SameStep", **rules)
         assert isinstance(envs, TurnVectorEnv)
         return envs
+
+    def make_env(self, reward_scale: float) -> gym.Env[Any, Any]:
+        """An environment as anybody makes it, whose rewards are multiplied by `reward_scale`."""
+        return gym.make(self.env, objective=self.objective, reward_scale=reward_scale, **self.rules)
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,8 @@ class Config:
     def learner(self) -> Learner:
         """A learner that has learned nothing yet."""
         _, make = ALGORITHMS[self.algorithm]
+        if isinstance(self.settings, StockSettings):
+            return make(self.task.make_env(self.settings.reward_scale), self.settings, self.seed)
         return make(self.task.make_envs(self.settings.num_envs), self.settings, self.seed)
 
     def to_json(self) -> dict[str, Any]:

@@ -13,13 +13,11 @@ Snapshot = Mapping[str, Any]
 
 
 class Learner(Protocol):
-    """Learns a game by playing it.
+    """Learns a game by playing it."""
 
-    Attributes:
-        num_timesteps: steps it has made, in all environments together.
-    """
-
-    num_timesteps: int
+    @property
+    def num_timesteps(self) -> int:
+        """How many steps it has made, in all environments together."""
 
     def learn_until(self, steps: int, before_rollout: Callable[[], None]) -> None:
         """Play and learn until `num_timesteps` is `steps` or, as a rollout is made whole, a little more.

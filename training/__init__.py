@@ -1,11 +1,12 @@
-"""The commands of the laboratory: `python -m training.train`, `.evaluate`, `.report`, `.study`, `.results`, `.demo`.
+"""The commands of the laboratory: `python -m training.train`, `.evaluate`, `.report`, `.study`, `.merge`, ...
 
 - `train`: trains a learner and measures its exact regret meanwhile; `evaluate`: measures it again from its weights.
 - `run`, `run_writer`: reading and writing the folder of a run; `rows`: dataclasses as CSV.
 - `arguments`: what the commands are asked; `--import MODULE` registers games of your own.
 - `compare`, `report`, `plots`: tables, pictures and one page of HTML about runs of one game.
 - `study`: trains algorithms x tasks x seeds on several cores; `ledger`: the files of results; `statistics`: means over
-  seeds and their intervals; `results`, `study_plots`: the table and the pictures; `keep`: the best policies.
+  seeds and their intervals; `results`, `study_plots`: the table and the pictures; `merge`: those of several studies
+  together; `keep`: the best policies.
 - `demo`: a demonstration of two minutes.
 
 They are run from the root of a clone.

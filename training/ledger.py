@@ -121,6 +121,15 @@ class Ledger:
             **summary,
         )
         self.curves[name] = [CurvePoint(**vars(point), run=name) for point in run.curve()]
+        self._write()
+
+    def merge(self, other: "Ledger") -> None:
+        """Add the runs of another study, which replace those of the same names, and write both files again."""
+        self.rows |= other.rows
+        self.curves |= other.curves
+        self._write()
+
+    def _write(self) -> None:
         names = sorted(self.rows)
         curves = [_rounded(point) for name in names for point in self.curves[name]]
         write_text(self._folder / CURVES, to_csv(curves, CurvePoint))

@@ -18,13 +18,29 @@ from training.ledger import Ledger, Row
 from training.statistics import interquartile_interval, interquartile_mean
 from training.train import train_command
 
-HEADINGS = "task", "agent", "regret", "of the optimum", "choices optimal", "seeds", "steps", "minutes", "command"
+HEADINGS = (
+    "task",
+    "agent",
+    "regret",
+    "of the optimum",
+    "choices optimal",
+    "turns ended illegally",
+    "seeds",
+    "steps",
+    "minutes",
+    "command",
+)
 NAMES = {
     "ppo": "PPO",
     "dqn": "DQN",
     "qrdqn": "QR-DQN",
     "q-learning": "Q-learning, tabular",
     "afterstates": "afterstates, tabular",
+    "sb3-ppo": "stock PPO (stable-baselines3)",
+    "sb3-a2c": "stock A2C (stable-baselines3)",
+    "sb3-dqn": "stock DQN (stable-baselines3)",
+    "sb3-qr-dqn": "stock QR-DQN (sb3-contrib)",
+    "sb3-maskable-ppo": "stock MaskablePPO (sb3-contrib)",
 }
 MASKED = ("ppo", "dqn", "qrdqn")
 NO_MASKS = "no-masks"
@@ -115,7 +131,7 @@ def _strategy_line(name: str, task: Task, strategy: str, evaluation: Evaluation)
         f"{evaluation.regret:.5f}",
         f"{evaluation.regret / abs(evaluation.optimum.value):.4%}",
         f"{evaluation.agreement_by_visits:.2%}",
-        *("", "", ""),
+        *("", "", "", ""),
         f"`{shlex.join([*evaluate_command(task), '--strategy', strategy])}`",
     )
 
@@ -123,7 +139,8 @@ def _strategy_line(name: str, task: Task, strategy: str, evaluation: Evaluation)
 def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> tuple[str, ...]:
     first, regret = rows[0], _regret(rows)
     low, high = interquartile_interval(np.array([[row.regret] for row in rows]))
-    command = train_command(config_of(first, folder, presets), first.variant, presets)
+    config = config_of(first, folder, presets)
+    command = train_command(config, first.variant, presets)
     if len(rows) > 1:
         command[-1] = "S"
     return (
@@ -132,6 +149,7 @@ def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> tuple[str, .
         f"**{regret:.5f}**" + (f" ({low[0]:.5f} to {high[0]:.5f})" if len(rows) > 1 else ""),
         f"{regret / abs(first.optimum):.4%}",
         f"{_mean([row.agreement_by_visits for row in rows]):.2%}",
+        f"{_mean([row.illegal_mass for row in rows]):.2%}" if config.illegal == "end" else "",
         _in_words([row.seed for row in rows]),
         f"{first.steps / 1e6:.3g}M",
         f"{_mean([row.seconds for row in rows]) / 60:.1f}",

@@ -11,6 +11,7 @@ from matplotlib.ticker import EngFormatter, FormatStrFormatter, LogLocator, Null
 from numpy.typing import NDArray
 
 from agents.presets import STANDARD, Presets
+from agents.stock import STOCK
 from stb_gym.exact import objective_of
 from stb_gym.output import Style, styles_of
 from training.ledger import CurvePoint, Ledger, Row
@@ -43,12 +44,15 @@ class Panel(NamedTuple):
 def plot_study(folder: Path, presets: Presets) -> list[Path]:
     """Write the pictures of a study into its folder; returns their paths.
 
-    TASK.png shows agents, TASK-ablations.png what is lost without a part of them, and profile.png the ends of all runs.
+    TASK.png shows agents, TASK-ablations.png what is lost without a part of them, TASK-stock.png the stock agents, and
+    profile.png the ends of the runs of all others.
     Lines are interquartile means over seeds, bands their 95 % intervals. Where there is the standard variant of an
     algorithm, variants that only train for a longer or a shorter time are left out.
     """
     ledger = Ledger(folder)
-    rows = sorted(ledger.rows.values(), key=lambda row: (row.task, row.agent, row.seed))
+    by_name = sorted(ledger.rows.values(), key=lambda row: (row.task, row.agent, row.seed))
+    rows = [row for row in by_name if row.algorithm not in STOCK]
+    stock = [row for row in by_name if row.algorithm in STOCK and row.variant == STANDARD]
     standard = {(row.task, row.algorithm) for row in rows if row.variant == STANDARD}
     ablated = {(row.task, row.algorithm) for row in rows if row.variant in ABLATIONS}
     whole = [
@@ -58,7 +62,8 @@ def plot_study(folder: Path, presets: Presets) -> list[Path]:
     ]
     compared = [row for row in rows if row.variant in (STANDARD, *ABLATIONS) and (row.task, row.algorithm) in ablated]
     paths = []
-    for shown, suffix, panels in ((whole, "", _panels), (compared, "-ablations", _ablation_panels)):
+    pictures = ((whole, "", _panels), (compared, "-ablations", _ablation_panels), (stock, "-stock", _ablation_panels))
+    for shown, suffix, panels in pictures:
         for task, of_task in groupby(shown, lambda row: row.task):
             by_agent = {
                 name: [ledger.curves[row.run] for row in seeds] for name, seeds in groupby(of_task, agent_in_words)

@@ -30,8 +30,22 @@ from training.run_writer import RunWriter, alone, begin, clear, resume
 class Arguments:
     """Train a learner by the preset of its algorithm and task; agents/presets.toml has them all."""
 
-    algorithm: tyro.conf.Positional[Literal["ppo", "dqn", "qrdqn", "q-learning", "afterstates"]]
-    """Masked PPO, masked DQN, masked QR-DQN, tabular Q-learning, or the same over afterstates."""
+    algorithm: tyro.conf.Positional[
+        Literal[
+            "ppo",
+            "dqn",
+            "qrdqn",
+            "q-learning",
+            "afterstates",
+            "sb3-ppo",
+            "sb3-a2c",
+            "sb3-dqn",
+            "sb3-qr-dqn",
+            "sb3-maskable-ppo",
+        ]
+    ]
+    """Masked PPO, masked DQN, masked QR-DQN, tabular Q-learning, the same over afterstates, or an agent as
+    stable-baselines3 (sb3) has it, with its default settings."""
     env: str = "stb_gym/ShutTheBox-v0"
     """Environment, by its id."""
     objective: str | None = None

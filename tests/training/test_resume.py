@@ -16,6 +16,7 @@ from safetensors.numpy import load_file
 from agents.checkpoints import load_snapshot, save_snapshot
 from agents.config import ALGORITHMS
 from agents.presets import read_presets
+from agents.stock import STOCK
 from tests import ROOT, SMALL_PRESETS
 from tests.training.faults import Killed, killed, signalled
 from training import train as training
@@ -25,6 +26,7 @@ from training.run_writer import begin, resume
 FILE = SMALL_PRESETS
 PRESETS = read_presets(FILE)
 FIVE = PRESETS.tasks["five-tiles"]
+OWN = [algorithm for algorithm in ALGORITHMS if algorithm not in STOCK]  # the others have tests of their own
 
 
 def command(algorithm, out, steps=8192, measurements=8):
@@ -55,7 +57,20 @@ def ended_as_if_never_killed(out, whole):
     assert seconds == sorted(seconds)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", ["sb3-a2c", "sb3-dqn"])
+def test_a_stock_run_that_is_killed_ends_as_if_it_had_not_been(algorithm, tmp_path):
+    short = {"steps": 400, "measurements": 4}
+    assert training.main(command(algorithm, tmp_path / "whole", **short)) == 0
+    out = tmp_path / "killed"
+    for moment in (8, 20):
+        with pytest.raises(Killed), killed(moment):
+            training.main(command(algorithm, out, **short))
+    assert list(out.glob("checkpoint-*"))
+    assert training.main(command(algorithm, out, **short)) == 0
+    ended_as_if_never_killed(out, tmp_path / "whole")
+
+
+@pytest.mark.parametrize("algorithm", OWN)
 def test_a_run_killed_again_and_again_ends_as_if_it_had_not_been(algorithm, tmp_path):
     """Every life is longer than the one before, and ends at another file than most others."""
     assert training.main(command(algorithm, tmp_path / "whole")) == 0

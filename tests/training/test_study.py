@@ -21,11 +21,12 @@ from matplotlib.image import imread
 
 import stb_gym
 from agents.presets import read_presets
+from agents.stock import STOCK
 from stb_gym import evaluate, strategy
 from stb_gym.measure import read_cards
 from tests import ROOT, SMALL_PRESETS
 from tests.training.faults import Killed, killed
-from training import keep, results, study, study_plots
+from training import keep, merge, results, study, study_plots
 from training import train as training
 from training.ledger import Ledger
 from training.results import agent_in_words, config_of
@@ -175,12 +176,15 @@ def test_the_table_says_what_the_runs_say(folder, capsys):
         runs = [ledger.rows[f"{algorithm}-five-tiles-{seed}"] for seed in (0, 1)]
         row = by_agent["five-tiles", name]
         assert row[2].startswith(f"**{np.mean([run.regret for run in runs]):.5f}** (")
-        assert row[5:7] == ["0 to 1", f"{runs[0].steps / 1e6:.3g}M"]
+        assert row[6:8] == ["0 to 1", f"{runs[0].steps / 1e6:.3g}M"]
         train = f"python -m training.train {algorithm} --env stb_gym/ShutTheBox-v0"
-        assert row[8] == f"`{train} --presets {FILE} --tiles 5 --seed S`"
+        assert row[9] == f"`{train} --presets {FILE} --tiles 5 --seed S`"
     game = PRESETS.tasks["five-tiles"].game()
     assert by_agent["five-tiles", "random"][2] == f"{evaluate(game, strategy(game, 'random')).regret:.5f}"
-    assert by_agent["five-tiles", "DQN, no masks"][8].endswith("--tiles 5 --variant no-masks --seed 0`")
+    illegal = ledger.rows["dqn-five-tiles-no-masks-0"].illegal_mass
+    assert by_agent["five-tiles", "DQN, no masks"][5] == f"{illegal:.2%}"
+    assert by_agent["five-tiles", "masked PPO"][5] == ""  # there are none
+    assert by_agent["five-tiles", "DQN, no masks"][9].endswith("--tiles 5 --variant no-masks --seed 0`")
     regrets = [float(row[2].split("*")[2]) for row in rows if row[0] == "five-tiles" and "*" in row[2]]
     assert regrets == sorted(regrets, reverse=True)
 
@@ -227,6 +231,40 @@ def test_pictures_leave_out_variants_only_beside_the_standard_one(folder, tmp_pa
         "five-tiles-shut": ["afterstates, tabular", "masked PPO"],
         "five-tiles-ablations": ["masked DQN, no embeddings", "masked PPO", "masked PPO, no embeddings"],
     }
+
+
+def test_stock_agents_have_a_picture_of_their_own(folder, tmp_path, monkeypatch):
+    for name in ("runs.csv", "curves.csv"):
+        text = (folder / name).read_text()
+        (tmp_path / name).write_text(text.replace("dqn,five-tiles,no-masks", "sb3-dqn,five-tiles,standard"))
+    figures = {}
+    monkeypatch.setattr(study_plots, "save", lambda path, figure: figures.update({path.stem: figure}))
+    study_plots.plot_study(tmp_path, PRESETS)
+    assert set(figures) == {"five-tiles", "five-tiles-stock", "five-tiles-shut", "profile"}
+    drawn = {name: figure.axes[0].get_legend_handles_labels()[1] for name, figure in figures.items()}
+    assert drawn.pop("five-tiles-stock") == ["stock DQN (stable-baselines3)"]
+    assert all(names == ["afterstates, tabular", "masked PPO"] for names in drawn.values())
+
+
+def test_results_of_two_studies_are_brought_together(folder, tmp_path, capsys):
+    whole = {name: (folder / name).read_text().splitlines(keepends=True) for name in ("runs.csv", "curves.csv")}
+    for part, kept in (("one", "tiles-0"), ("other", "tiles-1"), ("third", "shut-0")):
+        (tmp_path / part).mkdir()
+        for name, (head, *lines) in whole.items():
+            (tmp_path / part / name).write_text(head + "".join(line for line in lines if kept in line))
+    options = [str(tmp_path / "one"), "--presets", str(FILE)]
+    assert merge.main([str(tmp_path / "other"), *options]) == 0
+    assert merge.main([str(tmp_path / "third"), *options]) == 0
+    for name, (head, *lines) in whole.items():
+        kept = [line for line in lines if re.search("tiles-0|tiles-1|shut-0", line)]
+        assert 0 < len(kept) < len(lines)
+        assert (tmp_path / "one" / name).read_text() == head + "".join(kept)
+    assert (tmp_path / "one" / "profile.png").exists()
+    before = (tmp_path / "one" / "runs.csv").read_text()
+    assert merge.main([str(tmp_path / "other"), str(tmp_path / "one")]) == 2
+    assert "unknown task of" in capsys.readouterr().err
+    assert merge.main([str(tmp_path / "none"), *options]) == 2
+    assert (tmp_path / "one" / "runs.csv").read_text() == before
 
 
 def test_the_profile_compares_whole_agents_only(folder, tmp_path, monkeypatch):
@@ -308,6 +346,7 @@ def test_the_studies_of_the_project_can_be_planned():
     names = [run.name for run in planned]
     assert len(names) == len(set(names))
     assert {"ppo-nine-tiles-9", "dqn-nine-tiles-quick-0", "ppo-nine-tiles-no-masks-0"} <= set(names)
+    assert len(study.plan("stock", study.STUDIES, read_presets())) == len(STOCK) * 2 * 3 * 5
 
 
 def test_a_damaged_ledger_is_named(folder, tmp_path, capsys):

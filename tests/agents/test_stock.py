@@ -1,0 +1,153 @@
+"""Stock agents: they are the library's own, measured truly and without disturbing them, and go on from snapshots."""
+
+from dataclasses import asdict
+from functools import partial
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from sb3_contrib import QRDQN, MaskablePPO
+from stable_baselines3 import A2C, DQN, PPO
+
+from agents import config
+from agents.checkpoints import load_snapshot, load_weights, save_snapshot, save_weights
+from agents.config import Task
+from agents.policy_array import policies
+from agents.presets import read_presets
+from agents.stock import STOCK
+from stb_gym import compile_game, evaluate, policy_from
+from tests import SMALL_PRESETS
+
+BOX = "stb_gym/ShutTheBox-v0"
+FIVE = Task(BOX, {"tiles": 5})
+GAME, TABLES = FIVE.game(), compile_game(FIVE.game())
+CLASSES = {"sb3-ppo": PPO, "sb3-a2c": A2C, "sb3-dqn": DQN, "sb3-qr-dqn": QRDQN, "sb3-maskable-ppo": MaskablePPO}
+STEPS = {"sb3-ppo": 2048, "sb3-a2c": 100, "sb3-dqn": 300, "sb3-qr-dqn": 152, "sb3-maskable-ppo": 2048}
+EVERY = pytest.mark.parametrize("algorithm", STOCK)
+QUICK = {
+    "sb3-ppo": {"n_steps": 64},
+    "sb3-maskable-ppo": {"n_steps": 64},
+    "sb3-dqn": {"buffer_size": 140, "target_update_interval": 57},
+    "sb3-qr-dqn": {"target_update_interval": 57},
+}
+
+
+def learner(algorithm, steps=4096, seed=0, task=FIVE, **changes):
+    return read_presets(SMALL_PRESETS).config(algorithm, task, seed=seed, steps=steps, changes=changes).learner()
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Stock agents that do sooner what takes them thousands of steps."""
+    for name, options in QUICK.items():
+        settings, made = STOCK[name]
+        monkeypatch.setitem(config.ALGORITHMS, name, (settings, partial(made.func, partial(*made.args, **options))))
+
+
+def weights(agent):
+    return np.concatenate([array.ravel() for array in agent.weights().values()])
+
+
+def plain(settings):
+    """The attributes of an agent that are numbers or words, and its schedules at half time."""
+    found = {name: value for name, value in vars(settings).items() if isinstance(value, int | float | str | None)}
+    schedules = {
+        name: value(0.5) for name, value in vars(settings).items() if name.endswith(("schedule", "clip_range"))
+    }
+    groups = settings.policy.optimizer.state_dict()["param_groups"]
+    return {**found, **schedules, "groups": groups, "kwargs": settings.policy_kwargs, "networks": str(settings.policy)}
+
+
+def test_every_stock_agent_is_tested():
+    assert CLASSES.keys() == STEPS.keys() == STOCK.keys()
+
+
+@EVERY
+def test_a_stock_agent_is_the_librarys_own_and_learns_as_if_it_were_not_measured(algorithm):
+    steps, measured = STEPS[algorithm], []
+    stock = CLASSES[algorithm]("MlpPolicy", gym.make(BOX, tiles=5), seed=3)
+    before = plain(stock)
+    stock.learn(steps)  # before the other is made, as all draw from the same generators
+    agent = learner(algorithm, steps, seed=3)
+    assert type(agent.model) is type(stock)
+    assert plain(agent.model) == before
+    untrained = weights(agent).copy()
+    agent.learn_until(steps, lambda: measured.append(policies(GAME, agent)))
+    assert measured
+    assert agent.num_timesteps == stock.num_timesteps == steps
+    learned = stock.policy.state_dict()
+    assert all((array == learned[name].numpy()).all() for name, array in agent.weights().items() if name in learned)
+    assert learned.keys() <= agent.weights().keys()
+    assert (weights(agent) != untrained).any()
+    assert asdict(read_presets().config(algorithm, FIVE).settings) == {"reward_scale": 1.0}
+
+
+@EVERY
+def test_what_is_measured_is_what_the_agent_does(algorithm, quick):
+    """The library's `predict`, asked about every node, and again and again about one."""
+    agent = learner(algorithm)
+    agent.learn_until(152, lambda: None)
+    masked = algorithm == "sb3-maskable-ppo"
+
+    def play(observations, masks, **options):
+        return agent.model.predict(observations, **options, **({"action_masks": masks} if masked else {}))[0]
+
+    greedy, exploring = policies(GAME, agent)
+    theirs = policy_from(GAME, partial(play, deterministic=True))
+    illegal = "raise" if masked else "end"
+    measured = evaluate(GAME, greedy, illegal=illegal)
+    assert measured.regret == evaluate(GAME, theirs, illegal=illegal).regret > 0
+    assert (measured.illegal_mass > 0) != masked
+    node = int(TABLES.decisions[TABLES.legal(TABLES.decisions).sum(axis=1).argmax()])
+    agent.model.exploration_rate = 0.5  # of the agents that have one
+    seen, mask = TABLES.observation[[node]], TABLES.legal(np.array([node]))
+    share = np.bincount([play(seen, mask)[0] for _ in range(2000)], minlength=TABLES.actions) / 2000
+    assert share == pytest.approx(agent.probabilities(np.array([node]))[0], abs=0.06)
+    assert exploring[TABLES.decisions].sum(axis=1) == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("algorithm", [name for name in STOCK if name != "sb3-qr-dqn"])  # which takes far longer
+def test_a_stock_agent_learns(algorithm, quick):
+    """Three tiles and one die of three faces: what is legal, and a little more."""
+    task = read_presets(SMALL_PRESETS).tasks["three-tiles"]
+    agent, game = learner(algorithm, 1000, task=task), task.game()
+    illegal = "raise" if algorithm == "sb3-maskable-ppo" else "end"
+    before = evaluate(game, policies(game, agent)[1], illegal=illegal).regret
+    agent.learn_until(1000, lambda: None)
+    assert evaluate(game, policies(game, agent)[1], illegal=illegal).regret < 0.8 * before
+
+
+@EVERY
+def test_a_scale_of_rewards_is_taken_out_of_values(algorithm):
+    nodes = TABLES.decisions
+    whole, third = (learner(algorithm, reward_scale=scale).values(nodes) for scale in (1.0, 1 / 3))
+    assert third == pytest.approx(3 * whole)
+    with pytest.raises(ValueError, match="reward_scale must be above 0"):
+        learner(algorithm, reward_scale=0)
+
+
+def test_rewards_are_scaled():
+    agent = learner("sb3-dqn", reward_scale=1 / 4)
+    agent.learn_until(152, lambda: None)
+    rewards = agent.model.replay_buffer.rewards[:152]
+    assert set(4 * rewards.ravel()) <= set(range(-15, 1))
+    assert rewards.min() == -15 / 4
+
+
+@EVERY
+def test_a_stock_agent_that_went_on_goes_back_to_its_snapshot(algorithm, quick, tmp_path):
+    agent = learner(algorithm)
+    agent.learn_until(150, lambda: None)
+    save_snapshot(tmp_path / "snapshot", agent.snapshot())
+    save_weights(tmp_path / "weights", agent)
+    rates = [getattr(agent.model, "exploration_rate", 0)]
+    ends = []
+    for other in (agent, learner(algorithm, seed=5), agent):
+        other.restore(load_snapshot(tmp_path / "snapshot"))
+        assert 150 <= other.num_timesteps < 250
+        other.learn_until(280, lambda: None)
+        ends.append(weights(other))
+    assert (ends[0] == ends[1]).all()
+    assert (ends[0] == ends[2]).all()
+    load_weights(tmp_path / "weights", agent)
+    assert rates == [getattr(agent.model, "exploration_rate", 0)]

@@ -1,0 +1,42 @@
+"""Bring the results of a study to those of others: `python -m training.merge STUDY_FOLDER docs/results`."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from agents.presets import FILE, read_presets
+from training.ledger import Ledger
+from training.results import results_table
+from training.study_plots import plot_study
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Add the finished runs of a study to a folder of results, and draw its pictures again."""
+
+    study: tyro.conf.Positional[Path]
+    """Folder of the study, of which runs.csv and curves.csv are needed."""
+    into: tyro.conf.Positional[Path]
+    """Folder of the results."""
+    presets: Path = FILE
+    """File of the presets."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; returns its exit status."""
+    options = tyro.cli(Arguments, args=arguments, prog="training.merge")
+    try:
+        presets = read_presets(options.presets)
+        results_table(options.study, presets)  # which refuses what is damaged, or not of the presets
+        Ledger(options.into).merge(Ledger(options.study))
+        plot_study(options.into, presets)
+    except (ValueError, OSError) as error:
+        print(f"training.merge: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
