@@ -24,7 +24,7 @@ HEADINGS = (
     "regret",
     "of the optimum",
     "choices optimal",
-    "turns ended illegally",
+    "ended illegally",
     "seeds",
     "steps",
     "minutes",
