@@ -8,14 +8,14 @@ default rewards are discounted by 0.99, so what these agents expect is a little 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
+import gymnasium as gym
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from sb3_contrib import QRDQN, MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
-from stable_baselines3.common.base_class import BaseAlgorithm
 
 from agents import stable_baselines
 from agents.learner import Learner, Snapshot, Weights, explored, named, part
@@ -33,7 +33,9 @@ class StockSettings:
     reward_scale: float
     """What rewards are multiplied by."""
     masks: ClassVar[bool] = False
+    """Whether the agent asks the environment for its mask."""
     first_update: ClassVar[int] = 0
+    """0: no learning rate falls with the steps."""
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
@@ -43,7 +45,7 @@ class StockSettings:
 
 @dataclass(frozen=True)
 class MaskedStockSettings(StockSettings):
-    """Settings of a stock agent that asks the environment for its mask."""
+    """Settings of a stock agent with masks."""
 
     masks: ClassVar[bool] = True
 
@@ -61,10 +63,10 @@ class StockLearner:
         model: the agent.
     """
 
-    def __init__(self, algorithm: type[BaseAlgorithm], env: TurnEnv, settings: StockSettings, seed: int):
-        self.model: Any = algorithm("MlpPolicy", env, seed=seed, device="cpu")  # type: ignore[call-arg]
+    def __init__(self, algorithm: Callable[..., Any], env: gym.Env[Any, Any], settings: StockSettings, seed: int):
+        self.model = algorithm("MlpPolicy", env, seed=seed, device="cpu")  # the same numbers with a GPU or without
         self._settings = settings
-        self._env: TurnEnv = env.unwrapped  # type: ignore[assignment]
+        self._env = cast(TurnEnv, env.unwrapped)
 
     @property
     def num_timesteps(self) -> int:

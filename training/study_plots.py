@@ -19,6 +19,8 @@ from training.plots import LEAST_REGRET, save
 from training.results import ABLATIONS, agent_in_words
 from training.statistics import interquartile_interval, interquartile_mean, interval
 
+LETTERS = 80  # of the names of agents, in one line below a picture
+
 Curves = list[list[CurvePoint]]
 Number = Callable[[CurvePoint], float]
 
@@ -44,10 +46,10 @@ class Panel(NamedTuple):
 def plot_study(folder: Path, presets: Presets) -> list[Path]:
     """Write the pictures of a study into its folder; returns their paths.
 
-    TASK.png shows agents, TASK-ablations.png what is lost without a part of them, TASK-stock.png the stock agents, and
-    profile.png the ends of the runs of all others.
-    Lines are interquartile means over seeds, bands their 95 % intervals. Where there is the standard variant of an
-    algorithm, variants that only train for a longer or a shorter time are left out.
+    TASK.png shows agents, TASK-ablations.png what is lost without a part of them, and profile.png the ends of all runs;
+    stock agents are in TASK-stock.png alone. Lines are interquartile means over seeds, bands their 95 % intervals.
+    Where there is the standard variant of an algorithm, variants that only train for a longer or a shorter time are
+    left out.
     """
     ledger = Ledger(folder)
     by_name = sorted(ledger.rows.values(), key=lambda row: (row.task, row.agent, row.seed))
@@ -105,9 +107,8 @@ def _plot_task(path: Path, by_agent: Mapping[str, Curves], panels: list[Panel]) 
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.grid(alpha=0.25)
     figure.suptitle(path.stem + (f" (0 is drawn as {LEAST_REGRET:g})" if _has_zero(by_agent) else ""))
-    figure.legend(
-        *figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5 if len(by_agent) <= 5 else 2
-    )
+    columns = 5 if sum(map(len, by_agent)) <= LETTERS else 2
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=columns)
     save(path, figure)
 
 

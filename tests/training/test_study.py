@@ -236,7 +236,8 @@ def test_pictures_leave_out_variants_only_beside_the_standard_one(folder, tmp_pa
 def test_stock_agents_have_a_picture_of_their_own(folder, tmp_path, monkeypatch):
     for name in ("runs.csv", "curves.csv"):
         text = (folder / name).read_text()
-        (tmp_path / name).write_text(text.replace("dqn,five-tiles,no-masks", "sb3-dqn,five-tiles,standard"))
+        text = text.replace("dqn,five-tiles,no-masks", "sb3-dqn,five-tiles,standard")
+        (tmp_path / name).write_text(text.replace("ppo,five-tiles,standard,1", "sb3-ppo,five-tiles,million,1"))
     figures = {}
     monkeypatch.setattr(study_plots, "save", lambda path, figure: figures.update({path.stem: figure}))
     study_plots.plot_study(tmp_path, PRESETS)
