@@ -47,6 +47,8 @@ Vector environments tell them as Gymnasium's own do, with a mask `_key` for each
   networks that take it as it is.
 - `reward_scale=1.0`: what the reward at the end is multiplied by.
 - `max_episode_steps=None`: the step after which `gym.make` and `gym.make_vec` truncate a turn.
+- `mask_names="gymnasium"`, of `stb_gym/ThreesMasked-v0` alone: the library after which the observation and the action
+  mask in it are called, see `stb_gym.MaskInObservation`.
 
 ## References
 "Threes Away", rpasmd.org (rules, with antes and ties).
