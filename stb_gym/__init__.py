@@ -11,11 +11,15 @@ The story of the library, in the order to read it:
 5. `measure`: anybody's agent against the optimum (`RegretMeter`); saved policies and their leaderboard; sampled games.
 6. `book`: everything known about a game as tables and pictures; `terminal`: play it, with a coach who separates luck
    from mistakes; `command`: all of this as the command `stb-gym`; `output`: tables, progress, colours and files.
+7. `sb3`: models of stable-baselines3 learn fast and are measured meanwhile; imported only when it is asked for.
 
 Importing the package registers the environments of `ENVIRONMENTS`, such as `stb_gym/ShutTheBox-v0`, and each once more
 with the mask in the observation, under the names that a library asks for, such as `stb_gym/ShutTheBoxMasked-v0`.
 `register_game` makes a game of your own known to all of the above.
 """
+
+from importlib import import_module
+from typing import Any
 
 from stb_gym.envs import (
     ENVIRONMENTS, MaskInObservation, TurnEnv, TurnVectorEnv, VectorMaskInObservation, environment_of,
@@ -50,3 +54,10 @@ __all__ = [
 ]  # fmt: skip
 
 register_known()
+
+
+def __getattr__(name: str) -> Any:
+    """`stb_gym.sb3` starts torch, so it is imported when it is asked for."""
+    if name == "sb3":
+        return import_module("stb_gym.sb3")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,18 +10,18 @@ import pytest
 import stb_gym
 
 MODULES = [name for _, name, _ in pkgutil.walk_packages(stb_gym.__path__, "stb_gym.")]
-NEED_MATPLOTLIB = ("stb_gym.book.pictures", "stb_gym.book.contents")
+NEED_MORE = ("stb_gym.book.pictures", "stb_gym.book.contents", "stb_gym.sb3")  # matplotlib, stable-baselines3
 FUNCTIONS = [name for name in stb_gym.__all__ if inspect.isfunction(inspect.unwrap(getattr(stb_gym, name)))]
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if name not in NEED_MATPLOTLIB])
+@pytest.mark.parametrize("name", [name for name in MODULES if name not in NEED_MORE])
 def test_examples_run(name):
     module = importlib.import_module(name)
     assert doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
 
 
 def test_there_are_examples():
-    found = [example for name in MODULES if name not in NEED_MATPLOTLIB for example in examples_of(name)]
+    found = [example for name in MODULES if name not in NEED_MORE for example in examples_of(name)]
     assert len(found) > 40
 
 

@@ -1,0 +1,153 @@
+"""The callback: stock models of stable-baselines3, measured exactly while they learn."""
+
+import doctest
+import json
+import subprocess
+import sys
+
+import gymnasium as gym
+import pytest
+from sb3_contrib import QRDQN, MaskablePPO
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.logger import configure
+
+import stb_gym
+from stb_gym.sb3 import RegretCallback, TurnVecEnv
+
+BOX = "stb_gym/ShutTheBox-v0"
+SIX = {"tiles": 6}
+ENVIRONMENTS = {
+    "gym.make": lambda: gym.make(BOX, **SIX),
+    "make_vec_env": lambda: make_vec_env(BOX, n_envs=4, env_kwargs=SIX),
+    "TurnVecEnv": lambda: TurnVecEnv(gym.make_vec(BOX, num_envs=4, autoreset_mode="SameStep", **SIX)),
+}
+MODELS = {
+    PPO: {"n_steps": 64, "batch_size": 64},
+    A2C: {},
+    DQN: {"learning_starts": 64, "learning_rate": 0.01},
+    QRDQN: {"learning_starts": 64, "learning_rate": 0.01},
+    MaskablePPO: {"n_steps": 64, "batch_size": 64},
+}
+
+
+def model_of(algorithm, env, **options):
+    return algorithm("MlpPolicy", env, seed=1, device="cpu", **MODELS[algorithm], **options)
+
+
+@pytest.mark.parametrize("where", ENVIRONMENTS)
+@pytest.mark.parametrize("algorithm", MODELS, ids=lambda algorithm: algorithm.__name__)
+def test_stock_models_are_measured_wherever_they_learn(algorithm, where, tmp_path):
+    env = ENVIRONMENTS[where]()
+    meter = stb_gym.RegretMeter(env)
+    callback = RegretCallback(meter, every=256, save_path=tmp_path / "best.npz")
+    model = model_of(algorithm, env)
+    untrained = meter(model).regret
+    model.learn(512, callback)
+    assert [steps for steps, _ in callback.curve] == [0, 256, 512] if algorithm is not A2C else [0, 260, 520]
+    assert callback.curve[0][1]["regret"] == untrained
+    assert callback.curve[-1][1] == callback.evaluation.summary() == meter(model).summary()
+    masked = algorithm is MaskablePPO
+    assert (callback.curve[0][1]["illegal_mass"] == 0) is masked
+    regrets = [summary["regret"] for _, summary in callback.curve]
+    assert len(set(regrets)) > 1
+    assert callback.best.regret == min(regrets)
+    best = stb_gym.load_policy(tmp_path / "best.npz", meter.game, illegal="raise" if masked else "end")
+    assert meter.optimum.evaluate(best, "end").regret == min(regrets)
+
+
+def short_training(callback, steps=512, **options):
+    env = gym.make(BOX, **SIX)
+    return callback, model_of(PPO, env, **options).learn(steps, callback)
+
+
+def test_all_numbers_are_logged_at_their_steps(tmp_path):
+    model = model_of(PPO, gym.make(BOX, **SIX))
+    model.set_logger(configure(str(tmp_path), ["json"]))
+    callback = RegretCallback(stb_gym.RegretMeter(model.env), every=128)
+    model.learn(256, callback)
+    model.logger.close()
+    rows = [json.loads(line) for line in (tmp_path / "progress.json").read_text().splitlines()]
+    logged = [row for row in rows if "exact/regret" in row]
+    assert [row["time/total_timesteps"] for row in logged] == [0, 128, 256]
+    for row, (_, summary) in zip(logged, callback.curve, strict=True):
+        assert {name: row[f"exact/{name}"] for name in summary} == summary
+    assert "train/loss" in logged[1]  # what the model has logged by then goes with them
+    assert any("rollout/ep_rew_mean" in row for row in rows)
+
+
+def test_learning_goes_on_where_it_stopped_or_from_the_beginning():
+    callback, model = short_training(RegretCallback(stb_gym.RegretMeter(gym.make(BOX, **SIX))), 128)
+    model.learn(128, callback, reset_num_timesteps=False)
+    assert [steps for steps, _ in callback.curve] == [0, 128, 256]
+    model.learn(64, callback)
+    assert [steps for steps, _ in callback.curve] == [0, 128, 256, 0, 64]
+
+
+def test_it_measures_no_more_often_than_told_nor_than_the_policy_changes():
+    meter = stb_gym.RegretMeter(gym.make(BOX, **SIX))
+    often, _ = short_training(RegretCallback(meter, every=1), 256)
+    seldom, _ = short_training(RegretCallback(meter, every=200), 512)
+    assert [steps for steps, _ in often.curve] == [0, 64, 128, 192, 256]
+    assert [steps for steps, _ in seldom.curve] == [0, 256, 448, 512]
+
+
+def test_policies_that_sample_are_measured_by_their_probabilities():
+    meter = stb_gym.RegretMeter(gym.make(BOX, **SIX))
+    callback, model = short_training(RegretCallback(meter, deterministic=False), 128)
+    assert callback.evaluation.regret == meter(model, deterministic=False).regret != meter(model).regret
+    assert callback.meter.policy(model, deterministic=False).ndim == 2
+
+
+def test_the_best_policy_is_kept_and_not_the_last(tmp_path):
+    """With a learning rate like this the policy becomes worse again."""
+    meter = stb_gym.RegretMeter(gym.make(BOX, **SIX))
+    callback, _ = short_training(RegretCallback(meter, 64, tmp_path / "best.npz"), 2048, learning_rate=0.05)
+    kept = stb_gym.read_policy(tmp_path / "best.npz").policy
+    assert meter.optimum.evaluate(kept, "end").regret == callback.best.regret < callback.evaluation.regret
+
+
+def test_the_kept_policy_says_what_it_is_of(tmp_path):
+    env = gym.make(BOX, **SIX, objective="shut")
+    meter = stb_gym.RegretMeter(env)
+    model_of(PPO, env).learn(64, RegretCallback(meter, save_path=tmp_path / "best.npz"))
+    kept = stb_gym.read_policy(tmp_path / "best.npz")
+    assert (kept.game, kept.objective, kept.illegal) == (meter.game, meter.objective, meter.illegal)
+
+
+def test_one_line_for_each_measurement(capsys):
+    short_training(RegretCallback(stb_gym.RegretMeter(gym.make(BOX, **SIX)), verbose=1), 64)
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("         0 steps: regret ")
+    assert last.startswith("        64 steps: regret ")
+
+
+def test_what_it_refuses():
+    meter = stb_gym.RegretMeter(gym.make(BOX, **SIX))
+    with pytest.raises(ValueError, match="every must be"):
+        RegretCallback(meter, every=0)
+    with pytest.raises(ValueError, match="62 actions"):
+        short_training(RegretCallback(stb_gym.RegretMeter(gym.make(BOX))))
+
+
+def test_the_module_is_an_attribute_and_says_what_it_needs():
+    code = """
+import sys, stb_gym
+assert "stb_gym.sb3" not in sys.modules
+sys.modules["stable_baselines3"] = None
+try:
+    stb_gym.sb3
+except ImportError as error:
+    print(error)
+del sys.modules["stable_baselines3"]
+print(stb_gym.sb3.RegretCallback.__name__)
+"""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert told == ["stb_gym.sb3 needs stable-baselines3: pip install stable-baselines3", "RegretCallback"]
+    with pytest.raises(AttributeError, match="has no attribute 'sb4'"):
+        _ = stb_gym.sb4
+
+
+def test_examples_run():
+    assert doctest.testmod(stb_gym.sb3).failed == 0
+    assert doctest.testmod(stb_gym.sb3).attempted >= 6
