@@ -1,0 +1,67 @@
+"""Your own loop in NumPy: a table of Q-values, 256 games at once, and its exact distance from perfect play.
+
+One sees the regret of the greedy policy fall while the table fills. The learner knows nothing of the game: it reads
+observations, masks and rewards, as any agent does.
+
+    python docs/tutorials/in_numpy.py --steps 1000000
+"""
+
+import argparse
+
+import gymnasium as gym
+import numpy as np
+
+import stb_gym
+
+GAMES, EXPLORATION = 256, 0.1
+ROWS = 10_000  # more than there are positions
+
+
+class Table:
+    """[ROWS, A] Q-values, a row for every observation that was met."""
+
+    def __init__(self, actions):
+        self.rows = {}
+        self.values = np.zeros((ROWS, actions))
+        self.visits = np.zeros((ROWS, actions))
+
+    def find(self, observations):
+        """[B] the rows of observations [B, O]."""
+        keys = (observation.tobytes() for observation in observations)
+        return np.array([self.rows.setdefault(key, len(self.rows)) for key in keys])
+
+    def greedy(self, observations, masks):
+        """[B] the legal actions of highest value: this function is all that the meter needs."""
+        return np.where(masks, self.values[self.find(observations)], -np.inf).argmax(axis=1)
+
+    def learn(self, row, action, target):
+        """Move each value towards its targets' mean, by steps that become smaller as the visits become more."""
+        np.add.at(self.visits, (row, action), 1)
+        error = target - self.values[row, action]
+        np.add.at(self.values, (row, action), error / self.visits[row, action] ** 0.8)
+
+
+def main(steps, seed=0, every=100_000):
+    """Learn for some steps of all games together, and print the curve."""
+    envs = gym.make_vec("stb_gym/ShutTheBox-v0", num_envs=GAMES, autoreset_mode="SameStep")
+    meter = stb_gym.RegretMeter(envs)
+    random, table = np.random.default_rng(seed), Table(envs.single_action_space.n)
+    observation, info = envs.reset(seed=seed)
+    row = table.find(observation)
+    for done in range(0, steps, GAMES):
+        if done % every < GAMES:
+            print(f"{done:>9,} steps: regret {meter(table.greedy).regret:.4f}")
+        explores = random.random(GAMES) < EXPLORATION
+        action = np.where(explores, envs.legal_sample(), table.greedy(observation, info["action_mask"]))
+        observation, reward, over, _, info = envs.step(action)
+        following = table.find(observation)
+        ahead = np.where(info["action_mask"], table.values[following], -np.inf).max(axis=1)
+        table.learn(row, action, reward + np.where(over, 0, ahead))
+        row = following
+    print(f"{steps:>9,} steps: regret {meter(table.greedy).regret:.4f}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=1_000_000)
+    main(parser.parse_args().steps)

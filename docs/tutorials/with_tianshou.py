@@ -1,0 +1,77 @@
+"""Tianshou's DQN with masks, and its exact regret after every epoch.
+
+No glue for the masks: Tianshou finds them in observations with the entries `obs` and `mask`, which the id with `Masked`
+in it and `mask_names="tianshou"` give. Its double DQN then masks the next action too.
+
+    python docs/tutorials/with_tianshou.py --steps 40000
+"""
+
+import argparse
+
+import gymnasium as gym
+import numpy as np
+import torch
+from tianshou.algorithm import DQN
+from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
+from tianshou.algorithm.optim import AdamOptimizerFactory
+from tianshou.data import Batch, Collector, VectorReplayBuffer
+from tianshou.env import DummyVectorEnv
+from tianshou.trainer import OffPolicyTrainerParams
+from tianshou.utils.net.common import Net
+
+import stb_gym
+
+GAMES, EPOCH = 16, 4000
+
+
+def make():
+    """One game; observations are floats and rewards from -1 to 0."""
+    options = {"mask_names": "tianshou", "observation_dtype": "float32", "reward_scale": 1 / 45}
+    return gym.make("stb_gym/ShutTheBoxMasked-v0", **options)
+
+
+def best(policy, shown):
+    """[B] the legal actions of highest value, for the meter: what it shows is what the environment shows."""
+    with torch.no_grad():
+        return policy(Batch(obs=Batch(shown), info=Batch())).act
+
+
+def main(steps, seed=0):
+    """Learn for some steps of all games together, and print the curve."""
+    torch.manual_seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 (Tianshou explores by these)
+    torch.set_num_threads(1)  # networks as small as these are faster so
+    env = make()
+    meter = stb_gym.RegretMeter(env)
+    envs = DummyVectorEnv([make for _ in range(GAMES)])
+    envs.seed(seed)
+    net = Net(state_shape=env.observation_space["obs"].shape, action_shape=env.action_space.n, hidden_sizes=[128, 128])
+    policy = DiscreteQLearningPolicy(model=net, action_space=env.action_space, eps_training=0.1)
+    algorithm = DQN(policy=policy, optim=AdamOptimizerFactory(lr=1e-3), gamma=1.0, target_update_freq=250)
+    collector = Collector(algorithm, envs, VectorReplayBuffer(50_000, GAMES), exploration_noise=True)
+    collector.reset()
+
+    def report(_, done):
+        if done % EPOCH < GAMES:
+            print(f"{done:>9,} steps: regret {meter(lambda shown, masks: best(policy, shown)).regret:.4f}")
+
+    algorithm.run_training(
+        OffPolicyTrainerParams(
+            training_collector=collector,
+            training_fn=report,
+            max_epochs=steps // EPOCH,
+            epoch_num_steps=EPOCH,
+            collection_step_num_env_steps=GAMES,
+            update_step_num_gradient_steps_per_sample=0.1,
+            batch_size=128,
+            verbose=False,
+            show_progress=False,
+        )
+    )
+    report(None, steps // EPOCH * EPOCH)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=40_000)
+    main(parser.parse_args().steps)
