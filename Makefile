@@ -1,10 +1,12 @@
 # `make demo` shows the whole of it in two minutes, `make check` is what one runs between two edits, `make test` runs all
-# tests; each makes the environment .venv first.
+# tests; each makes the environment .venv first. `make libraries` runs the agents of other libraries, in an environment of
+# 2 GB of its own, .venv-libraries.
 
 PYTHON ?= python3.11
 BIN := .venv/bin
+LIBRARIES := .venv-libraries/bin
 
-.PHONY: demo check fast test lint bench clean
+.PHONY: demo check fast test libraries lint bench clean python
 
 demo: .venv/installed
 	$(BIN)/python -m training.demo
@@ -18,6 +20,9 @@ fast: .venv/installed
 test: .venv/installed
 	$(BIN)/python -m pytest
 
+libraries: .venv-libraries/installed
+	$(LIBRARIES)/python -m pytest tests/libraries
+
 lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -27,12 +32,21 @@ bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python -m benchmarks
 
-.venv/installed: pyproject.toml constraints.txt
+python:
 	@command -v $(PYTHON) >/dev/null || { echo "no $(PYTHON): name a Python of 3.11 or newer by PYTHON=..." >&2; exit 1; }
+
+.venv/installed: pyproject.toml constraints.txt | python
 	$(PYTHON) -m venv .venv
 	@echo "installing into .venv; this takes a minute or two"
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[lab,test]"
 	@touch $@
 
+.venv-libraries/installed: pyproject.toml tests/libraries/constraints.txt | python
+	$(PYTHON) -m venv .venv-libraries
+	@echo "installing into .venv-libraries; this takes some minutes"
+	$(LIBRARIES)/python -m pip install --quiet --constraint tests/libraries/constraints.txt --editable ".[libraries,test]"
+	$(LIBRARIES)/python -m pip install --quiet --no-deps --constraint tests/libraries/constraints.txt pufferlib
+	@touch $@
+
 clean:
-	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-libraries build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

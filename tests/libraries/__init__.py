@@ -1,0 +1,9 @@
+"""Every library's first line works: agents of nine libraries learn a little and are measured, in their own words.
+
+They need an environment of their own, which `make libraries` makes; none of these tests is left out without a library.
+"""
+
+import stb_gym
+
+BOX, THREES, MASKED = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0", "stb_gym/ShutTheBoxMasked-v0"
+IDS = list(stb_gym.ENVIRONMENTS)
