@@ -7,14 +7,15 @@ from pathlib import Path
 import tyro
 
 from agents.presets import FILE, read_presets
+from stb_gym.output import write_text
 from training.ledger import Ledger
-from training.results import results_table
+from training.results import results_page
 from training.study_plots import plot_study
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """Add the finished runs of a study to a folder of results, and draw its pictures again."""
+    """Add the finished runs of a study to a folder of results, and make its pictures and its page again."""
 
     study: tyro.conf.Positional[Path]
     """Folder of the study, of which runs.csv and curves.csv are needed."""
@@ -29,9 +30,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = tyro.cli(Arguments, args=arguments, prog="training.merge")
     try:
         presets = read_presets(options.presets)
-        results_table(options.study, presets)  # which refuses what is damaged, or not of the presets
+        results_page(options.study, presets)  # which refuses what is damaged, or not of the presets
         Ledger(options.into).merge(Ledger(options.study))
         plot_study(options.into, presets)
+        write_text(options.into / "README.md", results_page(options.into, presets))
     except (ValueError, OSError) as error:
         print(f"training.merge: {error}", file=sys.stderr)
         return 2

@@ -1,4 +1,4 @@
-"""The table of a study's results, in Markdown: `python -m training.results docs/results`."""
+"""The page of a study's results, in Markdown: `python -m training.results docs/results`."""
 
 import shlex
 import sys
@@ -18,8 +18,32 @@ from training.ledger import Ledger, Row
 from training.statistics import interquartile_interval, interquartile_mean
 from training.train import train_command
 
+ABOUT = """\
+# Results
+
+How close agents come to perfect play. Regret, in points (in chance where the objective is to shut the box), is what the
+greedy policy loses against perfect play; for agents it is the interquartile mean over the seeds, with its 95 %
+bootstrap interval (of three seeds that is hardly more than their range). Minutes are of one process in one thread of
+torch, measuring included, on two cores that were also at other work.
+
+Agents learn from play alone; the exact values only measure them. The afterstate learner is also given where every move
+leads, and beats the networks by that. The networks of PPO, DQN and QR-DQN see, beside the observation, an embedding of
+every board and one of every node, most of their weights on nine tiles; without embeddings DQN comes as close, PPO does
+not. Stock agents are classes of stable-baselines3 and sb3-contrib as they are, with their default settings on one
+environment from `gym.make`; "scaled" multiplies its rewards by 1/45 on nine tiles, by 1/30 in Threes, and "million" is
+five times as long. Without masks an illegal action ends the turn with the worst score: the tables say how many turns of
+such agents end so.
+
+Made from `runs.csv` and `curves.csv` by `python -m training.results docs/results`. Those are made by
+`python -m training.study reference` and `python -m training.study stock`, which train all of it over the cores at hand
+and go on where they were stopped; `python -m training.merge` brings the results of both together.
+"""
+PICTURES = {
+    "": "regret against steps",
+    "-ablations": "what is lost without a part of an agent",
+    "-stock": "regret against steps of stock agents",
+}
 HEADINGS = (
-    "task",
     "agent",
     "regret",
     "of the optimum",
@@ -49,7 +73,7 @@ ABLATIONS = (NO_MASKS, "no-embeddings")  # variants that show what a part of an 
 
 @dataclass(frozen=True)
 class Arguments:
-    """Print the table of a study in Markdown."""
+    """Print the page of a study's results in Markdown."""
 
     folder: tyro.conf.Positional[Path]
     """Folder of the study, of which runs.csv and curves.csv are needed."""
@@ -62,14 +86,33 @@ def main(arguments: list[str] | None = None) -> int:
     options = tyro.cli(Arguments, args=arguments, prog="training.results")
     try:
         with reader_may_leave():
-            print(results_table(options.folder, read_presets(options.presets)).to_markdown_rows())
+            print(results_page(options.folder, read_presets(options.presets)), end="")
     except (ValueError, OSError) as error:
         print(f"training.results: {error}", file=sys.stderr)
         return 2
     return 0
 
 
-def results_table(folder: Path, presets: Presets) -> Table:
+def results_page(folder: Path, presets: Presets) -> str:
+    """The tables of all tasks, with the pictures that are in the folder.
+
+    Raises:
+        ValueError: as `results_tables` does.
+    """
+    parts = [ABOUT.strip()]
+    for task, table in results_tables(folder, presets).items():
+        parts += [f"## {task}", table.to_markdown_rows()]
+        parts += [_picture(folder, f"{task}{suffix}.png", f"{task}: {what}") for suffix, what in PICTURES.items()]
+    parts += [_picture(folder, "profile.png", "how many runs end below a regret, by agent")]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _picture(folder: Path, name: str, what: str) -> str:
+    """A picture of the folder, if there is one of the name."""
+    return f"![{what}]({name})" if (folder / name).exists() else ""
+
+
+def results_tables(folder: Path, presets: Presets) -> dict[str, Table]:
     """For every task random play and the best strategy, then the agents, the worst of them first.
 
     Numbers of an agent are interquartile means over its seeds; that of the regret is followed by its 95 % interval.
@@ -83,14 +126,14 @@ def results_table(folder: Path, presets: Presets) -> Table:
         raise ValueError(f"there are no runs in {folder}")
     for row in rows:
         config_of(row, folder, presets)
-    lines: list[tuple[str, ...]] = []
+    tables = {}
     for name, task in presets.tasks.items():
         of_task = sorted((row for row in rows if row.task == name), key=lambda row: (row.agent, row.seed))
         if of_task:
             groups = [list(group) for _, group in groupby(of_task, key=lambda row: row.agent)]
-            lines += _strategy_lines(name, task)
-            lines += [_agent_line(group, folder, presets) for group in sorted(groups, key=_regret, reverse=True)]
-    return Table.from_rows(HEADINGS, lines)
+            agents = [_agent_line(group, folder, presets) for group in sorted(groups, key=_regret, reverse=True)]
+            tables[name] = Table.from_rows(HEADINGS, [*_strategy_lines(task), *agents])
+    return tables
 
 
 def config_of(row: Row, folder: Path, presets: Presets) -> Config:
@@ -114,19 +157,18 @@ def _mean(values: list[float]) -> float:
     return float(interquartile_mean(np.array(values)[:, None])[0])
 
 
-def _strategy_lines(name: str, task: Task) -> list[tuple[str, ...]]:
+def _strategy_lines(task: Task) -> list[tuple[str, ...]]:
     """The lines of random play and of the best strategy that is not perfect."""
     game = task.game()
     optimum = solve(game, task.objective)
     found = {each: optimum.evaluate(strategy(game, each)) for each in strategies(game)}
     imperfect = [each for each in found if found[each].regret > 0]
     best = min(imperfect, key=lambda each: found[each].regret, default="random")
-    return [_strategy_line(name, task, each, found[each]) for each in dict.fromkeys(("random", best))]
+    return [_strategy_line(task, each, found[each]) for each in dict.fromkeys(("random", best))]
 
 
-def _strategy_line(name: str, task: Task, strategy: str, evaluation: Evaluation) -> tuple[str, ...]:
+def _strategy_line(task: Task, strategy: str, evaluation: Evaluation) -> tuple[str, ...]:
     return (
-        name,
         strategy,
         f"{evaluation.regret:.5f}",
         f"{evaluation.regret / abs(evaluation.optimum.value):.4%}",
@@ -144,7 +186,6 @@ def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> tuple[str, .
     if len(rows) > 1:
         command[-1] = "S"
     return (
-        first.task,
         agent_in_words(first),
         f"**{regret:.5f}**" + (f" ({low[0]:.5f} to {high[0]:.5f})" if len(rows) > 1 else ""),
         f"{regret / abs(first.optimum):.4%}",

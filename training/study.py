@@ -22,7 +22,7 @@ from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym.games import check_choice, check_integer, check_names
 from stb_gym.output import Progress, write_text
 from training.ledger import Ledger
-from training.results import results_table
+from training.results import results_page
 from training.run import Run
 from training.run_writer import alone
 from training.study_plots import plot_study
@@ -33,7 +33,7 @@ STUDIES = Path(__file__).with_name("studies.toml")
 
 @dataclass(frozen=True)
 class Arguments:
-    """Run a study of training/studies.toml, or go on with it, and write its table and pictures."""
+    """Run a study of training/studies.toml, or go on with it, and write the page of its results."""
 
     study: tyro.conf.Positional[str]
     """Name of the study."""
@@ -69,15 +69,15 @@ def main(arguments: list[str] | None = None) -> int:
             failed = run_study(planned, out, options.workers, presets)
             for run in failed:
                 print(f"training.study: {run.name} failed; see {out / run.name / 'log.txt'}", file=sys.stderr)
-            write_text(out / "results.md", results_table(out, presets).to_markdown_rows() + "\n")
             plot_study(out, presets)
+            write_text(out / "README.md", results_page(out, presets))
     except (ValueError, OSError) as error:
         print(f"training.study: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"training.study: interrupted; the same command goes on with {out}", file=sys.stderr)
         return 130
-    print(f"the table is {out / 'results.md'}; pictures are beside it", file=sys.stderr)
+    print(f"the results are on the page {out / 'README.md'}", file=sys.stderr)
     return 1 if failed else 0
 
 

@@ -1,5 +1,6 @@
-"""What the README says of training: its commands run, one after the other, and its table says what the results say."""
+"""What is said of training: the README's commands run, in their order, and the page of results is as it is made."""
 
+import re
 import runpy
 import shlex
 import sys
@@ -9,7 +10,7 @@ import pytest
 from agents.presets import read_presets
 from tests import ROOT
 from tests.test_readme import TRAINING
-from training.results import results_table
+from training.results import results_page
 
 
 def test_training_runs(tmp_path, monkeypatch):
@@ -25,6 +26,10 @@ def test_training_runs(tmp_path, monkeypatch):
     assert (tmp_path / "runs/quick/report/report.html").exists()
 
 
-def test_the_table_says_what_the_results_say():
-    table = results_table(ROOT / "docs" / "results", read_presets())
-    assert table.to_markdown_rows() in (ROOT / "README.md").read_text()
+def test_the_page_says_what_the_results_say():
+    folder = ROOT / "docs" / "results"
+    assert results_page(folder, read_presets()) == (folder / "README.md").read_text()
+    section = re.search("## How close do agents get.(.*?)\n###? ", (ROOT / "README.md").read_text(), re.DOTALL)
+    figures = re.findall(r"\d+\.\d{4,}", section[1])
+    assert figures
+    assert all(figure in results_page(folder, read_presets()) for figure in figures)

@@ -151,7 +151,7 @@ def test_a_finished_study_runs_nothing_even_without_its_runs(folder, tmp_path):
         (tmp_path / "out").mkdir(exist_ok=True)
         (tmp_path / "out" / name).write_text((folder / name).read_text())
     assert run_study(command(tmp_path), lambda *_, **options: pytest.fail("nothing is left to run")) == 0
-    assert (tmp_path / "out" / "results.md").read_text() == (folder / "results.md").read_text()
+    assert (tmp_path / "out" / "README.md").read_text() == (folder / "README.md").read_text()
 
 
 def test_runs_of_other_settings_are_run_again(folder, tmp_path):
@@ -162,30 +162,41 @@ def test_runs_of_other_settings_are_run_again(folder, tmp_path):
     assert [run.config.algorithm == "afterstates" for run in planned] == [not each for each in entered]
     message = "afterstates-five-tiles-0 in .* was trained with other settings than its preset has now"
     with pytest.raises(ValueError, match=message):
-        results.results_table(folder, read_presets(other))
+        results.results_tables(folder, read_presets(other))
 
 
-def test_the_table_says_what_the_runs_say(folder, capsys):
-    table = results.results_table(folder, PRESETS).to_markdown_rows()
-    assert table + "\n" == (folder / "results.md").read_text()
+def test_the_page_has_the_tables_and_pictures_of_all_tasks(folder, capsys):
+    page = (folder / "README.md").read_text()
+    assert results.main([str(folder), "--presets", str(FILE)]) == 0
+    assert capsys.readouterr().out == page
+    assert re.findall("^## (.*)", page, re.MULTILINE) == ["five-tiles", "five-tiles-shut"]
+    shown = re.findall(r"!\[.*\]\((.*)\)", page)
+    assert shown == ["five-tiles.png", "five-tiles-ablations.png", "five-tiles-shut.png", "profile.png"]
+
+
+def test_the_table_says_what_the_runs_say(folder):
+    tables = results.results_tables(folder, PRESETS)
+    page = (folder / "README.md").read_text()
+    assert all(table.to_markdown_rows() in page for table in tables.values())
+    table = tables["five-tiles"].to_markdown_rows()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
     assert {len(row) for row in rows} == {len(rows[0])}
-    by_agent = {(row[0], row[1]): row for row in rows[2:]}
+    by_agent = {row[0]: row for row in rows[2:]}
     ledger = Ledger(folder)
     for algorithm, name in (("afterstates", "afterstates, tabular"), ("ppo", "masked PPO")):
         runs = [ledger.rows[f"{algorithm}-five-tiles-{seed}"] for seed in (0, 1)]
-        row = by_agent["five-tiles", name]
-        assert row[2].startswith(f"**{np.mean([run.regret for run in runs]):.5f}** (")
-        assert row[6:8] == ["0 to 1", f"{runs[0].steps / 1e6:.3g}M"]
+        row = by_agent[name]
+        assert row[1].startswith(f"**{np.mean([run.regret for run in runs]):.5f}** (")
+        assert row[5:7] == ["0 to 1", f"{runs[0].steps / 1e6:.3g}M"]
         train = f"python -m training.train {algorithm} --env stb_gym/ShutTheBox-v0"
-        assert row[9] == f"`{train} --presets {FILE} --tiles 5 --seed S`"
+        assert row[8] == f"`{train} --presets {FILE} --tiles 5 --seed S`"
     game = PRESETS.tasks["five-tiles"].game()
-    assert by_agent["five-tiles", "random"][2] == f"{evaluate(game, strategy(game, 'random')).regret:.5f}"
+    assert by_agent["random"][1] == f"{evaluate(game, strategy(game, 'random')).regret:.5f}"
     illegal = ledger.rows["dqn-five-tiles-no-masks-0"].illegal_mass
-    assert by_agent["five-tiles", "DQN, no masks"][5] == f"{illegal:.2%}"
-    assert by_agent["five-tiles", "masked PPO"][5] == ""  # there are none
-    assert by_agent["five-tiles", "DQN, no masks"][9].endswith("--tiles 5 --variant no-masks --seed 0`")
-    regrets = [float(row[2].split("*")[2]) for row in rows if row[0] == "five-tiles" and "*" in row[2]]
+    assert by_agent["DQN, no masks"][4] == f"{illegal:.2%}"
+    assert by_agent["masked PPO"][4] == ""  # there are none
+    assert by_agent["DQN, no masks"][8].endswith("--tiles 5 --variant no-masks --seed 0`")
+    regrets = [float(row[1].split("*")[2]) for row in rows if "*" in row[1]]
     assert regrets == sorted(regrets, reverse=True)
 
 
@@ -381,8 +392,8 @@ def test_of_seeds_that_are_not_all_there_the_table_names_those_that_are(folder, 
     for name in ("runs.csv", "curves.csv"):
         lines = (folder / name).read_text().splitlines()
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines if "ppo-five-tiles-0" not in line))
-    lines = results.results_table(tmp_path, PRESETS).to_markdown_rows().splitlines()
-    [line] = [each for each in lines if each.startswith("| five-tiles | masked PPO")]
+    lines = results.results_tables(tmp_path, PRESETS)["five-tiles"].to_markdown_rows().splitlines()
+    [line] = [each for each in lines if each.startswith("| masked PPO")]
     assert f"**{Ledger(folder).rows['ppo-five-tiles-1'].regret:.5f}** |" in line
     assert line.endswith("--seed 1` |")
     assert results._in_words([0, 1, 2]) == "0 to 2"

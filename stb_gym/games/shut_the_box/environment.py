@@ -62,8 +62,8 @@ Those of `ShutTheBox`, and, from `objective` on, those of the environment:
   networks that take it as it is.
 - `reward_scale=1.0`: what the reward at the end is multiplied by.
 - `max_episode_steps=None`: the step after which `gym.make` and `gym.make_vec` truncate a turn.
-- `mask_names="gymnasium"`, of `stb_gym/ShutTheBoxMasked-v0` alone: the library after which the observation and the action
-  mask in it are called, see `stb_gym.MaskInObservation`.
+- `mask_names="gymnasium"`, of `stb_gym/ShutTheBoxMasked-v0` alone: the library after which the observation and the
+  action mask in it are called, see `stb_gym.MaskInObservation`.
 
 ## References
 B. Hopfer, "Shut the box in Flachau", benjaminhopfer.com, 2014 (rules, and the first moves of perfect play).
