@@ -6,6 +6,7 @@ import re
 import pytest
 
 import stb_gym
+from tests import ROOT
 from tests.tutorials import FOLDER, curve_of, hides_a_module
 
 TUTORIALS = sorted(FOLDER.glob("*.py"))
@@ -30,6 +31,7 @@ def test_the_twelve_lines(capsys, tmp_path, monkeypatch):
     [code] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert len(code.split("\n\n")) == 3
     assert len([line for line in code.splitlines() if line]) <= 12
+    assert code in (ROOT / "README.md").read_text()
     monkeypatch.chdir(tmp_path)
     exec(code.replace("20_000", "2_048"), {})
     *curve, mistakes = capsys.readouterr().out.splitlines()
