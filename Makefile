@@ -17,8 +17,9 @@ check: .venv/installed
 fast: .venv/installed
 	$(BIN)/python -m pytest -m "not slow" --ignore tests/agents --ignore tests/training
 
+# Three at a time on two cores: some tests wait for processes of their own.
 test: .venv/installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 3
 
 libraries: .venv-libraries/installed
 	$(LIBRARIES)/python -m pytest tests/libraries

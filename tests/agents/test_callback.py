@@ -26,7 +26,7 @@ MODELS = {
     PPO: {"n_steps": 64, "batch_size": 64},
     A2C: {},
     DQN: {"learning_starts": 64, "learning_rate": 0.01},
-    QRDQN: {"learning_starts": 64, "learning_rate": 0.01},
+    QRDQN: {"learning_starts": 64, "learning_rate": 0.01, "policy_kwargs": {"n_quantiles": 10}},
     MaskablePPO: {"n_steps": 64, "batch_size": 64},
 }
 
