@@ -1,0 +1,81 @@
+"""Multilayer perceptrons with layer normalisation, and what they see of an observation.
+
+Without normalisation more gradient steps of the same size do harm; with it they are what brings a learner to the
+optimum.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+HIGHEST_IN_UNARY = 255
+
+
+class Perceptron(torch.nn.Module):
+    """A network of two hidden layers over observations.
+
+    Whole numbers from 0 to a small h are seen in unary: v becomes h inputs, the first v of them 1 and the rest 0. So
+    zeros and ones are seen as they are. Everything else is seen as it is, too.
+
+    Args:
+        space: what observations are. Each of them is flattened.
+        width: units in each hidden layer.
+        outputs: how many numbers it puts out for an observation.
+        gain: scale of the weights of the last layer at first.
+        generator: random numbers that the weights are drawn from.
+
+    Raises:
+        ValueError: if observations are no arrays of numbers.
+    """
+
+    _column: torch.Tensor
+    _least: torch.Tensor
+
+    def __init__(self, space: gym.Space, width: int, outputs: int, gain: float, generator: torch.Generator):  # type: ignore[type-arg]
+        super().__init__()
+        if not isinstance(space, gym.spaces.Box):
+            raise ValueError(f"observations must be arrays of numbers, a Box, not a {type(space).__name__}")
+        self.unary = bool(np.issubdtype(space.dtype, np.integer) and (space.low == 0).all())
+        self.unary &= int(space.high.max(initial=0)) <= HIGHEST_IN_UNARY if self.unary else False
+        high = space.high.ravel().astype(np.int64) if self.unary else np.ones(space.high.size, np.int64)
+        least = np.concatenate([np.arange(1, most + 1) for most in high])
+        self.register_buffer("_column", torch.as_tensor(np.repeat(np.arange(len(high)), high)), persistent=False)
+        self.register_buffer("_least", torch.as_tensor(least), persistent=False)
+        layers: list[torch.nn.Module] = []
+        for inputs in (len(least), width):
+            layers += [linear(inputs, width, 2**0.5, generator), torch.nn.LayerNorm(width), torch.nn.ReLU()]
+        self.layers = torch.nn.Sequential(*layers, linear(width, outputs, gain, generator))
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """[B, outputs] for observations [B, ...]."""
+        flat = observations.flatten(1)
+        seen = flat[:, self._column] >= self._least if self.unary else flat
+        output: torch.Tensor = self.layers(seen.float())
+        return output
+
+
+def linear(inputs: int, outputs: int, gain: float, generator: torch.Generator) -> torch.nn.Linear:
+    """A linear layer with orthogonal weights, as PPO's usual ones, and no bias at first."""
+    layer = torch.nn.Linear(inputs, outputs)
+    torch.nn.init.orthogonal_(layer.weight, gain, generator)
+    torch.nn.init.zeros_(layer.bias)
+    return layer
+
+
+def adam_state(adam: torch.optim.Adam) -> dict[str, NDArray[Any]]:
+    """What Adam remembers, as arrays by name."""
+    state = adam.state_dict()["state"]
+    return {f"{number}.{name}": array.cpu().numpy() for number in state for name, array in state[number].items()}
+
+
+def load_adam_state(adam: torch.optim.Adam, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Let Adam remember what `adam_state` told."""
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for key, array in arrays.items():
+        number, name = key.split(".")
+        state.setdefault(int(number), {})[name] = torch.tensor(array)
+    adam.load_state_dict({**adam.state_dict(), "state": state})

@@ -1,0 +1,1 @@
+"""Tests of the learners that see observations and masks alone."""
