@@ -107,6 +107,15 @@ def test_actions_are_drawn_with_the_probabilities_of_the_actor():
     assert drawn[~mask[0]].sum() == 0
 
 
+@pytest.mark.parametrize("number", [0.0, 1 - 2**-24])
+def test_the_least_and_the_greatest_random_number_choose_legal_actions_too(number):
+    learner = ppo(make(num_envs=256))
+    learner._random = SimpleNamespace(random=lambda size, dtype: np.full(size, number, dtype))
+    mask = learner._playing.mask
+    actions = learner._choose(learner._playing.observation, mask)
+    assert mask[np.arange(256), actions].all()
+
+
 @pytest.mark.parametrize("kind", ["vector_entry_point", "sync"])
 def test_the_last_observations_of_truncated_episodes_are_those_they_led_to(kind):
     """Whichever way episodes begin anew: in NEXT_STEP mode it is what the step returns."""
