@@ -10,7 +10,7 @@ masking in policy gradient algorithms", 2020. What differs from the paper, and f
 - Advantages are normalised over the whole rollout (paper: not at all, sb3: in each minibatch).
 - Layer normalisation after each hidden layer, and ReLU (paper, sb3: none, and tanh).
 - Learning rate and entropy bonus fall linearly to 0 (sb3: constant); rewards are not discounted (sb3: 0.99).
-- Actor and critic share no weights (paper: some; sb3: none).
+- Actor and critic share no weights (paper: either way; sb3: none either).
 
 `PPOSettings` names sb3's values of the others.
 """
