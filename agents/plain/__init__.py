@@ -5,4 +5,6 @@
 - `networks`: multilayer perceptrons with layer normalisation, and what they see of an observation.
 - `batches`: what a rollout teaches, by distinct rows and pairs of a row and an action.
 - `ppo`: masked PPO, to be read from top to bottom.
+- `dqn`: masked DQN and QR-DQN, to be read from top to bottom; `replay`: the positions and transitions it has seen.
+- `counting`: the limit, which counts what it sees and solves the game that the counts describe.
 """

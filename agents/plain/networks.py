@@ -66,13 +66,13 @@ def linear(inputs: int, outputs: int, gain: float, generator: torch.Generator) -
     return layer
 
 
-def adam_state(adam: torch.optim.Adam) -> dict[str, NDArray[Any]]:
+def adam_state(adam: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
     """What Adam remembers, as arrays by name."""
     state = adam.state_dict()["state"]
     return {f"{number}.{name}": array.cpu().numpy() for number in state for name, array in state[number].items()}
 
 
-def load_adam_state(adam: torch.optim.Adam, arrays: Mapping[str, NDArray[Any]]) -> None:
+def load_adam_state(adam: torch.optim.Optimizer, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Let Adam remember what `adam_state` told."""
     state: dict[int, dict[str, torch.Tensor]] = {}
     for key, array in arrays.items():
