@@ -8,7 +8,6 @@
 - `policy_array`: a learner's policy as arrays over nodes, to be evaluated exactly.
 - `config`: everything needed to make a learner, checked; `presets`: the settings in `presets.toml`, by algorithm and
   task.
-- `plain`: learners that see observations and masks alone, to be used from Python; no command trains them yet.
 - `checkpoints`: learners on disk; loading one executes no code from the file.
 
 Used from a clone (`python -m training.train ...`); not part of the installed package.

@@ -1,1 +1,0 @@
-"""Tests of the learners that see observations and masks alone."""
