@@ -9,10 +9,9 @@ from typing import Any
 
 import gymnasium as gym
 
-from agents.dqn import DQNSettings, make_dqn
+from agents.dqn import DQN, DQNSettings
 from agents.learner import Learner
-from agents.ppo import PPOSettings, make_ppo
-from agents.qrdqn import QRDQNSettings, make_qrdqn
+from agents.ppo import PPO, PPOSettings
 from agents.stock import STOCK, StockSettings
 from agents.tabular import TabularSettings, make_afterstates, make_q_learning
 from stb_gym import ENVIRONMENTS, environment_of, game_of_environment
@@ -23,15 +22,14 @@ from stb_gym.games import Game, check_choice, check_integer, check_names
 Settings = PPOSettings | DQNSettings | TabularSettings | StockSettings
 
 ALGORITHMS: dict[str, tuple[type[Any], Callable[..., Learner]]] = {
-    "ppo": (PPOSettings, make_ppo),
-    "dqn": (DQNSettings, make_dqn),
-    "qrdqn": (QRDQNSettings, make_qrdqn),
+    "ppo": (PPOSettings, PPO),
+    "dqn": (DQNSettings, DQN),
     "q-learning": (TabularSettings, make_q_learning),
     "afterstates": (TabularSettings, make_afterstates),
     **STOCK,
 }
 
-MAY_BE_ZERO = ("embedding", "learning_starts")  # other settings that are integers must be 1 or more
+MAY_BE_ZERO = ("warm_up",)  # other settings that are integers must be 1 or more
 
 
 @dataclass(frozen=True)
@@ -112,9 +110,19 @@ class Config:
         """
         return "raise" if getattr(self.settings, "masks", True) else "end"
 
-    def learner(self) -> Learner:
-        """A learner that has learned nothing yet."""
+    def learner(self, device: str = "cpu") -> Learner:
+        """A learner that has learned nothing yet.
+
+        Args:
+            device: where its networks are, such as "cuda"; tabular learners and stock agents know the "cpu" alone.
+
+        Raises:
+            ValueError: if the learner cannot be there.
+        """
         _, make = ALGORITHMS[self.algorithm]
+        if isinstance(self.settings, PPOSettings | DQNSettings):
+            return make(self.task.make_envs(self.settings.num_envs), self.settings, self.seed, device)
+        check_choice(f"device of {self.algorithm}", device, ["cpu"])
         if isinstance(self.settings, StockSettings):
             return make(self.task.make_env(self.settings.reward_scale), self.settings, self.seed)
         return make(self.task.make_envs(self.settings.num_envs), self.settings, self.seed)

@@ -3,21 +3,27 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import IntArray
 
+VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
 Weights = Mapping[str, NDArray[Any]]
 Snapshot = Mapping[str, Any]
 
 
 class Learner(Protocol):
-    """Learns a game by playing it."""
+    """Learns a game by playing it, and sees observations [B, ...] and masks [B, A] of legal actions, nothing else."""
 
     @property
     def num_timesteps(self) -> int:
         """How many steps it has made, in all environments together."""
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """What a log tells of the last update, such as losses and the learning rate; empty before the first."""
 
     def learn_until(self, steps: int, before_rollout: Callable[[], None]) -> None:
         """Play and learn until `num_timesteps` is `steps` or, as a rollout is made whole, a little more.
@@ -27,11 +33,11 @@ class Learner(Protocol):
             before_rollout: called before every rollout, which is a number of steps of play between two updates.
         """
 
-    def probabilities(self, nodes: IntArray) -> NDArray[np.float32]:
-        """[B, A] the probability of each action at nodes [B] while exploring; the greedy action has the highest."""
+    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """[B, A] the probability of each action while exploring; the greedy action has the highest."""
 
-    def values(self, nodes: IntArray) -> NDArray[np.float64]:
-        """[B] the sum of rewards it expects from each of the nodes [B] to the end of the turn."""
+    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """[B] the sum of rewards it expects from each position to the end of the episode."""
 
     def weights(self) -> dict[str, NDArray[Any]]:
         """What it has learned: arrays by name."""

@@ -1,25 +1,33 @@
-"""Masked PPO: sb3-contrib's MaskablePPO with a policy over nodes and settings for episodes of a few moves.
+"""Masked PPO in plain torch, for any Gymnasium vector environment of arrays whose infos hold `action_mask`.
 
 Schulman et al., "Proximal policy optimization algorithms", 2017; Huang and Ontanon, "A closer look at invalid action
-masking in policy gradient algorithms", 2020. Unlike sb3-contrib's defaults, rewards are not discounted and the units
-are ReLU; `PPOSettings` says which other settings differ.
+masking in policy gradient algorithms", 2020. What differs from the paper, and from stable-baselines3's PPO (sb3):
+
+- Rows that are equal, observation and mask, are computed once. The clipped objective of all samples of one row and
+  action is known from two sums, that of their positive and that of their negative advantages; the squared error of
+  their values from the mean of their targets. So it is the same objective, and cheaper.
+- A minibatch is a random part of the distinct rows, with all samples of them (paper, sb3: of the samples).
+- Advantages are normalised over the whole rollout (paper: not at all, sb3: in each minibatch).
+- Layer normalisation after each hidden layer, and ReLU (paper, sb3: none, and tanh).
+- Learning rate and entropy bonus fall linearly to 0 (sb3: constant); rewards are not discounted (sb3: 0.99).
+- Actor and critic share no weights (paper: either way; sb3: none either).
+
+`PPOSettings` names sb3's values of the others.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sb3_contrib import MaskablePPO
-from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
-from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-from stable_baselines3.common.buffers import RolloutBuffer
 
-from agents.networks import NodeNetwork
-from agents.node_learner import NodeLearner
-from agents.vec_env import NodeVecEnv
-from stb_gym.envs import TurnVectorEnv
+from agents.batches import Batch, advantages
+from agents.learner import Snapshot, VectorEnv, Weights, named, part
+from agents.networks import Perceptron, adam_state, load_adam_state
+from agents.playing import Playing
+from agents.rows import distinct
 from stb_gym.games import IntArray, check_integer
 
 IMPOSSIBLE = -1e8  # logit of an illegal action: finite, so that its share of the entropy is 0 and not NaN
@@ -30,15 +38,15 @@ class PPOSettings:
     """Settings of PPO."""
 
     masks: bool
-    """Whether illegal actions are masked; without masks they end the turn with the worst score."""
+    """Whether illegal actions are masked; without masks the environment has to say what they do."""
     num_envs: int
-    """Environments that are stepped at once."""
+    """Environments that are stepped at once (sb3: 1)."""
     n_steps: int
     """Steps in every environment between two updates (sb3: 2048 in one environment)."""
-    batch_size: int
-    """Samples in a minibatch (sb3: 64)."""
     n_epochs: int
     """Passes over the samples of an update (sb3: 10)."""
+    minibatches: int
+    """Parts of about equally many distinct rows that a pass is made in (sb3: minibatches of 64 samples)."""
     learning_rate: float
     """Learning rate at the start; it falls linearly to 0 (sb3: 0.0003, constant)."""
     entropy: float
@@ -47,170 +55,193 @@ class PPOSettings:
     """Trade-off of bias and variance in the advantages (sb3: 0.95)."""
     clip_range: float
     """How far an update may change the probability of an action (sb3: 0.2)."""
+    value_weight: float
+    """Weight of the squared error of values (sb3: 0.5)."""
+    max_gradient: float
+    """The greatest norm of a gradient; longer ones are shortened to it (sb3: 0.5)."""
+    reward_scale: float
+    """What rewards are multiplied by, so that what a critic has to tell is about 1 (sb3: 1)."""
     width: int
-    """Units in each of the two hidden layers of policy and value network (sb3: 64)."""
-    embedding: int
-    """Length of the embedding of a state, and of that of a node; 0, as in sb3, for none."""
-
-    def check(self) -> None:
-        """Raise a ValueError where a setting has no meaning."""
-        check_integer("width", self.width, 1, 4096)
-        check_integer("embedding", self.embedding, 0, 4096)
-        samples = self.num_envs * self.n_steps
-        if not 2 <= self.batch_size <= samples:
-            raise ValueError(f"batch_size must be from 2 to num_envs x n_steps, {samples}, not {self.batch_size}")
-        if samples % self.batch_size == 1:
-            raise ValueError(f"batch_size {self.batch_size} leaves one of {samples} samples for a batch of its own")
-        if not 0 < self.clip_range < 1:
-            raise ValueError(f"clip_range must lie between 0 and 1, not be {self.clip_range}")
-        if self.gae_lambda > 1:
-            raise ValueError(f"gae_lambda must not be above 1, as {self.gae_lambda} is")
+    """Units in each of the two hidden layers of actor and critic (sb3: 64)."""
 
     @property
     def first_update(self) -> int:
         """After how many steps it begins to learn."""
         return self.num_envs * self.n_steps
 
+    def check(self) -> None:
+        """Raise a ValueError where a setting has no meaning."""
+        for name in ("n_steps", "n_epochs", "minibatches", "width"):
+            check_integer(name, getattr(self, name), 1, 2**20)
+        if not 0 < self.clip_range < 1:
+            raise ValueError(f"clip_range must lie between 0 and 1, not be {self.clip_range}")
+        if not 0 <= self.gae_lambda <= 1:
+            raise ValueError(f"gae_lambda must be from 0 to 1, not {self.gae_lambda}")
+        for name in ("learning_rate", "max_gradient", "reward_scale"):
+            if not 0 < getattr(self, name) < np.inf:
+                raise ValueError(f"{name} must be a number above 0, not {getattr(self, name)}")
+        for name in ("entropy", "value_weight"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{name} must be a number, 0 or more, not {getattr(self, name)}")
 
-class NodePolicy(MaskableActorCriticPolicy):
-    """Actor and critic over nodes.
 
-    Which actions are legal follows from the node, so masks are looked up and those that MaskablePPO passes are ignored.
-    Between two updates the networks are computed once for every node that is met; after that, values and probabilities
-    of the node are looked up, too.
+class PPO:
+    """Masked PPO; a `Learner` of observations and masks.
 
     Args:
-        args: what MaskablePPO passes to its policies.
-        network: function of a number of outputs that makes a network. Actor and critic get one each and share no
-            weights, so that training one of them does not change the embeddings of the other.
-        kwargs: what MaskablePPO passes to its policies.
+        envs: the vector environment, in SAME_STEP or NEXT_STEP mode.
+        settings: the settings.
+        seed: of the environments, the networks and the exploration.
+        device: where the networks are.
+
+    Attributes:
+        num_timesteps: how many steps it has made, in all environments together.
+        figures: the parts of the last minibatch's loss, by name, for a log.
+
+    Raises:
+        ValueError: if a setting has no meaning, or the environment is of another kind; see `Playing`, `Perceptron`.
     """
 
-    def __init__(self, *args: Any, network: Any, **kwargs: Any):
-        self._make_network = network
-        super().__init__(*args, **kwargs)
+    def __init__(self, envs: VectorEnv, settings: PPOSettings, seed: int = 0, device: str = "cpu"):
+        settings.check()
+        self.settings, self.device = settings, torch.device(device)
+        self._playing = Playing(envs, settings.masks, seed)
+        generator, space = torch.Generator().manual_seed(seed), envs.single_observation_space
+        self._actor = Perceptron(space, settings.width, self._playing.actions, 0.01, generator)
+        self._critic = Perceptron(space, settings.width, 1, 1.0, generator)
+        self._networks = torch.nn.ModuleDict({"actor": self._actor, "critic": self._critic}).to(self.device)
+        self._adam = torch.optim.Adam(self._networks.parameters(), settings.learning_rate, eps=1e-5, fused=True)
+        self._random = np.random.default_rng(seed)
+        self.num_timesteps, self.figures = 0, dict[str, float]()
 
-    def _build(self, lr_schedule: Any) -> None:
-        self.actor: NodeNetwork = self._make_network(self.action_space.n)  # type: ignore[attr-defined]
-        self.critic: NodeNetwork = self._make_network(1)
-        for network, gain in ((self.actor, 0.01), (self.critic, 1.0)):
-            for layer, scale in zip(list(network.perceptron)[::2], (2**0.5, 2**0.5, gain), strict=True):
-                torch.nn.init.orthogonal_(layer.weight, scale)  # as sb3 does
-                torch.nn.init.zeros_(layer.bias)
-        self.optimizer = torch.optim.Adam(self.parameters(), lr_schedule(1), eps=1e-5, fused=True)  # sb3's eps for PPO
-        nodes, actions = self.actor.legal.shape
-        self._met = torch.zeros(nodes, dtype=torch.bool)
-        self._value, self._log_probability = torch.zeros(nodes), torch.zeros(nodes, actions)
-        self._upper = torch.zeros(nodes, actions)
-
-    def set_training_mode(self, mode: bool) -> None:
-        """Forget what was computed, as it is out of date; called before every rollout and every update."""
-        super().set_training_mode(mode)
-        self._met.zero_()
-
-    def log_probabilities(self, nodes: torch.Tensor) -> torch.Tensor:
-        """[B, A] the logarithms of the probabilities of all actions at nodes [B]."""
-        return torch.log_softmax(self.actor(nodes).masked_fill(~self.actor.legal[nodes], IMPOSSIBLE), dim=1)
-
-    @torch.no_grad()
-    def _meet(self, observation: torch.Tensor) -> torch.Tensor:
-        """The observed nodes [B], after computing what is not there yet to be looked up of them."""
-        nodes = observation[:, 0].long()
-        new = torch.unique(nodes[~self._met[nodes]])
-        self._met[new] = True
-        self._value[new], self._log_probability[new] = self.critic(new)[:, 0], self.log_probabilities(new)
-        upper = self._log_probability[new].exp().cumsum(dim=1)
-        self._upper[new] = torch.where(upper < upper[:, -1:], upper, 1.0)  # above every random number
-        return nodes
-
-    def forward(
-        self, obs: torch.Tensor, deterministic: bool = False, action_masks: Any = None
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Actions [B], values [B, 1] and log probabilities [B] of the actions."""
-        nodes = self._meet(obs)
-        if deterministic:
-            actions = self._log_probability[nodes].argmax(dim=1)
-        else:
-            actions = (self._upper[nodes] <= torch.rand(len(nodes), 1)).sum(dim=1)
-        return actions, self._value[nodes, None], self._log_probability[nodes, actions]
-
-    def predict_values(self, obs: Any) -> torch.Tensor:
-        """[B, 1] values."""
-        return self._value[self._meet(obs), None]
-
-    def _predict(self, observation: Any, deterministic: bool = False, action_masks: Any = None) -> torch.Tensor:
-        return self(observation, deterministic)[0]
-
-    def evaluate_actions(
-        self, obs: torch.Tensor, actions: torch.Tensor, action_masks: Any = None
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Values [B], log probabilities [B] of the actions and entropies [B], with their gradients."""
-        nodes, place = torch.unique(obs[:, 0].long(), return_inverse=True)
-        value, log_probability = self.critic(nodes), self.log_probabilities(nodes)
-        entropy = -(log_probability.exp() * log_probability).sum(dim=1)
-        return value[place, 0], log_probability[place, actions.long()], entropy[place]
-
-
-class NodeRolloutBuffer(MaskableRolloutBuffer):
-    """A rollout buffer that stores no masks, as the policy looks them up."""
-
-    def reset(self) -> None:
-        """Forget everything."""
-        self.mask_dims = 1
-        self.action_masks = np.ones((self.buffer_size, self.n_envs, 1), np.float32)
-        RolloutBuffer.reset(self)
-
-
-class MaskedPPO(NodeLearner, MaskablePPO):
-    """MaskablePPO over nodes, whose entropy bonus falls linearly to 0 over the training."""
-
-    policy: NodePolicy
-
-    def __init__(self, *args: Any, entropy: float = 0.0, **kwargs: Any):
-        super().__init__(*args, **kwargs)
-        self.entropy = entropy
-
-    def learn(self, *args: Any, **options: Any) -> "MaskedPPO":
-        """Learn as MaskablePPO does, without asking the environments for masks."""
-        return super().learn(*args, **{**options, "use_masking": False})
-
-    def train(self) -> None:
-        """Make one update, with the weight that the entropy bonus has fallen to by now."""
-        self.ent_coef = self.entropy * max(self._current_progress_remaining, 0.0)
-        super().train()
-
-    @torch.no_grad()
-    def probabilities(self, nodes: IntArray) -> NDArray[np.float32]:
+    def learn_until(self, steps: int, before_rollout: Callable[[], None] = lambda: None) -> None:
         """See `Learner`."""
-        return np.asarray(self.policy.log_probabilities(torch.as_tensor(nodes)).exp())
+        while self.num_timesteps < steps:
+            before_rollout()
+            left = 1 - self.num_timesteps / steps
+            batch = self._batch(*self._play())
+            self.num_timesteps += self.settings.n_steps * len(self._playing.decision)
+            self._update(batch, left)
+
+    def _play(self) -> tuple[NDArray[Any], ...]:
+        """Make T steps in B environments.
+
+        Returns:
+            [T + 1, B, ...] observations and masks, those after the last step too; [T, B] decisions, actions, rewards
+            (with what is to be expected of the rest of an episode that is truncated), and whether episodes ended.
+        """
+        playing, steps = self._playing, []
+        seen = [(playing.observation, playing.mask)]
+        for _ in range(self.settings.n_steps):
+            decision, action = playing.decision, self._choose(playing.observation, playing.mask)
+            reward, terminated, truncated, last = playing.step(action)
+            reward = (reward * self.settings.reward_scale).astype(np.float32)
+            reward[truncated] += self._expected(last)
+            steps.append((decision, action, reward, terminated | truncated))
+            seen.append((playing.observation, playing.mask))
+        return *map(np.stack, zip(*seen, strict=True)), *map(np.stack, zip(*steps, strict=True))
+
+    def _choose(self, observation: NDArray[Any], mask: NDArray[np.bool_]) -> IntArray:
+        """[B] an action for each row, with the probabilities of the actor."""
+        first, place = distinct(observation, mask)
+        upper = self.probabilities(observation[first], mask[first]).cumsum(axis=1, dtype=np.float64)
+        # One search for all rows: the bounds of row u lie from u to u + 1, and a number of 24 bits is added exactly.
+        bounds = (upper / upper[:, -1:] + np.arange(len(first))[:, None]).ravel()
+        drawn = place + self._random.random(len(place), dtype=np.float32)
+        return bounds.searchsorted(drawn, side="right") - place * self._playing.actions
+
+    def _batch(self, seen: NDArray[Any], masks: NDArray[Any], decision: NDArray[Any], *steps: NDArray[Any]) -> Batch:
+        """What a rollout teaches; see `_play` for the arguments."""
+        actions, (action, reward, over) = masks.shape[-1], steps
+        seen, masks, shape = seen.reshape(-1, *seen.shape[2:]), masks.reshape(-1, actions), masks.shape[:2]
+        first, place = distinct(seen, masks)
+        value = self._expected(seen[first])[place].reshape(shape)
+        advantage = advantages(reward, over, value, self.settings.gae_lambda)[decision]
+        target, row = advantage + value[:-1][decision], place[: decision.size][decision.ravel()]
+        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        pairs, pair = np.unique(row * actions + action[decision], return_inverse=True)
+        samples, visits = len(row), np.bincount(row, minlength=len(first))
+        row_of_pair, action_of_pair = map(self._tensor, np.divmod(pairs, actions))
+        observation, mask = self._tensor(seen[first]), self._tensor(masks[first])
+        with torch.no_grad():
+            before = self._log_probabilities(observation, mask)[row_of_pair, action_of_pair]
+        return Batch(
+            observation=observation,
+            mask=mask,
+            weight=self._tensor(visits / samples).float(),
+            target=self._tensor(np.bincount(row, target, len(first)) / visits.clip(min=1)).float(),
+            row=row_of_pair,
+            action=action_of_pair,
+            share=self._tensor(np.bincount(pair) / samples).float(),
+            up=self._tensor(np.bincount(pair, advantage.clip(min=0)) / samples).float(),
+            down=self._tensor(np.bincount(pair, advantage.clip(max=0)) / samples).float(),
+            before=before,
+        )
+
+    def _update(self, batch: Batch, left: float) -> None:
+        """Pass over the rows some times; `left` is the share of the training that is left."""
+        settings = self.settings
+        self._adam.param_groups[0]["lr"] = settings.learning_rate * left
+        visited = batch.weight.nonzero()[:, 0]
+        for _ in range(settings.n_epochs):
+            order = visited[self._tensor(self._random.permutation(len(visited)))]
+            parts = order.chunk(settings.minibatches)
+            for rows in parts:
+                loss, figures = self._loss(batch.of_rows(rows), settings.entropy * left)
+                self._adam.zero_grad()
+                (loss * len(parts)).backward()  # type: ignore[no-untyped-call]
+                torch.nn.utils.clip_grad_norm_(self._networks.parameters(), settings.max_gradient)
+                self._adam.step()
+        self.figures = {name: figure.item() * len(parts) for name, figure in figures.items()}
+
+    def _loss(self, batch: Batch, entropy_weight: float) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """What is to be made small, and its parts by name: clipped objective, entropy and squared error of values."""
+        clip = self.settings.clip_range
+        log_probability = self._log_probabilities(batch.observation, batch.mask)
+        ratio = (log_probability[batch.row, batch.action] - batch.before).exp()
+        objective = (batch.up * ratio.clamp(max=1 + clip) + batch.down * ratio.clamp(min=1 - clip)).sum()
+        entropy = -(batch.weight * (log_probability.exp() * log_probability).sum(dim=1)).sum()
+        error = (batch.weight * (self._critic(batch.observation)[:, 0] - batch.target) ** 2).sum()
+        clipped = (batch.share * ((ratio - 1).abs() > clip)).sum()
+        loss = self.settings.value_weight * error - objective - entropy_weight * entropy
+        return loss, {"objective": objective, "entropy": entropy, "value_error": error, "clipped": clipped}
+
+    def _log_probabilities(self, observation: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return torch.log_softmax(self._actor(observation).masked_fill(~mask, IMPOSSIBLE), dim=1)
 
     @torch.no_grad()
-    def values(self, nodes: IntArray) -> NDArray[np.float64]:
+    def _expected(self, observations: NDArray[Any]) -> NDArray[np.float32]:
+        return self._critic(self._tensor(observations))[:, 0].cpu().numpy()
+
+    def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
+        return torch.as_tensor(array, device=self.device)
+
+    @torch.no_grad()
+    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
         """See `Learner`."""
-        value = self.policy.critic(torch.as_tensor(nodes))[:, 0]
-        return np.asarray(value, np.float64) / self.vec_env.reward_scale
+        return self._log_probabilities(self._tensor(observations), self._tensor(masks)).exp().cpu().numpy()
 
+    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """See `Learner`."""
+        return self._expected(observations).astype(np.float64) / self.settings.reward_scale
 
-def make_ppo(envs: TurnVectorEnv, settings: PPOSettings, seed: int) -> MaskedPPO:
-    """A PPO that has learned nothing yet."""
-    tables = envs.transitions.tables
+    def weights(self) -> dict[str, NDArray[Any]]:
+        """See `Learner`."""
+        return {name: array.cpu().numpy() for name, array in self._networks.state_dict().items()}
 
-    def network(outputs: int) -> NodeNetwork:
-        return NodeNetwork(tables, outputs, settings.width, settings.embedding, settings.masks)
+    def load_weights(self, weights: Weights) -> None:
+        """See `Learner`."""
+        self._networks.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
 
-    return MaskedPPO(
-        NodePolicy,
-        NodeVecEnv(envs),
-        entropy=settings.entropy,
-        learning_rate=lambda remaining: settings.learning_rate * max(remaining, 0.0),
-        n_steps=settings.n_steps,
-        batch_size=settings.batch_size,
-        n_epochs=settings.n_epochs,
-        gamma=1.0,
-        gae_lambda=settings.gae_lambda,
-        clip_range=settings.clip_range,
-        rollout_buffer_class=NodeRolloutBuffer,
-        policy_kwargs={"network": network},
-        seed=seed,
-        device="cpu",
-    )
+    def snapshot(self) -> dict[str, Any]:
+        """See `Learner`."""
+        parts = {"weights": self.weights(), "adam": adam_state(self._adam), "playing": self._playing.snapshot()}
+        entries = {key: entry for name, entries in parts.items() for key, entry in named(name, entries).items()}
+        return {**entries, "steps": self.num_timesteps, "random": self._random.bit_generator.state}
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """See `Learner`; where the environment has no snapshot, it goes on with new episodes."""
+        self.load_weights(part(snapshot, "weights"))
+        load_adam_state(self._adam, part(snapshot, "adam"))
+        self._playing.restore(part(snapshot, "playing"))
+        self.num_timesteps, self._random.bit_generator.state = snapshot["steps"], snapshot["random"]

@@ -1,78 +1,112 @@
-"""A replay buffer of nodes: each transition is a row of 16 bytes, so that drawing one reads one place of memory."""
+"""What a learner has seen: every position once, and the transitions between them as rows of 16 bytes.
 
+Positions are told apart by the bytes of their observation and mask, and numbered in the order in which they were first
+seen. So a batch of transitions names its positions by their numbers, and what depends on a position alone is computed
+once for all transitions that have it in common. Nothing of the game needs to be known for that.
+"""
+
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-from gymnasium import spaces
 from numpy.typing import NDArray
-from stable_baselines3.common.buffers import BaseBuffer
 
-TRANSITION = np.dtype([("node", np.int32), ("action", np.int32), ("reward", np.float32), ("next", np.int32)])
+from stb_gym.games import IntArray
 
-
-class Samples(NamedTuple):
-    """Transitions [B] drawn from the buffer: at `node`, `action` gave `reward` and led to the node `next`.
-
-    Where the turn ended, `next` is the number of nodes, which no node has.
-    """
-
-    node: torch.Tensor
-    action: torch.Tensor
-    reward: torch.Tensor
-    next: torch.Tensor
+OVER = 0  # the number that stands for the end of a turn; positions have the numbers from 1
+TRANSITION = np.dtype([("position", np.int32), ("action", np.int32), ("reward", np.float32), ("next", np.int32)])
 
 
-class NodeReplayBuffer(BaseBuffer):
-    """The last `buffer_size` transitions, of all environments together.
+class Positions:
+    """Every position that was seen.
 
     Args:
-        buffer_size: the most transitions it holds.
-        observation_space: that of `NodeVecEnv`, whose highest number, which no node has, stands for the end of a turn.
-        action_space: that of `NodeVecEnv`.
-        options: what else stable-baselines3 passes to replay buffers.
-
-    Attributes:
-        rows: [at most buffer_size] the transitions, of type TRANSITION.
+        observation: an array of the shape and type of one observation.
+        actions: how many actions there are.
     """
 
-    observation_space: spaces.Box
+    def __init__(self, observation: NDArray[Any], actions: int):
+        self._number: dict[bytes, int] = {b"": OVER}
+        self._observations = np.zeros((1024, *observation.shape), observation.dtype)
+        self._masks = np.zeros((1024, actions), np.bool_)
 
-    def __init__(self, buffer_size: int, observation_space: spaces.Space[Any], action_space: Any, **options: Any):
-        options.pop("optimize_memory_usage")
-        super().__init__(buffer_size, observation_space, action_space, **options)
-        self._memory = np.zeros(buffer_size, TRANSITION)
-        self._over = int(self.observation_space.high[0])
+    def __len__(self) -> int:
+        return len(self._number)
 
     @property
-    def rows(self) -> NDArray[Any]:
-        """The transitions it holds, as a view."""
-        return self._memory[: self.buffer_size if self.full else self.pos]
+    def observations(self) -> NDArray[Any]:
+        """[P, O] by number; zeros for the end."""
+        return self._observations[: len(self)]
 
-    def add(self, obs: Any, next_obs: Any, action: Any, reward: Any, done: Any, infos: Any) -> None:
-        """Add a transition of every environment."""
-        places = (self.pos + np.arange(len(done))) % self.buffer_size
-        for name, column in (
-            ("node", obs[:, 0]),
-            ("action", action),
-            ("reward", reward),
-            ("next", np.where(done, self._over, next_obs[:, 0])),
-        ):
-            self._memory[name][places] = column
-        self.full = self.full or self.pos + len(done) >= self.buffer_size
-        self.pos = (self.pos + len(done)) % self.buffer_size
+    @property
+    def masks(self) -> NDArray[np.bool_]:
+        """[P, A] by number; False for the end."""
+        return self._masks[: len(self)]
 
-    def sample(self, batch_size: int, env: Any = None) -> Samples:
+    def numbers(self, observations: NDArray[Any], masks: NDArray[Any]) -> NDArray[np.int32]:
+        """[B] the numbers of positions that observations [B, O] and masks [B, A] show; new ones get new numbers."""
+        number, known, keys = self._number, len(self), _keys(observations, masks)
+        found = np.fromiter((number.setdefault(key, len(number)) for key in keys), np.int32, len(keys))
+        while len(self) > len(self._masks):
+            self._observations = np.concatenate([self._observations, np.zeros_like(self._observations)])
+            self._masks = np.concatenate([self._masks, np.zeros_like(self._masks)])
+        new = found >= known
+        self._observations[found[new]], self._masks[found[new]] = observations[new], masks[new]
+        return found
+
+    def find(self, observations: NDArray[Any], masks: NDArray[Any]) -> NDArray[np.int32]:
+        """[B] the numbers of positions that were seen before, OVER for the others."""
+        keys = _keys(observations, masks)
+        return np.fromiter((self._number.get(key, OVER) for key in keys), np.int32, len(keys))
+
+
+def _keys(observations: NDArray[Any], masks: NDArray[Any]) -> list[bytes]:
+    """[B] the bytes of each row."""
+    bytes_shown = np.ascontiguousarray(observations).reshape(len(masks), -1).view(np.uint8)
+    rows = np.concatenate([bytes_shown, np.packbits(masks.astype(np.bool_), axis=1)], axis=1)
+    return rows.view(f"V{rows.shape[1]}").ravel().tolist()
+
+
+class Batch(NamedTuple):
+    """Transitions [B]: at a position, an action gave a reward and led to the next position, or to OVER."""
+
+    position: IntArray
+    action: IntArray
+    reward: NDArray[np.float32]
+    next: IntArray
+
+
+class Replay:
+    """The last `size` transitions.
+
+    Args:
+        size: the most transitions it holds.
+    """
+
+    def __init__(self, size: int):
+        self._rows = np.zeros(size, TRANSITION)
+        self._added = 0
+
+    def __len__(self) -> int:
+        return min(self._added, len(self._rows))
+
+    def add(self, position: IntArray, action: IntArray, reward: NDArray[Any], following: IntArray) -> None:
+        """Add transitions [B], in place of the oldest ones if there is no room."""
+        places = (self._added + np.arange(len(position))) % len(self._rows)
+        for name, column in zip(TRANSITION.names or (), (position, action, reward, following), strict=True):
+            self._rows[name][places] = column
+        self._added += len(position)
+
+    def sample(self, count: int, random: np.random.Generator) -> Batch:
         """Draw transitions uniformly, with replacement."""
-        batch = self.rows[np.random.randint(len(self.rows), size=batch_size)]  # noqa: NPY002 (seeded with the others)
-        columns = [torch.as_tensor(np.ascontiguousarray(batch[name])) for name in TRANSITION.names or ()]
-        node, action, reward, following = columns
-        return Samples(node.long(), action.long(), reward, following.long())
+        rows = self._rows[random.integers(len(self), size=count)]
+        return Batch(*(np.ascontiguousarray(rows[name]) for name in TRANSITION.names or ()))
 
-    def restore(self, rows: NDArray[Any], pos: int) -> None:
-        """Replace its transitions by the `rows` of another buffer of this size, whose next place was `pos`."""
-        self._memory[: len(rows)] = rows
-        self.full, self.pos = len(rows) == self.buffer_size, pos
+    def snapshot(self) -> dict[str, Any]:
+        """What it holds; see `restore`."""
+        return {"rows": self._rows[: len(self)].view(np.uint8), "added": self._added}
 
-    def _get_samples(self, batch_inds: Any, env: Any = None) -> Any:
-        raise NotImplementedError
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Hold what a replay of the same size held."""
+        rows = snapshot["rows"].view(TRANSITION)
+        self._rows[: len(rows)], self._added = rows, snapshot["added"]

@@ -20,7 +20,6 @@ from stable_baselines3 import A2C, DQN, PPO
 from agents import stable_baselines
 from agents.learner import Learner, Snapshot, Weights, explored, named, part
 from stb_gym.envs import TurnEnv
-from stb_gym.games import IntArray
 
 BUFFER = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
 EXPLORATION = "exploration_rate"
@@ -73,18 +72,20 @@ class StockLearner:
         """See `Learner`."""
         return self.model.num_timesteps
 
+    @property
+    def figures(self) -> dict[str, float]:
+        """See `Learner`; what the library logs of its training."""
+        logged = self.model.logger.name_to_value if self.num_timesteps else {}
+        return {
+            name.removeprefix("train/"): float(value) for name, value in logged.items() if name.startswith("train/")
+        }
+
     def learn_until(self, steps: int, before_rollout: Callable[[], None]) -> None:
         """See `Learner`."""
         stable_baselines.learn_until(self.model, steps, before_rollout)
 
-    def _seen(self, nodes: IntArray) -> torch.Tensor:
-        """[B, O] the observations of nodes [B]."""
-        return self.model.policy.obs_to_tensor(self._env.transitions.tables.observation[nodes])[0]
-
-    def _legal(self, nodes: IntArray) -> NDArray[np.bool_]:
-        """[B, A] the actions that the agent chooses from at nodes [B]."""
-        legal = self._env.transitions.tables.legal(nodes)
-        return legal if self._settings.masks else np.ones_like(legal)
+    def _seen(self, observations: NDArray[Any]) -> torch.Tensor:
+        return self.model.policy.obs_to_tensor(observations)[0]
 
     def _unscaled(self, values: torch.Tensor) -> NDArray[np.float64]:
         return np.asarray(values, np.float64) / self._settings.reward_scale
@@ -112,33 +113,34 @@ class StockActorCritic(StockLearner):
     """A stock PPO, A2C or MaskablePPO."""
 
     @torch.no_grad()
-    def probabilities(self, nodes: IntArray) -> NDArray[np.float32]:
+    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
         """See `Learner`."""
-        masks = {"action_masks": self._legal(nodes)} if self._settings.masks else {}
-        return self.model.policy.get_distribution(self._seen(nodes), **masks).distribution.probs.numpy()
+        asked = {"action_masks": masks} if self._settings.masks else {}
+        return self.model.policy.get_distribution(self._seen(observations), **asked).distribution.probs.numpy()
 
     @torch.no_grad()
-    def values(self, nodes: IntArray) -> NDArray[np.float64]:
+    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
         """See `Learner`."""
-        return self._unscaled(self.model.policy.predict_values(self._seen(nodes))[:, 0])
+        return self._unscaled(self.model.policy.predict_values(self._seen(observations))[:, 0])
 
 
 class StockQLearner(StockLearner):
     """A stock DQN or QR-DQN, whose exploration falls from step to step."""
 
     @torch.no_grad()
-    def _estimates(self, nodes: IntArray) -> torch.Tensor:
-        """[B, A] the return that it expects of each action at nodes [B]."""
-        policy, seen = self.model.policy, self._seen(nodes)
+    def _estimates(self, observations: NDArray[Any]) -> torch.Tensor:
+        """[B, A] the return that it expects of each action."""
+        policy, seen = self.model.policy, self._seen(observations)
         return policy.quantile_net(seen).mean(dim=1) if hasattr(policy, "quantile_net") else policy.q_net(seen)
 
-    def probabilities(self, nodes: IntArray) -> NDArray[np.float32]:
-        """See `Learner`."""
-        return explored(self._legal(nodes), self._estimates(nodes).argmax(dim=1).numpy(), self.model.exploration_rate)
+    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """See `Learner`; it knows no masks."""
+        greedy = self._estimates(observations).argmax(dim=1).numpy()
+        return explored(np.ones_like(masks), greedy, self.model.exploration_rate)
 
-    def values(self, nodes: IntArray) -> NDArray[np.float64]:
+    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
         """See `Learner`."""
-        return self._unscaled(self._estimates(nodes).max(dim=1).values)
+        return self._unscaled(self._estimates(observations).max(dim=1).values)
 
     def weights(self) -> dict[str, NDArray[Any]]:
         """See `Learner`."""

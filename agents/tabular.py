@@ -64,10 +64,11 @@ class TabularLearner:
         self._table = np.append(np.zeros(size), -np.inf)  # the last entry fills the rows of nodes with fewer actions
         self._updates = np.zeros(size, np.int64)
         self._envs = envs
+        self._find = envs.transitions.tables.observation_index.find
         self._settings = settings
         self._random = np.random.default_rng([seed, 1])  # other numbers than those of the dice
-        self.num_timesteps = 0
-        envs.reset(seed=seed)
+        self.num_timesteps, self.figures = 0, dict[str, float]()
+        self._nodes = self._find(envs.reset(seed=seed)[0])
 
     def learn_until(self, steps: int, before_rollout: Callable[[], None]) -> None:
         """See `Learner`."""
@@ -82,13 +83,14 @@ class TabularLearner:
 
         A place that several environments met moves towards the mean of their targets.
         """
-        nodes = self._envs.nodes
+        nodes = self._nodes
         places = self._places[nodes]
         chosen = self._table[places].argmax(axis=1)
         explores = np.flatnonzero(self._random.random(len(nodes)) < self._settings.exploration)
         chosen[explores] = self._random.random(len(explores)) * self._count[nodes[explores]]
-        _, reward, over, _, _ = self._envs.step(self._actions[nodes, chosen])
-        following = self._table[self._places[self._envs.nodes]].max(axis=1)
+        observation, reward, over, _, _ = self._envs.step(self._actions[nodes, chosen])
+        self._nodes = self._find(observation)
+        following = self._table[self._places[self._nodes]].max(axis=1)
         target = reward + np.where(over, 0, following)
         met, of_env = np.unique(places[np.arange(len(nodes)), chosen], return_inverse=True)
         count = np.bincount(of_env)
@@ -97,15 +99,15 @@ class TabularLearner:
         step_size = np.minimum(self._settings.horizon * count / (self._settings.horizon + self._updates[met]), 1)
         self._table[met] += step_size * (mean - self._table[met])
 
-    def probabilities(self, nodes: IntArray) -> NDArray[np.float32]:
+    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
         """See `Learner`."""
+        nodes = self._find(observations)
         greedy = self._actions[nodes, self._table[self._places[nodes]].argmax(axis=1)]
-        legal = self._envs.transitions.tables.legal(nodes)
-        return explored(legal, greedy, self._settings.exploration)
+        return explored(masks, greedy, self._settings.exploration)
 
-    def values(self, nodes: IntArray) -> NDArray[np.float64]:
+    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
         """See `Learner`."""
-        return np.asarray(self._table[self._places[nodes]].max(axis=1))
+        return np.asarray(self._table[self._places[self._find(observations)]].max(axis=1))
 
     def weights(self) -> dict[str, NDArray[Any]]:
         """See `Learner`."""
@@ -121,6 +123,7 @@ class TabularLearner:
             "num_timesteps": self.num_timesteps,
             "updates": self._updates,
             "random": self._random.bit_generator.state,
+            "nodes": self._nodes,
             **named("weights", self.weights()),
             **named("envs", self._envs.snapshot()),
         }
@@ -128,7 +131,7 @@ class TabularLearner:
     def restore(self, snapshot: Snapshot) -> None:
         """See `Learner`."""
         self.num_timesteps = snapshot["num_timesteps"]
-        self._updates[:] = snapshot["updates"]
+        self._updates[:], self._nodes = snapshot["updates"], snapshot["nodes"]
         self._random.bit_generator.state = snapshot["random"]
         self.load_weights(part(snapshot, "weights"))
         self._envs.restore(part(snapshot, "envs"))

@@ -39,12 +39,12 @@ def test_a_task_says_what_differs_and_a_variant_says_what_differs_from_that(tmp_
 
     def found(*arguments, **options):
         config = presets.config("ppo", *arguments, **options)
-        return config.steps, config.settings.width, config.settings.embedding, config.settings.masks
+        return config.steps, config.settings.width, config.settings.n_epochs, config.settings.masks
 
     assert found(other) == (30_000, 32, 8, True)
     assert found(five) == (2000, 40, 8, True)
     assert found(five, "no-masks") == (3000, 40, 8, False)
-    assert found(five, steps=4000, changes={"embedding": 4}) == (4000, 40, 4, True)
+    assert found(five, steps=4000, changes={"n_epochs": 4}) == (4000, 40, 4, True)
     assert presets.config("ppo", five, seed=3).seed == 3
 
 

@@ -102,7 +102,7 @@ def test_what_is_measured_is_what_the_agent_does(algorithm, quick):
     agent.model.exploration_rate = 0.5  # of the agents that have one
     seen, mask = TABLES.observation[[node]], TABLES.legal(np.array([node]))
     share = np.bincount([play(seen, mask)[0] for _ in range(2000)], minlength=TABLES.actions) / 2000
-    assert share == pytest.approx(agent.probabilities(np.array([node]))[0], abs=0.06)
+    assert share == pytest.approx(agent.probabilities(seen, mask)[0], abs=0.06)
     assert exploring[TABLES.decisions].sum(axis=1) == pytest.approx(1, abs=1e-6)
 
 
@@ -119,8 +119,8 @@ def test_a_stock_agent_learns(algorithm, quick):
 
 @EVERY
 def test_a_scale_of_rewards_is_taken_out_of_values(algorithm):
-    nodes = TABLES.decisions
-    whole, third = (learner(algorithm, reward_scale=scale).values(nodes) for scale in (1.0, 1 / 3))
+    seen = TABLES.observation[TABLES.decisions], TABLES.legal(TABLES.decisions)
+    whole, third = (learner(algorithm, reward_scale=scale).values(*seen) for scale in (1.0, 1 / 3))
     assert third == pytest.approx(3 * whole)
     with pytest.raises(ValueError, match="reward_scale must be above 0"):
         learner(algorithm, reward_scale=0)
