@@ -11,6 +11,7 @@ import gymnasium as gym
 
 from agents.dqn import DQN, DQNSettings
 from agents.learner import Learner
+from agents.limit import Limit, LimitSettings
 from agents.ppo import PPO, PPOSettings
 from agents.stock import STOCK, StockSettings
 from agents.tabular import TabularSettings, make_afterstates, make_q_learning
@@ -19,13 +20,14 @@ from stb_gym.envs import TurnVectorEnv
 from stb_gym.exact import objective_of
 from stb_gym.games import Game, check_choice, check_integer, check_names
 
-Settings = PPOSettings | DQNSettings | TabularSettings | StockSettings
+Settings = PPOSettings | DQNSettings | TabularSettings | LimitSettings | StockSettings
 
 ALGORITHMS: dict[str, tuple[type[Any], Callable[..., Learner]]] = {
     "ppo": (PPOSettings, PPO),
     "dqn": (DQNSettings, DQN),
     "q-learning": (TabularSettings, make_q_learning),
     "afterstates": (TabularSettings, make_afterstates),
+    "limit": (LimitSettings, Limit),
     **STOCK,
 }
 

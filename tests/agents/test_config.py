@@ -73,6 +73,7 @@ def test_configurations_that_are_not_whole_are_refused():
         ("dqn", {"quantiles": 1000}, "quantiles must be an integer from 1 to 256"),
         ("q-learning", {"exploration": 1.0}, "exploration must be below 1"),
         ("afterstates", {"horizon": 0.5}, "horizon must be 1 or more"),
+        ("limit", {"exploration": 1.0}, "exploration must be below 1"),
     ],
 )
 def test_settings_without_a_meaning_are_refused(algorithm, changes, message):

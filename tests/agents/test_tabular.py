@@ -1,4 +1,4 @@
-"""Tabular learners: their table, its steps, and exploration."""
+"""Tabular learners: their table, its steps, and exploration, which is that of the limit too."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_a_place_of_the_table_moves_to_its_mean_target_by_a_step_that_shrinks_wi
     assert agent._updates.sum() == 5 * 8
 
 
-@pytest.mark.parametrize("algorithm", ["q-learning", "afterstates"])
+@pytest.mark.parametrize("algorithm", ["q-learning", "afterstates", "limit"])
 def test_exploration_and_dice_have_random_numbers_of_their_own(algorithm):
     agent = learner(algorithm)
     stream = agent._random.bit_generator.state["state"]["inc"]
@@ -35,8 +35,8 @@ def test_exploration_and_dice_have_random_numbers_of_their_own(algorithm):
     assert learner(algorithm, seed=1)._random.bit_generator.state != agent._random.bit_generator.state
 
 
-@pytest.mark.parametrize("algorithm", ["q-learning", "afterstates"])
-def test_tabular_learners_explore_as_they_say(algorithm, monkeypatch):
+@pytest.mark.parametrize("algorithm", ["q-learning", "afterstates", "limit"])
+def test_they_explore_as_they_say(algorithm, monkeypatch):
     agent = learner(algorithm, changes={"exploration": 0.9, "num_envs": 4000})
     made, step = [], agent._envs.step
     monkeypatch.setattr(agent._envs, "step", lambda actions: made.append(actions) or step(actions))
