@@ -13,7 +13,7 @@ from agents.dqn import DQN, DQNSettings
 from agents.learner import Learner
 from agents.limit import Limit, LimitSettings
 from agents.ppo import PPO, PPOSettings
-from agents.stock import STOCK, StockSettings
+from agents.stock import STOCK, StockSettings, TunedSettings
 from agents.tabular import TabularSettings, make_afterstates, make_q_learning
 from stb_gym import ENVIRONMENTS, environment_of, game_of_environment
 from stb_gym.envs import TurnVectorEnv
@@ -61,10 +61,10 @@ class Task:
         """The rules."""
         return game_of_environment(self.env, self.rules)
 
-    def make_envs(self, num_envs: int) -> TurnVectorEnv:
-        """A vector environment of `num_envs` environments to learn from, in SAME_STEP mode."""
-        rules = dict(self.rules)
-        envs = gym.make_vec(self.env, num_envs, objective=self.objective, autoreset_mode="SameStep", **rules)
+    def make_envs(self, num_envs: int, reward_scale: float = 1.0) -> TurnVectorEnv:
+        """A vector environment of `num_envs` environments to learn from, in SAME_STEP mode; see `make_env`."""
+        rules = {**self.rules, "objective": self.objective, "reward_scale": reward_scale}
+        envs = gym.make_vec(self.env, num_envs, autoreset_mode="SameStep", **rules)
         assert isinstance(envs, TurnVectorEnv)
         return envs
 
@@ -125,6 +125,9 @@ class Config:
         if isinstance(self.settings, PPOSettings | DQNSettings):
             return make(self.task.make_envs(self.settings.num_envs), self.settings, self.seed, device)
         check_choice(f"device of {self.algorithm}", device, ["cpu"])
+        if isinstance(self.settings, TunedSettings):
+            envs = self.task.make_envs(self.settings.num_envs, self.settings.reward_scale)
+            return make(envs, self.settings, self.seed)
         if isinstance(self.settings, StockSettings):
             return make(self.task.make_env(self.settings.reward_scale), self.settings, self.seed)
         return make(self.task.make_envs(self.settings.num_envs), self.settings, self.seed)

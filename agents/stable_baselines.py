@@ -1,4 +1,7 @@
-"""What all learners on stable-baselines3 share: learning up to a given step, snapshots and going on from one."""
+"""Agents of stable-baselines3 and sb3-contrib as learners: trained up to a step, measured, and brought back to it.
+
+This module changes nothing of theirs. What a snapshot has to hold of an agent has no public name there.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,66 +9,170 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
-from agents.learner import Snapshot, Weights, named, part
+from agents.learner import Snapshot, Weights, explored, named, part
+from stb_gym.envs import TurnEnv, TurnVectorEnv
+
+BUFFER = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
+EXPLORATION = "exploration_rate"
 
 
-def learn_until(algorithm: BaseAlgorithm, steps: int, before_rollout: Callable[[], None]) -> None:
-    """See `Learner`."""
-    callback = _BeforeRollout(before_rollout)
-    algorithm.learn(steps - algorithm.num_timesteps, callback, log_interval=None, reset_num_timesteps=False)  # type: ignore[arg-type]
+class StableBaselines:
+    """An agent of the library, see `Learner`.
+
+    Args:
+        model: the agent, with a policy whose `optimizer` is its only one.
+        env: the environment, or the vector environment, that it learns from.
+        reward_scale: what rewards are multiplied by there.
+
+    Attributes:
+        model: the agent.
+    """
+
+    def __init__(self, model: BaseAlgorithm, env: TurnEnv | TurnVectorEnv, reward_scale: float):
+        self.model: Any = model
+        self._env, self._reward_scale = env, reward_scale
+
+    @property
+    def num_timesteps(self) -> int:
+        """See `Learner`."""
+        return int(self.model.num_timesteps)
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """See `Learner`; what the library logs of its training."""
+        logged = self.model.logger.name_to_value if self.num_timesteps else {}
+        return {
+            name.removeprefix("train/"): float(value) for name, value in logged.items() if name.startswith("train/")
+        }
+
+    def learn_until(self, steps: int, before_rollout: Callable[[], None]) -> None:
+        """See `Learner`."""
+        callback = _BeforeRollout(before_rollout)
+        self.model.learn(steps - self.num_timesteps, callback, log_interval=None, reset_num_timesteps=False)
+
+    def _seen(self, observations: NDArray[Any]) -> torch.Tensor:
+        seen: torch.Tensor = self.model.policy.obs_to_tensor(observations)[0]
+        return seen
+
+    def _unscaled(self, values: torch.Tensor) -> NDArray[np.float64]:
+        return np.asarray(values, np.float64) / self._reward_scale
+
+    def weights(self) -> dict[str, NDArray[Any]]:
+        """See `Learner`."""
+        return {name: tensor.numpy() for name, tensor in self.model.policy.state_dict().items()}
+
+    def load_weights(self, weights: Weights) -> None:
+        """See `Learner`."""
+        self.model.policy.load_state_dict({name: torch.as_tensor(array) for name, array in weights.items()})
+
+    def snapshot(self) -> dict[str, Any]:
+        """See `Learner`."""
+        optimizer = self.model.policy.optimizer.state_dict()["state"]
+        numpy_random = np.random.get_state(legacy=False)  # noqa: NPY002 (stable-baselines3 draws from it)
+        assert isinstance(numpy_random, dict)
+        key = numpy_random["state"].pop("key")
+        return {
+            "num_timesteps": self.num_timesteps,
+            "last_obs": self.model._last_obs,
+            "last_episode_starts": self.model._last_episode_starts,
+            "torch_random": torch.get_rng_state().numpy(),
+            "numpy_random": numpy_random,
+            "numpy_random_key": key,
+            **named("weights", self.weights()),
+            **{
+                f"optimizer.{n}.{key}": torch.as_tensor(entry).numpy()
+                for n, state in optimizer.items()
+                for key, entry in state.items()
+            },
+            **named("env", self._env.snapshot()),
+        }
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """See `Learner`."""
+        self.model.env.reset()  # so that the wrappers of the environment let it step
+        self.model.num_timesteps = snapshot["num_timesteps"]
+        self.model._last_obs = snapshot["last_obs"]
+        self.model._last_episode_starts = snapshot["last_episode_starts"]
+        self.load_weights(part(snapshot, "weights"))
+        state: dict[int, dict[str, torch.Tensor]] = {}
+        for name, array in part(snapshot, "optimizer").items():
+            number, key = name.split(".")
+            state.setdefault(int(number), {})[key] = torch.as_tensor(array)
+        optimizer = self.model.policy.optimizer
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+        torch.set_rng_state(torch.as_tensor(snapshot["torch_random"]))
+        numpy_random = dict(snapshot["numpy_random"])
+        numpy_random["state"] = {**numpy_random["state"], "key": snapshot["numpy_random_key"]}
+        np.random.set_state(numpy_random)  # noqa: NPY002
+        self._env.restore(part(snapshot, "env"))
 
 
-def weights(algorithm: BaseAlgorithm) -> dict[str, NDArray[Any]]:
-    """See `Learner`."""
-    return {name: tensor.numpy() for name, tensor in algorithm.policy.state_dict().items()}
+class ActorCritic(StableBaselines):
+    """A PPO, A2C or MaskablePPO of the library."""
+
+    @torch.no_grad()
+    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """See `Learner`; only a MaskablePPO heeds masks."""
+        asked = {"action_masks": masks} if isinstance(self.model, MaskablePPO) else {}
+        return self.model.policy.get_distribution(self._seen(observations), **asked).distribution.probs.numpy()
+
+    @torch.no_grad()
+    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """See `Learner`."""
+        return self._unscaled(self.model.policy.predict_values(self._seen(observations))[:, 0])
 
 
-def load_weights(algorithm: BaseAlgorithm, weights: Weights) -> None:
-    """See `Learner`."""
-    algorithm.policy.load_state_dict({name: torch.as_tensor(array) for name, array in weights.items()})
+class QLearner(StableBaselines):
+    """A DQN or QR-DQN of the library, whose exploration falls from step to step."""
 
+    @torch.no_grad()
+    def _estimates(self, observations: NDArray[Any]) -> torch.Tensor:
+        """[B, A] the return that it expects of each action."""
+        policy, seen = self.model.policy, self._seen(observations)
+        return policy.quantile_net(seen).mean(dim=1) if hasattr(policy, "quantile_net") else policy.q_net(seen)
 
-def snapshot(algorithm: BaseAlgorithm) -> dict[str, Any]:
-    """Everything but its environments and its buffer, where `policy.optimizer` is its only optimizer."""
-    optimizer = algorithm.policy.optimizer.state_dict()["state"]
-    numpy_random = np.random.get_state(legacy=False)  # noqa: NPY002 (stable-baselines3 draws from it)
-    assert isinstance(numpy_random, dict)
-    key = numpy_random["state"].pop("key")
-    return {
-        "num_timesteps": algorithm.num_timesteps,
-        "last_obs": algorithm._last_obs,
-        "last_episode_starts": algorithm._last_episode_starts,
-        "torch_random": torch.get_rng_state().numpy(),
-        "numpy_random": numpy_random,
-        "numpy_random_key": key,
-        **named("weights", weights(algorithm)),
-        **{
-            f"optimizer.{n}.{key}": torch.as_tensor(entry).numpy()
-            for n, state in optimizer.items()
-            for key, entry in state.items()
-        },
-    }
+    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """See `Learner`; it knows no masks."""
+        greedy = self._estimates(observations).argmax(dim=1).numpy()
+        return explored(np.ones_like(masks), greedy, self.model.exploration_rate)
 
+    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """See `Learner`."""
+        return self._unscaled(self._estimates(observations).max(dim=1).values)
 
-def restore(algorithm: BaseAlgorithm, snapshot: Snapshot) -> None:
-    """Replace what `snapshot` holds of an algorithm."""
-    algorithm.num_timesteps = snapshot["num_timesteps"]
-    algorithm._last_obs = snapshot["last_obs"]
-    algorithm._last_episode_starts = snapshot["last_episode_starts"]
-    load_weights(algorithm, part(snapshot, "weights"))
-    state: dict[int, dict[str, torch.Tensor]] = {}
-    for name, array in part(snapshot, "optimizer").items():
-        number, key = name.split(".")
-        state.setdefault(int(number), {})[key] = torch.as_tensor(array)
-    groups = algorithm.policy.optimizer.state_dict()["param_groups"]
-    algorithm.policy.optimizer.load_state_dict({"state": state, "param_groups": groups})
-    torch.set_rng_state(torch.as_tensor(snapshot["torch_random"]))
-    numpy_random = dict(snapshot["numpy_random"])
-    numpy_random["state"] = {**numpy_random["state"], "key": snapshot["numpy_random_key"]}
-    np.random.set_state(numpy_random)  # noqa: NPY002
+    def weights(self) -> dict[str, NDArray[Any]]:
+        """See `Learner`."""
+        return {**super().weights(), EXPLORATION: np.array([self.model.exploration_rate])}
+
+    def load_weights(self, weights: Weights) -> None:
+        """See `Learner`."""
+        super().load_weights({name: array for name, array in weights.items() if name != EXPLORATION})
+        self.model.exploration_rate = float(weights[EXPLORATION][0])
+
+    def snapshot(self) -> dict[str, Any]:
+        """See `Learner`."""
+        buffer = self.model.replay_buffer
+        return {
+            **super().snapshot(),
+            **named("buffer", {name: getattr(buffer, name)[: buffer.size()] for name in BUFFER}),
+            "buffer_pos": buffer.pos,
+            "n_calls": self.model._n_calls,
+            "action_random": self.model.action_space.np_random.bit_generator.state,
+        }
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """See `Learner`."""
+        super().restore(snapshot)
+        buffer = self.model.replay_buffer
+        for name, rows in part(snapshot, "buffer").items():
+            getattr(buffer, name)[: len(rows)] = rows
+        buffer.pos, buffer.full = snapshot["buffer_pos"], len(rows) == buffer.buffer_size
+        self.model._n_calls = snapshot["n_calls"]
+        self.model.action_space.np_random.bit_generator.state = snapshot["action_random"]
 
 
 class _BeforeRollout(BaseCallback):

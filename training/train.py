@@ -42,6 +42,8 @@ class Arguments:
             "sb3-dqn",
             "sb3-qr-dqn",
             "sb3-maskable-ppo",
+            "sb3-maskable-ppo-tuned",
+            "sb3-dqn-tuned",
         ]
     ]
     """Masked PPO, masked DQN, masked QR-DQN, tabular Q-learning, the same over afterstates, or an agent as

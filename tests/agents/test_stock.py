@@ -22,6 +22,7 @@ BOX = "stb_gym/ShutTheBox-v0"
 FIVE = Task(BOX, {"tiles": 5})
 GAME, TABLES = FIVE.game(), compile_game(FIVE.game())
 CLASSES = {"sb3-ppo": PPO, "sb3-a2c": A2C, "sb3-dqn": DQN, "sb3-qr-dqn": QRDQN, "sb3-maskable-ppo": MaskablePPO}
+TUNED = {"sb3-maskable-ppo-tuned": MaskablePPO, "sb3-dqn-tuned": DQN}
 STEPS = {"sb3-ppo": 2048, "sb3-a2c": 100, "sb3-dqn": 300, "sb3-qr-dqn": 152, "sb3-maskable-ppo": 2048}
 EVERY = pytest.mark.parametrize("algorithm", STOCK)
 QUICK = {
@@ -41,7 +42,9 @@ def quick(monkeypatch):
     """Stock agents that do sooner what takes them thousands of steps."""
     for name, options in QUICK.items():
         settings, made = STOCK[name]
-        monkeypatch.setitem(config.ALGORITHMS, name, (settings, partial(made.func, partial(*made.args, **options))))
+        learner, algorithm = made.args
+        quicker = partial(made.func, learner, partial(algorithm, **options))
+        monkeypatch.setitem(config.ALGORITHMS, name, (settings, quicker))
 
 
 def weights(agent):
@@ -59,10 +62,11 @@ def plain(settings):
 
 
 def test_every_stock_agent_is_tested():
-    assert CLASSES.keys() == STEPS.keys() == STOCK.keys()
+    assert CLASSES.keys() == STEPS.keys()
+    assert {**CLASSES, **TUNED}.keys() == STOCK.keys()
 
 
-@EVERY
+@pytest.mark.parametrize("algorithm", CLASSES)
 def test_a_stock_agent_is_the_librarys_own_and_learns_as_if_it_were_not_measured(algorithm):
     steps, measured = STEPS[algorithm], []
     stock = CLASSES[algorithm]("MlpPolicy", gym.make(BOX, tiles=5), seed=3)
@@ -87,7 +91,7 @@ def test_what_is_measured_is_what_the_agent_does(algorithm, quick):
     """The library's `predict`, asked about every node, and again and again about one."""
     agent = learner(algorithm)
     agent.learn_until(152, lambda: None)
-    masked = algorithm == "sb3-maskable-ppo"
+    masked = "maskable" in algorithm
 
     def play(observations, masks, **options):
         return agent.model.predict(observations, **options, **({"action_masks": masks} if masked else {}))[0]
@@ -106,12 +110,12 @@ def test_what_is_measured_is_what_the_agent_does(algorithm, quick):
     assert exploring[TABLES.decisions].sum(axis=1) == pytest.approx(1, abs=1e-6)
 
 
-@pytest.mark.parametrize("algorithm", ["sb3-ppo", "sb3-a2c", "sb3-maskable-ppo"])  # the others take far longer
+@pytest.mark.parametrize("algorithm", ["sb3-ppo", "sb3-a2c", "sb3-maskable-ppo", *TUNED])  # the others take far longer
 def test_a_stock_agent_learns(algorithm, quick):
     """Three tiles and one die of three faces: what is legal, and a little more."""
     task = read_presets(SMALL_PRESETS).tasks["three-tiles"]
     agent, game = learner(algorithm, 1000, seed=2, task=task), task.game()
-    illegal = "raise" if algorithm == "sb3-maskable-ppo" else "end"
+    illegal = "raise" if "maskable" in algorithm else "end"
     before = evaluate(game, policies(game, agent)[1], illegal=illegal).regret
     agent.learn_until(1000, lambda: None)
     assert evaluate(game, policies(game, agent)[1], illegal=illegal).regret < 0.85 * before
