@@ -146,8 +146,10 @@ class TunedDQNSettings(TunedSettings):
     """Transitions that are kept (default: 1,000,000)."""
     learning_starts: int
     """Steps before the first update (default: 100)."""
+    train_freq: int
+    """Steps in every environment between two rounds of updates (default: 4)."""
     gradient_steps: int
-    """Updates after a step of all environments (default: 1 after 4 steps)."""
+    """Updates in such a round (default: 1)."""
     target_update_interval: int
     """Steps after which targets are made by newer weights (default: 10,000)."""
     exploration_initial_eps: float

@@ -1,4 +1,4 @@
-"""Stock agents: they are the library's own, measured truly and without disturbing them, and go on from snapshots."""
+"""Agents of stable-baselines3: the library's own, measured truly, not disturbed by it, and going on from snapshots."""
 
 from dataclasses import asdict
 from functools import partial
@@ -6,16 +6,19 @@ from functools import partial
 import gymnasium as gym
 import numpy as np
 import pytest
+import torch
 from sb3_contrib import QRDQN, MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.utils import LinearSchedule
 
 from agents import config
 from agents.checkpoints import load_snapshot, load_weights, save_snapshot, save_weights
 from agents.config import Task
 from agents.policy_array import policies
 from agents.presets import read_presets
-from agents.stock import STOCK
+from agents.stock import STOCK, NormalisedLayers
 from stb_gym import compile_game, evaluate, policy_from
+from stb_gym.sb3 import TurnVecEnv
 from tests import SMALL_PRESETS
 
 BOX = "stb_gym/ShutTheBox-v0"
@@ -84,6 +87,80 @@ def test_a_stock_agent_is_the_librarys_own_and_learns_as_if_it_were_not_measured
     assert learned.keys() <= agent.weights().keys()
     assert (weights(agent) != untrained).any()
     assert asdict(read_presets().config(algorithm, FIVE).settings) == {"reward_scale": 1.0}
+
+
+TUNED_ARGUMENTS = {
+    "sb3-maskable-ppo-tuned": {
+        "n_steps": 16,
+        "n_epochs": 4,
+        "gae_lambda": 0.6,
+        "clip_range": 0.2,
+        "ent_coef": 0.02,
+        "vf_coef": 0.5,
+        "max_grad_norm": 0.5,
+    },
+    "sb3-dqn-tuned": {
+        "buffer_size": 140,
+        "learning_starts": 50,
+        "gradient_steps": 2,
+        "train_freq": 1,
+        "target_update_interval": 57,
+        "exploration_initial_eps": 0.3,
+        "exploration_final_eps": 0.05,
+        "exploration_fraction": 1.0,
+        "max_grad_norm": 10.0,
+    },
+}
+
+
+@pytest.mark.parametrize("algorithm", TUNED)
+def test_a_tuned_agent_is_the_librarys_own_with_these_arguments(algorithm):
+    made = {"num_envs": 4, "autoreset_mode": "SameStep", "reward_scale": 0.05}
+    layers = {"features_extractor_class": NormalisedLayers, "features_extractor_kwargs": {"width": 32}, "net_arch": []}
+    tuned = TUNED[algorithm](
+        "MlpPolicy",
+        TurnVecEnv(gym.make_vec(BOX, tiles=5, **made)),
+        learning_rate=LinearSchedule(2e-3, 0.0, 1.0),
+        batch_size=64,
+        gamma=1.0,
+        policy_kwargs=layers,
+        seed=3,
+        **TUNED_ARGUMENTS[algorithm],
+    )
+    before = plain(tuned)
+    tuned.learn(256)
+    agent = learner(algorithm, 256, seed=3)
+    assert type(agent.model) is type(tuned)
+    assert plain(agent.model) == before
+    agent.learn_until(256, lambda: policies(GAME, agent))
+    learned = tuned.policy.state_dict()
+    assert agent.num_timesteps == tuned.num_timesteps == 256
+    assert all((array == learned[name].numpy()).all() for name, array in agent.weights().items() if name in learned)
+    assert agent.figures["learning_rate"] < 2e-3 / 20
+
+
+def test_tuned_agents_see_what_our_networks_see_by_normalised_layers():
+    seen = torch.as_tensor(TABLES.observation[TABLES.decisions])
+    layers = NormalisedLayers(gym.make(BOX, tiles=5).observation_space, 32)
+    features = layers(seen)
+    assert features.shape == (len(seen), 32)
+    assert len(features.unique(dim=0)) == len(seen.unique(dim=0))
+    assert [type(layer).__name__ for layer in layers._network.layers] == ["Linear", "LayerNorm", "ReLU"] * 2
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "changes", "message"),
+    [
+        ("sb3-maskable-ppo-tuned", {"width": 2**21}, "width must be an integer from 1 to"),
+        ("sb3-maskable-ppo-tuned", {"gae_lambda": 1.5}, "gae_lambda must be from 0 to 1, not 1.5"),
+        ("sb3-dqn-tuned", {"gamma": 2.0}, "gamma must be from 0 to 1, not 2.0"),
+        ("sb3-dqn-tuned", {"exploration_final_eps": 1.5}, "exploration_final_eps must be from 0 to 1, not 1.5"),
+        ("sb3-dqn-tuned", {"reward_scale": 0}, "reward_scale must be above 0"),
+    ],
+)
+def test_settings_of_tuned_agents_without_a_meaning_are_refused(algorithm, changes, message):
+    with pytest.raises(ValueError, match=message):
+        learner(algorithm, **changes)
 
 
 @EVERY
