@@ -1,13 +1,18 @@
-"""The presets of `presets.toml`: the settings and steps that an algorithm is trained with on a task."""
+"""The presets of `presets.toml`: the steps and settings that an algorithm is trained with on a task.
+
+Some settings follow the budget, which is how many steps the training has, wherever the task has none of its own.
+"""
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from agents.budgets import Anchor, check_anchors, settings_at
 from agents.config import ALGORITHMS, Config, Task, settings_from, task_from
 from stb_gym.games import check_choice, check_integer, check_names
 
@@ -22,13 +27,15 @@ class Presets:
     Attributes:
         tasks: tasks by name.
         file: the file that they were read from.
-        entries: entries[algorithm][task, variant] has the settings and the `steps`; `task` is the name of a task, or
-            None for all tasks without a name.
+        entries: entries[algorithm][task, variant] has the `steps` and the settings, but for those that follow the
+            budget; `task` is the name of a task, or None for all tasks without a name.
+        budgets: budgets[algorithm] has the settings that follow the budget, where they are known.
     """
 
     tasks: Mapping[str, Task]
     file: Path
     entries: Mapping[str, Mapping[tuple[str | None, str], Mapping[str, Any]]]
+    budgets: Mapping[str, Sequence[Anchor]]
 
     def name(self, task: Task) -> str | None:
         """The name of a task, None if it has none."""
@@ -53,7 +60,7 @@ class Presets:
             task: what is to be learned.
             variant: variant of the preset.
             seed: of the dice, the network and the exploration.
-            steps: how many steps to make, or None for those of the preset.
+            steps: how many steps to make, or None for those of the preset; the settings follow.
             changes: settings that differ from those of the preset, by name.
 
         Raises:
@@ -65,9 +72,11 @@ class Presets:
         check_choice(f"variant of {algorithm} on {name or 'tasks without a name'}", variant, variants)
         entries = dict(self.entries[algorithm].get((name, variant), self.entries[algorithm][None, STANDARD]))
         preset_steps = entries.pop("steps")
+        steps = preset_steps if steps is None else steps
+        check_integer("steps", steps, 1, 10**12)
+        entries = {**settings_at(self.budgets[algorithm], steps), **entries}
         check_names("setting", changes or {}, entries)
-        settings = settings_from(algorithm, {**entries, **(changes or {})})
-        return Config(algorithm, task, settings, preset_steps if steps is None else steps, seed)
+        return Config(algorithm, task, settings_from(algorithm, {**entries, **(changes or {})}), steps, seed)
 
 
 @lru_cache
@@ -84,13 +93,27 @@ def read_presets(path: Path = FILE) -> Presets:
             if not isinstance(tables.get(name), dict):
                 raise ValueError(f"[{name}] is missing, or no table")
         tasks = {name: task_from(entries) for name, entries in tables["tasks"].items()}
-        return Presets(tasks, path, {name: _entries(name, tables[name], tasks) for name in ALGORITHMS})
+        budgets = {name: _budgets(name, tables[name].pop("budget", []), tables[name]) for name in ALGORITHMS}
+        entries = {name: _entries(name, tables[name], tasks, budgets[name]) for name in ALGORITHMS}
+        return Presets(tasks, path, entries, budgets)
     except (OSError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from None
 
 
+def _budgets(algorithm: str, anchors: Any, table: Mapping[str, Any]) -> Sequence[Anchor]:
+    base, _ = _split(table)
+    with _named(f"[{algorithm}.budget]"):
+        check_anchors(anchors)
+        for name in (name for anchor in anchors for name in anchor if name in base and name != "steps"):
+            raise ValueError(f"{name} stands in [{algorithm}] too")
+    for anchor in anchors:
+        with _named(f"[{algorithm}.budget] of {anchor['steps']:,} steps"):
+            _check(algorithm, base | anchor)
+    return tuple(anchors)
+
+
 def _entries(
-    algorithm: str, table: Mapping[str, Any], tasks: Mapping[str, Task]
+    algorithm: str, table: Mapping[str, Any], tasks: Mapping[str, Task], budgets: Sequence[Anchor]
 ) -> dict[tuple[str | None, str], dict[str, Any]]:
     base, by_task = _split(table)
     found: dict[tuple[str | None, str], dict[str, Any]] = {(None, STANDARD): base}
@@ -101,13 +124,20 @@ def _entries(
         for variant, entries in by_variant.items():
             found[task, variant] = base | of_task | entries
     for (of, variant), entries in found.items():
-        try:
+        where = ".".join([algorithm, *([of] if of else []), *([variant] if variant != STANDARD else [])])
+        with _named(f"[{where}]"):
             _check_name(of or "", variant)
-            _check(algorithm, entries)
-        except ValueError as error:
-            where = ".".join([algorithm, *([of] if of else []), *([variant] if variant != STANDARD else [])])
-            raise ValueError(f"[{where}]: {error}") from None
+            _check(algorithm, entries, budgets)
     return found
+
+
+@contextmanager
+def _named(table: str) -> Iterator[None]:
+    """Name the table in which a mistake is found."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{table}: {error}") from None
 
 
 def _check_name(*names: str) -> None:
@@ -117,14 +147,14 @@ def _check_name(*names: str) -> None:
             raise ValueError(f"a name has small letters, digits and hyphens only, unlike {name!r}")
 
 
-def _check(algorithm: str, entries: Mapping[str, Any]) -> None:
+def _check(algorithm: str, entries: Mapping[str, Any], budgets: Sequence[Anchor] = ()) -> None:
     settings_class, _ = ALGORITHMS[algorithm]
-    names = ["steps", *(each.name for each in fields(settings_class))]
-    check_names("setting", entries, names)
+    check_names("setting", entries, ["steps", *(each.name for each in fields(settings_class))])
     if "steps" not in entries:
         raise ValueError("the setting 'steps' is missing")
     check_integer("steps", entries["steps"], 1, 10**12)
-    settings_from(algorithm, {name: value for name, value in entries.items() if name != "steps"})
+    settings = {**settings_at(budgets, entries["steps"]), **entries}
+    settings_from(algorithm, {name: value for name, value in settings.items() if name != "steps"})
 
 
 def _split(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -48,6 +48,104 @@ def test_a_task_says_what_differs_and_a_variant_says_what_differs_from_that(tmp_
     assert presets.config("ppo", five, seed=3).seed == 3
 
 
+BUDGETS = """
+[[ppo.budget]]
+steps = 1000
+num_envs = 4
+learning_rate = 4e-3
+entropy = 0.3
+
+[[ppo.budget]]
+steps = 100_000
+num_envs = 64
+learning_rate = 1e-3
+entropy = 0.1
+
+[[ppo.budget]]
+steps = 1_000_000
+num_envs = 129
+learning_rate = 1e-3
+entropy = 0
+
+[ppo.five-tiles.short]
+steps = 2000
+entropy = 0.7
+
+[ppo.five-tiles.no-masks]"""
+FOLLOWING = ("num_envs = 64", "learning_rate = 2e-3", "entropy = 0.1")  # what [ppo] has of them
+
+
+def with_budgets(file, old="", new=""):
+    """The small presets, some of whose settings follow the budget; one thing in them may be another."""
+    head, ppo, rest = re.split(r"(?=\[ppo\]|\[ppo\.five)", SMALL.read_text(), maxsplit=2)
+    for line in FOLLOWING:
+        ppo = ppo.replace(f"{line}\n", "", 1)
+    text = head + ppo + rest.replace("[ppo.five-tiles.no-masks]", BUDGETS, 1)
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+    return file
+
+
+def test_settings_follow_the_budget(tmp_path):
+    presets = read_presets(with_budgets(tmp_path / "presets.toml"))
+    five = presets.tasks["five-tiles"]
+
+    def found(steps, **options):
+        settings = presets.config("ppo", five, steps=steps, **options).settings
+        return settings.num_envs, settings.learning_rate, settings.entropy
+
+    assert found(100) == found(1000) == (4, 0.004, 0.3)  # below the first anchor, and at it
+    assert found(10_000) == (16, 0.002, pytest.approx(0.2))  # half-way in orders of magnitude
+    assert found(100_000) == (64, 0.001, 0.1)
+    assert found(10**6) == found(10**11) == (129, 0.001, 0.0)
+    assert found(316_228) == (round((64 * 129) ** 0.5), 0.001, pytest.approx(0.05))
+    assert found(None) == found(30_000)  # the steps of the preset are a budget, too
+    assert found(None, variant="short") == (
+        *found(2000)[:2],
+        0.7,
+    )  # what a variant says
+    assert found(100_000, variant="short", changes={"num_envs": 3}) == (3, 0.001, 0.7)
+    assert presets.config("ppo", five, steps=100_000).settings.n_epochs == 8
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+def test_any_number_of_steps_makes_a_sensible_training(algorithm):
+    presets = read_presets()
+    for power in range(30, 91):
+        steps = round(10 ** (power / 10))
+        settings = presets.config(algorithm, presets.tasks["nine-tiles"], steps=steps).settings
+        assert 10 * settings.first_update <= steps
+        assert 50 * settings.num_envs <= steps
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("steps = 1000\nnum", "num", r"\[ppo.budget\]: steps of a budget must be an integer from 1 to .*, not None"),
+        ("steps = 100_000", "steps = 1000", "steps of a budget must be an integer from 1001 to .*, not 1000"),
+        ("num_envs = 64\n", "", "budgets have the same settings: num_envs differ"),
+        ("num_envs = 64\n", "num_envs = true\n", "num_envs of a budget must be a number, 0 or more, not True"),
+        ("entropy = 0.3", "entropy = inf", "entropy of a budget must be a number, 0 or more, not inf"),
+        ("steps = 30_000\n", "steps = 30_000\nentropy = 0.1\n", r"\[ppo.budget\]: entropy stands in \[ppo\] too"),
+        ("learning_rate = 4e-3", "learning_rate = 0", r"\[ppo.budget\] of 1,000 steps: learning_rate must be"),
+        ("num_envs = 129", "num_envs = 1.5", r"\[ppo.budget\] of 1,000,000 steps: num_envs must be an integer"),
+        ("entropy = 0.7", "entrpy = 0.7", r"\[ppo.five-tiles.short\]: unknown setting 'entrpy'"),
+        ("[ppo.five-tiles.short]", "[[ppo.five-tiles.budget]]", r"\[ppo.five-tiles\]: unknown setting 'budget'"),
+    ],
+)
+def test_mistakes_in_budgets_are_named(old, new, message, tmp_path):
+    file = with_budgets(tmp_path / "presets.toml", old, new)
+    with pytest.raises(ValueError, match=f"^{re.escape(str(file))}: .*{message}"):
+        read_presets(file)
+
+
+def test_steps_that_are_none_are_refused():
+    presets = read_presets()
+    for steps in (0, -1, 2.5, True):
+        with pytest.raises(ValueError, match=r"^steps must be an integer from 1 "):
+            presets.config("ppo", presets.tasks["nine-tiles"], steps=steps)
+
+
 def test_a_task_is_known_by_its_rules_whatever_they_are_called():
     presets = read_presets()
     assert presets.name(Task(BOX)) == presets.name(Task(BOX, {"tiles": 9, "dice": 2})) == "nine-tiles"
@@ -76,6 +174,7 @@ def test_a_task_is_known_by_its_rules_whatever_they_are_called():
         ("[tasks.three-tiles]", "[tasks.Three]", "letters, digits and hyphens only, unlike 'Three'"),
         ("[ppo.five-tiles.no-masks]", '[ppo.five-tiles."../x"]', r"letters, digits and hyphens only, unlike '\.\./x'"),
         ("no-masks]\nmasks = false", "no-masks]\nmasks = 1", "masks must be true or false, not 1"),
+        ("[ppo]", "[ppo]\nbudget = 3", r"\[ppo.budget\]: a budget is a table with two pairs of brackets"),
         ("[q-learning]", "[ppo.two-dice.q]", r"\[q-learning\] is missing"),
     ],
 )
