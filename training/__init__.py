@@ -7,6 +7,7 @@
 - `study`: trains algorithms x tasks x seeds on several cores; `ledger`: the files of results; `statistics`: means over
   seeds and their intervals; `results`, `study_plots`: the table and the pictures; `merge`: those of several studies
   together; `keep`: the best policies.
+- `tune`: searches settings by exact regret; `search`: the search.
 - `demo`: a demonstration of two minutes.
 
 They are run from the root of a clone.

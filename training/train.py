@@ -83,7 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
     out = options.out
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are cleared away
     try:
-        task, presets = task_from_flags(options, flags), read_presets(options.presets)
+        task, presets = task_from_flags(options.env, options.objective, flags), read_presets(options.presets)
         config = presets.config(options.algorithm, task, options.variant, options.seed, options.steps, options.settings)
         name = presets.name(task) or _name_of(task)
         out = out or Path("runs") / run_name(options.algorithm, name, options.variant, options.seed)
@@ -106,14 +106,18 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def task_from_flags(options: Arguments, flags: list[str]) -> Task:
-    """The task of a command: its environment and objective, and the flags of rules that differ from its own.
+def task_from_flags(env: str, objective: str | None, flags: list[str]) -> Task:
+    """The task of a command.
+
+    Args:
+        env: id of the environment.
+        objective: what is rewarded, or None for the objective of the environment.
+        flags: the words that say which rules differ from those of the environment.
 
     Raises:
         ValueError: naming the first flag or entry that is not allowed.
     """
-    rules = rules_from(rules_parser().parse_args(flags), environment_of(options.env).rules)
-    return task_of(options.env, rules, options.objective)
+    return task_of(env, rules_from(rules_parser().parse_args(flags), environment_of(env).rules), objective)
 
 
 def run_name(algorithm: str, task: str, variant: str, seed: int) -> str:
