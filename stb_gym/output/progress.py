@@ -20,8 +20,8 @@ class Progress:
     """Says how far a block of work has come, at the earliest after two seconds.
 
     On a terminal it writes one line over and over, at most once a second, cut to the terminal's width; elsewhere it
-    writes a line every ten seconds. Where nobody tells how far the work is, it says once that it goes on. The last line
-    is always ended, whatever ends the block. If standard error is closed, it is silent.
+    writes a line every ten seconds, and one for every milestone. Where nobody tells how far the work is, it says once
+    that it goes on. The last line is always ended, whatever ends the block. If standard error is closed, it is silent.
 
     >>> with Progress("rows of boards solved", total=3) as progress:
     ...     for row in range(3):
@@ -34,7 +34,8 @@ class Progress:
         initial: how much was done before the block began, which does not count for the rate.
         stream: what to write to (default: standard error).
         clock: seconds since some moment.
-        patience: seconds before anything is said.
+        patience: seconds before anything is said but a milestone in a file.
+        pause: seconds between two lines in a file; infinitely many where milestones are enough.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Progress:
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
         patience: float = PATIENCE,
+        pause: float = PAUSE,
     ) -> None:
         self._words, self._total, self._unit, self._initial = words, total, unit, initial
         self._done: float | None = None
@@ -56,6 +58,7 @@ class Progress:
         self._open = 0  # characters of a line that is not ended yet
         self._stream = sys.stderr if stream is None else stream
         self._clock, self._began = clock, clock()
+        self._pause = pause
         self._next = self._began + patience  # when something may be said again
         self._lock = threading.Lock()
         self._timer = threading.Timer(patience, self._go_on)
@@ -74,7 +77,9 @@ class Progress:
                 self._write("\n")
             self._spoke, self._next = True, math.inf  # no more, not even by a timer that was just due
 
-    def tell(self, done: float | None = None, total: float | None = None, *, note: str | None = None) -> None:
+    def tell(
+        self, done: float | None = None, total: float | None = None, *, note: str | None = None, milestone: bool = False
+    ) -> None:
         """Say how much is done; what is not given stays as it was.
 
         Args:
@@ -82,13 +87,14 @@ class Progress:
             total: how much there is to do, if that is known only now; so this method itself can be passed to functions
                 that call back with two numbers.
             note: what else there is to say, such as "regret 0.0123".
+            milestone: whether this is worth a line in a file, however soon it comes; a terminal has one line anyway.
         """
         with self._lock:
             self._done = self._done if done is None else done
             self._total = self._total if total is None else total
             self._note = self._note if note is None else note
             self._news = True
-            if self._clock() >= self._next:
+            if self._clock() >= self._next or (milestone and _columns(self._stream) is None):
                 self._say()
 
     def _go_on(self) -> None:
@@ -100,7 +106,7 @@ class Progress:
     def _say(self) -> None:
         text, columns = escaped(self._text()), _columns(self._stream)
         self._spoke, self._news = True, False
-        self._next = self._clock() + (PAUSE if columns is None else 1)
+        self._next = self._clock() + (self._pause if columns is None else 1)
         if columns is None:
             self._write(f"{text}\n")
         else:

@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import io
+import math
 import os
 import struct
 import sys
@@ -90,6 +91,22 @@ class TestByAClock:
                 progress.tell(game + 1)
         lines = stream.getvalue().splitlines()
         assert lines == ["games: 16, 8/s", "games: 96, 8/s", "games: 176, 8/s", "games: 200, 8/s"]
+
+    def test_a_file_has_a_line_for_every_milestone_however_soon(self, clock):
+        stream = io.StringIO()
+        with Progress("ppo", 100, stream=stream, clock=clock, pause=math.inf) as progress:
+            for steps in range(0, 101, 10):
+                progress.tell(steps, note=f"after {steps}", milestone=steps % 50 == 0)
+                clock.now += 60
+        lines = stream.getvalue().splitlines()
+        assert [line.split(", ")[-1] for line in lines] == ["after 0", "after 50", "after 100"]
+
+    def test_a_milestone_is_no_reason_to_hurry_on_a_terminal(self, clock, terminal):
+        with Progress("ppo", 100, stream=terminal, clock=clock, pause=math.inf) as progress:
+            for steps in range(20):
+                clock.now += 0.25
+                progress.tell(steps, milestone=True)
+        assert terminal.getvalue().count("\r") == 4  # after 2, 3, 4 and 5 seconds
 
     def test_what_was_said_is_not_said_again_at_the_end(self, clock):
         stream = io.StringIO()
