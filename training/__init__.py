@@ -1,14 +1,16 @@
 """The commands of the laboratory: `python -m training.train`, `.evaluate`, `.report`, `.study`, `.merge`, ...
 
 - `train`: trains a learner and measures its exact regret meanwhile; `evaluate`: measures it again from its weights.
-- `run`, `run_writer`: reading and writing the folder of a run; `rows`: dataclasses as CSV.
-- `arguments`: what the commands are asked; `--import MODULE` registers games of your own.
+- `run`, `run_writer`: reading and writing the folder of a run; `policies`: the greedy policies of its measurements;
+  `rows`: dataclasses as CSV; `logs`: what a training logs as it goes.
+- `arguments`: what the commands are asked; `--import MODULE` registers games of your own; `commands`: the names of
+  trainings, and the commands that repeat them.
 - `compare`, `report`, `plots`: tables, pictures and one page of HTML about runs of one game.
 - `study`: trains algorithms x tasks x seeds on several cores; `ledger`: the files of results; `statistics`: means over
   seeds and their intervals; `results`, `study_plots`: the table and the pictures; `merge`: those of several studies
   together; `keep`: the best policies.
 - `tune`: searches settings by exact regret; `search`: the search.
-- `demo`: a demonstration of two minutes.
+- `demo`: a demonstration of a minute.
 
 They are run from the root of a clone.
 """

@@ -1,4 +1,4 @@
-"""A demonstration of two minutes: solve both games, train masked PPO, and say how close it came to perfect play."""
+"""A demonstration of a minute: solve both games, train masked PPO, and say how close it came to perfect play."""
 
 import sys
 import time

@@ -13,10 +13,10 @@ from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym import Policy, load_policy, save_policy
 from stb_gym.games import check_choice
 from stb_gym.measure import write_card
+from training.commands import train_command
 from training.ledger import Ledger, Row, policy_digest
 from training.results import agent_in_words, config_of
 from training.run import Run
-from training.train import train_command
 
 
 @dataclass(frozen=True)

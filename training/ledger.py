@@ -22,7 +22,7 @@ class Row:
         algorithm, task, variant, seed: what was trained.
         config: digest of the whole configuration, see `agents.config.Config.digest`.
         steps: steps in all environments together.
-        seconds: of training and measuring.
+        seconds: processor seconds of training and measuring.
         regret, normalised_score, agreement, agreement_by_visits, value, optimum, shut_probability, illegal_mass: of the
             greedy policy at the end, see `stb_gym.Evaluation`.
         value_error: of the learner's own values, see `agents.policy_array.value_error`.

@@ -5,6 +5,7 @@ import io
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import tyro
 from matplotlib.image import imsave
 
-from stb_gym import Evaluation, TurnTables, solve, strategies
+from stb_gym import Evaluation, Policy, TurnTables, solve, strategies
 from stb_gym.games import rolls, throw_faces, words_of
 from stb_gym.measure import mistakes_in_words
 from stb_gym.output import Column, Table, reader_may_leave, write_text
@@ -80,8 +81,8 @@ def report(runs: list[Run], out: Path) -> dict[str, Evaluation]:
         regret_png=_base64((out / "regret.png").read_bytes()),
         scores_png=_base64((out / "scores.png").read_bytes()),
         agents=[
-            {"name": name, "regret": evaluations[name].regret, "mistakes": _mistakes(evaluations[name])}
-            for name in names
+            {"name": name, "regret": evaluations[name].regret, "mistakes": _mistakes(evaluations[name], run.policies())}
+            for name, run in names.items()
         ],
         trainings=_trainings(names).to_html(),
     )
@@ -101,11 +102,24 @@ def _template() -> jinja2.Template:
     return environment.get_template("report.html.j2")
 
 
-def _mistakes(evaluation: Evaluation) -> list[dict[str, Any]]:
+def _mistakes(evaluation: Evaluation, policies: Mapping[int, Policy]) -> list[dict[str, Any]]:
+    """The dearest mistakes in words, with a picture of each and the steps since which it is made.
+
+    Args:
+        evaluation: of the policy at the end.
+        policies: that policy and those of the measurements before it, by their steps.
+    """
     nodes = [mistake.node for mistake in evaluation.mistakes(MISTAKES)]
     pictures = [_base64(_picture(evaluation.tables, node)) for node in nodes]
+    since = [_since({steps: int(policy[node]) for steps, policy in policies.items()}) for node in nodes]
     in_words = mistakes_in_words(evaluation, MISTAKES)
-    return [{**words, "png": png} for words, png in zip(in_words, pictures, strict=True)]
+    return [{**words, "png": png, "since": n} for words, png, n in zip(in_words, pictures, since, strict=True)]
+
+
+def _since(actions: Mapping[int, int]) -> int:
+    """The steps of the first measurement from which on the action was what it is at the last one."""
+    newest_first = list(reversed(actions))
+    return list(takewhile(lambda steps: actions[steps] == actions[newest_first[0]], newest_first))[-1]
 
 
 def _picture(tables: TurnTables, node: int) -> bytes:

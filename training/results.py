@@ -12,11 +12,11 @@ import tyro
 from agents.config import Config, Task
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym import Evaluation, solve, strategies, strategy
-from stb_gym.games import check_choice, rule_flags
+from stb_gym.games import check_choice
 from stb_gym.output import Table, reader_may_leave
+from training.commands import evaluate_command, train_command
 from training.ledger import Ledger, Row
 from training.statistics import interquartile_interval, interquartile_mean
-from training.train import train_command
 
 ABOUT = """\
 # Results
@@ -57,7 +57,6 @@ HEADINGS = (
 NAMES = {
     "ppo": "PPO",
     "dqn": "DQN",
-    "qrdqn": "QR-DQN",
     "q-learning": "Q-learning, tabular",
     "afterstates": "afterstates, tabular",
     "sb3-ppo": "stock PPO (stable-baselines3)",
@@ -66,9 +65,9 @@ NAMES = {
     "sb3-qr-dqn": "stock QR-DQN (sb3-contrib)",
     "sb3-maskable-ppo": "stock MaskablePPO (sb3-contrib)",
 }
-MASKED = ("ppo", "dqn", "qrdqn")
+MASKED = ("ppo", "dqn")
 NO_MASKS = "no-masks"
-ABLATIONS = (NO_MASKS, "no-embeddings")  # variants that show what a part of an agent is worth
+ABLATIONS = (NO_MASKS, "double", "quantiles")  # variants that show what a part of an agent is worth
 
 
 @dataclass(frozen=True)
@@ -202,13 +201,6 @@ def _in_words(seeds: list[int]) -> str:
     """Seeds in ascending order, in words: "0 to 2", or "0, 2, 3"."""
     together = len(seeds) > 1 and seeds == list(range(seeds[0], seeds[0] + len(seeds)))
     return f"{seeds[0]} to {seeds[-1]}" if together else ", ".join(map(str, seeds))
-
-
-def evaluate_command(task: Task) -> list[str]:
-    """The command that evaluates on a task, as words; `--strategy NAME` or `--policy FILE` are to be added."""
-    words = ["stb-gym", "evaluate", task.game().name]
-    words += rule_flags(task.game())
-    return [*words, *(["--objective", task.objective] if task.objective != "score" else [])]
 
 
 def agent_in_words(row: Row) -> str:

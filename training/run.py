@@ -2,23 +2,26 @@
 
 config.json                   the configuration
 curve.csv                     a `Point` for every measurement
+log.csv                       what the learner told of itself at every measurement, if that is logged
 weights.safetensors           the networks, or the table, at the last measurement
 policy.npz                    their greedy policy, which `stb_gym.load_policy` reads without a network
+policies.npz                  the greedy policy of every measurement
 result.json                   how good it is, exactly
 checkpoint-STEPS.safetensors  everything to go on from, at two of the last measurements; removed when it is finished
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from agents.checkpoints import load_weights
 from agents.config import Config
 from agents.learner import Learner
 from agents.policy_array import policies
 from stb_gym import Evaluation, Game, Policy, load_policy, solve
+from training.policies import load_policies
 from training.rows import from_csv
 
 T = TypeVar("T")
@@ -30,7 +33,7 @@ class Point:
 
     Attributes:
         steps: steps so far, in all environments together.
-        seconds: of training and measuring so far.
+        seconds: processor seconds of training and measuring so far, so that other work on the machine does not count.
         regret: regret of the greedy policy, in the objective's unit.
         exploring_regret: regret of the policy it explores with.
         agreement, agreement_by_visits, value, shut_probability, illegal_mass: of the greedy policy, see
@@ -48,6 +51,20 @@ class Point:
     shut_probability: float
     illegal_mass: float
     value_error: float
+
+
+class Measurement(NamedTuple):
+    """A measurement with what goes with it.
+
+    Attributes:
+        point: the measurement.
+        figures: what the learner told of its last update, such as its losses.
+        policy: [N] its greedy policy.
+    """
+
+    point: Point
+    figures: Mapping[str, float]
+    policy: Policy
 
 
 def measure(config: Config, learner: Learner) -> tuple[Policy, Evaluation, Evaluation]:
@@ -92,6 +109,10 @@ class Run:
     def policy(self) -> Policy:
         """The greedy policy of the last measurement."""
         return load_policy(self.folder / "policy.npz", self.game(), self.config.illegal)
+
+    def policies(self) -> dict[int, Policy]:
+        """The greedy policy of every measurement, by its steps."""
+        return load_policies(self.folder / "policies.npz", self.game(), self.config.illegal)
 
     def curve(self) -> list[Point]:
         """The measurements."""

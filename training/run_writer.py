@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import starmap
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +18,12 @@ from agents.learner import Learner
 from agents.policy_array import value_error
 from stb_gym import save_policy
 from stb_gym.output import remove_leftovers, write_text
+from training.logs import CSV, Log
+from training.policies import save_policies
 from training.rows import to_csv
-from training.run import Point, Run, measure
+from training.run import Measurement, Point, Run, measure
 
-MEASURED = ("curve.csv", "weights.safetensors", "policy.npz", "result.json")
+MEASURED = (CSV, "curve.csv", "weights.safetensors", "policy.npz", "policies.npz", "result.json")
 CHECKPOINTS = "checkpoint-*.safetensors"
 KEPT = 2  # how many checkpoints are kept: if the last one is damaged, there is another
 
@@ -31,22 +34,23 @@ class RunWriter:
     Args:
         folder: the folder.
         config: what is trained.
-        points: the measurements so far.
+        measured: the measurements so far.
     """
 
-    def __init__(self, folder: Path, config: Config, points: list[Point]):
-        self.points = points
+    def __init__(self, folder: Path, config: Config, measured: list[Measurement]):
+        self.measured = measured
         self._last_checkpoint = -math.inf  # in seconds of training
         self._folder = folder
         self._config = config
 
-    def measure(self, learner: Learner, seconds: float, checkpoint_seconds: float) -> Point:
+    def measure(self, learner: Learner, seconds: float, checkpoint_seconds: float, log: Log) -> Point:
         """Measure the learner and write the files of the run.
 
         Args:
             learner: the learner.
-            seconds: how long it has been trained and measured.
+            seconds: how many processor seconds it has been trained and measured.
             checkpoint_seconds: a checkpoint is written, before the other files, if the last one is older than that.
+            log: called with all measurements, before anything is written that would make a training go on from here.
 
         Raises:
             ValueError: if learning has diverged.
@@ -69,7 +73,9 @@ class RunWriter:
             illegal_mass=greedy.illegal_mass,
             value_error=value_error(learner, greedy),
         )
-        self.points.append(point)
+        small = policy.astype(np.min_scalar_type(policy.max()))
+        self.measured.append(Measurement(point, dict(learner.figures), small))
+        log(self.measured)
         finished = point.steps >= self._config.steps
         if not finished and seconds >= self._last_checkpoint + checkpoint_seconds:
             self._save_checkpoint(learner)
@@ -77,7 +83,9 @@ class RunWriter:
         save_weights(self._folder / "weights.safetensors", learner)
         task = self._config.task
         save_policy(self._folder / "policy.npz", task.game(), policy, self._config.illegal, task.objective)
-        write_text(self._folder / "curve.csv", to_csv(self.points, Point))
+        policies = {each.point.steps: each.policy for each in self.measured}
+        save_policies(self._folder / "policies.npz", task.game(), policies)
+        write_text(self._folder / "curve.csv", to_csv([each.point for each in self.measured], Point))
         result = {
             "finished": finished,
             "steps": point.steps,
@@ -92,9 +100,10 @@ class RunWriter:
         return point
 
     def _save_checkpoint(self, learner: Learner) -> None:
-        points = [asdict(point) for point in self.points]
+        points, figures, policies = zip(*self.measured, strict=True)
+        measured = {"points": [asdict(point) for point in points], "figures": figures, "policies": np.stack(policies)}
         path = self._folder / CHECKPOINTS.replace("*", f"{learner.num_timesteps:013d}")
-        save_snapshot(path, {**learner.snapshot(), "points": points})
+        save_snapshot(path, {**learner.snapshot(), **measured})
         _remove(_checkpoints(self._folder)[:-KEPT])
 
 
@@ -117,32 +126,34 @@ def alone(out: Path, waits: bool) -> Iterator[None]:
         raise ValueError(f"{out} is written to by another process") from None
 
 
-def begin(folder: Path, config: Config, overwrite: bool) -> tuple[Learner, RunWriter]:
+def begin(folder: Path, config: Config, overwrite: bool, device: str = "cpu") -> tuple[Learner, RunWriter]:
     """Begin a run in a folder: a learner that has learned nothing yet, and the writer of its run.
 
     Args:
         folder: the folder.
         config: what is trained.
         overwrite: whether to replace a run that the folder holds already.
+        device: where its networks are.
 
     Raises:
         ValueError: if the folder holds a run already and `overwrite` is false.
     """
     if any((folder / name).exists() for name in ("config.json", *MEASURED)) and not overwrite:
         raise ValueError(f"{folder} holds a run already: say --resume or --overwrite, or name another folder by --out")
-    learner = config.learner()
+    learner = config.learner(device)
     remove_leftovers(folder)
     _remove([folder / name for name in MEASURED] + _checkpoints(folder))
     write_text(folder / "config.json", json.dumps(config.to_json(), indent=2) + "\n")
     return learner, RunWriter(folder, config, [])
 
 
-def resume(folder: Path, config: Config) -> tuple[Learner, RunWriter]:
+def resume(folder: Path, config: Config, device: str = "cpu") -> tuple[Learner, RunWriter]:
     """Go on with the run in a folder from its last checkpoint that is not damaged, or begin one if there is none.
 
     Args:
         folder: the folder.
         config: what is trained.
+        device: where its networks are.
 
     Raises:
         ValueError: if the folder holds a run of another configuration.
@@ -151,17 +162,19 @@ def resume(folder: Path, config: Config) -> tuple[Learner, RunWriter]:
         raise ValueError(f"{folder} holds a run of another configuration: remove it, or name another folder by --out")
     remove_leftovers(folder)
     for path in reversed(_checkpoints(folder)):
-        learner = config.learner()
+        learner = config.learner(device)
         try:
             snapshot = load_snapshot(path)
             points = [Point(**point) for point in snapshot.pop("points")]
+            measurements = zip(points, snapshot.pop("figures"), snapshot.pop("policies"), strict=True)
+            measured = list(starmap(Measurement, measurements))
             learner.restore(snapshot)
         except (ValueError, KeyError, TypeError, RuntimeError):  # one for each way in which a part may be damaged
             print(f"{path} is damaged and removed", file=sys.stderr)
             path.unlink()
             continue
-        return learner, RunWriter(folder, config, points)
-    return begin(folder, config, overwrite=True)
+        return learner, RunWriter(folder, config, measured)
+    return begin(folder, config, overwrite=True, device=device)
 
 
 def clear(folder: Path) -> None:

@@ -5,6 +5,7 @@ are skipped and interrupted ones go on from their last checkpoint, so the same c
 killed.
 """
 
+import math
 import os
 import signal
 import subprocess
@@ -21,12 +22,12 @@ from agents.config import Config
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym.games import check_choice, check_integer, check_names
 from stb_gym.output import Progress, write_text
+from training.commands import run_name, train_command
 from training.ledger import Ledger
 from training.results import results_page
 from training.run import Run
 from training.run_writer import alone
 from training.study_plots import plot_study
-from training.train import run_name, train_command
 
 STUDIES = Path(__file__).with_name("studies.toml")
 
@@ -141,13 +142,14 @@ def run_study(planned: list[Planned], out: Path, workers: int, presets: Presets)
     finished = total - sum(run.config.steps for run in waiting)
     running: dict[str, tuple[Planned, subprocess.Popen[Any]]] = {}
     failed: list[Planned] = []
-    with Progress("study", total, "steps", initial=finished) as progress:
+    with Progress("study", total, "steps", initial=finished, pause=math.inf) as progress:
         try:
             while waiting or running:
                 while waiting and len(running) < workers:
                     run = waiting.pop(0)
                     running[run.name] = run, _start(run, out / run.name, presets)
                 time.sleep(0.2)
+                news = []
                 for run, process in list(running.values()):
                     if process.poll() is None:
                         continue
@@ -155,10 +157,13 @@ def run_study(planned: list[Planned], out: Path, workers: int, presets: Presets)
                     if process.returncode == 0:
                         finished += run.config.steps
                         ledger.enter(run.name, run.task, run.variant, Run.open(out / run.name))
+                        news.append(f"{run.name} has a regret of {ledger.rows[run.name].regret:.4g}")
                     else:
                         failed.append(run)
+                        news.append(f"{run.name} failed")
                 done = finished + sum(_steps(out / name, run) for name, (run, _) in running.items())
-                progress.tell(done, note=f"{len(waiting)} waiting; running {', '.join(running)}")
+                now = f"{len(waiting)} waiting" + (f", running {', '.join(running)}" if running else "")
+                progress.tell(done, note="; ".join([*news, now]), milestone=bool(news))
         finally:
             for _, process in running.values():
                 process.terminate()

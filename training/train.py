@@ -1,27 +1,27 @@
 """Train a learner and measure its exact regret on the way: `python -m training.train ppo --env ID ...`."""
 
-import contextlib
-import importlib.util
 import math
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 import tyro
 
 from agents.config import Config, Task, task_of
 from agents.learner import Learner
-from agents.presets import FILE, STANDARD, Presets, read_presets
+from agents.presets import FILE, STANDARD, read_presets
 from stb_gym import environment_of
 from stb_gym.command import rules_from, rules_parser
-from stb_gym.games import check_choice, check_integer, rule_flags
+from stb_gym.games import check_choice, check_integer
 from stb_gym.output import Progress
 from training.arguments import read_arguments
+from training.commands import run_name, task_name
+from training.logs import Log, check_logs, open_logs
 from training.run import Run
 from training.run_writer import RunWriter, alone, begin, clear, resume
 
@@ -34,7 +34,6 @@ class Arguments:
         Literal[
             "ppo",
             "dqn",
-            "qrdqn",
             "q-learning",
             "afterstates",
             "sb3-ppo",
@@ -46,8 +45,7 @@ class Arguments:
             "sb3-dqn-tuned",
         ]
     ]
-    """Masked PPO, masked DQN, masked QR-DQN, tabular Q-learning, the same over afterstates, or an agent as
-    stable-baselines3 (sb3) has it, with its default settings."""
+    """Masked PPO, masked DQN, tabular Q-learning, the same over afterstates, or an agent of stable-baselines3 (sb3)."""
     env: str = "stb_gym/ShutTheBox-v0"
     """Environment, by its id."""
     objective: str | None = None
@@ -71,7 +69,12 @@ class Arguments:
     measurements: int = 40
     """How often the exact regret is measured and the run saved."""
     checkpoint_seconds: float = 30.0
-    """The least time between two checkpoints, which are saved at measurements."""
+    """The least processor time between two checkpoints, which are saved at measurements."""
+    log: tuple[Literal["csv", "tensorboard", "wandb"], ...] = ("csv",)
+    """Where measurements are logged, losses and the like beside them: log.csv in the folder of the run, TensorBoard,
+    Weights & Biases, or several of them."""
+    device: str = "cpu"
+    """Where the networks are, such as cuda."""
     threads: int = 1
     """Threads of torch. With one, the same command gives the same weights, bit by bit."""
 
@@ -85,7 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         task, presets = task_from_flags(options.env, options.objective, flags), read_presets(options.presets)
         config = presets.config(options.algorithm, task, options.variant, options.seed, options.steps, options.settings)
-        name = presets.name(task) or _name_of(task)
+        name = presets.name(task) or task_name(task)
         out = out or Path("runs") / run_name(options.algorithm, name, options.variant, options.seed)
         check_integer("measurements", options.measurements, 1, 10**6)
         check_integer("threads", options.threads, 1, 1024)
@@ -95,7 +98,15 @@ def main(arguments: list[str] | None = None) -> int:
             raise ValueError("a run is either resumed or overwritten")
         existing = "resume" if options.resume else "overwrite" if options.overwrite else "refuse"
         torch.set_num_threads(options.threads)
-        train(config, out, existing, options.measurements, options.checkpoint_seconds)
+        train(
+            config,
+            out,
+            existing,
+            options.measurements,
+            options.checkpoint_seconds,
+            logs=options.log,
+            device=options.device,
+        )
     except (ValueError, OSError, MemoryError) as error:
         print(f"training.train: {error}", file=sys.stderr)
         return 2
@@ -120,40 +131,15 @@ def task_from_flags(env: str, objective: str | None, flags: list[str]) -> Task:
     return task_of(env, rules_from(rules_parser().parse_args(flags), environment_of(env).rules), objective)
 
 
-def run_name(algorithm: str, task: str, variant: str, seed: int) -> str:
-    """The name of a run, such as "ppo-nine-tiles-quick-0"."""
-    return "-".join([algorithm, task, *([variant] if variant != STANDARD else []), str(seed)])
-
-
-def _name_of(task: Task) -> str:
-    """A name for a task that has none among the presets, made of its environment, rules and objective."""
-    words = [task.env.split("/")[-1], *(str(word) for rule in task.rules.items() for word in rule)]
-    words += [task.objective.replace(":", "-")] if task.objective != "score" else []
-    return "-".join(words)
-
-
-def train_command(config: Config, variant: str, presets: Presets) -> list[str]:
-    """The command that trains a configuration, as a list of words.
-
-    Args:
-        config: that of a preset.
-        variant: variant of the preset.
-        presets: where the preset is.
-    """
-    task = config.task
-    words = ["python", "-m", "training.train", config.algorithm, "--env", task.env]
-    if presets.file != FILE:
-        words += ["--presets", str(presets.file)]
-    words += rule_flags(task.game())
-    if task.objective != "score":
-        words += ["--objective", task.objective]
-    if variant != STANDARD:
-        words += ["--variant", variant]
-    return [*words, "--seed", str(config.seed)]
-
-
 def train(
-    config: Config, out: Path, existing: str = "refuse", measurements: int = 40, checkpoint_seconds: float = 30.0
+    config: Config,
+    out: Path,
+    existing: str = "refuse",
+    measurements: int = 40,
+    checkpoint_seconds: float = 30.0,
+    *,
+    logs: Sequence[str] = ("csv",),
+    device: str = "cpu",
 ) -> None:
     """Train a learner, measuring and saving it `measurements` times and once at the end.
 
@@ -164,42 +150,54 @@ def train(
             "resume" goes on with it, unless it is finished and none of its files is missing or damaged; "resume" also
             waits for another process that writes to the folder.
         measurements: how often it is measured, at equal distances.
-        checkpoint_seconds: the least time between two checkpoints.
+        checkpoint_seconds: the least processor time between two checkpoints.
+        logs: where measurements are logged, see `logs.open_logs`.
+        device: where the networks are.
 
     Raises:
         ValueError: if the folder holds a run and `existing` is "refuse", or it holds one of another configuration and
-            `existing` is "resume"; if another process writes to the folder; or if learning diverges.
+            `existing` is "resume"; if another process writes to the folder; if there is no such device, or a package
+            that logs is not installed; or if learning diverges.
     """
     check_choice("treatment of a run that is there", existing, ["refuse", "overwrite", "resume"])
-    interval = max(1, config.steps // measurements)
-    with alone(out, waits=existing == "resume"):
-        if existing != "resume":
-            _train(config, *begin(out, config, existing == "overwrite"), out, interval, checkpoint_seconds)
-        elif _is_finished(out, config):
+    check_device(device)
+    check_logs(logs)
+    resumes = existing == "resume"
+    with alone(out, waits=resumes):
+        if resumes and _is_finished(out, config):
             clear(out)
-        else:
-            _train(config, *resume(out, config), out, interval, checkpoint_seconds)
+            return
+        learner, writer = (
+            resume(out, config, device) if resumes else begin(out, config, existing == "overwrite", device)
+        )
+        with open_logs(logs, out, config, writer.measured) as log:
+            _train(config, learner, writer, max(1, config.steps // measurements), checkpoint_seconds, log)
+
+
+def check_device(device: str) -> None:
+    """Raise a ValueError if torch has no such device."""
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:  # as torch was built without it, or the machine has none
+        raise ValueError(f"there is no device {device!r}: {str(error).splitlines()[0]}") from None
 
 
 def _train(
-    config: Config, learner: Learner, writer: RunWriter, out: Path, interval: int, checkpoint_seconds: float
+    config: Config, learner: Learner, writer: RunWriter, interval: int, checkpoint_seconds: float, log: Log
 ) -> None:
-    began = time.monotonic() - (writer.points[-1].seconds if writer.points else 0)
+    measured = writer.measured
+    began = time.process_time() - (measured[-1].point.seconds if measured else 0)
     name = f"{config.algorithm} on {config.task.game()}"
-    with (
-        Progress(name, config.steps, "steps", initial=learner.num_timesteps) as progress,
-        _tensorboard(out) as log,
-    ):
+    with Progress(name, config.steps, "steps", initial=learner.num_timesteps, pause=math.inf) as progress:
 
         def measure() -> None:
-            point = writer.measure(learner, time.monotonic() - began, checkpoint_seconds)
-            note = f"regret {point.regret:.4f}, exploring {point.exploring_regret:.4f}"
-            progress.tell(min(point.steps, config.steps), note=note)
-            log(asdict(point))
+            point = writer.measure(learner, time.process_time() - began, checkpoint_seconds, log)
+            note = f"regret {point.regret:.4g}, exploring {point.exploring_regret:.4g}"
+            progress.tell(min(point.steps, config.steps), note=note, milestone=True)
 
         def before_rollout() -> None:
             progress.tell(learner.num_timesteps)
-            if not writer.points or learner.num_timesteps // interval > writer.points[-1].steps // interval:
+            if not measured or learner.num_timesteps // interval > measured[-1].point.steps // interval:
                 measure()
 
         learner.learn_until(config.steps, before_rollout)
@@ -215,24 +213,12 @@ def _is_finished(out: Path, config: Config) -> bool:
     except ValueError:
         return False
     try:
-        for read in (run.curve, run.policy, run.learner):
+        for read in (run.curve, run.policy, run.policies, run.learner):
             read()
     except ValueError as error:
         print(f"{error}; the run is trained again", file=sys.stderr)
         return False
     return True
-
-
-@contextlib.contextmanager
-def _tensorboard(out: Path) -> Iterator[Any]:
-    """Give a function that logs measurements to TensorBoard, or does nothing if that is not installed."""
-    if importlib.util.find_spec("tensorboard") is None:
-        yield lambda point: None
-        return
-    from torch.utils.tensorboard import SummaryWriter
-
-    with SummaryWriter(str(out / "tensorboard")) as writer:
-        yield lambda point: [writer.add_scalar(f"exact/{name}", value, point["steps"]) for name, value in point.items()]
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Runs that are killed: they go on from a whole checkpoint, and end as if they had never been interrupted."""
 
+import csv
 import json
 import shutil
 import signal
@@ -35,11 +36,13 @@ def command(algorithm, out, steps=8192, measurements=8):
 
 
 def numbers(folder):
-    """The weights of a run and its curve without the time that it took."""
-    curve = [
-        (point.steps, point.regret, point.exploring_regret, point.value_error) for point in Run.open(folder).curve()
-    ]
-    return curve, load_file(folder / "weights.safetensors")
+    """What a run measured and logged, without the time that it took, and its weights and policies as arrays."""
+    run, lines = Run.open(folder), (folder / "log.csv").read_text().splitlines()
+    told = [{name: number for name, number in row.items() if name != "seconds"} for row in csv.DictReader(lines)]
+    measured = [(point.steps, point.regret, point.exploring_regret, point.value_error) for point in run.curve()]
+    policies = {str(steps): policy for steps, policy in run.policies().items()}
+    assert len(told) == len(measured) == len(policies)
+    return [told, measured], {**load_file(folder / "weights.safetensors"), **policies}
 
 
 def same(first, second):
@@ -90,8 +93,8 @@ def test_a_run_killed_at_any_moment_ends_as_if_it_had_not_been(tmp_path):
     short = {"steps": 2000, "measurements": 3}
     with killed(10**9) as met:
         assert training.main(command("afterstates", tmp_path / "whole", **short)) == 0
-    assert len(met) > 30
-    assert {"config.json", "curve.csv", "weights.safetensors", "policy.npz", "result.json"} < set(met)
+    assert len(met) > 40
+    assert {"config.json", "curve.csv", "log.csv", "weights.safetensors", "policies.npz", "result.json"} < set(met)
     for moment in range(1, len(met) + 1):
         out = tmp_path / str(moment)
         with pytest.raises(Killed), killed(moment):
@@ -135,8 +138,8 @@ def interrupted(request, tmp_path_factory):
     config = PRESETS.config(request.param, FIVE, steps=20_000)
     folder, points = tmp_path_factory.mktemp("interrupted"), []
 
-    def stop(self, done, note=None):
-        points.extend([done] if note else [])
+    def stop(self, done, note=None, milestone=False):
+        points.extend([done] if milestone else [])
         if len(points) == 5:
             raise KeyboardInterrupt
 
@@ -159,7 +162,7 @@ def test_checkpoints_are_not_saved_more_often_than_is_said(tmp_path):
     steps = []
     for seconds in (0.0, 4.0, 9.9, 10.0, 19.9, 20.1):
         learner.num_timesteps = int(10 * seconds)
-        writer.measure(learner, seconds, checkpoint_seconds=10.0)
+        writer.measure(learner, seconds, checkpoint_seconds=10.0, log=lambda _: None)
         steps.append([int(path.stem.split("-")[1]) for path in sorted(tmp_path.glob("checkpoint-*"))])
     assert steps == [[0], [0], [0], [0, 100], [0, 100], [100, 201]]
 
@@ -169,12 +172,12 @@ def test_a_damaged_checkpoint_is_removed(interrupted, tmp_path, capsys):
     shutil.copytree(folder, tmp_path / "run")
     older, newer = sorted((tmp_path / "run").glob("checkpoint-*"))
     learner, writer = resume(tmp_path / "run", config)
-    assert learner.num_timesteps == writer.points[-1].steps == int(newer.stem.split("-")[1])
+    assert learner.num_timesteps == writer.measured[-1].point.steps == int(newer.stem.split("-")[1])
     whole = newer.read_bytes()
     for damage in (whole[: len(whole) // 2], b"", b"nothing"):
         newer.write_bytes(damage)
         learner, writer = resume(tmp_path / "run", config)
-        assert learner.num_timesteps == writer.points[-1].steps == int(older.stem.split("-")[1])
+        assert learner.num_timesteps == writer.measured[-1].point.steps == int(older.stem.split("-")[1])
         assert not newer.exists()
     assert f"{newer} is damaged and removed" in capsys.readouterr().err
     snapshot = load_snapshot(older)
@@ -182,7 +185,7 @@ def test_a_damaged_checkpoint_is_removed(interrupted, tmp_path, capsys):
     assert resume(tmp_path / "run", config)[0].num_timesteps == int(older.stem.split("-")[1])
     older.unlink()
     learner, writer = resume(tmp_path / "run", config)
-    assert (learner.num_timesteps, writer.points) == (0, [])
+    assert (learner.num_timesteps, writer.measured) == (0, [])
     assert not newer.exists()
 
 
@@ -226,7 +229,7 @@ def test_a_finished_run_loses_the_checkpoints_it_was_killed_before_removing(tmp_
     assert not list(tmp_path.glob("checkpoint-*"))
 
 
-@pytest.mark.parametrize("name", ["curve.csv", "weights.safetensors", "policy.npz", "result.json"])
+@pytest.mark.parametrize("name", ["curve.csv", "weights.safetensors", "policy.npz", "policies.npz", "result.json"])
 def test_a_finished_run_of_which_a_file_is_damaged_is_trained_again(name, tmp_path, capsys):
     arguments = ["afterstates", "--presets", str(FILE), "--tiles", "5", "--steps", "5000"]
     arguments += ["--out", str(tmp_path), "--resume"]
@@ -245,10 +248,11 @@ def test_a_finished_run_of_which_a_file_is_damaged_is_trained_again(name, tmp_pa
 def test_a_run_goes_on_from_its_checkpoint_whatever_became_of_its_other_files(interrupted, tmp_path):
     folder, config = interrupted
     shutil.copytree(folder, tmp_path / "run")
-    for name in ("curve.csv", "weights.safetensors", "policy.npz", "result.json"):
+    for name in ("log.csv", "curve.csv", "weights.safetensors", "policy.npz", "policies.npz", "result.json"):
         (tmp_path / "run" / name).write_bytes(b"")
     training.train(config, tmp_path / "run", "resume", measurements=10)
-    assert Run.open(tmp_path / "run").curve()[0].steps == 0
+    (_, curve), _ = numbers(tmp_path / "run")
+    assert curve[0][0] == 0
     assert Run.open(tmp_path / "run").result()["finished"] is True
 
 

@@ -28,6 +28,7 @@ from tests import ROOT, SMALL_PRESETS
 from tests.training.faults import Killed, killed
 from training import keep, merge, results, study, study_plots
 from training import train as training
+from training.commands import train_command
 from training.ledger import Ledger
 from training.results import agent_in_words, config_of
 from training.run import Run
@@ -203,7 +204,7 @@ def test_the_table_says_what_the_runs_say(folder):
 def test_commands_of_the_table_train_what_they_stand_beside():
     for algorithm, task, variant in (("ppo", "five-tiles-shut", "standard"), ("dqn", "five-tiles", "no-masks")):
         config = PRESETS.config(algorithm, PRESETS.tasks[task], variant, seed=4)
-        words = training.train_command(config, variant, PRESETS)
+        words = train_command(config, variant, PRESETS)
         options, flags = training.tyro.cli(training.Arguments, args=words[3:], return_unknown_args=True)
         again = training.task_from_flags(options, flags)
         assert PRESETS.config(options.algorithm, again, options.variant, options.seed) == config
@@ -237,10 +238,10 @@ def test_pictures_leave_out_variants_only_beside_the_standard_one(folder, tmp_pa
         "five-tiles": ["afterstates, tabular", "masked DQN, quick", "masked PPO"],
         "five-tiles-shut": ["afterstates, tabular", "masked PPO"],
     }
-    assert agents("five-tiles-", "no-embeddings") == {
+    assert agents("five-tiles-", "double") == {
         "five-tiles": ["afterstates, tabular", "masked PPO"],
         "five-tiles-shut": ["afterstates, tabular", "masked PPO"],
-        "five-tiles-ablations": ["masked DQN, no embeddings", "masked PPO", "masked PPO, no embeddings"],
+        "five-tiles-ablations": ["masked DQN, double", "masked PPO", "masked PPO, double"],
     }
 
 
@@ -282,7 +283,7 @@ def test_results_of_two_studies_are_brought_together(folder, tmp_path, capsys):
 def test_the_profile_compares_whole_agents_only(folder, tmp_path, monkeypatch):
     for name in ("runs.csv", "curves.csv"):
         text = (folder / name).read_text()
-        (tmp_path / name).write_text(text.replace("ppo,five-tiles,standard,1", "ppo,five-tiles,no-embeddings,1"))
+        (tmp_path / name).write_text(text.replace("ppo,five-tiles,standard,1", "ppo,five-tiles,double,1"))
     figures = {}
     monkeypatch.setattr(study_plots, "save", lambda path, figure: figures.update({path.name: figure}))
     study_plots.plot_study(tmp_path, PRESETS)
@@ -293,7 +294,7 @@ def test_the_profile_compares_whole_agents_only(folder, tmp_path, monkeypatch):
 def test_an_agent_has_one_colour_in_all_pictures_and_its_variants_other_lines(folder, tmp_path, monkeypatch):
     for name in ("runs.csv", "curves.csv"):
         text = (folder / name).read_text()
-        (tmp_path / name).write_text(text.replace("ppo,five-tiles,standard,1", "ppo,five-tiles,no-embeddings,1"))
+        (tmp_path / name).write_text(text.replace("ppo,five-tiles,standard,1", "ppo,five-tiles,double,1"))
     figures = {}
     monkeypatch.setattr(study_plots, "save", lambda path, figure: figures.update({path.stem: figure}))
     study_plots.plot_study(tmp_path, PRESETS)
@@ -306,7 +307,7 @@ def test_an_agent_has_one_colour_in_all_pictures_and_its_variants_other_lines(fo
     colours = {name: {colour for each, colour, _ in lines if each.endswith(name)} for name in ("PPO", "tabular")}
     assert [len(found) for found in colours.values()] == [1, 1]
     of_ppo = {name: (colour, dashes) for name, colour, dashes in lines if "PPO" in name}
-    (colour, solid), (other_colour, dashes) = of_ppo["masked PPO"], of_ppo["masked PPO, no embeddings"]
+    (colour, solid), (other_colour, dashes) = of_ppo["masked PPO"], of_ppo["masked PPO, double"]
     assert colour == other_colour
     assert solid != dashes
     assert colours["PPO"] != colours["tabular"]
@@ -493,7 +494,7 @@ def test_the_best_policies_are_kept_with_a_card_that_tells_the_truth(folder, tmp
         assert settings["num_envs"] == str(config_of(best, folder, PRESETS).settings.num_envs)
     for options, message in (
         (["--algorithms", "a2c"], "unknown algorithm 'a2c'"),
-        (["--algorithms", "qrdqn"], "there are no runs of qrdqn in"),
+        (["--algorithms", "sb3-a2c"], "there are no runs of sb3-a2c in"),
     ):
         assert keep.main([str(folder), *options]) == 2
         assert message in capsys.readouterr().err

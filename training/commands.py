@@ -1,0 +1,44 @@
+"""Names of trainings, and the commands that anybody repeats them with."""
+
+from agents.config import Config, Task
+from agents.presets import FILE, STANDARD, Presets
+from stb_gym.games import rule_flags
+
+
+def run_name(algorithm: str, task: str, variant: str, seed: int) -> str:
+    """The name of a run, such as "ppo-nine-tiles-quick-0"."""
+    return "-".join([algorithm, task, *([variant] if variant != STANDARD else []), str(seed)])
+
+
+def task_name(task: Task) -> str:
+    """A name for a task that has none among the presets, made of its environment, rules and objective."""
+    words = [task.env.split("/")[-1], *(str(word) for rule in task.rules.items() for word in rule)]
+    words += [task.objective.replace(":", "-")] if task.objective != "score" else []
+    return "-".join(words)
+
+
+def train_command(config: Config, variant: str, presets: Presets) -> list[str]:
+    """The command that trains a configuration, as a list of words.
+
+    Args:
+        config: that of a preset.
+        variant: variant of the preset.
+        presets: where the preset is.
+    """
+    task = config.task
+    words = ["python", "-m", "training.train", config.algorithm, "--env", task.env]
+    if presets.file != FILE:
+        words += ["--presets", str(presets.file)]
+    words += rule_flags(task.game())
+    if task.objective != "score":
+        words += ["--objective", task.objective]
+    if variant != STANDARD:
+        words += ["--variant", variant]
+    return [*words, "--seed", str(config.seed)]
+
+
+def evaluate_command(task: Task) -> list[str]:
+    """The command that evaluates on a task, as words; `--strategy NAME` or `--policy FILE` are to be added."""
+    words = ["stb-gym", "evaluate", task.game().name]
+    words += rule_flags(task.game())
+    return [*words, *(["--objective", task.objective] if task.objective != "score" else [])]
