@@ -6,7 +6,7 @@ they learn from many environments at once and see observations by a features ext
 is what most of the gain is due to; their learning rates fall linearly to 0. Not a line of their algorithms is ours.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, ClassVar, cast
@@ -92,6 +92,8 @@ class TunedSettings(StockSettings):
     """Discount of rewards (default: 0.99)."""
     max_grad_norm: float
     """The greatest norm of a gradient (default of PPO: 0.5, of DQN: 10)."""
+    policy: ClassVar[Mapping[str, bool]] = {}
+    """Arguments of the policy, besides those of its layers."""
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
@@ -105,11 +107,8 @@ class TunedSettings(StockSettings):
     def arguments(self) -> dict[str, Any]:
         """What the library's class is made with, besides environment, seed and device."""
         own = ("reward_scale", "num_envs", "width")
-        policy = {
-            "features_extractor_class": NormalisedLayers,
-            "features_extractor_kwargs": {"width": self.width},
-            "net_arch": [],
-        }
+        layers = {"features_extractor_class": NormalisedLayers, "features_extractor_kwargs": {"width": self.width}}
+        policy = {**layers, "net_arch": [], **self.policy}
         falling = {"learning_rate": LinearSchedule(self.learning_rate, 0.0, 1.0), "policy_kwargs": policy}
         return {name: value for name, value in asdict(self).items() if name not in own} | falling
 
@@ -131,6 +130,7 @@ class TunedPPOSettings(TunedSettings):
     vf_coef: float
     """Weight of the squared error of values (default: 0.5)."""
     masks: ClassVar[bool] = True
+    policy: ClassVar[Mapping[str, bool]] = {"share_features_extractor": False}
 
     @property
     def first_update(self) -> int:

@@ -31,8 +31,9 @@ leads, and beats the networks by that. The networks of PPO, DQN and QR-DQN see, 
 every board and one of every node, most of their weights on nine tiles; without embeddings DQN comes as close, PPO does
 not. Stock agents are classes of stable-baselines3 and sb3-contrib as they are, with their default settings on one
 environment from `gym.make`; "scaled" multiplies its rewards by 1/45 on nine tiles, by 1/30 in Threes, and "million" is
-five times as long. Without masks an illegal action ends the turn with the worst score: the tables say how many turns of
-such agents end so.
+five times as long. Tuned agents are the same classes with other settings: more environments, a features extractor with
+layer normalisation, a learning rate that falls to 0. Without masks an illegal action ends the turn with the worst
+score: the tables say how many turns of such agents end so.
 
 Made from `runs.csv` and `curves.csv` by `python -m training.results docs/results`. Those are made by
 `python -m training.study reference` and `python -m training.study stock`, which train all of it over the cores at hand
@@ -64,6 +65,8 @@ NAMES = {
     "sb3-dqn": "stock DQN (stable-baselines3)",
     "sb3-qr-dqn": "stock QR-DQN (sb3-contrib)",
     "sb3-maskable-ppo": "stock MaskablePPO (sb3-contrib)",
+    "sb3-maskable-ppo-tuned": "tuned MaskablePPO (sb3-contrib)",
+    "sb3-dqn-tuned": "tuned DQN (stable-baselines3)",
 }
 MASKED = ("ppo", "dqn")
 NO_MASKS = "no-masks"

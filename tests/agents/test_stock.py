@@ -111,6 +111,7 @@ TUNED_ARGUMENTS = {
         "max_grad_norm": 10.0,
     },
 }
+POLICY = {"sb3-maskable-ppo-tuned": {"share_features_extractor": False}, "sb3-dqn-tuned": {}}
 
 
 @pytest.mark.parametrize("algorithm", TUNED)
@@ -123,7 +124,7 @@ def test_a_tuned_agent_is_the_librarys_own_with_these_arguments(algorithm):
         learning_rate=LinearSchedule(2e-3, 0.0, 1.0),
         batch_size=64,
         gamma=1.0,
-        policy_kwargs=layers,
+        policy_kwargs=layers | POLICY[algorithm],
         seed=3,
         **TUNED_ARGUMENTS[algorithm],
     )
