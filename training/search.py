@@ -1,9 +1,9 @@
 """A search over settings: which of them leave the least regret, known exactly, after a number of steps.
 
 The tree-structured Parzen estimator of Optuna proposes settings. A trial trains with them once for each seed, and is
-given up when at one of its measurements three of four others were better. Regret is exact, so nothing but the seed makes
-two trainings of the same settings differ. Every proposal follows from the trials before it and from nothing else, so that
-a search that was interrupted goes on as if it had not been.
+given up when at one of its measurements three of four others were better. Regret is exact, so nothing but the seed
+makes two trainings of the same settings differ. Every proposal follows from the trials before it and from nothing else,
+so that a search that was interrupted goes on as if it had not been.
 """
 
 import math
@@ -122,8 +122,9 @@ class Search:
 
             def before_rollout() -> None:
                 nonlocal parts, regret
-                trial.minutes = max(trial.minutes, round((time.process_time() - began) / 60, 4))
-                if trial.minutes > (self.limit_minutes or math.inf):
+                minutes = (time.process_time() - began) / 60
+                trial.minutes = max(trial.minutes, round(minutes, 4))
+                if minutes > (self.limit_minutes or math.inf):
                     raise TrialError("too slow")
                 made = min(PARTS * learner.num_timesteps // config.steps, PARTS)
                 if made > parts:
