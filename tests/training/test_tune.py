@@ -119,6 +119,20 @@ def test_a_finished_search_is_not_made_again_and_a_longer_one_goes_on(words, tmp
     assert [trial.regrets for trial in after[:2]] == [trial["regrets"] for trial in json.loads(before)["trials"]]
 
 
+def test_the_best_is_the_best_by_fresh_seeds(words, tmp_path, capsys):
+    assert tuning.main([*words, "--trials", "3"]) == 0
+    path = tmp_path / "search" / "search.json"
+    entries = json.loads(path.read_text())
+    for first, second in ((0.3, 0.2), (0.2, 0.3)):
+        finalists = best_of([Trial(**trial) for trial in entries["trials"]], 2)
+        for trial, regret in zip(finalists, (first, second), strict=True):
+            trial.fresh[:] = [regret, 0.1, 0.1]  # which is the list among the entries
+        path.write_text(json.dumps(entries))
+        capsys.readouterr()
+        assert tuning.main([*words, "--trials", "3", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["settings"] == finalists[first > second].settings
+
+
 def test_what_was_good_is_proposed():
     search = search_of(seeds=1, limit_minutes=1e-9, horizon=(1, 1000), exploration=(0, 0.5))
     made = []
