@@ -47,7 +47,12 @@ def load_policies(path: Path, game: Game, illegal: str) -> dict[int, Policy]:
     except Exception:  # a damaged archive fails in a dozen ways
         raise ValueError(f"{path} is no file of policies, or is damaged") from None
     tables = compile_game(game)
-    if steps is None or actions is None or actions.shape != (len(tables.decisions), *steps.shape) or steps.ndim != 1:
+    if (
+        (steps is None or actions is None)
+        or (steps.dtype.kind, steps.ndim, actions.dtype.kind) != ("i", 1, "u")
+        or actions.shape != (len(tables.decisions), len(steps))
+        or not (np.diff(steps, prepend=-1) > 0).all()
+    ):
         raise ValueError(f"{path} does not hold policies of {game}")
     policies = np.zeros((len(steps), tables.nodes), np.int64)
     policies[:, tables.decisions] = actions.T

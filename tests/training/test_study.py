@@ -12,6 +12,8 @@ import sys
 import tempfile
 import time
 from dataclasses import replace
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,7 @@ from agents.presets import read_presets
 from agents.stock import STOCK
 from stb_gym import evaluate, strategy
 from stb_gym.measure import read_cards
+from stb_gym.output import Progress
 from tests import ROOT, SMALL_PRESETS
 from tests.training.faults import Killed, killed
 from training import keep, merge, results, study, study_plots
@@ -128,6 +131,20 @@ def test_a_study_that_is_killed_with_its_trainings_is_gone_on_with(tmp_path):
     assert run_study(words) == 0
     assert result.stat().st_mtime_ns == before
     assert set(Ledger(tmp_path / "out").rows) == {"afterstates-three-tiles-0", "afterstates-three-tiles-1"}
+
+
+def test_off_a_terminal_a_study_says_a_line_for_every_run_that_ends(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(study, "Progress", partial(Progress, clock=count().__next__))  # in which nothing is quick
+    words = command(tmp_path, TWO.replace("seeds = 2", "seeds = 4"))
+    config = PRESETS.config("afterstates", PRESETS.tasks["three-tiles"])
+    training.train(replace(config, steps=2000), tmp_path / "out" / "afterstates-three-tiles-0")  # so that it fails
+    capsys.readouterr()
+    assert run_study(words) == 1
+    rows = Ledger(tmp_path / "out").rows
+    news = [f"{name} has a regret of {rows[name].regret:.4g}" for name in sorted(rows)]
+    [two, all_four] = [line for line in capsys.readouterr().err.splitlines() if line.startswith("study: ")]
+    assert two.endswith(f"left, afterstates-three-tiles-0 failed; {news[0]}; 2 waiting")
+    assert all_four.endswith(f"/s, {news[1]}; {news[2]}; 0 waiting")
 
 
 def test_a_killed_study_goes_on_and_ends_with_all_its_runs(folder):

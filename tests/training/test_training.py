@@ -7,6 +7,7 @@ import pickle
 import re
 import signal
 import sys
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +17,7 @@ import torch
 from filelock import FileLock
 from safetensors.numpy import load_file, save_file
 
-from agents.config import ALGORITHMS
+from agents.config import ALGORITHMS, Config
 from agents.stock import STOCK
 from stb_gym import ShutTheBox, command, compile_game, evaluate, load_policy, solve
 from tests import SMALL_PRESETS, reference
@@ -80,6 +81,60 @@ def test_the_library_alone_evaluates_the_policy_of_a_run(folder):
     assert result["greedy"]["optimum"] == solve(game).value
 
 
+def test_a_run_keeps_the_greedy_policy_of_every_measurement(folder):
+    run, game = Run.open(folder), ShutTheBox(tiles=5)
+    assert {n: evaluate(game, policy).regret for n, policy in run.policies().items()} == {
+        point.steps: point.regret for point in run.curve()
+    }
+    assert (list(run.policies().values())[-1] == run.policy()).all()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda steps, actions: (steps, actions[1:]),
+        lambda steps, actions: (steps, actions[:, 1:]),
+        lambda steps, actions: (steps[:0], actions[:, :0]),
+        lambda steps, actions: (steps[::-1], actions),
+        lambda steps, actions: (steps * 0, actions),
+        lambda steps, actions: (steps[None], actions),
+        lambda steps, actions: (steps + 0.5, actions),
+        lambda steps, actions: (steps, actions + 0.5),
+        lambda steps, actions: (steps, actions.astype(np.int64) - 1),
+        lambda steps, actions: (steps, actions.astype(str)),
+        lambda steps, actions: (steps, actions + np.uint8(200)),
+    ],
+)
+@ONE
+def test_policies_that_do_not_fit_are_refused(damaged, change):
+    with np.load(damaged / "policies.npz") as file:
+        steps, actions = change(file["steps"], file["actions"])
+    np.savez_compressed(damaged / "policies.npz", steps=steps, actions=actions)
+    wrong = r"does not hold policies of ShutTheBox\(tiles=5\)$|: the policy takes the illegal action 2\d\d at "
+    with pytest.raises(ValueError, match=f"policies.npz ?({wrong})"):
+        Run.open(damaged).policies()
+
+
+def test_seconds_are_those_of_the_processor_and_go_on_with_the_run(tmp_path, monkeypatch):
+    words = ["afterstates", *TASK, "--checkpoint-seconds", "0", "--out", str(tmp_path), "--resume"]
+    monkeypatch.setattr(training.time, "process_time", count(500).__next__)
+    with pytest.raises(SystemExit), signalled(signal.SIGTERM, "curve.csv", after=2):
+        training.main(words)
+    monkeypatch.setattr(training.time, "process_time", count(7).__next__)
+    assert training.main(words) == 0
+    assert [point.seconds for point in Run.open(tmp_path).curve()] == [1, 2, 3, 4, 5]
+
+
+def test_networks_are_on_the_device_that_is_named(tmp_path, monkeypatch):
+    devices, make = [], Config.learner
+    monkeypatch.setattr(Config, "learner", lambda self, device="cpu": devices.append(device) or make(self, device))
+    words = ["ppo", *TASK, "--checkpoint-seconds", "0", "--device", "cpu:0", "--out", str(tmp_path), "--resume"]
+    with pytest.raises(SystemExit), signalled(signal.SIGTERM, "curve.csv", after=1):
+        training.main(words)
+    assert training.main(words) == 0
+    assert devices == ["cpu:0", "cpu:0"]  # begun, and gone on with
+
+
 @pytest.mark.parametrize("algorithm", [*OWN, "ppo no-masks", "dqn no-masks"])
 def test_the_reported_regret_is_that_of_the_reference(algorithm, tmp_path):
     algorithm, *variant = algorithm.split()
@@ -119,6 +174,7 @@ def test_a_report_is_one_page_that_needs_nothing_else(folder, tmp_path, capsys):
     assert "http" not in re.sub(r"base64,[A-Za-z0-9+/=]+", "", page)
     regret = json.loads((folder / "result.json").read_text())["greedy"]["regret"]
     assert f"{regret:.5f}" in page
+    assert len(re.findall("Played so (since [0-9,]+ steps|from the start).", page)) == page.count("met in one of")
     assert f"{regret:.5f}" in capsys.readouterr().out
 
 
@@ -131,6 +187,12 @@ def test_runs_of_a_report_are_named_as_briefly_as_tells_them_apart():
     assert names(("a/one", "ppo"), ("b/two", "ppo")) == ["one", "two"]
     assert names(("a/one", "ppo"), ("b/one", "ppo")) == ["a/one", "b/one"]
     assert names(("a/one", "ppo"), ("a/one", "ppo")) == ["ppo"]
+
+
+def test_a_mistake_is_as_old_as_the_play_that_was_not_changed_since():
+    assert reporting._since({0: 3, 10: 4, 20: 3, 30: 3}) == 20
+    assert reporting._since({0: 3, 10: 3}) == 0
+    assert reporting._since({0: 3, 10: 4}) == 10
 
 
 @ONE
@@ -224,6 +286,8 @@ def test_what_is_no_run_is_refused(tmp_path, capsys):
         (["ppo", "--num-envs", "3"], "unrecognized arguments: --num-envs 3"),
         (["ppo", "--moon"], "unknown rule 'moon': allowed are tiles"),
         (["ppo", "--measurements", "0"], "measurements must be an integer from 1"),
+        (["ppo", "--device", "abacus"], "there is no device 'abacus': "),
+        (["ppo", "--device", "cuda:99"], "there is no device 'cuda:99': "),
     ],
 )
 def test_bad_arguments_are_one_line_and_status_2(arguments, message, capsys, tmp_path):
@@ -233,6 +297,11 @@ def test_bad_arguments_are_one_line_and_status_2(arguments, message, capsys, tmp
     assert printed.err.count("\n") == 1
     assert message in printed.err
     assert not (tmp_path / "run").exists()
+
+
+def test_a_table_is_where_it_is(tmp_path, capsys):
+    assert training.main(["afterstates", *TASK, "--device", "cpu:0", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == "training.train: unknown device of afterstates 'cpu:0': allowed are cpu\n"
 
 
 def test_a_folder_that_cannot_be_is_one_line_and_status_2(capsys):
