@@ -57,6 +57,11 @@ class Perceptron(torch.nn.Module):
         output: torch.Tensor = self.layers(seen.float())
         return output
 
+    def hidden_matrices(self) -> list[torch.Tensor]:
+        """The weights of the hidden layers, without their biases."""
+        *hidden, _ = (layer for layer in self.layers if isinstance(layer, torch.nn.Linear))
+        return [layer.weight for layer in hidden]
+
 
 def linear(inputs: int, outputs: int, gain: float, generator: torch.Generator) -> torch.nn.Linear:
     """A linear layer with orthogonal weights, as PPO's usual ones, and no bias at first."""

@@ -1,6 +1,6 @@
-"""A vector environment as a learner plays it, however episodes begin anew."""
+"""A vector environment as a learner plays it, however episodes begin anew and however large rewards are."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -9,6 +9,26 @@ from numpy.typing import NDArray
 
 from agents.learner import Snapshot, VectorEnv, named, part
 from stb_gym.games import IntArray
+
+NEARLY_NOTHING = float(np.finfo(np.float32).tiny)
+
+
+class Step(NamedTuple):
+    """What a step in B environments led to.
+
+    Attributes:
+        reward: [B] as the environment gives it.
+        terminated: [B] whether an episode ended.
+        truncated: [B] whether it was cut off without an end of its own.
+        last: [T, ...] what was seen last of these T episodes that were cut off.
+        last_mask: [T, A] True where an action was legal there.
+    """
+
+    reward: NDArray[np.float32]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    last: NDArray[Any]
+    last_mask: NDArray[np.bool_]
 
 
 class Playing:
@@ -24,6 +44,8 @@ class Playing:
         observation: [B, ...] what is seen.
         mask: [B, A] True where an action is legal.
         decision: [B] whether an action is asked for; not where none is legal, nor where a step only begins an episode.
+        scale: the greatest absolute sum of rewards that an episode has had so far, nearly 0 before there was any.
+            Divided by it, what is to be learned is about 1 in every environment.
 
     Raises:
         ValueError: if the environment wants to be begun anew by hand, or actions are not numbered.
@@ -37,42 +59,51 @@ class Playing:
             raise ValueError("the autoreset mode must be NEXT_STEP or SAME_STEP, not DISABLED")
         self.envs, self.actions = envs, int(envs.single_action_space.n)
         self._masks, self._same_step = masks, mode == AutoresetMode.SAME_STEP
-        observation, infos = envs.reset(seed=seed)
-        self._see(observation, infos, np.zeros(envs.num_envs, np.bool_))
+        self.scale = NEARLY_NOTHING
+        self._begin(*envs.reset(seed=seed))
 
-    def step(self, action: IntArray) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.bool_], NDArray[Any]]:
-        """Take an action [B] in every environment.
-
-        Returns:
-            Rewards [B], whether episodes were terminated [B], whether they were truncated without an end of their own
-            [B], and [T, ...] the last observations of these T.
-        """
+    def step(self, action: IntArray) -> Step:
+        """Take an action [B] in every environment."""
         observation, reward, terminated, truncated, infos = self.envs.step(action)
-        truncated = truncated & ~terminated
-        last = infos["final_obs"] if self._same_step and truncated.any() else observation
-        last = np.stack(list(last[truncated])) if truncated.any() else observation[:0]
-        self._see(observation, infos, (terminated | truncated) & (not self._same_step))
-        return np.asarray(reward), terminated, truncated, last
+        over, truncated = terminated | truncated, truncated & ~terminated
+        last, last_mask = observation[:0], np.zeros((0, self.actions), np.bool_)
+        if truncated.any():
+            final = self._same_step
+            last = np.stack(list((infos["final_obs"] if final else observation)[truncated]))
+            last_mask = self._legal(infos["final_info"] if final else infos)[truncated]
+        self._see(observation, infos, over & (not self._same_step))
+        self._rewarded += reward
+        self.scale = max(self.scale, float(np.abs(self._rewarded).max()))
+        self._rewarded[over] = 0.0
+        return Step(np.asarray(reward, np.float32), terminated, truncated, last, last_mask)
 
     def snapshot(self) -> dict[str, Any]:
-        """Where to go on from; nothing if the environment cannot tell."""
+        """Where to go on from; only the scale if the environment cannot tell how it stands."""
         if not hasattr(self.envs, "snapshot"):
-            return {}
+            return {"scale": self.scale}
         seen = {"observation": self.observation, "mask": self.mask, "decision": self.decision}
-        return {**seen, **named("envs", self.envs.snapshot())}
+        return {"scale": self.scale, **seen, "rewarded": self._rewarded, **named("envs", self.envs.snapshot())}
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot; from an empty one, with new episodes."""
-        if snapshot:
+        """Go on from a snapshot, with new episodes if it does not tell how they stood."""
+        self.scale = snapshot["scale"]
+        if "observation" in snapshot:
             self.envs.restore(part(snapshot, "envs"))  # type: ignore[attr-defined]
             self.observation, self.mask, self.decision = (snapshot[k] for k in ("observation", "mask", "decision"))
+            self._rewarded = snapshot["rewarded"].copy()
         else:
-            self._see(*self.envs.reset(), np.zeros(self.envs.num_envs, np.bool_))
+            self._begin(*self.envs.reset())
+
+    def _begin(self, observation: NDArray[Any], infos: dict[str, Any]) -> None:
+        self._rewarded = np.zeros(self.envs.num_envs)
+        self._see(observation, infos, np.zeros(self.envs.num_envs, np.bool_))
 
     def _see(self, observation: NDArray[Any], infos: dict[str, Any], ended: NDArray[np.bool_]) -> None:
-        legal = infos.get("action_mask") if self._masks else None
-        if legal is None:
-            legal = np.ones((self.envs.num_envs, self.actions), np.bool_)
         # The environment may write its next answer into the same array.
-        self.observation, self.mask = np.array(observation), np.asarray(legal) != 0
+        self.observation, self.mask = np.array(observation), self._legal(infos)
         self.decision = self.mask.any(axis=1) & ~ended
+
+    def _legal(self, infos: dict[str, Any]) -> NDArray[np.bool_]:
+        """[B, A] True where an action is legal."""
+        legal = infos.get("action_mask") if self._masks else None
+        return np.ones((self.envs.num_envs, self.actions), np.bool_) if legal is None else np.asarray(legal) != 0

@@ -9,7 +9,9 @@ masking in policy gradient algorithms", 2020. What differs from the paper, and f
 - A minibatch is a random part of the distinct rows, with all samples of them (paper, sb3: of the samples).
 - Advantages are normalised over the whole rollout (paper: not at all, sb3: in each minibatch).
 - Layer normalisation after each hidden layer, and ReLU (paper, sb3: none, and tanh).
+- Muon for the matrices of hidden layers, Adam for the rest (paper, sb3: Adam).
 - Learning rate and entropy bonus fall linearly to 0 (sb3: constant); rewards are not discounted (sb3: 0.99).
+- Rewards are divided by the greatest sum of rewards that an episode has had so far (sb3: as they are).
 - Actor and critic share no weights (paper: either way; sb3: none either).
 
 `PPOSettings` names sb3's values of the others.
@@ -17,7 +19,7 @@ masking in policy gradient algorithms", 2020. What differs from the paper, and f
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -25,11 +27,13 @@ from numpy.typing import NDArray
 
 from agents.batches import Batch, advantages
 from agents.learner import Snapshot, VectorEnv, Weights, named, part
-from agents.networks import Perceptron, adam_state, load_adam_state
+from agents.networks import Perceptron
+from agents.optimizers import Optimizer
 from agents.playing import Playing
 from agents.rows import distinct
 from stb_gym.games import IntArray, check_integer
 
+SCALE = "scale"  # the name of the scale of rewards among the weights
 IMPOSSIBLE = -1e8  # logit of an illegal action: finite, so that its share of the entropy is 0 and not NaN
 
 
@@ -59,25 +63,20 @@ class PPOSettings:
     """Weight of the squared error of values (sb3: 0.5)."""
     max_gradient: float
     """The greatest norm of a gradient; longer ones are shortened to it (sb3: 0.5)."""
-    reward_scale: float
-    """What rewards are multiplied by, so that what a critic has to tell is about 1 (sb3: 1)."""
     width: int
     """Units in each of the two hidden layers of actor and critic (sb3: 64)."""
-
-    @property
-    def first_update(self) -> int:
-        """After how many steps it begins to learn."""
-        return self.num_envs * self.n_steps
+    first_update: ClassVar[int] = 0
+    """0: it learns from the first rollout on."""
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
-        for name in ("n_steps", "n_epochs", "minibatches", "width"):
+        for name in ("num_envs", "n_steps", "n_epochs", "minibatches", "width"):
             check_integer(name, getattr(self, name), 1, 2**20)
         if not 0 < self.clip_range < 1:
             raise ValueError(f"clip_range must lie between 0 and 1, not be {self.clip_range}")
         if not 0 <= self.gae_lambda <= 1:
             raise ValueError(f"gae_lambda must be from 0 to 1, not {self.gae_lambda}")
-        for name in ("learning_rate", "max_gradient", "reward_scale"):
+        for name in ("learning_rate", "max_gradient"):
             if not 0 < getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be a number above 0, not {getattr(self, name)}")
         for name in ("entropy", "value_weight"):
@@ -96,7 +95,8 @@ class PPO:
 
     Attributes:
         num_timesteps: how many steps it has made, in all environments together.
-        figures: the parts of the last minibatch's loss, by name, for a log.
+        figures: of the last update, by name, for a log: the parts of the loss, the share of the samples whose
+            probability left the clip range, and the learning rate.
 
     Raises:
         ValueError: if a setting has no meaning, or the environment is of another kind; see `Playing`, `Perceptron`.
@@ -110,7 +110,7 @@ class PPO:
         self._actor = Perceptron(space, settings.width, self._playing.actions, 0.01, generator)
         self._critic = Perceptron(space, settings.width, 1, 1.0, generator)
         self._networks = torch.nn.ModuleDict({"actor": self._actor, "critic": self._critic}).to(self.device)
-        self._adam = torch.optim.Adam(self._networks.parameters(), settings.learning_rate, eps=1e-5, fused=True)
+        self._optimizer = Optimizer(self._actor, self._critic, max_gradient=settings.max_gradient)
         self._random = np.random.default_rng(seed)
         self.num_timesteps, self.figures = 0, dict[str, float]()
 
@@ -134,10 +134,10 @@ class PPO:
         seen = [(playing.observation, playing.mask)]
         for _ in range(self.settings.n_steps):
             decision, action = playing.decision, self._choose(playing.observation, playing.mask)
-            reward, terminated, truncated, last = playing.step(action)
-            reward = (reward * self.settings.reward_scale).astype(np.float32)
-            reward[truncated] += self._expected(last)
-            steps.append((decision, action, reward, terminated | truncated))
+            step = playing.step(action)
+            reward = step.reward.copy()
+            reward[step.truncated] += self.values(step.last, step.last_mask)
+            steps.append((decision, action, reward, step.terminated | step.truncated))
             seen.append((playing.observation, playing.mask))
         return *map(np.stack, zip(*seen, strict=True)), *map(np.stack, zip(*steps, strict=True))
 
@@ -152,11 +152,11 @@ class PPO:
 
     def _batch(self, seen: NDArray[Any], masks: NDArray[Any], decision: NDArray[Any], *steps: NDArray[Any]) -> Batch:
         """What a rollout teaches; see `_play` for the arguments."""
-        actions, (action, reward, over) = masks.shape[-1], steps
+        actions, (action, reward, over), scale = masks.shape[-1], steps, self._playing.scale
         seen, masks, shape = seen.reshape(-1, *seen.shape[2:]), masks.reshape(-1, actions), masks.shape[:2]
         first, place = distinct(seen, masks)
         value = self._expected(seen[first])[place].reshape(shape)
-        advantage = advantages(reward, over, value, self.settings.gae_lambda)[decision]
+        advantage = advantages((reward / scale).astype(np.float32), over, value, self.settings.gae_lambda)[decision]
         target, row = advantage + value[:-1][decision], place[: decision.size][decision.ravel()]
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         pairs, pair = np.unique(row * actions + action[decision], return_inverse=True)
@@ -181,18 +181,16 @@ class PPO:
     def _update(self, batch: Batch, left: float) -> None:
         """Pass over the rows some times; `left` is the share of the training that is left."""
         settings = self.settings
-        self._adam.param_groups[0]["lr"] = settings.learning_rate * left
+        learning_rate = settings.learning_rate * left
         visited = batch.weight.nonzero()[:, 0]
         for _ in range(settings.n_epochs):
             order = visited[self._tensor(self._random.permutation(len(visited)))]
             parts = order.chunk(settings.minibatches)
             for rows in parts:
                 loss, figures = self._loss(batch.of_rows(rows), settings.entropy * left)
-                self._adam.zero_grad()
-                (loss * len(parts)).backward()  # type: ignore[no-untyped-call]
-                torch.nn.utils.clip_grad_norm_(self._networks.parameters(), settings.max_gradient)
-                self._adam.step()
-        self.figures = {name: figure.item() * len(parts) for name, figure in figures.items()}
+                self._optimizer.step(loss * len(parts), learning_rate)
+        of_part = {name: figure.item() * len(parts) for name, figure in figures.items()}
+        self.figures = {**of_part, "learning_rate": learning_rate}
 
     def _loss(self, batch: Batch, entropy_weight: float) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """What is to be made small, and its parts by name: clipped objective, entropy and squared error of values."""
@@ -211,7 +209,7 @@ class PPO:
 
     @torch.no_grad()
     def _expected(self, observations: NDArray[Any]) -> NDArray[np.float32]:
-        return self._critic(self._tensor(observations))[:, 0].cpu().numpy()
+        return self._critic(self._tensor(observations))[:, 0].numpy(force=True)
 
     def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
         return torch.as_tensor(array, device=self.device)
@@ -219,29 +217,36 @@ class PPO:
     @torch.no_grad()
     def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
         """See `Learner`."""
-        return self._log_probabilities(self._tensor(observations), self._tensor(masks)).exp().cpu().numpy()
+        mask = self._tensor(masks if self.settings.masks else np.ones_like(masks))
+        return self._log_probabilities(self._tensor(observations), mask).exp().numpy(force=True)
 
     def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
         """See `Learner`."""
-        return self._expected(observations).astype(np.float64) / self.settings.reward_scale
+        return self._expected(observations).astype(np.float64) * self._playing.scale
 
     def weights(self) -> dict[str, NDArray[Any]]:
-        """See `Learner`."""
-        return {name: array.cpu().numpy() for name, array in self._networks.state_dict().items()}
+        """See `Learner`; the `scale` of rewards belongs to them, as the critic tells values divided by it."""
+        networks = {name: array.numpy(force=True) for name, array in self._networks.state_dict().items()}
+        return {**networks, SCALE: np.asarray(self._playing.scale)}
 
     def load_weights(self, weights: Weights) -> None:
         """See `Learner`."""
-        self._networks.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
+        self._playing.scale = float(weights[SCALE])
+        self._networks.load_state_dict({name: torch.tensor(weights[name]) for name in weights if name != SCALE})
 
     def snapshot(self) -> dict[str, Any]:
         """See `Learner`."""
-        parts = {"weights": self.weights(), "adam": adam_state(self._adam), "playing": self._playing.snapshot()}
-        entries = {key: entry for name, entries in parts.items() for key, entry in named(name, entries).items()}
-        return {**entries, "steps": self.num_timesteps, "random": self._random.bit_generator.state}
+        return {
+            "steps": self.num_timesteps,
+            "random": self._random.bit_generator.state,
+            **named("weights", self.weights()),
+            **named("optimizer", self._optimizer.snapshot()),
+            **named("playing", self._playing.snapshot()),
+        }
 
     def restore(self, snapshot: Snapshot) -> None:
         """See `Learner`; where the environment has no snapshot, it goes on with new episodes."""
-        self.load_weights(part(snapshot, "weights"))
-        load_adam_state(self._adam, part(snapshot, "adam"))
-        self._playing.restore(part(snapshot, "playing"))
         self.num_timesteps, self._random.bit_generator.state = snapshot["steps"], snapshot["random"]
+        self.load_weights(part(snapshot, "weights"))
+        self._optimizer.restore(part(snapshot, "optimizer"))
+        self._playing.restore(part(snapshot, "playing"))

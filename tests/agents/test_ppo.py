@@ -1,0 +1,243 @@
+"""Masked PPO: its objective sample by sample, episodes in every mode, determinism, resuming, and learning."""
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+from agents.batches import advantages
+from agents.networks import Perceptron
+from agents.playing import Playing
+from agents.ppo import PPO, PPOSettings
+from stb_gym import RegretMeter, ShutTheBox, Threes
+
+BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
+SETTINGS = PPOSettings(
+    masks=True,
+    num_envs=64,
+    n_steps=8,
+    n_epochs=4,
+    minibatches=4,
+    learning_rate=3e-3,
+    entropy=0.05,
+    gae_lambda=0.6,
+    clip_range=0.2,
+    value_weight=0.5,
+    max_gradient=0.5,
+    width=32,
+)
+
+
+def make(mode="SameStep", num_envs=64, env=BOX, kind="vector_entry_point", **options):
+    rules = {"tiles": 6} if env == BOX else {}
+    vector = {"autoreset_mode": gym.vector.AutoresetMode(mode)}
+    if kind == "sync":
+        return gym.make_vec(env, num_envs, kind, vector_kwargs=vector, **rules, **options)
+    return gym.make_vec(env, num_envs, kind, **vector, **rules, **options)
+
+
+def ppo(envs=None, seed=0, **changes):
+    return PPO(envs or make(), replace(SETTINGS, **changes), seed)
+
+
+def regret(learner, game):
+    return RegretMeter(game)(
+        lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1)
+    ).regret
+
+
+def test_advantages_are_the_weighted_sums_of_surprises_to_the_end_of_the_episode():
+    random = np.random.default_rng(2)
+    reward, value = random.normal(size=(6, 5)), random.normal(size=(7, 5))
+    over = random.random((6, 5)) < 0.3
+    found = advantages(reward, over, value, 0.7)
+    for env in range(5):
+        for step in range(6):
+            total, weight = 0.0, 1.0
+            for at in range(step, 6):
+                after = 0 if over[at, env] else value[at + 1, env]
+                total += weight * (reward[at, env] + after - value[at, env])
+                weight *= 0.7
+                if over[at, env]:
+                    break
+            assert found[step, env] == pytest.approx(total)
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+def test_the_loss_is_that_of_all_samples_one_by_one(mode):
+    learner = ppo(make(mode))
+    learner.learn_until(1024)
+    played = learner._play()
+    batch = learner._batch(*played)
+    seen, mask, decision, action, reward, over = played
+    old = learner.probabilities(seen[:-1].reshape(-1, seen.shape[-1]), mask[:-1].reshape(-1, mask.shape[-1]))
+    scale = learner._playing.scale
+    value = learner.values(seen.reshape(-1, seen.shape[-1]), mask).reshape(9, 64) / scale
+    advantage = advantages(reward / scale, over, value, 0.6)
+    target = (advantage + value[:-1])[decision]
+    advantage = advantage[decision]
+    advantage = (advantage - advantage.mean()) / advantage.std()
+    with torch.no_grad():
+        for weights in learner._networks.parameters():
+            weights += 0.05 * torch.randn_like(weights)
+    new = learner.probabilities(seen[:-1].reshape(-1, seen.shape[-1]), mask[:-1].reshape(-1, mask.shape[-1]))
+    value = learner.values(seen[:-1].reshape(-1, seen.shape[-1]), mask).reshape(8, 64)[decision] / scale
+    chosen = decision.ravel(), action[decision]
+    ratio = new[chosen[0], chosen[1]] / old[chosen[0], chosen[1]]
+    assert (np.abs(ratio - 1) > 0.2).mean() > 0.1
+    objective = np.minimum(ratio * advantage, ratio.clip(0.8, 1.2) * advantage).mean()
+    entropy = -(new * np.log(new.clip(1e-30))).sum(axis=1)[decision.ravel()].mean()
+    loss, figures = learner._loss(batch, 0.1)
+    assert figures["objective"].item() == pytest.approx(objective, abs=1e-5)
+    assert figures["entropy"].item() == pytest.approx(entropy, abs=1e-5)
+    assert figures["clipped"].item() == pytest.approx((np.abs(ratio - 1) > 0.2).mean(), abs=1e-5)
+    # The squared error differs by the variance of the targets of equal rows, which no critic changes.
+    rows = np.unique(np.concatenate([seen, mask], axis=2)[:-1][decision], axis=0, return_inverse=True)[1]
+    mean = (np.bincount(rows, target) / np.bincount(rows))[rows]
+    assert figures["value_error"].item() == pytest.approx(((value - mean) ** 2).mean(), abs=1e-5)
+    assert loss.item() == pytest.approx(0.5 * ((value - mean) ** 2).mean() - objective - 0.1 * entropy, abs=1e-4)
+    parts = torch.arange(len(batch.weight)).chunk(3)
+    assert sum(learner._loss(batch.of_rows(rows), 0.1)[0] for rows in parts).item() == pytest.approx(loss.item())
+
+
+def test_actions_are_drawn_with_the_probabilities_of_the_actor():
+    learner = ppo(make(num_envs=4))
+    observation, mask = (
+        array[:1].repeat(40_000, axis=0) for array in (learner._playing.observation, learner._playing.mask)
+    )
+    with torch.no_grad():
+        learner._actor.layers[-1].weight *= 200
+    drawn = np.bincount(learner._choose(observation, mask), minlength=mask.shape[1]) / 40_000
+    expected = learner.probabilities(observation[:1], mask[:1])[0]
+    assert 0.05 < expected.max() < 0.95
+    assert drawn == pytest.approx(expected, abs=0.01)
+    assert drawn[~mask[0]].sum() == 0
+
+
+@pytest.mark.parametrize("number", [0.0, 1 - 2**-24])
+def test_the_least_and_the_greatest_random_number_choose_legal_actions_too(number):
+    learner = ppo(make(num_envs=256))
+    learner._random = SimpleNamespace(random=lambda size, dtype: np.full(size, number, dtype))
+    mask = learner._playing.mask
+    actions = learner._choose(learner._playing.observation, mask)
+    assert mask[np.arange(256), actions].all()
+
+
+@pytest.mark.parametrize("kind", ["vector_entry_point", "sync"])
+def test_the_last_observations_of_truncated_episodes_are_those_they_led_to(kind):
+    """Whichever way episodes begin anew: in NEXT_STEP mode it is what the step returns."""
+    options = {"max_episode_steps": 2, "num_envs": 32, "env": THREES, "kind": kind}
+    playing = {mode: Playing(make(mode, **options), True, 5) for mode in ("SameStep", "NextStep")}
+    ends = {}
+    for mode, episodes in playing.items():
+        episodes.step(episodes.mask.argmax(axis=1))
+        _, _, truncated, *ends[mode] = episodes.step(episodes.mask.argmax(axis=1))
+        assert truncated.all()
+        assert episodes.decision.all() == (mode == "SameStep")
+    for same, following in zip(ends["SameStep"], ends["NextStep"], strict=True):
+        assert len(same) == 32
+        assert (same == following).all()
+    _, _, truncated, last, _ = playing["NextStep"].step(np.zeros(32, int))
+    assert not truncated.any()
+    assert len(last) == 0
+    assert playing["NextStep"].decision.all()
+
+
+def test_what_is_expected_of_the_rest_of_a_truncated_episode_is_rewarded():
+    learner = ppo(make(env=THREES, max_episode_steps=2))
+    *_, reward, over = learner._play()
+    whole = np.abs(reward - np.rint(reward)) < 1e-3  # as the rewards of the game are
+    assert whole[~over].all()
+    assert 0.1 < whole[over].mean() < 0.9
+
+
+def test_whole_numbers_are_seen_in_unary_and_others_as_they_are():
+    def seen(space, rows):
+        network = Perceptron(space, 4, 1, 1.0, torch.Generator())
+        network.layers = torch.nn.Identity()
+        return network(torch.as_tensor(np.array(rows))).tolist()
+
+    whole = gym.spaces.Box(0, np.array([3, 1]), dtype=np.int64)
+    assert seen(whole, [[0, 1], [2, 0], [3, 1]]) == [[0, 0, 0, 1], [1, 1, 0, 0], [1, 1, 1, 1]]
+    assert seen(gym.spaces.Box(-1, 1, (2,)), [[0.5, -1.0]]) == [[0.5, -1.0]]
+    assert seen(gym.spaces.Box(0, 10**6, (1, 2), np.int32), [[[7, 9]]]) == [[7, 9]]
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind", "steps"),
+    [
+        ("SameStep", "vector_entry_point", 60_000),
+        ("NextStep", "vector_entry_point", 80_000),
+        ("SameStep", "sync", 60_000),
+        ("NextStep", "sync", 80_000),
+    ],
+)
+def test_it_learns_in_every_mode_and_also_environments_of_gymnasium(mode, kind, steps):
+    learner = ppo(make(mode, kind=kind))
+    before = regret(learner, ShutTheBox(tiles=6))
+    learner.learn_until(steps)
+    assert before > 0.5
+    assert regret(learner, ShutTheBox(tiles=6)) < 0.05
+
+
+def test_it_learns_threes_and_expects_what_it_gets():
+    learner = ppo(make(env=THREES))
+    assert regret(learner, Threes()) > 1
+    learner.learn_until(60_000)
+    evaluation = RegretMeter(Threes())(lambda o, m: learner.probabilities(o, m).argmax(axis=1))
+    assert evaluation.regret < 0.25
+    playing = Playing(make(env=THREES, num_envs=4000), True, 1)
+    assert learner.values(playing.observation, playing.mask).mean() == pytest.approx(evaluation.value * -1, abs=0.5)
+
+
+def test_without_masks_illegal_actions_are_chosen():
+    learner = ppo(masks=False)
+    assert learner._playing.mask.all()
+    assert (learner.probabilities(learner._playing.observation, learner._playing.mask) > 0).all()
+
+
+def test_one_that_is_restored_goes_on_bit_by_bit():
+    one, other = ppo(), ppo(seed=9)
+    one.learn_until(1024)
+    kept = {name: np.array(entry) if isinstance(entry, np.ndarray) else entry for name, entry in one.snapshot().items()}
+    json.dumps({name: entry for name, entry in kept.items() if not isinstance(entry, np.ndarray)})
+    other.restore(kept)
+    for learner in (one, other):
+        learner.learn_until(4096)
+    assert one.num_timesteps == other.num_timesteps == 4096
+    for name, weights in one.weights().items():
+        assert (weights == other.weights()[name]).all(), name
+    assert one.figures == other.figures
+    assert (one._playing.observation == other._playing.observation).all()
+
+
+def test_one_whose_environment_cannot_tell_how_it_stands_goes_on_with_new_episodes():
+    one, other = ppo(make(kind="sync")), ppo(make(kind="sync"), seed=1)
+    one.learn_until(1024)
+    other.restore(one.snapshot())
+    assert all((weights == other.weights()[name]).all() for name, weights in one.weights().items())
+    other.learn_until(2048)
+    assert other.num_timesteps == 2048
+
+
+def test_what_is_wrong_is_told():
+    with pytest.raises(ValueError, match="the autoreset mode must be NEXT_STEP or SAME_STEP, not DISABLED"):
+        ppo(make("Disabled"))
+    space = gym.spaces.Discrete(3)
+    with pytest.raises(ValueError, match="observations must be arrays of numbers, a Box, not a Discrete"):
+        Perceptron(space, 4, 1, 1.0, torch.Generator())
+    with pytest.raises(ValueError, match="actions must be numbered from 0, a Discrete, not Box"):
+        Playing(SimpleNamespace(single_action_space=gym.spaces.Box(0, 1)), True, 0)
+    for change, told in [
+        ({"clip_range": 1.0}, "clip_range must lie between 0 and 1, not be 1.0"),
+        ({"gae_lambda": 1.5}, "gae_lambda must be from 0 to 1, not 1.5"),
+        ({"learning_rate": 0.0}, "learning_rate must be a number above 0, not 0.0"),
+        ({"entropy": -1.0}, "entropy must be a number, 0 or more, not -1.0"),
+        ({"width": 0}, "width must be"),
+    ]:
+        with pytest.raises(ValueError, match=told):
+            ppo(**change)
