@@ -231,7 +231,7 @@ class PPO:
 
     def load_weights(self, weights: Weights) -> None:
         """See `Learner`."""
-        self._playing.scale = float(weights[SCALE])
+        self._playing.scale = weights[SCALE].item()
         self._networks.load_state_dict({name: torch.tensor(weights[name]) for name in weights if name != SCALE})
 
     def snapshot(self) -> dict[str, Any]:
