@@ -60,6 +60,7 @@ NAMES = {
     "dqn": "DQN",
     "q-learning": "Q-learning, tabular",
     "afterstates": "afterstates, tabular",
+    "limit": "limit",
     "sb3-ppo": "stock PPO (stable-baselines3)",
     "sb3-a2c": "stock A2C (stable-baselines3)",
     "sb3-dqn": "stock DQN (stable-baselines3)",

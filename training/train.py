@@ -36,6 +36,7 @@ class Arguments:
             "dqn",
             "q-learning",
             "afterstates",
+            "limit",
             "sb3-ppo",
             "sb3-a2c",
             "sb3-dqn",
@@ -45,7 +46,8 @@ class Arguments:
             "sb3-dqn-tuned",
         ]
     ]
-    """Masked PPO, masked DQN, tabular Q-learning, the same over afterstates, or an agent of stable-baselines3 (sb3)."""
+    """Masked PPO, masked DQN, tabular Q-learning, the same over afterstates, the limit that counts the rolls, or an
+    agent of stable-baselines3 (sb3)."""
     env: str = "stb_gym/ShutTheBox-v0"
     """Environment, by its id."""
     objective: str | None = None

@@ -117,7 +117,7 @@ def test_colours_show_on_paper_and_in_the_dark(colour):
         ("qrdqn", ["QR-DQN", "masked QR-DQN", "qrdqn-nine-tiles-0"]),
         ("q-learning", ["Q-learning, tabular", "q-learning-threes-0"]),
         ("afterstates", ["afterstates, tabular", "afterstates-threes-1"]),
-        ("optimal", ["optimum", "optimal-score", "optimal-shut"]),
+        ("optimal", ["optimum", "optimal-score", "optimal-shut", "limit", "limit, shared dice"]),
         ("random", ["Random"]),
     ],
 )
@@ -136,12 +136,14 @@ def test_other_names_have_no_agents_colour(name):
     assert colour_of(name) not in map(colour_of, AGENTS)
 
 
-@pytest.mark.parametrize("name", ["ppo", "masked PPO", "PPO, tabular", "ppo, seed 3", "optimum", "q-learning"])
+@pytest.mark.parametrize("name", ["ppo", "masked PPO", "PPO, tabular", "ppo, seed 3", "optimum", "q-learning", "limit"])
 def test_an_agent_as_it_is_has_a_solid_line(name):
     assert style_of(name).dashes == ()
 
 
-@pytest.mark.parametrize("name", ["ppo quick", "ppo no-masks", "masked DQN, long", "QR-DQN, wide"])
+@pytest.mark.parametrize(
+    "name", ["ppo quick", "ppo no-masks", "limit, shared dice", "masked DQN, long", "QR-DQN, wide"]
+)
 def test_variants_are_dashed_the_same_way_always(name):
     assert style_of(name).dashes in DASHES[1:]
     assert style_of(name) == style_of(name.upper())
