@@ -25,6 +25,7 @@ from training.run import measure
 
 SPACES = Path(__file__).with_name("spaces.toml")
 PARTS = 4  # of a training, after each of which it is measured
+MOST_STEPS = 1.05  # of those asked for, as a training makes its last rollout whole
 LEAST_REGRET = 1e-12  # so that perfect play has a logarithm
 FINISHED = "finished"
 
@@ -126,6 +127,8 @@ class Search:
                 trial.minutes = max(trial.minutes, round(minutes, 4))
                 if minutes > (self.limit_minutes or math.inf):
                     raise TrialError("too slow")
+                if learner.num_timesteps > MOST_STEPS * config.steps:
+                    raise TrialError(f"its rollouts end after {learner.num_timesteps:,} steps")
                 made = min(PARTS * learner.num_timesteps // config.steps, PARTS)
                 if made > parts:
                     regret = measure(config, learner)[1].regret

@@ -158,12 +158,19 @@ def test_a_trial_that_is_worse_than_three_of_four_is_given_up():
     assert [math.exp(trial.curve[3]), math.exp(trial.curve[7])] == pytest.approx(trial.regrets)
 
 
-def test_settings_that_do_not_go_with_the_steps_are_given_up():
-    trial = search_of("ppo", num_envs=(200, 1000)).next_trial([])
-    assert trial.settings == {"num_envs": 200}
-    assert trial.outcome == "steps must be above 3,200, where ppo begins to learn, not 2,000"
+def test_settings_that_do_not_go_together_are_given_up():
+    trial = search_of(horizon=(0.2, 0.5)).next_trial([])
+    assert trial.settings == {"horizon": 0.5}
+    assert trial.outcome == "horizon must be 1 or more, not 0.5"
     assert not trial.finished
-    assert len(search_of("ppo", num_envs=(200, 1000)).next_trial([trial] * 20).settings) == 1
+    assert search_of(horizon=(0.2, 0.5)).next_trial([trial] * 20).settings != trial.settings
+
+
+def test_settings_that_make_many_more_steps_are_given_up():
+    trial = search_of(num_envs=(124, 125)).next_trial([])
+    assert trial.finished
+    trial = search_of(num_envs=(140, 150)).next_trial([])
+    assert trial.outcome == "its rollouts end after 2,240 steps"
 
 
 def test_learning_that_diverges_is_given_up(monkeypatch):
