@@ -51,7 +51,8 @@ def load_policies(path: Path, game: Game, illegal: str) -> dict[int, Policy]:
         (steps is None or actions is None)
         or (steps.dtype.kind, steps.ndim, actions.dtype.kind) != ("i", 1, "u")
         or actions.shape != (len(tables.decisions), len(steps))
-        or not (np.diff(steps, prepend=-1) > 0).all()
+        or not len(steps)
+        or (np.diff(steps, prepend=-1) <= 0).any()
     ):
         raise ValueError(f"{path} does not hold policies of {game}")
     policies = np.zeros((len(steps), tables.nodes), np.int64)

@@ -144,7 +144,7 @@ def test_off_a_terminal_a_study_says_a_line_for_every_run_that_ends(tmp_path, mo
     news = [f"{name} has a regret of {rows[name].regret:.4g}" for name in sorted(rows)]
     [two, all_four] = [line for line in capsys.readouterr().err.splitlines() if line.startswith("study: ")]
     assert two.endswith(f"left, afterstates-three-tiles-0 failed; {news[0]}; 2 waiting")
-    assert all_four.endswith(f"/s, {news[1]}; {news[2]}; 0 waiting")
+    assert all_four.endswith(f"left, {news[1]}; {news[2]}; 0 waiting")
 
 
 def test_a_killed_study_goes_on_and_ends_with_all_its_runs(folder):
