@@ -167,7 +167,7 @@ def test_settings_that_do_not_go_together_are_given_up():
 
 
 def test_settings_that_make_many_more_steps_are_given_up():
-    trial = search_of(num_envs=(124, 125)).next_trial([])
+    trial = search_of(num_envs=(125, 126)).next_trial([])
     assert trial.finished
     trial = search_of(num_envs=(140, 150)).next_trial([])
     assert trial.outcome == "its rollouts end after 2,240 steps"
