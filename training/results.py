@@ -23,13 +23,17 @@ ABOUT = """\
 
 How close agents come to perfect play. Regret, in points (in chance where the objective is to shut the box), is what the
 greedy policy loses against perfect play; for agents it is the interquartile mean over the seeds, with its 95 %
-bootstrap interval (of three seeds that is hardly more than their range). Minutes are of one process in one thread of
-torch, measuring included, on two cores that were also at other work.
+bootstrap interval (of three seeds that is hardly more than their range). Minutes are those of the processor, of one
+process in one thread of torch, measuring included; what else a machine does is not in them.
 
-Agents learn from play alone; the exact values only measure them. The afterstate learner is also given where every move
-leads, and beats the networks by that. The networks of PPO, DQN and QR-DQN see, beside the observation, an embedding of
-every board and one of every node, most of their weights on nine tiles; without embeddings DQN comes as close, PPO does
-not. Stock agents are classes of stable-baselines3 and sb3-contrib as they are, with their default settings on one
+Agents learn from play alone; the exact values only measure them. PPO and DQN see observations and masks, nothing else,
+and no parameter of theirs belongs to a single position. "200k", "1m", "10m", "quick" and "long" are trainings of other
+lengths, with the settings that fit these. The learner of afterstates is also given where every move leads. So is the
+limit, which counts the rolls that it sees and plays the counted game perfectly: who saw the same rolls can hardly play
+better. What others lose beyond it is due to the algorithm, the rest to the rolls. It counts them state by state, or, as
+"shared dice", together, as who knows that all states throw the same dice.
+
+Stock agents are classes of stable-baselines3 and sb3-contrib as they are, with their default settings on one
 environment from `gym.make`; "scaled" multiplies its rewards by 1/45 on nine tiles, by 1/30 in Threes, and "million" is
 five times as long. Tuned agents are the same classes with other settings: more environments, a features extractor with
 layer normalisation, a learning rate that falls to 0. Without masks an illegal action ends the turn with the worst
@@ -41,7 +45,8 @@ and go on where they were stopped; `python -m training.merge` brings the results
 """
 PICTURES = {
     "": "regret against steps",
-    "-ablations": "what is lost without a part of an agent",
+    "-budgets": "regret at the end of trainings of different lengths",
+    "-ablations": "what a part of an agent is worth",
     "-stock": "regret against steps of stock agents",
 }
 HEADINGS = (
@@ -71,7 +76,7 @@ NAMES = {
 }
 MASKED = ("ppo", "dqn")
 NO_MASKS = "no-masks"
-ABLATIONS = (NO_MASKS, "double", "quantiles")  # variants that show what a part of an agent is worth
+ABLATIONS = (NO_MASKS, "double", "quantiles", "shared-dice")  # variants that show what a part of an agent is worth
 
 
 @dataclass(frozen=True)

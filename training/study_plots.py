@@ -1,9 +1,10 @@
 """Pictures of a study: for each task how agents learn, and for all tasks together how good they are at the end."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -19,8 +20,10 @@ from training.plots import LEAST_REGRET, save
 from training.results import ABLATIONS, agent_in_words
 from training.statistics import interquartile_interval, interquartile_mean, interval
 
+OF_NO_LENGTH = ("q-learning", "afterstates", "limit")  # every measurement of theirs is the end of a shorter training
 LETTERS = 80  # of the names of agents, in one line below a picture
 
+T = TypeVar("T")
 Curves = list[list[CurvePoint]]
 Number = Callable[[CurvePoint], float]
 
@@ -46,10 +49,10 @@ class Panel(NamedTuple):
 def plot_study(folder: Path, presets: Presets) -> list[Path]:
     """Write the pictures of a study into its folder; returns their paths.
 
-    TASK.png shows agents, TASK-ablations.png what is lost without a part of them, and profile.png the ends of all runs;
-    stock agents are in TASK-stock.png alone. Lines are interquartile means over seeds, bands their 95 % intervals.
-    Where there is the standard variant of an algorithm, variants that only train for a longer or a shorter time are
-    left out.
+    TASK.png shows agents, TASK-budgets.png what trainings of different lengths come to, TASK-ablations.png what a part
+    of an agent is worth, and profile.png the ends of all runs; stock agents are in TASK-stock.png alone. Lines are
+    interquartile means over seeds, bands their 95 % intervals. Where there is the standard variant of an algorithm,
+    variants that only train for a longer or a shorter time are in TASK-budgets.png alone.
     """
     ledger = Ledger(folder)
     by_name = sorted(ledger.rows.values(), key=lambda row: (row.task, row.agent, row.seed))
@@ -71,11 +74,39 @@ def plot_study(folder: Path, presets: Presets) -> list[Path]:
                 name: [ledger.curves[row.run] for row in seeds] for name, seeds in groupby(of_task, agent_in_words)
             }
             paths.append(folder / f"{task}{suffix}.png")
-            unit = objective_of(presets.tasks[task].game(), presets.tasks[task].objective).unit
-            _plot_task(paths[-1], by_agent, panels(unit))
+            _plot_task(paths[-1], by_agent, panels(_unit(presets, task)), _draw)
+    for task, of_task in groupby((row for row in rows if row.variant not in ABLATIONS), lambda row: row.task):
+        if trainings := _trainings(list(of_task), ledger):
+            paths.append(folder / f"{task}-budgets.png")
+            _plot_task(paths[-1], trainings, _panels(_unit(presets, task))[:2], _draw_trainings)
     paths.append(folder / "profile.png")
     _plot_profile(paths[-1], whole)
     return paths
+
+
+def _unit(presets: Presets, task: str) -> str:
+    return objective_of(presets.tasks[task].game(), presets.tasks[task].objective).unit
+
+
+def _trainings(rows: list[Row], ledger: Ledger) -> dict[str, list[Curves]]:
+    """By agent the curves of trainings of different lengths, the shortest first; empty if none was trained for several.
+
+    Args:
+        rows: runs of one task.
+        ledger: their measurements.
+    """
+    found, several = {}, False
+    in_order = sorted(rows, key=lambda row: (row.algorithm, row.steps, row.variant))
+    for algorithm, of_algorithm in groupby(in_order, lambda row: row.algorithm):
+        by_length = [list(seeds) for _, seeds in groupby(of_algorithm, lambda row: row.variant)]
+        curves = [[ledger.curves[row.run] for row in seeds] for seeds in by_length]
+        if algorithm in OF_NO_LENGTH:
+            curves = [[curve[:end] for curve in curves[-1]] for end in range(2, len(curves[-1][0]) + 1)]
+        else:
+            several |= len(curves) > 1
+        if len(curves) > 1:
+            found[agent_in_words(replace(by_length[0][0], variant=STANDARD))] = curves
+    return found if several else {}
 
 
 def _panels(unit: str) -> list[Panel]:
@@ -93,27 +124,24 @@ def _ablation_panels(unit: str) -> list[Panel]:
     return [Panel(f"exact regret ({unit})", lambda point: point.regret), illegal]
 
 
-def _plot_task(path: Path, by_agent: Mapping[str, Curves], panels: list[Panel]) -> None:
+def _plot_task(path: Path, by_agent: Mapping[str, T], panels: list[Panel], draw: Callable[..., None]) -> None:
     styles = styles_of(by_agent)
     lines = (len(panels) + 1) // 2
     figure = Figure(figsize=(11, 0.8 + 3.6 * lines), layout="constrained")
     for place, panel in enumerate(panels):
         axes = figure.add_subplot(lines, 2, place + 1)
         for agent, curves in by_agent.items():
-            _draw(axes, agent, styles[agent], curves, panel)
+            draw(axes, agent, styles[agent], curves, panel)
         axes.set(xlabel=panel.along, ylabel=panel.title, xscale="log", yscale="log" if panel.logarithmic else "linear")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter(EngFormatter(sep="") if panel.along == "steps" else FormatStrFormatter("%g"))
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.grid(alpha=0.25)
-    figure.suptitle(path.stem + (f" (0 is drawn as {LEAST_REGRET:g})" if _has_zero(by_agent) else ""))
+    zero = min(np.min(line.get_ydata()) for line in figure.axes[0].get_lines()) <= LEAST_REGRET
+    figure.suptitle(path.stem + (f" (0 is drawn as {LEAST_REGRET:g})" if zero else ""))
     columns = 5 if sum(map(len, by_agent)) <= LETTERS else 2
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=columns)
     save(path, figure)
-
-
-def _has_zero(by_agent: Mapping[str, Curves]) -> bool:
-    return any(point.regret < LEAST_REGRET for curves in by_agent.values() for curve in curves for point in curve)
 
 
 def _draw(axes: Any, agent: str, style: Style, curves: Curves, panel: Panel) -> None:
@@ -130,6 +158,15 @@ def _draw(axes: Any, agent: str, style: Style, curves: Curves, panel: Panel) -> 
     axes.plot(place, interquartile_mean(values), color=style.colour, linestyle=style.linestyle, label=agent)
     if len(curves) > 1:
         axes.fill_between(place, *interquartile_interval(values), color=style.colour, alpha=0.2, linewidth=0)
+
+
+def _draw_trainings(axes: Any, agent: str, style: Style, trainings: list[Curves], panel: Panel) -> None:
+    """Draw a line, and a band, through what trainings of different lengths came to."""
+    ends = [[[panel.x(curve[-1]), max(panel.y(curve[-1]), LEAST_REGRET)] for curve in curves] for curves in trainings]
+    place, value = np.transpose([interquartile_mean(np.array(seeds)) for seeds in ends])
+    low, high = np.transpose([interquartile_interval(np.array(seeds)[:, 1:]) for seeds in ends])[0]
+    axes.plot(place, value, color=style.colour, linestyle=style.linestyle, marker=".", label=agent)
+    axes.fill_between(place, low, high, color=style.colour, alpha=0.2, linewidth=0)
 
 
 def _array(curves: Curves, of: Number) -> NDArray[np.float64]:

@@ -223,7 +223,7 @@ def test_commands_of_the_table_train_what_they_stand_beside():
         config = PRESETS.config(algorithm, PRESETS.tasks[task], variant, seed=4)
         words = train_command(config, variant, PRESETS)
         options, flags = training.tyro.cli(training.Arguments, args=words[3:], return_unknown_args=True)
-        again = training.task_from_flags(options, flags)
+        again = training.task_from_flags(options.env, options.objective, flags)
         assert PRESETS.config(options.algorithm, again, options.variant, options.seed) == config
         assert words[:3] == ["python", "-m", "training.train"]
 
@@ -238,7 +238,7 @@ def test_pictures_are_drawn_for_every_task(folder):
 def test_pictures_leave_out_variants_only_beside_the_standard_one(folder, tmp_path, monkeypatch):
     drawn = {}
     monkeypatch.setattr(
-        study_plots, "_plot_task", lambda path, by_agent, panels: drawn.update({path.stem: list(by_agent)})
+        study_plots, "_plot_task", lambda path, by_agent, panels, draw: drawn.update({path.stem: list(by_agent)})
     )
 
     def agents(keep, variant="quick"):
