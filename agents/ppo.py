@@ -1,7 +1,8 @@
 """Masked PPO in plain torch, for any Gymnasium vector environment of arrays whose infos hold `action_mask`.
 
 Schulman et al., "Proximal policy optimization algorithms", 2017; Huang and Ontanon, "A closer look at invalid action
-masking in policy gradient algorithms", 2020. What differs from the paper, and from stable-baselines3's PPO (sb3):
+masking in policy gradient algorithms", 2020. `PPOSettings` names settings of stable-baselines3's PPO (sb3). What else
+differs from the paper and from sb3:
 
 - Rows that are equal, observation and mask, are computed once. The clipped objective of all samples of one row and
   action is known from two sums, that of their positive and that of their negative advantages; the squared error of
@@ -9,12 +10,10 @@ masking in policy gradient algorithms", 2020. What differs from the paper, and f
 - A minibatch is a random part of the distinct rows, with all samples of them (paper, sb3: of the samples).
 - Advantages are normalised over the whole rollout (paper: not at all, sb3: in each minibatch).
 - Layer normalisation after each hidden layer, and ReLU (paper, sb3: none, and tanh).
-- Muon for the matrices of hidden layers, Adam for the rest (paper, sb3: Adam).
+- Muon for matrices of hidden layers, Adam for the rest (paper, sb3: Adam).
 - Learning rate and entropy bonus fall linearly to 0 (sb3: constant); rewards are not discounted (sb3: 0.99).
 - Rewards are divided by the greatest sum of rewards that an episode has had so far (sb3: as they are).
 - Actor and critic share no weights (paper: either way; sb3: none either).
-
-`PPOSettings` names sb3's values of the others.
 """
 
 from collections.abc import Callable
@@ -95,8 +94,7 @@ class PPO:
 
     Attributes:
         num_timesteps: how many steps it has made, in all environments together.
-        figures: of the last update, by name, for a log: the parts of the loss, the share of the samples whose
-            probability left the clip range, and the learning rate.
+        figures: parts of the last loss, the share of samples that were clipped, and the learning rate, by name.
 
     Raises:
         ValueError: if a setting has no meaning, or the environment is of another kind; see `Playing`, `Perceptron`.
@@ -152,11 +150,12 @@ class PPO:
 
     def _batch(self, seen: NDArray[Any], masks: NDArray[Any], decision: NDArray[Any], *steps: NDArray[Any]) -> Batch:
         """What a rollout teaches; see `_play` for the arguments."""
-        actions, (action, reward, over), scale = masks.shape[-1], steps, self._playing.scale
+        actions, (action, reward, over) = masks.shape[-1], steps
         seen, masks, shape = seen.reshape(-1, *seen.shape[2:]), masks.reshape(-1, actions), masks.shape[:2]
         first, place = distinct(seen, masks)
         value = self._expected(seen[first])[place].reshape(shape)
-        advantage = advantages((reward / scale).astype(np.float32), over, value, self.settings.gae_lambda)[decision]
+        scaled = (reward / self._playing.scale).astype(np.float32)
+        advantage = advantages(scaled, over, value, self.settings.gae_lambda)[decision]
         target, row = advantage + value[:-1][decision], place[: decision.size][decision.ravel()]
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         pairs, pair = np.unique(row * actions + action[decision], return_inverse=True)
@@ -189,8 +188,8 @@ class PPO:
             for rows in parts:
                 loss, figures = self._loss(batch.of_rows(rows), settings.entropy * left)
                 self._optimizer.step(loss * len(parts), learning_rate)
-        of_part = {name: figure.item() * len(parts) for name, figure in figures.items()}
-        self.figures = {**of_part, "learning_rate": learning_rate}
+        self.figures = {name: figure.item() * len(parts) for name, figure in figures.items()}
+        self.figures["learning_rate"] = learning_rate
 
     def _loss(self, batch: Batch, entropy_weight: float) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """What is to be made small, and its parts by name: clipped objective, entropy and squared error of values."""
