@@ -88,7 +88,7 @@ class PPO:
 
     Args:
         envs: the vector environment, in SAME_STEP or NEXT_STEP mode.
-        settings: the settings.
+        settings: its settings.
         seed: of the environments, the networks and the exploration.
         device: where the networks are.
 
@@ -179,8 +179,7 @@ class PPO:
 
     def _update(self, batch: Batch, left: float) -> None:
         """Pass over the rows some times; `left` is the share of the training that is left."""
-        settings = self.settings
-        learning_rate = settings.learning_rate * left
+        settings, learning_rate = self.settings, self.settings.learning_rate * left
         visited = batch.weight.nonzero()[:, 0]
         for _ in range(settings.n_epochs):
             order = visited[self._tensor(self._random.permutation(len(visited)))]
