@@ -6,7 +6,8 @@ they learn from many environments at once and see observations by a features ext
 is what most of the gain is due to; their learning rates fall linearly to 0. Not a line of their algorithms is ours.
 """
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, ClassVar, cast
@@ -86,20 +87,15 @@ class TunedSettings(StockSettings):
     """Units in each of the two layers of the features extractor (default: 64, in layers of its own)."""
     learning_rate: float
     """Learning rate at the start; it falls linearly to 0 (default of PPO: 0.0003, of DQN: 0.0001, constant)."""
-    batch_size: int
-    """Samples in a minibatch (default of PPO: 64, of DQN: 32)."""
     gamma: float
     """Discount of rewards (default: 0.99)."""
     max_grad_norm: float
     """The greatest norm of a gradient (default of PPO: 0.5, of DQN: 10)."""
-    policy: ClassVar[Mapping[str, bool]] = {}
-    """Arguments of the policy, besides those of its layers."""
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
         super().check()
-        for name in ("width", "batch_size"):
-            check_integer(name, getattr(self, name), 1, 2**20)
+        check_integer("width", self.width, 1, 2**20)
         for name in ("gamma", "gae_lambda", "exploration_initial_eps", "exploration_final_eps", "exploration_fraction"):
             if not 0 <= getattr(self, name, 0) <= 1:
                 raise ValueError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
@@ -108,9 +104,9 @@ class TunedSettings(StockSettings):
         """What the library's class is made with, besides environment, seed and device."""
         own = ("reward_scale", "num_envs", "width")
         layers = {"features_extractor_class": NormalisedLayers, "features_extractor_kwargs": {"width": self.width}}
-        policy = {**layers, "net_arch": [], **self.policy}
-        falling = {"learning_rate": LinearSchedule(self.learning_rate, 0.0, 1.0), "policy_kwargs": policy}
-        return {name: value for name, value in asdict(self).items() if name not in own} | falling
+        learning_rate, policy = LinearSchedule(self.learning_rate, 0.0, 1.0), {**layers, "net_arch": []}
+        arguments = {name: value for name, value in asdict(self).items() if name not in own}
+        return {**arguments, "learning_rate": learning_rate, "policy_kwargs": policy}
 
 
 @dataclass(frozen=True)
@@ -121,6 +117,8 @@ class TunedPPOSettings(TunedSettings):
     """Steps in every environment between two updates (default: 2048)."""
     n_epochs: int
     """Passes over the samples of an update (default: 10)."""
+    minibatches: int
+    """Parts, as equal as can be, that a pass is made in (default: minibatches of 64 samples)."""
     gae_lambda: float
     """Trade-off of bias and variance in the advantages (default: 0.95)."""
     clip_range: float
@@ -130,18 +128,32 @@ class TunedPPOSettings(TunedSettings):
     vf_coef: float
     """Weight of the squared error of values (default: 0.5)."""
     masks: ClassVar[bool] = True
-    policy: ClassVar[Mapping[str, bool]] = {"share_features_extractor": False}
 
     @property
     def first_update(self) -> int:
         """After how many steps it begins to learn."""
         return self.num_envs * self.n_steps
 
+    def check(self) -> None:
+        """Raise a ValueError where a setting has no meaning."""
+        super().check()
+        check_integer("num_envs x n_steps", self.first_update, 2, 2**30)
+        check_integer("minibatches", self.minibatches, 1, self.first_update // 2)
+
+    def arguments(self) -> dict[str, Any]:
+        """What the library's class is made with, besides environment, seed and device."""
+        arguments = super().arguments()
+        arguments["batch_size"] = math.ceil(self.first_update / arguments.pop("minibatches"))
+        arguments["policy_kwargs"]["share_features_extractor"] = False
+        return arguments
+
 
 @dataclass(frozen=True)
 class TunedDQNSettings(TunedSettings):
     """Settings of a tuned DQN."""
 
+    batch_size: int
+    """Transitions in an update (default: 32)."""
     buffer_size: int
     """Transitions that are kept (default: 1,000,000)."""
     learning_starts: int

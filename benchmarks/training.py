@@ -27,9 +27,8 @@ def training() -> Iterator[Comparison]:
     ours = read_presets().config("ppo", Task(ENV))
     settings = ours.settings
     assert isinstance(settings, PPOSettings)
-    sizes = {name: getattr(settings, name) for name in ("num_envs", "n_steps", "n_epochs", "width")}
-    batch_size = settings.first_update // settings.minibatches
-    tuned = read_presets().config("sb3-maskable-ppo-tuned", Task(ENV), changes={**sizes, "batch_size": batch_size})
+    sizes = {name: getattr(settings, name) for name in ("num_envs", "n_steps", "n_epochs", "minibatches", "width")}
+    tuned = read_presets().config("sb3-maskable-ppo-tuned", Task(ENV), changes=sizes)
     for peer, theirs, least_ratio in (
         ("sb3 defaults, DummyVecEnv", _defaults(), 8.0),
         ("sb3 with our sizes, TurnVecEnv", _update(tuned), None),

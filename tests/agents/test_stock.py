@@ -93,6 +93,7 @@ TUNED_ARGUMENTS = {
     "sb3-maskable-ppo-tuned": {
         "n_steps": 16,
         "n_epochs": 4,
+        "batch_size": 22,
         "gae_lambda": 0.6,
         "clip_range": 0.2,
         "ent_coef": 0.02,
@@ -100,6 +101,7 @@ TUNED_ARGUMENTS = {
         "max_grad_norm": 0.5,
     },
     "sb3-dqn-tuned": {
+        "batch_size": 64,
         "buffer_size": 140,
         "learning_starts": 50,
         "gradient_steps": 2,
@@ -122,7 +124,6 @@ def test_a_tuned_agent_is_the_librarys_own_with_these_arguments(algorithm):
         "MlpPolicy",
         TurnVecEnv(gym.make_vec(BOX, tiles=5, **made)),
         learning_rate=LinearSchedule(2e-3, 0.0, 1.0),
-        batch_size=64,
         gamma=1.0,
         policy_kwargs=layers | POLICY[algorithm],
         seed=3,
@@ -153,6 +154,8 @@ def test_tuned_agents_see_what_our_networks_see_by_normalised_layers():
     ("algorithm", "changes", "message"),
     [
         ("sb3-maskable-ppo-tuned", {"width": 2**21}, "width must be an integer from 1 to"),
+        ("sb3-maskable-ppo-tuned", {"minibatches": 33}, "minibatches must be an integer from 1 to 32"),
+        ("sb3-maskable-ppo-tuned", {"num_envs": 1, "n_steps": 1}, "num_envs x n_steps must be an integer from 2"),
         ("sb3-maskable-ppo-tuned", {"gae_lambda": 1.5}, "gae_lambda must be from 0 to 1, not 1.5"),
         ("sb3-dqn-tuned", {"gamma": 2.0}, "gamma must be from 0 to 1, not 2.0"),
         ("sb3-dqn-tuned", {"exploration_final_eps": 1.5}, "exploration_final_eps must be from 0 to 1, not 1.5"),
