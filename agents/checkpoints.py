@@ -59,7 +59,7 @@ def load_snapshot(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, arrays: dict[str, NDArray[Any]], metadata: dict[str, str] | None) -> None:
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # one number stays one number
     with write_aside(path) as aside:
         save_file(contiguous, aside, metadata)
 

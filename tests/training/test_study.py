@@ -253,6 +253,7 @@ def test_pictures_leave_out_variants_only_beside_the_standard_one(folder, tmp_pa
     assert agents("dqn") == {"five-tiles": ["masked DQN, quick"]}
     assert agents("five-tiles-") == {
         "five-tiles": ["afterstates, tabular", "masked DQN, quick", "masked PPO"],
+        "five-tiles-budgets": ["afterstates, tabular", "masked PPO"],
         "five-tiles-shut": ["afterstates, tabular", "masked PPO"],
     }
     assert agents("five-tiles-", "double") == {
@@ -260,6 +261,32 @@ def test_pictures_leave_out_variants_only_beside_the_standard_one(folder, tmp_pa
         "five-tiles-shut": ["afterstates, tabular", "masked PPO"],
         "five-tiles-ablations": ["masked DQN, double", "masked PPO", "masked PPO, double"],
     }
+
+
+def test_trainings_of_different_lengths_are_compared_by_their_ends(folder, tmp_path, monkeypatch):
+    for name in ("runs.csv", "curves.csv"):
+        text = (folder / name).read_text()
+        (tmp_path / name).write_text(text.replace("ppo,five-tiles,standard,1", "ppo,five-tiles,quick,1"))
+    runs = tmp_path / "runs.csv"
+    runs.write_text(runs.read_text().replace("ppo-five-tiles-1,", "ppo-five-tiles-quick-1,"))
+    curves = tmp_path / "curves.csv"
+    shorter = [line for line in curves.read_text().splitlines() if not re.match("[45]...,.*,ppo-five-tiles-1", line)]
+    curves.write_text("\n".join(shorter).replace(",ppo-five-tiles-1", ",ppo-five-tiles-quick-1") + "\n")
+    figures = {}
+    monkeypatch.setattr(study_plots, "save", lambda path, figure: figures.update({path.stem: figure}))
+    study_plots.plot_study(tmp_path, PRESETS)
+    ledger = Ledger(tmp_path)
+    [steps, minutes] = figures["five-tiles-budgets"].axes
+    drawn = {line.get_label(): line.get_xydata() for line in steps.get_lines()}
+    ends = [ledger.curves[name][-1] for name in ("ppo-five-tiles-quick-1", "ppo-five-tiles-0")]
+    assert ends[0].steps < ends[1].steps
+    assert drawn["masked PPO"].tolist() == [[end.steps, end.regret] for end in ends]
+    of_table = [ledger.curves[f"afterstates-five-tiles-{seed}"][1:] for seed in (0, 1)]
+    assert drawn["afterstates, tabular"][:, 0].tolist() == [point.steps for point in of_table[0]]
+    means = np.mean([[point.regret for point in curve] for curve in of_table], axis=0)
+    assert drawn["afterstates, tabular"][:, 1] == pytest.approx(np.maximum(means, 1e-6))
+    [line] = [line for line in minutes.get_lines() if line.get_label() == "masked PPO"]
+    assert line.get_xdata() == pytest.approx([end.seconds / 60 for end in ends])
 
 
 def test_stock_agents_have_a_picture_of_their_own(folder, tmp_path, monkeypatch):
@@ -376,7 +403,9 @@ def test_the_studies_of_the_project_can_be_planned():
     names = [run.name for run in planned]
     assert len(names) == len(set(names))
     assert {"ppo-nine-tiles-9", "dqn-nine-tiles-quick-0", "ppo-nine-tiles-no-masks-0"} <= set(names)
-    assert len(study.plan("stock", study.STUDIES, read_presets())) == len(STOCK) * 2 * 3 * 5
+    tuned = [algorithm for algorithm in STOCK if algorithm.endswith("-tuned")]
+    in_three_variants = len(STOCK) - len(tuned)
+    assert len(study.plan("stock", study.STUDIES, read_presets())) == (3 * in_three_variants + len(tuned)) * 2 * 5
 
 
 def test_a_damaged_ledger_is_named(folder, tmp_path, capsys):
