@@ -1,10 +1,11 @@
-"""The learners: masked PPO, DQN and QR-DQN on stable-baselines3, two tabular ones, and stable-baselines3's own.
+"""The learners: masked PPO and DQN of observations, tabular ones, the limit, and stable-baselines3's own.
 
 - `learner`: the protocol of a learner, which is all that a training knows of it.
-- `ppo`, `dqn`, `qrdqn`, `tabular`: the algorithms and their settings; `stock`: stable-baselines3's own, unchanged.
-- `networks`: their networks and what these see; `vec_env`: the package's vector environment as stable-baselines3 wants
-  it; `replay`: the replay buffer; `node_learner`: what the learners over nodes share, `stable_baselines`: what they
-  share with the stock ones.
+- `ppo`, `dqn`: the algorithms, each to be read from top to bottom; `batches`, `replay`: what they learn from.
+- `playing`: a vector environment as they play it; `rows`: equal rows of a batch, computed once; `networks`,
+  `optimizers`: perceptrons with layer normalisation, and what changes their weights.
+- `tabular`: Q-learning and afterstates; `limit`: how well one could play who has seen the same rolls.
+- `stock`: agents of stable-baselines3 as they are, and tuned by settings alone; `stable_baselines`: as learners.
 - `policy_array`: a learner's policy as arrays over nodes, to be evaluated exactly.
 - `config`: everything needed to make a learner, checked; `presets`: the settings in `presets.toml`, by algorithm and
   task; `budgets`: those of them that follow the number of steps.
