@@ -191,9 +191,11 @@ def test_a_damaged_checkpoint_is_removed(interrupted, tmp_path, capsys):
 
 def test_a_snapshot_holds_arrays_and_what_json_can_hold(tmp_path):
     snapshot = {"a": np.arange(6, dtype=np.uint8).reshape(2, 3)[:, ::2], "b": {"c": [1, "two", 2**100]}, "d": None}
+    snapshot["e"] = np.array(0.1)
     save_snapshot(tmp_path / "s", snapshot)
     loaded = load_snapshot(tmp_path / "s")
     assert loaded.pop("a").tolist() == snapshot.pop("a").tolist()
+    assert loaded.pop("e").shape == snapshot.pop("e").shape
     assert loaded == snapshot
     with pytest.raises(ValueError, match="there is no"):
         load_snapshot(tmp_path / "none")

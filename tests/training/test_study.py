@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -139,10 +140,18 @@ def test_off_a_terminal_a_study_says_a_line_for_every_run_that_ends(tmp_path, mo
     config = PRESETS.config("afterstates", PRESETS.tasks["three-tiles"])
     training.train(replace(config, steps=2000), tmp_path / "out" / "afterstates-three-tiles-0")  # so that it fails
     capsys.readouterr()
-    assert run_study(words) == 1
+    asked = Counter()
+
+    class Slow(Training):
+        def poll(self):
+            asked[self] += 1
+            return self.returncode if asked[self] > 20 else None
+
+    assert run_study(words, Slow) == 1
     rows = Ledger(tmp_path / "out").rows
     news = [f"{name} has a regret of {rows[name].regret:.4g}" for name in sorted(rows)]
-    [two, all_four] = [line for line in capsys.readouterr().err.splitlines() if line.startswith("study: ")]
+    [begun, two, all_four] = [line for line in capsys.readouterr().err.splitlines() if line.startswith("study: ")]
+    assert begun.endswith("2 waiting, running afterstates-three-tiles-0, afterstates-three-tiles-1")
     assert two.endswith(f"left, afterstates-three-tiles-0 failed; {news[0]}; 2 waiting")
     assert all_four.endswith(f"left, {news[1]}; {news[2]}; 0 waiting")
 
