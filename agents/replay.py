@@ -1,24 +1,25 @@
-"""What a learner has seen: every position once, and the transitions between them as rows of 16 bytes.
+"""What a learner has seen: every position once, and every transition between them once, with how often it was seen.
 
-Positions are told apart by the bytes of their observation and mask, and numbered in the order in which they were first
-seen. So a batch of transitions names its positions by their numbers, and what depends on a position alone is computed
-once for all transitions that have it in common. Nothing of the game needs to be known for that.
+Of the tens of millions of transitions of a training on nine tiles 49,000 are distinct, from 7,000 moves. So the mean
+over all that ever followed a move, which an update of DQN is after, need not be guessed from samples: it is there.
 """
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.learner import Snapshot
+from agents.rows import distinct
 from stb_gym.games import IntArray
 
-OVER = 0  # the number that stands for the end of a turn; positions have the numbers from 1
-TRANSITION = np.dtype([("position", np.int32), ("action", np.int32), ("reward", np.float32), ("next", np.int32)])
+OVER = 0  # the number that stands for the end of an episode; positions have the numbers from 1
+TRANSITION = np.dtype([("position", np.int32), ("action", np.int32), ("next", np.int32), ("reward", np.float32)])
+GROWTH = 0.02  # of all transitions, how many may wait to be counted
 
 
 class Positions:
-    """Every position that was seen.
+    """Every position that was seen, told apart by its observation and mask, and numbered as they came.
 
     Args:
         observation: an array of the shape and type of one observation.
@@ -35,7 +36,7 @@ class Positions:
 
     @property
     def observations(self) -> NDArray[Any]:
-        """[P, O] by number; zeros for the end."""
+        """[P, ...] by number; zeros for the end."""
         return self._observations[: len(self)]
 
     @property
@@ -43,70 +44,131 @@ class Positions:
         """[P, A] by number; False for the end."""
         return self._masks[: len(self)]
 
-    def numbers(self, observations: NDArray[Any], masks: NDArray[Any]) -> NDArray[np.int32]:
-        """[B] the numbers of positions that observations [B, O] and masks [B, A] show; new ones get new numbers."""
-        number, known, keys = self._number, len(self), _keys(observations, masks)
-        found = np.fromiter((number.setdefault(key, len(number)) for key in keys), np.int32, len(keys))
+    def numbers(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> IntArray:
+        """[B] the numbers of positions that observations [B, ...] and masks [B, A] show; new ones get new numbers."""
+        if not len(masks):
+            return np.zeros(0, np.int64)
+        first, place = distinct(observations, masks)
+        ordered = first.argsort()
+        first, known, number = first[ordered], len(self), self._number
+        rows = [
+            np.ascontiguousarray(shown[first]).view(np.uint8).reshape(len(first), -1) for shown in (observations, masks)
+        ]
+        keys = np.concatenate(rows, axis=1)
+        found = np.array([number.setdefault(key.tobytes(), len(number)) for key in keys], np.int64)
         while len(self) > len(self._masks):
             self._observations = np.concatenate([self._observations, np.zeros_like(self._observations)])
             self._masks = np.concatenate([self._masks, np.zeros_like(self._masks)])
         new = found >= known
-        self._observations[found[new]], self._masks[found[new]] = observations[new], masks[new]
-        return found
-
-    def find(self, observations: NDArray[Any], masks: NDArray[Any]) -> NDArray[np.int32]:
-        """[B] the numbers of positions that were seen before, OVER for the others."""
-        keys = _keys(observations, masks)
-        return np.fromiter((self._number.get(key, OVER) for key in keys), np.int32, len(keys))
-
-
-def _keys(observations: NDArray[Any], masks: NDArray[Any]) -> list[bytes]:
-    """[B] the bytes of each row."""
-    bytes_shown = np.ascontiguousarray(observations).reshape(len(masks), -1).view(np.uint8)
-    rows = np.concatenate([bytes_shown, np.packbits(masks.astype(np.bool_), axis=1)], axis=1)
-    return rows.view(f"V{rows.shape[1]}").ravel().tolist()
-
-
-class Batch(NamedTuple):
-    """Transitions [B]: at a position, an action gave a reward and led to the next position, or to OVER."""
-
-    position: IntArray
-    action: IntArray
-    reward: NDArray[np.float32]
-    next: IntArray
+        self._observations[found[new]], self._masks[found[new]] = observations[first[new]], masks[first[new]]
+        return found[ordered.argsort()][place]
 
 
 class Replay:
-    """The last `size` transitions.
+    """Every distinct transition, with how often it was seen. A move is an action at a position.
 
     Args:
-        size: the most transitions it holds.
+        actions: how many actions there are.
+        pooled: whether moves share what followed them if they ever led to the same position with the same reward. In a
+            game where a move leads to an afterstate, and chance from there, these are the moves to the same afterstate.
+
+    Attributes:
+        moves: [M] the moves that were made: position * actions + action.
+        counts: [M] how often each was.
     """
 
-    def __init__(self, size: int):
-        self._rows = np.zeros(size, TRANSITION)
-        self._added = 0
+    def __init__(self, actions: int, pooled: bool):
+        self._actions, self._pooled = actions, pooled
+        self._rows: NDArray[Any] = np.zeros(0, TRANSITION)
+        self._times: NDArray[Any] = np.zeros(0)
+        self._waiting: list[NDArray[Any]] = []
+        self._arrange()
 
-    def __len__(self) -> int:
-        return min(self._added, len(self._rows))
+    def add(self, position: IntArray, action: IntArray, following: IntArray, reward: NDArray[Any]) -> None:
+        """Add transitions [B]: at a position, an action gave a reward and led to the next position, or to OVER."""
+        rows = np.empty(len(position), TRANSITION)
+        for name, column in zip(TRANSITION.names or (), (position, action, following, reward), strict=True):
+            rows[name] = column
+        self._waiting.append(rows)
 
-    def add(self, position: IntArray, action: IntArray, reward: NDArray[Any], following: IntArray) -> None:
-        """Add transitions [B], in place of the oldest ones if there is no room."""
-        places = (self._added + np.arange(len(position))) % len(self._rows)
-        for name, column in zip(TRANSITION.names or (), (position, action, reward, following), strict=True):
-            self._rows[name][places] = column
-        self._added += len(position)
+    def count(self) -> None:
+        """Count what was added, unless it is little compared with what is counted."""
+        new = sum(map(len, self._waiting))
+        if new <= GROWTH * self._times.sum():
+            return
+        rows = np.concatenate([self._rows, *self._waiting])
+        times = np.concatenate([self._times, np.ones(new)])
+        first, place = distinct(rows.view(np.uint8).reshape(-1, TRANSITION.itemsize))
+        self._rows, self._times, self._waiting = rows[first], np.bincount(place, times), []
+        self._arrange()
 
-    def sample(self, count: int, random: np.random.Generator) -> Batch:
-        """Draw transitions uniformly, with replacement."""
-        rows = self._rows[random.integers(len(self), size=count)]
-        return Batch(*(np.ascontiguousarray(rows[name]) for name in TRANSITION.names or ()))
+    def returns(self, values: NDArray[Any], scale: float, random: np.random.Generator) -> NDArray[np.float64]:
+        """What followed each move: its reward, and the value of the next position.
+
+        Args:
+            values: [P, K] values of positions: their means, or K quantiles of them.
+            scale: what rewards are divided by.
+            random: random numbers, if K is more than 1.
+
+        Returns:
+            [M, 1] the mean over all that ever followed a move; or [M, K] as many samples of it, with one quantile each.
+        """
+        if values.shape[1] == 1:
+            worth = self._times * (self._rows["reward"] / scale + values[self._rows["next"], 0])
+            return (np.bincount(self._pool, worth) / self._seen)[self._pool_of, None]
+        order = self._pool.argsort(kind="stable")
+        before = (self._seen.cumsum() - self._seen)[self._pool_of, None]
+        drawn = before + random.random((len(self.moves), values.shape[1])) * self._seen[self._pool_of, None]
+        row = order[self._times[order].cumsum().searchsorted(drawn, side="right")]
+        return self._rows["reward"][row] / scale + values[self._rows["next"][row], np.arange(values.shape[1])]
 
     def snapshot(self) -> dict[str, Any]:
         """What it holds; see `restore`."""
-        return {"rows": self._rows[: len(self)].view(np.uint8), "added": self._added}
+        waiting = np.concatenate([self._rows[:0], *self._waiting])
+        return {"rows": self._rows.view(np.uint8), "times": self._times, "waiting": waiting.view(np.uint8)}
 
-    def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Hold what a replay of the same size held."""
-        rows = snapshot["rows"].view(TRANSITION)
-        self._rows[: len(rows)], self._added = rows, snapshot["added"]
+    def restore(self, snapshot: Snapshot) -> None:
+        """Hold what a replay of the same actions held."""
+        self._rows, self._times = snapshot["rows"].view(TRANSITION).copy(), snapshot["times"].copy()
+        self._waiting = [snapshot["waiting"].view(TRANSITION).copy()]
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Find the moves, and which of them share what followed: `_pool` [T] by transition, `_pool_of` [M] by move."""
+        move = self._rows["position"].astype(np.int64) * self._actions + self._rows["action"]
+        self.moves, move = np.unique(move, return_inverse=True)
+        self.counts = np.bincount(move, self._times)
+        pools = np.arange(len(self.moves))
+        on = self._rows["next"] != OVER
+        if self._pooled and on.any():
+            _, outcome = distinct(self._rows["next"][on], self._rows["reward"][on])
+            _, pools = np.unique(linked(move[on], outcome, len(pools)), return_inverse=True)
+        self._pool, self._pool_of = pools[move], pools
+        self._seen = np.bincount(self._pool, self._times)
+
+
+def linked(move: IntArray, outcome: IntArray, moves: int) -> IntArray:
+    """The least of the moves that each is linked with: two are if they have an outcome in common, or are by others.
+
+    Args:
+        move: [T] moves below `moves`.
+        outcome: [T] the number of what it led to.
+        moves: M, how many there are.
+
+    Returns:
+        [M] moves.
+
+    Example:
+        >>> import numpy as np
+        >>> linked(np.array([0, 1, 1, 2, 3]), np.array([0, 0, 1, 1, 2]), 5)
+        array([0, 0, 0, 3, 4])
+    """
+    least = np.arange(moves)
+    while True:
+        of_outcome = np.full(outcome.max() + 1, moves)
+        np.minimum.at(of_outcome, outcome, least[move])
+        better = least.copy()
+        np.minimum.at(better, move, of_outcome[outcome])
+        if (better == least).all():
+            return least
+        least = better

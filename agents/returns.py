@@ -1,0 +1,38 @@
+"""Estimates of the return of every action, by its mean or by quantiles of it: the best action, and their loss."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from stb_gym.games import IntArray
+
+ILLEGAL_VALUE = -1e8  # of illegal actions, below every value there is
+
+
+def best(estimates: NDArray[np.float32], legal: NDArray[np.bool_]) -> IntArray:
+    """The legal actions whose returns have the greatest mean.
+
+    Args:
+        estimates: [B, A, K] quantiles of the returns; their mean itself if K is 1.
+        legal: [B, A] True where an action is legal.
+
+    Returns:
+        [B] actions, the lowest of those that are as good; 0 where none is legal.
+    """
+    choice: IntArray = np.where(legal, estimates.mean(axis=2), ILLEGAL_VALUE).argmax(axis=1)
+    return choice
+
+
+def losses(estimates: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """[B, A] the square of the error of a mean, or the quantile loss of K > 1 quantiles, without Huber's.
+
+    Args:
+        estimates: [B, A, K] estimates.
+        targets: [B, A, K] the mean, or K equally likely samples of the return.
+    """
+    quantiles = estimates.shape[-1]
+    error = targets[..., None, :] - estimates[..., :, None]
+    if quantiles == 1:
+        return error[..., 0, 0] ** 2
+    level = (torch.arange(quantiles, device=estimates.device) + 0.5)[:, None] / quantiles
+    return torch.where(error < 0, (level - 1) * error, level * error).mean(dim=(-2, -1))
