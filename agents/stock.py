@@ -2,8 +2,11 @@
 
 The stock ones are what a reader starts from: `PPO("MlpPolicy", gym.make(ID), seed=0)`. Those discount rewards by 0.99,
 so what they expect is a little nearer to 0 than the sum of rewards. The tuned ones show how far the same classes come:
-they learn from many environments at once and see observations by a features extractor with layer normalisation, which
-is what most of the gain is due to; their learning rates fall linearly to 0. Not a line of their algorithms is ours.
+they learn from many environments at once, see observations by a features extractor with layer normalisation, and their
+learning rates fall linearly to 0. Not a line of their algorithms is ours.
+
+With several environments the library's DQN explores in all of them or in none, by one random number for each step; and
+without masks nearly all random actions are illegal, which ends the turn. So a small share of them goes a long way.
 """
 
 import math
