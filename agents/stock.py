@@ -82,7 +82,7 @@ class MaskedStockSettings(StockSettings):
 
 @dataclass(frozen=True)
 class TunedSettings(StockSettings):
-    """What tuned agents have in common; like all below, arguments of the library's classes but for the first two."""
+    """What tuned agents have in common. `width` and `minibatches` are ours, the others the library's arguments."""
 
     num_envs: int
     """Environments that are stepped at once (default: 1)."""
