@@ -1,4 +1,4 @@
-# `make demo` shows the whole of it in two minutes, `make check` is what one runs between two edits, `make test` runs all
+# `make demo` shows the whole of it in a minute, `make check` is what one runs between two edits, `make test` runs all
 # tests; each makes the environment .venv first. `make libraries` runs the agents of other libraries, in an environment of
 # 2 GB of its own, .venv-libraries.
 
