@@ -200,7 +200,7 @@ def test_the_best_have_the_least_regret_and_are_finished():
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
 def test_the_spaces_hold_the_presets(algorithm):
     presets = read_presets()
-    for steps in (200_000, 1_000_000, 10_000_000):
+    for steps in (200_000, 1_000_000):
         config = presets.config(algorithm, Task("stb_gym/ShutTheBox-v0"), steps=steps)
         for name, (low, high) in read_space(SPACES, config).items():
             assert low <= getattr(config.settings, name) <= high, name
