@@ -42,7 +42,7 @@ def test_configurations_that_are_none_are_refused(change, message):
         Config.from_json({**whole, **merged})
 
 
-@pytest.mark.parametrize(("algorithm", "first"), [("ppo", 1024), ("dqn", 1000), ("q-learning", 0)])
+@pytest.mark.parametrize(("algorithm", "first"), [("ppo", 0), ("dqn", 1000), ("q-learning", 0)])
 def test_a_training_that_ends_before_it_begins_to_learn_is_refused(algorithm, first):
     agent = learner(algorithm, steps=first + 1)
     before = {name: array.copy() for name, array in agent.weights().items()}
