@@ -19,7 +19,7 @@ GROWTH = 0.02  # of all transitions, how many may wait to be counted
 
 
 class Positions:
-    """Every position that was seen, told apart by its observation and mask, and numbered as they came.
+    """Every position that was seen, told apart by its observation and mask, and numbered batch by batch.
 
     Args:
         observation: an array of the shape and type of one observation.
@@ -117,8 +117,8 @@ class Replay:
             worth = self._times * (self._rows["reward"] / scale + values[self._rows["next"], 0])
             return (np.bincount(self._pool, worth) / self._seen)[self._pool_of, None]
         order = self._pool.argsort(kind="stable")
-        before = (self._seen.cumsum() - self._seen)[self._pool_of, None]
-        drawn = before + random.random((len(self.moves), values.shape[1])) * self._seen[self._pool_of, None]
+        end, seen = (array.astype(np.int64)[self._pool_of, None] for array in (self._seen.cumsum(), self._seen))
+        drawn = end - random.integers(seen, size=(len(seen), values.shape[1])) - 1
         row = order[self._times[order].cumsum().searchsorted(drawn, side="right")]
         return self._rows["reward"][row] / scale + values[self._rows["next"][row], np.arange(values.shape[1])]
 

@@ -1,0 +1,159 @@
+"""DQN: its targets and losses, episodes in every mode, its variants, and resuming."""
+
+from dataclasses import replace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+from agents.checkpoints import load_snapshot, save_snapshot
+from agents.dqn import DQN, DQNSettings
+from agents.replay import OVER
+from agents.returns import best, losses
+from stb_gym import RegretMeter, ShutTheBox, compile_game, solve
+
+BOX = "stb_gym/ShutTheBox-v0"
+SETTINGS = DQNSettings(
+    masks=True,
+    num_envs=64,
+    batch_size=256,
+    gradient_steps=4,
+    learning_rate=5e-3,
+    averaging=0.05,
+    exploration=0.15,
+    warm_up=1000,
+    weighting=0.5,
+    width=32,
+    pooled=True,
+    double=False,
+    quantiles=1,
+)
+
+
+def make(mode="SameStep", kind="vector_entry_point", tiles=5, **options):
+    vector = {"autoreset_mode": gym.vector.AutoresetMode(mode)}
+    if kind == "sync":
+        return gym.make_vec(BOX, 64, kind, vector_kwargs=vector, tiles=tiles, **options)
+    return gym.make_vec(BOX, 64, kind, **vector, tiles=tiles, **options)
+
+
+def dqn(envs=None, seed=0, **changes):
+    return DQN(envs or make(), replace(SETTINGS, **changes), seed)
+
+
+def regret(learner, game):
+    return RegretMeter(game)(lambda seen, masks: learner.probabilities(seen, masks).argmax(axis=1)).regret
+
+
+def test_the_best_action_is_legal_and_its_returns_have_the_greatest_mean():
+    estimates = np.array([[[0, 4], [3, 3], [9, 9]], [[1, 1], [0, 2], [0, 0]], [[5, 5], [1, 1], [2, 2]]], np.float32)
+    assert best(estimates, np.array([[1, 1, 0], [1, 1, 1], [0, 0, 0]], np.bool_)).tolist() == [1, 0, 0]
+
+
+def test_the_loss_is_least_at_the_mean_or_at_the_quantiles():
+    mean, target = torch.tensor([[[2.0], [3.0]]]), torch.tensor([[[0.0], [7.0]]])
+    assert losses(mean, target).tolist() == [[4, 16]]
+    samples = torch.tensor([[0.0, 0.0, 1.0, 7.0]])
+    grid = torch.linspace(-1, 8, 91)
+    spread = torch.zeros(91, 1, 4)
+    for quantile, least in enumerate([0.0, 0.0, 1.0, 7.0]):
+        estimates = spread.clone()
+        estimates[:, 0, quantile] = grid
+        loss = losses(estimates, samples.expand(91, 1, 4))[:, 0]
+        assert grid[loss.argmin()] == pytest.approx(least, abs=0.05)
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+@pytest.mark.parametrize("cut", [False, True])
+def test_what_is_kept_are_transitions_of_the_game_however_episodes_end_and_begin(mode, cut):
+    wrappers = [lambda env: gym.wrappers.TimeLimit(env, 2)] if cut else []
+    learner = dqn(make(mode, "sync", wrappers=wrappers))
+    learner.learn_until(3000)
+    seen, rows = learner._positions.observations, learner._replay._rows
+    points, roll = seen[:, :5] @ np.arange(1, 6), seen[:, 5:].argmax(axis=1) + 2
+    over = rows["next"] == OVER
+    assert learner._positions.masks[rows["position"], rows["action"]].all()
+    assert (rows["reward"][~over] == 0).all()
+    left = np.where(over, -rows["reward"], points[rows["next"]])
+    assert (points[rows["position"]] - left == roll[rows["position"]]).all()
+    assert 0 < over.mean() < 1
+    assert learner._replay.counts.sum() >= 0.98 * (3000 if mode == "SameStep" else 1800)
+    assert (points[rows["position"]] == 2).any() != cut  # no single roll leaves 2 of 15 points
+
+
+@pytest.mark.parametrize("changes", [{}, {"double": True}, {"quantiles": 8}, {"pooled": False}, {"batch_size": 32}])
+def test_every_variant_learns_what_moves_are_worth(changes):
+    game, learner = ShutTheBox(tiles=5), dqn(**changes)
+    learner.learn_until(8000)
+    tables, optimum = compile_game(game), solve(game)
+    expected = learner.values(tables.observation[tables.decisions], tables.legal(tables.decisions))
+    assert regret(learner, game) < 0.2 < regret(dqn(), game)
+    assert np.abs(expected - optimum.node_utility[tables.decisions]).mean() < 1
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+def test_it_learns_from_environments_of_gymnasium_in_every_mode(mode):
+    learner = dqn(make(mode, "sync"))
+    learner.learn_until(8000)
+    assert regret(learner, ShutTheBox(tiles=5)) < 0.1
+
+
+def test_double_targets_are_of_the_averaged_weights_at_the_learned_choice():
+    learner = dqn(double=True)
+    learner.learn_until(2000)
+    before = {name: array.copy() for name, array in learner.weights().items()}
+    seen, masks = learner._positions.observations, learner._positions.masks
+    drawn = np.flatnonzero(masks.any(axis=1))
+    learned, averaged = (learner._estimates(each, seen[drawn]) for each in (learner._network, learner._average))
+    assert (best(learned, masks[drawn]) != best(averaged, masks[drawn])).any()
+    learner._value(drawn, torch.as_tensor(learned), torch.as_tensor(seen[drawn]))
+    for position, choice, estimates in zip(drawn, best(learned, masks[drawn]), averaged, strict=True):
+        assert learner._worth[position] == estimates[choice]
+    assert all((learner.weights()[name] == before[name]).all() for name in before)
+
+
+def test_every_position_is_drawn_about_as_often():
+    learner = dqn(batch_size=7, gradient_steps=40)
+    learner.learn_until(1000)
+    drawn = np.concatenate(list(learner._draw()))
+    decisions = np.flatnonzero(learner._positions.masks.any(axis=1))
+    times = np.bincount(drawn, minlength=len(learner._positions))
+    assert times.sum() == 280
+    assert not np.delete(times, decisions).any()
+    assert np.ptp(times[decisions]) <= 2
+
+
+@pytest.mark.parametrize("changes", [{"double": True}, {"quantiles": 4}])
+def test_it_goes_on_from_a_file_bit_by_bit(changes, tmp_path):
+    one = dqn(**changes)
+    one.learn_until(2500)
+    save_snapshot(tmp_path / "snapshot", one.snapshot())
+    one.learn_until(5000)
+    other = dqn(seed=1, **changes)
+    other.restore(load_snapshot(tmp_path / "snapshot"))
+    other.learn_until(5000)
+    for name, array in one.weights().items():
+        assert (array == other.weights()[name]).all()
+    assert one.figures == other.figures
+
+
+def test_any_vector_environment_will_do_also_without_masks_or_a_snapshot():
+    def cartpole():
+        return DQN(gym.make_vec("CartPole-v1", 8), replace(SETTINGS, warm_up=100, gradient_steps=1), 0)
+
+    learner = cartpole()
+    learner.learn_until(800)
+    other = cartpole()
+    other.restore(learner.snapshot())
+    other.learn_until(1600)
+    assert other.num_timesteps == 1600
+    assert np.isfinite(other.figures["loss"])
+    assert len(other._positions) > 800
+
+
+def test_settings_without_a_meaning_are_refused():
+    for name in ("averaging", "exploration"):
+        with pytest.raises(ValueError, match=f"{name} must be at most 1, not 1.5"):
+            replace(SETTINGS, **{name: 1.5}).check()
+    assert SETTINGS.first_update == 1000
