@@ -223,7 +223,7 @@ class DQN:
     def snapshot(self) -> dict[str, Any]:
         """See `Learner`."""
         return {
-            "steps": self.num_timesteps,
+            "num_timesteps": self.num_timesteps,
             "random": self._random.bit_generator.state,
             "worth": self._worth,
             "seen": self._positions.observations[1:],
@@ -237,7 +237,7 @@ class DQN:
 
     def restore(self, snapshot: Snapshot) -> None:
         """See `Learner`; where the environment has no snapshot, it goes on with new episodes."""
-        self.num_timesteps, self._random.bit_generator.state = snapshot["steps"], snapshot["random"]
+        self.num_timesteps, self._random.bit_generator.state = snapshot["num_timesteps"], snapshot["random"]
         self._worth = snapshot["worth"].copy()
         self._positions = Positions(self._positions.observations[0], self._playing.actions)
         self._positions.numbers(snapshot["seen"], snapshot["masks"])

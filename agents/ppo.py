@@ -235,7 +235,7 @@ class PPO:
     def snapshot(self) -> dict[str, Any]:
         """See `Learner`."""
         return {
-            "steps": self.num_timesteps,
+            "num_timesteps": self.num_timesteps,
             "random": self._random.bit_generator.state,
             **named("weights", self.weights()),
             **named("optimizer", self._optimizer.snapshot()),
@@ -244,7 +244,7 @@ class PPO:
 
     def restore(self, snapshot: Snapshot) -> None:
         """See `Learner`; where the environment has no snapshot, it goes on with new episodes."""
-        self.num_timesteps, self._random.bit_generator.state = snapshot["steps"], snapshot["random"]
+        self.num_timesteps, self._random.bit_generator.state = snapshot["num_timesteps"], snapshot["random"]
         self.load_weights(part(snapshot, "weights"))
         self._optimizer.restore(part(snapshot, "optimizer"))
         self._playing.restore(part(snapshot, "playing"))
