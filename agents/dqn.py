@@ -156,7 +156,8 @@ class DQN:
             estimates = self._network(observations).view(len(drawn), -1, self.settings.quantiles)
             self._value(drawn, estimates, observations)
             target, weight = (torch.as_tensor(array[drawn]).to(self._device) for array in (targets, weights))
-            loss = (weight * losses(estimates, target)).sum() / weight.sum().clamp(min=1)
+            made = weight > 0
+            loss = (weight[made] * losses(estimates[made], target[made])).sum() / weight.sum().clamp(min=1)
             self._optimizer.step(loss, learning_rate)
             for average, learned in zip(self._average.parameters(), self._network.parameters(), strict=True):
                 average.lerp_(learned.detach(), self.settings.averaging)

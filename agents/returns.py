@@ -24,15 +24,15 @@ def best(estimates: NDArray[np.float32], legal: NDArray[np.bool_]) -> IntArray:
 
 
 def losses(estimates: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """[B, A] the square of the error of a mean, or the quantile loss of K > 1 quantiles, without Huber's.
+    """[B] the square of the error of a mean, or the quantile loss of K > 1 quantiles, without Huber's.
 
     Args:
-        estimates: [B, A, K] estimates.
-        targets: [B, A, K] the mean, or K equally likely samples of the return.
+        estimates: [B, K] estimates.
+        targets: [B, K] the mean, or K equally likely samples of the return.
     """
-    quantiles = estimates.shape[-1]
-    error = targets[..., None, :] - estimates[..., :, None]
+    quantiles = estimates.shape[1]
     if quantiles == 1:
-        return error[..., 0, 0] ** 2
+        return (targets - estimates)[:, 0] ** 2
+    error = targets[:, None, :] - estimates[:, :, None]
     level = (torch.arange(quantiles, device=estimates.device) + 0.5)[:, None] / quantiles
-    return torch.where(error < 0, (level - 1) * error, level * error).mean(dim=(-2, -1))
+    return torch.where(error < 0, (level - 1) * error, level * error).mean(dim=(1, 2))

@@ -52,15 +52,15 @@ def test_the_best_action_is_legal_and_its_returns_have_the_greatest_mean():
 
 
 def test_the_loss_is_least_at_the_mean_or_at_the_quantiles():
-    mean, target = torch.tensor([[[2.0], [3.0]]]), torch.tensor([[[0.0], [7.0]]])
-    assert losses(mean, target).tolist() == [[4, 16]]
+    mean, target = torch.tensor([[2.0], [3.0]]), torch.tensor([[0.0], [7.0]])
+    assert losses(mean, target).tolist() == [4, 16]
     samples = torch.tensor([[0.0, 0.0, 1.0, 7.0]])
     grid = torch.linspace(-1, 8, 91)
-    spread = torch.zeros(91, 1, 4)
+    spread = torch.zeros(91, 4)
     for quantile, least in enumerate([0.0, 0.0, 1.0, 7.0]):
         estimates = spread.clone()
-        estimates[:, 0, quantile] = grid
-        loss = losses(estimates, samples.expand(91, 1, 4))[:, 0]
+        estimates[:, quantile] = grid
+        loss = losses(estimates, samples.expand(91, 4))
         assert grid[loss.argmin()] == pytest.approx(least, abs=0.05)
 
 
