@@ -4,13 +4,9 @@ Without normalisation more gradient steps of the same size do harm; with it they
 optimum.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import gymnasium as gym
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 HIGHEST_IN_UNARY = 255
 
@@ -69,18 +65,3 @@ def linear(inputs: int, outputs: int, gain: float, generator: torch.Generator) -
     torch.nn.init.orthogonal_(layer.weight, gain, generator)
     torch.nn.init.zeros_(layer.bias)
     return layer
-
-
-def adam_state(adam: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
-    """What Adam remembers, as arrays by name."""
-    state = adam.state_dict()["state"]
-    return {f"{number}.{name}": array.cpu().numpy() for number in state for name, array in state[number].items()}
-
-
-def load_adam_state(adam: torch.optim.Optimizer, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Let Adam remember what `adam_state` told."""
-    state: dict[int, dict[str, torch.Tensor]] = {}
-    for key, array in arrays.items():
-        number, name = key.split(".")
-        state.setdefault(int(number), {})[name] = torch.tensor(array)
-    adam.load_state_dict({**adam.state_dict(), "state": state})
