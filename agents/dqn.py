@@ -8,7 +8,7 @@ learning with double Q-learning", 2016; Dabney et al., "Distributional reinforce
 
 - The replay holds every distinct transition of a training, with how often it was seen (paper, sb3: the last million
   samples). So a target is the mean over all that followed a move (paper, sb3: one sample).
-- Moves that led to the same position with the same reward may share what followed them (`pooled`; paper, sb3: none do).
+- Moves that led to the same position with the same reward may share what followed (`pooled`; paper, sb3: none do).
 - An update is of positions, with all moves made there (paper, sb3: of 32 moves, one position each).
 - The value of a next position is of the weights when it was last in an update (paper, sb3: of weights copied every
   10,000 updates, or steps).
@@ -20,8 +20,9 @@ learning with double Q-learning", 2016; Dabney et al., "Distributional reinforce
   learning rate falls to 0 (constant); what is measured are averaged weights (the learned ones).
 - Exploration is constant after a warm-up (paper, sb3: falls linearly from 1 to 0.1, or to 0.05).
 
-What a move leads to does not depend on the policy that made it, so old transitions are as good as new ones. Quantiles
-are learned from samples of what followed, and without Huber's loss, as by the third paper's QR-DQN-0.
+What a move leads to does not depend on the policy that made it: old transitions are as good as new ones. What is kept
+grows with the positions seen, so this is for environments where they come again. Quantiles are learned from samples
+of what followed, and without Huber's loss, as by the third paper's QR-DQN-0.
 """
 
 from collections.abc import Callable, Iterator
@@ -70,7 +71,7 @@ class DQNSettings:
     width: int
     """Units in each of the two hidden layers."""
     pooled: bool
-    """Whether moves share what followed them if they ever led to the same position with the same reward."""
+    """Whether moves that led to the same position with the same reward share all that followed; see `Replay`."""
     double: bool
     """Whether in targets the averaged weights value what the learned ones choose."""
     quantiles: int
@@ -78,9 +79,9 @@ class DQNSettings:
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
-        for name in ("averaging", "exploration"):
-            if getattr(self, name) > 1:
-                raise ValueError(f"{name} must be at most 1, not {getattr(self, name)}")
+        for name, setting in (("averaging", self.averaging), ("exploration", self.exploration)):
+            if setting > 1:
+                raise ValueError(f"{name} must be at most 1, not {setting}")
 
     @property
     def first_update(self) -> int:
@@ -106,8 +107,8 @@ class DQN:
     def __init__(self, envs: VectorEnv, settings: DQNSettings, seed: int = 0, device: str = "cpu"):
         self.settings, self._device = settings, torch.device(device)
         self._random = np.random.default_rng([seed, 1])  # other numbers than those of the dice
-        self._playing, space = Playing(envs, settings.masks, seed), envs.single_observation_space
-        weights, outputs = torch.Generator().manual_seed(seed), self._playing.actions * settings.quantiles
+        self._playing, weights = Playing(envs, settings.masks, seed), torch.Generator().manual_seed(seed)
+        space, outputs = envs.single_observation_space, self._playing.actions * settings.quantiles
         self._network = Perceptron(space, settings.width, outputs, 0.1, weights).to(self._device)
         self._average = deepcopy(self._network).requires_grad_(False)
         self._optimizer = Optimizer(self._network, max_gradient=MAX_GRADIENT_NORM)
@@ -169,9 +170,8 @@ class DQN:
         self._worth = np.concatenate([self._worth, np.zeros((positions - len(self._worth), quantiles), np.float32)])
         targets = np.zeros((positions * actions, quantiles), np.float32)
         weights = np.zeros(positions * actions, np.float32)
-        moves = self._replay.moves
-        targets[moves] = self._replay.returns(self._worth, self._playing.scale, self._random)
-        weights[moves] = self._replay.counts**self.settings.weighting
+        targets[self._replay.moves] = self._replay.returns(self._worth, self._playing.scale, self._random)
+        weights[self._replay.moves] = self._replay.counts**self.settings.weighting
         return targets.reshape(positions, actions, quantiles), weights.reshape(positions, actions)
 
     def _draw(self) -> Iterator[IntArray]:
@@ -181,8 +181,8 @@ class DQN:
         for _ in range(self.settings.gradient_steps):
             if len(order) < size:
                 order = np.concatenate([order, self._random.permutation(decisions)])
-            drawn, order = order[:size], order[size:]
-            yield drawn
+            yield order[:size]
+            order = order[size:]
 
     def _value(self, drawn: IntArray, estimates: torch.Tensor, observations: torch.Tensor) -> None:
         """Keep what positions [B] are worth by their estimates [B, A, K]: targets are made of it."""

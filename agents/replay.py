@@ -69,8 +69,9 @@ class Replay:
 
     Args:
         actions: how many actions there are.
-        pooled: whether moves share what followed them if they ever led to the same position with the same reward. In a
-            game where a move leads to an afterstate, and chance from there, these are the moves to the same afterstate.
+        pooled: whether moves share what followed them if they ever led to the same position with the same reward. That
+            is right where a move leads to an afterstate, and chance on from there: then moves to the same afterstate
+            share it. It is wrong where different chances can lead to the same position, as on slippery ice.
 
     Attributes:
         moves: [M] the moves that were made: position * actions + action.
