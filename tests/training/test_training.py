@@ -278,7 +278,7 @@ def test_what_is_no_run_is_refused(tmp_path, capsys):
         (["dqn", "--tiles", "99"], "tiles must be an integer from 1 to 24"),
         (["ppo", "--objective", "win"], "unknown objective 'win'"),
         (["ppo", "--settings", "width", "-3"], "width must be an integer from 1"),
-        (["ppo", "--settings", "widht", "3"], "unknown setting 'widht': allowed are num_envs, n_epochs"),
+        (["ppo", "--settings", "widht", "3"], "unknown setting 'widht': allowed are num_envs, n_steps"),
         (["ppo", "--variant", "slow"], "unknown variant of ppo on nine-tiles 'slow': allowed are standard, 200k"),
         (["ppo", "--resume", "--overwrite"], "a run is either resumed or overwritten"),
         (["ppo", "--checkpoint-seconds", "nan"], "checkpoint-seconds must be a number, 0 or more, not nan"),
