@@ -28,7 +28,8 @@ process in one thread of torch, measuring included; what else a machine does is 
 
 Agents learn from play alone; the exact values only measure them. PPO and DQN see observations and masks, nothing else,
 and no parameter of theirs belongs to a single position. "200k", "1m", "10m", "quick" and "long" are trainings of other
-lengths, with the settings that fit these. The learner of afterstates is also given where every move leads. So is the
+lengths, with the settings that fit these. "no masks", "double", "quantiles" and "unpooled", in which moves that led to
+the same do not share what came after, change one part of an agent. The learner of afterstates is also given where every move leads. So is the
 limit, which counts the rolls that it sees and plays the counted game perfectly: who saw the same rolls can hardly play
 better. What others lose beyond it is due to the algorithm, the rest to the rolls. It counts them state by state, or, as
 "shared dice", together, as who knows that all states throw the same dice.
@@ -83,7 +84,8 @@ NAMES = {
 }
 MASKED = ("ppo", "dqn")
 NO_MASKS = "no-masks"
-ABLATIONS = (NO_MASKS, "double", "quantiles", "shared-dice")  # variants that show what a part of an agent is worth
+# Variants that show what a part of an agent is worth.
+ABLATIONS = (NO_MASKS, "double", "quantiles", "unpooled", "shared-dice")
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,7 @@ def _strategy_lines(task: Task) -> list[tuple[str, ...]]:
 def _strategy_line(task: Task, strategy: str, evaluation: Evaluation) -> tuple[str, ...]:
     return (
         strategy,
-        f"{evaluation.regret:.5f}",
+        _points(evaluation.regret),
         f"{evaluation.regret / abs(evaluation.optimum.value):.4%}",
         f"{evaluation.agreement_by_visits:.2%}",
         *("", "", "", ""),
@@ -202,7 +204,7 @@ def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> tuple[str, .
         command[-1] = "S"
     return (
         agent_in_words(first),
-        f"**{regret:.5f}**" + (f" ({low[0]:.5f} to {high[0]:.5f})" if len(rows) > 1 else ""),
+        f"**{_points(regret)}**" + (f" ({_points(low[0])} to {_points(high[0])})" if len(rows) > 1 else ""),
         f"{regret / abs(first.optimum):.4%}",
         f"{_mean([row.agreement_by_visits for row in rows]):.2%}",
         f"{_mean([row.illegal_mass for row in rows]):.2%}" if config.illegal == "end" else "",
@@ -211,6 +213,11 @@ def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> tuple[str, .
         f"{_mean([row.seconds for row in rows]) / 60:.1f}",
         f"`{shlex.join(command)}`",
     )
+
+
+def _points(regret: float) -> str:
+    """A regret, of which a small one keeps two digits."""
+    return f"{regret:.5f}" if regret == 0 or regret >= 1e-4 else f"{regret:.1e}"
 
 
 def _in_words(seeds: list[int]) -> str:
