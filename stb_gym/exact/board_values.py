@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact.objectives import Goal, Objective, objective_of
-from stb_gym.games import Boards, Game, game_of
+from stb_gym.games import Boards, Game, IntArray, game_of
 from stb_gym.output import write_aside, write_text
 
+BITS_AT_ONCE = 12  # of a board that are looked up at once; twice as many as tiles
 ENTRIES = {"game", "rules", "objective", "shape", "sha256"}  # of the JSON file
 
 
@@ -59,12 +60,33 @@ class BoardValues:
         Raises:
             ValueError: if something is on the board that the game does not start with.
         """
-        if held & ~self.game.start()[0]:
+        return float(self.worths(np.array([held]), dice)[0])
+
+    def worths(self, held: IntArray, dice: IntArray | int) -> NDArray[np.float64]:
+        """The same of many boards at once.
+
+        Args:
+            held: [B] boards.
+            dice: [B] the dice of the next throw, 0 where the turn ends; or one number for all.
+
+        Returns:
+            [B] expected utilities.
+
+        Raises:
+            ValueError: if something is on a board that the game does not start with.
+        """
+        if (more := held & ~self.game.start()[0] != 0).any():
             start = [thing + 1 for thing in self._boards.things]
-            raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held}")
-        if dice == 0:
-            return float(self.objective.utilities(self.game.final_score(np.array([held])))[0])
-        return float(self.utility.flat[sum(place for bit, place in self._places.items() if held >> bit & 1)])
+            raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held[more][0]}")
+        worths = self.utility.reshape(-1).take(self.places(held))
+        over = np.broadcast_to(dice, held.shape) == 0
+        worths[over] = self.objective.utilities(self.game.final_score(held[over]))
+        return worths
+
+    def places(self, held: IntArray) -> IntArray:
+        """[B] where in the flat array boards [B] of the game are."""
+        low, high = self._place_tables
+        return low[held & len(low) - 1] + high[held >> BITS_AT_ONCE]
 
     def save(self, path: str | Path) -> None:
         """Write the values as a .npy file, and what they are of as JSON beside it; each appears whole or not at all."""
@@ -87,8 +109,13 @@ class BoardValues:
         return self.game.boards()
 
     @cached_property
-    def _places(self) -> dict[int, int]:
-        return places_of(self._boards.things, self.utility.shape[1])
+    def _place_tables(self) -> tuple[IntArray, IntArray]:
+        """The places of every board of the lower bits, and of the others."""
+        places = places_of(self._boards.things, self.utility.shape[1])
+        halves = np.array([[places.get(first + bit, 0) for bit in range(BITS_AT_ONCE)] for first in (0, BITS_AT_ONCE)])
+        bits = np.arange(1 << BITS_AT_ONCE)[:, None] >> np.arange(BITS_AT_ONCE) & 1
+        low, high = halves @ bits.T
+        return low, high
 
 
 def places_of(things: Sequence[int], columns: int) -> dict[int, int]:

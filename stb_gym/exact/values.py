@@ -81,6 +81,41 @@ class Values:
             return float(self.objective.utilities(self.game.final_score(np.array([held])))[0])
         return float(self.state_utility[self.tables.find_state(held, dice)])
 
+    def worths(self, held: IntArray, dice: IntArray | int) -> NDArray[Any]:
+        """The same of many states at once.
+
+        Args:
+            held: [B] what the player holds.
+            dice: [B] the dice of the next throw, 0 where the turn ends; or one number for all.
+
+        Returns:
+            [B] expected utilities.
+
+        Raises:
+            ValueError: if there is no such state.
+
+        Example:
+            >>> import numpy as np, stb_gym
+            >>> best = stb_gym.solve(stb_gym.ShutTheBox())
+            >>> best.worths(np.array([0b110, 0b1, 0b1]), np.array([2, 2, 0])).round(4).tolist()
+            [-4.5556, -1.0, -1.0]
+        """
+        dice, (code, by_code) = np.broadcast_to(dice, held.shape), self._codes
+        asked = held * (self.game.dice + 1) + dice
+        state = by_code[np.minimum(np.searchsorted(code, asked, sorter=by_code), len(code) - 1)]
+        over = dice == 0
+        if (unknown := ~over & (code[state] != asked)).any():
+            raise ValueError(f"{self.game} has no state that holds {held[unknown][0]} with {dice[unknown][0]} dice")
+        worths = self.state_utility[state]
+        worths[over] = self.objective.utilities(self.game.final_score(held[over]))
+        return worths
+
+    @cached_property
+    def _codes(self) -> tuple[IntArray, IntArray]:
+        """[S] a number for every state, and the states in the order of these numbers."""
+        code = self.tables.held * (self.game.dice + 1) + self.tables.dice
+        return code, np.argsort(code)
+
 
 def optimise(tables: TurnTables, utility: NDArray[Any], *, worst: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
     """The greatest (or least) expected utility of every state [S, *K] and node [N, *K].

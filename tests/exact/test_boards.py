@@ -65,6 +65,24 @@ def test_every_move_is_worth_what_it_is_by_stored_edges(monkeypatch, game, colum
     assert (optimal_edges(tables, worth, nodes) == solution.optimal).all()
 
 
+@pytest.mark.parametrize(("game", "objective"), [(NINE, "score"), (ShutTheBox(tiles=14, open="even"), "at-most:9")])
+def test_the_worths_of_many_boards_are_those_of_each(game, objective):
+    tables, random = solve(game, objective).tables, np.random.default_rng(1)
+    held, dice = tables.held, tables.dice * random.integers(0, 2, tables.states)
+    for known in (solve_boards(game, objective), solve(game, objective)):
+        each = [known.worth(*state) for state in zip(held.tolist(), dice.tolist(), strict=True)]
+        assert known.worths(held, dice).tolist() == each
+        assert known.worths(held[:0], game.dice).shape == (0,)
+    assert known.worths(held, 0).tolist() == known.objective.utilities(tables.final_score).tolist()
+
+
+def test_worths_where_the_number_of_dice_is_chosen():
+    best = solve(ShutTheBox(one_die="any-time"), "shut")
+    assert best.worths(best.tables.held, best.tables.dice).tolist() == best.state_utility.tolist()
+    with pytest.raises(ValueError, match=r"has no state that holds 511 with 1 dice$"):
+        best.worths(np.array([3, 511]), np.array([1, 1]))
+
+
 def test_the_end_of_a_turn():
     values = solve_boards(NINE)
     assert (values.worth(board_of(8, 9), 0), values.value_of(0), values.worth(0, 0)) == (-17, 0, 0)
@@ -76,7 +94,13 @@ def test_the_end_of_a_turn():
 @pytest.mark.parametrize("board", [2**9, -1, 2**9 + 1])
 def test_what_is_no_board_is_refused(board):
     values = solve_boards(NINE)
-    for call in (values.value_of, lambda held: values.worth(held, 2), lambda held: values.worth(held, 0)):
+    calls = (
+        values.value_of,
+        lambda held: values.worth(held, 2),
+        lambda held: values.worth(held, 0),
+        lambda held: values.worths(np.array([0, held]), 2),
+    )
+    for call in calls:
         with pytest.raises(ValueError, match=rf"open tiles out of \[1, 2, 3, 4, 5, 6, 7, 8, 9\], not mask {board}$"):
             call(board)
 
