@@ -98,7 +98,7 @@ class Values:
             >>> import numpy as np, stb_gym
             >>> best = stb_gym.solve(stb_gym.ShutTheBox())
             >>> best.worths(np.array([0b110, 0b1, 0b1]), np.array([2, 2, 0])).round(4).tolist()
-            [-4.5556, -1.0, -1.0]
+            [-4.2145, -1.0, -1.0]
         """
         dice, (code, by_code) = np.broadcast_to(dice, held.shape), self._codes
         asked = held * (self.game.dice + 1) + dice
