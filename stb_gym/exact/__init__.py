@@ -4,7 +4,8 @@
 - `objectives`, `values`, `solution`: perfect play; `certificate`: it is proved in fractions.
 - `task`: what an environment says of itself; `answers`: the policy of any function.
 - `policies`, `evaluation`: what a policy is, and its exact distance from perfect play; `scripted`: strategies by name.
-- `boards`: perfect play of boxes too large for arrays; `board_values`: its values, in memory or in a file.
+- `boards`: perfect play of boxes too large for arrays; `board_rows`: what the moves of a row of boards lead to;
+  `board_values`: the values of all boards, in memory or in a file.
 """
 
 from stb_gym.exact.answers import Agent, as_array, policy_from, policy_of_answers

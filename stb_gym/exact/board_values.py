@@ -34,7 +34,8 @@ class BoardValues:
     Attributes:
         game: the rules.
         objective: what is maximised.
-        utility: [rows, columns] expected utility of every board before its throw, in the places of `places_of`.
+        utility: [rows, columns] expected utility of every board before its throw, in the places of `places_of`. Where
+            one die may be thrown instead of all, the rows of the boards before one die follow those before all dice.
     """
 
     game: Game
@@ -47,7 +48,7 @@ class BoardValues:
         return self.value_of(self.game.start()[0])
 
     def value_of(self, board: int) -> float:
-        """The value of a board before its throw, in the objective's unit.
+        """The value of a board before a throw of all dice, in the objective's unit.
 
         Raises:
             ValueError: if something is on the board that the game does not start with.
@@ -78,8 +79,11 @@ class BoardValues:
         if (more := held & ~self.game.start()[0] != 0).any():
             start = [thing + 1 for thing in self._boards.things]
             raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held[more][0]}")
-        worths = self.utility.reshape(-1).take(self.places(held))
-        over = np.broadcast_to(dice, held.shape) == 0
+        dice = np.broadcast_to(dice, held.shape)
+        boards = 2 ** len(self._boards.things)
+        block = sum((dice == fewer) * number * boards for number, fewer in enumerate(self._boards.throws))
+        worths = self.utility.reshape(-1).take(self.places(held) + block)
+        over = dice == 0
         worths[over] = self.objective.utilities(self.game.final_score(held[over]))
         return worths
 
@@ -168,7 +172,7 @@ def open_board_values(path: str | Path, *, check: bool = False) -> BoardValues:
     try:
         game = game_of(str(entries["game"]), entries["rules"])
         goal, shape = objective_of(game, entries["objective"]), tuple(entries["shape"])
-        boards = 2 ** len(game.boards().things)
+        boards = len(game.boards().throws) * 2 ** len(game.boards().things)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path} is of rules that are unknown here: {error}") from None
     try:

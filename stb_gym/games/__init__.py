@@ -11,7 +11,7 @@ from stb_gym.games.fields import (
     rule_flags, rules_of, same_rules, title,
 )  # fmt: skip
 from stb_gym.games.game import (
-    ILLEGAL, Boards, Edges, Game, IntArray, Move, Moves, RuleOfThumb, Rolls, legal_moves, ranked, rolls, throw_faces,
+    ILLEGAL, Boards, Edges, Game, IntArray, Move, Moves, RuleOfThumb, Rolls, legal_moves, rolls, throw_faces,
 )  # fmt: skip
 from stb_gym.games.keeping import kept
 from stb_gym.games.registry import GAMES, Entry, check_entry, enter, entry_of, game_of, rules_class_of, words_of
@@ -23,7 +23,7 @@ __all__ = [
     "GAMES", "ILLEGAL", "VARIANTS", "Boards", "Edges", "Entry", "Faces", "Game", "IntArray", "Move", "Moves", "Rolls",
     "Rule", "RuleOfThumb", "ShutTheBox", "Threes", "Variant", "Where", "Words", "check_choice", "check_entry",
     "check_flag", "check_integer", "check_names", "enter", "entry_of", "forbidden", "game_of", "integers", "kept",
-    "legal_moves", "make_game", "numbers_typed", "own_rules", "positions_of", "ranked", "rolls", "rolls_in_words",
+    "legal_moves", "make_game", "numbers_typed", "own_rules", "positions_of", "rolls", "rolls_in_words",
     "rule", "rule_flags", "rules_class_of", "rules_of", "same_rules", "states_in_words", "throw_faces", "title",
     "words_of",
 ]  # fmt: skip

@@ -18,7 +18,7 @@ is described and drawn is in `stb_gym.games.words`; `stb_gym.register_game` puts
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -79,16 +79,21 @@ class Moves(NamedTuple):
 
 
 class Boards(NamedTuple):
-    """A game in which every move takes things out of a set, such as tiles off a board, by the sum of the same dice.
+    """A game in which every move takes things out of a set, such as tiles off a board.
 
     Attributes:
         things: the bits of the start, lowest first.
-        moves: (roll, taken) of every move: the sum of the dice, and what it takes as a bit mask.
+        throws: the numbers of dice that may be thrown, that of the first throw first.
+        moves: (dice, roll, taken) of every move but for the first of a turn: the dice thrown, the place of the roll in
+            `rolls`, and what the move takes as a bit mask.
+        may_throw: tells of boards [B] that a move led to whether a number of dice may be thrown there.
         additive: True if the final score of a board is the sum of those of its parts.
     """
 
     things: Sequence[int]
-    moves: Sequence[tuple[int, int]]
+    throws: Sequence[int]
+    moves: Sequence[tuple[int, int, int]]
+    may_throw: Callable[[IntArray, int], NDArray[np.bool_]]
     additive: bool
 
 
@@ -242,9 +247,3 @@ def legal_moves(game: Game, held: int, dice: int, roll: NDArray[np.uint8]) -> li
 # Tells of moves [M] how little each is wanted, [M] numbers: the least is played, the lowest action among equals. The
 # first line of its docstring says how it plays.
 RuleOfThumb = Callable[[Any, Moves], NDArray[Any]]
-
-
-def ranked(game: "Game", moves: Moves, key: Callable[[Any], Iterable[int]]) -> IntArray:
-    """[M] the places of moves in the order of a key of what they do, which depends on nothing else."""
-    order = sorted(range(len(game.moves)), key=lambda action: list(key(game.moves[action])))
-    return np.argsort(order)[moves.action]

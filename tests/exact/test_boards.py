@@ -22,6 +22,15 @@ GAMES = [
     (ShutTheBox(tiles=12, open="4-up", faces=8), 5, "score"),
     (ShutTheBox(tiles=13, dice=3, faces=7), 6, "score"),
 ]
+BY_STATE = [
+    (ShutTheBox(tiles=8, one_die="low-sum"), 3, "score"),
+    (ShutTheBox(one_die="low-sum", one_die_forced=True), 4, "shut"),
+    (ShutTheBox(one_die="high-shut", match="two-at-most"), 9, "at-most:3"),
+    (ShutTheBox(one_die="any-time"), 5, "score"),
+    (ShutTheBox(tiles=10, dice=3, faces=4, one_die="any-time", one_die_forced=True, ending_roll=5), 2, "score"),
+    (ShutTheBox(first_move=2), 4, "score"),
+    (ShutTheBox(tiles=11, open="odd", dice=3, one_die="any-time", first_move=9), 2, "shut"),
+]
 
 
 def split(monkeypatch, column_tiles):
@@ -45,11 +54,22 @@ def test_the_value_of_every_board_is_that_of_stored_edges(monkeypatch, game, col
     assert values.value == pytest.approx(solution.value, rel=1e-12)
 
 
+@pytest.mark.parametrize(("game", "column_tiles", "objective"), BY_STATE)
+def test_the_worth_of_every_state_is_that_of_stored_edges(monkeypatch, game, column_tiles, objective):
+    """Where the number of dice is chosen, or the first move is not free."""
+    split(monkeypatch, column_tiles)
+    solution, values = solve(game, objective), solve_boards(game, objective)
+    tables = solution.tables
+    assert values.utility.size == len(game.throws) * 2 ** len(game.start_tiles)
+    np.testing.assert_allclose(values.worths(tables.held, tables.dice), solution.state_utility, rtol=1e-12, atol=0)
+    assert values.value == pytest.approx(solution.value, rel=1e-12)
+
+
 def test_nine_tiles():
     assert solve_boards(NINE).value == pytest.approx(11.15750844420262, abs=1e-12)
 
 
-@pytest.mark.parametrize(("game", "column_tiles", "objective"), GAMES[:-3])
+@pytest.mark.parametrize(("game", "column_tiles", "objective"), [*GAMES[:-3], *BY_STATE])
 def test_every_move_is_worth_what_it_is_by_stored_edges(monkeypatch, game, column_tiles, objective):
     """So who asks for the worth of the states that the legal moves lead to ranks them alike."""
     split(monkeypatch, column_tiles)
@@ -111,17 +131,10 @@ def test_a_tile_that_is_shut_at_the_start_is_refused():
         values.value_of(board_of(1, 2))
 
 
-@pytest.mark.parametrize(
-    ("rules", "message"),
-    [
-        ({"one_die": "low-sum"}, "no solutions with one_die low-sum; the rules may be: tiles, dice, faces, sc"),
-        ({"match": "one-tile"}, "solutions with match sum or two-at-most, not one-tile"),
-        ({"first_move": 2}, "no solutions with first_move 2; the rules may be"),
-    ],
-)
-def test_rules_that_boards_alone_do_not_tell_are_refused(rules, message):
-    with pytest.raises(ValueError, match=f"^without arrays there are {message}.*$"):
-        solve_boards(ShutTheBox(**rules))
+@pytest.mark.parametrize("match", ["one-tile", "faces-or-sum"])
+def test_rolls_that_are_no_sums_are_refused(match):
+    with pytest.raises(ValueError, match=rf"^without arrays .* match sum or two-at-most, not {match}$"):
+        solve_boards(ShutTheBox(match=match))
 
 
 def test_a_game_without_boards_is_refused():

@@ -24,14 +24,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.fields import check_choice, check_integer, make_game, own_rules, rule
+from stb_gym.games.fields import check_choice, check_integer, make_game, rule
 from stb_gym.games.game import Boards, Edges, Game, IntArray, rolls
 from stb_gym.games.shut_the_box.hand import ONE_DIE, Hand
 from stb_gym.games.shut_the_box.matching import BY_SUM, MATCHES, board_of, in_order, match_table, sets_to_shut
 from stb_gym.games.shut_the_box.variants import OPEN, VARIANTS, known_tiles, start_tiles
 
 NO_MOVE: tuple[int, ...] = ()
-BY_BOARDS = ("tiles", "dice", "faces", "score", "open", "match", "ending_roll")  # rules that `boards` knows
 MOST_DIGITS = 14  # tiles whose digits make a number of 64 bits
 
 
@@ -231,13 +230,13 @@ class ShutTheBox(Game):
                 yield replace(self, tiles=tiles)
 
     def boards(self) -> Boards:
-        for name, value in own_rules(self).items():
-            if name not in BY_BOARDS:
-                known = ", ".join(BY_BOARDS)
-                raise ValueError(
-                    f"without arrays there are no solutions with {name} {value}; the rules may be: {known}"
-                )
         if self.match not in BY_SUM:
             raise ValueError(f"without arrays there are solutions with match {' or '.join(BY_SUM)}, not {self.match}")
-        moves = [(sum(tiles), board_of(tiles)) for tiles in self.moves if tiles]
-        return Boards([tile - 1 for tile in self.start_tiles], moves, self.score != "digits")
+        moves = [
+            (dice, roll, taken)
+            for dice, matches in self._matches.items()
+            for roll, _, taken, _, later in matches.T.tolist()
+            if later
+        ]
+        things = [tile - 1 for tile in self.start_tiles]
+        return Boards(things, self.throws, moves, self.hand.may_throw, self.score != "digits")
