@@ -26,8 +26,9 @@ from stb_gym.envs import (
     game_of_environment, register_game, register_known,
 )  # fmt: skip
 from stb_gym.exact import (
-    BoardValues, Certificate, Evaluation, Mistake, Objective, Player, Policy, Solution, Standing, TurnTables, certify,
-    compile_game, evaluate, load_board_values, policy_from, solve, solve_boards, strategies, strategy,
+    AnyMove, BoardEvaluation, BoardValues, Certificate, Evaluation, Mistake, Objective, Player, Policy, Preference,
+    Solution, Standing, TurnTables, certify, compile_game, evaluate, evaluate_boards, load_board_values, policy_from,
+    solve, solve_boards, strategies, strategy,
 )  # fmt: skip
 from stb_gym.games import (
     GAMES, VARIANTS, Edges, Game, IntArray, Moves, RuleOfThumb, ShutTheBox, Threes, Variant, Words, rolls, rule,
@@ -43,14 +44,14 @@ from stb_gym.rounds import (
 __version__ = "0.1.0"
 
 __all__ = [
-    "ENVIRONMENTS", "GAMES", "VARIANTS", "BestResponse", "BoardValues", "Certificate", "Edges", "Evaluation", "Game",
-    "IntArray", "Judgement", "MaskInObservation", "Mistake", "Moves", "Objective", "Outcome", "Player", "Policy",
-    "RegretMeter", "Round", "RoundEvaluation", "RoundSolution", "RuleOfThumb", "SavedPolicy", "ShutTheBox",
-    "Simulation", "Solution", "Standing", "Threes", "Tournament", "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant",
-    "VectorMaskInObservation", "Words", "certify", "compile_game", "environment_of", "evaluate", "game_of_environment",
-    "judge", "kept_policies", "load_board_values", "load_policy", "match", "policy_from", "read_policy",
-    "register_game", "rolls", "rule", "save_policy", "simulate", "solve", "solve_boards", "strategies", "strategy",
-    "tournament",
+    "ENVIRONMENTS", "GAMES", "VARIANTS", "AnyMove", "BestResponse", "BoardEvaluation", "BoardValues", "Certificate",
+    "Edges", "Evaluation", "Game", "IntArray", "Judgement", "MaskInObservation", "Mistake", "Moves", "Objective",
+    "Outcome", "Player", "Policy", "Preference", "RegretMeter", "Round", "RoundEvaluation", "RoundSolution",
+    "RuleOfThumb", "SavedPolicy", "ShutTheBox", "Simulation", "Solution", "Standing", "Threes", "Tournament", "TurnEnv",
+    "TurnTables", "TurnVectorEnv", "Variant", "VectorMaskInObservation", "Words", "certify", "compile_game",
+    "environment_of", "evaluate", "evaluate_boards", "game_of_environment", "judge", "kept_policies",
+    "load_board_values", "load_policy", "match", "policy_from", "read_policy", "register_game", "rolls", "rule",
+    "save_policy", "simulate", "solve", "solve_boards", "strategies", "strategy", "tournament",
 ]  # fmt: skip
 
 register_known()

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact.board_values import places_of
-from stb_gym.exact.objectives import Objective
 from stb_gym.games import Boards, Game, IntArray, rolls
+
+COLUMN_TILES = 12  # 4096 columns: the arrays of a row fit the cache, and hardly any is so short that calls cost more
 
 FloatArray = NDArray[np.float64]
 RowSets = tuple[int, ...]
@@ -32,10 +33,12 @@ class BoardRows:
     Attributes:
         game: rules that have boards.
         columns: how many columns there are, a power of two.
+        counted: take for the chance of a roll how many throws give it.
     """
 
     game: Game
     columns: int
+    counted: bool = False
 
     @cached_property
     def boards(self) -> Boards:
@@ -62,11 +65,15 @@ class BoardRows:
     def probability(self) -> FloatArray:
         """[R] the chance of each roll among those of its dice."""
         counts = [rolls(self.game, dice).counts for dice in self.boards.throws]
-        return np.concatenate([count / count.sum() for count in counts])
+        return np.concatenate([count / (1 if self.counted else count.sum()) for count in counts])
 
     def expected(self, by_roll: FloatArray) -> FloatArray:
         """[D, columns] what is expected of each number of dice, given what it is by roll [R, columns]."""
         return np.stack([self.probability[rolls] @ by_roll[rolls] for rolls in self.throws])
+
+    def by_roll(self, values: FloatArray) -> FloatArray:
+        """[R, columns] values [D, columns] of every number of dice, each times the chance of its rolls."""
+        return self.probability[:, None] * (values if len(values) == 1 else values[self.throw])
 
     @cached_property
     def allowed(self) -> NDArray[np.bool_]:
@@ -97,16 +104,19 @@ class BoardRows:
         of_row, of_column = self._subsets
         return self.game.final_score(of_row), self.game.final_score(of_column)
 
+    @cached_property
+    def scores(self) -> IntArray:
+        """[T] every final score that a board has, in ascending order."""
+        if not self.boards.additive:
+            return np.unique(self.game.final_score(subsets(self.boards.things)))
+        return np.unique(np.add.outer(*map(np.unique, self._scores)))
+
     def final_score(self, row: int) -> IntArray:
         """[columns] the points of a turn that ends at the boards of a row."""
         if not self.boards.additive:
             return self.game.final_score(self.held(row))
         of_row, of_column = self._scores
         return of_row[row] + of_column
-
-    def stopping(self, goal: Objective, row: int) -> FloatArray:
-        """[columns] the utility of a turn that ends at the boards of a row."""
-        return goal.utilities(self.final_score(row)).astype(float)
 
     @cached_property
     def sets(self) -> MoveSets:
@@ -121,12 +131,23 @@ class BoardRows:
         return sets
 
 
-def best_throw(values: NDArray[Any], allowed: NDArray[np.bool_]) -> NDArray[Any]:
-    """[...] the greatest of values [D, ...] over the numbers of dice that are allowed [D, ...]."""
+def board_rows(game: Game, *, counted: bool = False) -> BoardRows:
+    """The rows in which a game is solved; see `BoardRows`."""
+    return BoardRows(game, 2 ** min(COLUMN_TILES, len(game.boards().things)), counted)
+
+
+def over_throws(operation: np.ufunc, values: NDArray[Any], allowed: NDArray[np.bool_]) -> NDArray[Any]:
+    """[...] an operation over values [D, ...] of the numbers of dice that are allowed [D, ...]."""
     if len(values) == 1:
         return values[0]
-    least = np.iinfo(values.dtype).min if values.dtype.kind == "i" else -np.inf
-    return np.asarray(np.where(allowed, values, least).max(axis=0))
+    return np.asarray(operation.reduce(np.where(allowed, values, _nothing(operation, values.dtype)), axis=0))
+
+
+def _nothing(operation: np.ufunc, dtype: np.dtype[Any]) -> float:
+    """What changes nothing in an operation: in a sum, or in a maximum of utilities or of ranks, which are integers."""
+    if operation is np.add:
+        return 0
+    return -1 if dtype.kind == "i" else -np.inf
 
 
 def subsets(bits: Sequence[int]) -> IntArray:
@@ -146,11 +167,13 @@ class RowMoves:
     Args:
         rows: the boards.
         values: [rows, columns] what is known of every board.
+        operation: how it is put together, `np.maximum` or `np.add`.
         within: whether the moves that take column tiles alone are among them.
     """
 
-    def __init__(self, rows: BoardRows, values: NDArray[Any], *, within: bool):
+    def __init__(self, rows: BoardRows, values: NDArray[Any], operation: np.ufunc = np.maximum, *, within: bool = True):
         families = _families(rows.sets, rows.boards.things, within)
+        self._operation, self._nothing = operation, _nothing(operation, values.dtype)
         self._rows = list(values)
         self._by_family = np.empty((len(families), rows.columns), values.dtype)
         self._by_roll = np.empty((len(rows.probability), rows.columns), values.dtype)
@@ -162,22 +185,21 @@ class RowMoves:
             for roll, f, count in _runs(by_roll, families)
         ]
 
-    def reduce(self, row: int, initial: Any, operation: np.ufunc = np.maximum, identity: Any = -np.inf) -> NDArray[Any]:
-        """[R, columns] an operation over the values of all boards that moves of a row lead to.
+    def reduce(self, row: int, initial: FloatArray | None = None) -> NDArray[Any]:
+        """[R, columns] the operation over the values of all boards that the moves of a row lead to.
 
         Args:
             row: the row.
-            initial: what it begins with, a number or an array [columns].
-            operation: which.
-            identity: what changes nothing.
+            initial: [columns] another value for every roll, which is all there is where there is no move.
 
         Returns:
             An array that the next call writes into.
         """
-        self._by_family.fill(identity)
+        operation = self._operation
+        self._by_family.fill(self._nothing)
         for family, after in self._after(row):
             operation(self._by_family[family], self._rows[after], out=self._by_family[family])
-        self._by_roll[:] = initial
+        self._by_roll[:] = self._nothing if initial is None else initial
         for of_rolls, of_families in self._joins:
             operation(of_rolls, of_families, out=of_rolls)
         return self._by_roll

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact.objectives import Goal, Objective, objective_of
+from stb_gym.exact.objectives import Goal, Objective, is_named, objective_of
 from stb_gym.games import Boards, Game, IntArray, game_of
 from stb_gym.output import write_aside, write_text
 
@@ -79,21 +79,26 @@ class BoardValues:
         if (more := held & ~self.game.start()[0] != 0).any():
             start = [thing + 1 for thing in self._boards.things]
             raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held[more][0]}")
-        dice = np.broadcast_to(dice, held.shape)
-        boards = 2 ** len(self._boards.things)
-        block = sum((dice == fewer) * number * boards for number, fewer in enumerate(self._boards.throws))
-        worths = self.utility.reshape(-1).take(self.places(held) + block)
-        over = dice == 0
+        worths, over = self.utility.reshape(-1).take(self.places(held, dice)), np.broadcast_to(dice, held.shape) == 0
         worths[over] = self.objective.utilities(self.game.final_score(held[over]))
         return worths
 
-    def places(self, held: IntArray) -> IntArray:
-        """[B] where in the flat array boards [B] of the game are."""
+    def places(self, held: IntArray, dice: IntArray | int) -> IntArray:
+        """[B] where boards [B] of the game are in the flat array, before a throw of so many dice (0 counts as all)."""
         low, high = self._place_tables
-        return low[held & len(low) - 1] + high[held >> BITS_AT_ONCE]
+        place = low[held & len(low) - 1] + high[held >> BITS_AT_ONCE]
+        for number, fewer in enumerate(self._boards.throws[1:], 1):
+            place += (np.asarray(dice) == fewer) * number * 2 ** len(self._boards.things)
+        return place
 
     def save(self, path: str | Path) -> None:
-        """Write the values as a .npy file, and what they are of as JSON beside it; each appears whole or not at all."""
+        """Write the values as a .npy file, and what they are of as JSON beside it; each appears whole or not at all.
+
+        Raises:
+            ValueError: if the objective has no name, by which a file could tell what it is.
+        """
+        if not is_named(self.game, self.objective):
+            raise ValueError(f"values are saved for score, shut and at-most:T, not for {self.objective.name}")
         path = Path(path)
         with write_aside(path) as aside:
             with aside.open("wb") as file:

@@ -1,9 +1,10 @@
 """Perfect play of boxes of tiles too large for stored edges: the utility of every board, a row of boards at a time.
 
-    u(board, dice) = sum over rolls of P(roll) max(utility(board), max over moves of u(board without their tiles))
+    u(board, dice) = sum over rolls of P(roll) max over moves of u(board without their tiles)
     u(board)       = max over the numbers of dice that may be thrown there of u(board, dice)
 
-No utility grows with the open tiles, so that to stop never beats a move: this is the recursion of `solve`.
+Of the objectives that have a name no utility grows with the open tiles, so that to stop never beats a move; of others
+a turn is stopped only where there is no move. So this is the recursion of `solve`.
 
 Boards are in rows and columns (`stb_gym.exact.board_rows`); a move may take tiles of both. Rows are solved in
 ascending order, so that the boards a move leads to are solved before it is needed. In each row the moves that take row
@@ -15,12 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stb_gym.exact.board_rows import BoardRows, FloatArray, RowMoves, best_throw
+from stb_gym.exact.board_rows import BoardRows, FloatArray, RowMoves, board_rows, over_throws
 from stb_gym.exact.board_values import BoardValues
-from stb_gym.exact.objectives import Goal, Objective, objective_of
+from stb_gym.exact.objectives import Goal, Objective, is_named, objective_of
 from stb_gym.games import Game, IntArray, legal_moves, rolls
 
-COLUMN_TILES = 12  # 4096 columns: the arrays of a row fit the cache, and hardly any is so short that calls cost more
 PROGRESS_CALLS = 64
 
 
@@ -31,7 +31,7 @@ def solve_boards(
 
     Args:
         game: rules that have `boards`: Shut the Box with sums of tiles that match those of the dice.
-        objective: "score", "shut" or "at-most:T".
+        objective: what is wanted, see `stb_gym.solve`.
         progress: called now and then with the number of rows that are solved, and of all rows.
 
     Raises:
@@ -43,22 +43,53 @@ def solve_boards(
         35.081421
     """
     goal = objective_of(game, objective)
-    if not _is_named(game, goal):
-        raise ValueError(f"boards are solved for score, shut and at-most:T, not for a utility such as {goal.name}")
-    rows = BoardRows(game, 2 ** min(COLUMN_TILES, len(game.boards().things)))
-    utility = np.empty((len(rows.throws), rows.rows, rows.columns))
-    worth = utility[0] if len(utility) == 1 else np.empty(utility.shape[1:])  # under the best number of dice
-    moves_out, moves_within = RowMoves(rows, worth, within=False), _MovesWithin(rows)
-    for row in range(rows.rows):
-        by_roll = moves_out.reduce(row, rows.stopping(goal, row))
-        utility[:, row], worth[row] = moves_within.add(row, rows.expected(by_roll), by_roll)
-        if row == 0:  # the end of a turn, and no sum of rounded probabilities
-            utility[:, 0, 0] = worth[0, 0] = rows.stopping(goal, 0)[0]
-        if progress and (row + 1) % max(1, rows.rows // PROGRESS_CALLS) == 0:
-            progress(row + 1, rows.rows)
+    rows = board_rows(game)
+    utility = sweep_boards(rows, goal, may_stop=is_named(game, goal), progress=progress)
     values = BoardValues(game, goal, utility.reshape(-1, rows.columns))
     utility[0, -1, -1] = _first_throw(values)
     return values
+
+
+def sweep_boards(
+    rows: BoardRows,
+    goal: Objective,
+    operation: np.ufunc = np.maximum,
+    *,
+    may_stop: bool,
+    progress: Callable[[int, int], None] | None = None,
+) -> FloatArray:
+    """Backward induction over boards.
+
+    Args:
+        rows: the boards.
+        goal: what a turn is worth that ends.
+        operation: over what the moves of a node and the dice that may be thrown lead to: the greatest, or the sum.
+        may_stop: whether nothing changes if a turn may also be stopped where there is a move, which takes less time.
+        progress: called now and then with the number of rows that are done, and of all rows.
+
+    Returns:
+        [D, rows, columns] for every board before a throw of every number of dice.
+    """
+    utility = np.empty((len(rows.throws), rows.rows, rows.columns))
+    worth = utility[0] if len(utility) == 1 else np.empty(utility.shape[1:])  # before the dice are chosen
+    moves_out, moves_within = RowMoves(rows, worth, operation, within=False), MovesWithin(rows, operation)
+    for row in range(rows.rows):
+        stopping = goal.utilities(rows.final_score(row)).astype(float)
+        by_roll = moves_out.reduce(row, stopping if may_stop else None)
+        ended = by_roll if may_stop else np.where(np.isfinite(by_roll), by_roll, stopping)
+        utility[:, row], worth[row] = moves_within.add(row, by_roll, ended)
+        if progress and (row + 1) % max(1, rows.rows // PROGRESS_CALLS) == 0:
+            progress(row + 1, rows.rows)
+    return utility
+
+
+def count_ways(game: Game) -> BoardValues:
+    """In how many ways a turn reaches the perfect score from every board, all numbers of throws together.
+
+    Every throw of the dice and every legal move counts as one way of its own. Exact below 2**53.
+    """
+    rows, shut = board_rows(game, counted=True), objective_of(game, "shut")
+    return BoardValues(game, shut, sweep_boards(rows, shut, np.add, may_stop=True).reshape(-1, rows.columns))
 
 
 def _first_throw(values: BoardValues) -> float:
@@ -69,14 +100,6 @@ def _first_throw(values: BoardValues) -> float:
         moves = legal_moves(game, held, dice, roll)
         best.append(max((values.worth(move.held, move.dice) for move in moves), default=stopping))
     return float(np.array(best) @ known.counts / known.counts.sum())
-
-
-def _is_named(game: Game, goal: Objective) -> bool:
-    """Whether an objective is one that has a name, and none of one's own, even under such a name."""
-    try:
-        return goal == objective_of(game, goal.name)
-    except ValueError:
-        return False
 
 
 class _Level(NamedTuple):
@@ -99,14 +122,14 @@ class _Level(NamedTuple):
     after: IntArray
 
 
-class _MovesWithin:
-    """The moves that take column tiles alone: what they add to the utility of a row's boards.
+class MovesWithin:
+    """The moves that take column tiles alone: what they add to the utility, or to the visits, of a row's boards.
 
     Columns are in the order of their numbers of open tiles meanwhile.
     """
 
-    def __init__(self, rows: BoardRows):
-        self._rows = rows
+    def __init__(self, rows: BoardRows, operation: np.ufunc = np.maximum):
+        self._rows, self._operation = rows, operation
         open_tiles = np.bitwise_count(np.arange(rows.columns))
         self._order = np.argsort(open_tiles, kind="stable")
         self._place = np.argsort(self._order)
@@ -135,27 +158,50 @@ class _MovesWithin:
             after=self._place[column & ~taken],
         )
 
-    def add(self, row: int, utility: FloatArray, by_roll: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What a row's boards are worth, from what they would be without these moves.
+    def add(self, row: int, by_roll: FloatArray, ended: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What a row's boards are worth.
 
         Args:
             row: the row.
-            utility: [D, columns] by the number of dice.
-            by_roll: [R, columns] by roll.
+            by_roll: [R, columns] what the other moves lead to.
+            ended: [R, columns] the same or, where there are none, what a turn is worth that ends.
 
         Returns:
-            [D, columns] their utility by the number of dice, and [columns] under the best of those that are allowed.
+            [D, columns] their worth by the number of dice, and [columns] before the dice are chosen.
         """
-        ordered = utility.take(self._order, axis=1)
+        ordered = self._rows.expected(ended).take(self._order, axis=1)
         allowed = self._rows.allowed[:, row].take(self._order, axis=1)
+        if row == 0:
+            ordered[:, 0] = ended[0, 0]  # the end of a turn, and no sum over rolls
         for level in self._levels:
-            after = best_throw(ordered, allowed).take(level.after)
+            after = over_throws(self._operation, ordered, allowed).take(level.after)
             if len(level.first_move) < len(after):
-                after = np.maximum.reduceat(after, level.first_move)
-            without = by_roll.take(level.pairs)
-            gain = np.maximum(after, without) - without
+                after = self._operation.reduceat(after, level.first_move)
+            gain = self._operation(after, by_roll.take(level.pairs)) - ended.take(level.pairs)
             ordered.reshape(-1)[level.states] += np.add.reduceat(gain * level.probability, level.first_pair)
-        return ordered.take(self._place, axis=1), best_throw(ordered, allowed).take(self._place)
+        worth = over_throws(self._operation, ordered, allowed)
+        return ordered.take(self._place, axis=1), worth.take(self._place)
+
+    def spread(self, row: int, visits: FloatArray, share: FloatArray) -> None:
+        """Add to the visits of a row's boards those that come of these moves.
+
+        Args:
+            row: the row.
+            visits: [D, columns] by the number of dice, which are added to.
+            share: [R, columns] of a visit, what goes with each roll to each state that a move leads to.
+        """
+        ordered = visits.take(self._order, axis=1)
+        allowed = self._rows.allowed[:, row].take(self._order, axis=1)
+        for level in reversed(self._levels):
+            at_pairs = np.repeat(ordered.reshape(-1)[level.states], _lengths(level.first_pair, level.pairs))
+            moved = np.repeat(at_pairs * share.take(level.pairs), _lengths(level.first_move, level.after))
+            ordered += np.bincount(level.after, moved, len(self._order)) * allowed
+        visits[:] = ordered.take(self._place, axis=1)
+
+
+def _lengths(first: IntArray, values: IntArray) -> IntArray:
+    """The lengths of runs of values, from where they begin."""
+    return np.diff(first, append=len(values))
 
 
 def _first_of_runs(values: IntArray) -> IntArray:

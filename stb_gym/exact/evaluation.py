@@ -15,37 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact.policies import edge_weights_and_forfeits
-from stb_gym.exact.tables import Level, Policy, TurnTables
+from stb_gym.exact.measured import Measured, Mistake
+from stb_gym.exact.policies import Playable, edge_weights_and_forfeits
+from stb_gym.exact.tables import Level, TurnTables
 from stb_gym.exact.values import Values
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """A node where a policy loses something.
-
-    Attributes:
-        node: index of the node.
-        plays: the action the policy takes there most often; None for an illegal one.
-        best: the optimal action of lowest index.
-        visits: expected visits per turn.
-        loss: what the policy's choice there loses, in the objective's unit.
-    """
-
-    node: int
-    plays: int | None
-    best: int
-    visits: float
-    loss: float
-
-    @property
-    def cost(self) -> float:
-        """What the node adds to the regret."""
-        return self.visits * self.loss
-
-
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Measured):
     """A policy measured against perfect play; values are in the objective's unit.
 
     Attributes:
@@ -84,12 +61,6 @@ class Evaluation:
         return _value(self.optimum, self.tables.uniform, 0.0)
 
     @cached_property
-    def normalised_score(self) -> float:
-        """(random - value) / (random - optimum): 0 for random play, 1 for perfect play."""
-        gap = abs(self.random_value - self.optimum.value)
-        return 1 - self.regret / gap if gap > 0 else 1.0
-
-    @cached_property
     def _departs(self) -> NDArray[Any]:
         """[N] the probability that the policy takes an action that is not optimal."""
         departs = self.tables.sum_at_nodes(self.weights * ~self.optimum.optimal)
@@ -118,36 +89,20 @@ class Evaluation:
         """The chance that a turn ends with an illegal action."""
         return float(self.visits @ self.forfeits)
 
-    @property
-    def shut_probability(self) -> float:
-        """The chance of the game's perfect score (0 in Shut the Box and Threes) or a better one."""
-        sign, perfect = self.tables.game.sign, self.tables.game.perfect_score
-        return sum((p for score, p in self.score_distribution.items() if sign * score >= sign * perfect), 0.0)
-
     @cached_property
     def mean_throws(self) -> float:
         """Expected number of throws in a turn."""
         return float(self.visits @ (self.tables.dice[self.tables.node_state] > 0))
-
-    def summary(self) -> dict[str, float]:
-        """The numbers above by name, ready for JSON."""
-        return {
-            "value": self.value,
-            "optimum": float(self.optimum.value),
-            "regret": self.regret,
-            "normalised_score": self.normalised_score,
-            "agreement": self.agreement,
-            "agreement_by_visits": self.agreement_by_visits,
-            "shut_probability": self.shut_probability,
-            "mean_throws": self.mean_throws,
-            "illegal_mass": self.illegal_mass,
-        }
 
     def mistakes(self, limit: int | None = None) -> list[Mistake]:
         """The nodes that add to the regret, dearest first."""
         cost = self.visits * self.loss
         order = np.argsort(-cost, kind="stable")[: np.count_nonzero(cost)][:limit]
         return [self._mistake(int(node)) for node in order]
+
+    def describe_node(self, node: int) -> str:
+        """A node in words."""
+        return self.tables.describe_node(node)
 
     def _mistake(self, node: int) -> Mistake:
         of_node = self.tables.edges_of(node)
@@ -162,7 +117,7 @@ class Evaluation:
         )
 
 
-def evaluate_against(optimum: Values, policy: Policy, illegal: str = "raise") -> Evaluation:
+def evaluate_against(optimum: Values, policy: Playable, illegal: str = "raise") -> Evaluation:
     """A policy measured against the best play of its game; see `stb_gym.Solution.evaluate`."""
     tables = optimum.tables
     weights, forfeits = edge_weights_and_forfeits(tables, policy, illegal)

@@ -76,6 +76,14 @@ def objective_of(game: Game, goal: Goal) -> Objective:
     return _named(repr(goal), game.sign, game.perfect_score)  # which refuses it
 
 
+def is_named(game: Game, goal: Objective) -> bool:
+    """Whether an objective is one that has a name, and none of one's own, even under such a name."""
+    try:
+        return goal == objective_of(game, goal.name)
+    except ValueError:
+        return False
+
+
 @dataclass(frozen=True)
 class _Points:
     """The points, times a sign that makes more of them better."""

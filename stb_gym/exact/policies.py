@@ -1,7 +1,8 @@
 """What a policy is: an array over nodes, and how one is played.
 
 Two forms: [N] integers, an action per node, or [N, A] floats, the probability of every action at every node. Entries of
-nodes without a legal action are ignored (`solve` and the strategies put -1 there).
+nodes without a legal action are ignored (`solve` and the strategies put -1 there). What `stb_gym.exact.preferences`
+says of policies stands for such an array, too.
 """
 
 from collections.abc import Callable
@@ -11,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact.compiling import compile_game
+from stb_gym.exact.preferences import BoardPolicy, policy_of_preference
 from stb_gym.exact.tables import Policy, TurnTables
 from stb_gym.games import ILLEGAL, Game, IntArray, check_choice
 
+Playable = Policy | BoardPolicy
 
-def edge_weights(tables: TurnTables, policy: Policy) -> NDArray[np.float64]:
+
+def edge_weights(tables: TurnTables, policy: Playable) -> NDArray[np.float64]:
     """[E] the probability with which a policy takes each edge at its node.
 
     Raises:
@@ -26,7 +30,7 @@ def edge_weights(tables: TurnTables, policy: Policy) -> NDArray[np.float64]:
 
 
 def edge_weights_and_forfeits(
-    tables: TurnTables, policy: Policy, illegal: str
+    tables: TurnTables, policy: Playable, illegal: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The same weights [E], and the probability [N] with which the policy takes an illegal action at each node.
 
@@ -34,6 +38,8 @@ def edge_weights_and_forfeits(
         ValueError: as `edge_weights` does; weight on an illegal action is refused only if `illegal` is "raise".
     """
     check_choice("treatment of illegal actions", illegal, ILLEGAL)
+    if isinstance(policy, BoardPolicy):
+        policy = policy_of_preference(tables, policy)
     policy = np.asarray(policy)
     weights, forfeits = _weights_and_forfeits(tables, policy)
     if illegal == "raise":
@@ -100,7 +106,7 @@ class Player:
         True
     """
 
-    def __init__(self, game: Game, policy: Policy, seed: int | None = None):
+    def __init__(self, game: Game, policy: Playable, seed: int | None = None):
         self._tables = compile_game(game)
         # Weights sum to 1 at every node, so the running sum passes one integer a node: one search samples any batch.
         self._upper = np.cumsum(edge_weights(self._tables, policy))

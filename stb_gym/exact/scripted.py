@@ -4,12 +4,13 @@ The first line of each function says how it plays; where it calls several moves 
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact.compiling import compile_game
+from stb_gym.exact.board_strategies import board_strategy
+from stb_gym.exact.compiling import compile_game, fits
 from stb_gym.exact.solution import solve
 from stb_gym.exact.tables import Policy, TurnTables
 from stb_gym.exact.values import optimal_edges, optimise
@@ -163,23 +164,27 @@ def strategies(game: Game) -> Mapping[str, str]:
     return {name: (function.__doc__ or "").partition("\n")[0] for name, function in plays.items()}
 
 
-def strategy(game: Game, name: str) -> Policy:
-    """The policy of a named strategy.
+def strategy(game: Game, name: str) -> Any:
+    """The policy of a named strategy: an array or, of a game too large for arrays, a `Preference` or `AnyMove`.
 
     Args:
         game: the rules.
         name: one of `strategies(game)`.
 
     Raises:
-        ValueError: if this game has no such strategy.
+        ValueError: if this game has no such strategy, or none without arrays.
 
     Example:
         >>> import stb_gym
         >>> game = stb_gym.ShutTheBox()
         >>> stb_gym.strategy(game, "biggest-first").shape
         (5622,)
+        >>> stb_gym.strategy(stb_gym.ShutTheBox.preset("the-300"), "random")
+        AnyMove()
     """
     check_choice(f"strategy of {game.name}", name, list(strategies(game)))
+    if not fits(game):
+        return board_strategy(game, name)
     if rule := entry_of(game).rules_of_thumb.get(name):
         return by_thumb(compile_game(game), rule)
     return COMMON[name](compile_game(game))

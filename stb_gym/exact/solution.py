@@ -1,14 +1,17 @@
 """Perfect play by backward induction, the ground truth that every agent is measured against."""
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact.compiling import compile_game
+from stb_gym.exact.board_evaluation import BoardEvaluation, evaluate_boards
+from stb_gym.exact.boards import solve_boards
+from stb_gym.exact.compiling import compile_game, fits
 from stb_gym.exact.evaluation import Evaluation, evaluate_against
 from stb_gym.exact.objectives import Goal
+from stb_gym.exact.preferences import BoardPolicy
 from stb_gym.exact.tables import Policy
 from stb_gym.exact.task import task_of
 from stb_gym.exact.values import Values, optimise
@@ -17,11 +20,11 @@ from stb_gym.exact.values import Values, optimise
 class Solution(Values):
     """The best (or worst) play of a game; see `Values` for what is known of it."""
 
-    def evaluate(self, policy: Policy, illegal: str = "raise") -> Evaluation:
+    def evaluate(self, policy: Policy | BoardPolicy, illegal: str = "raise") -> Evaluation:
         """Measure a policy against this solution exactly; nothing is solved again.
 
         Args:
-            policy: [N] actions or [N, A] probabilities.
+            policy: [N] actions or [N, A] probabilities, or a `Preference`.
             illegal: as in the environments: "raise" refuses a policy that takes an illegal action; with "end" such an
                 action ends the turn with the worst score there is.
 
@@ -67,19 +70,28 @@ def solve(what: Any, objective: Goal | None = None, *, worst: bool = False, exac
     return Solution(tables, goal, *optimise(tables, utility, worst=worst))
 
 
-def evaluate(what: Any, policy: Policy, objective: Goal | None = None, illegal: str | None = None) -> Evaluation:
-    """Solve a game and measure a policy against perfect play exactly: see `Solution.evaluate`.
+@overload
+def evaluate(what: Any, policy: Policy, objective: Goal | None = None, illegal: str | None = None) -> Evaluation: ...
+@overload
+def evaluate(
+    what: Any, policy: BoardPolicy, objective: Goal | None = None, illegal: str | None = None
+) -> Evaluation | BoardEvaluation: ...
+def evaluate(
+    what: Any, policy: Policy | BoardPolicy, objective: Goal | None = None, illegal: str | None = None
+) -> Evaluation | BoardEvaluation:
+    """Solve a game and measure a policy against perfect play exactly: see `Solution.evaluate`, `evaluate_boards`.
 
     Args:
         what: the rules, or an environment, see `solve`.
-        policy: [N] actions or [N, A] probabilities.
+        policy: [N] actions or [N, A] probabilities; or a `Preference` for states that moves lead to, or `AnyMove`,
+            which can be measured on boxes of any size.
         objective: what is wanted, see `solve`.
         illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn; by default what the
             environment does, and of a game "raise".
 
     Raises:
         TypeError: if `what` is neither a game nor an environment of one.
-        ValueError: if there is no such objective, and as `Solution.evaluate` does.
+        ValueError: if there is no such objective, and as `Solution.evaluate` and `evaluate_boards` do.
 
     Example:
         >>> import stb_gym
@@ -88,4 +100,6 @@ def evaluate(what: Any, policy: Policy, objective: Goal | None = None, illegal: 
         0.215747
     """
     game, goal, illegal = task_of(what, objective, illegal)
+    if isinstance(policy, BoardPolicy) and not fits(game):
+        return evaluate_boards(solve_boards(game, goal), policy)
     return solve(game, goal).evaluate(policy, illegal)

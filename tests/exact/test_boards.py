@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stb_gym import Objective, ShutTheBox, Threes, solve, solve_boards
-from stb_gym.exact import boards, optimal_edges
+from stb_gym.exact import board_rows, optimal_edges
 
 NINE = ShutTheBox()
 GAMES = [
@@ -34,7 +34,7 @@ BY_STATE = [
 
 
 def split(monkeypatch, column_tiles):
-    monkeypatch.setattr(boards, "COLUMN_TILES", column_tiles)
+    monkeypatch.setattr(board_rows, "COLUMN_TILES", column_tiles)
 
 
 def board_of(*tiles):
@@ -147,15 +147,17 @@ def test_an_unknown_objective_is_refused():
         solve_boards(NINE, "win")
 
 
-@pytest.mark.parametrize(
-    "goal",
-    [abs, Objective("most", abs), Objective("most", abs, "points"), Objective("score", abs, "points", -1)],
-    ids=["function", "objective", "in points", "under another's name"],
-)
-def test_an_objective_of_ones_own_is_refused(goal):
+@pytest.mark.parametrize("goal", [abs, lambda score: (score - 6.5) ** 2, Objective("score", abs, "points", -1)])
+@pytest.mark.parametrize(("game", "column_tiles"), [(ShutTheBox(tiles=6), 2), (ShutTheBox(one_die="any-time"), 4)])
+def test_an_objective_of_ones_own_is_solved_for(monkeypatch, tmp_path, game, column_tiles, goal):
     """To stop early may be best for it, which is no move; and a file would not tell what it was."""
-    with pytest.raises(ValueError, match=r"^boards are solved for score, shut and at-most:T, not for"):
-        solve_boards(ShutTheBox(tiles=4), goal)
+    split(monkeypatch, column_tiles)
+    values, solution = solve_boards(game, goal), solve(game, goal)
+    states = solution.tables.held, solution.tables.dice
+    np.testing.assert_allclose(values.worths(*states), solution.worths(*states), rtol=1e-12, atol=1e-12)
+    with pytest.raises(ValueError, match=r"^values are saved for score, shut and at-most:T, not for "):
+        values.save(tmp_path / "values.npy")
+    assert not list(tmp_path.iterdir())
 
 
 def test_progress_is_told_now_and_then_and_at_the_end(monkeypatch):

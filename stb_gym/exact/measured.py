@@ -1,0 +1,114 @@
+"""What is known of a policy that was measured against perfect play, however that was done."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stb_gym.exact.board_values import BoardValues
+from stb_gym.exact.values import Values
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A node where a policy loses something.
+
+    Attributes:
+        node: index of the node.
+        plays: the action the policy takes there most often; None for an illegal one.
+        best: the optimal action of lowest index.
+        visits: expected visits per turn.
+        loss: what the policy's choice there loses, in the objective's unit.
+    """
+
+    node: int
+    plays: int | None
+    best: int
+    visits: float
+    loss: float
+
+    @property
+    def cost(self) -> float:
+        """What the node adds to the regret."""
+        return self.visits * self.loss
+
+
+class Measured(ABC):
+    """A policy measured against perfect play; values are in the objective's unit.
+
+    Attributes:
+        optimum: the solution it is measured against.
+        value: expected value of a turn.
+    """
+
+    optimum: Values | BoardValues
+    value: float
+
+    @property
+    @abstractmethod
+    def regret(self) -> float:
+        """What the policy loses against perfect play, 0 or more."""
+
+    @property
+    @abstractmethod
+    def random_value(self) -> float:
+        """Expected value of a turn of uniformly random legal play."""
+
+    @property
+    @abstractmethod
+    def agreement_by_visits(self) -> float | None:
+        """The share of choices in play that are optimal; None if it is not known."""
+
+    @property
+    @abstractmethod
+    def score_distribution(self) -> dict[int, float]:
+        """The probability of every final score that can occur, best first."""
+
+    @property
+    @abstractmethod
+    def mean_throws(self) -> float:
+        """Expected number of throws in a turn."""
+
+    @abstractmethod
+    def mistakes(self, limit: int | None = None) -> Sequence[Mistake]:
+        """The nodes that add to the regret, dearest first."""
+
+    @abstractmethod
+    def describe_node(self, node: int) -> str:
+        """A node in words."""
+
+    @property
+    def agreement(self) -> float | None:
+        """The share of nodes with a legal action at which the policy's is optimal; None if it is not known."""
+        return None
+
+    @property
+    def illegal_mass(self) -> float:
+        """The chance that a turn ends with an illegal action."""
+        return 0.0
+
+    @property
+    def normalised_score(self) -> float:
+        """(random - value) / (random - optimum): 0 for random play, 1 for perfect play."""
+        gap = abs(self.random_value - self.optimum.value)
+        return 1 - self.regret / gap if gap > 0 else 1.0
+
+    @property
+    def shut_probability(self) -> float:
+        """The chance of the game's perfect score (0 in Shut the Box and Threes) or a better one."""
+        sign, perfect = self.optimum.game.sign, self.optimum.game.perfect_score
+        return sum((p for score, p in self.score_distribution.items() if sign * score >= sign * perfect), 0.0)
+
+    def summary(self) -> dict[str, float]:
+        """The numbers above by name, ready for JSON, but for those that are not known."""
+        known = {
+            "value": self.value,
+            "optimum": float(self.optimum.value),
+            "regret": self.regret,
+            "normalised_score": self.normalised_score,
+            "agreement": self.agreement,
+            "agreement_by_visits": self.agreement_by_visits,
+            "shut_probability": self.shut_probability,
+            "mean_throws": self.mean_throws,
+            "illegal_mass": self.illegal_mass,
+        }
+        return {name: number for name, number in known.items() if number is not None}
