@@ -1,6 +1,7 @@
 """The Gymnasium environments, one turn of a game each.
 
-- `transitions`: the arrays of a game as dense tables, one row for each node.
+- `stepper`: what environments step through. Two kinds: `transitions`, dense tables with a row for each node, and
+  `boards`, which works moves out, with `cases`, `sight` and `one_board`; `steppers` chooses.
 - `base`: what the environments have in common; `rendering`: how they look.
 - `env`: one turn; `vector_env`: many turns at once; `asked`, `infos`: what these are asked for, and tell of endings.
 - `wrappers`: the mask in the observation, as libraries ask for it.
@@ -12,12 +13,14 @@ from stb_gym.envs.registration import (
     ENVIRONMENTS, Environment, environment_of, game_of_environment, masked_id, register_game,
 )  # fmt: skip
 from stb_gym.envs.registration import register_known as register_known
+from stb_gym.envs.stepper import LegalMoves, Stepper
+from stb_gym.envs.steppers import stepper_of
 from stb_gym.envs.transitions import Transitions, transitions
 from stb_gym.envs.vector_env import TurnVectorEnv
 from stb_gym.envs.wrappers import MaskInObservation, VectorMaskInObservation
 
 __all__ = [
-    "ENVIRONMENTS", "Environment", "MaskInObservation", "Transitions", "TurnEnv", "TurnVectorEnv",
-    "VectorMaskInObservation", "environment_of", "game_of_environment", "masked_id", "register_game", "register_known",
-    "transitions",
+    "ENVIRONMENTS", "Environment", "LegalMoves", "MaskInObservation", "Stepper", "Transitions", "TurnEnv",
+    "TurnVectorEnv", "VectorMaskInObservation", "environment_of", "game_of_environment", "masked_id", "register_game",
+    "register_known", "stepper_of", "transitions",
 ]  # fmt: skip

@@ -11,8 +11,10 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from stb_gym.envs.transitions import Transitions, transitions
-from stb_gym.exact import Goal, Objective, node_of, objective_of
+from stb_gym.envs.stepper import Stepper
+from stb_gym.envs.steppers import stepper_of
+from stb_gym.envs.transitions import Transitions
+from stb_gym.exact import Goal, Objective, objective_of
 from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, game_of, rules_class_of
 
 RENDER_MODES = ["ansi", "rgb_array"]
@@ -25,7 +27,7 @@ class TableEnv:
         game: the rules object.
         objective: the `Objective`.
         illegal: what an illegal action does: it ends the turn ("end"), or raises ("raise").
-        transitions: the tables the environment steps through.
+        stepper: what the environment steps through.
     """
 
     metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012
@@ -33,9 +35,10 @@ class TableEnv:
     objective: Objective
     illegal: str
     render_mode: str | None
-    transitions: Transitions
+    stepper: Stepper
     max_episode_steps: int | None = None
     _spec: EnvSpec | None = None
+    _node: Any
 
     def _take(
         self,
@@ -46,6 +49,7 @@ class TableEnv:
         render_mode: str | None,
         observation_dtype: Any,
         reward_scale: float,
+        stepper: str | None,
     ) -> gym.spaces.Box:
         """Take over the arguments of an environment, and tell the space of its observations."""
         check_choice("treatment of illegal actions", illegal, ILLEGAL)
@@ -55,8 +59,9 @@ class TableEnv:
         self.illegal, self.render_mode = illegal, render_mode
         high = self.game.observation_high
         dtype = _dtype_for(int(high.max()), observation_dtype)
-        self.transitions = transitions(self.game, self.objective, dtype, _checked_scale(reward_scale))
-        return gym.spaces.Box(0, high, dtype=self.transitions.observation.dtype.type)
+        self._observation_dtype = dtype
+        self.stepper = stepper_of(self.game, self.objective, dtype, _checked_scale(reward_scale), stepper)
+        return gym.spaces.Box(0, high, dtype=np.dtype(dtype).type)
 
     def _game_of(self, game: Game | str, rules: Mapping[str, Any]) -> Game:
         """The rules; a TypeError like Python's own for a keyword that is none, on which libraries drop theirs."""
@@ -80,23 +85,67 @@ class TableEnv:
         # Turns are bounded without a limit. What is made of this spec gets one nevertheless, which truncates a turn at
         # its last step: one step more than the longest turn has lets it end as it does here, terminated alone.
         if spec is not None and spec.max_episode_steps is None:
-            spec = replace(spec, max_episode_steps=self.max_episode_steps or self.transitions.longest + 1)
+            spec = replace(spec, max_episode_steps=self.max_episode_steps or self.stepper.longest + 1)
         self._spec = spec
 
     def _read(self, snapshot: Mapping[str, Any], shape: tuple[int, ...], **counts: int) -> list[IntArray]:
         """Numbers of a snapshot by name, each of this shape and less than its count; of others a ValueError."""
-        read = [np.array(snapshot.get(name, -1)) for name in counts]
-        for numbers, count in zip(read, counts.values(), strict=True):
-            fits = numbers.shape == shape and numbers.dtype.kind in "iu"
-            if not fits or not ((numbers >= 0) & (numbers < count)).all():
+        tests = {
+            name: lambda numbers, count=count: (numbers >= 0) & (numbers < count) for name, count in counts.items()
+        }
+        read = [np.array(snapshot.get(name, -1)) for name in ("node", *counts)]
+        for numbers, test in zip(read, [self.stepper.are_nodes, *tests.values()], strict=True):
+            if numbers.shape != shape or numbers.dtype.kind not in "iu" or not test(numbers).all():
                 raise ValueError(
                     f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self.game}"
                 )
         return read
 
+    @property
+    def afterstate_space(self) -> gym.spaces.Box:
+        """The space of the afterstates of one move."""
+        high = np.append(self.game.observation_high, np.uint8(self.game.dice))
+        return gym.spaces.Box(0, high, dtype=np.dtype(self._observation_dtype).type)
+
+    def afterstates(self, observations: NDArray[Any] | None = None) -> tuple[IntArray, IntArray, NDArray[Any]]:
+        """What every legal move leads to, before the dice are thrown: all that a learner of afterstates needs of rules.
+
+        Args:
+            observations: [B, O] where; by default where the environment is.
+
+        Returns:
+            For E moves, ordered by place and action: [E] the place, by default the number of the environment; [E] the
+            action; and [E, O + 1] the afterstate, which is what is seen whatever the throw, so without a roll, and last
+            how many dice are thrown next, 0 where the turn ends.
+
+        Raises:
+            ValueError: if an observation is none of this game.
+
+        Example:
+            >>> import gymnasium as gym, stb_gym
+            >>> env = gym.make("stb_gym/Threes-v0").unwrapped
+            >>> _ = env.reset(seed=0, options={"points": 4, "roll": [1, 3, 6]})
+            >>> env.afterstates()[2].tolist()
+            [[4, 0, 0, 0, 0, 0, 0, 2], [5, 0, 0, 0, 0, 0, 0, 1], [11, 0, 0, 0, 0, 0, 0, 0]]
+        """
+        nodes = np.atleast_1d(self._node) if observations is None else self.node(observations)
+        moves = self.stepper.legal_moves(nodes)
+        return moves.place, moves.action, self.stepper.unthrown(moves.after)
+
     def node(self, observation: NDArray[Any]) -> Any:
-        """The node of an observation [O], or the nodes [B] of a batch [B, O], in the arrays of the game."""
-        return node_of(self.transitions.tables, np.asarray(observation))
+        """The node of an observation [O], or the nodes [B] of a batch [B, O], as the stepper numbers them."""
+        return self.stepper.find(np.asarray(observation))
+
+    @property
+    def transitions(self) -> Transitions:
+        """The tables that the environment steps through.
+
+        Raises:
+            ValueError: if it steps through boards.
+        """
+        if isinstance(self.stepper, Transitions):
+            return self.stepper
+        raise ValueError(f"this needs the tables of a game, and the environment of {self.game} steps through boards")
 
 
 def _dtype_for(high: int, named: Any) -> str:

@@ -38,7 +38,7 @@ class TurnEnv(TableEnv, gym.Env[Observation, np.int64]):
         game: the rules object.
         objective: the `Objective`.
         illegal: what an illegal action does, "end" or "raise".
-        transitions: the tables the environment steps through.
+        stepper: what the environment steps through, a `Stepper`.
 
     Raises:
         ValueError: if an argument is not allowed, or the game is too large, saying what is allowed.
@@ -61,13 +61,14 @@ class TurnEnv(TableEnv, gym.Env[Observation, np.int64]):
         *,
         observation_dtype: Any = "uint8",
         reward_scale: float = 1.0,
+        stepper: str | None = None,
         **rules: Any,
     ):
         self.observation_space = self._take(
-            game, rules, objective, illegal, render_mode, observation_dtype, reward_scale
+            game, rules, objective, illegal, render_mode, observation_dtype, reward_scale, stepper
         )
-        self.action_space = gym.spaces.Discrete(self.transitions.actions)
-        self._node, self._throw, self._begun = self.transitions.tables.nodes, 0, False
+        self.action_space = gym.spaces.Discrete(self.stepper.actions)
+        self._node, self._throw, self._begun = self.stepper.forfeit, 0, False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -79,14 +80,14 @@ class TurnEnv(TableEnv, gym.Env[Observation, np.int64]):
         """
         if seed is not None:
             super().reset(seed=seed)
-        tables = self.transitions
-        state, first_throws = tables.first
+        stepper = self.stepper
+        state, first_throws = stepper.first
         if options:
-            state, fitting = tables.beginnings(options)
+            state, fitting = stepper.beginnings(options)
             first_throws = fitting.tolist()
         number = (self._np_random or self.np_random).bit_generator.random_raw()
         self._throw = throw = first_throws[number % len(first_throws)]
-        throws, node_of_throw, nodes = tables.single
+        throws, node_of_throw, nodes = stepper.single
         self._node = node = node_of_throw[state * throws + throw]
         self._begun = True
         observation, action_mask, _, _ = nodes[node]
@@ -100,7 +101,7 @@ class TurnEnv(TableEnv, gym.Env[Observation, np.int64]):
             TypeError: if the action is no integer.
             RuntimeError: before the first reset, or if the turn is over.
         """
-        throws, node_of_throw, nodes = self.transitions.single
+        throws, node_of_throw, nodes = self.stepper.single
         _, _, end, places = nodes[self._node]
         if end is not None:
             raise RuntimeError(f"{'the turn is over' if self._begun else 'no turn has begun'}: call reset()")
@@ -111,10 +112,10 @@ class TurnEnv(TableEnv, gym.Env[Observation, np.int64]):
         except (IndexError, TypeError, ValueError):
             raise self._refused(action) from None
         if place is None and self.illegal == "raise":
-            raise ValueError(f"action {action} is illegal at {self.transitions.tables.describe_node(self._node)}")
+            raise ValueError(f"action {action} is illegal at {self.stepper.describe(self._node)}")
         # Of 64 random bits the lower throws get more, but for less than throws / 2**64 of the draws.
         throw = self._np_random.bit_generator.random_raw() % throws  # type: ignore[union-attr]
-        node = self.transitions.tables.nodes if place is None else node_of_throw[place + throw]
+        node = self.stepper.forfeit if place is None else node_of_throw[place + throw]
         self._node, self._throw = node, throw
         observation, action_mask, end, _ = nodes[node]
         if end is None:
@@ -125,7 +126,7 @@ class TurnEnv(TableEnv, gym.Env[Observation, np.int64]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """[A] True = legal: the mask of the last info, as sb3-contrib asks for it."""
-        return self.transitions.action_mask[self._node].astype(np.bool_)
+        return np.asarray(self.stepper.action_mask.take(self._node, axis=0), np.bool_)
 
     def snapshot(self) -> dict[str, Any]:
         """The turn as it stands and the dice to come, as what JSON can hold; see `restore`."""
@@ -138,19 +139,18 @@ class TurnEnv(TableEnv, gym.Env[Observation, np.int64]):
         Raises:
             ValueError: if the snapshot is not of one turn, or of other rules.
         """
-        tables = self.transitions
-        node, throw = self._read(snapshot, (), node=tables.tables.nodes + 1, throw=tables.throws)
+        node, throw = self._read(snapshot, (), throw=self.stepper.throws)
         self._node, self._throw, self._begun = int(node), int(throw), snapshot["begun"]
         self.np_random.bit_generator.state = snapshot["random"]
 
     def render(self) -> Any:
         """The position as text ("ansi") or as a picture [H, W, 3] uint8 ("rgb_array")."""
-        return draw(self.transitions.tables, self._node, self._throw, self.render_mode)
+        return draw(self.stepper, self._node, self._throw, self.render_mode)
 
     def _refused(self, action: Any) -> Exception:
         """What is wrong with an action that is none."""
         try:
             index(action)
         except TypeError:
-            return TypeError(f"action must be an integer from 0 to {self.transitions.actions - 1}, not {action!r}")
-        return ValueError(f"action must be from 0 to {self.transitions.actions - 1}, not {action}")
+            return TypeError(f"action must be an integer from 0 to {self.stepper.actions - 1}, not {action!r}")
+        return ValueError(f"action must be from 0 to {self.stepper.actions - 1}, not {action}")

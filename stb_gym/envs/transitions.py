@@ -1,6 +1,5 @@
-"""A game and an objective as dense tables: what the environments step through, one row per node."""
+"""A game and an objective as dense tables, one row per node: what the environments of small games step through."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -8,23 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Objective, TurnTables, compile_game, fits
-from stb_gym.games import Game, IntArray, kept, rolls, words_of
+from stb_gym.envs.stepper import Known, LegalMoves, Stepper
+from stb_gym.exact import Objective, TurnTables, compile_game, fits, node_of
+from stb_gym.games import Game, IntArray, kept, rolls
 
 LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_state` alone
 
-# The functions that copy a node's observation and its action mask; where the turn is over, its reward, its final score
-# and whether it is the forfeit, else None; and for every action where in `node_of_throw` the throws after it begin,
-# None where it is illegal.
-_Node = tuple[Callable[[], Any], Callable[[], Any], tuple[float, int, bool] | None, list[int | None]]
-
 
 @dataclass(frozen=True, eq=False)
-class Transitions:
+class Transitions(Stepper):
     """Tables of a game with S states, N nodes and A actions, in which every throw is one of T equally likely ones.
 
-    Row S of the states and row N of the nodes stand for the forfeit: an illegal action leads there, and it ends the
-    turn with the worst reward and score there is. Its observation is all zeros.
+    Row S of the states and row N of the nodes stand for the forfeit.
 
     Attributes:
         tables: the arrays of the game.
@@ -57,20 +51,70 @@ class Transitions:
         """Copies and pickles of an environment share the tables of their process instead of carrying them."""
         return transitions, (self.tables.game, self.objective, self.observation.dtype.name, self.reward_scale)
 
+    @property
+    def game(self) -> Game:  # type: ignore[override]
+        """The rules."""
+        return self.tables.game
+
+    @cached_property
+    def start(self) -> int:
+        """The state that a turn begins with."""
+        return self.tables.start
+
+    @cached_property
+    def forfeit(self) -> int:
+        """N."""
+        return self.tables.nodes
+
+    @cached_property
+    def forfeit_state(self) -> int:
+        """S."""
+        return self.tables.states
+
+    def nodes(self, states: Any, throws: IntArray) -> IntArray:
+        # Of the type of an index, so that gathers need not convert it one by one.
+        return self.node_of_throw.take(states * self.throws + throws).astype(np.intp)
+
+    def after(self, nodes: IntArray, actions: IntArray) -> IntArray:
+        return self.next_state.take(nodes * self.actions + actions)
+
+    def legal_moves(self, nodes: IntArray) -> LegalMoves:
+        start, _, action = self.choices
+        count = np.append(self.tables.choices, 0).take(nodes)
+        first = np.cumsum(count) - count
+        edge = np.arange(count.sum()) + (start.take(nodes) - first).repeat(count)
+        return LegalMoves(first, count, action.take(edge), self.tables.edge_next.take(edge))
+
+    def choose(self, nodes: IntArray, fractions: NDArray[np.float64]) -> IntArray:
+        first, count, action = self.choices
+        return action.take(first.take(nodes) + (fractions * count.take(nodes)).astype(np.intp))
+
+    def state_of(self, nodes: Any) -> Any:
+        return np.append(self.tables.node_state, self.forfeit_state).take(nodes)
+
+    def position(self, states: Any) -> tuple[Any, Any]:
+        worst = self.tables.held[self.tables.score_index.argmax()]
+        return np.append(self.tables.held, worst).take(states), np.append(self.tables.dice, 0).take(states)
+
+    def unthrown(self, states: IntArray) -> NDArray[Any]:
+        return self._unthrown.take(states, axis=0)
+
+    def describe(self, node: int) -> str:
+        return self.tables.describe_node(node)
+
+    def find_state(self, held: int, dice: int) -> int:
+        return self.tables.find_state(held, dice)
+
+    def find(self, observations: NDArray[Any]) -> IntArray:
+        return node_of(self.tables, observations)
+
+    def are_nodes(self, numbers: IntArray) -> NDArray[np.bool_]:
+        return (numbers >= 0) & (numbers <= self.forfeit)
+
     @cached_property
     def single(self) -> tuple[int, memoryview, "_Nodes"]:
-        """The tables for a single game, which reads one entry at a time: several times faster than from arrays.
-
-        Returns:
-            T; `node_of_throw` [(S + 1) * T]; and what is known of each node.
-        """
+        # Single entries are read several times faster so than from arrays.
         return self.throws, self.node_of_throw.ravel().data, _Nodes(self)
-
-    @cached_property
-    def first(self) -> tuple[int, list[int]]:
-        """The state a turn begins with, and the throws that begin it."""
-        state, throws = self.beginnings({})
-        return state, throws.tolist()
 
     @cached_property
     def longest(self) -> int:
@@ -95,34 +139,21 @@ class Transitions:
         first = np.append(np.where(self.over[:-1], start[-1], start[:-1]), start[-1])
         return first, np.append(self.tables.choices, 0), np.append(self.tables.edge_action, 0)
 
-    def beginnings(self, where: Mapping[str, Any]) -> tuple[int, IntArray]:
-        """A state named by a person's words, and the throws there that lead to the named roll or leave a legal move.
-
-        Raises:
-            ValueError: if `where` names no position of the game, or one without a legal move.
-        """
-        tables = self.tables
-        words = words_of(tables.game)
-        held, dice, roll = words.locate(where)
-        state = tables.find_state(held, dice)
-        nodes = self.node_of_throw[state]
-        fits = ~self.over[nodes]
-        if roll is not None:
-            fits &= nodes == tables.find_node(state, roll)
-        if not fits.any():
-            named = words.state(held, dice) if roll is None else words.node(held, dice, roll)
-            raise ValueError(f"there is no legal move at {named}")
-        return state, np.flatnonzero(fits)
+    @cached_property
+    def _unthrown(self) -> NDArray[Any]:
+        """[S, O + 1] what is seen at every state whatever the throw, and the dice to be thrown."""
+        seen = np.minimum.reduceat(self.observation[:-1], self.tables.node_start[:-1])
+        return np.column_stack((seen, self.tables.dice.astype(seen.dtype)))
 
 
-class _Nodes(dict[int, _Node]):
+class _Nodes(dict[int, Known]):
     """What is known of each node, filled in as nodes are met, which are few of a large game's."""
 
     def __init__(self, transitions: Transitions):
         super().__init__()
         self._transitions = transitions
 
-    def __missing__(self, node: int) -> _Node:
+    def __missing__(self, node: int) -> Known:
         tables, end, places = self._transitions, None, []
         if tables.over[node]:
             end = float(tables.reward[node]), int(tables.final_score[node]), node == tables.tables.nodes
@@ -159,10 +190,10 @@ def _transitions(game: Game, objective: Objective, observation_dtype: str, rewar
         plain = transitions(game, objective)
         observation, reward = plain.observation.astype(observation_dtype), plain.reward * reward_scale
         return replace(plain, observation=observation, reward=reward, reward_scale=reward_scale)
-    if not _fits(game):
+    if not fits_tables(game):
         raise ValueError(
             f"{game} is too large for an environment, whose tables have at most {LARGEST_DENSE_TABLE:,} entries"
-            f"{next((f'; {smaller} fits' for smaller in game.smaller() if _fits(smaller)), '')}"
+            f"{next((f'; {smaller} fits' for smaller in game.smaller() if fits_tables(smaller)), '')}"
         )
     tables = compile_game(game)
     throws = len(rolls(game, game.dice).of_throw)
@@ -198,7 +229,7 @@ def _transitions(game: Game, objective: Objective, observation_dtype: str, rewar
     )
 
 
-def _fits(game: Game) -> bool:
+def fits_tables(game: Game) -> bool:
     """Whether the tables of a game have no more entries than LARGEST_DENSE_TABLE."""
     if not fits(game):
         return False

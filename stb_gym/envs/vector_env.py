@@ -1,4 +1,4 @@
-"""Many turns at once as a Gymnasium vector environment: every step is a few gathers from the tables."""
+"""Many turns at once as a Gymnasium vector environment: every step is a few operations on arrays."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -39,7 +39,7 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
         game: the rules object.
         objective: the `Objective`.
         illegal: what an illegal action does, "end" or "raise".
-        transitions: the tables the environment steps through.
+        stepper: what the environment steps through, a `Stepper`.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
         *,
         observation_dtype: Any = "uint8",
         reward_scale: float = 1.0,
+        stepper: str | None = None,
         max_episode_steps: int | None = None,
         **rules: Any,
     ):
@@ -65,21 +66,20 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.num_envs, self.max_episode_steps = num_envs, max_episode_steps
         self.single_observation_space = self._take(
-            game, rules, objective, illegal, render_mode, observation_dtype, reward_scale
+            game, rules, objective, illegal, render_mode, observation_dtype, reward_scale, stepper
         )
-        self.single_action_space = gym.spaces.Discrete(self.transitions.actions)
+        self.single_action_space = gym.spaces.Discrete(self.stepper.actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._first_throws = self.transitions.beginnings({})
+        self._first_throws = self.stepper.beginnings({})
         self._throw: IntArray = np.zeros(num_envs, np.int64)
-        self._place = np.empty(num_envs, np.intp)  # scratch: where in a table to look
-        self._node: IntArray = np.full(num_envs, self.transitions.tables.nodes)
+        self._node: IntArray = np.full(num_envs, self.stepper.forfeit)
         self._begun = False
         self._choices: np.random.Generator | None = None
         # [B] the steps before each game is truncated, 0 where it is over too; None if turns end sooner in any case.
         self._left: IntArray | None = None
         self._limit = max_episode_steps or 0
-        if 0 < self._limit <= self.transitions.longest:
+        if 0 < self._limit <= self.stepper.longest:
             self._left = np.zeros(num_envs, np.int64)
 
     def reset(
@@ -96,7 +96,7 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
         """
         where = dict(options or {})
         chosen = chosen_games(where.pop("reset_mask", np.ones(self.num_envs, np.bool_)), self.num_envs)
-        beginning = self.transitions.beginnings(where) if where else self._first_throws
+        beginning = self.stepper.beginnings(where) if where else self._first_throws
         if seed is None or isinstance(seed, int):
             super().reset(seed=seed)
         else:
@@ -105,9 +105,9 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
             self._choices = None
         self._begin(np.flatnonzero(chosen), *beginning)
         self._begun = True
-        masks = self.transitions.action_mask.take(self._node, axis=0)
+        masks = self.stepper.action_mask.take(self._node, axis=0)
         infos = {"action_mask": masks, "_action_mask": chosen.copy()}
-        return self.transitions.observation.take(self._node, axis=0), infos
+        return self.stepper.observation.take(self._node, axis=0), infos
 
     def step(self, actions: Any) -> Step:
         """Make a move in every game and throw again.
@@ -117,31 +117,28 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
             RuntimeError: before the first reset, or if a game is over and the autoreset mode is DISABLED.
         """
         self._check_playing()
-        tables, actions = self.transitions, checked_actions(actions, self.num_envs, self.transitions.actions)
-        np.multiply(self._node, tables.actions, out=self._place)
-        state = tables.next_state.take(np.add(self._place, actions, out=self._place))
+        stepper, actions = self.stepper, checked_actions(actions, self.num_envs, self.stepper.actions)
+        state = stepper.after(self._node, actions)
         if self._left is not None:
-            state[self._left == 0] = tables.tables.start
-        if self.illegal == "raise" and (state == tables.tables.states).any():
-            game = int((state == tables.tables.states).argmax())
-            where = tables.tables.describe_node(int(self._node[game]))
+            state[self._left == 0] = stepper.start
+        if self.illegal == "raise" and (state == stepper.forfeit_state).any():
+            game = int((state == stepper.forfeit_state).argmax())
+            where = stepper.describe(int(self._node[game]))
             raise ValueError(f"action {actions[game]} of game {game} is illegal at {where}")
-        self._throw = self.np_random.integers(tables.throws, size=self.num_envs)
-        # Of the type of an index, so that the gathers below need not convert it one by one.
-        np.multiply(state, tables.throws, out=self._place)
-        self._node = tables.node_of_throw.take(np.add(self._place, self._throw, out=self._place)).astype(np.intp)
-        over, reward = tables.over.take(self._node), tables.reward.take(self._node)
+        self._throw = self.np_random.integers(stepper.throws, size=self.num_envs)
+        self._node = stepper.nodes(state, self._throw)
+        over, reward = stepper.over.take(self._node), stepper.reward.take(self._node)
         truncated = self._count(over)
         if self.autoreset_mode != AutoresetMode.SAME_STEP:
-            infos = endings(tables, self._node, over)
+            infos = endings(stepper, self._node, over)
         else:
             ended = over if self._left is None else over | truncated
             (games,) = ended.nonzero()
-            infos = final_infos(tables, self._node, over, ended) if len(games) else {}
+            infos = final_infos(stepper, self._node, over, ended) if len(games) else {}
             self._begin(games, *self._first_throws)
-        infos["action_mask"] = tables.action_mask.take(self._node, axis=0)
+        infos["action_mask"] = stepper.action_mask.take(self._node, axis=0)
         infos["_action_mask"] = np.ones(self.num_envs, np.bool_)
-        return tables.observation.take(self._node, axis=0), reward, over, truncated, infos
+        return stepper.observation.take(self._node, axis=0), reward, over, truncated, infos
 
     @property
     def nodes(self) -> IntArray:
@@ -150,7 +147,7 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
 
     def action_masks(self) -> NDArray[np.bool_]:
         """[B, A] True = legal: the masks of the last infos, as sb3-contrib asks for them."""
-        return self.transitions.action_mask.take(self._node, axis=0).view(np.bool_)
+        return self.stepper.action_mask.take(self._node, axis=0).view(np.bool_)
 
     def legal_sample(self) -> IntArray:
         """[B] a random action for each game, every legal one with the same probability; 0 where the game is over.
@@ -164,9 +161,7 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
             raise RuntimeError("no game has begun: call reset()")
         if self._choices is None:
             (self._choices,) = self.np_random.spawn(1)
-        first, count, action = self.transitions.choices
-        chosen = self._choices.random(self.num_envs) * count.take(self._node)
-        return action.take(first.take(self._node) + chosen.astype(np.intp))
+        return self.stepper.choose(self._node, self._choices.random(self.num_envs))
 
     def snapshot(self) -> dict[str, Any]:
         """The games as they stand and the dice to come, as arrays and what JSON can hold; see `restore`."""
@@ -180,10 +175,8 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
         Raises:
             ValueError: if the snapshot is not of as many games, or of other rules.
         """
-        tables, limit = self.transitions, {} if self._left is None else {"left": self._limit + 1}
-        node, throw, *left = self._read(
-            snapshot, (self.num_envs,), node=tables.tables.nodes + 1, throw=tables.throws, **limit
-        )
+        limit = {} if self._left is None else {"left": self._limit + 1}
+        node, throw, *left = self._read(snapshot, (self.num_envs,), throw=self.stepper.throws, **limit)
         self._node, self._throw, self._begun = node, throw, snapshot["begun"]
         self._left = left[0] if left else None
         self.np_random.bit_generator.state = snapshot["random"]
@@ -213,13 +206,13 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
         if self.render_mode is None:
             return None
         games = zip(self._node.tolist(), self._throw.tolist(), strict=True)
-        return tuple(draw(self.transitions.tables, node, throw, self.render_mode) for node, throw in games)
+        return tuple(draw(self.stepper, node, throw, self.render_mode) for node, throw in games)
 
     def _check_playing(self) -> None:
         if not self._begun:
             raise RuntimeError("no game has begun: call reset()")
         if self.autoreset_mode == AutoresetMode.DISABLED:
-            ended = self.transitions.over[self._node] if self._left is None else self._left == 0
+            ended = self.stepper.over.take(self._node) if self._left is None else self._left == 0
             if ended.any():
                 raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}) on the games that are')
 
@@ -236,6 +229,6 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
         """Throw for some games at their first state."""
         throw = throws.take(self.np_random.integers(len(throws), size=len(games)))
         self._throw[games] = throw
-        self._node[games] = self.transitions.node_of_throw[state].take(throw)
+        self._node[games] = self.stepper.nodes(state, throw)
         if self._left is not None:
             self._left[games] = self._limit

@@ -1,17 +1,19 @@
 """What a game is, and the games; numpy alone.
 
 - `game`: the words, and what a rules object is; `fields`: its fields, and checks; `keeping`: caches.
+- `boards`: what games say of themselves in which moves take things off a board.
 - `words`, `drawing`: how games are described and drawn; `registry`: the games known.
 - `shut_the_box`, `threes`: everything of each game.
 """
 
+from stb_gym.games.boards import Boards, Takes
 from stb_gym.games.drawing import forbidden
 from stb_gym.games.fields import (
     Rule, Variant, check_choice, check_flag, check_integer, check_names, integers, make_game, own_rules, rule,
     rule_flags, rules_of, same_rules, title,
 )  # fmt: skip
 from stb_gym.games.game import (
-    ILLEGAL, Boards, Edges, Game, IntArray, Move, Moves, RuleOfThumb, Rolls, legal_moves, rolls, throw_faces,
+    ILLEGAL, Edges, Game, IntArray, Move, Moves, RuleOfThumb, Rolls, legal_moves, rolls, throw_faces,
 )  # fmt: skip
 from stb_gym.games.keeping import kept
 from stb_gym.games.registry import GAMES, Entry, check_entry, enter, entry_of, game_of, rules_class_of, words_of
@@ -21,7 +23,7 @@ from stb_gym.games.words import Faces, Where, Words, numbers_typed, positions_of
 
 __all__ = [
     "GAMES", "ILLEGAL", "VARIANTS", "Boards", "Edges", "Entry", "Faces", "Game", "IntArray", "Move", "Moves", "Rolls",
-    "Rule", "RuleOfThumb", "ShutTheBox", "Threes", "Variant", "Where", "Words", "check_choice", "check_entry",
+    "Rule", "RuleOfThumb", "ShutTheBox", "Takes", "Threes", "Variant", "Where", "Words", "check_choice", "check_entry",
     "check_flag", "check_integer", "check_names", "enter", "entry_of", "forbidden", "game_of", "integers", "kept",
     "legal_moves", "make_game", "numbers_typed", "own_rules", "positions_of", "rolls", "rolls_in_words",
     "rule", "rule_flags", "rules_class_of", "rules_of", "same_rules", "states_in_words", "throw_faces", "title",

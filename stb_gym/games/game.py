@@ -18,17 +18,18 @@ is described and drawn is in `stb_gym.games.words`; `stb_gym.register_game` puts
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.games.boards import Boards, Takes
+from stb_gym.games.boards import IntArray as IntArray
 from stb_gym.games.fields import check_rules, rules_in_words
 from stb_gym.games.keeping import kept
 
-IntArray = NDArray[np.integer[Any]]
 ILLEGAL = ("end", "raise")  # what may be done about an illegal action: it ends the turn, or raises an error
 LARGEST_THROW_TABLE = 2**22  # throws: a second to count, and as many entries to sample from
 
@@ -76,25 +77,6 @@ class Moves(NamedTuple):
     action: IntArray
     next_held: IntArray
     next_dice: IntArray
-
-
-class Boards(NamedTuple):
-    """A game in which every move takes things out of a set, such as tiles off a board.
-
-    Attributes:
-        things: the bits of the start, lowest first.
-        throws: the numbers of dice that may be thrown, that of the first throw first.
-        moves: (dice, roll, taken) of every move but for the first of a turn: the dice thrown, the place of the roll in
-            `rolls`, and what the move takes as a bit mask.
-        may_throw: tells of boards [B] that a move led to whether a number of dice may be thrown there.
-        additive: True if the final score of a board is the sum of those of its parts.
-    """
-
-    things: Sequence[int]
-    throws: Sequence[int]
-    moves: Sequence[tuple[int, int, int]]
-    may_throw: Callable[[IntArray, int], NDArray[np.bool_]]
-    additive: bool
 
 
 class Game(ABC):
@@ -190,6 +172,14 @@ class Game(ABC):
             ValueError: if these rules have no such form, saying which have.
         """
         raise ValueError(f"{self.name} has no boards, by which it could be solved without arrays")
+
+    def takes(self) -> Takes:
+        """The game as moves that take things off a board, which environments work out without arrays.
+
+        Raises:
+            ValueError: if these rules have no such form.
+        """
+        raise ValueError(f"{self.name} has no boards, from which moves could be worked out without arrays")
 
 
 @kept(mebibytes=64)

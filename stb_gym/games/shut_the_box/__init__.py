@@ -1,6 +1,7 @@
 """Shut the Box, an old pub game of dice and tiles.
 
-- `rules`: the game, with `matching` (which tiles a roll shuts), `hand` (how many dice are thrown) and `variants`.
+- `rules`: the game, with `matching` (which tiles a roll shuts), `hand` (how many dice are thrown) and `variants`;
+  `taking`: the same for single boards.
 - `words`, `drawing`: how it is described and drawn; `thumb`: rules of thumb; `environment`: the page of its
   Gymnasium environments.
 """

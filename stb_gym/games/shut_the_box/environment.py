@@ -86,4 +86,6 @@ ENVIRONMENTS: dict[str, Mapping[str, Any]] = {
     "ShutTheBox10OneDie-v0": {"tiles": 10, "one_die": "low-sum"},
     "ShutTheBox12-v0": {"tiles": 12},
     "ShutTheBox12OneDie-v0": {"tiles": 12, "one_die": "low-sum"},
+    "ShutTheBox16-v0": {"tiles": 16, "dice": 3},
+    "ShutTheBox300-v0": {"tiles": 24, "dice": 4},
 }

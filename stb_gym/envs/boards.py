@@ -1,0 +1,225 @@
+"""Moves worked out from boards: what the environments of boxes step through that are too large for tables.
+
+A node is a board, its case (see `cases`) and whether the turn is over, packed into one number. A state is a board and
+the kind of the next throw: how many dice, or one of two kinds beyond them, the first throw of a turn and the forfeit.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.envs.cases import NOTHING_HAS, Cases
+from stb_gym.envs.one_board import NodeOfThrow, Nodes
+from stb_gym.envs.sight import Sight
+from stb_gym.envs.stepper import LegalMoves, Stepper
+from stb_gym.exact import Objective
+from stb_gym.games import Game, IntArray, kept, rolls, words_of
+
+
+class Worked(NamedTuple):
+    """A column whose entries are worked out when they are asked for."""
+
+    entries: Callable[[IntArray], NDArray[Any]]
+
+    def take(self, nodes: Any, axis: int | None = None) -> Any:
+        """The entries of nodes of any shape."""
+        entries = self.entries(np.ravel(nodes))
+        return entries.reshape((*np.shape(nodes), *entries.shape[1:]))
+
+
+class BoardStepper(Stepper):
+    """Steps of a game in which moves take things off a board; see `Stepper`.
+
+    Args:
+        game: the rules.
+        objective: what is rewarded.
+        observation_dtype: the type of observations, by NumPy's name.
+        reward_scale: what rewards are multiplied by.
+
+    Raises:
+        ValueError: if moves of this game do not take things off a board.
+    """
+
+    def __init__(self, game: Game, objective: Objective, observation_dtype: str, reward_scale: float):
+        self.cases, takes, self.full = Cases(game), game.takes(), game.start()[0]
+        self.game, self.objective, self.reward_scale = game, objective, reward_scale
+        self.throws, self.actions = len(rolls(game, game.dice).of_throw), len(game.moves)
+        self.longest = self.full.bit_count()  # every move takes something or ends the turn
+        self.observation_dtype, self.next_dice = np.dtype(observation_dtype), takes.next_dice
+        self.sight = Sight(game, self.cases, observation_dtype)
+        self.bits = self.full.bit_length()
+        self.boards = (1 << self.bits) - 1  # the bits of a board in a state
+        self._nothing, self._lost = len(self.cases.all), len(self.cases.all) + 1  # cases without a throw
+        self.start = game.dice + 1 << self.bits | self.full
+        self.forfeit_state = game.dice + 2 << self.bits
+        self.forfeit = self._lost << self.bits + 1 | 1
+        self.over = Worked(lambda nodes: (nodes & 1).astype(np.bool_))
+        self.observation, self.action_mask = Worked(self._observations), Worked(self._masks)
+        self.final_score, self.reward = Worked(self._final_scores), Worked(self._rewards)
+        self.taken = np.zeros(self.actions, np.int64)
+        self.taken[takes.action] = takes.taken
+        self._may_stop = bool((takes.taken == 0).any())
+        self._scores = takes.scores
+        self._worths = objective.utilities(takes.scores) * reward_scale
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles of an environment share what is known of their game in their process."""
+        return board_stepper, (self.game, self.objective, self.observation_dtype.name, self.reward_scale)
+
+    def nodes(self, states: Any, throws: IntArray) -> IntArray:
+        case = self.case_of_throw.take((states >> self.bits) * self.throws + throws)
+        return self._marked(case, np.broadcast_to(states & self.boards, case.shape))
+
+    def after(self, nodes: IntArray, actions: IntArray) -> IntArray:
+        case, board = self._unpacked(nodes)
+        taken = self.taken.take(actions)
+        held = board & ~taken
+        if self.next_dice is None:
+            dice = np.where((held > 0) & (taken > 0), self.game.dice, 0)
+        else:
+            dice = self.next_dice(held, actions)
+        legal = self._moves.take(case * self.actions + actions) & (board & taken == taken) & (dice >= 0)
+        state = np.where(legal, dice << self.bits | held, self.forfeit_state)
+        return np.where(nodes & 1, self.start, state)
+
+    def legal_moves(self, nodes: IntArray) -> LegalMoves:
+        count, action = self._legal(nodes)
+        return LegalMoves(np.cumsum(count) - count, count, action, self.after(nodes.repeat(count), action))
+
+    def choose(self, nodes: IntArray, fractions: NDArray[np.float64]) -> IntArray:
+        count, action = self._legal(nodes)
+        first = np.where(count, np.cumsum(count) - count, len(action))
+        return np.append(action, 0).take(first + (fractions * count).astype(np.intp))
+
+    def state_of(self, nodes: Any) -> Any:
+        case, board = self._unpacked(np.asarray(nodes))
+        first = [self.game.dice + 1] * (self._nothing - self.cases.first)
+        later = [each.dice for each in self.cases.all[: self.cases.first]]
+        return np.array([*later, *first, 0, self.game.dice + 2]).take(case) << self.bits | board
+
+    def position(self, states: Any) -> tuple[Any, Any]:
+        dice = np.array([*range(self.game.dice + 1), self.game.dice, 0]).take(np.asarray(states) >> self.bits)
+        return np.where(np.asarray(states) == self.forfeit_state, self.full, states & self.boards), dice
+
+    def unthrown(self, states: IntArray) -> NDArray[Any]:
+        dice = self.position(states)[1]
+        seen = self.sight.of(states & self.boards, np.full(len(states), self._nothing))
+        return np.column_stack((seen, dice.astype(seen.dtype)))
+
+    def describe(self, node: int) -> str:
+        held, dice = self.position(self.state_of(node))
+        case = (node >> self.bits + 1) % self._nothing
+        return words_of(self.game).node(
+            int(held), int(dice), rolls(self.game, int(dice)).shown[self.cases.all[case].roll]
+        )
+
+    def find_state(self, held: int, dice: int) -> int:
+        return self.start if (held, dice) == self.game.start() else dice << self.bits | held
+
+    def find(self, observations: NDArray[Any]) -> IntArray:
+        width = len(self.game.observation_high)
+        if observations.ndim not in (1, 2) or observations.shape[-1] != width:
+            raise ValueError(f"an observation of {self.game} has {width} numbers, not shape {observations.shape}")
+        rows = np.atleast_2d(observations)
+        board, later = self.sight.find(rows)
+        case = np.where((board == self.full) & (later < self._nothing), later + self.cases.first, later)
+        known = (self.sight.of(board, later) == rows).all(axis=1) & (board & ~self.full == 0)
+        known &= case <= self._nothing
+        known &= np.where(case < self._nothing, board > 0, (board == 0) | self._may_stop & (board == self.full))
+        if not known.all():
+            raise ValueError(f"{rows[known.argmin()].tolist()} is no observation of {self.game}")
+        return self._marked(case, board).reshape(observations.shape[:-1])
+
+    def are_nodes(self, numbers: IntArray) -> NDArray[np.bool_]:
+        case, board = self._unpacked(np.ravel(numbers))
+        known = (case >= 0) & (case <= self._lost) & (board & ~self.full == 0)
+        known[known] = self._marked(case[known], board[known]) == np.ravel(numbers)[known]
+        return known.reshape(np.shape(numbers))
+
+    @cached_property
+    def single(self) -> tuple[int, NodeOfThrow, Nodes]:
+        return self.throws, NodeOfThrow(self), Nodes(self)
+
+    @cached_property
+    def case_of_throw(self) -> IntArray:
+        """[kinds * T] the case of every throw, by kind. Fewer dice than `game.dice` are the last ones thrown."""
+        kinds, throws = self.game.dice + 3, np.arange(self.throws)
+        by_kind = np.full((kinds, self.throws), self._nothing)
+        by_kind[-1] = self._lost
+        for number, case in enumerate(self.cases.all):
+            if case.roll == 0:
+                of_throw = rolls(self.game, case.dice).of_throw
+                kind = case.dice if number < self.cases.first else self.game.dice + 1
+                by_kind[kind] = number + of_throw[throws % len(of_throw)]
+        return by_kind.ravel()
+
+    @cached_property
+    def _moves(self) -> NDArray[np.bool_]:
+        """[(C + 2) * A] whether an action is a move of a case."""
+        moves = np.zeros((self._lost + 1, self.actions), np.bool_)
+        for number, case in enumerate(self.cases.all):
+            moves[number, case.actions] = case.taken != NOTHING_HAS
+        return moves.ravel()
+
+    def _unpacked(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        """The cases and the boards of nodes."""
+        return nodes >> self.bits + 1, nodes >> 1 & self.boards
+
+    def _marked(self, case: IntArray, board: IntArray) -> IntArray:
+        """[B] the nodes of cases and boards, with the mark of those at which the turn is over."""
+        narrow, over = board.astype(np.int32), np.ones(len(case), np.int64)
+        for number, places in self.cases.together(case):
+            over[places] = ~self.cases.fits(number, narrow[places]).any(axis=0)
+        return (case << self.bits | board) << 1 | over
+
+    def _masks(self, nodes: IntArray) -> NDArray[np.int8]:
+        case, board = self._unpacked(nodes)
+        masks, narrow = np.zeros((len(nodes), self.actions), np.int8), board.astype(np.int32)
+        for number, places in self.cases.together(case):
+            masks[places, self.cases.all[number].actions] = self.cases.legal(number, narrow[places]).T
+        return masks
+
+    def _legal(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        """How many legal actions nodes [B] have, and these [E]."""
+        case, board = self._unpacked(nodes)
+        node: list[IntArray] = [np.zeros(0, np.int64)]
+        action = [np.zeros(0, np.int64)]
+        for number, places in self.cases.together(case):
+            place, move = self.cases.legal(number, board[places]).T.nonzero()
+            node.append(places[place])
+            action.append(move + self.cases.all[number].actions.start)
+        where = np.concatenate(node)
+        return np.bincount(where, minlength=len(nodes)), np.concatenate(action)[where.argsort(kind="stable")]
+
+    def _observations(self, nodes: IntArray) -> NDArray[Any]:
+        case, board = self._unpacked(nodes)
+        return self.sight.of(board, case)
+
+    def _final_scores(self, nodes: IntArray) -> IntArray:
+        scores = np.zeros(len(nodes), np.int64)
+        (over,) = (nodes & 1).nonzero()
+        scores[over] = self.game.final_score(self._unpacked(nodes[over])[1])
+        scores[nodes == self.forfeit] = self._scores[0 if self.game.more_is_better else -1]
+        return scores
+
+    def _rewards(self, nodes: IntArray) -> NDArray[np.float64]:
+        rewards = np.zeros(len(nodes))
+        (over,) = (nodes & 1).nonzero()
+        rewards[over] = self._worths[self._scores.searchsorted(self._final_scores(nodes[over]))]
+        rewards[nodes == self.forfeit] = self._worths.min()
+        return rewards
+
+
+def board_stepper(
+    game: Game, objective: Objective, observation_dtype: str = "uint8", reward_scale: float = 1.0
+) -> BoardStepper:
+    """The stepper of a game and an objective; made once, and kept for the next call; see `BoardStepper`."""
+    return _board_stepper(game, objective, observation_dtype, reward_scale)
+
+
+@kept(mebibytes=256)
+def _board_stepper(game: Game, objective: Objective, observation_dtype: str, reward_scale: float) -> BoardStepper:
+    return BoardStepper(game, objective, observation_dtype, reward_scale)
