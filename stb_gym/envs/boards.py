@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs.cases import NOTHING_HAS, Cases
+from stb_gym.envs.endings import Endings
 from stb_gym.envs.one_board import NodeOfThrow, Nodes
 from stb_gym.envs.sight import Sight
 from stb_gym.envs.stepper import LegalMoves, Stepper
@@ -49,7 +50,7 @@ class BoardStepper(Stepper):
         self.throws, self.actions = len(rolls(game, game.dice).of_throw), len(game.moves)
         self.longest = self.full.bit_count()  # every move takes something or ends the turn
         self.observation_dtype, self.next_dice = np.dtype(observation_dtype), takes.next_dice
-        self.sight = Sight(game, self.cases, observation_dtype)
+        self.sight, self.endings = Sight(game, self.cases, observation_dtype), Endings(game, objective, reward_scale)
         self.bits = self.full.bit_length()
         self.boards = (1 << self.bits) - 1  # the bits of a board in a state
         self._nothing, self._lost = len(self.cases.all), len(self.cases.all) + 1  # cases without a throw
@@ -62,8 +63,6 @@ class BoardStepper(Stepper):
         self.taken = np.zeros(self.actions, np.int64)
         self.taken[takes.action] = takes.taken
         self._may_stop = bool((takes.taken == 0).any())
-        self._scores = takes.scores
-        self._worths = objective.utilities(takes.scores) * reward_scale
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles of an environment share what is known of their game in their process."""
@@ -201,15 +200,15 @@ class BoardStepper(Stepper):
     def _final_scores(self, nodes: IntArray) -> IntArray:
         scores = np.zeros(len(nodes), np.int64)
         (over,) = (nodes & 1).nonzero()
-        scores[over] = self.game.final_score(self._unpacked(nodes[over])[1])
-        scores[nodes == self.forfeit] = self._scores[0 if self.game.more_is_better else -1]
+        scores[over] = self.endings.scores(self._unpacked(nodes[over])[1])
+        scores[nodes == self.forfeit] = self.endings.worst[0]
         return scores
 
     def _rewards(self, nodes: IntArray) -> NDArray[np.float64]:
         rewards = np.zeros(len(nodes))
         (over,) = (nodes & 1).nonzero()
-        rewards[over] = self._worths[self._scores.searchsorted(self._final_scores(nodes[over]))]
-        rewards[nodes == self.forfeit] = self._worths.min()
+        rewards[over] = self.endings.rewards(self.endings.scores(self._unpacked(nodes[over])[1]))
+        rewards[nodes == self.forfeit] = self.endings.worst[1]
         return rewards
 
 

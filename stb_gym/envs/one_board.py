@@ -41,8 +41,9 @@ class Nodes(dict[int, Known]):
         case, board = node >> stepper.bits + 1, node >> 1 & stepper.boards
         mask = np.zeros(stepper.actions, np.int8)
         if node & 1:
-            reward, score = stepper.reward.take(node), stepper.final_score.take(node)
-            end = float(reward), int(score), node == stepper.forfeit
+            forfeit, score = node == stepper.forfeit, stepper.endings.scores(np.array(board))
+            score, reward = stepper.endings.worst if forfeit else (score, stepper.endings.rewards(score))
+            end = float(reward), int(score), forfeit
         else:
             mask[stepper.cases.all[case].actions] = stepper.cases.legal(case, np.array([board]))[:, 0]
             places = Places(stepper, board, mask.data)

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs.cases import Cases
+from stb_gym.envs.endings import BoardSums
 from stb_gym.games import Game, IntArray
-
-LOW_BITS = 12  # what is seen of a board is the sum of what is seen of its lowest bits, and of the others: two tables
 
 
 class Sight:
@@ -27,13 +26,12 @@ class Sight:
         by_roll = np.concatenate([game.observe(np.zeros(1, np.int64), dice)[0] for dice in throws])
         nothing = np.zeros((2, things.shape[1]), np.uint8)
         self._rolls = np.concatenate((by_roll, by_roll[: len(cases.all) - cases.first], nothing)).astype(dtype)
-        self._low, self._high = _sums(things[:LOW_BITS]).astype(dtype), _sums(things[LOW_BITS:]).astype(dtype)
+        self._things = BoardSums(things.astype(dtype))
         self._thing_columns, self._roll_columns = things.argmax(axis=1), by_roll.argmax(axis=1)
 
     def of(self, board: Any, case: Any) -> NDArray[Any]:
         """[..., O] what is seen at boards and cases."""
-        seen: NDArray[Any] = self._low.take(board & (1 << LOW_BITS) - 1, axis=0)
-        seen += self._high.take(board >> LOW_BITS, axis=0)
+        seen = self._things.of(board)
         seen += self._rolls.take(case, axis=0)
         return seen
 
@@ -42,11 +40,3 @@ class Sight:
         open_things, roll = rows[:, self._thing_columns] > 0, rows[:, self._roll_columns] > 0
         board = open_things @ (1 << np.arange(len(self._thing_columns)))
         return board, np.where(roll.any(axis=1), roll.argmax(axis=1), len(self._rolls) - 2)
-
-
-def _sums(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """[2**N, O] the sums of the subsets of rows [N, O], in the order of the binary numbers of which they are digits."""
-    sums = np.zeros((1, rows.shape[1]), np.uint8)
-    for row in rows:
-        sums = np.concatenate((sums, sums + row))
-    return sums

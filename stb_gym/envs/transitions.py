@@ -72,11 +72,15 @@ class Transitions(Stepper):
         return self.tables.states
 
     def nodes(self, states: Any, throws: IntArray) -> IntArray:
+        place = states * np.intp(self.throws)
+        place += throws
         # Of the type of an index, so that gathers need not convert it one by one.
-        return self.node_of_throw.take(states * self.throws + throws).astype(np.intp)
+        return self.node_of_throw.take(place).astype(np.intp)
 
     def after(self, nodes: IntArray, actions: IntArray) -> IntArray:
-        return self.next_state.take(nodes * self.actions + actions)
+        place = nodes * self.actions
+        place += actions
+        return self.next_state.take(place)
 
     def legal_moves(self, nodes: IntArray) -> LegalMoves:
         start, _, action = self.choices

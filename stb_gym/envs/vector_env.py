@@ -133,9 +133,10 @@ class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArr
             infos = endings(stepper, self._node, over)
         else:
             ended = over if self._left is None else over | truncated
-            (games,) = ended.nonzero()
-            infos = final_infos(stepper, self._node, over, ended) if len(games) else {}
-            self._begin(games, *self._first_throws)
+            (games,), infos = ended.nonzero(), {}
+            if len(games):
+                infos = final_infos(stepper, self._node, over, ended)
+                self._begin(games, *self._first_throws)
         infos["action_mask"] = stepper.action_mask.take(self._node, axis=0)
         infos["_action_mask"] = np.ones(self.num_envs, np.bool_)
         return stepper.observation.take(self._node, axis=0), reward, over, truncated, infos

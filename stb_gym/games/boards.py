@@ -36,7 +36,7 @@ class Takes(NamedTuple):
 
     Attributes:
         throws: the numbers of dice that are thrown in a turn, all of them first.
-        scores: every final score there is, in ascending order.
+        additive: True if the final score of a board is the sum of those of its parts.
         dice, roll: how many dice were thrown, and the place of the roll among those of so many.
         action, taken: the move, and what it takes as a bit mask, always the same: it is legal where all of it is there.
         first, later: whether it may be made on the first throw of a turn, which is with the board of the start, and
@@ -46,7 +46,7 @@ class Takes(NamedTuple):
     """
 
     throws: Sequence[int]
-    scores: IntArray
+    additive: bool
     dice: IntArray
     roll: IntArray
     action: IntArray

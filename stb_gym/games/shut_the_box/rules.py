@@ -29,7 +29,7 @@ from stb_gym.games.fields import check_choice, check_integer, make_game, rule
 from stb_gym.games.game import Edges, Game, IntArray, rolls
 from stb_gym.games.shut_the_box.hand import ONE_DIE, Hand
 from stb_gym.games.shut_the_box.matching import BY_SUM, MATCHES, board_of, in_order, match_table, sets_to_shut
-from stb_gym.games.shut_the_box.taking import scores_of, takes_of
+from stb_gym.games.shut_the_box.taking import takes_of
 from stb_gym.games.shut_the_box.variants import OPEN, VARIANTS, known_tiles, start_tiles
 
 NO_MOVE: tuple[int, ...] = ()
@@ -244,4 +244,4 @@ class ShutTheBox(Game):
         return Boards(things, self.throws, moves, self.hand.may_throw, self.score != "digits")
 
     def takes(self) -> Takes:
-        return takes_of(self._matches, self.hand, scores_of(self.start_tiles, self.score))
+        return takes_of(self._matches, self.hand, self.score != "digits")

@@ -1,6 +1,6 @@
 """Shut the Box as moves that take tiles off a board, from which an environment works out moves without arrays."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -9,13 +9,13 @@ from stb_gym.games.game import IntArray
 from stb_gym.games.shut_the_box.hand import Hand
 
 
-def takes_of(matches: Mapping[int, IntArray], hand: Hand, scores: IntArray) -> Takes:
+def takes_of(matches: Mapping[int, IntArray], hand: Hand, additive: bool) -> Takes:
     """Every roll with every move it may lead to.
 
     Args:
         matches: the `match_table` of every number of dice thrown.
         hand: the rule of the dice. There is an action for every set of tiles and choice of dice.
-        scores: every final score there is.
+        additive: whether the score is the sum of those of single tiles.
     """
     choices = len(hand.choices)
     parts = []
@@ -31,13 +31,4 @@ def takes_of(matches: Mapping[int, IntArray], hand: Hand, scores: IntArray) -> T
         return throws[np.arange(len(held)), action % choices]
 
     chosen = None if len(hand.throws) == 1 else next_dice
-    return Takes(hand.throws, scores, dice, roll, action, taken, first > 0, later > 0, chosen)
-
-
-def scores_of(tiles: Iterable[int], score: str) -> IntArray:
-    """Every final score there is with these tiles at the start, in ascending order."""
-    scores = np.zeros(1, np.int64)
-    for tile in tiles:
-        shift = 10 ** len(str(tile)) if score == "digits" else 1
-        scores = np.union1d(scores, scores * shift + (1 if score == "count" else tile))
-    return scores
+    return Takes(hand.throws, additive, dice, roll, action, taken, first > 0, later > 0, chosen)
