@@ -1,4 +1,4 @@
-"""What the environment of one turn and that of many have in common: their arguments, tables and spec."""
+"""What the environment of one turn and that of many have in common: their arguments, stepper, afterstates and spec."""
 
 import inspect
 import math
@@ -20,8 +20,8 @@ from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, game_of, rules_
 RENDER_MODES = ["ansi", "rgb_array"]
 
 
-class TableEnv:
-    """An environment that steps through the tables of a game.
+class StepperEnv:
+    """An environment that steps through a game.
 
     Attributes:
         game: the rules object.

@@ -45,32 +45,31 @@ class BoardStepper(Stepper):
     """
 
     def __init__(self, game: Game, objective: Objective, observation_dtype: str, reward_scale: float):
-        self.cases, takes, self.full = Cases(game), game.takes(), game.start()[0]
+        takes, self.full = game.takes(), game.start()[0]
         self.game, self.objective, self.reward_scale = game, objective, reward_scale
+        self.cases, self.next_dice = Cases(game, takes), takes.next_dice
+        self.sight, self.dtype = Sight(game, self.cases, observation_dtype), observation_dtype
+        self.endings = Endings(game, objective, reward_scale)
         self.throws, self.actions = len(rolls(game, game.dice).of_throw), len(game.moves)
         self.longest = self.full.bit_count()  # every move takes something or ends the turn
-        self.observation_dtype, self.next_dice = np.dtype(observation_dtype), takes.next_dice
-        self.sight, self.endings = Sight(game, self.cases, observation_dtype), Endings(game, objective, reward_scale)
+        self.taken = np.zeros(self.actions, np.int64)
+        self.taken[takes.action] = takes.taken
         self.bits = self.full.bit_length()
         self.boards = (1 << self.bits) - 1  # the bits of a board in a state
-        self._nothing, self._lost = len(self.cases.all), len(self.cases.all) + 1  # cases without a throw
-        self.start = game.dice + 1 << self.bits | self.full
-        self.forfeit_state = game.dice + 2 << self.bits
-        self.forfeit = self._lost << self.bits + 1 | 1
+        self.start = self.cases.first_throw << self.bits | self.full
+        self.forfeit_state = self.cases.forfeit << self.bits
+        self.forfeit = self.cases.end + 1 << self.bits + 1 | 1
         self.over = Worked(lambda nodes: (nodes & 1).astype(np.bool_))
         self.observation, self.action_mask = Worked(self._observations), Worked(self._masks)
         self.final_score, self.reward = Worked(self._final_scores), Worked(self._rewards)
-        self.taken = np.zeros(self.actions, np.int64)
-        self.taken[takes.action] = takes.taken
-        self._may_stop = bool((takes.taken == 0).any())
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles of an environment share what is known of their game in their process."""
-        return board_stepper, (self.game, self.objective, self.observation_dtype.name, self.reward_scale)
+        return board_stepper, (self.game, self.objective, self.dtype, self.reward_scale)
 
     def nodes(self, states: Any, throws: IntArray) -> IntArray:
         case = self.case_of_throw.take((states >> self.bits) * self.throws + throws)
-        return self._marked(case, np.broadcast_to(states & self.boards, case.shape))
+        return self._marked(case.astype(np.int64), np.broadcast_to(states & self.boards, case.shape))
 
     def after(self, nodes: IntArray, actions: IntArray) -> IntArray:
         case, board = self._unpacked(nodes)
@@ -95,25 +94,22 @@ class BoardStepper(Stepper):
 
     def state_of(self, nodes: Any) -> Any:
         case, board = self._unpacked(np.asarray(nodes))
-        first = [self.game.dice + 1] * (self._nothing - self.cases.first)
-        later = [each.dice for each in self.cases.all[: self.cases.first]]
-        return np.array([*later, *first, 0, self.game.dice + 2]).take(case) << self.bits | board
+        return self._kinds.take(case) << self.bits | board
 
     def position(self, states: Any) -> tuple[Any, Any]:
-        dice = np.array([*range(self.game.dice + 1), self.game.dice, 0]).take(np.asarray(states) >> self.bits)
-        return np.where(np.asarray(states) == self.forfeit_state, self.full, states & self.boards), dice
+        kind, board = np.asarray(states) >> self.bits, np.asarray(states) & self.boards
+        dice = np.array([*range(self.game.dice + 1), self.game.dice, 0])
+        return np.where(kind == self.cases.forfeit, self.full, board), dice.take(kind)
 
     def unthrown(self, states: IntArray) -> NDArray[Any]:
         dice = self.position(states)[1]
-        seen = self.sight.of(states & self.boards, np.full(len(states), self._nothing))
+        seen = self.sight.of(states & self.boards, np.full(len(states), self.cases.end))
         return np.column_stack((seen, dice.astype(seen.dtype)))
 
     def describe(self, node: int) -> str:
-        held, dice = self.position(self.state_of(node))
-        case = (node >> self.bits + 1) % self._nothing
-        return words_of(self.game).node(
-            int(held), int(dice), rolls(self.game, int(dice)).shown[self.cases.all[case].roll]
-        )
+        number, board = self._unpacked(node)
+        case = self.cases.all[number]
+        return words_of(self.game).node(board, case.dice, rolls(self.game, case.dice).shown[case.roll])
 
     def find_state(self, held: int, dice: int) -> int:
         return self.start if (held, dice) == self.game.start() else dice << self.bits | held
@@ -123,18 +119,18 @@ class BoardStepper(Stepper):
         if observations.ndim not in (1, 2) or observations.shape[-1] != width:
             raise ValueError(f"an observation of {self.game} has {width} numbers, not shape {observations.shape}")
         rows = np.atleast_2d(observations)
-        board, later = self.sight.find(rows)
-        case = np.where((board == self.full) & (later < self._nothing), later + self.cases.first, later)
-        known = (self.sight.of(board, later) == rows).all(axis=1) & (board & ~self.full == 0)
-        known &= case <= self._nothing
-        known &= np.where(case < self._nothing, board > 0, (board == 0) | self._may_stop & (board == self.full))
+        board, case = self.sight.find(rows)
+        known = (self.sight.of(board, case) == rows).all(axis=1)
+        case[(board == self.full) & (case < self.cases.end - self.cases.later)] += self.cases.later  # first throws
+        known &= self._occur(case, board)
         if not known.all():
             raise ValueError(f"{rows[known.argmin()].tolist()} is no observation of {self.game}")
         return self._marked(case, board).reshape(observations.shape[:-1])
 
     def are_nodes(self, numbers: IntArray) -> NDArray[np.bool_]:
         case, board = self._unpacked(np.ravel(numbers))
-        known = (case >= 0) & (case <= self._lost) & (board & ~self.full == 0)
+        known = (case >= 0) & (case < len(self.cases.all))
+        known[known] = self._occur(case[known], board[known])
         known[known] = self._marked(case[known], board[known]) == np.ravel(numbers)[known]
         return known.reshape(np.shape(numbers))
 
@@ -143,29 +139,38 @@ class BoardStepper(Stepper):
         return self.throws, NodeOfThrow(self), Nodes(self)
 
     @cached_property
-    def case_of_throw(self) -> IntArray:
+    def case_of_throw(self) -> NDArray[np.int32]:
         """[kinds * T] the case of every throw, by kind. Fewer dice than `game.dice` are the last ones thrown."""
-        kinds, throws = self.game.dice + 3, np.arange(self.throws)
-        by_kind = np.full((kinds, self.throws), self._nothing)
-        by_kind[-1] = self._lost
+        by_kind, throws = np.zeros((self.cases.forfeit + 1, self.throws), np.int32), np.arange(self.throws)
         for number, case in enumerate(self.cases.all):
-            if case.roll == 0:
+            if case.roll == 0:  # the first of its kind
                 of_throw = rolls(self.game, case.dice).of_throw
-                kind = case.dice if number < self.cases.first else self.game.dice + 1
-                by_kind[kind] = number + of_throw[throws % len(of_throw)]
+                by_kind[case.kind] = number + of_throw[throws % len(of_throw)]
         return by_kind.ravel()
 
     @cached_property
     def _moves(self) -> NDArray[np.bool_]:
-        """[(C + 2) * A] whether an action is a move of a case."""
-        moves = np.zeros((self._lost + 1, self.actions), np.bool_)
+        """[C * A] whether an action is a move of a case."""
+        moves = np.zeros((len(self.cases.all), self.actions), np.bool_)
         for number, case in enumerate(self.cases.all):
             moves[number, case.actions] = case.taken != NOTHING_HAS
         return moves.ravel()
 
-    def _unpacked(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+    @cached_property
+    def _kinds(self) -> IntArray:
+        """[C] the kinds of throws of the cases."""
+        return np.array([case.kind for case in self.cases.all])
+
+    def _unpacked(self, nodes: Any) -> tuple[Any, Any]:
         """The cases and the boards of nodes."""
         return nodes >> self.bits + 1, nodes >> 1 & self.boards
+
+    def _occur(self, case: IntArray, board: IntArray) -> NDArray[np.bool_]:
+        """[B] whether there are such cases with such boards."""
+        kind, none, whole = self._kinds.take(case), board == 0, board == self.full
+        ended = none | whole & (self.taken == 0).any()  # with no move at all
+        kinds = [kind == 0, kind == self.cases.first_throw, kind == self.cases.forfeit]
+        return (board & ~self.full == 0) & np.select(kinds, [ended, whole, none], ~none & ~whole)
 
     def _marked(self, case: IntArray, board: IntArray) -> IntArray:
         """[B] the nodes of cases and boards, with the mark of those at which the turn is over."""

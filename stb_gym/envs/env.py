@@ -8,7 +8,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.envs.base import TableEnv
+from stb_gym.envs.base import StepperEnv
 from stb_gym.envs.rendering import draw
 from stb_gym.exact import Goal
 from stb_gym.games import Game
@@ -16,7 +16,7 @@ from stb_gym.games import Game
 Observation = NDArray[Any]
 
 
-class TurnEnv(TableEnv, gym.Env[Observation, np.int64]):
+class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
     """One turn of a game, as `gym.make` makes it.
 
     The rules, spaces, rewards and infos of each game are on its own page, the docstring of

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from stb_gym.envs.cases import NOTHING_HAS
 from stb_gym.envs.stepper import Known
 
 MOST_KEPT = 4096  # nodes that are remembered: a game meets its last one twice, and its first ones often
@@ -18,7 +17,6 @@ class NodeOfThrow:
         self._throws, self._bits, self._boards = stepper.throws, stepper.bits, stepper.boards
         self._case_of_throw = stepper.case_of_throw.data
         self._taken = [case.taken for case in stepper.cases.all]
-        self._taken += [np.full(1, NOTHING_HAS)] * 2
 
     def __getitem__(self, place: int) -> int:
         state, throw = divmod(place, self._throws)

@@ -15,19 +15,18 @@ class Sight:
 
     Args:
         game: the rules.
-        cases: its cases, C of them. Two more numbers, C and C + 1, stand for no throw at all.
-        dtype: the type of observations.
+        cases: its cases.
+        dtype: the type of observations, by NumPy's name.
     """
 
-    def __init__(self, game: Game, cases: Cases, dtype: Any):
-        throws = list(dict.fromkeys(case.dice for case in cases.all))
-        bits = game.start()[0].bit_length()
-        things = game.observe(1 << np.arange(bits), 0)[:, 0]
-        by_roll = np.concatenate([game.observe(np.zeros(1, np.int64), dice)[0] for dice in throws])
-        nothing = np.zeros((2, things.shape[1]), np.uint8)
-        self._rolls = np.concatenate((by_roll, by_roll[: len(cases.all) - cases.first], nothing)).astype(dtype)
-        self._things = BoardSums(things.astype(dtype))
-        self._thing_columns, self._roll_columns = things.argmax(axis=1), by_roll.argmax(axis=1)
+    def __init__(self, game: Game, cases: Cases, dtype: str):
+        things = game.observe(1 << np.arange(game.start()[0].bit_length()), 0)[:, 0]
+        of_rolls = {case.dice: game.observe(np.zeros(1, np.int64), case.dice)[0] for case in cases.all}
+        seen = np.array([of_rolls[case.dice][case.roll] for case in cases.all])
+        self._things, self._rolls = BoardSums(things.astype(dtype)), seen.astype(dtype)
+        # The numbers of an observation that tell of each thing, and of each roll.
+        self._of_things, self._of_rolls = things.argmax(axis=1), seen[: cases.later].argmax(axis=1)
+        self._end = cases.end
 
     def of(self, board: Any, case: Any) -> NDArray[Any]:
         """[..., O] what is seen at boards and cases."""
@@ -36,7 +35,7 @@ class Sight:
         return seen
 
     def find(self, rows: NDArray[Any]) -> tuple[IntArray, IntArray]:
-        """The boards [B] and the cases of later throws [B], C without a roll, that observations [B, O] would show."""
-        open_things, roll = rows[:, self._thing_columns] > 0, rows[:, self._roll_columns] > 0
-        board = open_things @ (1 << np.arange(len(self._thing_columns)))
-        return board, np.where(roll.any(axis=1), roll.argmax(axis=1), len(self._rolls) - 2)
+        """The boards [B] and the cases [B], of later throws or of an end, that observations [B, O] would show."""
+        open_things, roll = rows[:, self._of_things] > 0, rows[:, self._of_rolls] > 0
+        board = open_things @ (1 << np.arange(len(self._of_things)))
+        return board, np.where(roll.any(axis=1), roll.argmax(axis=1), self._end)

@@ -196,7 +196,7 @@ def _transitions(game: Game, objective: Objective, observation_dtype: str, rewar
         return replace(plain, observation=observation, reward=reward, reward_scale=reward_scale)
     if not fits_tables(game):
         raise ValueError(
-            f"{game} is too large for an environment, whose tables have at most {LARGEST_DENSE_TABLE:,} entries"
+            f"{game} is too large for tables, which an environment has of at most {LARGEST_DENSE_TABLE:,} entries"
             f"{next((f'; {smaller} fits' for smaller in game.smaller() if fits_tables(smaller)), '')}"
         )
     tables = compile_game(game)

@@ -10,7 +10,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from stb_gym.envs.asked import checked_actions, chosen_games, for_all, of_each, seeded
-from stb_gym.envs.base import TableEnv
+from stb_gym.envs.base import StepperEnv
 from stb_gym.envs.infos import endings, final_infos
 from stb_gym.envs.rendering import draw
 from stb_gym.exact import Goal
@@ -19,7 +19,7 @@ from stb_gym.games import Game, IntArray, check_choice, check_integer
 Step = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 
-class TurnVectorEnv(TableEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArray[Any]]):
+class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArray[Any]]):
     """`num_envs` turns of a game at once, as `gym.make_vec` makes them; for the rules and arguments see `TurnEnv`.
 
     Infos hold arrays over the games, with a mask `_key` for each key, as Gymnasium's own vector environments do:

@@ -351,16 +351,16 @@ def test_importing_the_package_registers_the_environments():
     [
         (
             {"tiles": 18},
-            r"ShutTheBox\(tiles=18\) is too large for an environment, .* entries; ShutTheBox\(tiles=17\) fits$",
+            r"ShutTheBox\(tiles=18\) is too large for tables, .* entries; ShutTheBox\(tiles=17\) fits$",
         ),
         ({"tiles": 24, "dice": 4, "open": [24]}, None),
         ({"tiles": 20, "open": range(2, 21)}, r"ShutTheBox\(tiles=20, open=.* too large .* 134,217,728 entries$"),
     ],
 )
-def test_boxes_too_large_for_an_environment_are_refused_with_what_fits(rules, message):
+def test_boxes_too_large_for_tables_are_refused_with_what_fits(rules, message):
     for make in (gym.make, gym.make_vec):
         if message is None:
-            assert make(BOX, **rules).reset(seed=0)
+            assert make(BOX, stepper="tables", **rules).reset(seed=0)
         else:
             with pytest.raises(ValueError, match=message):
-                make(BOX, **rules)
+                make(BOX, stepper="tables", **rules)

@@ -65,7 +65,7 @@ def test_the_longest_turn_is_that_of_the_arrays(game, longest):
 @pytest.mark.parametrize("identity", stb_gym.ENVIRONMENTS)
 def test_specs_bound_the_turn_and_make_the_same_environment_again(identity):
     env, envs = gym.make(identity), gym.make_vec(identity, 2)
-    bound = env.unwrapped.transitions.longest + 1
+    bound = env.unwrapped.stepper.longest + 1
     assert env.spec.max_episode_steps == envs.spec.max_episode_steps == bound
     assert isinstance(env, TurnEnv)  # without a wrapper that counts
     assert pickle.loads(pickle.dumps(env.spec)) == copy.deepcopy(env.spec) == env.spec
