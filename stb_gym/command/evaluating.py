@@ -5,7 +5,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from stb_gym.command.questions import Parts, Question, Tell, TurnAnswer, facts, flag, objective_flag, silent, table
-from stb_gym.exact import Evaluation, Policy, objective_of, solve, strategy
+from stb_gym.command.solving import perfect_play
+from stb_gym.exact import (
+    BoardPolicy,
+    BoardValues,
+    Measured,
+    Policy,
+    Solution,
+    evaluate_boards,
+    objective_of,
+    strategy,
+)  # fmt: skip
 from stb_gym.games import ILLEGAL, Game, words_of
 from stb_gym.measure import load_policy, mistakes_in_json, mistakes_in_words, simulate
 from stb_gym.output import Column, Table
@@ -15,7 +25,7 @@ POLICY_WORDS = "a policy saved by stb_gym.save_policy, or the name of a kept one
 MISTAKES = 10
 
 
-def policy_of(game: Game, strategy_name: str | None, file: str | None, illegal: str = "raise") -> Policy:
+def policy_of(game: Game, strategy_name: str | None, file: str | None, illegal: str = "raise") -> Policy | BoardPolicy:
     """The policy of a strategy, or one from a file.
 
     Raises:
@@ -24,6 +34,13 @@ def policy_of(game: Game, strategy_name: str | None, file: str | None, illegal: 
     if (strategy_name is None) == (file is None):
         raise ValueError("one of strategy and policy is needed, and only one of them")
     return strategy(game, strategy_name) if strategy_name is not None else load_policy(str(file), game, illegal)
+
+
+def measured(optimum: Solution | BoardValues, policy: Any, illegal: str = "raise", tell: Tell = silent) -> Measured:
+    """A policy measured against perfect play: by boards, if that is known by boards."""
+    if isinstance(optimum, BoardValues):
+        return evaluate_boards(optimum, policy, lambda done, total: tell(done, total, note="rows of boards"))
+    return optimum.evaluate(policy, illegal)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +67,7 @@ class Evaluate(Question):
             5.42565
         """
         policy = policy_of(game, self.strategy, self.policy, self.illegal)
-        evaluation = solve(game, self.objective).evaluate(policy, self.illegal)
+        evaluation = measured(perfect_play(game, self.objective, None, tell), policy, self.illegal, tell)
         named = self.strategy or str(self.policy)
         return EvaluateAnswer(game=game, objective=evaluation.optimum.objective, policy=named, evaluation=evaluation)
 
@@ -68,9 +85,9 @@ class PolicyAnswer(TurnAnswer):
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateAnswer(PolicyAnswer):
-    """A policy and its `stb_gym.Evaluation`."""
+    """A policy and what is known of it."""
 
-    evaluation: Evaluation
+    evaluation: Measured
 
     def entries(self) -> dict[str, Any]:
         """The numbers of the evaluation, the chances of the scores, and the dearest mistakes."""
@@ -86,7 +103,7 @@ class EvaluateAnswer(PolicyAnswer):
             ("optimum", self.in_unit(found.optimum.value)),
             ("regret", self.in_unit(found.regret)),
             ("normalised score", f"{found.normalised_score:z.4%}"),
-            ("agreement", f"{found.agreement:.4%} of the nodes, {found.agreement_by_visits:.4%} of the choices"),
+            _agreement(found),
             (words_of(found.optimum.game).perfection, f"{found.shut_probability:.6%}"),
             ("mean throws", f"{found.mean_throws:.4f}"),
             ("ended illegally", f"{found.illegal_mass:.6%}") if found.illegal_mass else None,
@@ -97,7 +114,14 @@ class EvaluateAnswer(PolicyAnswer):
         yield table({"score": Column("d", list(scores)), "chance": Column(".4%", list(scores.values()))})
 
 
-def mistake_table(evaluation: Evaluation, limit: int) -> Table:
+def _agreement(found: Measured) -> tuple[str, str] | None:
+    """How often the policy agrees with perfect play, as far as it is known."""
+    shares = {"nodes": found.agreement, "choices": found.agreement_by_visits}
+    known = [f"{share:.4%} of the {what}" for what, share in shares.items() if share is not None]
+    return ("agreement", ", ".join(known)) if known else None
+
+
+def mistake_table(evaluation: Measured, limit: int) -> Table:
     """The dearest mistakes of a policy: visits per turn, the value lost at each, and what that costs a turn."""
     found = mistakes_in_words(evaluation, limit)
     return table(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from stb_gym.command.evaluating import measured
 from stb_gym.command.questions import (
     Answer,
     GameAnswer,
@@ -15,7 +16,8 @@ from stb_gym.command.questions import (
     silent,
     table,
 )
-from stb_gym.exact import Evaluation, compile_game, fits, objective_of, solve, solve_boards, strategies, strategy
+from stb_gym.command.solving import perfect_play
+from stb_gym.exact import compile_game, fits, objective_of, solve, solve_boards, strategies, strategy
 from stb_gym.games import GAMES, Game, entry_of, make_game, own_rules, words_of
 from stb_gym.output import Column, Table
 
@@ -36,9 +38,13 @@ class ListStrategies(Question):
         if game is None:
             objective_of(next(iter(GAMES.values()))(), self.objective)
             return StrategyNames(strategies={name: dict(strategies(rules())) for name, rules in GAMES.items()})
-        best = solve(game, self.objective)
-        worth = {name: best.evaluate(strategy(game, name)) for name in strategies(game)}
-        return StrategiesAnswer(game=game, objective=best.objective, evaluations=worth)
+        best = perfect_play(game, self.objective, None, tell)
+        worths = {}
+        for name in strategies(game):
+            tell(note=name)
+            found = measured(best, strategy(game, name))
+            worths[name] = {key: getattr(found, key) for key in WORTH}  # and no more: policies of large boxes are large
+        return StrategiesAnswer(game=game, objective=best.objective, worths=worths)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,27 +63,24 @@ class StrategyNames(Answer):
 class StrategiesAnswer(TurnAnswer):
     """The strategies of a game by name, evaluated."""
 
-    evaluations: dict[str, Evaluation]
+    worths: dict[str, dict[str, float]]
 
     def entries(self) -> dict[str, Any]:
         """A row for every strategy."""
         plays = strategies(self.game)
-        rows = [
-            {"name": name, "plays": plays[name], **{key: getattr(found, key) for key in WORTH}}
-            for name, found in self.evaluations.items()
-        ]
+        rows = [{"name": name, "plays": plays[name], **worth} for name, worth in self.worths.items()]
         return {"strategies": rows}
 
     def parts(self) -> Parts:
         """A row for every strategy."""
-        found, plays = self.evaluations.values(), strategies(self.game)
+        found, plays = self.worths.values(), strategies(self.game)
         yield table(
             {
-                "strategy": Column("", list(self.evaluations)),
-                "value": Column(self.in_unit, [each.value for each in found]),
-                "regret": Column(self.in_unit, [each.regret for each in found]),
-                words_of(self.game).perfection: Column(".4%", [each.shut_probability for each in found]),
-                "how it plays": Column("", [plays[name] for name in self.evaluations]),
+                "strategy": Column("", list(self.worths)),
+                "value": Column(self.in_unit, [each["value"] for each in found]),
+                "regret": Column(self.in_unit, [each["regret"] for each in found]),
+                words_of(self.game).perfection: Column(_share, [each["shut_probability"] for each in found]),
+                "how it plays": Column("", [plays[name] for name in self.worths]),
             }
         )
 
@@ -155,3 +158,7 @@ class VariantsAnswer(GameAnswer):
 
 def _small(chance: float) -> str:
     return f"{chance:.6%}" if chance >= 1e-5 else f"{100 * chance:.3g}%"
+
+
+def _share(chance: float) -> str:
+    return f"{chance:.4%}" if chance >= 1e-5 or not chance else _small(chance)

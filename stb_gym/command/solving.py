@@ -5,7 +5,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from stb_gym.command.questions import Parts, Question, Tell, TurnAnswer, facts, flag, objective_flag, silent, table
-from stb_gym.exact import BoardValues, Values, certify, fits, load_board_values, objective_of, solve, solve_boards
+from stb_gym.exact import (
+    BoardValues,
+    Goal,
+    Solution,
+    certify,
+    fits,
+    load_board_values,
+    objective_of,
+    solve,
+    solve_boards,
+)
 from stb_gym.games import Game, legal_moves, rolls, rolls_in_words, words_of
 from stb_gym.output import Column
 
@@ -57,9 +67,10 @@ class Solve(Question):
         )
 
     def _by_boards(self, game: Game, began: float, tell: Tell) -> "SolveAnswer":
-        if self.worst or self.exact:
-            raise ValueError("the worst play and fractions are for games that fit into arrays, and are not saved")
-        values = _solve_boards(game, self.objective, tell)
+        if self.exact or (self.worst and self.out is not None):
+            raise ValueError("fractions are for games that fit into arrays, and the worst play is not saved")
+        goal = objective_of(game, self.objective)
+        values = _solve_boards(game, goal.opposite if self.worst else goal, tell)
         held, dice = game.start()
         by_roll = {}
         for roll, words in zip(rolls(game, dice).shown, rolls_in_words(words_of(game), dice), strict=True):
@@ -70,8 +81,8 @@ class Solve(Question):
             values.save(self.out)
         return SolveAnswer(
             game=game,
-            objective=values.objective,
-            play="best",
+            objective=goal,
+            play="worst" if self.worst else "best",
             value=values.value,
             states=values.utility.size,
             by_first_roll=by_roll,
@@ -176,12 +187,12 @@ class CertifyAnswer(TurnAnswer):
         )
 
 
-def perfect_play(game: Game, objective: str, file: str | None, tell: Tell) -> Values | BoardValues:
+def perfect_play(game: Game, objective: str, file: str | None, tell: Tell) -> Solution | BoardValues:
     """Perfect play of a game: that of a file of board values or, if the game is too large for arrays, by its boards."""
     if file is not None:
         return load_board_values(file, game, objective)
     return solve(game, objective) if fits(game) else _solve_boards(game, objective, tell)
 
 
-def _solve_boards(game: Game, objective: str, tell: Tell) -> BoardValues:
+def _solve_boards(game: Game, objective: Goal, tell: Tell) -> BoardValues:
     return solve_boards(game, objective, lambda done, total: tell(done, total, note="rows of boards"))

@@ -2,7 +2,7 @@
 
 - `tables`: a game as arrays, which everything below reads; `compiling` makes them.
 - `objectives`, `values`, `solution`: perfect play; `certificate`: it is proved in fractions.
-- `policies`, `preferences`, `answers`: what a policy is; `scripted`: by name; `task`: what an environment says it is for.
+- `policies`, `preferences`, `answers`: what a policy is; `scripted`: by name; `task`: what an environment asks for.
 - `evaluation`: the exact distance of a policy from perfect play; `measured`: what is known of it then.
 - `boards`, `board_values`, `board_strategies`, `board_evaluation`: all of this for boxes too large for arrays, by way
   of `board_rows`, `board_flow` and `board_ranks`.

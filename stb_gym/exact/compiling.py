@@ -145,7 +145,16 @@ def count_nodes(game: Game) -> int:
 
 def _check_size(game: Game, kind: str, size: int) -> None:
     if size > LARGEST_TABLE:
-        raise ValueError(f"{game} has {size:,} {kind}; arrays of at most {LARGEST_TABLE:,} fit")
+        raise ValueError(f"{game} has {size:,} {kind}; arrays of at most {LARGEST_TABLE:,} fit{_instead(game)}")
+
+
+def _instead(game: Game) -> str:
+    """What there is for a game that is too large for arrays."""
+    try:
+        game.boards()
+    except ValueError:
+        return ""
+    return ": without them there are stb-gym solve, evaluate, strategies, simulate, advise and play, and solve_boards"
 
 
 def _check_edges(tables: TurnTables, fault: str, broken: NDArray[np.bool_]) -> None:

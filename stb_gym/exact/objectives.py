@@ -51,6 +51,11 @@ class Objective:
             )
         return utility
 
+    @property
+    def opposite(self) -> "Objective":
+        """The worst for this objective, in the same unit."""
+        return Objective(f"worst {self.name}", lambda score: -self.utilities(score), self.unit, -self.sign)
+
 
 Goal = str | Objective | Utility
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact.board_strategies import board_strategy
+from stb_gym.exact.board_strategies import board_strategies, board_strategy
 from stb_gym.exact.compiling import compile_game, fits
 from stb_gym.exact.solution import solve
 from stb_gym.exact.tables import Policy, TurnTables
@@ -149,7 +149,7 @@ ROUND_STRATEGIES: dict[str, Callable[[TurnTables, Standing], Policy]] = {"approx
 
 
 def strategies(game: Game) -> Mapping[str, str]:
-    """The strategies of a game by name: how each plays, in a line.
+    """The strategies of a game by name: how each plays, in a line. Not all can be played without arrays of the game.
 
     Args:
         game: the rules.
@@ -161,7 +161,8 @@ def strategies(game: Game) -> Mapping[str, str]:
     """
     first, *others = COMMON.items()
     plays = dict([first, *entry_of(game).rules_of_thumb.items(), *others])
-    return {name: (function.__doc__ or "").partition("\n")[0] for name, function in plays.items()}
+    names = plays if fits(game) else board_strategies(game)
+    return {name: (plays[name].__doc__ or "").partition("\n")[0] for name in names}
 
 
 def strategy(game: Game, name: str) -> Any:
@@ -172,7 +173,7 @@ def strategy(game: Game, name: str) -> Any:
         name: one of `strategies(game)`.
 
     Raises:
-        ValueError: if this game has no such strategy, or none without arrays.
+        ValueError: if this game has no such strategy.
 
     Example:
         >>> import stb_gym

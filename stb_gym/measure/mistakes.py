@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from stb_gym.exact import Evaluation
+from stb_gym.exact import Measured
 from stb_gym.games import words_of
 
 
-def mistakes_in_json(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]:
+def mistakes_in_json(evaluation: Measured, limit: int) -> list[dict[str, Any]]:
     """The dearest mistakes of a policy, ready for JSON: the node, what it plays and what is best, and the numbers."""
-    words = words_of(evaluation.tables.game)
+    words = words_of(evaluation.optimum.game)
     return [
         {
-            "node": evaluation.tables.describe_node(mistake.node),
+            "node": evaluation.describe_node(mistake.node),
             "plays": None if mistake.plays is None else words.move(mistake.plays),
             "best": words.move(mistake.best),
             "visits": mistake.visits,
@@ -22,9 +22,9 @@ def mistakes_in_json(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]
     ]
 
 
-def mistakes_in_words(evaluation: Evaluation, limit: int) -> list[dict[str, Any]]:
+def mistakes_in_words(evaluation: Measured, limit: int) -> list[dict[str, Any]]:
     """The same with the moves in words."""
-    words = words_of(evaluation.tables.game)
+    words = words_of(evaluation.optimum.game)
     return [
         {
             **found,
@@ -35,7 +35,7 @@ def mistakes_in_words(evaluation: Evaluation, limit: int) -> list[dict[str, Any]
     ]
 
 
-def dearest_in_words(evaluation: Evaluation) -> str:
+def dearest_in_words(evaluation: Measured) -> str:
     """The mistake that adds most to the regret, in a line; "" if there is none that a turn can meet.
 
     Example:

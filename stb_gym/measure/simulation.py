@@ -1,17 +1,18 @@
-"""Sampled games on the vector environment, to hold against the exact numbers."""
+"""Sampled games, to hold against the exact numbers: on the vector environment or, of large boxes, by the rules."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs import TurnVectorEnv
-from stb_gym.exact import Goal, Player, Policy, evaluate, objective_of
-from stb_gym.games import Game, check_integer
+from stb_gym.exact import AnyMove, BoardPolicy, Goal, Player, Policy, evaluate, objective_of
+from stb_gym.games import Game, IntArray, check_integer, rolls
 
 GAMES_AT_ONCE = 4096
+TURNS_AT_ONCE = 1024  # where the rules look at every roll of each
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,7 @@ class Simulation:
 
 def simulate(
     game: Game,
-    policy: Policy,
+    policy: Policy | BoardPolicy,
     games: int,
     seed: int | None = None,
     objective: Goal = "score",
@@ -71,14 +72,32 @@ def simulate(
     if seed is not None:
         check_integer("seed", seed, 0, 2**63 - 1)
     exact = evaluate(game, policy, objective).value
+    scores = np.empty(games, np.int64)
+    first = 0
+    for batch in _turns(game, policy, games, seed):
+        scores[first : first + len(batch)] = batch
+        first += len(batch)
+        progress(first)
+    goal = objective_of(game, objective)
+    values = goal.sign * goal.utilities(scores)
+    return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(games)), exact)
+
+
+def _turns(game: Game, policy: Policy | BoardPolicy, games: int, seed: int | None) -> Iterator[IntArray]:
+    """The final scores of games in batches, each of which are played at once."""
+    if isinstance(policy, BoardPolicy):
+        return _turns_by_rules(game, policy, games, seed)
+    return _turns_in_environments(game, policy, games, seed)
+
+
+def _turns_in_environments(game: Game, policy: Policy, games: int, seed: int | None) -> Iterator[IntArray]:
     dice_seed, policy_seed = np.random.SeedSequence(seed).generate_state(2).tolist()
     player = Player(game, policy, policy_seed)
-    scores = np.empty(games, np.int64)
     env: TurnVectorEnv | None = None
     for first in range(0, games, GAMES_AT_ONCE):
-        batch = scores[first : first + GAMES_AT_ONCE]
+        batch = np.empty(min(GAMES_AT_ONCE, games - first), np.int64)
         if env is None or env.num_envs != len(batch):
-            env = TurnVectorEnv(game, len(batch), objective, "raise")
+            env = TurnVectorEnv(game, len(batch), illegal="raise")
             observation, _ = env.reset(seed=dice_seed + first)
         else:
             observation, _ = env.reset()
@@ -89,7 +108,32 @@ def simulate(
             if ended.any():
                 batch[ended] = info["final_score"][ended]
             playing &= ~over
-        progress(first + len(batch))
-    goal = objective_of(game, objective)
-    values = goal.sign * goal.utilities(scores)
-    return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(games)), exact)
+        yield batch
+
+
+def _turns_by_rules(game: Game, policy: BoardPolicy, games: int, seed: int | None) -> Iterator[IntArray]:
+    """Without arrays of the game: the rules are asked for the moves at every position."""
+    random = np.random.default_rng(seed)
+    for first in range(0, games, TURNS_AT_ONCE):
+        held, dice = (np.full(min(TURNS_AT_ONCE, games - first), each) for each in game.start())
+        while dice.any():
+            for thrown in np.unique(dice[dice > 0]):
+                places = np.flatnonzero(dice == thrown)
+                held[places], dice[places] = _moved(game, policy, held[places], int(thrown), random)
+        yield game.final_score(held)
+
+
+def _moved(
+    game: Game, policy: BoardPolicy, held: IntArray, dice: int, random: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """What is held and how many dice are thrown next, 0 at the end, after a throw of dice and a move from each [B]."""
+    known, edges = rolls(game, dice), game.edges(held, dice)
+    roll = known.of_throw[random.integers(len(known.of_throw), size=len(held))]
+    legal = np.flatnonzero(edges.roll == roll[edges.state])
+    state, next_held, next_dice = edges.state[legal], edges.next_held[legal], edges.next_dice[legal]
+    wanted = random.random(len(legal)) if isinstance(policy, AnyMove) else policy.of(next_held, next_dice)
+    chosen = np.lexsort((-np.arange(len(legal)), wanted, state))  # the last of each state is that of its lowest action
+    last = chosen[np.flatnonzero(np.diff(state, append=-1))]
+    moved, throws = held.copy(), np.zeros(len(held), np.int64)
+    moved[state[last]], throws[state[last]] = next_held[last], next_dice[last]
+    return moved, throws

@@ -54,7 +54,7 @@ def test_values_of_every_board_in_a_file(ask, capsys, tmp_path, monkeypatch):
     assert ask("advise", *box, *where) == looked_up
     assert ask("solve", *box)["value"] == saved["value"]
     assert main(["solve", *box, "--exact"]) == 2
-    assert "the worst play and fractions are for games that fit into arrays" in capsys.readouterr().err
+    assert "fractions are for games that fit into arrays, and the worst play is not saved" in capsys.readouterr().err
     assert main(["advise", *box, *where, "--values", file, "--objective", "shut"]) == 2
     assert "objective 'score', not 'shut'" in capsys.readouterr().err
     assert main(["solve", "threes", "--out", file]) == 2

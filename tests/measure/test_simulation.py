@@ -4,9 +4,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stb_gym import Objective, ShutTheBox, Threes, TurnVectorEnv, compile_game, evaluate, solve, strategies, strategy
+from stb_gym import (
+    AnyMove,
+    Objective,
+    Preference,
+    ShutTheBox,
+    Threes,
+    TurnVectorEnv,
+    compile_game,
+    evaluate,
+    solve,
+    strategies,
+    strategy,
+)
 from stb_gym.measure import simulate
-from stb_gym.measure.simulation import GAMES_AT_ONCE
+from stb_gym.measure.simulation import GAMES_AT_ONCE, TURNS_AT_ONCE
 from tests.twins import MostThrees
 
 GAMES = [ShutTheBox(), Threes(), ShutTheBox(tiles=3, score="count")]
@@ -33,6 +45,28 @@ def test_scores_are_distributed_as_computed(game):
     common = expected > 5
     pooled = [np.append(counts[common], counts[~common].sum() + 1e-9) for counts in (seen, expected)]
     assert stats.chisquare(*pooled).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(
+    "game",
+    [ShutTheBox(first_move=3), ShutTheBox(tiles=10, dice=3, faces=4, one_die="any-time"), Threes()],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "policy", [AnyMove(), Preference(lambda held, dice: (held ^ 5) % 7 - dice)], ids=["any", "one"]
+)
+def test_what_looks_at_what_moves_lead_to_is_played_by_the_rules(game, policy):
+    exact = evaluate(game, policy).score_distribution
+    simulation = simulate(game, policy, 20_000, seed=1)
+    assert abs(simulation.z) < 4
+    seen = np.array([(simulation.final_scores == score).sum() for score in exact])
+    expected = 20_000 * np.array(list(exact.values()))
+    assert seen.sum() == 20_000
+    common = expected > 5
+    pooled = [np.append(counts[common], counts[~common].sum() + 1e-9) for counts in (seen, expected)]
+    assert stats.chisquare(*pooled).pvalue > 1e-3
+    again = simulate(game, policy, 3 * TURNS_AT_ONCE - 100, seed=1).final_scores[: 2 * TURNS_AT_ONCE]
+    assert (again == simulation.final_scores[: len(again)]).all()
 
 
 def test_same_seed_same_games_and_batches_differ():
