@@ -93,7 +93,8 @@ def bar(result: Result) -> str:
     comparison = result.comparison
     verdict = {True: ": met", False: ": missed", None: ""}[result.met]
     if comparison.most_seconds is not None:
-        return f"ours <= {1000 * comparison.most_seconds:g} ms{verdict}"
+        sign = "<=" if comparison.unit == "ms" else ">="
+        return f"ours {sign} {quantity([comparison.most_seconds], comparison.unit)}{verdict}"
     return "" if comparison.least_ratio is None else f"ratio >= {comparison.least_ratio:g}{verdict}"
 
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Comparison, Timer, installed, timer
+from stb_gym.envs.boards import board_stepper
 
-OURS = "stb_gym/ShutTheBox-v0"
+OURS, THE_300 = "stb_gym/ShutTheBox-v0", "stb_gym/ShutTheBox300-v0"
 NUM_ENVS = 4096
 TURNS_AHEAD = 64
 STEPS = 2000
@@ -32,6 +33,7 @@ def vector() -> Iterator[Comparison]:
         name, same_step = f"vector step, {count} envs, SAME_STEP", _ours(count, autoreset_mode="SameStep")
         yield Comparison(name, "steps/s", same_step, "ours, NEXT_STEP", _ours(count), 0.7)
     yield from _sampling(NUM_ENVS)
+    yield from _of_boards(NUM_ENVS)
 
 
 def scalar() -> Iterator[Comparison]:
@@ -43,6 +45,11 @@ def scalar() -> Iterator[Comparison]:
     moves = itertools.cycle(_random_actions(lake.action_space, STEPS))
     ours, theirs = _playing(env, lambda: legal[turn._node]), _playing(lake, lambda: next(moves))
     yield Comparison("single step", "steps/s", ours, "Gymnasium FrozenLake-v1", theirs, 5)
+    env = gym.make(THE_300)
+    large: Any = env.unwrapped
+    _, _, nodes = large.stepper.single
+    ours = _playing(env, lambda: nodes[large._node][1]().argmax())
+    yield Comparison("single step, The 300", "steps/s", ours, most_seconds=1 / 60e3)
 
 
 def legal_actions(envs: Any) -> NDArray[np.int64]:
@@ -50,8 +57,8 @@ def legal_actions(envs: Any) -> NDArray[np.int64]:
     return np.asarray(envs.transitions.action_mask.argmax(axis=1))
 
 
-def _ours(count: int, **options: Any) -> Timer:
-    envs: Any = gym.make_vec(OURS, count, **options)
+def _ours(count: int, identity: str = OURS, **options: Any) -> Timer:
+    envs: Any = gym.make_vec(identity, count, **options)
     envs.reset(seed=0)
     return timer(envs.step, envs.legal_sample, units=count)
 
@@ -70,6 +77,23 @@ def _sampling(count: int) -> Iterator[Comparison]:
         ("NumPy over the masks", lambda _: (random.random(masks.shape) * masks).argmax(axis=1), None),
     ):
         yield Comparison(name, "actions/s", ours, peer, timer(call, units=count), least_ratio)
+
+
+def _of_boards(count: int) -> Iterator[Comparison]:
+    """The 300, whose moves are worked out from boards."""
+    for mode in ("NextStep", "SameStep"):
+        name, ours = f"vector step, {count} envs of The 300, {mode}", _ours(count, THE_300, autoreset_mode=mode)
+        yield Comparison(name, "steps/s", ours, most_seconds=1 / 3e6)
+    envs: Any = gym.make_vec(THE_300, count)
+    envs.reset(seed=0)
+    for name, call in (
+        ("masks", lambda _: envs.action_masks()),
+        ("legal actions", lambda _: envs.legal_sample()),
+        ("afterstates", lambda _: envs.afterstates()),
+    ):
+        yield Comparison(f"{name}, {count} envs of The 300", "ms", timer(call))
+    making = timer(lambda _: gym.make(THE_300).reset(seed=0), board_stepper.cache_clear)
+    yield Comparison("make The 300", "ms", making, most_seconds=2.0)
 
 
 def _cart_pole(count: int) -> Timer:

@@ -23,7 +23,7 @@ class Comparison:
         peer: the name of the peer, or "" if there is none.
         theirs: times a round of the peer; None if there is no peer or it is not installed.
         least_ratio: how many times as fast as the peer we mean to be. None: for information only.
-        most_seconds: how many seconds a call may take. None: for information only.
+        most_seconds: how many seconds a call, or a step, may take. None: for information only.
         rounds: how many rounds, R.
     """
 

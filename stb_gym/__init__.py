@@ -7,7 +7,8 @@ The story of the library, in the order to read it:
 2. `exact`: `compile_game` asks the rules for every move once and keeps the answers as arrays; one pass over these is
    perfect play (`solve`), and one pass evaluates any policy and says what it loses, where, and how often (`evaluate`).
 3. `rounds`: several players see each other's scores: equilibria, best responses, matches, tournaments, all exact.
-4. `envs`: the same arrays as Gymnasium environments, single and vector, with action masks beside or in observations.
+4. `envs`: the same arrays as Gymnasium environments, single and vector, with action masks beside or in observations;
+   and boxes too large for arrays, whose moves are worked out from boards.
 5. `measure`: anybody's agent against the optimum (`RegretMeter`); saved policies and their leaderboard; sampled games.
 6. `book`: everything known about a game as tables and pictures; `terminal`: play it, with a coach who separates luck
    from mistakes; `command`: all of this as the command `stb-gym`; `output`: tables, progress, colours and files.

@@ -1,7 +1,9 @@
 """The Gymnasium environments, one turn of a game each.
 
-- `stepper`: what environments step through. Two kinds: `transitions`, dense tables with a row for each node, and
-  `boards`, which works moves out, with `cases`, `sight` and `one_board`; `steppers` chooses.
+- `stepper`: what environments step through, of one of two kinds, which `steppers` chooses.
+- `transitions`: dense tables of a game, one row for each node.
+- `boards`: moves worked out when they are asked for, with `cases` (what a roll allows), `sight` (what is seen),
+  `endings` (what boards are worth) and `one_board` (the same for a single game).
 - `base`: what the environments have in common; `rendering`: how they look.
 - `env`: one turn; `vector_env`: many turns at once; `asked`, `infos`: what these are asked for, and tell of endings.
 - `wrappers`: the mask in the observation, as libraries ask for it.

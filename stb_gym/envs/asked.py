@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 
 from stb_gym.games import integers
 
-TOGETHER = ("close", "reset", "restore", "snapshot", "step")  # what is done to all games at once, never to one
+TOGETHER = (
+    "afterstates",
+    "close",
+    "reset",
+    "restore",
+    "snapshot",
+    "step",
+)  # what all games do at once, and never one alone
 
 
 def seeded(seeds: Any, num_envs: int) -> np.random.Generator:

@@ -176,15 +176,15 @@ class BoardStepper(Stepper):
         """[B] the nodes of cases and boards, with the mark of those at which the turn is over."""
         narrow, over = board.astype(np.int32), np.ones(len(case), np.int64)
         for number, places in self.cases.together(case):
-            over[places] = ~self.cases.fits(number, narrow[places]).any(axis=0)
+            over[places] = ~self.cases.fits(number, narrow.take(places)).any(axis=0)
         return (case << self.bits | board) << 1 | over
 
     def _masks(self, nodes: IntArray) -> NDArray[np.int8]:
         case, board = self._unpacked(nodes)
-        masks, narrow = np.zeros((len(nodes), self.actions), np.int8), board.astype(np.int32)
+        masks, narrow = np.zeros((len(nodes), self.actions), np.bool_), board.astype(np.int32)
         for number, places in self.cases.together(case):
-            masks[places, self.cases.all[number].actions] = self.cases.legal(number, narrow[places]).T
-        return masks
+            masks[places, self.cases.all[number].actions] = self.cases.legal(number, narrow.take(places)).T
+        return masks.view(np.int8)
 
     def _legal(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """How many legal actions nodes [B] have, and these [E]."""
@@ -217,13 +217,7 @@ class BoardStepper(Stepper):
         return rewards
 
 
-def board_stepper(
-    game: Game, objective: Objective, observation_dtype: str = "uint8", reward_scale: float = 1.0
-) -> BoardStepper:
-    """The stepper of a game and an objective; made once, and kept for the next call; see `BoardStepper`."""
-    return _board_stepper(game, objective, observation_dtype, reward_scale)
-
-
 @kept(mebibytes=256)
-def _board_stepper(game: Game, objective: Objective, observation_dtype: str, reward_scale: float) -> BoardStepper:
+def board_stepper(game: Game, objective: Objective, observation_dtype: str, reward_scale: float) -> BoardStepper:
+    """The stepper of a game and an objective; made once, and kept for the next call; see `BoardStepper`."""
     return BoardStepper(game, objective, observation_dtype, reward_scale)

@@ -32,6 +32,8 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
             that take an observation as it is want "float32".
         reward_scale: the reward at the end is the utility times this, a finite number above 0. Learners that take
             rewards as they are learn better with some near 1: 1 / 45 for the points of nine tiles.
+        stepper: "tables" of every position, or "boards", from which moves are worked out, where the game has boards. By
+            default tables if they are not too large. The same throws and moves lead to the same with both.
         **rules: fields of the rules that differ from the standard ones.
 
     Attributes:
@@ -41,7 +43,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         stepper: what the environment steps through, a `Stepper`.
 
     Raises:
-        ValueError: if an argument is not allowed, or the game is too large, saying what is allowed.
+        ValueError: if an argument is not allowed, or the game is too large for tables, saying what is allowed.
         TypeError: if a keyword is neither an argument nor a field of the rules, naming those that are.
 
     Example:

@@ -143,7 +143,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
 
     @property
     def nodes(self) -> IntArray:
-        """[B] the nodes of the last observations, in the arrays of the game."""
+        """[B] the nodes of the last observations, as the stepper numbers them."""
         return self._node.copy()
 
     def action_masks(self) -> NDArray[np.bool_]:

@@ -48,3 +48,9 @@ def test_they_explore_as_they_say(algorithm, monkeypatch):
     assert len(actions) > 400
     assert np.bincount(actions, minlength=len(expected)) / len(actions) == pytest.approx(expected, abs=0.08)
     assert (expected > 0).sum() >= 3
+
+
+@pytest.mark.parametrize("algorithm", ["q-learning", "afterstates", "limit"])
+def test_a_box_too_large_for_tables_is_refused_in_one_line(algorithm):
+    with pytest.raises(ValueError, match=r"^this needs the tables of a game, .*tiles=18\) steps through boards$"):
+        learner(algorithm, Task(BOX, {"tiles": 18}))

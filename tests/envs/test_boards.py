@@ -1,4 +1,4 @@
-"""The stepper that works moves out from boards: it agrees with the tables on small boxes, on large ones with the rules."""
+"""Moves worked out from boards: on small boxes they agree with the tables, on large ones with the rules in words."""
 
 import copy
 import json
@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode
 import stb_gym.envs.one_board
 from stb_gym import Objective, ShutTheBox, Threes, TurnEnv, TurnVectorEnv
 from stb_gym.envs import stepper_of
+from stb_gym.envs.boards import board_stepper
 from stb_gym.exact import objective_of
 from stb_gym.games import throw_faces
 
@@ -179,7 +180,7 @@ def test_both_vector_environments_play_the_same(game, mode, limit):
 @pytest.mark.parametrize("game", BOXES, ids=str)
 def test_both_single_environments_play_the_same(game, kept, monkeypatch):
     monkeypatch.setattr(stb_gym.envs.one_board, "MOST_KEPT", kept)
-    stepper_of.__globals__["board_stepper"].__globals__["_board_stepper"].cache_clear()
+    board_stepper.cache_clear()
     envs = [TurnEnv(game, render_mode="ansi", stepper=kind) for kind in ("tables", "boards")]
     random = np.random.default_rng(3)
     answers = [env.reset(seed=1) for env in envs]
@@ -341,3 +342,28 @@ def test_tables_are_chosen_while_they_fit_and_boards_beyond():
 def test_who_needs_tables_is_told_that_a_large_box_has_none():
     with pytest.raises(ValueError, match=r"needs the tables of a game, and .*tiles=24, dice=4\) steps through boards"):
         _ = gym.make_vec(THE_300, 2).unwrapped.transitions
+
+
+@pytest.mark.parametrize("kind", ["tables", "boards"])
+def test_afterstates_are_those_of_observations_too(kind):
+    envs = TurnVectorEnv(BOX, GAMES, observation_dtype="float32", stepper=kind)
+    observation, info = envs.reset(seed=2)
+    observation, *_, info = envs.step(envs.legal_sample())
+    same(*(dict(enumerate(answer)) for answer in (envs.afterstates(), envs.afterstates(observation))))
+    place, action, afterstate = envs.afterstates(observation[::-1])
+    assert info["action_mask"][::-1][place, action].all()
+    assert len(place) == info["action_mask"].sum()
+    assert afterstate.dtype == np.float32
+    assert all(row in envs.afterstate_space for row in afterstate)
+    with pytest.raises(ValueError, match="afterstates is for all games at once"):
+        envs.call("afterstates")
+
+
+@pytest.mark.parametrize("name", ["stb_gym/ShutTheBox300Masked-v0", "stb_gym/ShutTheBox16Masked-v0"])
+def test_large_boxes_show_the_mask_as_libraries_ask_for_it(name):
+    envs = gym.make_vec(name, 8, mask_names="rllib", autoreset_mode="SameStep", observation_dtype="float32")
+    observation, info = envs.reset(seed=3)
+    for _ in range(10):
+        assert observation in envs.observation_space
+        assert (observation["action_mask"] == info["action_mask"]).all()
+        observation, *_, info = envs.step(envs.legal_sample())

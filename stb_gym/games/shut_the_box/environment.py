@@ -18,7 +18,8 @@ allow, the one legal action is "no move", the last one; it ends the turn.
 the roll; 9 + 11 numbers for nine tiles and two dice. A roll is the sum of the dice or, where `match` looks at the
 single dice, their faces without order. Rolls of one die, where it may be thrown, follow those of all dice. When all
 tiles are shut nothing is thrown, and all are 0; so they are after an illegal action, which
-`info["illegal_action"]` tells apart. `env.unwrapped.node(observation)` is the node in the arrays of the game.
+`info["illegal_action"]` tells apart. `env.unwrapped.node(observation)` is the node as the stepper numbers it; tables
+number nodes as the arrays of the game do.
 
 ## Starting State
 All tiles of `open`, and the first roll, of all dice. `reset(options={"open": [1, 4, 5, 8], "roll": 9})` starts from
@@ -35,7 +36,8 @@ times `reward_scale`:
 
 ## Episode End
 Terminated when the roll leaves no move, when all tiles are shut, or after an illegal action. Never truncated, but by
-`max_episode_steps`; `env.spec.max_episode_steps` is one more than the longest turn has.
+`max_episode_steps`; `env.spec.max_episode_steps` is one more than the longest turn has, or with boards than there are
+tiles at the start.
 
 ## Information
 - `action_mask`: int8 [A], 1 = legal; all 0 at the end. `env.unwrapped.action_masks()` gives the same as bool.
@@ -44,10 +46,12 @@ Terminated when the roll leaves no move, when all tiles are shut, or after an il
 
 Vector environments tell them as Gymnasium's own do, with a mask `_key` for each key: see `TurnVectorEnv`.
 
+What moves lead to, for learners of afterstates, is told by `env.unwrapped.afterstates()`: the tiles that every legal
+move leaves open, with no roll, and last how many dice are thrown next.
+
 ## Arguments
 Those of `ShutTheBox`, and, from `objective` on, those of the environment:
-- `tiles=9`, `dice=2`, `faces=6`: the sizes. The environment has tables of boards x throws and of nodes x actions,
-  at most 2**27 entries each: 17 tiles with two dice fit, or 15 with three; see `solve_boards` for larger boxes.
+- `tiles=9`, `dice=2`, `faces=6`: the sizes, of any box that the rules allow; see `stepper`.
 - `score="sum"` of the open tiles, `"count"` of them, or their `"digits"` read as one number.
 - `open="all"`, `"odd"`, `"even"`, `"4-up"` or a list: the tiles that are open at the start.
 - `one_die="never"`, `"low-sum"`, `"high-shut"` or `"any-time"`, and `one_die_forced=False`: when one die may, or
@@ -61,6 +65,10 @@ Those of `ShutTheBox`, and, from `objective` on, those of the environment:
 - `observation_dtype="uint8"`, or another type of integers or floats that can hold the observation: `"float32"` for
   networks that take it as it is.
 - `reward_scale=1.0`: what the reward at the end is multiplied by.
+- `stepper=None`: how the environment makes its steps. `"tables"` looks them up in tables of boards x throws and of
+  nodes x actions, at most 2**27 entries each: 17 tiles with two dice fit, or 13 with four. `"boards"` works them out
+  from the open tiles, whatever the size: of The 300, which has 352 million nodes, millions a second. By default boxes
+  that fit have tables. The same throws and moves lead to the same with both.
 - `max_episode_steps=None`: the step after which `gym.make` and `gym.make_vec` truncate a turn.
 - `mask_names="gymnasium"`, of `stb_gym/ShutTheBoxMasked-v0` alone: the library after which the observation and the
   action mask in it are called, see `stb_gym.MaskInObservation`.

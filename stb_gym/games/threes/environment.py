@@ -36,6 +36,9 @@ Terminated when all dice are kept, or after an illegal action. Never truncated, 
 
 Vector environments tell them as Gymnasium's own do, with a mask `_key` for each key: see `TurnVectorEnv`.
 
+What moves lead to, for learners of afterstates, is told by `env.unwrapped.afterstates()`: the points that every legal
+move leaves, with no dice shown, and last how many are thrown next.
+
 ## Arguments
 - `dice=5`, `faces=6`, `free_face=3` (the face that counts nothing; 0: there is none), `moon=False`: the rules, see
   `Threes`.
