@@ -89,17 +89,13 @@ class StepperEnv:
         self._spec = spec
 
     def _read(self, snapshot: Mapping[str, Any], shape: tuple[int, ...], **counts: int) -> list[IntArray]:
-        """Numbers of a snapshot by name, each of this shape and less than its count; of others a ValueError."""
-        tests = {
-            name: lambda numbers, count=count: (numbers >= 0) & (numbers < count) for name, count in counts.items()
-        }
+        """The nodes of a snapshot and other numbers, each of this shape and less than its count; else a ValueError."""
         read = [np.array(snapshot.get(name, -1)) for name in ("node", *counts)]
-        for numbers, test in zip(read, [self.stepper.are_nodes, *tests.values()], strict=True):
-            if numbers.shape != shape or numbers.dtype.kind not in "iu" or not test(numbers).all():
-                raise ValueError(
-                    f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self.game}"
-                )
-        return read
+        if all(numbers.shape == shape and numbers.dtype.kind in "iu" for numbers in read):
+            below = zip(read[1:], counts.values(), strict=True)
+            if self.stepper.are_nodes(read[0]).all() and all(((n >= 0) & (n < count)).all() for n, count in below):
+                return read
+        raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self.game}")
 
     @property
     def afterstate_space(self) -> gym.spaces.Box:
@@ -128,7 +124,7 @@ class StepperEnv:
             >>> env.afterstates()[2].tolist()
             [[4, 0, 0, 0, 0, 0, 0, 2], [5, 0, 0, 0, 0, 0, 0, 1], [11, 0, 0, 0, 0, 0, 0, 0]]
         """
-        nodes = np.atleast_1d(self._node) if observations is None else self.node(observations)
+        nodes = np.atleast_1d(self._node if observations is None else self.node(observations))
         moves = self.stepper.legal_moves(nodes)
         return moves.place, moves.action, self.stepper.unthrown(moves.after)
 

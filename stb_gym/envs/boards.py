@@ -51,7 +51,6 @@ class BoardStepper(Stepper):
         self.sight, self.dtype = Sight(game, self.cases, observation_dtype), observation_dtype
         self.endings = Endings(game, objective, reward_scale)
         self.throws, self.actions = len(rolls(game, game.dice).of_throw), len(game.moves)
-        self.longest = self.full.bit_count()  # every move takes something or ends the turn
         self.taken = np.zeros(self.actions, np.int64)
         self.taken[takes.action] = takes.taken
         self.bits = self.full.bit_length()
@@ -66,6 +65,10 @@ class BoardStepper(Stepper):
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles of an environment share what is known of their game in their process."""
         return board_stepper, (self.game, self.objective, self.dtype, self.reward_scale)
+
+    @property
+    def longest(self) -> int:
+        return self.full.bit_count()  # every move takes something or ends the turn
 
     def nodes(self, states: Any, throws: IntArray) -> IntArray:
         case = self.case_of_throw.take((states >> self.bits) * self.throws + throws)

@@ -63,14 +63,11 @@ class Stepper(ABC):
         throws, actions: T and A.
         start: the state that a turn begins with.
         forfeit, forfeit_state: the node of the forfeit, and its state.
-        longest: a turn has no more moves, wherever it begins.
         over: the column of whether the turn is over.
         observation: [O] what the player sees, in the type that was asked for.
         action_mask: [A] int8, 1 = legal, all 0 where the turn is over.
         reward: the utility of the final score times `reward_scale` where the turn is over, else 0.
         final_score: points where the turn is over, else 0.
-        single: what a single game reads, one entry at a time: T; by a state times T plus a throw, the node that the
-            throw leads to; and by node what is `Known` of it.
     """
 
     game: Game
@@ -78,16 +75,28 @@ class Stepper(ABC):
     reward_scale: float
     throws: int
     actions: int
-    start: Any
-    forfeit: Any
-    forfeit_state: Any
-    longest: Any
-    over: Any
-    observation: Any
-    action_mask: Any
-    reward: Any
-    final_score: Any
-    single: Any
+    start: int
+    forfeit: int
+    forfeit_state: int
+    over: Column
+    observation: Column
+    action_mask: Column
+    reward: Column
+    final_score: Column
+
+    @property
+    @abstractmethod
+    def longest(self) -> int:
+        """No turn has more moves, wherever it begins."""
+
+    @property
+    @abstractmethod
+    def single(self) -> tuple[int, Any, Any]:
+        """What a single game reads, one entry at a time.
+
+        Returns:
+            T; by a state times T plus a throw, the node that the throw leads to; and by node what is `Known` of it.
+        """
 
     @abstractmethod
     def nodes(self, states: Any, throws: IntArray) -> IntArray:

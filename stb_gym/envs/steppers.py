@@ -33,9 +33,9 @@ def stepper_of(
     Example:
         >>> import stb_gym
         >>> from stb_gym.envs import stepper_of
+        >>> from stb_gym.exact import objective_of
         >>> the_300 = stb_gym.ShutTheBox.preset("the-300")
-        >>> stepper = stepper_of(the_300, stb_gym.RegretMeter(stb_gym.ShutTheBox()).objective)
-        >>> stepper.actions
+        >>> stepper_of(the_300, objective_of(the_300, "score")).actions
         757
     """
     check_choice("stepper", kind, [None, *STEPPERS])

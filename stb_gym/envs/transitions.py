@@ -21,9 +21,8 @@ class Transitions(Stepper):
     Row S of the states and row N of the nodes stand for the forfeit.
 
     Attributes:
+        game, objective, throws, actions, start, forfeit, forfeit_state: see `Stepper`; T and A, and N and S.
         tables: the arrays of the game.
-        objective: what is rewarded.
-        throws, actions: T and A.
         node_of_throw: [S + 1, T] the node each throw leads to. Fewer dice than `game.dice` are the last ones thrown.
         next_state: [N + 1, A] where an action leads. Where the turn is over, any action begins a new one.
         over: [N + 1] True where the turn is over.
@@ -34,10 +33,14 @@ class Transitions(Stepper):
         reward_scale: what rewards are multiplied by.
     """
 
-    tables: TurnTables
+    game: Game
     objective: Objective
     throws: int
     actions: int
+    start: int
+    forfeit: int
+    forfeit_state: int
+    tables: TurnTables
     node_of_throw: NDArray[np.int32]
     next_state: NDArray[np.int32]
     over: NDArray[np.bool_]
@@ -51,26 +54,6 @@ class Transitions(Stepper):
         """Copies and pickles of an environment share the tables of their process instead of carrying them."""
         return transitions, (self.tables.game, self.objective, self.observation.dtype.name, self.reward_scale)
 
-    @property
-    def game(self) -> Game:  # type: ignore[override]
-        """The rules."""
-        return self.tables.game
-
-    @cached_property
-    def start(self) -> int:
-        """The state that a turn begins with."""
-        return self.tables.start
-
-    @cached_property
-    def forfeit(self) -> int:
-        """N."""
-        return self.tables.nodes
-
-    @cached_property
-    def forfeit_state(self) -> int:
-        """S."""
-        return self.tables.states
-
     def nodes(self, states: Any, throws: IntArray) -> IntArray:
         place = states * np.intp(self.throws)
         place += throws
@@ -83,8 +66,8 @@ class Transitions(Stepper):
         return self.next_state.take(place)
 
     def legal_moves(self, nodes: IntArray) -> LegalMoves:
-        start, _, action = self.choices
-        count = np.append(self.tables.choices, 0).take(nodes)
+        start, counts, action = self.choices
+        count = counts.take(nodes)
         first = np.cumsum(count) - count
         edge = np.arange(count.sum()) + (start.take(nodes) - first).repeat(count)
         return LegalMoves(first, count, action.take(edge), self.tables.edge_next.take(edge))
@@ -94,11 +77,13 @@ class Transitions(Stepper):
         return action.take(first.take(nodes) + (fractions * count.take(nodes)).astype(np.intp))
 
     def state_of(self, nodes: Any) -> Any:
-        return np.append(self.tables.node_state, self.forfeit_state).take(nodes)
+        states = self.tables.node_state.take(nodes, mode="clip")
+        return np.where(np.equal(nodes, self.forfeit), self.forfeit_state, states)
 
     def position(self, states: Any) -> tuple[Any, Any]:
-        worst = self.tables.held[self.tables.score_index.argmax()]
-        return np.append(self.tables.held, worst).take(states), np.append(self.tables.dice, 0).take(states)
+        held, dice = (column.take(states, mode="clip") for column in (self.tables.held, self.tables.dice))
+        forfeit = np.equal(states, self.forfeit_state)
+        return np.where(forfeit, self._worst, held), np.where(forfeit, 0, dice)
 
     def unthrown(self, states: IntArray) -> NDArray[Any]:
         return self._unthrown.take(states, axis=0)
@@ -122,7 +107,7 @@ class Transitions(Stepper):
 
     @cached_property
     def longest(self) -> int:
-        """The most moves there are in a turn, wherever it begins."""
+        # The most moves there are in a turn.
         tables = self.tables
         moves = np.zeros(tables.states, np.int64)
         for level in tables.levels:
@@ -142,6 +127,11 @@ class Transitions(Stepper):
         start = self.tables.edge_start
         first = np.append(np.where(self.over[:-1], start[-1], start[:-1]), start[-1])
         return first, np.append(self.tables.choices, 0), np.append(self.tables.edge_action, 0)
+
+    @cached_property
+    def _worst(self) -> int:
+        """What is held at a state of the worst score."""
+        return int(self.tables.held[self.tables.score_index.argmax()])
 
     @cached_property
     def _unthrown(self) -> NDArray[Any]:
@@ -219,10 +209,14 @@ def _transitions(game: Game, objective: Objective, observation_dtype: str, rewar
     reward[over] = objective.utilities(final_score[over])
     reward[-1] = objective.utilities(tables.final_score).min()
     return Transitions(
-        tables=tables,
+        game=game,
         objective=objective,
         throws=throws,
         actions=tables.actions,
+        start=tables.start,
+        forfeit=tables.nodes,
+        forfeit_state=tables.states,
+        tables=tables,
         node_of_throw=node_of_throw,
         next_state=next_state,
         over=over,
