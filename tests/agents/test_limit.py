@@ -87,7 +87,7 @@ def test_it_learns_the_dice_that_are_thrown_not_those_of_the_rules():
     agent, tables = learner("limit", task), compile_game(task.game())
     loaded = np.array([0, 0, 0, 0, 1, 2])  # of six throws four show a one
     fair = agent._envs.transitions
-    agent._envs.transitions = replace(fair, node_of_throw=fair.node_of_throw[:, loaded])
+    agent._envs.stepper = replace(fair, node_of_throw=fair.node_of_throw[:, loaded])
     agent.learn_until(100_000, lambda: None)
     often = np.bincount(agent._envs.transitions.node_of_throw[:-1].ravel(), minlength=tables.nodes) / 6
     worth = perfect(tables, often, fair.reward)
