@@ -6,6 +6,7 @@ The story of the library, in the order to read it:
    everything of a game is in its folder (`games/shut_the_box/rules.py` opens with the game in ten lines).
 2. `exact`: `compile_game` asks the rules for every move once and keeps the answers as arrays; one pass over these is
    perfect play (`solve`), and one pass evaluates any policy and says what it loses, where, and how often (`evaluate`).
+   Boxes too large for arrays are solved and policies measured there by boards (`solve_boards`, `evaluate_boards`).
 3. `rounds`: several players see each other's scores: equilibria, best responses, matches, tournaments, all exact.
 4. `envs`: the same arrays as Gymnasium environments, single and vector, with action masks beside or in observations;
    and boxes too large for arrays, whose moves are worked out from boards.

@@ -26,7 +26,8 @@ COMMANDS = [line for line in SHELL if not line.startswith("#")]
 MAKE = [line for line in COMMANDS if line.startswith("make ")]
 TRAINING = [line for line in COMMANDS if line.startswith("python -m training.")]
 OURS = [line for line in COMMANDS if line.startswith("stb-gym ")]
-LONG = ("stb-gym variants", "stb-gym book", "stb-gym advise shut-the-box --variant the-300")
+THE_300 = "shut-the-box --variant the-300"
+LONG = ("stb-gym variants", "stb-gym book", f"stb-gym advise {THE_300}", f"stb-gym evaluate {THE_300}")
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from stb_gym.exact.board_flow import flow_of
 from stb_gym.exact.board_rows import BoardRows, FloatArray, RowMoves, over_throws
 from stb_gym.exact.board_values import BoardValues
+from stb_gym.exact.boards import random_value
 from stb_gym.exact.measured import Measured, Mistake
 from stb_gym.exact.preferences import AnyMove, BoardPolicy, Preference
 from stb_gym.exact.values import TIE
@@ -52,8 +53,8 @@ class BoardSums:
         """Add turns [B] that end with scores [B]."""
         self.chances += np.bincount(np.searchsorted(self.scores, score), visits, len(self.scores))
 
-    def choose(self, node: IntArray, visits: FloatArray, best: FloatArray, played: FloatArray) -> None:
-        """Add nodes [B].
+    def lose(self, node: IntArray, visits: FloatArray, best: FloatArray, played: FloatArray) -> None:
+        """Add what is lost at nodes [B].
 
         Args:
             node: which they are.
@@ -61,17 +62,15 @@ class BoardSums:
             best: the optimal utility of the best that a move leads to; -inf where there is none.
             played: that of what the policy's move leads to.
         """
-        loss = best - played
-        np.maximum(loss, 0, out=loss)
+        lossy = np.flatnonzero(best > played)
+        visits, best = visits.reshape(-1)[lossy], best.reshape(-1)[lossy]
+        loss = best - played.reshape(-1)[lossy]
         cost = visits * loss
         self.regret += float(cost.sum())
-        tie = TIE * (abs(best) if self._largest is None else self._largest)
-        self.departures += float((visits * (loss > tie)).sum())
-        self.choices += float((visits * (best > -np.inf)).sum())
+        self.departures += float(visits[loss > TIE * (abs(best) if self._largest is None else self._largest)].sum())
         dear = np.flatnonzero(cost > self._least)
-        if len(dear):
-            found = [each.reshape(-1)[dear] for each in (node, visits, loss)]
-            self._mistakes = np.concatenate([self._mistakes, np.column_stack(found)])
+        found = np.column_stack([node.reshape(-1)[lossy[dear]], visits[dear], loss[dear]])
+        self._mistakes = np.concatenate([self._mistakes, found])
         if len(self._mistakes) > 100 * MISTAKES_KEPT:
             self._mistakes = self._dearest()
             self._least = float(self._mistakes[-1, 1:].prod())
@@ -112,7 +111,9 @@ class BoardEvaluation(Measured):
     @cached_property
     def random_value(self) -> float:
         """Expected value of a turn of uniformly random legal play."""
-        return self.value if isinstance(self.policy, AnyMove) else evaluate_boards(self.optimum, AnyMove()).value
+        return (
+            self.value if isinstance(self.policy, AnyMove) else random_value(self.optimum.game, self.optimum.objective)
+        )
 
     @property
     def agreement_by_visits(self) -> float | None:
@@ -193,9 +194,11 @@ def evaluate_boards(
         played, here = flow.through(row), flow.visits[:, row]
         if here.any():
             best, visits = bests.reduce(row), rows.by_roll(here)
+            ended = (visits * (best == -np.inf)).sum(axis=0)
+            sums.end(rows.final_score(row), ended)
             sums.throws += float(here.sum())
-            sums.end(rows.final_score(row), (visits * (best == -np.inf)).sum(axis=0))
-            sums.choose(node + row * rows.columns * len(rows.throw), visits, best, played)
+            sums.choices += float(here.sum() - ended.sum())
+            sums.lose(node + row * rows.columns * len(rows.throw), visits, best, played)
         if progress and (rows.rows - row) % max(1, rows.rows // PROGRESS_CALLS) == 0:
             progress(rows.rows - row, rows.rows)
     sums.throws -= float(flow.visits[0, 0, 0])  # a turn whose tiles are all shut throws no more
@@ -217,7 +220,8 @@ def _throw_first(
             continue
         worths, weights = _worths(optimum, moves), _weights(policy, moves)
         node = np.array([place * len(rows.throw) + number])
-        sums.choose(node, chance, worths.max(keepdims=True), worths[None] @ weights)
+        sums.choices += float(chance[0])
+        sums.lose(node, chance, worths.max(keepdims=True), worths[None] @ weights)
         for move, weight in zip(moves, weights, strict=True):
             if move.dice or not move.held:
                 visits.reshape(-1)[optimum.places(np.array([move.held]), move.dice)] += chance * weight

@@ -12,14 +12,14 @@ tiles are worked out first, for all columns at once; then those that take column
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from stb_gym.exact.board_rows import BoardRows, FloatArray, RowMoves, board_rows, over_throws
 from stb_gym.exact.board_values import BoardValues
 from stb_gym.exact.objectives import Goal, Objective, is_named, objective_of
-from stb_gym.games import Game, IntArray, legal_moves, rolls
+from stb_gym.games import Game, IntArray, Move, legal_moves, rolls
 
 PROGRESS_CALLS = 64
 
@@ -92,14 +92,30 @@ def count_ways(game: Game) -> BoardValues:
     return BoardValues(game, shut, sweep_boards(rows, shut, np.add, may_stop=True).reshape(-1, rows.columns))
 
 
-def _first_throw(values: BoardValues) -> float:
+def random_value(game: Game, goal: Objective) -> float:
+    """The value of a turn in which every legal move has the same probability, in the objective's unit."""
+    rows = board_rows(game)
+    utility = np.empty((len(rows.throws), rows.rows, rows.columns))
+    worth = utility[0] if len(utility) == 1 else np.empty(utility.shape[1:])  # the sum over the dice that may be thrown
+    sums, within = RowMoves(rows, worth, np.add, within=False), MovesWithin(rows, np.add)
+    counts = RowMoves(rows, rows.allowed.sum(axis=0, dtype=np.int32), np.add)
+    for row in range(rows.rows):
+        by_roll, count = sums.reduce(row), counts.reduce(row)
+        stopping = goal.utilities(rows.final_score(row)).astype(float)
+        ended = np.where(count > 0, by_roll, stopping)
+        utility[:, row], worth[row] = within.add(row, by_roll, ended, 1 / np.maximum(count, 1))
+    values = BoardValues(game, goal, utility.reshape(-1, rows.columns))
+    return goal.sign * _first_throw(values, np.mean) + 0.0
+
+
+def _first_throw(values: BoardValues, choose: Callable[[FloatArray], Any] = np.max) -> float:
     """The utility of a turn before its first throw, whose moves may be others."""
     game, (held, dice) = values.game, values.game.start()
-    known, stopping, best = rolls(game, dice), values.worth(held, 0), []
+    known, utility = rolls(game, dice), []
     for roll in known.shown:
-        moves = legal_moves(game, held, dice, roll)
-        best.append(max((values.worth(move.held, move.dice) for move in moves), default=stopping))
-    return float(np.array(best) @ known.counts / known.counts.sum())
+        after = legal_moves(game, held, dice, roll) or [Move(-1, held, 0)]
+        utility.append(choose(np.array([values.worth(move.held, move.dice) for move in after])))
+    return float(np.array(utility) @ known.counts / known.counts.sum())
 
 
 class _Level(NamedTuple):
@@ -158,18 +174,21 @@ class MovesWithin:
             after=self._place[column & ~taken],
         )
 
-    def add(self, row: int, by_roll: FloatArray, ended: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def add(
+        self, row: int, by_roll: FloatArray, ended: FloatArray, share: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
         """What a row's boards are worth.
 
         Args:
             row: the row.
             by_roll: [R, columns] what the other moves lead to.
             ended: [R, columns] the same or, where there are none, what a turn is worth that ends.
+            share: [R, columns] what to take of all that, by roll; by default the whole.
 
         Returns:
             [D, columns] their worth by the number of dice, and [columns] before the dice are chosen.
         """
-        ordered = self._rows.expected(ended).take(self._order, axis=1)
+        ordered = self._rows.expected(ended if share is None else ended * share).take(self._order, axis=1)
         allowed = self._rows.allowed[:, row].take(self._order, axis=1)
         if row == 0:
             ordered[:, 0] = ended[0, 0]  # the end of a turn, and no sum over rolls
@@ -178,7 +197,8 @@ class MovesWithin:
             if len(level.first_move) < len(after):
                 after = self._operation.reduceat(after, level.first_move)
             gain = self._operation(after, by_roll.take(level.pairs)) - ended.take(level.pairs)
-            ordered.reshape(-1)[level.states] += np.add.reduceat(gain * level.probability, level.first_pair)
+            weight = level.probability if share is None else level.probability * share.take(level.pairs)
+            ordered.reshape(-1)[level.states] += np.add.reduceat(gain * weight, level.first_pair)
         worth = over_throws(self._operation, ordered, allowed)
         return ordered.take(self._place, axis=1), worth.take(self._place)
 
