@@ -54,7 +54,7 @@ class BoardStepper(Stepper):
         self.taken = np.zeros(self.actions, np.int64)
         self.taken[takes.action] = takes.taken
         self.bits = self.full.bit_length()
-        self.boards = (1 << self.bits) - 1  # the bits of a board in a state
+        self.board_mask = (1 << self.bits) - 1  # the bits of a board in a state
         self.start = self.cases.first_throw << self.bits | self.full
         self.forfeit_state = self.cases.forfeit << self.bits
         self.forfeit = self.cases.end + 1 << self.bits + 1 | 1
@@ -72,7 +72,7 @@ class BoardStepper(Stepper):
 
     def nodes(self, states: Any, throws: IntArray) -> IntArray:
         case = self.case_of_throw.take((states >> self.bits) * self.throws + throws)
-        return self._marked(case.astype(np.int64), np.broadcast_to(states & self.boards, case.shape))
+        return self._marked(case.astype(np.int64), np.broadcast_to(states & self.board_mask, case.shape))
 
     def after(self, nodes: IntArray, actions: IntArray) -> IntArray:
         case, board = self._unpacked(nodes)
@@ -100,13 +100,13 @@ class BoardStepper(Stepper):
         return self._kinds.take(case) << self.bits | board
 
     def position(self, states: Any) -> tuple[Any, Any]:
-        kind, board = np.asarray(states) >> self.bits, np.asarray(states) & self.boards
+        kind, board = np.asarray(states) >> self.bits, np.asarray(states) & self.board_mask
         dice = np.array([*range(self.game.dice + 1), self.game.dice, 0])
         return np.where(kind == self.cases.forfeit, self.full, board), dice.take(kind)
 
     def unthrown(self, states: IntArray) -> NDArray[Any]:
         dice = self.position(states)[1]
-        seen = self.sight.of(states & self.boards, np.full(len(states), self.cases.end))
+        seen = self.sight.of(states & self.board_mask, np.full(len(states), self.cases.end))
         return np.column_stack((seen, dice.astype(seen.dtype)))
 
     def describe(self, node: int) -> str:
@@ -166,7 +166,7 @@ class BoardStepper(Stepper):
 
     def _unpacked(self, nodes: Any) -> tuple[Any, Any]:
         """The cases and the boards of nodes."""
-        return nodes >> self.bits + 1, nodes >> 1 & self.boards
+        return nodes >> self.bits + 1, nodes >> 1 & self.board_mask
 
     def _occur(self, case: IntArray, board: IntArray) -> NDArray[np.bool_]:
         """[B] whether there are such cases with such boards."""

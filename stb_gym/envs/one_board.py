@@ -14,13 +14,13 @@ class NodeOfThrow:
     """By a state times T plus a throw, the node that the throw leads to."""
 
     def __init__(self, stepper: Any):
-        self._throws, self._bits, self._boards = stepper.throws, stepper.bits, stepper.boards
+        self._throws, self._bits, self._board_mask = stepper.throws, stepper.bits, stepper.board_mask
         self._case_of_throw = stepper.case_of_throw.data
         self._taken = [case.taken for case in stepper.cases.all]
 
     def __getitem__(self, place: int) -> int:
         state, throw = divmod(place, self._throws)
-        board = state & self._boards
+        board = state & self._board_mask
         case = self._case_of_throw[(state >> self._bits) * self._throws + throw]
         taken = self._taken[case]
         over = not (board & taken == taken).any()
@@ -36,7 +36,7 @@ class Nodes(dict[int, Known]):
 
     def __missing__(self, node: int) -> Known:
         stepper, end, places = self._stepper, None, None
-        case, board = node >> stepper.bits + 1, node >> 1 & stepper.boards
+        case, board = node >> stepper.bits + 1, node >> 1 & stepper.board_mask
         mask = np.zeros(stepper.actions, np.int8)
         if node & 1:
             forfeit, score = node == stepper.forfeit, stepper.endings.scores(np.array(board))

@@ -132,7 +132,7 @@ def test_numbers_that_are_no_nodes_are_known(both):
         assert stepper.are_nodes(nodes).all()
         assert stepper.are_nodes(np.array(stepper.forfeit)).all()
     boards = both[1]
-    whole = boards.start & boards.boards  # at a later throw
+    whole = boards.start & boards.board_mask  # at a later throw
     wrong = np.append(nodes ^ 1, [-1, 2**62, boards.forfeit + 2, boards.forfeit - 1, whole << 1, whole << 1 | 1])
     assert not boards.are_nodes(wrong).any()
 
