@@ -16,5 +16,5 @@ def measuring() -> Iterator[Comparison]:
 
 def _measuring(game: Game, policy: Policy) -> Timer:
     meter = RegretMeter(game)
-    answers = policy[meter.optimum.tables.decisions]
+    answers = policy[meter.solution.tables.decisions]
     return timer(lambda _: meter(lambda observations, masks: answers).summary())

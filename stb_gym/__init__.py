@@ -36,8 +36,8 @@ from stb_gym.games import (
     GAMES, VARIANTS, Edges, Game, IntArray, Moves, RuleOfThumb, ShutTheBox, Threes, Variant, Words, rolls, rule,
 )  # fmt: skip
 from stb_gym.measure import (
-    Judgement, RegretMeter, SavedPolicy, Simulation, judge, kept_policies, load_policy, read_policy, save_policy,
-    simulate,
+    Judgement, RegretMeter, SampledEvaluation, SavedPolicy, Simulation, judge, kept_policies, load_policy, read_policy,
+    save_policy, simulate,
 )  # fmt: skip
 from stb_gym.rounds import (
     BestResponse, Outcome, Round, RoundEvaluation, RoundSolution, Tournament, match, tournament,
@@ -49,9 +49,9 @@ __all__ = [
     "ENVIRONMENTS", "GAMES", "VARIANTS", "AnyMove", "BestResponse", "BoardEvaluation", "BoardValues", "Certificate",
     "Edges", "Evaluation", "Game", "IntArray", "Judgement", "MaskInObservation", "Mistake", "Moves", "Objective",
     "Outcome", "Player", "Policy", "Preference", "RegretMeter", "Round", "RoundEvaluation", "RoundSolution",
-    "RuleOfThumb", "SavedPolicy", "ShutTheBox", "Simulation", "Solution", "Standing", "Threes", "Tournament", "TurnEnv",
-    "TurnTables", "TurnVectorEnv", "Variant", "VectorMaskInObservation", "Words", "certify", "compile_game",
-    "environment_of", "evaluate", "evaluate_boards", "game_of_environment", "judge", "kept_policies",
+    "RuleOfThumb", "SampledEvaluation", "SavedPolicy", "ShutTheBox", "Simulation", "Solution", "Standing", "Threes",
+    "Tournament", "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant", "VectorMaskInObservation", "Words", "certify",
+    "compile_game", "environment_of", "evaluate", "evaluate_boards", "game_of_environment", "judge", "kept_policies",
     "load_board_values", "load_policy", "match", "policy_from", "read_policy", "register_game", "rolls", "rule",
     "save_policy", "simulate", "solve", "solve_boards", "strategies", "strategy", "tournament",
 ]  # fmt: skip

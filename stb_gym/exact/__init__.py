@@ -8,7 +8,7 @@
   of `board_rows`, `board_flow` and `board_ranks`.
 """
 
-from stb_gym.exact.answers import Agent, as_array, policy_from, policy_of_answers
+from stb_gym.exact.answers import Agent, as_array, checked_answer, policy_from, policy_of_answers
 from stb_gym.exact.board_evaluation import BoardEvaluation, evaluate_boards
 from stb_gym.exact.board_strategies import board_strategy
 from stb_gym.exact.board_values import BoardValues, load_board_values, open_board_values
@@ -32,7 +32,7 @@ __all__ = [
     "COMMON", "ROUND_STRATEGIES", "TIE", "Agent", "AnyMove", "BoardEvaluation", "BoardPolicy", "BoardValues",
     "Certificate", "Evaluation", "Goal", "Level", "Measured", "Mistake", "Objective", "Player", "Policy", "Preference",
     "Solution", "Standing", "Task", "TurnTables", "Values", "advantages", "approximation", "as_array", "board_strategy",
-    "certify", "chance_to_beat", "check_bellman", "compile_game", "count_nodes", "edge_weights",
+    "certify", "chance_to_beat", "check_bellman", "checked_answer", "compile_game", "count_nodes", "edge_weights",
     "edge_weights_and_forfeits", "evaluate", "evaluate_against", "evaluate_boards", "expected", "expected_visits",
     "fits", "load_board_values", "node_of", "objective_of", "open_board_values", "optimal_edges", "optimise",
     "policy_from", "policy_of_answers", "policy_of_preference", "score_chances", "solve", "solve_boards", "strategies",

@@ -58,11 +58,16 @@ def policy_of_answers(tables: TurnTables, ask: Callable[[slice], Any], batch: in
     """
     nodes = len(tables.decisions)
     parts = [slice(first, min(first + batch, nodes)) for first in range(0, nodes, batch)]
-    return tables.policy(np.concatenate([_checked(ask(part), part.stop - part.start, tables.game) for part in parts]))
+    answers = [checked_answer(ask(part), part.stop - part.start, tables.game) for part in parts]
+    return tables.policy(np.concatenate(answers))
 
 
-def _checked(answer: Any, nodes: int, game: Game) -> NDArray[Any]:
-    """An answer about some nodes as actions [B] or probabilities [B, A]."""
+def checked_answer(answer: Any, nodes: int, game: Game) -> NDArray[Any]:
+    """What an agent answered about some nodes, as actions [B] or probabilities [B, A].
+
+    Raises:
+        TypeError, ValueError: as `policy_from` does.
+    """
     answer, actions = as_array(answer), len(game.moves)
     if answer.ndim not in (1, 2) or len(answer) != nodes:
         raise ValueError(f"an agent asked about {nodes} nodes must answer each, not with shape {answer.shape}")

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact.objectives import Goal, Objective, is_named, objective_of
+from stb_gym.exact.values import tied
 from stb_gym.games import Boards, Game, IntArray, game_of
 from stb_gym.output import write_aside, write_text
 
@@ -82,6 +83,10 @@ class BoardValues:
         worths, over = self.utility.reshape(-1).take(self.places(held, dice)), np.broadcast_to(dice, held.shape) == 0
         worths[over] = self.objective.utilities(self.game.final_score(held[over]))
         return worths
+
+    def tied(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
+        """[E] True where moves that are worth `after` [E] are as good as the best ones, worth `best` [E]."""
+        return tied(after, best, best)
 
     def places(self, held: IntArray, dice: IntArray | int) -> IntArray:
         """[B] where boards [B] of the game are in the flat array, before a throw of so many dice (0 counts as all)."""

@@ -110,6 +110,10 @@ class Values:
         worths[over] = self.objective.utilities(self.game.final_score(held[over]))
         return worths
 
+    def tied(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
+        """[E] True where moves that are worth `after` [E] are as good as the best ones, worth `best` [E]."""
+        return tied(after, best, self.state_utility)
+
     @cached_property
     def _codes(self) -> tuple[IntArray, IntArray]:
         """[S] a number for every state, and the states in the order of these numbers."""
@@ -143,5 +147,10 @@ def optimal_edges(tables: TurnTables, state_utility: NDArray[Any], node_utility:
     best, after = tables.at_edges(node_utility), tables.after_edges(state_utility)
     if state_utility.dtype == object:
         return np.asarray(after == best, np.bool_)
-    both_signs = state_utility.min(initial=0) < 0 < state_utility.max(initial=0)
-    return np.asarray(abs(after - best) <= TIE * (abs(state_utility).max() if both_signs else abs(best)), np.bool_)
+    return tied(after, best, state_utility)
+
+
+def tied(after: NDArray[Any], best: NDArray[Any], utility: NDArray[Any]) -> NDArray[np.bool_]:
+    """[E, *K] True where the worth of a move is equal to the best to within TIE, by all utilities there are [S, *K]."""
+    both_signs = utility.min(initial=0) < 0 < utility.max(initial=0)
+    return np.asarray(abs(after - best) <= TIE * (abs(utility).max() if both_signs else abs(best)), np.bool_)

@@ -1,6 +1,7 @@
 """Measuring agents against the exact optimum.
 
-- `meter`: the exact regret of anybody's agent; `agents`: what counts as one; `shown`: what an environment shows it.
+- `meter`: the regret of anybody's agent; `agents`: what counts as one; `shown`: what an environment shows it.
+- `sampling`: turns that an agent plays, with the exact loss of each choice, by `losses`; `sampled`: what they tell.
 - `policy_files`: policies as files, and those that come with the package; `archive` reads them and believes nothing.
 - `leaderboard`: judges them, and makes the page of the kept ones from their `cards`; `mistakes`: what they do wrong.
 - `simulation`: sampled games, to hold against the exact numbers.
@@ -8,13 +9,14 @@
 
 from stb_gym.measure.cards import Card, read_cards, write_card
 from stb_gym.measure.leaderboard import Judgement, judge, leaderboard
-from stb_gym.measure.meter import RegretMeter
+from stb_gym.measure.meter import MOST_TURNS, RegretMeter
 from stb_gym.measure.mistakes import dearest_in_words, mistakes_in_json, mistakes_in_words
 from stb_gym.measure.policy_files import SavedPolicy, kept_policies, load_policy, read_policy, save_policy
+from stb_gym.measure.sampled import NORMAL_95, AnyEvaluation, SampledEvaluation
 from stb_gym.measure.simulation import Simulation, simulate
 
 __all__ = [
-    "Card", "Judgement", "RegretMeter", "SavedPolicy", "Simulation", "dearest_in_words", "judge", "kept_policies",
-    "leaderboard", "load_policy", "mistakes_in_json", "mistakes_in_words", "read_cards", "read_policy", "save_policy",
-    "simulate", "write_card",
+    "MOST_TURNS", "NORMAL_95", "AnyEvaluation", "Card", "Judgement", "RegretMeter", "SampledEvaluation", "SavedPolicy",
+    "Simulation", "dearest_in_words", "judge", "kept_policies", "leaderboard", "load_policy", "mistakes_in_json",
+    "mistakes_in_words", "read_cards", "read_policy", "save_policy", "simulate", "write_card",
 ]  # fmt: skip

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact import as_array
-from stb_gym.games import Game
 from stb_gym.measure.shown import Shown
 
 Masks = NDArray[np.bool_]
@@ -22,7 +21,7 @@ Answers = Callable[[Any, Masks], Any]  # from observations [B, ...] and masks [B
 MEMORY = "the agent has a memory: what it does is not determined by the position"
 
 
-def answers_of(agent: Any, deterministic: bool, game: Game, shown: Shown) -> Answers:
+def answers_of(agent: Any, deterministic: bool, shown: Shown) -> Answers:
     """How an agent is asked; see `stb_gym.RegretMeter`.
 
     Raises:
@@ -37,7 +36,7 @@ def answers_of(agent: Any, deterministic: bool, game: Game, shown: Shown) -> Ans
     if _is_module(network := getattr(agent, "policy", agent)):
         _check_weights(network)
     if hasattr(agent, "predict"):
-        _check_spaces(agent, game, shown)
+        _check_spaces(agent, shown)
         return _predicting(agent) if deterministic else _sampling(agent)
     if _is_module(agent):
         return _scoring(agent, deterministic)
@@ -70,11 +69,11 @@ def _takes_masks(function: Callable[..., Any]) -> bool:
 # Anything with stable-baselines3's `predict`
 
 
-def _check_spaces(agent: Any, game: Game, shown: Shown) -> None:
+def _check_spaces(agent: Any, shown: Shown) -> None:
     """Refuse an agent that was made for other observations or actions than those of the meter."""
     chooses, sees = getattr(agent, "action_space", None), getattr(agent, "observation_space", None)
-    if chooses is not None and not (isinstance(chooses, gym.spaces.Discrete) and chooses.n == len(game.moves)):
-        raise ValueError(f"{game} has {len(game.moves)} actions, but the agent chooses from {chooses}")
+    if chooses is not None and not (isinstance(chooses, gym.spaces.Discrete) and chooses.n == len(shown.game.moves)):
+        raise ValueError(f"{shown.game} has {len(shown.game.moves)} actions, but the agent chooses from {chooses}")
     if sees is not None and _shape(sees) != _shape(shown.space):
         raise ValueError(
             f"the agent sees {_shape(sees)}, but the meter shows {_shape(shown.space)}: make the meter with the "

@@ -1,15 +1,40 @@
-"""The meter: how far from perfect play is anybody's agent, exactly?"""
+"""The meter: how far from perfect play is anybody's agent?"""
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
-from stb_gym.exact import Evaluation, Goal, Policy, policy_of_answers, solve, task_of
-from stb_gym.games import Game
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.exact import (
+    BoardValues,
+    Evaluation,
+    Goal,
+    Policy,
+    Solution,
+    checked_answer,
+    fits,
+    policy_of_answers,
+    solve,
+    solve_boards,
+    task_of,
+)
+from stb_gym.games import Game, check_integer
 from stb_gym.measure.agents import answers_of
-from stb_gym.measure.shown import Shown
+from stb_gym.measure.losses import Losses, losses_of
+from stb_gym.measure.sampled import SampledEvaluation
+from stb_gym.measure.sampling import play
+from stb_gym.measure.shown import Shown, rows
+
+MOST_TURNS = 10**6
 
 
 class RegretMeter:
-    """Measures agents exactly against perfect play. It solves once; a call asks the agent about every position.
+    """Measures agents against perfect play. It solves once.
+
+    A call asks the agent about every position, and is exact. `sample` lets it play turns and adds the exact loss of
+    each of its choices, which is all that can be done where positions are hundreds of millions.
 
     An agent is handed observations [B, O] as its environment shows them, and masks [B, A] bool, of the B nodes that
     have a legal action. It is one of these:
@@ -34,7 +59,7 @@ class RegretMeter:
         game: the rules.
         objective: the `Objective`.
         illegal: what an illegal action does.
-        optimum: the `Solution` that agents are measured against.
+        optimum: the `Solution` that agents are measured against; of boxes too large for arrays, `BoardValues`.
 
     Raises:
         TypeError: if `what` is neither a game nor an environment of one.
@@ -52,11 +77,12 @@ class RegretMeter:
     def __init__(self, what: Any, objective: Goal | None = None, illegal: str | None = None):
         of_game = "end" if isinstance(what, Game) else None
         self.game, self.objective, self.illegal = task_of(what, objective, of_game if illegal is None else illegal)
-        self.optimum = solve(self.game, self.objective)
-        self._shown = Shown(what, self.optimum.tables)
+        self.optimum: Solution | BoardValues
+        self.optimum = (solve if fits(self.game) else solve_boards)(self.game, self.objective)
+        self._shown = Shown(what, self.game)
 
     def __call__(self, agent: Any, deterministic: bool = True) -> Evaluation:
-        """Measure an agent.
+        """Measure an agent exactly.
 
         Args:
             agent: see above.
@@ -65,12 +91,82 @@ class RegretMeter:
 
         Raises:
             TypeError: if it is no agent, or its answer has a wrong type.
-            ValueError: if it is one of other observations or actions, or its answer is no policy of the game.
+            ValueError: if it is one of other observations or actions, its answer is no policy of the game, or the game
+                has too many positions.
         """
-        return self.optimum.evaluate(self.policy(agent, deterministic), self.illegal)
+        return self.solution.evaluate(self.policy(agent, deterministic), self.illegal)
 
     def policy(self, agent: Any, deterministic: bool = True) -> Policy:
         """The policy of an agent: [N] actions or [N, A] probabilities, as `stb_gym.save_policy` stores it."""
-        answers = answers_of(agent, deterministic, self.game, self._shown)
-        shown, masks = self._shown, self._shown.masks
-        return policy_of_answers(self.optimum.tables, lambda part: answers(shown(part), masks[part].copy()))
+        answers, (seen, masks) = answers_of(agent, deterministic, self._shown), self._decisions
+
+        def ask(part: slice) -> Any:
+            return answers(self._shown.now(rows(seen, part), masks[part]), masks[part].copy())
+
+        return policy_of_answers(self.solution.tables, ask)
+
+    def sample(
+        self,
+        agent: Any,
+        turns: int = 10_000,
+        seed: int = 0,
+        deterministic: bool = True,
+        progress: Callable[[int, int], None] = lambda played, turns: None,
+    ) -> SampledEvaluation:
+        """Measure an agent by turns that it plays, with the exact loss of each of its choices.
+
+        Args:
+            agent: see above.
+            turns: how many, 2 or more.
+            seed: of the dice, and of what is drawn from the agent's probabilities.
+            deterministic: as above.
+            progress: called now and then with the number of turns that were played, and of all.
+
+        Raises:
+            TypeError, ValueError: as above, at the positions that are met.
+
+        Example:
+            >>> import stb_gym
+            >>> meter = stb_gym.RegretMeter(stb_gym.ShutTheBox())
+            >>> found = meter.sample(lambda observations, masks: masks.argmax(axis=1), turns=10_000)
+            >>> round(found.regret, 2), round(found.standard_error, 2)  # exactly 12.99
+            (13.0, 0.03)
+        """
+        check_integer("turns", turns, 2, MOST_TURNS)
+        check_integer("seed", seed, 0, 2**63 - 1)
+        answers, shown = answers_of(agent, deterministic, self._shown), self._shown
+
+        def ask(observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[Any]:
+            return checked_answer(answers(shown(observations, masks), masks), len(masks), self.game)
+
+        return play(self._losses, ask, self.illegal, turns, seed, progress)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether an agent can be asked about every position."""
+        return isinstance(self.optimum, Solution)
+
+    @property
+    def solution(self) -> Solution:
+        """The optimum of a game that has arrays, by which agents are measured exactly.
+
+        Raises:
+            ValueError: of a game that has none, saying what to do instead.
+        """
+        if isinstance(self.optimum, Solution):
+            return self.optimum
+        raise ValueError(
+            f"{self.game} has too many positions to ask an agent about each of them: let it play turns, by "
+            "sample(agent, turns) of the meter or RegretCallback(meter, turns=...)"
+        )
+
+    @cached_property
+    def _losses(self) -> Losses:
+        return losses_of(self.optimum)
+
+    @cached_property
+    def _decisions(self) -> tuple[Any, NDArray[np.bool_]]:
+        """What is shown of all nodes that have a legal action, as far as it stays the same, and their masks."""
+        tables = self.solution.tables
+        masks = tables.legal(tables.decisions)
+        return self._shown.once(tables.observation[tables.decisions], masks), masks

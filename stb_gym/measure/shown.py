@@ -1,4 +1,4 @@
-"""What an environment shows of the nodes of its game, through all its wrappers: what an agent is handed."""
+"""What an environment shows of nodes of its game, through all its wrappers: what an agent is handed."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -13,45 +13,54 @@ from gymnasium.wrappers import AddRenderObservation
 from numpy.typing import NDArray
 
 from stb_gym.envs import MaskInObservation, VectorMaskInObservation
-from stb_gym.exact import TurnTables
 from stb_gym.games import Game
 
 # In these modules of Gymnasium are the wrappers that remember what came before.
 STATEFUL = ("stateful_observation", "stateful_action")
-View = Callable[[Any], Any]  # from observations of many nodes to what a wrapper makes of them
+Masks = NDArray[np.bool_]
+View = Callable[[Any, Masks], Any]  # from observations of many nodes, and their masks, to what a wrapper makes of them
 
 
 class Shown:
-    """The observations of all nodes that have a legal action, as an environment shows them.
-
-    Wrappers are asked once, here; only those of stable-baselines3 that normalise are asked anew each time.
+    """What an environment shows of nodes that have a legal action.
 
     Args:
         what: a game, or an environment as `stb_gym.solve` takes it.
-        tables: the arrays of its game.
+        game: the game that it is or has.
 
     Attributes:
+        game: the game.
         space: the observation space of a single environment.
-        masks: [D, A] True where the action is legal.
-        normalised: whether the observations are normalised anew each time.
+        normalised: whether wrappers of stable-baselines3 normalise the observations, which may change each time.
 
     Raises:
         ValueError: if a wrapper shows something that is no function of the node, or changes actions.
     """
 
-    def __init__(self, what: Any, tables: TurnTables):
-        self.masks = tables.legal(tables.decisions)
-        layers = [] if isinstance(what, Game) else layers_of(what)
-        self.space = _space(layers[-1]) if layers else gym.spaces.Box(0, tables.game.observation_high, dtype=np.uint8)
-        seen = tables.observation[tables.decisions].astype(_space(layers[0]).dtype if layers else np.uint8)
-        views = [_view(layer, inner, self.masks) for inner, layer in pairwise(layers)]
+    def __init__(self, what: Any, game: Game):
+        self.game, layers = game, [] if what is game else layers_of(what)
+        self.space = _space(layers[-1]) if layers else gym.spaces.Box(0, game.observation_high, dtype=np.uint8)
+        self._dtype = _space(layers[0]).dtype if layers else np.uint8
+        views = [_view(layer, inner) for inner, layer in pairwise(layers)]
         fixed = next((i for i, layer in enumerate(layers[1:]) if _normalises(layer)), len(views))
-        self._seen, self._views = reduce(lambda shown, view: view(shown), views[:fixed], seen), views[fixed:]
-        self.normalised = bool(self._views)
+        self._fixed, self._changing = views[:fixed], views[fixed:]
+        self.normalised = bool(self._changing)
 
-    def __call__(self, part: slice) -> Any:
-        """The observations of some of the nodes, which may be written to."""
-        return reduce(lambda shown, view: view(shown), self._views, deepcopy(_rows(self._seen, part)))
+    def __call__(self, observations: NDArray[Any], masks: Masks) -> Any:
+        """What is shown of nodes: of the rules' observations [B, O] and of masks [B, A]; it may be written to."""
+        return self.now(self.once(observations, masks), masks)
+
+    def once(self, observations: NDArray[Any], masks: Masks) -> Any:
+        """The first part of it, which stays the same and may be kept."""
+        return _seen_through(self._fixed, observations.astype(self._dtype), masks)
+
+    def now(self, shown: Any, masks: Masks) -> Any:
+        """The other part of it, given the first one."""
+        return _seen_through(self._changing, deepcopy(shown), masks)
+
+
+def _seen_through(views: list[View], shown: Any, masks: Masks) -> Any:
+    return reduce(lambda seen, view: view(seen, masks), views, shown)
 
 
 def layers_of(env: Any) -> list[Any]:
@@ -94,21 +103,21 @@ def _actions(layer: Any) -> Any:
     return getattr(layer, "single_action_space", None) or layer.action_space
 
 
-def _view(layer: Any, inner: Any, masks: NDArray[np.bool_]) -> View:
+def _view(layer: Any, inner: Any) -> View:
     """What a wrapper makes of the observations of many nodes."""
     if isinstance(layer, MaskInObservation | VectorMaskInObservation):
-        return lambda shown: layer.together(shown, masks.view(np.int8))
+        return lambda shown, masks: layer.together(shown, masks.view(np.int8))
     if _normalises(layer):
-        return layer.normalize_obs
+        return lambda shown, masks: layer.normalize_obs(shown)
     if _stateful(layer) or _actions(layer) != _actions(inner):
         raise _refusal(layer)
     if isinstance(layer, gym.ObservationWrapper):
-        return lambda shown: _stacked([layer.observation(_rows(shown, node)) for node in range(len(masks))])
+        return lambda shown, masks: _stacked([layer.observation(rows(shown, node)) for node in range(len(masks))])
     if isinstance(layer, gym.vector.VectorObservationWrapper):
-        return lambda shown: _joined(layer, shown, len(masks))
+        return lambda shown, masks: _joined(layer, shown, len(masks))
     if _space(layer) != _space(inner):
         raise _refusal(layer)
-    return lambda shown: shown
+    return lambda shown, masks: shown
 
 
 def _normalises(layer: Any) -> bool:
@@ -137,14 +146,14 @@ def _joined(layer: Any, shown: Any, nodes: int) -> Any:
     """The observations of nodes after a vector wrapper, which sees as many at once as there are environments."""
     count = layer.num_envs
     padded = np.arange(-(-nodes // count) * count).clip(max=nodes - 1).reshape(-1, count)
-    parts = [deepcopy(layer.observations(_rows(shown, chosen))) for chosen in padded]
-    return _rows(_stacked([_rows(part, place) for part in parts for place in range(count)]), slice(nodes))
+    parts = [deepcopy(layer.observations(rows(shown, chosen))) for chosen in padded]
+    return rows(_stacked([rows(part, place) for part in parts for place in range(count)]), slice(nodes))
 
 
-def _rows(shown: Any, chosen: Any) -> Any:
+def rows(shown: Any, chosen: Any) -> Any:
     """Some rows of observations, in each of their entries."""
     if isinstance(shown, dict):
-        return {name: _rows(entry, chosen) for name, entry in shown.items()}
+        return {name: rows(entry, chosen) for name, entry in shown.items()}
     return shown[chosen]
 
 

@@ -181,3 +181,11 @@ def test_compiled_networks_are_networks():
     regret = METER(net).regret
     for compiled in (torch.jit.trace(net, torch.zeros(1, SEEN)), torch.jit.script(net), nn.DataParallel(net)):
         assert METER(compiled).regret == pytest.approx(regret)
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_sampled_turns_of_a_network_tell_its_exact_regret(deterministic):
+    net = network()
+    exact, sampled = METER(net, deterministic), METER.sample(net, 20_000, 1, deterministic)
+    assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0
+    assert net.training

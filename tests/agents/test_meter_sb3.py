@@ -224,3 +224,15 @@ def test_a_model_of_scripted_play_has_its_known_regret():
             model.policy.action_net.weight[action, mask + action] = 100.0
     random = meter(model, deterministic=False)
     assert random.value == pytest.approx(evaluate(env, strategy(meter.game, "random")).value, abs=1e-5)
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+@pytest.mark.parametrize("algorithm", [PPO, MaskablePPO, DQN])
+def test_sampled_turns_of_a_stock_model_tell_its_exact_regret(algorithm, deterministic):
+    env = VecNormalize(DummyVecEnv([make]))
+    meter, model = RegretMeter(env), model_of(algorithm, env)
+    model.learn(64)
+    exact, sampled = meter(model, deterministic), meter.sample(model, 10_000, 1, deterministic)
+    assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0
+    assert (sampled.illegal_mass == 0) is (algorithm is MaskablePPO)
+    assert sampled.illegal_mass == pytest.approx(exact.illegal_mass, abs=0.02)
