@@ -13,9 +13,8 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from stb_gym.envs import TurnVectorEnv
-from stb_gym.exact import Evaluation
 from stb_gym.games import check_integer
-from stb_gym.measure import RegretMeter, save_policy
+from stb_gym.measure import MOST_TURNS, AnyEvaluation, RegretMeter, save_policy
 
 try:
     from stable_baselines3.common.callbacks import BaseCallback
@@ -128,23 +127,31 @@ class TurnVecEnv(VecEnv):
 
 
 class RegretCallback(BaseCallback):
-    """Measures a model exactly while it learns: how far from perfect play is its policy?
+    """Measures a model while it learns: how far from perfect play is its policy?
 
     It measures at the start, before the first rollout after each multiple of `every` steps (during a rollout the policy
-    stays the same), and at the end. All numbers of `Evaluation.summary` are logged by the model's logger as
-    `exact/regret`, `exact/value`, ..., so TensorBoard and Weights & Biases draw them.
+    stays the same), and at the end: exactly or, if `turns` are given, by turns that it plays, with the exact loss of
+    every choice. All numbers of the measurement's `summary` are logged by the model's logger as `exact/regret`,
+    `exact/value`, ..., or as `sampled/regret`, `sampled/standard_error`, ..., so TensorBoard and Weights & Biases draw
+    them.
 
     Args:
         meter: the `stb_gym.RegretMeter` of the environment that the model learns from.
         every: steps of all environments together.
-        save_path: where the policy of least regret so far is kept, as `stb_gym.save_policy` writes it; or None.
+        save_path: where the policy of least regret so far is kept, as `stb_gym.save_policy` writes it; or None. It is
+            an array of all positions, so only exact measurements know it.
         deterministic: whether the most probable actions are measured, or the probabilities by which the model samples.
         verbose: 1 prints a line for each measurement.
+        turns: how many turns each measurement plays, see `RegretMeter.sample`; None for an exact one.
+        seed: of these turns' dice, which are the same in every measurement.
 
     Attributes:
-        curve: a pair (steps, `Evaluation.summary()`) for each measurement.
-        evaluation: the last `Evaluation`.
-        best: the `Evaluation` of least regret.
+        curve: a pair (steps, summary) for each measurement.
+        evaluation: the last `Evaluation` or `SampledEvaluation`.
+        best: the one of least regret.
+
+    Raises:
+        ValueError: if an argument is not allowed, or turns are to be sampled and a policy to be saved.
 
     Example:
         >>> import gymnasium as gym, stable_baselines3, stb_gym
@@ -155,8 +162,8 @@ class RegretCallback(BaseCallback):
         [0, 200, 400]
     """
 
-    evaluation: Evaluation
-    best: Evaluation
+    evaluation: AnyEvaluation
+    best: AnyEvaluation
 
     def __init__(
         self,
@@ -165,10 +172,17 @@ class RegretCallback(BaseCallback):
         save_path: str | Path | None = None,
         deterministic: bool = True,
         verbose: int = 0,
+        turns: int | None = None,
+        seed: int = 0,
     ):
         check_integer("every", every, 1, 2**53)
+        if turns is not None:
+            check_integer("turns", turns, 2, MOST_TURNS)
+            if save_path is not None:
+                raise ValueError("save_path is for exact measurements: sampled turns do not tell the whole policy")
         super().__init__(verbose)
         self.meter, self.every, self.save_path, self.deterministic = meter, every, save_path, deterministic
+        self.turns, self.seed = turns, seed
         self.curve: list[tuple[int, dict[str, float]]] = []
 
     def _on_training_start(self) -> None:
@@ -187,17 +201,24 @@ class RegretCallback(BaseCallback):
     def _measure(self) -> None:
         if self.curve and self.curve[-1][0] == self.num_timesteps:
             return
-        policy = self.meter.policy(self.model, deterministic=self.deterministic)
-        self.evaluation = self.meter.optimum.evaluate(policy, self.meter.illegal)
-        summary = self.evaluation.summary()
+        policy, self.evaluation = self._measured()
         if not self.curve or self.evaluation.regret < self.best.regret:
             self.best = self.evaluation
-            if self.save_path is not None:
+            if policy is not None and self.save_path is not None:
                 save_policy(self.save_path, self.meter.game, policy, self.meter.illegal, self.meter.objective)
+        summary = self.evaluation.summary()
         self.curve.append((self.num_timesteps, summary))
         if self.verbose:
-            print(f"{self.num_timesteps:>10,} steps: regret {self.evaluation.regret:.4f}")
+            noise = f" +- {summary['standard_error']:.4f}" if self.turns else ""
+            print(f"{self.num_timesteps:>10,} steps: regret {summary['regret']:.4f}{noise}")
         for name, number in summary.items():
-            self.logger.record(f"exact/{name}", number)
+            self.logger.record(f"{'sampled' if self.turns else 'exact'}/{name}", number)
         self.logger.record("time/total_timesteps", self.num_timesteps, exclude="tensorboard")
         self.logger.dump(self.num_timesteps)
+
+    def _measured(self) -> tuple[Any, AnyEvaluation]:
+        """The policy, None if not all of it is known, and its measure."""
+        if self.turns:
+            return None, self.meter.sample(self.model, self.turns, self.seed, self.deterministic)
+        policy = self.meter.policy(self.model, deterministic=self.deterministic)
+        return policy, self.meter.solution.evaluate(policy, self.meter.illegal)

@@ -122,10 +122,37 @@ def test_one_line_for_each_measurement(capsys):
     assert last.startswith("        64 steps: regret ")
 
 
-def test_what_it_refuses():
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_turns_are_sampled_where_they_are_asked_for_and_told_apart(tmp_path, capsys, deterministic):
+    env = gym.make(BOX, **SIX)
+    meter = stb_gym.RegretMeter(env)
+    model = model_of(PPO, env)
+    model.set_logger(configure(str(tmp_path), ["json"]))
+    callback = RegretCallback(meter, 128, deterministic=deterministic, verbose=1, turns=4000, seed=5)
+    model.learn(256, callback)
+    model.logger.close()
+    assert [steps for steps, _ in callback.curve] == [0, 128, 256]
+    last = meter.sample(model, 4000, 5, deterministic)
+    assert callback.curve[-1][1] == callback.evaluation.summary() == last.summary()
+    assert abs(last.regret - meter(model, deterministic).regret) <= 4 * last.standard_error
+    assert callback.best.regret == min(summary["regret"] for _, summary in callback.curve)
+    rows = [json.loads(line) for line in (tmp_path / "progress.json").read_text().splitlines()]
+    logged = [row for row in rows if "sampled/regret" in row]
+    for row, (_, summary) in zip(logged, callback.curve, strict=True):
+        assert {name: row[f"sampled/{name}"] for name in summary} == summary
+    assert not any(name.startswith("exact/") for row in rows for name in row)
+    line = f"       256 steps: regret {last.regret:.4f} +- {last.standard_error:.4f}"
+    assert capsys.readouterr().out.splitlines()[-1] == line
+
+
+def test_what_it_refuses(tmp_path):
     meter = stb_gym.RegretMeter(gym.make(BOX, **SIX))
     with pytest.raises(ValueError, match="every must be"):
         RegretCallback(meter, every=0)
+    with pytest.raises(ValueError, match="turns must be"):
+        RegretCallback(meter, turns=0)
+    with pytest.raises(ValueError, match=r"^save_path is for exact measurements: sampled turns do not tell the whole"):
+        RegretCallback(meter, turns=100, save_path=tmp_path / "best.npz")
     with pytest.raises(ValueError, match="62 actions"):
         short_training(RegretCallback(stb_gym.RegretMeter(gym.make(BOX))))
 
