@@ -18,6 +18,7 @@ from stb_gym.command.evaluating import Evaluate, Simulate
 from stb_gym.command.flags import Help, Parser, add_flags, add_rules, question_from, rules_from, rules_of_variant
 from stb_gym.command.judging import Judge
 from stb_gym.command.listing import ListStrategies, ListVariants
+from stb_gym.command.measuring import Measure
 from stb_gym.command.playing import Play
 from stb_gym.command.questions import Question
 from stb_gym.command.solving import Certify, Solve
@@ -26,7 +27,7 @@ from stb_gym.games import GAMES, Game, make_game
 from stb_gym.output import Progress, escaped, reader_may_leave
 
 QUESTIONS: tuple[type[Question], ...] = (
-    Solve, Certify, Evaluate, Judge, Advise, Simulate, ListVariants, ListStrategies, EvaluateRound,
+    Solve, Certify, Evaluate, Measure, Judge, Advise, Simulate, ListVariants, ListStrategies, EvaluateRound,
     EvaluateTournament, EvaluateMatch, Play, WriteBook,
 )  # fmt: skip
 

@@ -11,12 +11,14 @@ from stb_gym.command.contests import EvaluateMatch, EvaluateRound, EvaluateTourn
 from stb_gym.command.evaluating import Evaluate, Simulate
 from stb_gym.command.judging import Judge, JudgeAnswer
 from stb_gym.command.listing import ListStrategies, ListVariants, StrategiesAnswer, StrategyNames, VariantsAnswer
+from stb_gym.command.measuring import Measure, SampledAnswer
 from stb_gym.command.program import QUESTIONS
 from stb_gym.command.solving import Certify, Solve
 from stb_gym.command.writing import BookAnswer, WriteBook
 
 BOX, THREES = ShutTheBox(tiles=4), Threes(dice=2)
 BOX_WORDS, THREES_WORDS = ["shut-the-box", "--tiles", "4"], ["threes", "--dice", "2"]
+FIRST = "tests.measure.test_meter:first_legal"
 ASKED = [
     (Solve(objective="shut", exact=True), BOX, BOX_WORDS, "--objective shut --exact", solving.SolveAnswer),
     (Certify(), THREES, THREES_WORDS, "", solving.CertifyAnswer),
@@ -30,6 +32,8 @@ ASKED = [
         "--strategy random --games 100 --seed 1",
         evaluating.SimulateAnswer,
     ),
+    (Measure(agent=FIRST, turns=50, seed=2), BOX, BOX_WORDS, f"--agent {FIRST} --turns 50 --seed 2", SampledAnswer),
+    (Measure(agent=FIRST), THREES, THREES_WORDS, f"--agent {FIRST}", evaluating.EvaluateAnswer),
     (Judge(), None, [], "", JudgeAnswer),
     (
         Judge(files=("ppo-threes", "dqn-threes"), objective="at-most:4"),
@@ -89,7 +93,7 @@ def test_python_asks_what_the_command_asks(capsys, question, game, game_words, w
 def test_every_question_is_asked_above_but_for_those_that_write_and_play():
     asked = {type(question) for question, *_ in ASKED}
     assert {question.name for question in set(QUESTIONS) - asked} == {"play", "book"}
-    assert len({question.name for question in QUESTIONS}) == len(QUESTIONS) == 13
+    assert len({question.name for question in QUESTIONS}) == len(QUESTIONS) == 14
 
 
 def test_answers_are_typed():
