@@ -7,20 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.learner import Learner
-from stb_gym import Evaluation, Game, Policy, TurnTables, compile_game
+from stb_gym import Game, Policy, SampledEvaluation, TurnTables, compile_game
 from stb_gym.games import IntArray
+from stb_gym.measure import AnyEvaluation
 
 AT_ONCE = 2**16  # nodes
+Show = Callable[[IntArray], tuple[NDArray[Any], NDArray[np.bool_]]]  # of nodes [B]
 
 
 def policies(game: Game, learner: Learner) -> tuple[Policy, Policy]:
     """The greedy policy [N] of a learner, and the policy [N, A] that it explores with."""
     tables = compile_game(game)
-    exploring = tables.policy(_in_parts(learner.probabilities, tables, tables.decisions))
+    exploring = tables.policy(_in_parts(learner.probabilities, _shown(tables), tables.decisions))
     return exploring.argmax(axis=1), exploring
 
 
-def value_error(learner: Learner, evaluation: Evaluation) -> float:
+def value_error(learner: Learner, evaluation: AnyEvaluation) -> float:
     """How far off the learner's values are, in the objective's unit.
 
     It is the root of the mean square of the difference between what the learner expects at a node and what perfect play
@@ -30,12 +32,22 @@ def value_error(learner: Learner, evaluation: Evaluation) -> float:
         learner: the learner.
         evaluation: that of its greedy policy.
     """
-    nodes = evaluation.tables.decisions
-    error = _in_parts(learner.values, evaluation.tables, nodes) - evaluation.optimum.node_utility[nodes]
-    return float(np.sqrt(np.average(error**2, weights=evaluation.visits[nodes])))
+    if isinstance(evaluation, SampledEvaluation):
+        expected = _in_parts(learner.values, evaluation.shown, evaluation.node, at_once=4096)
+        return float(np.sqrt(np.mean((expected - evaluation.utility) ** 2)))
+    tables = evaluation.tables
+    expected = _in_parts(learner.values, _shown(tables), tables.decisions)
+    error = expected - evaluation.optimum.node_utility[tables.decisions]
+    return float(np.sqrt(np.average(error**2, weights=evaluation.visits[tables.decisions])))
 
 
-def _in_parts(function: Callable[..., NDArray[Any]], tables: TurnTables, nodes: IntArray) -> NDArray[Any]:
+def _shown(tables: TurnTables) -> Show:
+    return lambda nodes: (tables.observation[nodes], tables.legal(nodes))
+
+
+def _in_parts(
+    function: Callable[..., NDArray[Any]], show: Show, nodes: IntArray, at_once: int = AT_ONCE
+) -> NDArray[Any]:
     """What a function tells of the observations and masks of nodes, not of too many at once."""
-    parts = (nodes[first : first + AT_ONCE] for first in range(0, len(nodes), AT_ONCE))
-    return np.concatenate([function(tables.observation[part], tables.legal(part)) for part in parts])
+    parts = (nodes[first : first + at_once] for first in range(0, len(nodes), at_once))
+    return np.concatenate([function(*show(part)) for part in parts])

@@ -1,6 +1,7 @@
 """The commands of the laboratory: `python -m training.train`, `.evaluate`, `.report`, `.study`, `.merge`, ...
 
-- `train`: trains a learner and measures its exact regret meanwhile; `evaluate`: measures it again from its weights.
+- `train`: trains a learner and measures its regret meanwhile, exactly or, where positions are too many, by turns with
+  the exact loss of every choice; `evaluate`: measures it again from its weights.
 - `run`, `run_writer`: reading and writing the folder of a run; `policies`: the greedy policies of its measurements;
   `rows`: dataclasses as CSV; `logs`: what a training logs as it goes.
 - `arguments`: what the commands are asked; `--import MODULE` registers games of your own; `commands`: the names of

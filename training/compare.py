@@ -1,41 +1,65 @@
-"""Perfect play, the scripted strategies and trained agents side by side, all evaluated exactly."""
+"""Perfect play, the scripted strategies and trained agents side by side, agents exactly or by sampled turns."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from stb_gym import Evaluation, strategies, strategy
-from stb_gym.exact import evaluate_against
-from stb_gym.output import Column, Table
+from stb_gym import BoardValues, Preference, strategies, strategy
+from stb_gym.exact import Measured, Values, evaluate_against, evaluate_boards
+from stb_gym.games import entry_of
+from stb_gym.output import Column, Progress, Table
 
 COLUMNS = {
     "value": "value",
     "regret": "regret",
+    "standard_error": "standard error",
     "normalised_score": "normalised score",
     "agreement": "agreement",
     "agreement_by_visits": "by visits",
     "shut_probability": "perfect scores",
     "illegal_mass": "illegal",
 }
+IN_UNIT = ("value", "regret", "standard_error")
 
 
-def compare(agents: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
+def compare(agents: Mapping[str, Measured]) -> dict[str, Measured]:
     """Evaluations of perfect play, agents and strategies by name; after perfect play by regret, the least first.
 
     Args:
         agents: evaluations of agents by name, all of one game and objective.
     """
     optimum = next(iter(agents.values())).optimum
+    by_regret = sorted([*agents.items(), *scripted(optimum).items()], key=lambda entry: entry[1].regret)
+    best = Preference(optimum.worths) if isinstance(optimum, BoardValues) else optimum.policy
+    return {"optimum": _evaluated(optimum, best), **dict(by_regret)}
+
+
+def scripted(optimum: Values | BoardValues) -> dict[str, Measured]:
+    """The strategies of a game by name, measured exactly; of boxes too large for arrays those that are not solved for.
+
+    Args:
+        optimum: what they are measured against.
+    """
     game = optimum.game
-    scripted = {name: evaluate_against(optimum, strategy(game, name)) for name in strategies(game)}
-    by_regret = sorted([*agents.items(), *scripted.items()], key=lambda entry: entry[1].regret)
-    return {"optimum": evaluate_against(optimum, optimum.policy), **dict(by_regret)}
+    names = ["random", *entry_of(game).rules_of_thumb] if isinstance(optimum, BoardValues) else strategies(game)
+    found = {}
+    with Progress(f"strategies of {game} evaluated", len(names)) as progress:
+        for name in names:
+            found[name] = _evaluated(optimum, strategy(game, name))
+            progress.tell(len(found), note=name)
+    return found
 
 
-def comparison_table(evaluations: Mapping[str, Evaluation]) -> Table:
+def _evaluated(optimum: Values | BoardValues, policy: Any) -> Measured:
+    return evaluate_boards(optimum, policy) if isinstance(optimum, BoardValues) else evaluate_against(optimum, policy)
+
+
+def comparison_table(evaluations: Mapping[str, Measured]) -> Table:
     """A row for each evaluation, all of one objective."""
     summaries = [each.summary() for each in evaluations.values()]
     unit = next(iter(evaluations.values())).optimum.objective.unit
     columns = {"policy": Column("", list(evaluations))}
     for key, heading in COLUMNS.items():
-        form = ".5f" if unit == "points" and key in ("value", "regret") else "z.3%"
-        columns[heading] = Column(form, [summary[key] for summary in summaries])
+        form = ".5f" if unit == "points" and key in IN_UNIT else "z.3%"
+        if any(key in summary for summary in summaries):
+            columns[heading] = Column(form, [summary.get(key) for summary in summaries])
     return Table("", "", columns)

@@ -1,4 +1,4 @@
-"""Evaluate a run exactly, from its weights: `python -m training.evaluate RUN`."""
+"""Measure a run again, from its weights: `python -m training.evaluate RUN`."""
 
 import json
 import sys
@@ -16,10 +16,12 @@ from training.run import Run, measure
 
 @dataclass(frozen=True)
 class Arguments:
-    """Evaluate a run exactly, from its weights."""
+    """Measure a run again, from its weights: exactly where its box has tables, else by turns that it plays."""
 
     run: tyro.conf.Positional[Path]
     """Folder of the run."""
+    turns: int | None = None
+    """Play so many turns, of which the loss of every choice is known exactly, whatever the size of the box."""
     json: bool = False
     """Print JSON instead of a table."""
 
@@ -33,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
         if not result["finished"]:
             print(f"{run.folder} is not finished: {run.progress()} steps", file=sys.stderr)
         learner = run.learner()
-        _, greedy, exploring = measure(run.config, learner)
+        _, greedy, exploring = measure(run.config, learner, options.turns)
         expects = value_error(learner, greedy)
         name = run.config.algorithm
         made = {"finished": result["finished"], "steps_made": result["steps"]}

@@ -1,6 +1,7 @@
 """The results of a study: `runs.csv` has a row for every finished run, `curves.csv` the measurements of all of them."""
 
 import hashlib
+import math
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -24,9 +25,10 @@ class Row:
         steps: steps in all environments together.
         seconds: processor seconds of training and measuring.
         regret, normalised_score, agreement, agreement_by_visits, value, optimum, shut_probability, illegal_mass: of the
-            greedy policy at the end, see `stb_gym.Evaluation`.
+            greedy policy at the end, see `stb_gym.Evaluation`; sampled turns tell no `agreement`.
         value_error: of the learner's own values, see `agents.policy_array.value_error`.
-        policy: digest of the greedy policy, see `policy_digest`.
+        policy: digest of the greedy policy, see `policy_digest`; empty if it is not known as a whole.
+        turns, standard_error: of a regret that was sampled, see `training.run.Point`.
     """
 
     run: str
@@ -47,6 +49,8 @@ class Row:
     illegal_mass: float
     value_error: float
     policy: str
+    turns: int = 0
+    standard_error: float = 0.0
 
     @property
     def agent(self) -> str:
@@ -54,7 +58,7 @@ class Row:
         return self.algorithm if self.variant == STANDARD else f"{self.algorithm} {self.variant}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CurvePoint(Point):
     """A measurement of a run.
 
@@ -108,6 +112,7 @@ class Ledger:
         result = run.result()
         summary = {each.name: result["greedy"][each.name] for each in fields(Row) if each.name in result["greedy"]}
         self.rows[name] = Row(
+            **{"agreement": math.nan, **summary},
             run=name,
             algorithm=run.config.algorithm,
             task=task,
@@ -117,8 +122,7 @@ class Ledger:
             steps=result["steps"],
             seconds=result["seconds"],
             value_error=result["value_error"],
-            policy=policy_digest(run.policy()),
-            **summary,
+            policy="" if run.is_sampled() else policy_digest(run.policy()),
         )
         self.curves[name] = [CurvePoint(**vars(point), run=name) for point in run.curve()]
         self._write()

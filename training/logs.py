@@ -1,8 +1,8 @@
 """Where a training logs its measurements as it makes them: a file of CSV, TensorBoard, or Weights & Biases.
 
-TensorBoard and Weights & Biases have the exact numbers of a measurement as `exact/NAME`, and what the learner tells of
-its last update, such as its losses, as `train/NAME`. A training that goes on from a checkpoint makes the measurements
-after it anew, to the same numbers: no log has them twice.
+TensorBoard and Weights & Biases have the numbers of a measurement as `exact/NAME`, or as `sampled/NAME` if it was not
+exact, and what the learner tells of its last update, such as its losses, as `train/NAME`. A training that goes on from
+a checkpoint makes the measurements after it anew, to the same numbers: no log has them twice.
 """
 
 import csv
@@ -108,5 +108,8 @@ def _wandb(folder: Path, config: Config, measured: Sequence[Measurement]) -> Ite
 
 def _scalars(measurement: Measurement) -> dict[str, Any]:
     """The numbers of a measurement by the names they have in a log."""
-    exact = {f"exact/{name}": value for name, value in vars(measurement.point).items() if name != "steps"}
-    return exact | {f"train/{name}": value for name, value in measurement.figures.items()}
+    sampled = measurement.point.turns > 0
+    left_out = {"steps", "agreement"} if sampled else {"steps", "turns", "standard_error"}
+    numbers = {name: value for name, value in vars(measurement.point).items() if name not in left_out}
+    measured = {f"{'sampled' if sampled else 'exact'}/{name}": value for name, value in numbers.items()}
+    return measured | {f"train/{name}": value for name, value in measurement.figures.items()}

@@ -5,7 +5,7 @@ import io
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,15 @@ import numpy as np
 import tyro
 from matplotlib.image import imsave
 
-from stb_gym import Evaluation, Policy, TurnTables, solve, strategies
-from stb_gym.games import rolls, throw_faces, words_of
-from stb_gym.measure import mistakes_in_words
+from stb_gym import strategies
+from stb_gym.envs import Stepper, stepper_of
+from stb_gym.exact import Measured
+from stb_gym.games import throw_faces, words_of
+from stb_gym.measure import AnyEvaluation, mistakes_in_words
 from stb_gym.output import Column, Table, reader_may_leave, write_text
 from training.arguments import read_arguments
 from training.compare import compare, comparison_table
-from training.plots import plot_regret, plot_scores
+from training.plots import plot_regret, plot_scores, regret_of
 from training.run import Run
 
 MISTAKES = 6
@@ -49,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def report(runs: list[Run], out: Path) -> dict[str, Evaluation]:
+def report(runs: list[Run], out: Path) -> dict[str, Measured]:
     """Write report.html, regret.png and scores.png into a folder.
 
     Returns the evaluations of the report by name: those of `compare.compare`.
@@ -64,24 +66,26 @@ def report(runs: list[Run], out: Path) -> dict[str, Evaluation]:
         if (run.game(), run.config.task.objective) != (game, objective):
             raise ValueError(f"{run.folder} is not of the same game and objective as {runs[0].folder}")
     names = _names(runs)
-    best = solve(game, objective)
-    agents = {name: best.evaluate(run.policy(), run.config.illegal) for name, run in names.items()}
+    agents, curves = {name: run.evaluation() for name, run in names.items()}, [run.curve() for run in names.values()]
     evaluations = compare(agents)
     unit = evaluations["optimum"].optimum.objective.unit
-    scripted = {name: evaluations[name].regret for name in strategies(game) if evaluations[name].regret > 0}
+    known = [name for name in strategies(game) if name in evaluations]
+    scripted = {name: evaluations[name].regret for name in known if evaluations[name].regret > 0}
     best_scripted = min(scripted, key=lambda name: scripted[name], default="random")
-    plot_regret(out / "regret.png", {name: run.curve() for name, run in names.items()}, scripted, unit)
+    plot_regret(out / "regret.png", dict(zip(names, curves, strict=True)), scripted, unit)
     plot_scores(out / "scores.png", {name: evaluations[name] for name in ("optimum", *names, best_scripted, "random")})
     page = _template().render(
         title=f"How close to perfect play? {runs[0].config.task.env.split('/')[-1]}",
         summary=f"Perfect play of {game} is worth {evaluations['optimum'].value:.6g} {unit} ({objective}).",
+        sampled=any(run.is_sampled() for run in runs),
+        regret_of=regret_of(chain(*curves)),
         unit_note=f"regret is what a policy loses against perfect play, in {unit}.",
         comparison=comparison_table(evaluations).to_html(),
         rows_of_agents=[row for row, name in enumerate(evaluations, 1) if name in names],
         regret_png=_base64((out / "regret.png").read_bytes()),
         scores_png=_base64((out / "scores.png").read_bytes()),
         agents=[
-            {"name": name, "regret": evaluations[name].regret, "mistakes": _mistakes(evaluations[name], run.policies())}
+            {"name": name, "regret": agents[name].regret, "mistakes": _mistakes(agents[name], run)}
             for name, run in names.items()
         ],
         trainings=_trainings(names).to_html(),
@@ -102,34 +106,37 @@ def _template() -> jinja2.Template:
     return environment.get_template("report.html.j2")
 
 
-def _mistakes(evaluation: Evaluation, policies: Mapping[int, Policy]) -> list[dict[str, Any]]:
-    """The dearest mistakes in words, with a picture of each and the steps since which it is made.
+def _mistakes(evaluation: AnyEvaluation, run: Run) -> list[dict[str, Any]]:
+    """The dearest mistakes in words, with a picture of each and the steps since which it is made, if that is known.
 
     Args:
         evaluation: of the policy at the end.
-        policies: that policy and those of the measurements before it, by their steps.
+        run: the run, which knows those of the measurements before it.
     """
     nodes = [mistake.node for mistake in evaluation.mistakes(MISTAKES)]
-    pictures = [_base64(_picture(evaluation.tables, node)) for node in nodes]
+    stepper = stepper_of(run.game(), evaluation.optimum.objective)
+    pictures = [_base64(_picture(stepper, node)) for node in nodes]
+    policies = {} if run.is_sampled() else run.policies()
     since = [_since({steps: int(policy[node]) for steps, policy in policies.items()}) for node in nodes]
     in_words = mistakes_in_words(evaluation, MISTAKES)
     return [{**words, "png": png, "since": n} for words, png, n in zip(in_words, pictures, since, strict=True)]
 
 
-def _since(actions: Mapping[int, int]) -> int:
-    """The steps of the first measurement from which on the action was what it is at the last one."""
+def _since(actions: Mapping[int, int]) -> int | None:
+    """The steps of the first measurement from which on the action was what it is at the last one; None of none."""
     newest_first = list(reversed(actions))
-    return list(takewhile(lambda steps: actions[steps] == actions[newest_first[0]], newest_first))[-1]
+    same = list(takewhile(lambda steps: actions[steps] == actions[newest_first[0]], newest_first))
+    return same[-1] if same else None
 
 
-def _picture(tables: TurnTables, node: int) -> bytes:
+def _picture(stepper: Stepper, node: int) -> bytes:
     """A picture of a node as PNG; of the throws that give its roll it shows the middle one."""
-    state = int(tables.node_state[node])
-    held, dice = int(tables.held[state]), int(tables.dice[state])
-    throws = np.flatnonzero(rolls(tables.game, dice).of_throw == node - tables.node_start[state])
-    shown = throw_faces(int(throws[len(throws) // 2]), dice, tables.game.faces)
+    state = stepper.state_of(np.array([node]))
+    held, dice = (int(number[0]) for number in stepper.position(state))
+    throws = np.flatnonzero(stepper.nodes(state.repeat(stepper.throws), np.arange(stepper.throws)) == node)
+    shown = throw_faces(int(throws[len(throws) // 2]), dice, stepper.game.faces)
     png = io.BytesIO()
-    imsave(png, words_of(tables.game).picture(held, dice, shown), format="png")
+    imsave(png, words_of(stepper.game).picture(held, dice, shown), format="png")
     return png.getvalue()
 
 

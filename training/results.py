@@ -11,10 +11,12 @@ import tyro
 
 from agents.config import Config, Task
 from agents.presets import FILE, STANDARD, Presets, read_presets
-from stb_gym import Evaluation, solve, strategies, strategy
+from stb_gym import RegretMeter
+from stb_gym.exact import Measured
 from stb_gym.games import check_choice
 from stb_gym.output import Table, reader_may_leave
 from training.commands import evaluate_command, train_command
+from training.compare import scripted
 from training.ledger import Ledger, Row
 from training.statistics import interquartile_interval, interquartile_mean
 
@@ -50,6 +52,11 @@ that is met less than once in 1,000 turns.
 Minutes of tabular learners, but for those of seed 0, and of stock agents after 200 thousand steps were taken by the
 clock of a machine that was also at other work.
 """
+SAMPLED = """\
+Where positions are too many for a table, regret is sampled, and its standard error stands after "±": the mean over
+10,000 turns of each run of what their choices lose, which is known exactly, so that it has no bias and little noise.
+Choices that are optimal, and turns that ended illegally, are counted in the same turns.
+"""
 PICTURES = {
     "": "regret against steps",
     "-budgets": "regret at the end of trainings of different lengths",
@@ -71,6 +78,7 @@ HEADINGS = (
 NAMES = {
     "ppo": "PPO",
     "dqn": "DQN",
+    "afterstate-network": "network of afterstates",
     "q-learning": "Q-learning, tabular",
     "afterstates": "afterstates, tabular",
     "limit": "limit",
@@ -116,7 +124,8 @@ def results_page(folder: Path, presets: Presets) -> str:
     Raises:
         ValueError: as `results_tables` does.
     """
-    parts = [ABOUT.strip()]
+    sampled = any(row.turns for row in Ledger(folder).rows.values())
+    parts = [ABOUT.strip(), SAMPLED.strip() if sampled else ""]
     for task, table in results_tables(folder, presets).items():
         parts += [f"## {task}", table.to_markdown_rows()]
         parts += [_picture(folder, f"{task}{suffix}.png", f"{task}: {what}") for suffix, what in PICTURES.items()]
@@ -176,20 +185,18 @@ def _mean(values: list[float]) -> float:
 
 def _strategy_lines(task: Task) -> list[tuple[str, ...]]:
     """The lines of random play and of the best strategy that is not perfect."""
-    game = task.game()
-    optimum = solve(game, task.objective)
-    found = {each: optimum.evaluate(strategy(game, each)) for each in strategies(game)}
+    found = scripted(RegretMeter(task.game(), task.objective).optimum)
     imperfect = [each for each in found if found[each].regret > 0]
     best = min(imperfect, key=lambda each: found[each].regret, default="random")
     return [_strategy_line(task, each, found[each]) for each in dict.fromkeys(("random", best))]
 
 
-def _strategy_line(task: Task, strategy: str, evaluation: Evaluation) -> tuple[str, ...]:
+def _strategy_line(task: Task, strategy: str, evaluation: Measured) -> tuple[str, ...]:
     return (
         strategy,
         _points(evaluation.regret),
         f"{evaluation.regret / abs(evaluation.optimum.value):.4%}",
-        f"{evaluation.agreement_by_visits:.2%}",
+        f"{evaluation.agreement_by_visits:.2%}" if evaluation.agreement_by_visits is not None else "",
         *("", "", "", ""),
         f"`{shlex.join([*evaluate_command(task), '--strategy', strategy])}`",
     )
@@ -197,14 +204,14 @@ def _strategy_line(task: Task, strategy: str, evaluation: Evaluation) -> tuple[s
 
 def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> tuple[str, ...]:
     first, regret = rows[0], _regret(rows)
-    low, high = interquartile_interval(np.array([[row.regret] for row in rows]))
+    ends = [_points(end[0]) for end in interquartile_interval(np.array([[row.regret] for row in rows]))]
     config = config_of(first, folder, presets)
     command = train_command(config, first.variant, presets)
     if len(rows) > 1:
         command[-1] = "S"
     return (
         agent_in_words(first),
-        f"**{_points(regret)}**" + (f" ({_points(low[0])} to {_points(high[0])})" if len(rows) > 1 else ""),
+        f"**{_points(regret)}**{_noise(rows)}" + (f" ({ends[0]} to {ends[1]})" if len(rows) > 1 else ""),
         f"{regret / abs(first.optimum):.4%}",
         f"{_mean([row.agreement_by_visits for row in rows]):.2%}",
         f"{_mean([row.illegal_mass for row in rows]):.2%}" if config.illegal == "end" else "",
@@ -218,6 +225,12 @@ def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> tuple[str, .
 def _points(regret: float) -> str:
     """A regret, of which a small one keeps two digits."""
     return f"{regret:.5f}" if regret == 0 or regret >= 1e-4 else f"{regret:.1e}"
+
+
+def _noise(rows: list[Row]) -> str:
+    """The standard error of a mean of regrets, if they were sampled."""
+    error = float(np.linalg.norm([row.standard_error for row in rows])) / len(rows)
+    return f" ± {_points(error)}" if any(row.turns for row in rows) else ""
 
 
 def _in_words(seeds: list[int]) -> str:

@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ def to_csv(rows: Sequence[Any], kind: type[Any]) -> str:
 
 
 def from_csv(text: str, kind: type[T]) -> list[T]:
-    """The rows that `to_csv` wrote.
+    """The rows that `to_csv` wrote, also when the dataclass had fewer fields: those that have a default may be missing.
 
     Args:
         text: the CSV.
@@ -34,7 +34,9 @@ def from_csv(text: str, kind: type[T]) -> list[T]:
         ValueError: if the heading is another, the last line is not whole, or there is no row.
     """
     kinds = {field.name: field.type for field in fields(kind)}  # type: ignore[arg-type]
+    optional = [field.name for field in fields(kind) if field.default is not MISSING]  # type: ignore[arg-type]
     rows = list(csv.DictReader(io.StringIO(text)))
-    if not rows or list(rows[0]) != list(kinds) or not text.endswith("\n"):
+    heading = list(rows[0]) if rows else []
+    if heading != [name for name in kinds if name in heading or name not in optional] or not text.endswith("\n"):
         raise ValueError("it is not whole")
-    return [kind(**{name: of(row[name]) for name, of in kinds.items()}) for row in rows]  # type: ignore[operator]
+    return [kind(**{name: kinds[name](row[name]) for name in heading}) for row in rows]  # type: ignore[operator]

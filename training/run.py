@@ -1,12 +1,12 @@
 """The folder of a run, which says what was trained, how it went and how good the result is; `run_writer` writes it.
 
 config.json                   the configuration
-curve.csv                     a `Point` for every measurement
+curve.csv                     a `Point` for every measurement, which says whether it is exact or sampled
 log.csv                       what the learner told of itself at every measurement, if that is logged
 weights.safetensors           the networks, or the table, at the last measurement
 policy.npz                    their greedy policy, which `stb_gym.load_policy` reads without a network
-policies.npz                  the greedy policy of every measurement
-result.json                   how good it is, exactly
+policies.npz                  the greedy policy of every measurement; neither is there of boxes too large for it
+result.json                   how good it is
 checkpoint-STEPS.safetensors  everything to go on from, at two of the last measurements; removed when it is finished
 """
 
@@ -20,16 +20,21 @@ from agents.checkpoints import load_weights
 from agents.config import Config
 from agents.learner import Learner
 from agents.policy_array import policies
-from stb_gym import Evaluation, Game, Policy, load_policy, solve
+from stb_gym import Game, Policy, RegretMeter, load_policy, solve
+from stb_gym.envs.transitions import fits_tables
+from stb_gym.games import kept
+from stb_gym.measure import AnyEvaluation
 from training.policies import load_policies
 from training.rows import from_csv
+
+TURNS = 10_000  # of a measurement that is sampled
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Point:
-    """A measurement during training; nothing in it is sampled.
+    """A measurement during training: exact, or sampled with the exact loss of every choice.
 
     Attributes:
         steps: steps so far, in all environments together.
@@ -37,8 +42,10 @@ class Point:
         regret: regret of the greedy policy, in the objective's unit.
         exploring_regret: regret of the policy it explores with.
         agreement, agreement_by_visits, value, shut_probability, illegal_mass: of the greedy policy, see
-            `stb_gym.Evaluation`.
+            `stb_gym.Evaluation`; of sampled turns there is no `agreement`, which is not a number then.
         value_error: of the learner's own values, see `agents.policy_array.value_error`.
+        turns: how many turns were sampled, 0 if nothing was.
+        standard_error: of the regret, 0 if nothing was sampled.
     """
 
     steps: int
@@ -51,6 +58,8 @@ class Point:
     shut_probability: float
     illegal_mass: float
     value_error: float
+    turns: int = 0
+    standard_error: float = 0.0
 
 
 class Measurement(NamedTuple):
@@ -59,20 +68,49 @@ class Measurement(NamedTuple):
     Attributes:
         point: the measurement.
         figures: what the learner told of its last update, such as its losses.
-        policy: [N] its greedy policy.
+        policy: [N] its greedy policy, if the measurement was exact.
     """
 
     point: Point
     figures: Mapping[str, float]
-    policy: Policy
+    policy: Policy | None
 
 
-def measure(config: Config, learner: Learner) -> tuple[Policy, Evaluation, Evaluation]:
-    """The greedy policy of a learner, its exact evaluation, and that of the policy it explores with."""
+class Measures(NamedTuple):
+    """What a learner is worth.
+
+    Attributes:
+        policy: [N] its greedy policy, if all of it is known.
+        greedy: the measure of that policy.
+        exploring: that of the policy it explores with.
+    """
+
+    policy: Policy | None
+    greedy: AnyEvaluation
+    exploring: AnyEvaluation
+
+
+def measure(config: Config, learner: Learner, turns: int | None = None) -> Measures:
+    """Measure a learner: exactly where environments have tables, else by turns that it plays.
+
+    Args:
+        config: what is trained.
+        learner: the learner.
+        turns: how many turns are played, whatever the size; by default TURNS where there are no tables.
+    """
     game, objective = config.task.game(), config.task.objective
-    greedy, exploring = policies(game, learner)
-    optimum = solve(game, objective)
-    return greedy, optimum.evaluate(greedy, config.illegal), optimum.evaluate(exploring, config.illegal)
+    if turns is None and fits_tables(game):
+        greedy, exploring = policies(game, learner)
+        optimum = solve(game, objective)
+        return Measures(greedy, optimum.evaluate(greedy, config.illegal), optimum.evaluate(exploring, config.illegal))
+    meter = _meter(game, objective, config.illegal)
+    agents = lambda seen, masks: learner.probabilities(seen, masks).argmax(axis=1), learner.probabilities
+    return Measures(None, *(meter.sample(agent, turns or TURNS, config.seed) for agent in agents))
+
+
+@kept(mebibytes=1024)
+def _meter(game: Game, objective: str, illegal: str) -> RegretMeter:
+    return RegretMeter(game, objective, illegal)
 
 
 @dataclass(frozen=True)
@@ -106,6 +144,10 @@ class Run:
         load_weights(self.folder / "weights.safetensors", learner)
         return learner
 
+    def is_sampled(self) -> bool:
+        """Whether its measurements are sampled, so that its policies are not known as a whole."""
+        return self.curve()[-1].turns > 0
+
     def policy(self) -> Policy:
         """The greedy policy of the last measurement."""
         return load_policy(self.folder / "policy.npz", self.game(), self.config.illegal)
@@ -113,6 +155,12 @@ class Run:
     def policies(self) -> dict[int, Policy]:
         """The greedy policy of every measurement, by its steps."""
         return load_policies(self.folder / "policies.npz", self.game(), self.config.illegal)
+
+    def evaluation(self) -> AnyEvaluation:
+        """Its greedy policy at the last measurement, measured again."""
+        if self.is_sampled():
+            return measure(self.config, self.learner(), self.curve()[-1].turns).greedy
+        return solve(self.game(), self.config.task.objective).evaluate(self.policy(), self.config.illegal)
 
     def curve(self) -> list[Point]:
         """The measurements."""

@@ -5,7 +5,7 @@ import json
 import math
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from itertools import starmap
 from pathlib import Path
 
@@ -16,12 +16,12 @@ from agents.checkpoints import load_snapshot, save_snapshot, save_weights
 from agents.config import Config
 from agents.learner import Learner
 from agents.policy_array import value_error
-from stb_gym import save_policy
+from stb_gym import Policy, save_policy
 from stb_gym.output import remove_leftovers, write_text
 from training.logs import CSV, Log
 from training.policies import save_policies
 from training.rows import to_csv
-from training.run import Measurement, Point, Run, measure
+from training.run import Measurement, Measures, Point, Run, measure
 
 MEASURED = (CSV, "curve.csv", "weights.safetensors", "policy.npz", "policies.npz", "result.json")
 CHECKPOINTS = "checkpoint-*.safetensors"
@@ -58,40 +58,30 @@ class RunWriter:
         if not all(np.isfinite(array).all() for array in learner.weights().values()):
             raise ValueError(f"learning has diverged: after {learner.num_timesteps:,} steps weights are not finite")
         try:
-            policy, greedy, exploring = measure(self._config, learner)
+            measured = measure(self._config, learner)
         except ValueError as error:  # weights so large outweigh the mask
             raise ValueError(f"learning has diverged: after {learner.num_timesteps:,} steps {error}") from None
-        point = Point(
-            steps=learner.num_timesteps,
-            seconds=round(seconds, 3),
-            regret=greedy.regret,
-            exploring_regret=exploring.regret,
-            agreement=greedy.agreement,
-            agreement_by_visits=greedy.agreement_by_visits,
-            value=greedy.value,
-            shut_probability=greedy.shut_probability,
-            illegal_mass=greedy.illegal_mass,
-            value_error=value_error(learner, greedy),
-        )
-        small = policy.astype(np.min_scalar_type(policy.max()))
-        self.measured.append(Measurement(point, dict(learner.figures), small))
+        point = _point(learner, seconds, measured)
+        policy = None if measured.policy is None else measured.policy.astype(np.min_scalar_type(measured.policy.max()))
+        self.measured.append(Measurement(point, dict(learner.figures), policy))
         log(self.measured)
         finished = point.steps >= self._config.steps
         if not finished and seconds >= self._last_checkpoint + checkpoint_seconds:
             self._save_checkpoint(learner)
             self._last_checkpoint = seconds
         save_weights(self._folder / "weights.safetensors", learner)
-        task = self._config.task
-        save_policy(self._folder / "policy.npz", task.game(), policy, self._config.illegal, task.objective)
-        policies = {each.point.steps: each.policy for each in self.measured}
-        save_policies(self._folder / "policies.npz", task.game(), policies)
+        if measured.policy is not None:
+            self._save_policies(measured.policy)
         write_text(self._folder / "curve.csv", to_csv([each.point for each in self.measured], Point))
+        greedy = measured.greedy.summary()
+        if finished:
+            greedy["normalised_score"] = measured.greedy.normalised_score  # of sampled turns it takes a while
         result = {
             "finished": finished,
             "steps": point.steps,
             "seconds": point.seconds,
-            "greedy": greedy.summary(),
-            "exploring": exploring.summary(),
+            "greedy": greedy,
+            "exploring": measured.exploring.summary(),
             "value_error": point.value_error,
         }
         write_text(self._folder / "result.json", json.dumps(result, indent=2) + "\n")
@@ -99,12 +89,33 @@ class RunWriter:
             _remove(_checkpoints(self._folder))
         return point
 
+    def _save_policies(self, policy: Policy) -> None:
+        task, illegal = self._config.task, self._config.illegal
+        save_policy(self._folder / "policy.npz", task.game(), policy, illegal, task.objective)
+        policies = {each.point.steps: each.policy for each in self.measured if each.policy is not None}
+        save_policies(self._folder / "policies.npz", task.game(), policies)
+
     def _save_checkpoint(self, learner: Learner) -> None:
         points, figures, policies = zip(*self.measured, strict=True)
-        measured = {"points": [asdict(point) for point in points], "figures": figures, "policies": np.stack(policies)}
+        exact = [policy for policy in policies if policy is not None]
+        known = {"policies": np.stack(exact)} if exact else {}
+        measured = {"points": [asdict(point) for point in points], "figures": figures, **known}
         path = self._folder / CHECKPOINTS.replace("*", f"{learner.num_timesteps:013d}")
         save_snapshot(path, {**learner.snapshot(), **measured})
         _remove(_checkpoints(self._folder)[:-KEPT])
+
+
+def _point(learner: Learner, seconds: float, measured: Measures) -> Point:
+    """A learner's measurement as a row of its curve."""
+    greedy = measured.greedy.summary()
+    found = {field.name: greedy[field.name] for field in fields(Point) if field.name in greedy}
+    return Point(
+        **{"agreement": math.nan, **found},  # type: ignore[arg-type]
+        steps=learner.num_timesteps,
+        seconds=round(seconds, 3),
+        exploring_regret=measured.exploring.regret,
+        value_error=value_error(learner, measured.greedy),
+    )
 
 
 @contextlib.contextmanager
@@ -166,7 +177,8 @@ def resume(folder: Path, config: Config, device: str = "cpu") -> tuple[Learner, 
         try:
             snapshot = load_snapshot(path)
             points = [Point(**point) for point in snapshot.pop("points")]
-            measurements = zip(points, snapshot.pop("figures"), snapshot.pop("policies"), strict=True)
+            policies = snapshot.pop("policies", [None] * len(points))
+            measurements = zip(points, snapshot.pop("figures"), policies, strict=True)
             measured = list(starmap(Measurement, measurements))
             learner.restore(snapshot)
         except (ValueError, KeyError, TypeError, RuntimeError):  # one for each way in which a part may be damaged

@@ -1,7 +1,7 @@
 """Statistics over seeds: the interquartile mean, and its interval by a stratified bootstrap.
 
 Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", 2021. As a run is measured
-exactly, the interval is due to the differences between seeds alone.
+exactly, or nearly so, the interval is due to the differences between seeds.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
 """Pictures of a study: for each task how agents learn, and for all tasks together how good they are at the end."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from agents.presets import STANDARD, Presets
 from agents.stock import STOCK
 from stb_gym.exact import objective_of
+from stb_gym.measure import NORMAL_95
 from stb_gym.output import Style, styles_of
 from training.ledger import CurvePoint, Ledger, Row
-from training.plots import LEAST_REGRET, save
+from training.plots import LEAST_REGRET, regret_of, save
 from training.results import ABLATIONS, agent_in_words
 from training.statistics import interquartile_interval, interquartile_mean, interval
 
@@ -37,6 +38,7 @@ class Panel(NamedTuple):
         x: the number drawn to the right, on a logarithmic axis.
         along: what `x` is, "steps" or "minutes".
         logarithmic: whether the axis of `y` is.
+        noise: the standard error of `y`, 0 where it is exact.
     """
 
     title: str
@@ -44,6 +46,7 @@ class Panel(NamedTuple):
     x: Number = lambda point: point.steps
     along: str = "steps"
     logarithmic: bool = True
+    noise: Number = lambda point: 0.0
 
 
 def plot_study(folder: Path, presets: Presets) -> list[Path]:
@@ -74,11 +77,13 @@ def plot_study(folder: Path, presets: Presets) -> list[Path]:
                 name: [ledger.curves[row.run] for row in seeds] for name, seeds in groupby(of_task, agent_in_words)
             }
             paths.append(folder / f"{task}{suffix}.png")
-            _plot_task(paths[-1], by_agent, panels(_unit(presets, task)), _draw)
+            points = (point for curves in by_agent.values() for curve in curves for point in curve)
+            _plot_task(paths[-1], by_agent, panels(points, _unit(presets, task)), _draw)
     for task, of_task in groupby((row for row in rows if row.variant not in ABLATIONS), lambda row: row.task):
         if trainings := _trainings(list(of_task), ledger):
             paths.append(folder / f"{task}-budgets.png")
-            _plot_task(paths[-1], trainings, _panels(_unit(presets, task))[:2], _draw_trainings)
+            points = (point for row in rows if row.task == task for point in ledger.curves[row.run])
+            _plot_task(paths[-1], trainings, _panels(points, _unit(presets, task))[:2], _draw_trainings)
     paths.append(folder / "profile.png")
     _plot_profile(paths[-1], whole)
     return paths
@@ -109,19 +114,23 @@ def _trainings(rows: list[Row], ledger: Ledger) -> dict[str, list[Curves]]:
     return found if several else {}
 
 
-def _panels(unit: str) -> list[Panel]:
-    regret = f"exact regret ({unit})"
+def _panels(curves: Iterable[CurvePoint], unit: str) -> list[Panel]:
+    regret = _regret_panel(curves, unit)
     return [
-        Panel(regret, lambda point: point.regret),
-        Panel(regret, lambda point: point.regret, lambda point: point.seconds / 60, "minutes"),
+        regret,
+        regret._replace(x=lambda point: point.seconds / 60, along="minutes"),
         Panel("choices in play that are not optimal", lambda point: 1 - point.agreement_by_visits),
         Panel(f"error of the learner's values ({unit})", lambda point: point.value_error),
     ]
 
 
-def _ablation_panels(unit: str) -> list[Panel]:
+def _ablation_panels(curves: Iterable[CurvePoint], unit: str) -> list[Panel]:
     illegal = Panel("turns ended illegally (none with masks)", lambda point: point.illegal_mass, logarithmic=False)
-    return [Panel(f"exact regret ({unit})", lambda point: point.regret), illegal]
+    return [_regret_panel(curves, unit), illegal]
+
+
+def _regret_panel(points: Iterable[CurvePoint], unit: str) -> Panel:
+    return Panel(f"{regret_of(points)} ({unit})", lambda point: point.regret, noise=lambda point: point.standard_error)
 
 
 def _plot_task(path: Path, by_agent: Mapping[str, T], panels: list[Panel], draw: Callable[..., None]) -> None:
@@ -147,7 +156,8 @@ def _plot_task(path: Path, by_agent: Mapping[str, T], panels: list[Panel], draw:
 def _draw(axes: Any, agent: str, style: Style, curves: Curves, panel: Panel) -> None:
     """Draw the line and the band of an agent, from the first measurement after the start on.
 
-    On an axis that is not logarithmic nothing is drawn of an agent whose numbers are all 0.
+    The band of several seeds is their interval, which their noise is in; that of one seed is its noise. On an axis that
+    is not logarithmic nothing is drawn of an agent whose numbers are all 0.
     """
     place = interquartile_mean(_array(curves, panel.x))
     values = _array(curves, panel.y)
@@ -156,8 +166,14 @@ def _draw(axes: Any, agent: str, style: Style, curves: Curves, panel: Panel) -> 
     elif not values.any():
         return
     axes.plot(place, interquartile_mean(values), color=style.colour, linestyle=style.linestyle, label=agent)
+    noise = NORMAL_95 * _array(curves, panel.noise)
     if len(curves) > 1:
-        axes.fill_between(place, *interquartile_interval(values), color=style.colour, alpha=0.2, linewidth=0)
+        band = interquartile_interval(values)
+    elif noise.any():
+        band = np.maximum(values - noise, LEAST_REGRET)[0], (values + noise)[0]
+    else:
+        return
+    axes.fill_between(place, *band, color=style.colour, alpha=0.2, linewidth=0)
 
 
 def _draw_trainings(axes: Any, agent: str, style: Style, trainings: list[Curves], panel: Panel) -> None:

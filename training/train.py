@@ -194,7 +194,8 @@ def _train(
 
         def measure() -> None:
             point = writer.measure(learner, time.process_time() - began, checkpoint_seconds, log)
-            note = f"regret {point.regret:.4g}, exploring {point.exploring_regret:.4g}"
+            noise = f" +- {point.standard_error:.2g}" if point.turns else ""
+            note = f"regret {point.regret:.4g}{noise}, exploring {point.exploring_regret:.4g}"
             progress.tell(min(point.steps, config.steps), note=note, milestone=True)
 
         def before_rollout() -> None:
@@ -215,7 +216,7 @@ def _is_finished(out: Path, config: Config) -> bool:
     except ValueError:
         return False
     try:
-        for read in (run.curve, run.policy, run.policies, run.learner):
+        for read in (run.learner, *(() if run.is_sampled() else (run.policy, run.policies))):
             read()
     except ValueError as error:
         print(f"{error}; the run is trained again", file=sys.stderr)
