@@ -12,7 +12,7 @@ from stb_gym.exact.answers import Agent, as_array, checked_answer, policy_from, 
 from stb_gym.exact.board_evaluation import BoardEvaluation, evaluate_boards
 from stb_gym.exact.board_strategies import board_strategy
 from stb_gym.exact.board_values import BoardValues, load_board_values, open_board_values
-from stb_gym.exact.boards import solve_boards
+from stb_gym.exact.boards import random_value, solve_boards
 from stb_gym.exact.certificate import Certificate, certify, check_bellman, value_text
 from stb_gym.exact.compiling import compile_game, count_nodes, fits
 from stb_gym.exact.evaluation import Evaluation, evaluate_against, expected, expected_visits, score_chances
@@ -35,6 +35,6 @@ __all__ = [
     "certify", "chance_to_beat", "check_bellman", "checked_answer", "compile_game", "count_nodes", "edge_weights",
     "edge_weights_and_forfeits", "evaluate", "evaluate_against", "evaluate_boards", "expected", "expected_visits",
     "fits", "load_board_values", "node_of", "objective_of", "open_board_values", "optimal_edges", "optimise",
-    "policy_from", "policy_of_answers", "policy_of_preference", "score_chances", "solve", "solve_boards", "strategies",
-    "strategy", "task_of", "value_text", "ways_to_shut",
+    "policy_from", "policy_of_answers", "policy_of_preference", "random_value", "score_chances", "solve", "solve_boards",
+    "strategies", "strategy", "task_of", "value_text", "ways_to_shut",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs import Stepper, stepper_of
-from stb_gym.exact import AnyMove, BoardValues, Solution, evaluate_against, evaluate_boards, strategy
+from stb_gym.exact import BoardValues, Solution, evaluate_against, random_value, strategy
 
 IntArray = NDArray[np.integer[Any]]
 NEARLY_NOTHING = float(np.finfo(np.float64).tiny)
@@ -48,7 +48,7 @@ class Losses:
     def random_value(self) -> float:
         """Expected value of a turn of uniformly random legal play."""
         if isinstance(self.optimum, BoardValues):
-            return evaluate_boards(self.optimum, AnyMove()).value
+            return random_value(self.optimum.game, self.optimum.objective)
         return evaluate_against(self.optimum, strategy(self.optimum.game, "random")).value
 
     def of(self, node: IntArray, answer: NDArray[np.number], chosen: IntArray) -> Choices:

@@ -18,8 +18,9 @@ class SampledEvaluation(Measured):
     """An agent measured against perfect play by T turns with V choices; values are in the objective's unit.
 
     By the performance difference lemma (`stb_gym.exact.evaluation`) regret is the expected sum of what a turn's choices
-    lose. The turns are sampled, the losses are exact: the mean of those sums has no bias, and hundreds of times less
-    noise than the mean of the scores. A legal choice by probabilities counts with what it loses on average.
+    lose. The turns are sampled, the losses are exact: so the mean of those sums has no bias and, the better the play,
+    the less noise, on nine tiles hundreds of times less than the mean of the scores. A legal choice by probabilities
+    counts with what it loses on average.
 
     Attributes:
         losses: what choices lose in the game.
