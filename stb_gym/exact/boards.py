@@ -19,7 +19,7 @@ import numpy as np
 from stb_gym.exact.board_rows import BoardRows, FloatArray, RowMoves, board_rows, over_throws
 from stb_gym.exact.board_values import BoardValues
 from stb_gym.exact.objectives import Goal, Objective, is_named, objective_of
-from stb_gym.games import Game, IntArray, Move, legal_moves, rolls
+from stb_gym.games import Game, IntArray, rolls
 
 PROGRESS_CALLS = 64
 
@@ -111,11 +111,11 @@ def random_value(game: Game, goal: Objective) -> float:
 def _first_throw(values: BoardValues, choose: Callable[[FloatArray], Any] = np.max) -> float:
     """The utility of a turn before its first throw, whose moves may be others."""
     game, (held, dice) = values.game, values.game.start()
-    known, utility = rolls(game, dice), []
-    for roll in known.shown:
-        after = legal_moves(game, held, dice, roll) or [Move(-1, held, 0)]
-        utility.append(choose(np.array([values.worth(move.held, move.dice) for move in after])))
-    return float(np.array(utility) @ known.counts / known.counts.sum())
+    edges, counts = game.edges(np.array([held]), dice), rolls(game, dice).counts
+    after = values.worths(edges.next_held, edges.next_dice)
+    by_roll = (after[edges.roll == roll] for roll in range(len(counts)))
+    utility = [choose(worths) if len(worths) else values.worth(held, 0) for worths in by_roll]
+    return float(np.array(utility) @ counts / counts.sum())
 
 
 class _Level(NamedTuple):
@@ -160,8 +160,10 @@ class MovesWithin:
     def _level(self, columns: IntArray, roll: IntArray, taken: IntArray) -> _Level:
         at, move = np.nonzero(columns[:, None] & taken == taken)
         throw = self._rows.throw[roll[move]]
-        by_state = np.lexsort((move, at, throw))
-        column, roll, taken, throw = columns[at[by_state]], roll[move[by_state]], taken[move[by_state]], throw[by_state]
+        if throw.any():
+            by_throw = np.argsort(throw, kind="stable")
+            at, move, throw = at[by_throw], move[by_throw], throw[by_throw]
+        column, roll, taken = columns[at], roll[move], taken[move]
         first_move = _first_of_runs(column * len(self._rows.probability) + roll)
         state = (throw * len(self._order) + self._place[column])[first_move]
         first_pair = _first_of_runs(state)
