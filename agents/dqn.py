@@ -139,24 +139,25 @@ class DQN:
 
     def _choose(self, here: IntArray) -> IntArray:
         """[B] the best action at positions [B], sometimes a random one."""
-        masks = self._positions.masks[here]
+        masks = self._positions.masks(here)
         action = (self._random.random(masks.shape, np.float32) * masks).argmax(axis=1)
         if self.num_timesteps >= self.settings.warm_up:
             greedy = self._random.random(len(here)) >= self.settings.exploration
             distinct, place = np.unique(here[greedy], return_inverse=True)
             estimates = self._estimates(self._network, self._positions.observations[distinct])
-            action[greedy] = best(estimates, self._positions.masks[distinct])[place]
+            action[greedy] = best(estimates, self._positions.masks(distinct))[place]
         return action
 
     def _learn(self, learning_rate: float) -> None:
-        """Update the networks; the targets are computed once for all updates."""
+        """Update the networks; what followed is worked out once for all updates."""
         self._replay.count()
-        targets, weights = self._targets()
+        self._worth = np.pad(self._worth, ((0, len(self._positions) - len(self._worth)), (0, 0)))
+        returns = self._replay.returns(self._worth, self._playing.scale, self._random)
         for drawn in self._draw():
             observations = torch.as_tensor(self._positions.observations[drawn]).to(self._device)
             estimates = self._network(observations).view(len(drawn), -1, self.settings.quantiles)
             self._value(drawn, estimates, observations)
-            target, weight = (torch.as_tensor(array[drawn]).to(self._device) for array in (targets, weights))
+            target, weight = (torch.as_tensor(array).to(self._device) for array in self._targets(drawn, returns))
             made = weight > 0
             loss = (weight[made] * losses(estimates[made], target[made])).sum() / weight.sum().clamp(min=1)
             self._optimizer.step(loss, learning_rate)
@@ -164,19 +165,19 @@ class DQN:
                 average.lerp_(learned.detach(), self.settings.averaging)
         self.figures = {"loss": loss.item(), "learning_rate": learning_rate}
 
-    def _targets(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """[P, A, K] what followed each move, and [P, A] its weight: 0 for those never made."""
-        positions, actions, quantiles = len(self._positions), self._playing.actions, self.settings.quantiles
-        self._worth = np.concatenate([self._worth, np.zeros((positions - len(self._worth), quantiles), np.float32)])
-        targets = np.zeros((positions * actions, quantiles), np.float32)
-        weights = np.zeros(positions * actions, np.float32)
-        targets[self._replay.moves] = self._replay.returns(self._worth, self._playing.scale, self._random)
-        weights[self._replay.moves] = self._replay.counts**self.settings.weighting
-        return targets.reshape(positions, actions, quantiles), weights.reshape(positions, actions)
+    def _targets(self, drawn: IntArray, returns: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """[B, A, K] what followed each move at positions [B], and [B, A] its weight: 0 for those never made."""
+        place, move = self._replay.moves_at(drawn)
+        action = self._replay.moves[move] % self._playing.actions
+        targets = np.zeros((len(drawn), self._playing.actions, self.settings.quantiles), np.float32)
+        weights = np.zeros(targets.shape[:2], np.float32)
+        targets[place, action] = returns[move]
+        weights[place, action] = self._replay.counts[move] ** self.settings.weighting
+        return targets, weights
 
     def _draw(self) -> Iterator[IntArray]:
         """Draw the positions [B] of each update, those again of which all others were drawn as often."""
-        decisions = np.flatnonzero(self._positions.masks.any(axis=1))
+        decisions = self._positions.decisions
         size, order = min(self.settings.batch_size, len(decisions)), decisions[:0]
         for _ in range(self.settings.gradient_steps):
             if len(order) < size:
@@ -187,7 +188,7 @@ class DQN:
     def _value(self, drawn: IntArray, estimates: torch.Tensor, observations: torch.Tensor) -> None:
         """Keep what positions [B] are worth by their estimates [B, A, K]: targets are made of it."""
         found = estimates.numpy(force=True)
-        chosen = best(found, self._positions.masks[drawn])
+        chosen = best(found, self._positions.masks(drawn))
         if self.settings.double:
             found = self._average(observations).view_as(estimates).numpy(force=True)
         self._worth[drawn] = found[np.arange(len(drawn)), chosen]
@@ -227,11 +228,10 @@ class DQN:
             "num_timesteps": self.num_timesteps,
             "random": self._random.bit_generator.state,
             "worth": self._worth,
-            "seen": self._positions.observations[1:],
-            "masks": self._positions.masks[1:],
             **named("weights", self.weights()),
             **named("learned", {name: array.numpy(force=True) for name, array in self._network.state_dict().items()}),
             **named("optimizer", self._optimizer.snapshot()),
+            **named("positions", self._positions.snapshot()),
             **named("replay", self._replay.snapshot()),
             **named("playing", self._playing.snapshot()),
         }
@@ -241,7 +241,7 @@ class DQN:
         self.num_timesteps, self._random.bit_generator.state = snapshot["num_timesteps"], snapshot["random"]
         self._worth = snapshot["worth"].copy()
         self._positions = Positions(self._positions.observations[0], self._playing.actions)
-        self._positions.numbers(snapshot["seen"], snapshot["masks"])
+        self._positions.restore(part(snapshot, "positions"))
         self.load_weights(part(snapshot, "weights"))
         self._network.load_state_dict({name: torch.tensor(w) for name, w in part(snapshot, "learned").items()})
         self._optimizer.restore(part(snapshot, "optimizer"))

@@ -4,6 +4,7 @@ Of the tens of millions of transitions of a training on nine tiles 49,000 are di
 over all that ever followed a move, which an update of DQN is after, need not be guessed from samples: it is there.
 """
 
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -21,15 +22,18 @@ GROWTH = 0.02  # of all transitions, how many may wait to be counted
 class Positions:
     """Every position that was seen, told apart by its observation and mask, and numbered batch by batch.
 
+    Of a large game there are millions: their masks are kept as bits, and they are looked up by 128 bits of a digest.
+
     Args:
         observation: an array of the shape and type of one observation.
         actions: how many actions there are.
     """
 
     def __init__(self, observation: NDArray[Any], actions: int):
+        self._actions = actions
         self._number: dict[bytes, int] = {b"": OVER}
         self._observations = np.zeros((1024, *observation.shape), observation.dtype)
-        self._masks = np.zeros((1024, actions), np.bool_)
+        self._bits = np.zeros((1024, -(-actions // 8)), np.uint8)
 
     def __len__(self) -> int:
         return len(self._number)
@@ -40,9 +44,13 @@ class Positions:
         return self._observations[: len(self)]
 
     @property
-    def masks(self) -> NDArray[np.bool_]:
-        """[P, A] by number; False for the end."""
-        return self._masks[: len(self)]
+    def decisions(self) -> IntArray:
+        """The numbers of those with a legal action."""
+        return np.flatnonzero(self._bits[: len(self)].any(axis=1))
+
+    def masks(self, numbers: IntArray) -> NDArray[np.bool_]:
+        """[B, A] the masks of positions [B]; False for the end."""
+        return np.unpackbits(self._bits[numbers], axis=1, count=self._actions).view(np.bool_)
 
     def numbers(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> IntArray:
         """[B] the numbers of positions that observations [B, ...] and masks [B, A] show; new ones get new numbers."""
@@ -50,18 +58,29 @@ class Positions:
             return np.zeros(0, np.int64)
         first, place = distinct(observations, masks)
         ordered = first.argsort()
-        first, known, number = first[ordered], len(self), self._number
-        rows = [
-            np.ascontiguousarray(shown[first]).view(np.uint8).reshape(len(first), -1) for shown in (observations, masks)
-        ]
-        keys = np.concatenate(rows, axis=1)
-        found = np.array([number.setdefault(key.tobytes(), len(number)) for key in keys], np.int64)
-        while len(self) > len(self._masks):
+        first = first[ordered]
+        return self._find(observations[first], np.packbits(masks[first], axis=1))[ordered.argsort()][place]
+
+    def snapshot(self) -> dict[str, Any]:
+        """All of them by number; see `restore`."""
+        return {"observations": self.observations[1:], "bits": self._bits[1 : len(self)]}
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Number positions as they were, if none was seen yet."""
+        self._find(snapshot["observations"], snapshot["bits"])
+
+    def _find(self, observations: NDArray[Any], bits: NDArray[np.uint8]) -> IntArray:
+        """[U] the numbers of positions that differ from each other, given their masks as bits."""
+        number, known = self._number, len(self)
+        rows = np.ascontiguousarray(observations).view(np.uint8).reshape(len(bits), -1)
+        digests = (blake2b(row.tobytes(), digest_size=16).digest() for row in np.concatenate([rows, bits], axis=1))
+        found = np.array([number.setdefault(digest, len(number)) for digest in digests], np.int64)
+        while len(self) > len(self._bits):
             self._observations = np.concatenate([self._observations, np.zeros_like(self._observations)])
-            self._masks = np.concatenate([self._masks, np.zeros_like(self._masks)])
+            self._bits = np.concatenate([self._bits, np.zeros_like(self._bits)])
         new = found >= known
-        self._observations[found[new]], self._masks[found[new]] = observations[first[new]], masks[first[new]]
-        return found[ordered.argsort()][place]
+        self._observations[found[new]], self._bits[found[new]] = observations[new], bits[new]
+        return found
 
 
 class Replay:
@@ -122,6 +141,17 @@ class Replay:
         drawn = end - random.integers(seen, size=(len(seen), values.shape[1])) - 1
         row = order[self._times[order].cumsum().searchsorted(drawn, side="right")]
         return self._rows["reward"][row] / scale + values[self._rows["next"][row], np.arange(values.shape[1])]
+
+    def moves_at(self, positions: IntArray) -> tuple[IntArray, IntArray]:
+        """The moves that were made at positions [B].
+
+        Returns:
+            For each such move the place of its position among the B, and its own place in `moves`.
+        """
+        first, end = (self.moves.searchsorted((positions + more) * self._actions) for more in (0, 1))
+        count = end - first
+        place = np.repeat(np.arange(len(positions)), count)
+        return place, np.arange(len(place)) + (first - count.cumsum() + count)[place]
 
     def snapshot(self) -> dict[str, Any]:
         """What it holds; see `restore`."""

@@ -73,7 +73,8 @@ def test_what_is_kept_are_transitions_of_the_game_however_episodes_end_and_begin
     seen, rows = learner._positions.observations, learner._replay._rows
     points, roll = seen[:, :5] @ np.arange(1, 6), seen[:, 5:].argmax(axis=1) + 2
     over = rows["next"] == OVER
-    assert learner._positions.masks[rows["position"], rows["action"]].all()
+    masks = learner._positions.masks(rows["position"])
+    assert masks[np.arange(len(rows)), rows["action"]].all()
     assert (rows["reward"][~over] == 0).all()
     left = np.where(over, -rows["reward"], points[rows["next"]])
     assert (points[rows["position"]] - left == roll[rows["position"]]).all()
@@ -103,8 +104,8 @@ def test_double_targets_are_of_the_averaged_weights_at_the_learned_choice():
     learner = dqn(double=True)
     learner.learn_until(2000)
     before = {name: array.copy() for name, array in learner.weights().items()}
-    seen, masks = learner._positions.observations, learner._positions.masks
-    drawn = np.flatnonzero(masks.any(axis=1))
+    drawn = learner._positions.decisions
+    seen, masks = learner._positions.observations, learner._positions.masks(np.arange(len(learner._positions)))
     learned, averaged = (learner._estimates(each, seen[drawn]) for each in (learner._network, learner._average))
     assert (best(learned, masks[drawn]) != best(averaged, masks[drawn])).any()
     learner._value(drawn, torch.as_tensor(learned), torch.as_tensor(seen[drawn]))
@@ -117,7 +118,7 @@ def test_every_position_is_drawn_about_as_often():
     learner = dqn(batch_size=7, gradient_steps=40)
     learner.learn_until(1000)
     drawn = np.concatenate(list(learner._draw()))
-    decisions = np.flatnonzero(learner._positions.masks.any(axis=1))
+    decisions = learner._positions.decisions
     times = np.bincount(drawn, minlength=len(learner._positions))
     assert times.sum() == 280
     assert not np.delete(times, decisions).any()

@@ -50,6 +50,19 @@ def shared(found):
     return {move: [each for other in moves for each in found[other]] for moves in joined for move in moves}
 
 
+def test_the_moves_at_positions_are_found():
+    rows = transitions(2)
+    replay = filled(True, rows)
+    positions = np.array([7, 0, 3, 99, 7])
+    place, move = replay.moves_at(positions)
+    made = set(zip(*rows[:2], strict=True))
+    expected = [
+        (at, action) for at, each in enumerate(positions) for action in range(ACTIONS) if (each, action) in made
+    ]
+    assert [*zip(place, replay.moves[move] % ACTIONS, strict=True)] == expected
+    assert (replay.moves[move] // ACTIONS == positions[place]).all()
+
+
 def test_positions_have_numbers_by_observation_and_mask():
     random = RANDOM(0)
     seen, legal = random.integers(2, size=(3000, 12), dtype=np.uint8), random.random((3000, ACTIONS)) < 0.5
@@ -60,11 +73,14 @@ def test_positions_have_numbers_by_observation_and_mask():
             assert known.setdefault((*seen[row], *legal[row]), number) == number
         assert sorted(known.values())[before:] == list(range(before + 1, len(known) + 1))
         assert (positions.observations[numbers] == seen[part]).all()
-        assert (positions.masks[numbers] == legal[part]).all()
+        assert (positions.masks(numbers) == legal[part]).all()
     assert len(positions) == len(known) + 1 > 1024
-    assert not positions.masks[OVER].any()
+    assert not positions.masks(np.array([OVER])).any()
+    assert (positions.decisions == sorted(number for (*_, a, b, c), number in known.items() if a or b or c)).all()
     again = Positions(seen[0], ACTIONS)
-    assert (again.numbers(positions.observations[1:], positions.masks[1:]) == np.arange(1, len(positions))).all()
+    again.restore(positions.snapshot())
+    assert (again.numbers(seen, legal) == positions.numbers(seen, legal)).all()
+    assert len(again) == len(positions)
     assert len(positions.numbers(seen[:0], legal[:0])) == 0
 
 
