@@ -9,6 +9,7 @@ from typing import Any
 
 import gymnasium as gym
 
+from agents.afterstate_network import AfterstateNetwork, AfterstateSettings
 from agents.dqn import DQN, DQNSettings
 from agents.learner import Learner
 from agents.limit import Limit, LimitSettings
@@ -20,11 +21,12 @@ from stb_gym.envs import TurnVectorEnv
 from stb_gym.exact import objective_of
 from stb_gym.games import Game, check_choice, check_integer, check_names
 
-Settings = PPOSettings | DQNSettings | TabularSettings | LimitSettings | StockSettings
+Settings = PPOSettings | DQNSettings | AfterstateSettings | TabularSettings | LimitSettings | StockSettings
 
 ALGORITHMS: dict[str, tuple[type[Any], Callable[..., Learner]]] = {
     "ppo": (PPOSettings, PPO),
     "dqn": (DQNSettings, DQN),
+    "afterstate-network": (AfterstateSettings, AfterstateNetwork),
     "q-learning": (TabularSettings, make_q_learning),
     "afterstates": (TabularSettings, make_afterstates),
     "limit": (LimitSettings, Limit),
@@ -122,7 +124,7 @@ class Config:
             ValueError: if the learner cannot be there.
         """
         _, make = ALGORITHMS[self.algorithm]
-        if isinstance(self.settings, PPOSettings | DQNSettings):
+        if isinstance(self.settings, PPOSettings | DQNSettings | AfterstateSettings):
             return make(self.task.make_envs(self.settings.num_envs), self.settings, self.seed, device)
         check_choice(f"device of {self.algorithm}", device, ["cpu"])
         if isinstance(self.settings, TunedSettings):

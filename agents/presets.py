@@ -18,6 +18,7 @@ from stb_gym.games import check_choice, check_integer, check_names
 
 FILE = Path(__file__).with_name("presets.toml")
 STANDARD = "standard"
+ANY_TASK = "any-task"  # in the place of a task: variants of an algorithm that are the same for all tasks
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,14 @@ def _entries(
 ) -> dict[tuple[str | None, str], dict[str, Any]]:
     base, by_task = _split(table)
     found: dict[tuple[str | None, str], dict[str, Any]] = {(None, STANDARD): base}
-    check_names("task", by_task, tasks)
+    check_names("task", by_task, [*tasks, ANY_TASK])
+    plain, by_variant = _split(by_task.get(ANY_TASK, {}))
+    if plain:
+        raise ValueError(
+            f"[{algorithm}.{ANY_TASK}]: only variants stand here, what holds for all stands in [{algorithm}]"
+        )
+    for task in (None, *tasks):
+        found |= {(task, variant): base | entries for variant, entries in by_variant.items()}
     for task in tasks:
         of_task, by_variant = _split(by_task.get(task, {}))
         found[task, STANDARD] = base | of_task

@@ -34,6 +34,7 @@ class Arguments:
         Literal[
             "ppo",
             "dqn",
+            "afterstate-network",
             "q-learning",
             "afterstates",
             "limit",
@@ -46,8 +47,8 @@ class Arguments:
             "sb3-dqn-tuned",
         ]
     ]
-    """Masked PPO, masked DQN, tabular Q-learning, the same over afterstates, the limit that counts the rolls, or an
-    agent of stable-baselines3 (sb3)."""
+    """Masked PPO, masked DQN, a network of afterstates, tabular Q-learning, the same over afterstates, the limit that
+    counts the rolls, or an agent of stable-baselines3 (sb3)."""
     env: str = "stb_gym/ShutTheBox-v0"
     """Environment, by its id."""
     objective: str | None = None

@@ -1,0 +1,239 @@
+"""A network of afterstates: the value of what a move leads to, before chance answers, learned by temporal differences.
+
+    target of an afterstate = reward + max over the moves that follow of value(the afterstate of that move)
+
+Sutton and Barto, "Reinforcement learning", 2018, 6.8; Tesauro, "Temporal difference learning and TD-Gammon", 1995. Who
+learns so is told where every legal move leads, as a person sees who looks at a board, and nothing of chances or worths.
+Actions that lead to the same afterstate share what is learned, and there is one output, however many actions there
+are. What differs from TD-Gammon:
+
+- Rows that are equal are computed once: positions, afterstates, and afterstates that are learned from, whose target is
+  the mean of their samples.
+- Games are many at once, and the only memory is of the last move of each (TD-Gammon: one game, eligibility traces).
+- Some moves are random (TD-Gammon: none, the dice are enough).
+- Layer normalisation after each of two hidden layers, and ReLU; Muon for matrices of hidden layers, Adam for the rest
+  (TD-Gammon: one hidden layer of sigmoids, gradient descent); the learning rate falls linearly to 0 (constant).
+- Rewards are divided by the greatest sum of an episode so far (the chances of four outcomes are learned).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from agents.learner import Snapshot, VectorEnv, Weights, explored, named, part
+from agents.networks import Perceptron
+from agents.optimizers import Optimizer
+from agents.playing import Playing
+from agents.rows import distinct
+from stb_gym.games import IntArray
+
+SCALE = "scale"  # the name of the scale of rewards among the weights
+MAX_GRADIENT_NORM = 10.0
+AT_ONCE = 2048  # afterstates: what the network computes of them fits the cache
+
+
+@dataclass(frozen=True)
+class AfterstateSettings:
+    """Settings of a network of afterstates."""
+
+    num_envs: int
+    """Environments that are stepped at once."""
+    minibatches: int
+    """Updates after every step of all environments, each of as many distinct afterstates."""
+    learning_rate: float
+    """Learning rate at the start; it falls linearly to 0."""
+    exploration: float
+    """Probability of a random legal move."""
+    width: int
+    """Units in each of the two hidden layers."""
+    first_update: ClassVar[int] = 0
+    """0: it learns from the first steps on."""
+
+    def check(self) -> None:
+        """Raise a ValueError where a setting has no meaning."""
+        if not 0 <= self.exploration < 1:
+            raise ValueError(f"exploration must be below 1, or nothing greedy is left, not {self.exploration}")
+
+
+class Moved(NamedTuple):
+    """The last moves in B environments, which are learned from when the next ones are looked at.
+
+    Attributes:
+        made: [B] whether there was one.
+        afterstate: [B, ...] what it led to.
+        reward: [B] its reward, with the value of the rest of an episode that was truncated.
+        goes_on: [B] whether the value of the next move follows.
+    """
+
+    made: NDArray[np.bool_]
+    afterstate: NDArray[Any]
+    reward: NDArray[np.float32]
+    goes_on: NDArray[np.bool_]
+
+
+class Outlook(NamedTuple):
+    """What the M legal moves at P positions lead to, position by position, and which is the best.
+
+    Attributes:
+        action: [M] the actions.
+        afterstate: [M, ...] what they lead to.
+        first: [P] where the moves of a position begin.
+        count: [P] how many there are.
+        best: [P] the move of the greatest value; where a position has none, 0.
+        value: [P] the value of that move; where a position has none, 0.
+    """
+
+    action: IntArray
+    afterstate: NDArray[Any]
+    first: IntArray
+    count: IntArray
+    best: IntArray
+    value: NDArray[np.float32]
+
+
+class AfterstateNetwork:
+    """Learns the value of afterstates from observations, rewards and what moves lead to.
+
+    Args:
+        envs: the vector environment, in SAME_STEP or NEXT_STEP mode, whose `afterstates` tells what moves lead to.
+        settings: its settings.
+        seed: of the environment, the network and the exploration.
+        device: where the networks are, as torch names it.
+
+    Attributes:
+        num_timesteps: steps made so far, in all environments together.
+        figures: of the last update, by name, for a log.
+
+    Raises:
+        ValueError: if the environment is of another kind, or cannot tell what moves lead to.
+    """
+
+    def __init__(self, envs: VectorEnv, settings: AfterstateSettings, seed: int = 0, device: str = "cpu"):
+        if not hasattr(envs, "afterstates"):
+            raise ValueError("a network of afterstates needs an environment that has `afterstates`: what moves lead to")
+        self.settings, self._device = settings, torch.device(device)
+        self._afterstates, self._space = envs.afterstates, envs.afterstate_space
+        self._random = np.random.default_rng([seed, 1])  # other numbers than those of the dice
+        self._playing, weights = Playing(envs, masks=True, seed=seed), torch.Generator().manual_seed(seed)
+        self._network = Perceptron(self._space, settings.width, 1, 0.1, weights).to(self._device)
+        self._optimizer = Optimizer(self._network, max_gradient=MAX_GRADIENT_NORM)
+        self.num_timesteps, self.figures = 0, dict[str, float]()
+        self._last = self._none()
+
+    def _none(self) -> Moved:
+        """No moves yet."""
+        num_envs, space = self._playing.envs.num_envs, self._space
+        none = np.zeros(num_envs, np.bool_)
+        return Moved(none, np.zeros((num_envs, *space.shape), space.dtype), np.zeros(num_envs, np.float32), none)
+
+    def learn_until(self, steps: int, before_rollout: Callable[[], None] = lambda: None) -> None:
+        """See `Learner`; a rollout is one step of all environments."""
+        while self.num_timesteps < steps:
+            before_rollout()
+            afterstates, targets = self._play()
+            self.num_timesteps += len(self._playing.decision)
+            if len(targets):
+                self._learn(afterstates, targets, self.settings.learning_rate * max(1 - self.num_timesteps / steps, 0))
+
+    def _play(self) -> tuple[NDArray[Any], NDArray[np.float32]]:
+        """Make a move in every environment.
+
+        Returns:
+            The afterstates [B, ...] of the moves before, and their targets [B], which are known only now.
+        """
+        playing, last = self._playing, self._last
+        first, place = distinct(playing.observation)
+        outlook = self._look(playing.observation[first])
+        targets = last.reward / playing.scale + np.where(last.goes_on, outlook.value[place], 0)
+        explores, which = self._random.random((2, len(place)), np.float32)
+        random = outlook.first[place] + (which * outlook.count[place]).astype(np.int64)
+        move = np.where(explores < self.settings.exploration, random, outlook.best[place])
+        decision, action, chosen = playing.decision, np.zeros(len(place), np.int64), last.afterstate.copy()
+        action[decision], chosen[decision] = (each[move[decision]] for each in (outlook.action, outlook.afterstate))
+        step = playing.step(action)
+        step.reward[step.truncated] += playing.scale * self._look(step.last).value
+        self._last = Moved(decision, chosen, step.reward, ~(step.terminated | step.truncated))
+        return last.afterstate[last.made], targets[last.made]
+
+    def _look(self, observations: NDArray[Any]) -> Outlook:
+        """What the moves at positions lead to, and which of them is the best."""
+        position, action, afterstate = self._afterstates(observations)
+        value = self._estimates(afterstate)
+        count = np.bincount(position, minlength=len(observations))
+        first, some = count.cumsum() - count, count > 0
+        best, highest = np.zeros(len(count), np.int64), np.zeros(len(count), np.float32)
+        if some.any():
+            highest[some] = np.maximum.reduceat(value, first[some])
+            as_good = np.flatnonzero(value == highest[position])[::-1]
+            best[position[as_good]] = as_good  # the first of those that are as good, which is written last
+        return Outlook(action, afterstate, first, count, best, highest)
+
+    def _learn(self, afterstates: NDArray[Any], targets: NDArray[np.float32], learning_rate: float) -> None:
+        """Move the values of afterstates towards the means of their targets."""
+        first, place = distinct(afterstates)
+        count = np.bincount(place)
+        seen, target, weight = (
+            torch.as_tensor(array).to(self._device)
+            for array in (
+                afterstates[first],
+                (np.bincount(place, targets) / count).astype(np.float32),
+                (count / count.mean()).astype(np.float32),
+            )
+        )
+        order = torch.as_tensor(self._random.permutation(len(first))).to(self._device)
+        for drawn in order.chunk(self.settings.minibatches):
+            loss = (weight[drawn] * (self._network(seen[drawn])[:, 0] - target[drawn]) ** 2).mean()
+            self._optimizer.step(loss, learning_rate)
+        self.figures = {"loss": loss.item(), "learning_rate": learning_rate}
+
+    @torch.no_grad()
+    def _estimates(self, afterstates: NDArray[Any]) -> NDArray[np.float32]:
+        """[M] the values of afterstates, divided by the scale."""
+        if not len(afterstates):
+            return np.zeros(0, np.float32)
+        first, place = distinct(afterstates)
+        parts = torch.as_tensor(afterstates[first]).to(self._device).split(AT_ONCE)
+        return np.concatenate([self._network(part)[:, 0].numpy(force=True) for part in parts])[place]
+
+    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """See `Learner`."""
+        outlook = self._look(observations)
+        return explored(masks, outlook.action[outlook.best], self.settings.exploration)
+
+    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """See `Learner`."""
+        return self._look(observations).value.astype(np.float64) * self._playing.scale
+
+    def weights(self) -> dict[str, NDArray[Any]]:
+        """See `Learner`; the `scale` of rewards belongs to them, as the network tells values divided by it."""
+        network = {name: array.numpy(force=True) for name, array in self._network.state_dict().items()}
+        return {**network, SCALE: np.asarray(self._playing.scale)}
+
+    def load_weights(self, weights: Weights) -> None:
+        """See `Learner`."""
+        self._playing.scale = weights[SCALE].item()
+        self._network.load_state_dict({name: torch.tensor(weights[name]) for name in weights if name != SCALE})
+
+    def snapshot(self) -> dict[str, Any]:
+        """See `Learner`."""
+        return {
+            "num_timesteps": self.num_timesteps,
+            "random": self._random.bit_generator.state,
+            **named("last", self._last._asdict()),
+            **named("weights", self.weights()),
+            **named("optimizer", self._optimizer.snapshot()),
+            **named("playing", self._playing.snapshot()),
+        }
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """See `Learner`; where the environment has no snapshot, it goes on with new episodes."""
+        self.num_timesteps, self._random.bit_generator.state = snapshot["num_timesteps"], snapshot["random"]
+        self.load_weights(part(snapshot, "weights"))
+        self._optimizer.restore(part(snapshot, "optimizer"))
+        self._playing.restore(part(snapshot, "playing"))
+        goes_on = "playing.observation" in snapshot
+        self._last = Moved(**part(snapshot, "last")) if goes_on else self._none()

@@ -1,0 +1,126 @@
+"""The network of afterstates: its targets, its choices, episodes in every mode, and resuming."""
+
+from dataclasses import replace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from agents.afterstate_network import AfterstateNetwork, AfterstateSettings
+from agents.checkpoints import load_snapshot, save_snapshot
+from stb_gym import RegretMeter, ShutTheBox, compile_game, solve
+
+BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
+SETTINGS = AfterstateSettings(num_envs=64, minibatches=2, learning_rate=1e-2, exploration=0.15, width=32)
+
+
+def make(env=BOX, mode="SameStep", num_envs=64, **rules):
+    rules = rules if env == THREES else {"tiles": 5, **rules}
+    return gym.make_vec(env, num_envs, autoreset_mode=gym.vector.AutoresetMode(mode), **rules)
+
+
+def learner(envs=None, seed=0, **changes):
+    return AfterstateNetwork(envs or make(), replace(SETTINGS, **changes), seed)
+
+
+def regret(learner, game):
+    return RegretMeter(game)(lambda seen, masks: learner.probabilities(seen, masks).argmax(axis=1)).regret
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+@pytest.mark.parametrize("limit", [None, 2])
+def test_it_learns_however_episodes_end_and_begin(mode, limit):
+    agent, game = learner(make(mode=mode, max_episode_steps=limit)), ShutTheBox(tiles=5)
+    before = regret(agent, game)
+    agent.learn_until(30_000)
+    tables, optimum = compile_game(game), solve(game)
+    expected = agent.values(tables.observation[tables.decisions], tables.legal(tables.decisions))
+    assert regret(agent, game) < 0.05 < before / 4
+    assert np.abs(expected - optimum.node_utility[tables.decisions]).mean() < 0.5
+
+
+@pytest.mark.parametrize(("env", "rules"), [(THREES, {"dice": 3}), (BOX, {"tiles": 7, "one_die": "any-time"})])
+def test_afterstates_of_different_numbers_of_dice_are_told_apart(env, rules):
+    envs = make(env, **rules)
+    agent = learner(envs)
+    agent.learn_until(60_000)
+    assert regret(agent, envs.game) < 0.1
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+@pytest.mark.parametrize("limit", [None, 2])
+def test_a_target_is_the_reward_or_the_best_that_may_follow(mode, limit):
+    agent = learner(make(mode=mode, max_episode_steps=limit))
+    agent.learn_until(2000)
+    points = np.arange(1, 6)
+    for _ in range(20):
+        seen, last = agent._playing.observation, agent._last
+        afterstates, targets = agent._play()
+        assert (afterstates == last.afterstate[last.made]).all()
+        on, reward = last.goes_on[last.made], last.reward[last.made]
+        if limit is None:
+            assert (reward[~on] == -(afterstates[~on][:, :5] @ points)).all()
+            assert targets[~on] == pytest.approx(reward[~on] / agent._playing.scale)
+        assert not reward[on].any()
+        following = agent._look(seen[last.made & last.goes_on]).value
+        assert targets[on] == pytest.approx(following, abs=1e-6)
+        assert (seen[last.made & last.goes_on][:, :5] == afterstates[on][:, :5]).all()
+
+
+def test_the_best_move_has_the_greatest_value_and_random_ones_are_legal():
+    agent, envs = learner(exploration=0.5), make(num_envs=512)
+    agent.learn_until(2000)
+    seen, infos = envs.reset(seed=3)
+    masks = infos["action_mask"] == 1
+    outlook = agent._look(seen)
+    worth = agent._estimates(outlook.afterstate)
+    for row in range(512):
+        moves = slice(outlook.first[row], outlook.first[row] + outlook.count[row])
+        assert outlook.action[moves].tolist() == np.flatnonzero(masks[row]).tolist()
+        assert outlook.value[row] == worth[moves].max() == worth[outlook.best[row]]
+        assert outlook.best[row] == moves.start + worth[moves].argmax()
+
+
+def test_positions_without_a_move_are_worth_nothing():
+    agent, tables = learner(), compile_game(ShutTheBox(tiles=5))
+    agent.learn_until(2000)
+    over = np.flatnonzero(tables.choices == 0)
+    outlook = agent._look(tables.observation)
+    assert not outlook.value[over].any()
+    assert not agent._look(tables.observation[over]).value.any()
+    assert outlook.value[tables.decisions].all()
+
+
+@pytest.mark.parametrize(("env", "rules"), [(BOX, {}), (BOX, {"max_episode_steps": 2}), (THREES, {})])
+def test_it_goes_on_from_a_file_bit_by_bit(env, rules, tmp_path):
+    one = learner(make(env, **rules))
+    one.learn_until(2500)
+    save_snapshot(tmp_path / "snapshot", one.snapshot())
+    one.learn_until(5000)
+    other = learner(make(env, **rules), seed=1)
+    other.restore(load_snapshot(tmp_path / "snapshot"))
+    other.learn_until(5000)
+    for name, array in one.weights().items():
+        assert (array == other.weights()[name]).all()
+    assert one.figures == other.figures
+
+
+def test_where_the_environment_has_no_snapshot_it_goes_on_with_new_episodes():
+    one, other = learner(), learner(seed=1)
+    one.learn_until(2000)
+    snapshot = {name: entry for name, entry in one.snapshot().items() if not name.startswith("playing.")}
+    other.restore({**snapshot, "playing.scale": one._playing.scale})
+    assert not other._last.made.any()
+    other.learn_until(4000)
+    assert np.isfinite(other.figures["loss"])
+
+
+def test_environments_that_do_not_tell_what_moves_lead_to_are_refused():
+    with pytest.raises(ValueError, match="needs an environment that has `afterstates`"):
+        learner(gym.make_vec("CartPole-v1", 8))
+
+
+def test_settings_without_a_meaning_are_refused():
+    with pytest.raises(ValueError, match="exploration must be below 1"):
+        replace(SETTINGS, exploration=1.0).check()
+    assert SETTINGS.first_update == 0

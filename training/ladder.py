@@ -1,0 +1,153 @@
+"""How far from perfect play does learning stay as a solved game grows? `python -m training.ladder runs/ladder`."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import tyro
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from agents.presets import FILE, Presets, read_presets
+from stb_gym.games import Game, rolls
+from stb_gym.output import Table, reader_may_leave, styles_of
+from training.ledger import Ledger, Row
+from training.plots import save
+from training.results import agent_in_words
+from training.statistics import interquartile_mean
+
+PICTURE = "ladder.png"
+LEAST_SHARE = 1e-5  # a share of 0, which the axis does not have, is drawn there
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Print how much of perfect play agents miss on boxes of rising size, in Markdown, and draw it."""
+
+    folder: tyro.conf.Positional[Path]
+    """Folder of a study whose tasks are boxes, of which runs.csv and curves.csv are needed; the picture is written
+    there, as ladder.png."""
+    presets: Path = FILE
+    """File of the presets."""
+
+
+class Rung(NamedTuple):
+    """A box, and what agents came to on it.
+
+    Attributes:
+        task: its name.
+        positions: boards times rolls.
+        actions: moves there are in all, legal or not.
+        optimum: points of perfect play.
+        regret: [seeds] the regrets of each agent, by its name.
+    """
+
+    task: str
+    positions: int
+    actions: int
+    optimum: float
+    regret: Mapping[str, Sequence[float]]
+
+    def mean(self, agent: str) -> float:
+        """The interquartile mean of the regrets of an agent."""
+        return float(interquartile_mean(np.array(self.regret[agent])[:, None])[0])
+
+    def share(self, regret: float) -> float:
+        """A regret as a share of the optimum, as it is drawn."""
+        return max(regret / abs(self.optimum), LEAST_SHARE)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; returns its exit status."""
+    options = tyro.cli(Arguments, args=arguments, prog="training.ladder")
+    try:
+        ladder = rungs(list(Ledger(options.folder).rows.values()), read_presets(options.presets))
+        plot_ladder(options.folder / PICTURE, ladder)
+        with reader_may_leave():
+            print(ladder_table(ladder).to_markdown_rows())
+    except (ValueError, OSError) as error:
+        print(f"training.ladder: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def rungs(rows: Sequence[Row], presets: Presets) -> list[Rung]:
+    """The boxes that were trained on, the smallest first.
+
+    Raises:
+        ValueError: if there are no runs, a task is not among the presets, or it is no box that is solved by boards.
+    """
+    if not rows:
+        raise ValueError("there are no runs")
+    found = []
+    for task, of_task in groupby(sorted(rows, key=lambda row: (row.task, row.agent, row.seed)), lambda row: row.task):
+        if task not in presets.tasks:
+            raise ValueError(f"there is no task {task!r} in {presets.file}")
+        runs, game = list(of_task), presets.tasks[task].game()
+        regret = {agent: [row.regret for row in seeds] for agent, seeds in groupby(runs, agent_in_words)}
+        found.append(Rung(task, positions(game), len(game.moves), runs[0].optimum, regret))
+    return sorted(found, key=lambda rung: rung.positions)
+
+
+def positions(game: Game) -> int:
+    """Boards times rolls.
+
+    >>> from stb_gym import ShutTheBox
+    >>> f"{positions(ShutTheBox(tiles=24, dice=4)):,}"
+    '352,321,536'
+    """
+    return 2 ** len(game.boards().things) * len(rolls(game, game.dice).counts)
+
+
+def agents_of(ladder: Sequence[Rung]) -> list[str]:
+    """The agents of any rung, by name."""
+    return sorted({agent for rung in ladder for agent in rung.regret})
+
+
+def ladder_table(ladder: Sequence[Rung]) -> Table:
+    """A row for every box: the mean regret of each agent in points, and as a share of the optimum."""
+    agents = agents_of(ladder)
+    lines = [
+        (
+            rung.task,
+            f"{rung.positions:,}",
+            f"{rung.actions:,}",
+            f"{rung.optimum:.3f}",
+            *(_cell(rung, agent) if agent in rung.regret else "" for agent in agents),
+        )
+        for rung in ladder
+    ]
+    return Table.from_rows(["box", "positions", "actions", "perfect play", *agents], lines)
+
+
+def _cell(rung: Rung, agent: str) -> str:
+    regret = rung.mean(agent)
+    return f"{regret:.4f} ({regret / abs(rung.optimum):.3%})"
+
+
+def plot_ladder(path: Path, ladder: Sequence[Rung]) -> None:
+    """Draw regret, as a share of the optimum, against the size of boxes: a line for each agent, a dot for each seed."""
+    figure = Figure(figsize=(8, 5.5), layout="constrained")
+    axes = figure.add_subplot()
+    for agent, style in styles_of(agents_of(ladder)).items():
+        on = [rung for rung in ladder if agent in rung.regret]
+        means = [rung.share(rung.mean(agent)) for rung in on]
+        places = [rung.positions for rung in on]
+        axes.plot(places, means, color=style.colour, linestyle=style.linestyle, label=agent)
+        seeds = [(rung.positions, rung.share(regret)) for rung in on for regret in rung.regret[agent]]
+        axes.scatter(*zip(*seeds, strict=True), color=style.colour, s=12)
+    axes.set(xscale="log", yscale="log", xlabel="positions", ylabel="regret as a share of perfect play")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
+    for rung in ladder:
+        axes.annotate(rung.task, (rung.positions, 1.01), xycoords=("data", "axes fraction"), ha="center", fontsize=8)
+    axes.grid(alpha=0.25)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    save(path, figure)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
