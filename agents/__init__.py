@@ -1,8 +1,8 @@
-"""The learners: masked PPO and DQN of observations, tabular ones, the limit, and stable-baselines3's own.
+"""The learners: masked PPO and DQN, a network of afterstates, tabular ones, the limit, and stable-baselines3's own.
 
 - `learner`: the protocol of a learner, which is all that a training knows of it.
-- `ppo`, `dqn`: the algorithms, each to be read from top to bottom; `batches`, `replay`, `returns`: what they
-  learn from.
+- `ppo`, `dqn`, `afterstate_network`: the algorithms, each to be read from top to bottom; `batches`, `replay`,
+  `returns`, `luck`: what they learn from.
 - `playing`: a vector environment as they play it; `rows`: equal rows of a batch, computed once; `networks`,
   `optimizers`: perceptrons with layer normalisation, and what changes their weights.
 - `tabular`: Q-learning and afterstates; `limit`: how well one could play who has seen the same rolls.

@@ -1,14 +1,20 @@
 """A network of afterstates: the value of what a move leads to, before chance answers, learned by temporal differences.
 
     target of an afterstate = reward + max over the moves that follow of value(the afterstate of that move)
+    what is fitted to it    = value(the afterstate) + luck(the afterstate) . (what chance showed - its mean)
 
 Sutton and Barto, "Reinforcement learning", 2018, 6.8; Tesauro, "Temporal difference learning and TD-Gammon", 1995. Who
 learns so is told where every legal move leads, as a person sees who looks at a board, and nothing of chances or worths.
-Actions that lead to the same afterstate share what is learned, and there is one output, however many actions there
-are. What differs from TD-Gammon:
+Actions that lead to the same afterstate share what is learned, and there is one value, however many actions there are.
 
-- Rows that are equal are computed once: positions, afterstates, and afterstates that are learned from, whose target is
-  the mean of their samples.
+Most of the noise of targets is luck: what the dice showed. The network tells beside the value of an afterstate what
+each thing that chance may show there is worth, and so subtracts the luck from what it learns values from. As luck has
+a mean of 0, values keep theirs (Zinkevich et al., "Optimal unbiased estimators for evaluating agent performance",
+2006). Means of what chance shows are those of the training so far, for every number of dice.
+
+What differs from TD-Gammon:
+
+- Rows that are equal are computed once, and learned from with the mean of their targets.
 - Games are many at once, and the only memory is of the last move of each (TD-Gammon: one game, eligibility traces).
 - Some moves are random (TD-Gammon: none, the dice are enough).
 - Layer normalisation after each of two hidden layers, and ReLU; Muon for matrices of hidden layers, Adam for the rest
@@ -25,6 +31,7 @@ import torch
 from numpy.typing import NDArray
 
 from agents.learner import Snapshot, VectorEnv, Weights, explored, named, part
+from agents.luck import Luck
 from agents.networks import Perceptron
 from agents.optimizers import Optimizer
 from agents.playing import Playing
@@ -64,13 +71,15 @@ class Moved(NamedTuple):
 
     Attributes:
         made: [B] whether there was one.
-        afterstate: [B, ...] what it led to.
+        afterstate: [B, O + 1] what it led to.
+        shown: [B, O] what chance then showed: how much more was seen.
         reward: [B] its reward, with the value of the rest of an episode that was truncated.
         goes_on: [B] whether the value of the next move follows.
     """
 
     made: NDArray[np.bool_]
     afterstate: NDArray[Any]
+    shown: NDArray[Any]
     reward: NDArray[np.float32]
     goes_on: NDArray[np.bool_]
 
@@ -80,9 +89,9 @@ class Outlook(NamedTuple):
 
     Attributes:
         action: [M] the actions.
-        afterstate: [M, ...] what they lead to.
+        afterstate: [M, O + 1] what they lead to.
         first: [P] where the moves of a position begin.
-        count: [P] how many there are.
+        choices: [P] how many there are.
         best: [P] the move of the greatest value; where a position has none, 0.
         value: [P] the value of that move; where a position has none, 0.
     """
@@ -90,7 +99,7 @@ class Outlook(NamedTuple):
     action: IntArray
     afterstate: NDArray[Any]
     first: IntArray
-    count: IntArray
+    choices: IntArray
     best: IntArray
     value: NDArray[np.float32]
 
@@ -116,53 +125,55 @@ class AfterstateNetwork:
         if not hasattr(envs, "afterstates"):
             raise ValueError("a network of afterstates needs an environment that has `afterstates`: what moves lead to")
         self.settings, self._device = settings, torch.device(device)
-        self._afterstates, self._space = envs.afterstates, envs.afterstate_space
+        self._afterstates, self._space = envs.afterstates, envs.afterstate_space  # type: ignore[attr-defined]
         self._random = np.random.default_rng([seed, 1])  # other numbers than those of the dice
         self._playing, weights = Playing(envs, masks=True, seed=seed), torch.Generator().manual_seed(seed)
-        self._network = Perceptron(self._space, settings.width, 1, 0.1, weights).to(self._device)
+        self._network = Perceptron(self._space, settings.width, self._space.shape[0], 0.1, weights).to(self._device)
         self._optimizer = Optimizer(self._network, max_gradient=MAX_GRADIENT_NORM)
         self.num_timesteps, self.figures = 0, dict[str, float]()
-        self._last = self._none()
+        self._last, self._luck = self._none(), Luck(int(self._space.high[-1]), self._space.shape[0] - 1)
 
     def _none(self) -> Moved:
         """No moves yet."""
-        num_envs, space = self._playing.envs.num_envs, self._space
-        none = np.zeros(num_envs, np.bool_)
-        return Moved(none, np.zeros((num_envs, *space.shape), space.dtype), np.zeros(num_envs, np.float32), none)
+        none = np.zeros(self._playing.envs.num_envs, np.bool_)
+        afterstate = np.zeros((len(none), *self._space.shape), self._space.dtype)
+        return Moved(none, afterstate, afterstate[:, :-1], none.astype(np.float32), none)
 
     def learn_until(self, steps: int, before_rollout: Callable[[], None] = lambda: None) -> None:
         """See `Learner`; a rollout is one step of all environments."""
         while self.num_timesteps < steps:
             before_rollout()
-            afterstates, targets = self._play()
+            moves = self._play()
             self.num_timesteps += len(self._playing.decision)
-            if len(targets):
-                self._learn(afterstates, targets, self.settings.learning_rate * max(1 - self.num_timesteps / steps, 0))
+            if len(moves[0]):
+                self._learn(*moves, self.settings.learning_rate * max(1 - self.num_timesteps / steps, 0))
 
-    def _play(self) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    def _play(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float32]]:
         """Make a move in every environment.
 
         Returns:
-            The afterstates [B, ...] of the moves before, and their targets [B], which are known only now.
+            Of the moves before, what they led to [B, O + 1], what chance showed [B, O], and their targets [B], which
+            are known only now.
         """
         playing, last = self._playing, self._last
         first, place = distinct(playing.observation)
         outlook = self._look(playing.observation[first])
         targets = last.reward / playing.scale + np.where(last.goes_on, outlook.value[place], 0)
         explores, which = self._random.random((2, len(place)), np.float32)
-        random = outlook.first[place] + (which * outlook.count[place]).astype(np.int64)
+        random = outlook.first[place] + (which * outlook.choices[place]).astype(np.int64)
         move = np.where(explores < self.settings.exploration, random, outlook.best[place])
         decision, action, chosen = playing.decision, np.zeros(len(place), np.int64), last.afterstate.copy()
         action[decision], chosen[decision] = (each[move[decision]] for each in (outlook.action, outlook.afterstate))
         step = playing.step(action)
         step.reward[step.truncated] += playing.scale * self._look(step.last).value
-        self._last = Moved(decision, chosen, step.reward, ~(step.terminated | step.truncated))
-        return last.afterstate[last.made], targets[last.made]
+        shown = playing.arrived() - chosen[:, :-1]
+        self._last = Moved(decision, chosen, shown, step.reward, ~(step.terminated | step.truncated))
+        return last.afterstate[last.made], last.shown[last.made], targets[last.made]
 
     def _look(self, observations: NDArray[Any]) -> Outlook:
         """What the moves at positions lead to, and which of them is the best."""
         position, action, afterstate = self._afterstates(observations)
-        value = self._estimates(afterstate)
+        value = self._estimates(afterstate) if len(afterstate) else np.zeros(0, np.float32)
         count = np.bincount(position, minlength=len(observations))
         first, some = count.cumsum() - count, count > 0
         best, highest = np.zeros(len(count), np.int64), np.zeros(len(count), np.float32)
@@ -172,32 +183,30 @@ class AfterstateNetwork:
             best[position[as_good]] = as_good  # the first of those that are as good, which is written last
         return Outlook(action, afterstate, first, count, best, highest)
 
-    def _learn(self, afterstates: NDArray[Any], targets: NDArray[np.float32], learning_rate: float) -> None:
-        """Move the values of afterstates towards the means of their targets."""
-        first, place = distinct(afterstates)
+    def _learn(self, afterstates: NDArray[Any], shown: NDArray[Any], targets: NDArray[np.float32], rate: float) -> None:
+        """Move the values of afterstates towards the means of their targets, less the luck."""
+        luck = self._luck.of(afterstates[:, -1], shown)
+        first, place = distinct(afterstates, shown)
         count = np.bincount(place)
-        seen, target, weight = (
-            torch.as_tensor(array).to(self._device)
-            for array in (
-                afterstates[first],
-                (np.bincount(place, targets) / count).astype(np.float32),
-                (count / count.mean()).astype(np.float32),
-            )
-        )
-        order = torch.as_tensor(self._random.permutation(len(first))).to(self._device)
-        for drawn in order.chunk(self.settings.minibatches):
-            loss = (weight[drawn] * (self._network(seen[drawn])[:, 0] - target[drawn]) ** 2).mean()
-            self._optimizer.step(loss, learning_rate)
-        self.figures = {"loss": loss.item(), "learning_rate": learning_rate}
+        numbers = np.bincount(place, targets) / count, count / count.mean()
+        order = self._random.permutation(len(first))
+        samples = [
+            torch.as_tensor(array[order]).to(self._device).chunk(self.settings.minibatches)
+            for array in (afterstates[first], luck[first], *(each.astype(np.float32) for each in numbers))
+        ]
+        for seen, lucky, target, weight in zip(*samples, strict=True):
+            told = self._network(seen)
+            value, of_luck = told[:, 0], (told[:, 1:] * lucky).sum(dim=1)
+            loss = (weight * (value + of_luck - target) ** 2).mean()
+            self._optimizer.step(loss, rate)
+        self.figures = {"loss": loss.item(), "luck": of_luck.square().mean().item(), "learning_rate": rate}
 
     @torch.no_grad()
     def _estimates(self, afterstates: NDArray[Any]) -> NDArray[np.float32]:
         """[M] the values of afterstates, divided by the scale."""
-        if not len(afterstates):
-            return np.zeros(0, np.float32)
         first, place = distinct(afterstates)
-        parts = torch.as_tensor(afterstates[first]).to(self._device).split(AT_ONCE)
-        return np.concatenate([self._network(part)[:, 0].numpy(force=True) for part in parts])[place]
+        parts = torch.split(torch.as_tensor(afterstates[first]).to(self._device), AT_ONCE)
+        return np.concatenate([self._network(part, outputs=1)[:, 0].numpy(force=True) for part in parts])[place]
 
     def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
         """See `Learner`."""
@@ -223,6 +232,7 @@ class AfterstateNetwork:
         return {
             "num_timesteps": self.num_timesteps,
             "random": self._random.bit_generator.state,
+            **named("luck", self._luck.snapshot()),
             **named("last", self._last._asdict()),
             **named("weights", self.weights()),
             **named("optimizer", self._optimizer.snapshot()),
@@ -232,8 +242,8 @@ class AfterstateNetwork:
     def restore(self, snapshot: Snapshot) -> None:
         """See `Learner`; where the environment has no snapshot, it goes on with new episodes."""
         self.num_timesteps, self._random.bit_generator.state = snapshot["num_timesteps"], snapshot["random"]
+        self._luck.restore(part(snapshot, "luck"))
         self.load_weights(part(snapshot, "weights"))
         self._optimizer.restore(part(snapshot, "optimizer"))
         self._playing.restore(part(snapshot, "playing"))
-        goes_on = "playing.observation" in snapshot
-        self._last = Moved(**part(snapshot, "last")) if goes_on else self._none()
+        self._last = Moved(**part(snapshot, "last")) if "playing.observation" in snapshot else self._none()

@@ -46,12 +46,12 @@ class Perceptron(torch.nn.Module):
             layers += [linear(inputs, width, 2**0.5, generator), torch.nn.LayerNorm(width), torch.nn.ReLU()]
         self.layers = torch.nn.Sequential(*layers, linear(width, outputs, gain, generator))
 
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """[B, outputs] for observations [B, ...]."""
+    def forward(self, observations: torch.Tensor, outputs: int | None = None) -> torch.Tensor:
+        """[B, outputs] for observations [B, ...]: all outputs, or only the first of them."""
         flat = observations.flatten(1)
         seen = flat[:, self._column] >= self._least if self.unary else flat
-        output: torch.Tensor = self.layers(seen.float())
-        return output
+        weight, bias = self.layers[-1].parameters()
+        return torch.nn.functional.linear(self.layers[:-1](seen.float()), weight[:outputs], bias[:outputs])
 
     def hidden_matrices(self) -> list[torch.Tensor]:
         """The weights of the hidden layers, without their biases."""

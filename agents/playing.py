@@ -71,11 +71,20 @@ class Playing:
             final = self._same_step
             last = np.stack(list((infos["final_obs"] if final else observation)[truncated]))
             last_mask = self._legal(infos["final_info"] if final else infos)[truncated]
+        self._answer = observation, infos, over & self._same_step
         self._see(observation, infos, over & (not self._same_step))
         self._rewarded += reward
         self.scale = max(self.scale, float(np.abs(self._rewarded).max()))
         self._rewarded[over] = 0.0
         return Step(np.asarray(reward, np.float32), terminated, truncated, last, last_mask)
+
+    def arrived(self) -> NDArray[Any]:
+        """[B, ...] what the last step led to, which is no more seen where an episode has begun anew."""
+        observation, infos, ended = self._answer
+        seen = np.array(observation)
+        if ended.any():
+            seen[ended] = np.stack(list(infos["final_obs"][ended]))
+        return seen
 
     def snapshot(self) -> dict[str, Any]:
         """Where to go on from; only the scale if the environment cannot tell how it stands."""

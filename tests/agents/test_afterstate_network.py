@@ -55,8 +55,9 @@ def test_a_target_is_the_reward_or_the_best_that_may_follow(mode, limit):
     points = np.arange(1, 6)
     for _ in range(20):
         seen, last = agent._playing.observation, agent._last
-        afterstates, targets = agent._play()
+        afterstates, shown, targets = agent._play()
         assert (afterstates == last.afterstate[last.made]).all()
+        assert (shown == last.shown[last.made]).all()
         on, reward = last.goes_on[last.made], last.reward[last.made]
         if limit is None:
             assert (reward[~on] == -(afterstates[~on][:, :5] @ points)).all()
