@@ -119,18 +119,15 @@ def _entries(
     base, by_task = _split(table)
     found: dict[tuple[str | None, str], dict[str, Any]] = {(None, STANDARD): base}
     check_names("task", by_task, [*tasks, ANY_TASK])
-    plain, by_variant = _split(by_task.get(ANY_TASK, {}))
+    plain, of_any = _split(by_task.get(ANY_TASK, {}))
     if plain:
-        raise ValueError(
-            f"[{algorithm}.{ANY_TASK}]: only variants stand here, what holds for all stands in [{algorithm}]"
-        )
-    for task in (None, *tasks):
-        found |= {(task, variant): base | entries for variant, entries in by_variant.items()}
+        raise ValueError(f"[{algorithm}.{ANY_TASK}]: only variants stand here, such as [{algorithm}.{ANY_TASK}.quick]")
+    found |= {(task, variant): base | of_any[variant] for task in (None, *tasks) for variant in of_any}
     for task in tasks:
         of_task, by_variant = _split(by_task.get(task, {}))
         found[task, STANDARD] = base | of_task
         for variant, entries in by_variant.items():
-            found[task, variant] = base | of_task | entries
+            found[task, variant] = base | of_task | of_any.get(variant, {}) | entries
     for (of, variant), entries in found.items():
         where = ".".join([algorithm, *([of] if of else []), *([variant] if variant != STANDARD else [])])
         with _named(f"[{where}]"):

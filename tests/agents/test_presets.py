@@ -48,6 +48,23 @@ def test_a_task_says_what_differs_and_a_variant_says_what_differs_from_that(tmp_
     assert presets.config("ppo", five, seed=3).seed == 3
 
 
+def test_a_variant_of_any_task_is_the_same_for_all(tmp_path):
+    file = tmp_path / "presets.toml"
+    tables = "[ppo.five-tiles]\nwidth = 40\n\n[ppo.any-task.short]\nsteps = 2000\n\n[ppo.two-dice.short]\nwidth = 8\n"
+    file.write_text(SMALL.read_text().replace("[ppo.five-tiles.no-masks]", f"{tables}\n[ppo.five-tiles.no-masks]"))
+    presets = read_presets(file)
+
+    def found(task, variant):
+        config = presets.config("ppo", task, variant)
+        return config.steps, config.settings.width
+
+    five, other, dice = Task(BOX, {"tiles": 5}), Task(BOX, {"tiles": 8}), presets.tasks["two-dice"]
+    assert found(five, "short") == found(other, "short") == (2000, 32)
+    assert (found(five, "standard"), found(dice, "short")) == ((30_000, 40), (2000, 8))
+    with pytest.raises(ValueError, match="variant of ppo on five-tiles 'long': allowed are short, standard, no-masks"):
+        presets.config("ppo", five, "long")
+
+
 BUDGETS = """
 [[ppo.budget]]
 steps = 1000
@@ -108,7 +125,7 @@ def test_settings_follow_the_budget(tmp_path):
     assert presets.config("ppo", five, steps=100_000).settings.n_epochs == 8
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn", "afterstate-network"])
 def test_any_number_of_steps_makes_a_sensible_training(algorithm):
     presets = read_presets()
     for power in range(30, 91):
@@ -175,6 +192,7 @@ def test_a_task_is_known_by_its_rules_whatever_they_are_called():
         ("[ppo.five-tiles.no-masks]", '[ppo.five-tiles."../x"]', r"letters, digits and hyphens only, unlike '\.\./x'"),
         ("no-masks]\nmasks = false", "no-masks]\nmasks = 1", "masks must be true or false, not 1"),
         ("[ppo]", "[ppo]\nbudget = 3", r"\[ppo.budget\]: a budget is a table with two pairs of brackets"),
+        ("[ppo.five-tiles.no-masks]", "[ppo.any-task]", r"\[ppo.any-task\]: only variants stand here"),
         ("[q-learning]", "[ppo.two-dice.q]", r"\[q-learning\] is missing"),
     ],
 )
