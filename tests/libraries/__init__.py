@@ -7,3 +7,9 @@ import stb_gym
 
 BOX, THREES, MASKED = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0", "stb_gym/ShutTheBoxMasked-v0"
 IDS = list(stb_gym.ENVIRONMENTS)
+
+
+def measured(env, agent):
+    """What an agent loses: exactly, or by turns where there are too many positions to ask it about."""
+    meter = stb_gym.RegretMeter(env)
+    return meter(agent) if meter.is_exact else meter.sample(agent, 200)

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 import stb_gym
-from tests.libraries import BOX, IDS
+from tests.libraries import BOX, IDS, measured
 
 
 def make_env(name, **options):
@@ -31,7 +31,7 @@ def test_first_lines(name):
         if "episode" in infos:
             returns += infos["episode"]["r"][infos["_episode"]].tolist()
     assert len(returns) > 5
-    assert stb_gym.RegretMeter(envs)(actor).regret > 0
+    assert measured(envs, actor).regret > 0
 
 
 def test_policy_gradients_learn():

@@ -6,13 +6,13 @@ from sb3_contrib import QRDQN, MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 
 import stb_gym
-from tests.libraries import BOX, IDS
+from tests.libraries import BOX, IDS, measured
 
 
 @pytest.mark.parametrize("name", IDS)
 def test_first_line(name):
     model = MaskablePPO("MlpPolicy", name, n_steps=32, batch_size=32, seed=0, device="cpu").learn(64)
-    assert stb_gym.RegretMeter(model.get_env())(model).illegal_mass == 0
+    assert measured(model.get_env(), model).illegal_mass == 0
 
 
 def test_masked_ppo_learns_fast_and_plays_as_measured():

@@ -7,13 +7,13 @@ from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.env_util import make_vec_env
 
 import stb_gym
-from tests.libraries import BOX, IDS, MASKED
+from tests.libraries import BOX, IDS, MASKED, measured
 
 
 @pytest.mark.parametrize("name", IDS)
 def test_first_line(name):
     model = PPO("MlpPolicy", name, n_steps=32, batch_size=32, seed=0, device="cpu").learn(64)
-    assert stb_gym.RegretMeter(model.get_env())(model).regret > 0
+    assert measured(model.get_env(), model).regret > 0
 
 
 @pytest.mark.parametrize("name", IDS)
