@@ -11,6 +11,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
+from stb_gym.envs.rendering import draw
 from stb_gym.envs.stepper import Stepper
 from stb_gym.envs.steppers import stepper_of
 from stb_gym.envs.transitions import Transitions
@@ -96,6 +97,10 @@ class StepperEnv:
             if self.stepper.are_nodes(read[0]).all() and all(((n >= 0) & (n < count)).all() for n, count in below):
                 return read
         raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self.game}")
+
+    def _draw(self, node: int, throw: int) -> Any:
+        """A node, reached by a throw, as the render mode wants it."""
+        return draw(self.stepper, node, throw, self.render_mode)
 
     @property
     def afterstate_space(self) -> gym.spaces.Box:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs.base import StepperEnv
-from stb_gym.envs.rendering import draw
 from stb_gym.exact import Goal
 from stb_gym.games import Game
 
@@ -147,7 +146,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
 
     def render(self) -> Any:
         """The position as text ("ansi") or as a picture [H, W, 3] uint8 ("rgb_array")."""
-        return draw(self.stepper, self._node, self._throw, self.render_mode)
+        return self._draw(self._node, self._throw)
 
     def _refused(self, action: Any) -> Exception:
         """What is wrong with an action that is none."""

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from stb_gym.envs.asked import checked_actions, chosen_games, for_all, of_each, seeded
 from stb_gym.envs.base import StepperEnv
 from stb_gym.envs.infos import endings, final_infos
-from stb_gym.envs.rendering import draw
 from stb_gym.exact import Goal
 from stb_gym.games import Game, IntArray, check_choice, check_integer
 
@@ -207,7 +206,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         if self.render_mode is None:
             return None
         games = zip(self._node.tolist(), self._throw.tolist(), strict=True)
-        return tuple(draw(self.stepper, node, throw, self.render_mode) for node, throw in games)
+        return tuple(self._draw(node, throw) for node, throw in games)
 
     def _check_playing(self) -> None:
         if not self._begun:

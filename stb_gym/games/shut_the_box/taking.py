@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from stb_gym.games.boards import Takes
-from stb_gym.games.game import IntArray
+from stb_gym.games.boards import IntArray, Takes
 from stb_gym.games.shut_the_box.hand import Hand
 
 
