@@ -100,9 +100,9 @@ def judge(path: str | Path, objective: Goal | None = None) -> Judgement:
         >>> import stb_gym
         >>> judged = stb_gym.judge("ppo-nine-tiles")
         >>> judged.objective, round(judged.evaluation.regret, 6)
-        ('score', 0.000779)
+        ('score', 0.000437)
         >>> judged.dearest_mistake
-        'open 1,2,3,4,7,8,9, roll 5: shut 2,3 instead of shut 1,4 loses 0.043, once in 292 turns'
+        'open 1,2,3,4,5,6,8, roll 7: shut 2,5 instead of shut 1,6 loses 0.0258, once in 162 turns'
     """
     saved = read_policy(path)
     best = solve(saved.game, saved.objective if objective is None else objective)
