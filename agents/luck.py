@@ -1,11 +1,10 @@
 """What chance shows after moves, by how many dice are thrown: the luck of a throw is how it differs from the mean."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from agents.learner import Snapshot
 
 
 class Luck:
@@ -44,6 +43,6 @@ class Luck:
         """What was counted."""
         return {"throws": self._throws, "sums": self._sums}
 
-    def restore(self, snapshot: Snapshot) -> None:
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Go on from what was counted."""
         self._throws, self._sums = snapshot["throws"].copy(), snapshot["sums"].copy()

@@ -10,7 +10,7 @@
   where what they still lose lies.
 - `study`: trains algorithms x tasks x seeds on several cores; `ledger`: the files of results; `statistics`: means over
   seeds and their intervals; `results`, `study_plots`: the table and the pictures; `merge`: those of several studies
-  together; `keep`: the best policies.
+  together; `keep`: the best policies; `ladder`: one table and one picture of boxes of rising size.
 - `tune`: searches settings by exact regret; `search`: the search.
 - `demo`: a demonstration of a minute.
 

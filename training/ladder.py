@@ -14,11 +14,9 @@ from matplotlib.ticker import FuncFormatter
 
 from agents.presets import FILE, Presets, read_presets
 from stb_gym.games import Game, rolls
-from stb_gym.output import Table, reader_may_leave, styles_of
+from stb_gym.output import Table, reader_may_leave, styles_of, write_aside
 from training.ledger import Ledger, Row
-from training.plots import save
 from training.results import agent_in_words
-from training.statistics import interquartile_mean
 
 PICTURE = "ladder.png"
 LEAST_SHARE = 1e-5  # a share of 0, which the axis does not have, is drawn there
@@ -53,8 +51,8 @@ class Rung(NamedTuple):
     regret: Mapping[str, Sequence[float]]
 
     def mean(self, agent: str) -> float:
-        """The interquartile mean of the regrets of an agent."""
-        return float(interquartile_mean(np.array(self.regret[agent])[:, None])[0])
+        """The mean of the regrets of an agent over its seeds."""
+        return float(np.mean(self.regret[agent]))
 
     def share(self, regret: float) -> float:
         """A regret as a share of the optimum, as it is drawn."""
@@ -139,14 +137,15 @@ def plot_ladder(path: Path, ladder: Sequence[Rung]) -> None:
         places = [rung.positions for rung in on]
         axes.plot(places, means, color=style.colour, linestyle=style.linestyle, label=agent)
         seeds = [(rung.positions, rung.share(regret)) for rung in on for regret in rung.regret[agent]]
-        axes.scatter(*zip(*seeds, strict=True), color=style.colour, s=12)
+        axes.plot(*zip(*seeds, strict=True), ".", color=style.colour)
     axes.set(xscale="log", yscale="log", xlabel="positions", ylabel="regret as a share of perfect play")
     axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
     for rung in ladder:
         axes.annotate(rung.task, (rung.positions, 1.01), xycoords=("data", "axes fraction"), ha="center", fontsize=8)
     axes.grid(alpha=0.25)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
-    save(path, figure)
+    with write_aside(path) as aside:
+        figure.savefig(aside, dpi=130)
 
 
 if __name__ == "__main__":

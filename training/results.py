@@ -241,7 +241,7 @@ def _in_words(seeds: list[int]) -> str:
 
 def agent_in_words(row: Row) -> str:
     """The algorithm and the variant of a run, such as "masked PPO, quick"."""
-    masked = "masked " if row.algorithm in MASKED and row.variant != NO_MASKS else ""
+    masked = "masked " if row.algorithm in MASKED and not row.variant.endswith(NO_MASKS) else ""
     variant = "" if row.variant == STANDARD else f", {row.variant.replace('-', ' ')}"
     return f"{masked}{NAMES[row.algorithm]}{variant}"
 

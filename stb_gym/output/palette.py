@@ -14,7 +14,7 @@ AGENTS = {
     "dqn": "#f09600",
     "qrdqn": "#b40000",
     "qlearning": "#5ab4c3",
-    "afterstates": "#a5785a",
+    "afterstate": "#a5785a",
     "optimal": "#000000",
     "optimum": "#000000",
     "limit": "#000000",  # the best play of who has seen no more
@@ -24,7 +24,7 @@ OTHERS = ("#8787ff", "#e14b0f", "#874b78", "#c3a578", "#a52d4b")  # of names tha
 SERIES = (*list(AGENTS.values())[:5], *OTHERS)  # of lines that stand for no agent
 DASHES = ((), (6.0, 2.0), (2.0, 1.5), (6.0, 1.5, 1.0, 1.5))  # lengths of dashes and gaps in line widths; () is solid
 
-_AGENT = re.compile(r"(?<![a-z])(ppo|qr-?dqn|dqn|q-?learning|afterstates|optimal|optimum|limit|random)(?![a-z])")
+_AGENT = re.compile(r"(?<![a-z])(ppo|qr-?dqn|dqn|q-?learning|afterstate|optimal|optimum|limit|random)s?(?![a-z])")
 _NO_VARIANT = re.compile(r"\b(masked|tabular|seed|\d+)\b|[^a-z0-9]+")  # what also stands beside the name of an agent
 
 

@@ -116,7 +116,10 @@ def test_colours_show_on_paper_and_in_the_dark(colour):
         ("dqn", ["DQN", "masked DQN", "dqn no-masks", "dqn-twelve-tiles-2"]),
         ("qrdqn", ["QR-DQN", "masked QR-DQN", "qrdqn-nine-tiles-0"]),
         ("q-learning", ["Q-learning, tabular", "q-learning-threes-0"]),
-        ("afterstates", ["afterstates, tabular", "afterstates-threes-1"]),
+        (
+            "afterstates",
+            ["afterstates, tabular", "afterstates-threes-1", "network of afterstates", "afterstate-network-0"],
+        ),
         ("optimal", ["optimum", "optimal-score", "optimal-shut", "limit", "limit, shared dice"]),
         ("random", ["Random"]),
     ],
