@@ -8,6 +8,7 @@ import pytest
 
 from agents.afterstate_network import AfterstateNetwork, AfterstateSettings
 from agents.checkpoints import load_snapshot, save_snapshot
+from agents.luck import Luck
 from stb_gym import RegretMeter, ShutTheBox, compile_game, solve
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
@@ -66,6 +67,50 @@ def test_a_target_is_the_reward_or_the_best_that_may_follow(mode, limit):
         following = agent._look(seen[last.made & last.goes_on]).value
         assert targets[on] == pytest.approx(following, abs=1e-6)
         assert (seen[last.made & last.goes_on][:, :5] == afterstates[on][:, :5]).all()
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+def test_what_chance_shows_are_rolls_also_those_that_end_a_turn(mode):
+    agent = learner(make(mode=mode))
+    rolls, ended = np.zeros(11), 0
+    for _ in range(300):
+        agent._play()
+        last = agent._last
+        shown = last.shown[last.made]
+        assert not shown[:, :5].any()
+        assert (shown[:, 5:].sum(axis=1) == (last.afterstate[last.made, -1] > 0)).all()  # none when the box is shut
+        rolls += shown[:, 5:].sum(axis=0)
+        ended += (~last.goes_on[last.made]).sum()
+    assert ended > 1000
+    assert rolls / rolls.sum() == pytest.approx((6 - abs(np.arange(11) - 5)) / 36, abs=0.01)
+
+
+def test_luck_has_a_mean_of_0_for_each_number_of_dice():
+    random, luck = np.random.default_rng(0), Luck(2, 3)
+    dice = random.integers(3, size=5000).astype(np.uint8)
+    shown = random.integers(5, size=(5000, 3), dtype=np.uint8) * dice[:, None]
+    parts = [luck.of(dice[part], shown[part]) for part in np.split(np.arange(5000), [10, 100, 3000])]
+    for number in range(3):
+        of_dice = dice == number
+        expected = shown[of_dice] - shown[of_dice].mean(axis=0)
+        assert parts[-1][of_dice[3000:]] == pytest.approx(expected[(dice[:3000] == number).sum() :], abs=1e-4)
+    again = Luck(2, 3)
+    again.restore(luck.snapshot())
+    assert (again.of(dice, shown) == luck.of(dice, shown)).all()
+    assert (again.of(dice[:9], shown[:9]) == luck.of(dice[:9], shown[:9])).all()
+
+
+def test_subtracting_luck_leaves_values_as_they_are():
+    game, agent = ShutTheBox(tiles=5), learner(exploration=0.3)
+    agent.learn_until(40_000)
+    assert agent.figures["luck"] > 10 * agent.figures["loss"]
+    tables, optimum = compile_game(game), solve(game)
+    states = np.flatnonzero(tables.dice > 0)
+    seen = np.zeros((len(states), 17), np.uint8)
+    seen[:, :5], seen[:, 16] = tables.held[states][:, None] >> np.arange(5) & 1, 2
+    told = agent._estimates(seen) * agent._playing.scale
+    off = told - optimum.worths(tables.held[states], tables.dice[states])
+    assert np.abs(off[tables.held[states] != 31]).mean() < 0.3  # nothing leads to the first board
 
 
 def test_the_best_move_has_the_greatest_value_and_random_ones_are_legal():
