@@ -7,18 +7,16 @@ Sutton and Barto, "Reinforcement learning", 2018, 6.8; Tesauro, "Temporal differ
 learns so is told where every legal move leads, as a person sees who looks at a board, and nothing of chances or worths.
 Actions that lead to the same afterstate share what is learned, and there is one value, however many actions there are.
 
-Most of the noise of targets is luck: what the dice showed. The network tells beside the value of an afterstate what
-each thing that chance may show there is worth, and so subtracts the luck from what it learns values from. As luck has
-a mean of 0, values keep theirs (Zinkevich et al., "Optimal unbiased estimators for evaluating agent performance",
-2006). Means of what chance shows are those of the training so far, for every number of dice.
+Most of the noise of targets is luck. So beside the value of an afterstate the network tells what each thing that chance
+may show there is worth; this, less its mean, is subtracted from the target. Luck has a mean of 0: values keep theirs
+(Zinkevich et al., "Optimal unbiased estimators for evaluating agent performance", 2006).
 
 What differs from TD-Gammon:
 
 - Rows that are equal are computed once, and learned from with the mean of their targets.
-- Games are many at once, and the only memory is of the last move of each (TD-Gammon: one game, eligibility traces).
-- Some moves are random (TD-Gammon: none, the dice are enough).
+- Games are many, and remember their last move alone (one game, eligibility traces); some moves are random (none).
 - Layer normalisation after each of two hidden layers, and ReLU; Muon for matrices of hidden layers, Adam for the rest
-  (TD-Gammon: one hidden layer of sigmoids, gradient descent); the learning rate falls linearly to 0 (constant).
+  (one hidden layer of sigmoids, gradient descent); the learning rate falls linearly to 0 (constant).
 - Rewards are divided by the greatest sum of an episode so far (the chances of four outcomes are learned).
 """
 
@@ -57,8 +55,7 @@ class AfterstateSettings:
     """Probability of a random legal move."""
     width: int
     """Units in each of the two hidden layers."""
-    first_update: ClassVar[int] = 0
-    """0: it learns from the first steps on."""
+    first_update: ClassVar[int] = 0  # it learns from the first steps on
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
@@ -216,6 +213,10 @@ class AfterstateNetwork:
     def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
         """See `Learner`."""
         return self._look(observations).value.astype(np.float64) * self._playing.scale
+
+    def afterstate_values(self, afterstates: NDArray[Any]) -> NDArray[np.float64]:
+        """[M] the sums of rewards it expects from afterstates [M, O + 1] on."""
+        return self._estimates(afterstates).astype(np.float64) * self._playing.scale
 
     def weights(self) -> dict[str, NDArray[Any]]:
         """See `Learner`; the `scale` of rewards belongs to them, as the network tells values divided by it."""

@@ -1,4 +1,4 @@
-"""The policy of a learner as arrays over nodes, which the library evaluates exactly."""
+"""The policy of a learner as the library evaluates it exactly: arrays over nodes, or a preference for what follows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.afterstate_network import AfterstateNetwork
 from agents.learner import Learner
-from stb_gym import Game, Policy, SampledEvaluation, TurnTables, compile_game
+from stb_gym import Game, Policy, Preference, SampledEvaluation, TurnTables, compile_game
 from stb_gym.games import IntArray
 from stb_gym.measure import AnyEvaluation
 
@@ -20,6 +21,16 @@ def policies(game: Game, learner: Learner) -> tuple[Policy, Policy]:
     tables = compile_game(game)
     exploring = tables.policy(_in_parts(learner.probabilities, _shown(tables), tables.decisions))
     return exploring.argmax(axis=1), exploring
+
+
+def preference(game: Game, network: AfterstateNetwork) -> Preference:
+    """The greedy policy of a network of afterstates, which needs no arrays: it wants what it values most."""
+
+    def wanted(held: IntArray, dice: IntArray) -> NDArray[np.float64]:
+        unthrown = game.observe(held, 0)[:, 0]
+        return network.afterstate_values(np.column_stack((unthrown, dice.astype(unthrown.dtype))))
+
+    return Preference(wanted)
 
 
 def value_error(learner: Learner, evaluation: AnyEvaluation) -> float:

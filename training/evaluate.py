@@ -7,7 +7,10 @@ from pathlib import Path
 
 import tyro
 
-from agents.policy_array import value_error
+from agents.afterstate_network import AfterstateNetwork
+from agents.learner import Learner
+from agents.policy_array import preference, value_error
+from stb_gym import BoardEvaluation, evaluate_boards, solve_boards
 from stb_gym.output import reader_may_leave
 from training.arguments import read_arguments
 from training.compare import compare, comparison_table
@@ -22,6 +25,8 @@ class Arguments:
     """Folder of the run."""
     turns: int | None = None
     """Play so many turns, of which the loss of every choice is known exactly, whatever the size of the box."""
+    exact: bool = False
+    """Measure a network of afterstates exactly, whatever the size of the box, by a sweep over all boards."""
     json: bool = False
     """Print JSON instead of a table."""
 
@@ -37,18 +42,31 @@ def main(arguments: list[str] | None = None) -> int:
         learner = run.learner()
         _, greedy, exploring = measure(run.config, learner, options.turns)
         expects = value_error(learner, greedy)
+        measured = swept(run, learner) if options.exact else greedy
         name = run.config.algorithm
         made = {"finished": result["finished"], "steps_made": result["steps"]}
-        both = {"greedy": greedy.summary(), "exploring": exploring.summary(), "value_error": expects}
+        both = {"greedy": measured.summary(), "exploring": exploring.summary(), "value_error": expects}
         with reader_may_leave():
             if options.json:
                 print(json.dumps({**run.config.to_json(), **made, **both}))
             else:
-                print(comparison_table(compare({f"{name} (greedy)": greedy, f"{name} (exploring)": exploring})))
+                print(comparison_table(compare({f"{name} (greedy)": measured, f"{name} (exploring)": exploring})))
     except (ValueError, OSError) as error:
         print(f"training.evaluate: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def swept(run: Run, learner: Learner) -> BoardEvaluation:
+    """The exact evaluation of the greedy policy of a network of afterstates, by a sweep over all boards.
+
+    Raises:
+        ValueError: if it is another learner, whose choice depends on more than what moves lead to.
+    """
+    if not isinstance(learner, AfterstateNetwork):
+        raise ValueError(f"--exact is for a network of afterstates, not for {run.config.algorithm}")
+    optimum = solve_boards(run.game(), run.config.task.objective)
+    return evaluate_boards(optimum, preference(run.game(), learner))
 
 
 if __name__ == "__main__":

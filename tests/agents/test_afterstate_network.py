@@ -9,7 +9,8 @@ import pytest
 from agents.afterstate_network import AfterstateNetwork, AfterstateSettings
 from agents.checkpoints import load_snapshot, save_snapshot
 from agents.luck import Luck
-from stb_gym import RegretMeter, ShutTheBox, compile_game, solve
+from agents.policy_array import preference
+from stb_gym import RegretMeter, ShutTheBox, compile_game, evaluate, solve
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 SETTINGS = AfterstateSettings(num_envs=64, minibatches=2, learning_rate=1e-2, exploration=0.15, width=32)
@@ -125,6 +126,16 @@ def test_the_best_move_has_the_greatest_value_and_random_ones_are_legal():
         assert outlook.action[moves].tolist() == np.flatnonzero(masks[row]).tolist()
         assert outlook.value[row] == worth[moves].max() == worth[outlook.best[row]]
         assert outlook.best[row] == moves.start + worth[moves].argmax()
+
+
+@pytest.mark.parametrize("rules", [{}, {"one_die": "any-time"}, {"stepper": "boards"}])
+def test_its_policy_is_a_preference_for_what_moves_lead_to(rules):
+    envs = make(**rules)
+    agent = learner(envs)
+    agent.learn_until(3000)
+    exact = evaluate(envs.game, preference(envs.game, agent)).regret
+    assert exact == pytest.approx(regret(agent, envs.game), abs=1e-12)
+    assert exact > 0
 
 
 def test_positions_without_a_move_are_worth_nothing():
