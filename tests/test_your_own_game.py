@@ -31,6 +31,7 @@ import stb_gym
 from stb_gym.command import main
 from stb_gym.exact import ways_to_shut
 from stb_gym.games import registry
+from stb_gym.games.canvas import Canvas
 
 DOCS = Path(__file__).parent.parent / "docs"
 HOLD, AGAIN = 0, 1
@@ -373,9 +374,24 @@ def test_positions_are_drawn():
     for held, face in ((18, 2), (18, 3), (19, 3)):
         env.reset(options={"held": held, "roll": face}, seed=1)
         pictures.append(env.render())
-    assert {(picture.shape, picture.dtype) for picture in pictures} == {((310, 242, 3), np.dtype(np.uint8))}
+    assert {(picture.shape, picture.dtype) for picture in pictures} == {((298, 452, 3), np.dtype(np.uint8))}
     differ = [(first != other).any(axis=(1, 2)) for first, other in itertools.pairwise(pictures)]
     assert np.flatnonzero(differ[0]).min() > np.flatnonzero(differ[1]).max()  # the die lies below the number
+
+
+def test_a_picture_tells_the_last_move(monkeypatch):
+    told = []
+    monkeypatch.setattr(Canvas, "text", lambda canvas, x, y, words, *how, **more: told.append(words) or 0)
+    env = gym.make("stb_gym/Pig-v0", render_mode="rgb_array")
+    env.reset(options={"held": 18, "roll": 2}, seed=1)
+    env.render()
+    env.step(AGAIN)
+    env.render()
+    env.reset(options={"held": 18, "roll": 2})
+    env.step(HOLD)
+    env.render()
+    assert told[1::4] == ["first throw", "throw again", "hold: the turn ends"]
+    assert told[2::4] == ["18", "20", "20"]
 
 
 # Rounds and tournaments: the most points win

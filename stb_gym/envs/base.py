@@ -11,14 +11,12 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from stb_gym.envs.rendering import draw
+from stb_gym.envs.rendering import Shown
 from stb_gym.envs.stepper import Stepper
 from stb_gym.envs.steppers import stepper_of
 from stb_gym.envs.transitions import Transitions
 from stb_gym.exact import Goal, Objective, objective_of
-from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, game_of, rules_class_of
-
-RENDER_MODES = ["ansi", "rgb_array"]
+from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, game_of, rules_class_of, throw_faces
 
 
 class StepperEnv:
@@ -31,7 +29,7 @@ class StepperEnv:
         stepper: what the environment steps through.
     """
 
-    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "human", "rgb_array"], "render_fps": 1}  # noqa: RUF012
     game: Game
     objective: Objective
     illegal: str
@@ -54,7 +52,7 @@ class StepperEnv:
     ) -> gym.spaces.Box:
         """Take over the arguments of an environment, and tell the space of its observations."""
         check_choice("treatment of illegal actions", illegal, ILLEGAL)
-        check_choice("render mode", render_mode, [None, *RENDER_MODES])
+        check_choice("render mode", render_mode, [None, *self.metadata["render_modes"]])
         self.game = self._game_of(game, rules)
         self.objective = objective_of(self.game, objective)
         self.illegal, self.render_mode = illegal, render_mode
@@ -98,9 +96,11 @@ class StepperEnv:
                 return read
         raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self.game}")
 
-    def _draw(self, node: int, throw: int) -> Any:
-        """A node, reached by a throw, as the render mode wants it."""
-        return draw(self.stepper, node, throw, self.render_mode)
+    def _shown(self, node: int, throw: int) -> Shown:
+        """The position at a node that was reached by a throw."""
+        held, dice = (int(number) for number in self.stepper.position(self.stepper.state_of(node)))
+        forfeit = bool(node == self.stepper.forfeit)
+        return Shown(held, dice, () if forfeit else throw_faces(throw, dice, self.game.faces), forfeit)
 
     @property
     def afterstate_space(self) -> gym.spaces.Box:

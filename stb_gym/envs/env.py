@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs.base import StepperEnv
+from stb_gym.envs.rendering import Last, Window, draw
 from stb_gym.exact import Goal
 from stb_gym.games import Game
 
@@ -26,7 +27,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         objective: what is rewarded at the end: see `stb_gym.solve`; "score", an `Objective`, or a function from final
             scores [S] to utilities [S].
         illegal: an illegal action ends the turn with the worst score and reward there is ("end"), or raises ("raise").
-        render_mode: "ansi" for text, "rgb_array" for a picture, or None.
+        render_mode: "ansi" for text, "rgb_array" for a picture, "human" for a window, or None.
         observation_dtype: the type of observations, as NumPy names it: integers or floats that can hold them. Networks
             that take an observation as it is want "float32".
         reward_scale: the reward at the end is the utility times this, a finite number above 0. Learners that take
@@ -70,6 +71,8 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         )
         self.action_space = gym.spaces.Discrete(self.stepper.actions)
         self._node, self._throw, self._begun = self.stepper.forfeit, 0, False
+        self._last: Last | None = None  # known only where somebody looks on
+        self._window = Window(self.metadata["render_fps"], self.game.name) if render_mode == "human" else None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -87,10 +90,11 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
             state, fitting = stepper.beginnings(options)
             first_throws = fitting.tolist()
         number = (self._np_random or self.np_random).bit_generator.random_raw()
-        self._throw = throw = first_throws[number % len(first_throws)]
+        throw = first_throws[number % len(first_throws)]
         throws, node_of_throw, nodes = stepper.single
-        self._node = node = node_of_throw[state * throws + throw]
+        node = node_of_throw[state * throws + throw]
         self._begun = True
+        self._go(node, throw, None)
         observation, action_mask, _, _ = nodes[node]
         return observation(), {"action_mask": action_mask()}
 
@@ -117,7 +121,10 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         # Of 64 random bits the lower throws get more, but for less than throws / 2**64 of the draws.
         throw = self._np_random.bit_generator.random_raw() % throws  # type: ignore[union-attr]
         node = self.stepper.forfeit if place is None else node_of_throw[place + throw]
-        self._node, self._throw = node, throw
+        if self.render_mode is None:
+            self._node, self._throw = node, throw
+        else:
+            self._go(node, throw, Last(self._shown(self._node, self._throw), int(action)))
         observation, action_mask, end, _ = nodes[node]
         if end is None:
             return observation(), 0.0, False, False, {"action_mask": action_mask()}
@@ -141,12 +148,33 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
             ValueError: if the snapshot is not of one turn, or of other rules.
         """
         node, throw = self._read(snapshot, (), throw=self.stepper.throws)
-        self._node, self._throw, self._begun = int(node), int(throw), snapshot["begun"]
+        self._begun = snapshot["begun"]
+        self._go(int(node), int(throw), None)
         self.np_random.bit_generator.state = snapshot["random"]
 
     def render(self) -> Any:
-        """The position as text ("ansi") or as a picture [H, W, 3] uint8 ("rgb_array")."""
-        return self._draw(self._node, self._throw)
+        """The position as text ("ansi") or as a picture [H, W, 3] uint8 ("rgb_array"), or shown in a window ("human").
+
+        A picture tells the last move, too. The window shows by itself every position that `reset` and `step` lead to.
+
+        Raises:
+            ImportError: if the library that draws or shows pictures is not installed, saying how it is.
+        """
+        shown = self._shown(self._node, self._throw)
+        if self._window is None:
+            return draw(self.game, shown, self._last, self.render_mode)
+        self._window.show(draw(self.game, shown, self._last, "rgb_array"))
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+
+    def _go(self, node: int, throw: int, last: Last | None) -> None:
+        """Be at a node, and show it if there is a window."""
+        self._node, self._throw, self._last = node, throw, last
+        if self._window is not None:
+            self.render()
 
     def _refused(self, action: Any) -> Exception:
         """What is wrong with an action that is none."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from stb_gym.envs.asked import checked_actions, chosen_games, for_all, of_each, seeded
 from stb_gym.envs.base import StepperEnv
 from stb_gym.envs.infos import endings, final_infos
+from stb_gym.envs.rendering import Last, draw
 from stb_gym.exact import Goal
 from stb_gym.games import Game, IntArray, check_choice, check_integer
 
@@ -61,6 +62,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             check_integer("max_episode_steps", max_episode_steps, 1, 2**31)
         mode = getattr(autoreset_mode, "value", autoreset_mode)
         check_choice("autoreset mode", mode, [mode.value for mode in AutoresetMode])
+        check_choice("render mode", render_mode, [None, "ansi", "rgb_array"])  # many games have no window
         self.autoreset_mode = AutoresetMode(mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.num_envs, self.max_episode_steps = num_envs, max_episode_steps
@@ -73,6 +75,8 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self._first_throws = self.stepper.beginnings({})
         self._throw: IntArray = np.zeros(num_envs, np.int64)
         self._node: IntArray = np.full(num_envs, self.stepper.forfeit)
+        # The nodes and throws before the last step, and its actions, for who looks on; [B] where it was a move.
+        self._before, self._moved = np.zeros((3, num_envs), np.int64), np.zeros(num_envs, np.bool_)
         self._begun = False
         self._choices: np.random.Generator | None = None
         # [B] the steps before each game is truncated, 0 where it is over too; None if turns end sooner in any case.
@@ -124,6 +128,8 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             game = int((state == stepper.forfeit_state).argmax())
             where = stepper.describe(int(self._node[game]))
             raise ValueError(f"action {actions[game]} of game {game} is illegal at {where}")
+        if self.render_mode is not None:
+            self._before, self._moved = np.array([self._node, self._throw, actions]), state != stepper.start
         self._throw = self.np_random.integers(stepper.throws, size=self.num_envs)
         self._node = stepper.nodes(state, self._throw)
         over, reward = stepper.over.take(self._node), stepper.reward.take(self._node)
@@ -179,6 +185,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         node, throw, *left = self._read(snapshot, (self.num_envs,), throw=self.stepper.throws, **limit)
         self._node, self._throw, self._begun = node, throw, snapshot["begun"]
         self._left = left[0] if left else None
+        self._moved[:] = False
         self.np_random.bit_generator.state = snapshot["random"]
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -203,10 +210,12 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
 
     def render(self) -> tuple[Any, ...] | None:
         """The position of every game, as text or as picture."""
-        if self.render_mode is None:
-            return None
-        games = zip(self._node.tolist(), self._throw.tolist(), strict=True)
-        return tuple(self._draw(node, throw) for node, throw in games)
+        return None if self.render_mode is None else tuple(map(self._drawn, range(self.num_envs)))
+
+    def _drawn(self, game: int) -> Any:
+        node, throw, action = self._before[:, game].tolist()
+        last = Last(self._shown(node, throw), action) if self._moved[game] else None
+        return draw(self.game, self._shown(int(self._node[game]), int(self._throw[game])), last, self.render_mode)
 
     def _check_playing(self) -> None:
         if not self._begun:
@@ -228,7 +237,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
     def _begin(self, games: IntArray, state: int, throws: IntArray) -> None:
         """Throw for some games at their first state."""
         throw = throws.take(self.np_random.integers(len(throws), size=len(games)))
-        self._throw[games] = throw
+        self._throw[games], self._moved[games] = throw, False
         self._node[games] = self.stepper.nodes(state, throw)
         if self._left is not None:
             self._left[games] = self._limit

@@ -1,12 +1,13 @@
-"""What a game is, and the games; numpy alone.
+"""What a game is, and the games; numpy alone, and Pillow to draw them.
 
 - `game`: the words, and what a rules object is; `fields`: its fields, and checks; `keeping`: caches.
 - `boards`: what games say of themselves in which moves take things off a board.
-- `words`, `drawing`: how games are described and drawn; `registry`: the games known.
+- `words`, `drawing`, `canvas`: how games are described and drawn; `registry`: the games known.
 - `shut_the_box`, `threes`: everything of each game.
 """
 
 from stb_gym.games.boards import Boards, Takes
+from stb_gym.games.canvas import Picture, below, needed
 from stb_gym.games.drawing import forbidden
 from stb_gym.games.fields import (
     Rule, Variant, check_choice, check_flag, check_integer, check_names, integers, make_game, own_rules, rule,
@@ -22,10 +23,10 @@ from stb_gym.games.threes import Threes
 from stb_gym.games.words import Faces, Where, Words, numbers_typed, positions_of, rolls_in_words, states_in_words
 
 __all__ = [
-    "GAMES", "ILLEGAL", "VARIANTS", "Boards", "Edges", "Entry", "Faces", "Game", "IntArray", "Move", "Moves", "Rolls",
-    "Rule", "RuleOfThumb", "ShutTheBox", "Takes", "Threes", "Variant", "Where", "Words", "check_choice", "check_entry",
-    "check_flag", "check_integer", "check_names", "enter", "entry_of", "forbidden", "game_of", "integers", "kept",
-    "legal_moves", "make_game", "numbers_typed", "own_rules", "positions_of", "rolls", "rolls_in_words",
-    "rule", "rule_flags", "rules_class_of", "rules_of", "same_rules", "states_in_words", "throw_faces", "title",
-    "words_of",
+    "GAMES", "ILLEGAL", "VARIANTS", "Boards", "Edges", "Entry", "Faces", "Game", "IntArray", "Move", "Moves",
+    "Picture", "Rolls", "Rule", "RuleOfThumb", "ShutTheBox", "Takes", "Threes", "Variant", "Where", "Words", "below",
+    "check_choice", "check_entry", "check_flag", "check_integer", "check_names", "enter", "entry_of", "forbidden",
+    "game_of", "integers", "kept", "legal_moves", "make_game", "needed", "numbers_typed", "own_rules", "positions_of",
+    "rolls", "rolls_in_words", "rule", "rule_flags", "rules_class_of", "rules_of", "same_rules", "states_in_words",
+    "throw_faces", "title", "words_of",
 ]  # fmt: skip

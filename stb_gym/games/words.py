@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import drawing
+from stb_gym.games.canvas import Picture
 from stb_gym.games.fields import check_choice, check_integer, check_names, integers, own_rules
 from stb_gym.games.game import Game, rolls
 
@@ -172,9 +173,21 @@ class Words(Generic[G]):
         """
         return f"dice   {' '.join(map(str, shown)) or 'none'}\npoints {self._points(held)}"
 
-    def picture(self, held: int, dice: int, shown: Faces) -> drawing.Picture:
-        """A position as an image [height, width, 3] uint8, of one size for all positions of a game; see `text`."""
-        return drawing.points_and_dice(self._points(held), dice, self.game.dice, shown)
+    def picture(self, held: int, dice: int, shown: Faces, told: str = "", before: int | None = None) -> Picture:
+        """A position as an image [height, width, 3] uint8, of one size for all positions of a game; see `text`.
+
+        Args:
+            held: what the player holds.
+            dice: number of dice in hand.
+            shown: the faces of the dice just thrown; empty when nothing is thrown.
+            told: a line that is to stand above it, such as the last move.
+            before: what the player held before the last move, if its traces are to be shown.
+
+        Raises:
+            ImportError: if Pillow is not installed, saying how it is.
+        """
+        total = f"= {sum(shown)}" if len(shown) > 1 else ""
+        return drawing.points_and_dice(self._points(held), dice, self.game.dice, shown, total=total, told=told)
 
     def _points(self, held: int) -> int:
         return int(self.game.final_score(np.array([held]))[0])

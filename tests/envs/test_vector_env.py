@@ -420,7 +420,7 @@ def test_spaces_metadata_and_rendering():
     assert make(BOX, AutoresetMode.NEXT_STEP).render() is None
     pictures = make(THREES, "NextStep", render_mode="rgb_array")
     pictures.reset(seed=0)
-    assert {picture.shape for picture in pictures.render()} == {(310, 452, 3)}
+    assert {picture.shape for picture in pictures.render()} == {(298, 524, 3)}
 
 
 @pytest.mark.parametrize(

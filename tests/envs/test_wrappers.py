@@ -175,6 +175,6 @@ def test_gymnasium_knows_how_they_are_rendered():
     env = gym.make(masked_id(THREES), render_mode="rgb_array_list")
     env.reset(seed=0)
     env.step(0)
-    assert [picture.shape for picture in env.render()] == [(310, 452, 3)] * 2
+    assert [picture.shape for picture in env.render()] == [(298, 524, 3)] * 2
     with pytest.warns(UserWarning, match="not in the possible render_modes"), pytest.raises(ValueError, match="window"):
         gym.make(masked_id(THREES), render_mode="window")

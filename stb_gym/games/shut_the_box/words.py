@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.games.canvas import Picture
 from stb_gym.games.fields import check_choice, check_integer, check_names, integers
 from stb_gym.games.shut_the_box.drawing import board_picture, board_text
 from stb_gym.games.shut_the_box.matching import BY_SUM, MATCHES, board_of
@@ -153,6 +154,8 @@ class BoxWords(Words[ShutTheBox]):
         """See `Words`."""
         return board_text(self.game.tiles, held, shown, self._points(held))
 
-    def picture(self, held: int, dice: int, shown: Faces) -> NDArray[np.uint8]:
-        """See `Words`."""
-        return board_picture(self.game.tiles, self.game.dice, held, shown)
+    def picture(self, held: int, dice: int, shown: Faces, told: str = "", before: int | None = None) -> Picture:
+        """See `Words`; the tiles that the last move shut have a golden rim."""
+        just_shut = 0 if before is None else before & ~held
+        score = self.score(self._points(held))
+        return board_picture(self.game.tiles, self.game.dice, held, shown, told, score, just_shut)

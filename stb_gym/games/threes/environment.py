@@ -45,7 +45,8 @@ move leaves, with no dice shown, and last how many are thrown next.
 - `objective="score"`: what is rewarded, see Rewards.
 - `illegal="end"`: an illegal action ends the turn with the worst score and reward there is; `"raise"`: it raises a
   ValueError. An action outside the action space always raises.
-- `render_mode`: `"ansi"` for text, `"rgb_array"` for a picture.
+- `render_mode`: `"ansi"` for text; `"rgb_array"` for a picture, which tells the last move, too; `"human"` for a window
+  that shows a picture a second. Pictures need Pillow, the window pygame-ce: `pip install "stb-gym[render]"`.
 - `observation_dtype="uint8"`, or another type of integers or floats that can hold the observation: `"float32"` for
   networks that take it as it is.
 - `reward_scale=1.0`: what the reward at the end is multiplied by.

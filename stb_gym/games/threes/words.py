@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.drawing import Picture, points_and_dice
+from stb_gym.games.canvas import Picture
+from stb_gym.games.drawing import points_and_dice
 from stb_gym.games.fields import check_integer, check_names, integers
 from stb_gym.games.threes.rules import MOON, Threes
 from stb_gym.games.words import Faces, Where, Words, numbers_typed
@@ -80,6 +81,8 @@ class ThreesWords(Words[Threes]):
         kept = f"kept   {self.game.dice - dice} of {self.game.dice}"
         return f"dice   {' '.join(map(str, shown)) or 'none'}\n{kept}\npoints {held}"
 
-    def picture(self, held: int, dice: int, shown: Faces) -> Picture:
-        """See `Words`; dice worth nothing are golden."""
-        return points_and_dice(held, dice, self.game.dice, shown, golden=(self.game.free_face,))
+    def picture(self, held: int, dice: int, shown: Faces, told: str = "", before: int | None = None) -> Picture:
+        """See `Words`; dice worth nothing are golden, and beside the dice stands what all of them are worth."""
+        free = self.game.free_face
+        total = f"= {sum(face for face in shown if face != free)}" if len(shown) > 1 else ""
+        return points_and_dice(held, dice, self.game.dice, shown, (free,), total, told)
