@@ -379,6 +379,15 @@ def test_positions_are_drawn():
     assert np.flatnonzero(differ[0]).min() > np.flatnonzero(differ[1]).max()  # the die lies below the number
 
 
+def test_the_reward_threshold_is_what_was_registered(pig):
+    assert gym.spec("stb_gym/Pig-v0").reward_threshold is gym.make("stb_gym/Pig-v0").spec.reward_threshold is None
+    optimum = stb_gym.solve(pig.Pig()).value
+    stb_gym.register_game(pig.Pig, reward_thresholds={"Pig-v0": optimum})
+    assert gym.make("stb_gym/PigMasked-v0", reward_scale=0.5).spec.reward_threshold == optimum / 2
+    assert gym.make("stb_gym/Pig-v0", faces=8).spec.reward_threshold is None
+    stb_gym.register_game(pig.Pig, rules_of_thumb={"hold-at-20": pig.hold_at_20, "hold-at-25": pig.hold_at_25})
+
+
 def test_a_picture_tells_the_last_move(monkeypatch):
     told = []
     monkeypatch.setattr(Canvas, "text", lambda canvas, x, y, words, *how, **more: told.append(words) or 0)

@@ -11,6 +11,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
+from stb_gym.envs.registration import reward_threshold
 from stb_gym.envs.rendering import Shown
 from stb_gym.envs.stepper import Stepper
 from stb_gym.envs.steppers import stepper_of
@@ -83,6 +84,9 @@ class StepperEnv:
     def spec(self, spec: EnvSpec | None) -> None:
         # Turns are bounded without a limit. What is made of this spec gets one nevertheless, which truncates a turn at
         # its last step: one step more than the longest turn has lets it end as it does here, terminated alone.
+        if spec is not None:
+            known = reward_threshold(spec, self.game, self.objective, self.transitions.reward_scale)
+            spec = replace(spec, reward_threshold=known)
         if spec is not None and spec.max_episode_steps is None:
             spec = replace(spec, max_episode_steps=self.max_episode_steps or self.stepper.longest + 1)
         self._spec = spec

@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import gymnasium as gym
-from gymnasium.envs.registration import get_env_id, parse_env_id
+from gymnasium.envs.registration import EnvSpec, get_env_id, parse_env_id
 
-from stb_gym.exact import COMMON
+from stb_gym.exact import COMMON, Objective, objective_of
 from stb_gym.games import (
     GAMES,
     Entry,
@@ -47,6 +47,7 @@ def register_game(
     rules_of_thumb: Mapping[str, RuleOfThumb] | None = None,
     variants: Mapping[str, Variant] | None = None,
     environments: Mapping[str, Mapping[str, Any]] | None = None,
+    reward_thresholds: Mapping[str, float] | None = None,
     chapter: str | None = None,
 ) -> None:
     """Make a game of your own known to the environments, the solver, the rounds, the book and every command.
@@ -58,6 +59,7 @@ def register_game(
         variants: rules that have a name.
         environments: the fields of the rules (and perhaps the objective) for every environment, by the name of its id
             without the namespace; by default {"RULES_CLASS-v0": {}}.
+        reward_thresholds: the mean reward of perfect play, which `solve` tells, by the name of the id.
         chapter: the name of a module with tables of the book for this game alone.
 
     Raises:
@@ -66,7 +68,7 @@ def register_game(
     Example:
         See `docs/your_own_game.md`, which registers Pig in one file.
     """
-    entry = Entry(rules, words, rules_of_thumb or {}, variants or {}, environments, chapter)
+    entry = Entry(rules, words, rules_of_thumb or {}, variants or {}, environments, reward_thresholds or {}, chapter)
     check_entry(entry)
     for name in entry.rules_of_thumb:
         if name in COMMON:
@@ -89,6 +91,7 @@ def ids_of(entry: Entry) -> dict[str, Mapping[str, Any]]:
 def register_environments(entry: Entry) -> None:
     """Register the environments of a game with Gymnasium."""
     for identity, arguments in ids_of(entry).items():
+        threshold = entry.reward_thresholds.get(identity.removeprefix(f"{NAMESPACE}/"))
         ENVIRONMENTS[identity] = Environment(entry.rules, arguments)
         for each, single, vector in (
             (identity, "env:TurnEnv", "vector_env:TurnVectorEnv"),
@@ -99,6 +102,7 @@ def register_environments(entry: Entry) -> None:
                 id=each,
                 entry_point=f"stb_gym.envs.{single}",
                 vector_entry_point=f"stb_gym.envs.{vector}",
+                reward_threshold=threshold,
                 kwargs={"game": entry.rules.name, **arguments},
                 disable_env_checker=True,  # these environments pass it, and refuse a step before a reset themselves;
                 order_enforce=False,  # each of the two wrappers would make a step a tenth slower
@@ -146,6 +150,22 @@ def environment_of(identity: str) -> Environment:
     identity = {masked_id(plain): plain for plain in ENVIRONMENTS}.get(identity, identity)
     check_choice("environment", identity, list(ENVIRONMENTS))
     return ENVIRONMENTS[identity]
+
+
+def reward_threshold(spec: EnvSpec, game: Game, objective: Objective, scale: float) -> float | None:
+    """The mean reward of perfect play, as far as the id of a spec tells it: None of other rules or another objective.
+
+    An id that stands for none of these environments keeps what its spec says.
+    """
+    try:
+        of_id = environment_of(spec.id)
+    except ValueError:
+        return spec.reward_threshold
+    goal = objective_of(game, of_id.arguments.get("objective", "score"))
+    threshold = gym.spec(spec.id).reward_threshold
+    if threshold is None or game_of_environment(spec.id) != game or goal != objective:
+        return None
+    return threshold * scale
 
 
 def game_of_environment(identity: str, rules: Mapping[str, Any] | None = None) -> Game:

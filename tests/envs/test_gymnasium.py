@@ -28,7 +28,7 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.utils.env_match import check_environments_match
 from gymnasium.vector import AutoresetMode
 
-from stb_gym import ENVIRONMENTS
+from stb_gym import ENVIRONMENTS, solve
 from stb_gym.envs import masked_id
 
 PLAIN = list(ENVIRONMENTS)
@@ -423,3 +423,34 @@ def test_infos_can_be_told_game_by_game(identity, mode):
     assert told[0] == told[1]
     of_games_not_begun = mode == AutoresetMode.DISABLED
     assert len(told[0]) == 2 + of_games_not_begun  # besides of a game that goes on, and of one that is over
+
+
+# The threshold of rewards
+
+
+@of_every_id
+def test_the_reward_threshold_is_the_mean_reward_of_perfect_play(identity):
+    env = gym.make(identity).unwrapped
+    best = solve(env.game, env.objective)
+    assert gym.spec(identity).reward_threshold == pytest.approx(best.objective.sign * best.value, rel=1e-13)
+    for made in (env, gym.make_vec(identity), gym.make(identity, illegal="raise")):
+        assert made.spec.reward_threshold == gym.spec(identity).reward_threshold
+    scaled = gym.make(identity, reward_scale=0.25)
+    assert scaled.spec.reward_threshold == 0.25 * env.spec.reward_threshold
+    assert gym.make(scaled.spec).spec.reward_threshold == scaled.spec.reward_threshold
+
+
+def test_of_other_rules_and_objectives_there_is_no_threshold():
+    for other in ({"tiles": 10}, {"objective": "shut"}, {"dice": 1}):
+        assert gym.make("stb_gym/ShutTheBox-v0", **other).spec.reward_threshold is None
+    assert gym.make("stb_gym/ShutTheBoxShut-v0", objective="score").spec.reward_threshold is None
+    same = gym.make("stb_gym/ShutTheBox-v0", tiles=9, objective="score")
+    assert same.spec.reward_threshold == gym.spec("stb_gym/ShutTheBox-v0").reward_threshold
+
+
+def test_an_id_of_somebodys_own_keeps_its_threshold():
+    gym.register("mine/Box-v0", "stb_gym.envs.env:TurnEnv", reward_threshold=-12.5, kwargs={"game": "shut-the-box"})
+    try:
+        assert gym.make("mine/Box-v0", tiles=6).spec.reward_threshold == -12.5
+    finally:
+        del gym.registry["mine/Box-v0"]

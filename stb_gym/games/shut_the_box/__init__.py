@@ -7,7 +7,7 @@
 """
 
 from stb_gym.games.registry import Entry, enter
-from stb_gym.games.shut_the_box.environment import ENVIRONMENTS
+from stb_gym.games.shut_the_box.environment import ENVIRONMENTS, REWARD_THRESHOLDS
 from stb_gym.games.shut_the_box.rules import ShutTheBox
 from stb_gym.games.shut_the_box.thumb import RULES_OF_THUMB
 from stb_gym.games.shut_the_box.variants import VARIANTS
@@ -15,4 +15,6 @@ from stb_gym.games.shut_the_box.words import BoxWords
 
 __all__ = ["VARIANTS", "ShutTheBox"]
 
-enter(Entry(ShutTheBox, BoxWords, RULES_OF_THUMB, VARIANTS, ENVIRONMENTS, chapter="stb_gym.book.boxes"))
+enter(
+    Entry(ShutTheBox, BoxWords, RULES_OF_THUMB, VARIANTS, ENVIRONMENTS, REWARD_THRESHOLDS, chapter="stb_gym.book.boxes")
+)

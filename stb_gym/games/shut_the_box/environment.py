@@ -34,6 +34,9 @@ times `reward_scale`:
 - objective "shut": 1 for a score of 0, else 0;
 - objective "at-most:T": 1 for a score of at most T, else 0.
 
+`env.spec.reward_threshold` is the mean reward of perfect play, which no agent exceeds but by luck; None of rules and
+objectives that have no id.
+
 ## Episode End
 Terminated when the roll leaves no move, when all tiles are shut, or after an illegal action. Never truncated, but by
 `max_episode_steps`; `env.spec.max_episode_steps` is one more than the longest turn has, or with boards than there are
@@ -97,4 +100,16 @@ ENVIRONMENTS: dict[str, Mapping[str, Any]] = {
     "ShutTheBox12OneDie-v0": {"tiles": 12, "one_die": "low-sum"},
     "ShutTheBox16-v0": {"tiles": 16, "dice": 3},
     "ShutTheBox300-v0": {"tiles": 24, "dice": 4},
+}
+
+# The mean reward of perfect play, by the name of the id; the larger boxes would take too long to be solved at import.
+REWARD_THRESHOLDS = {
+    "ShutTheBox-v0": -11.157508444202623,
+    "ShutTheBoxShut-v0": 0.07143162230560597,
+    "ShutTheBoxOneDie-v0": -11.021120546222791,
+    "ShutTheBoxThai-v0": -13.760077213682294,
+    "ShutTheBox10-v0": -16.64572136166177,
+    "ShutTheBox10OneDie-v0": -16.577890023639007,
+    "ShutTheBox12-v0": -35.08142065292144,
+    "ShutTheBox12OneDie-v0": -35.07588588694802,
 }

@@ -25,6 +25,9 @@ Nothing until the end; then the utility of the final score, which is the total o
 - objective "shut": 1 for a score of 0 (nothing but threes) or less, else 0;
 - objective "at-most:T": 1 for a score of at most T, else 0.
 
+`env.spec.reward_threshold` is the mean reward of perfect play, which no agent exceeds but by luck; None of rules and
+objectives that have no id.
+
 ## Episode End
 Terminated when all dice are kept, or after an illegal action. Never truncated, but by
 `max_episode_steps`; `env.spec.max_episode_steps` is one more than the longest turn has.
@@ -61,3 +64,6 @@ move leaves, with no dice shown, and last how many are thrown next.
 - v0: first version. Since then `np_random` throws each roll when it falls and none ahead: a seed gives a single
   environment other dice than it did at first, of the same probabilities.
 """
+
+# The mean reward of perfect play, by the name of the id.
+REWARD_THRESHOLDS = {"Threes-v0": -6.253978525944823}
