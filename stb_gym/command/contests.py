@@ -6,17 +6,17 @@ from typing import Any, ClassVar
 from stb_gym.command.questions import GameAnswer, Parts, Question, Tell, flag, names, silent, table
 from stb_gym.exact import Policy
 from stb_gym.games import Game
-from stb_gym.measure import kept_policies, load_policy
+from stb_gym.measure import is_policy, load_policy
 from stb_gym.output import Column
 from stb_gym.rounds import ENDS, TIES, Outcome, Round, match, tournament
 
-LINE_UP = "one for each seat: strategies or kept policies by name, or files of saved policies (.npz)"
+LINE_UP = "one for each seat: strategies or kept policies by name, files of saved policies (.npz), or folders of runs"
 TIES_WORDS = "who wins a tie"
 
 
 def player(game: Game, name: str) -> str | Policy:
-    """A strategy by name, or a saved policy by its file or, of a kept one, its name."""
-    return load_policy(name, game) if name.endswith(".npz") or name in kept_policies() else name
+    """A strategy by name, or a saved policy by its file, the folder of a run or, of a kept one, its name."""
+    return load_policy(name, game) if is_policy(name) else name
 
 
 @dataclass(frozen=True, kw_only=True)

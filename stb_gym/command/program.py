@@ -22,13 +22,14 @@ from stb_gym.command.measuring import Measure
 from stb_gym.command.playing import Play
 from stb_gym.command.questions import Question
 from stb_gym.command.solving import Certify, Solve
+from stb_gym.command.watching import Watch
 from stb_gym.command.writing import WriteBook
 from stb_gym.games import GAMES, Game, make_game
 from stb_gym.output import Progress, escaped, reader_may_leave
 
 QUESTIONS: tuple[type[Question], ...] = (
     Solve, Certify, Evaluate, Measure, Judge, Advise, Simulate, ListVariants, ListStrategies, EvaluateRound,
-    EvaluateTournament, EvaluateMatch, Play, WriteBook,
+    EvaluateTournament, EvaluateMatch, Play, Watch, WriteBook,
 )  # fmt: skip
 
 
@@ -47,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
         with reader_may_leave(), _ending_cleanly():
             words = import_games(sys.argv[1:] if arguments is None else arguments)
             _answer(_parser().parse_args(words))
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         print(f"stb-gym: {escaped(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

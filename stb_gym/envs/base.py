@@ -85,7 +85,7 @@ class StepperEnv:
         # Turns are bounded without a limit. What is made of this spec gets one nevertheless, which truncates a turn at
         # its last step: one step more than the longest turn has lets it end as it does here, terminated alone.
         if spec is not None:
-            known = reward_threshold(spec, self.game, self.objective, self.transitions.reward_scale)
+            known = reward_threshold(spec, self.game, self.objective, self.stepper.reward_scale)
             spec = replace(spec, reward_threshold=known)
         if spec is not None and spec.max_episode_steps is None:
             spec = replace(spec, max_episode_steps=self.max_episode_steps or self.stepper.longest + 1)

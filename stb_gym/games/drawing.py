@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stb_gym.games.canvas import Canvas, Colour, Picture
+from stb_gym.games.canvas import Canvas, Colour
+from stb_gym.games.canvas import Picture as Picture
 
 # Colours (red, green, blue).
 WALNUT, RIM, TRAY, FELT, SLOT = (66, 39, 22), (38, 23, 14), (30, 20, 14), (24, 82, 61), (17, 62, 46)

@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import drawing
-from stb_gym.games.canvas import Picture
+from stb_gym.games.drawing import Picture, points_and_dice
 from stb_gym.games.fields import check_choice, check_integer, check_names, integers, own_rules
 from stb_gym.games.game import Game, rolls
 
@@ -187,7 +186,7 @@ class Words(Generic[G]):
             ImportError: if Pillow is not installed, saying how it is.
         """
         total = f"= {sum(shown)}" if len(shown) > 1 else ""
-        return drawing.points_and_dice(self._points(held), dice, self.game.dice, shown, total=total, told=told)
+        return points_and_dice(self._points(held), dice, self.game.dice, shown, total=total, told=told)
 
     def _points(self, held: int) -> int:
         return int(self.game.final_score(np.array([held]))[0])

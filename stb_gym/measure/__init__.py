@@ -11,12 +11,14 @@ from stb_gym.measure.cards import Card, read_cards, write_card
 from stb_gym.measure.leaderboard import Judgement, judge, leaderboard
 from stb_gym.measure.meter import MOST_TURNS, RegretMeter
 from stb_gym.measure.mistakes import dearest_in_words, mistakes_in_json, mistakes_in_words
-from stb_gym.measure.policy_files import SavedPolicy, kept_policies, load_policy, read_policy, save_policy
+from stb_gym.measure.policy_files import (
+    SavedPolicy, is_policy, kept_policies, load_policy, read_policy, save_policy,
+)  # fmt: skip
 from stb_gym.measure.sampled import NORMAL_95, AnyEvaluation, SampledEvaluation
 from stb_gym.measure.simulation import Simulation, simulate
 
 __all__ = [
     "MOST_TURNS", "NORMAL_95", "AnyEvaluation", "Card", "Judgement", "RegretMeter", "SampledEvaluation", "SavedPolicy",
-    "Simulation", "dearest_in_words", "judge", "kept_policies", "leaderboard", "load_policy", "mistakes_in_json",
-    "mistakes_in_words", "read_cards", "read_policy", "save_policy", "simulate", "write_card",
+    "Simulation", "dearest_in_words", "is_policy", "judge", "kept_policies", "leaderboard", "load_policy",
+    "mistakes_in_json", "mistakes_in_words", "read_cards", "read_policy", "save_policy", "simulate", "write_card",
 ]  # fmt: skip

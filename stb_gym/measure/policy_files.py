@@ -20,6 +20,7 @@ from stb_gym.measure.archive import LARGEST, read_array
 from stb_gym.output import write_aside
 
 KEPT = Path(__file__).parent / "policies"
+OF_A_RUN = "policy.npz"  # the policy in the folder of a run
 LARGEST_TEXT = 40_000  # bytes of the name of a game, of its rules or of an objective
 
 
@@ -86,7 +87,7 @@ def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
     """Read a policy of this game from an .npz file that `save_policy` wrote; nothing in the file is executed.
 
     Args:
-        path: the file, or the name of a policy that comes with the package; see `kept_policies`.
+        path: the file, the folder of a run, or the name of a policy that comes with the package; see `kept_policies`.
         game: the rules that the policy must be of.
         illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn.
 
@@ -115,7 +116,7 @@ def read_policy(path: str | Path) -> SavedPolicy:
     """Read a policy file of any game that is known: the file says which; nothing in it is executed.
 
     Args:
-        path: the file, or the name of a policy that comes with the package; see `kept_policies`.
+        path: the file, the folder of a run, or the name of a policy that comes with the package; see `kept_policies`.
 
     Returns:
         The game, the objective, what illegal actions do, and the policy. An older file that does not say them is for
@@ -154,13 +155,20 @@ def kept_policies(folder: Path = KEPT) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.npz"))
 
 
+def is_policy(name: str) -> bool:
+    """Whether a name is that of a policy file, of a kept policy or of the folder of a run, and so of no strategy."""
+    return name.endswith(".npz") or name in kept_policies() or (Path(name) / OF_A_RUN).exists()
+
+
 def policy_path(path: str | Path) -> Path:
-    """The file that is meant: a path, or a bare name that is no file but that of a kept policy.
+    """The file that is meant: a path, that of the folder of a run, or a bare name of a kept policy that is no file.
 
     Raises:
         ValueError: if a bare name is neither.
     """
     file, name = Path(path), str(path)
+    if (file / OF_A_RUN).exists():
+        return file / OF_A_RUN
     if {os.sep, os.altsep, "."} & set(name) or file.exists():
         return file
     if name not in kept_policies():

@@ -6,20 +6,16 @@ With u the expected utility under perfect play from there on,
 
 and u(end) is what the player gets. A choice never gains anything, and the luck of a throw averages to zero (Zinkevich,
 Bowling, Bard, Kan and Billings, "Optimal unbiased estimators for evaluating agent performance", 2006). In a round the
-turns of the others are a third cause, their dice and choices together.
+turns of the others are a third cause, their dice and choices together; see `chances`.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from stb_gym.exact import TIE, BoardValues, Policy, Values
+from stb_gym.exact import TIE, BoardValues, Values
 from stb_gym.games import Game, Move, words_of
 from stb_gym.output import Column, Table
-from stb_gym.rounds import Reply, Round, Standings, blocks, worth_before
 from stb_gym.terminal.turns import Position, Step, move_in_words, step_in_words
 
 CAUSES = {"others": "the others", "dice": "the dice", "choices": "your choices"}
@@ -55,7 +51,8 @@ class Unit(NamedTuple):
         return f"{size:.2f}" if size >= 0.005 else "less than 0.01"
 
 
-def _chance(heading: str) -> Unit:
+def chance_unit(heading: str) -> Unit:
+    """Chances in percent, and their differences in percentage points."""
     return Unit(100, "%", "percentage points", heading)
 
 
@@ -137,14 +134,23 @@ class Coach:
     def _after(self, move: Move) -> float:
         return self.worth(move.held, move.dice)
 
+    def losses(self, position: Position) -> dict[Move, float]:
+        """What every move loses against the best one: 0 of those that are as good."""
+        worth = self.thrown(position)
+        lost = {move: worth - self._after(move) for move in position.moves}
+        return {move: loss if abs(loss) > TIE * abs(worth) else 0.0 for move, loss in lost.items()}
+
+    def best(self, position: Position) -> list[Move]:
+        """The moves that lose nothing, lowest action first."""
+        return [move for move, loss in self.losses(position).items() if loss == 0]
+
     def remark(self, position: Position, chosen: Move) -> str:
         """What is to be said of a choice."""
-        worth = self.thrown(position)
-        losses = {move: worth - self._after(move) for move in position.moves}
-        best = [move_in_words(self.game, position, move) for move in losses if abs(losses[move]) <= TIE * abs(worth)]
-        if abs(losses[chosen]) <= TIE * abs(worth):
+        losses, best = self.losses(position), self.best(position)
+        if chosen in best:
             return "all moves were equally good." if len(best) == len(losses) else "best move."
-        return f"{self.unit.size(losses[chosen])} {self.unit.name} lost: {' or '.join(best)} was best."
+        named = " or ".join(move_in_words(self.game, position, move) for move in best)
+        return f"{self.unit.size(losses[chosen])} {self.unit.name} lost: {named} was best."
 
     def account(self, steps: Sequence[Step]) -> Account:
         """The account of a turn."""
@@ -164,82 +170,7 @@ def coach_alone(known: Values | BoardValues) -> Coach:
     """The coach of a turn for nobody but oneself, by what is known of perfect play."""
     goal = known.objective
     if goal.target is not None:
-        unit = _chance(f"chance of {words_of(known.game).goal(goal.target)}")
+        unit = chance_unit(f"chance of {words_of(known.game).goal(goal.target)}")
     else:
         unit = Unit(goal.sign, "", goal.unit, f"expected {goal.unit}")
     return Coach(known.game, unit, known.worth)
-
-
-@dataclass(frozen=True, eq=False)
-class Chances:
-    """A player's expected win in a round against given opponents.
-
-    Attributes:
-        seat: where the player sits, from 0.
-        reply: the player's best play.
-        before: players + 1 times [Z]: what each standing is worth to the player before each seat's turn and at the end;
-            after the player's own turn: if the player then holds the lead.
-    """
-
-    seat: int
-    reply: Reply
-    before: list[NDArray[np.float64]]
-
-    @property
-    def standings(self) -> Standings:
-        """All standings of the round."""
-        return self.reply.standings
-
-    @property
-    def unit(self) -> Unit:
-        """How the chances are shown."""
-        return _chance("expected share of the win" if self.standings.ties == "split" else "chance to win")
-
-    def coach(self, standing: int) -> Coach:
-        """The coach of the player's turn at the standing of an index."""
-        after = self.standings.players - 1 - self.seat
-        return Coach(self.reply.tables.game, self.unit, self.reply.worth_at(self.standings.standing(standing, after)))
-
-    def account(self, names: Sequence[str], scores: Sequence[int], steps: Sequence[Step]) -> Account:
-        """The account of a round.
-
-        Args:
-            names: of all players, in turn order.
-            scores: the final scores of those who played.
-            steps: the player's own turn.
-        """
-        standings, standing, wins = self.standings, len(self.standings.lead) - 1, True
-        start = float(self.before[0][standing])
-        events, words = [], words_of(self.reply.tables.game)
-        for seat, score in enumerate(scores):
-            worth, place = wins * self.before[seat][standing], standings.place(score)
-            if seat == self.seat:
-                events += self.coach(standing).account(steps).events
-                wins = bool(standings.holds[standing, place])
-            elif seat > self.seat:
-                wins = wins and bool(standings.keeps[standing, place])
-            standing = standings.after[standing, place]
-            if seat != self.seat:
-                change = float(wins * self.before[seat + 1][standing] - worth)
-                events.append(Event(f"{names[seat]}: {words.score(score)}", {"others": change}))
-        return Account(self.unit, start, events)
-
-
-def chances(rules: Round, lineup: Sequence[str | Policy], seat: int) -> Chances:
-    """The chances of one seat of a line-up, whose own strategy there does not matter.
-
-    Raises:
-        ValueError: if a strategy is unknown or does not fit the game.
-    """
-    evaluation = rules.evaluate(lineup)
-    standings, played = evaluation.standings, evaluation.played
-    after = [standings.share]
-    for other in reversed(played[seat + 1 :]):
-        after.insert(0, worth_before(standings, other, after[0]))
-    reply = Reply(rules.tables, standings, after[0])
-    before = [np.zeros(len(standings.lead))]
-    for block in blocks(rules.tables, standings, seat):
-        before[0][block] = reply.values(block)
-    for other in reversed(played[:seat]):
-        before.insert(0, (other.chances * before[0][standings.after]).sum(axis=1))
-    return Chances(seat, reply, before + after)

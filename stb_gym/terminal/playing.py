@@ -6,12 +6,14 @@ from contextlib import contextmanager
 import numpy as np
 
 from stb_gym.exact import BoardValues, Policy, Values, edge_weights, strategy
-from stb_gym.games import Game, Move, check_integer, words_of
+from stb_gym.games import Game, check_integer, words_of
 from stb_gym.output import Progress, Table
 from stb_gym.rounds import TIES, Round
-from stb_gym.terminal.coach import chances, coach_alone
+from stb_gym.terminal.chances import chances
+from stb_gym.terminal.coach import coach_alone
 from stb_gym.terminal.dialogue import your_turn
-from stb_gym.terminal.turns import Position, Step, step_in_words, stopped, take_turn
+from stb_gym.terminal.players import by_policy
+from stb_gym.terminal.turns import Step, step_in_words, stopped, take_turn
 
 Named = tuple[str, str | Policy]  # the name to show, and a strategy
 YOU = ("you", "random")  # the name of the person, and a strategy that stands in for one
@@ -153,16 +155,8 @@ def _all(names: list[str]) -> str:
 
 def _their_turn(rules: Round, policy: Policy, dice: np.random.Generator, ahead_of: int | None) -> int:
     """Play and show an opponent's turn; returns the final score."""
-    game, tables = rules.game, rules.tables
-    weights = edge_weights(tables, policy)
-
-    def choose(position: Position) -> Move | None:
-        if not position.moves:
-            return None
-        edges = tables.edges_of(tables.find_node(tables.find_state(position.held, position.dice), position.roll))
-        return position.moves[int(dice.choice(len(edges), p=weights[edges.start : edges.stop]))]
-
-    steps, score = take_turn(game, dice, choose, ahead_of)
+    game = rules.game
+    steps, score = take_turn(game, dice, by_policy(game, policy, dice), ahead_of)
     print(Table.from_rows(["", " ", "  ", "   "], [("", *step_in_words(game, step)) for step in steps]))
     print(f"  {'ahead, and stops' if stopped(steps) else 'ends'} with {words_of(game).score(score)}")
     return score

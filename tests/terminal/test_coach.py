@@ -9,7 +9,8 @@ import pytest
 from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, solve, solve_boards, strategy
 from stb_gym.games import legal_moves, rolls
 from stb_gym.rounds import TIES
-from stb_gym.terminal.coach import chances, coach_alone
+from stb_gym.terminal.chances import chances
+from stb_gym.terminal.coach import coach_alone
 from stb_gym.terminal.turns import Position, step_in_words, take_turn
 from tests.terminal.person import boards, move_of, node_of, position_at, talk, wins
 

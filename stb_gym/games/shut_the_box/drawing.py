@@ -1,6 +1,7 @@
 """A board of Shut the Box as text and as a picture: open tiles stand, shut ones lie flat."""
 
-from stb_gym.games.canvas import Canvas, Picture
+from stb_gym.games.canvas import Canvas
+from stb_gym.games.canvas import Picture as Picture
 from stb_gym.games.drawing import BAR, CHALK, DIE_PITCH, GOLD, INK, SUM_ROOM, columns, draw_dice, empty_box
 
 OPEN_TILE, OPEN_EDGE, SHUT_TILE, SHUT_EDGE = (236, 201, 145), (255, 231, 190), (74, 49, 32), (104, 72, 49)

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.canvas import Picture
-from stb_gym.games.drawing import points_and_dice
+from stb_gym.games.drawing import Picture, points_and_dice
 from stb_gym.games.fields import check_integer, check_names, integers
 from stb_gym.games.threes.rules import MOON, Threes
 from stb_gym.games.words import Faces, Where, Words, numbers_typed

@@ -1,0 +1,136 @@
+"""Others play, and one looks on: every move and what it loses, in lines for a terminal or as the pictures of a film."""
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from stb_gym.games import Game, Picture, below, needed, words_of
+from stb_gym.output import write_aside
+from stb_gym.terminal.coach import Coach
+from stb_gym.terminal.players import Choose
+from stb_gym.terminal.turns import Step, move_in_words, take_turn
+
+CREAM, NIGHT, LINE = (255, 243, 220), (30, 20, 14), 30  # what stands below the pictures of a film
+THROWN, MOVED, ENDED = 1.2, 2.0, 4.0  # seconds
+COLOURS = 96  # of all pictures of a film together
+
+
+class Frame(NamedTuple):
+    """A picture of a film, and how many seconds it is shown."""
+
+    picture: Picture
+    seconds: float
+
+
+class Turn(NamedTuple):
+    """A turn that was played, and the coach who says what each move lost."""
+
+    name: str
+    coach: Coach
+    steps: list[Step]
+    score: int
+
+    @property
+    def game(self) -> Game:
+        """The rules."""
+        return self.coach.game
+
+    @property
+    def end(self) -> str:
+        """How it ended, in words."""
+        return f"{self.name} ends with {words_of(self.game).score(self.score)}."
+
+    @property
+    def summary(self) -> str:
+        """What dice and choices did, in a sentence."""
+        account = self.coach.account(self.steps)
+        dice, lost = account.total("dice"), -account.total("choices")
+        luck = f"the dice {'helped by' if dice > 0 else 'cost'} {account.unit.size(dice)}"
+        choices = f"the choices cost {account.unit.size(lost) if lost > 0 else 'nothing'}"
+        return f"In {account.unit.name}: {luck}, {choices}."
+
+    def remark(self, step: Step) -> str:
+        """What a move lost, or why there is none."""
+        position, move = step
+        if move is None:
+            return words_of(self.game).no_move(position.held, position.dice, position.faces)
+        said = "the only move." if len(position.moves) == 1 else self.coach.remark(position, move)
+        return f"{move_in_words(self.game, position, move)}: {said}"
+
+
+def play(name: str, coach: Coach, choose: Choose, dice: np.random.Generator) -> Turn:
+    """Let somebody play a turn.
+
+    Args:
+        name: of who plays, to be shown.
+        coach: knows perfect play.
+        choose: how that player chooses.
+        dice: throws the dice.
+    """
+    return Turn(name, coach, *take_turn(coach.game, dice, choose))
+
+
+def show(turn: Turn, pause: float = 0) -> None:
+    """Print a turn, move by move.
+
+    Args:
+        turn: what was played.
+        pause: seconds between two moves.
+    """
+    words, unit = words_of(turn.game), turn.coach.unit
+    print(f"{turn.name} plays {words.introduction()}. {unit.value(turn.coach.start)} {unit.heading} with perfect play.")
+    for step in turn.steps:
+        held, dice, faces = step.position[:3]
+        print(f"\n{words.text(held, dice, faces)}\n{turn.remark(step)}")
+        sys.stdout.flush()
+        time.sleep(pause)
+    print(f"\n{turn.end}\n{turn.summary}")
+
+
+def frames(turn: Turn) -> Iterator[Frame]:
+    """The pictures of a film of a turn: every throw, every move with what it lost, and the end."""
+    words, unit = words_of(turn.game), turn.coach.unit
+
+    def worth(utility: float) -> str:
+        return f"{turn.name} plays; with perfect play {unit.value(utility)} {unit.heading}"
+
+    for number, step in enumerate(turn.steps, 1):
+        (held, dice, faces, _, _), move = step
+        picture = words.picture(held, dice, faces, f"throw {number}")
+        yield Frame(
+            _captioned(picture, worth(turn.coach.thrown(step.position)), "" if move else turn.remark(step)), THROWN
+        )
+        if move is not None:
+            told = move_in_words(turn.game, step.position, move)
+            picture = words.picture(move.held, move.dice, (), told, held)
+            yield Frame(_captioned(picture, worth(turn.coach.worth(move.held, move.dice)), turn.remark(step)), MOVED)
+    yield Frame(_captioned(picture, turn.end, turn.summary), ENDED)
+
+
+def _captioned(picture: Picture, *lines: str) -> Picture:
+    return below(picture, list(lines), LINE, CREAM, NIGHT)
+
+
+def write_film(path: str | Path, film: list[Frame]) -> None:
+    """Write a film as a GIF that begins anew when it is over.
+
+    Args:
+        path: the file, which appears whole or not at all.
+        film: its pictures, all of one size.
+
+    Raises:
+        ImportError: if Pillow is not installed, saying how it is.
+    """
+    image = needed("PIL.Image", "Pillow", "films")
+    every = image.fromarray(np.concatenate([frame.picture for frame in film]))
+    colours = every.quantize(COLOURS, dither=image.Dither.NONE)
+    first, *others = (
+        image.fromarray(each.picture).quantize(palette=colours, dither=image.Dither.NONE) for each in film
+    )
+    milliseconds = [round(1000 * frame.seconds) for frame in film]
+    with write_aside(path) as aside:
+        first.save(aside, "GIF", save_all=True, append_images=others, duration=milliseconds, loop=0, optimize=False)

@@ -1,0 +1,241 @@
+"""Others play, and one looks on: who chooses what, what is said of every move, and films."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image, ImageSequence
+
+from stb_gym import ShutTheBox, Threes, load_policy, save_policy, solve, solve_boards, strategies, strategy
+from stb_gym.command import main
+from stb_gym.games import legal_moves, rolls
+from stb_gym.games.canvas import Canvas
+from stb_gym.terminal import chooser, coach_alone, frames, play, show, write_film
+from stb_gym.terminal.turns import Position
+from tests.terminal.person import node_of
+
+NINE = ShutTheBox()
+
+
+def random(seed=0):
+    return np.random.default_rng(seed)
+
+
+def positions(game, count=150):
+    """Positions of a game, met by playing at random."""
+    dice = random(7)
+    while True:
+        held, left = game.start()
+        while left:
+            shown = rolls(game, left).shown
+            roll = shown[dice.integers(len(shown))]
+            moves = legal_moves(game, held, left, roll)
+            yield Position(held, left, (), roll, moves)
+            count -= 1
+            if not count:
+                return
+            if not moves:
+                break
+            _, held, left = moves[dice.integers(len(moves))]
+
+
+@pytest.mark.parametrize("game", [NINE, ShutTheBox(tiles=6, one_die="any-time"), Threes()], ids=str)
+def test_whoever_plays_chooses_as_the_policy_does(game):
+    best = solve(game)
+    coach, tables = coach_alone(best), best.tables
+    for name in strategies(game):
+        if name == "random":
+            continue
+        choose, policy = chooser(coach, name, random()), strategy(game, name)
+        for position in positions(game):
+            chosen = choose(position)
+            assert (chosen.action if chosen else None) == (
+                policy[node_of(tables, position)] if position.moves else None
+            )
+
+
+def test_random_choices_are_drawn_from_the_weights():
+    game = ShutTheBox(open=(1, 4, 5, 8))
+    choose = chooser(coach_alone(solve(game)), "random", random())
+    position = next(p for p in positions(game) if len(p.moves) == 2)
+    drawn = [position.moves.index(choose(position)) for _ in range(400)]
+    assert 150 < sum(drawn) < 250
+
+
+def test_a_box_too_large_for_arrays_is_played_by_its_values_and_by_rules_of_thumb():
+    big, small = ShutTheBox(tiles=20, dice=3), ShutTheBox(tiles=7)
+    coach = coach_alone(solve_boards(big))
+    for name in ("optimal", "biggest-first"):
+        turn = play(name, coach, chooser(coach, name, random()), random(2))
+        assert coach.account(turn.steps).total("choices") == 0 if name == "optimal" else turn.score > 0
+    with pytest.raises(ValueError, match=r"is too large for worst: allowed are optimal and rules of thumb$"):
+        chooser(coach, "worst", random())
+    by_boards, by_arrays = coach_alone(solve_boards(small)), coach_alone(solve(small))
+    for position in positions(small):
+        assert by_boards.losses(position) == pytest.approx(by_arrays.losses(position))
+
+
+def test_who_is_no_player_is_refused():
+    coach = coach_alone(solve(Threes()))
+    with pytest.raises(
+        ValueError, match=r"unknown strategy of threes 'biggest-first': allowed are random, threes-only"
+    ):
+        chooser(coach, "biggest-first", random())
+    with pytest.raises(ValueError, match="a policy of"):
+        chooser(coach, np.zeros(3, int), random())
+
+
+def test_what_is_shown_of_a_turn(capsys):
+    best = solve(NINE)
+    coach, lost = coach_alone(best), 0
+    for seed in range(20):
+        turn = play("chance", coach, chooser(coach, "random", random(seed)), random(seed))
+        show(turn)
+        first, *parts = capsys.readouterr().out.split("\n\n")
+        assert first == "chance plays Shut the box. 11.16 expected points with perfect play."
+        assert len(parts) == len(turn.steps) + 1
+        total = 0
+        for part, (position, move) in zip(parts, turn.steps, strict=False):
+            said = part.splitlines()[-1]
+            if move is None:
+                assert said == f"No open tiles add up to {position.roll[0]}."
+                continue
+            tiles, _, remark = said.partition(": ")
+            assert tiles == f"shut {','.join(map(str, NINE.moves[move.action]))}"
+            edge = best.tables.edges_of(node_of(best.tables, position))[position.moves.index(move)]
+            if len(position.moves) == 1:
+                assert remark == "the only move."
+            elif best.optimal[edge]:
+                assert remark in ("best move.", "all moves were equally good.")
+            else:
+                total -= best.advantage[edge]
+                amount = re.match(r"(\d+\.\d\d|less than 0\.01) points lost: shut .* was best\.$", remark)[1]
+                assert amount == ("less than 0.01" if -best.advantage[edge] < 0.005 else f"{-best.advantage[edge]:.2f}")
+        end, sums = parts[-1].rstrip("\n").split("\n")
+        assert end == f"chance ends with {turn.score} point{'s' * (turn.score != 1)}."
+        luck = best.value + total - turn.score
+        did = f"the dice {'helped by' if luck > 0 else 'cost'} {abs(luck):.2f}"
+        assert sums == f"In points: {did}, the choices cost {f'{total:.2f}' if total > 1e-9 else 'nothing'}."
+        lost += total
+    assert lost > 50
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """All words that are drawn."""
+    words, write = [], Canvas.text
+    monkeypatch.setattr(
+        Canvas,
+        "text",
+        lambda canvas, x, y, text, *how, **more: words.append(text) or write(canvas, x, y, text, *how, **more),
+    )
+    return words
+
+
+def test_a_film_shows_every_throw_every_move_with_its_loss_and_the_end(told):
+    coach = coach_alone(solve(NINE))
+    turn = play("chance", coach, chooser(coach, "random", random(1)), random(3))
+    film = list(frames(turn))
+    moves = sum(step.move is not None for step in turn.steps)
+    assert len(film) == len(turn.steps) + moves + 1
+    assert len({frame.picture.shape for frame in film}) == 1
+    assert turn.end in told
+    assert turn.summary in told
+    for number, step in enumerate(turn.steps, 1):
+        assert f"throw {number}" in told
+        assert turn.remark(step) in told
+        worth = f"{-coach.thrown(step.position):.2f} expected points"
+        assert f"chance plays; with perfect play {worth}" in told
+        if step.move is not None:
+            worth = f"{-coach.worth(step.move.held, step.move.dice):.2f} expected points"
+            assert f"chance plays; with perfect play {worth}" in told
+
+
+def test_a_film_is_a_gif_of_these_pictures_that_goes_on_for_ever(tmp_path):
+    coach = coach_alone(solve(Threes()))
+    turn = play("ppo", coach, chooser(coach, load_policy("ppo-threes", Threes()), random()), random(3))
+    film = list(frames(turn))
+    write_film(tmp_path / "new" / "film.gif", film)
+    with Image.open(tmp_path / "new" / "film.gif") as gif:
+        assert (gif.format, gif.info["loop"]) == ("GIF", 0)
+        shown = [(np.array(each.convert("RGB")), each.info["duration"]) for each in ImageSequence.Iterator(gif)]
+    assert [duration for _, duration in shown] == [round(1000 * frame.seconds) for frame in film]
+    for (picture, _), frame in zip(shown, film, strict=True):
+        assert picture.shape == frame.picture.shape
+        assert abs(picture.astype(int) - frame.picture).mean() < 2
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["film.gif"]
+
+
+# The command
+
+
+def watched(capsys, *words):
+    assert main(["watch", *words]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    return printed.out
+
+
+def test_several_players_have_the_same_dice_and_the_same_seed_the_same_turns(capsys):
+    words = ["threes", "--player", "optimal", "--player", "take-all", "--seed", "5", "--games", "2"]
+    seen = watched(capsys, *words)
+    assert seen == watched(capsys, *words)
+    turns = re.findall(r"^(\S+) plays Threes.*\n\n(dice .*)$", seen, re.MULTILINE)
+    assert [name for name, _ in turns] == ["optimal", "take-all"] * 2
+    assert turns[0][1] == turns[1][1] != turns[2][1] == turns[3][1]
+    assert watched(capsys, *words[:3], "--seed", "6") != watched(capsys, *words[:3], "--seed", "5")
+
+
+def test_a_policy_says_its_game_and_what_it_is_for(capsys, tmp_path):
+    shut = watched(capsys, "--player", "ppo-nine-tiles-shut")
+    assert shut.startswith("ppo-nine-tiles-shut plays Shut the box. 7.14% chance of 0 points with perfect play.\n")
+    seen = watched(capsys, "--player", "dqn-twelve-tiles", "--player", "biggest-first", "--objective", "score")
+    assert "dqn-twelve-tiles plays Shut the box (tiles 12). 35.08 expected" in seen
+    assert "biggest-first plays Shut the box (tiles 12)" in seen
+    folder = tmp_path / "run"
+    folder.mkdir()
+    save_policy(folder / "policy.npz", Threes(), strategy(Threes(), "take-all"))
+    assert watched(capsys, "--player", str(folder)).startswith("run plays Threes.")
+    assert watched(capsys, "threes").startswith("optimal plays Threes.")
+
+
+def test_the_film_of_the_command(capsys, tmp_path):
+    out = tmp_path / "film.gif"
+    seen = watched(capsys, "threes", "--player", "random", "--seed", "1", "--out", str(out))
+    count, seconds = map(
+        int, re.fullmatch(rf"wrote {re.escape(str(out))}: (\d+) pictures, (\d+) seconds\n", seen).groups()
+    )
+    with Image.open(out) as gif:
+        assert gif.n_frames == count
+        assert sum(each.info["duration"] for each in ImageSequence.Iterator(gif)) == pytest.approx(
+            1000 * seconds, abs=500
+        )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("", "watch whom at which game? Name a game, or a saved or kept policy"),
+        ("--player optimal", "watch whom at which game?"),
+        ("threes --player biggest-first", "unknown strategy of threes 'biggest-first'"),
+        ("threes --player ppo-nine-tiles", "ppo-nine-tiles is a policy of shut-the-box with"),
+        ("threes --out film.mp4", "a film is a GIF: --out must end in .gif, unlike film.mp4"),
+        ("threes --games 0", "games must be an integer from 1 to 10000, not 0"),
+        ("threes --games 21 --out x.gif", "games must be an integer from 1 to 20, not 21"),
+    ],
+)
+def test_wrong_use_is_one_line(capsys, words, message):
+    assert main(["watch", *words.split()]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert message in printed.err
+    assert printed.err.count("\n") == 1
+
+
+def test_without_pillow_the_command_says_what_to_install(capsys, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "PIL.Image", None)
+    assert main(["watch", "threes", "--out", str(tmp_path / "film.gif")]) == 2
+    assert capsys.readouterr().err == (
+        "stb-gym: pictures need Pillow, which is not installed: pip install 'stb-gym[render]'\n"
+    )
