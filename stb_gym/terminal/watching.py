@@ -15,8 +15,8 @@ from stb_gym.terminal.players import Choose
 from stb_gym.terminal.turns import Step, move_in_words, take_turn
 
 CREAM, NIGHT, LINE = (255, 243, 220), (30, 20, 14), 30  # what stands below the pictures of a film
-THROWN, MOVED, ENDED = 1.2, 2.0, 4.0  # seconds
-COLOURS = 96  # of all pictures of a film together
+THROWN, MOVED, ENDED = 0.9, 1.6, 3.0  # seconds
+COLOURS = 48  # of all pictures of a film together
 
 
 class Frame(NamedTuple):
@@ -96,7 +96,7 @@ def frames(turn: Turn) -> Iterator[Frame]:
     words, unit = words_of(turn.game), turn.coach.unit
 
     def worth(utility: float) -> str:
-        return f"{turn.name} plays; with perfect play {unit.value(utility)} {unit.heading}"
+        return f"{turn.name}; perfect play: {unit.value(utility)} {unit.heading}"
 
     for number, step in enumerate(turn.steps, 1):
         (held, dice, faces, _, _), move = step

@@ -9,7 +9,7 @@ from PIL import Image, ImageSequence
 
 from stb_gym import ShutTheBox, Threes, load_policy, save_policy, solve, solve_boards, strategies, strategy
 from stb_gym.command import main
-from stb_gym.games import legal_moves, rolls
+from stb_gym.games import entry_of, legal_moves, rolls
 from stb_gym.games.canvas import Canvas
 from stb_gym.terminal import chooser, coach_alone, frames, play, show, write_film
 from stb_gym.terminal.turns import Position
@@ -53,6 +53,19 @@ def test_whoever_plays_chooses_as_the_policy_does(game):
             assert (chosen.action if chosen else None) == (
                 policy[node_of(tables, position)] if position.moves else None
             )
+
+
+def test_a_rule_of_thumb_sees_all_of_the_position(monkeypatch):
+    def odd(game, moves):
+        assert len(moves.held) == len(moves.roll) == len(moves.next_dice)
+        return np.where(moves.held % 2, moves.action, -moves.action) * np.where(moves.roll[:, 0] > 7, 1, -1)
+
+    monkeypatch.setitem(entry_of(NINE).rules_of_thumb, "odd", odd)
+    choose = chooser(coach_alone(solve(NINE)), "odd", random())
+    for position in positions(NINE):
+        if position.moves:
+            highest = (position.held % 2 == 1) ^ (position.roll[0] > 7)
+            assert choose(position) == position.moves[-1 if highest else 0]
 
 
 def test_random_choices_are_drawn_from_the_weights():
@@ -146,10 +159,10 @@ def test_a_film_shows_every_throw_every_move_with_its_loss_and_the_end(told):
         assert f"throw {number}" in told
         assert turn.remark(step) in told
         worth = f"{-coach.thrown(step.position):.2f} expected points"
-        assert f"chance plays; with perfect play {worth}" in told
+        assert f"chance; perfect play: {worth}" in told
         if step.move is not None:
             worth = f"{-coach.worth(step.move.held, step.move.dice):.2f} expected points"
-            assert f"chance plays; with perfect play {worth}" in told
+            assert f"chance; perfect play: {worth}" in told
 
 
 def test_a_film_is_a_gif_of_these_pictures_that_goes_on_for_ever(tmp_path):
