@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
         SystemExit: after --help (status 0), or if the process is asked to end (status 143).
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal that has no frames for the tiles shows the rest
+        sys.stdout.reconfigure(errors="stb_gym.plainly")  # for a terminal that has no frames for the tiles
     try:
         with reader_may_leave(), _ending_cleanly():
             words = import_games(sys.argv[1:] if arguments is None else arguments)

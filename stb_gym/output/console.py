@@ -1,9 +1,23 @@
 """Text for a terminal: what strangers named cannot steer it, and whoever reads it may leave early."""
 
+import codecs
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+# What stands in for the frames around tiles where a terminal has none.
+PLAIN = str.maketrans("╭╮╰╯─│╶╴", "++++-|  ")
+
+
+def plainly(error: UnicodeError) -> tuple[str, int]:
+    """Instead of a character that an encoding does not have: one that looks alike, or a question mark."""
+    assert isinstance(error, UnicodeEncodeError)
+    missing = error.object[error.start : error.end]
+    return "".join(each if each.isascii() else "?" for each in missing.translate(PLAIN)), error.end
+
+
+codecs.register_error("stb_gym.plainly", plainly)
 
 
 def escaped(text: str) -> str:

@@ -2,7 +2,7 @@
 
 - `turns`: a turn throw by throw, in words; `dialogue`: the person's turn; `players`: how others choose.
 - `coach`, `chances`: what luck and choices were worth, in a turn and in a round.
-- `playing`: a whole game; `watching`: one of others, perhaps as a film.
+- `playing`: a whole game; `evening`: one after another; `watching`: one of others, perhaps as a film.
 """
 
 from stb_gym.terminal.coach import coach_alone

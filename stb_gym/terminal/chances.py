@@ -48,8 +48,8 @@ class Chances:
 
         Args:
             names: of all players, in turn order.
-            scores: the final scores of those who played.
-            steps: the player's own turn.
+            scores: the final scores of those who played to the end.
+            steps: the player's own turn, or as much of it as was played.
         """
         standings, standing, wins = self.standings, len(self.standings.lead) - 1, True
         start = float(self.before[0][standing])
@@ -65,6 +65,8 @@ class Chances:
             if seat != self.seat:
                 change = float(wins * self.before[seat + 1][standing] - worth)
                 events.append(Event(f"{names[seat]}: {words.score(score)}", {"others": change}))
+        if steps and len(scores) == self.seat:
+            events += self.coach(standing).account(steps).events
         return Account(self.unit, start, events)
 
 

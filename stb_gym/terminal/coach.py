@@ -18,6 +18,7 @@ from stb_gym.games import Game, Move, words_of
 from stb_gym.output import Column, Table
 from stb_gym.terminal.turns import Position, Step, move_in_words, step_in_words
 
+MOST_RANKED = 10  # moves
 CAUSES = {"others": "the others", "dice": "the dice", "choices": "your choices"}
 
 
@@ -81,15 +82,18 @@ class Account:
         return self.start + sum(map(self.total, CAUSES))
 
     @property
+    def _causes(self) -> list[str]:
+        return [cause for cause in CAUSES if any(cause in event.changes for event in self.events)]
+
+    @property
     def table(self) -> Table:
         """A row for the start, for everything that happened, and for the whole."""
-        causes = [cause for cause in CAUSES if any(cause in event.changes for event in self.events)]
         worths = [self.start]
         for _, changes in self.events:
             worths.append(worths[-1] + sum(changes.values()))
         happened = ["at the start", *(event.words for event in self.events), "in all"]
         columns = {"": Column("", happened)}
-        for cause in causes:
+        for cause in self._causes:
             added = [event.changes.get(cause) for event in self.events]
             columns[cause] = Column(self.unit.change, [None, *added, self.total(cause)])
         columns[self.unit.heading] = Column(self.unit.value, [*worths, self.end])
@@ -97,11 +101,13 @@ class Account:
 
     def __str__(self) -> str:
         """The account as a table and, below it, the sum in a sentence."""
-        return f"{self.table}\n\n{self._sentence([cause for cause in CAUSES if cause in self.table.columns])}"
+        return f"{self.table}\n\n{self.sentence}"
 
-    def _sentence(self, causes: list[str]) -> str:
+    @property
+    def sentence(self) -> str:
+        """What every cause did in all."""
         parts = []
-        for cause in causes:
+        for cause in self._causes:
             added = self.total(cause)
             did = f"{'helped you by' if added > 0 else 'cost you'} {self.unit.size(added)}"
             parts.append(f"{CAUSES[cause]} {did if abs(added) > TIE else 'cost you nothing'}")
@@ -151,6 +157,18 @@ class Coach:
             return "all moves were equally good." if len(best) == len(losses) else "best move."
         named = " or ".join(move_in_words(self.game, position, move) for move in best)
         return f"{self.unit.size(losses[chosen])} {self.unit.name} lost: {named} was best."
+
+    def ranking(self, position: Position, chosen: Move) -> Table:
+        """The moves, best first, with what each is worth and loses; of many the best ones and the chosen one."""
+        ranked = sorted(self.losses(position).items(), key=lambda each: each[1])
+        shown = [each for place, each in enumerate(ranked) if place < MOST_RANKED or each[0] == chosen]
+        columns = {
+            "": Column("", [move_in_words(self.game, position, move) for move, _ in shown]),
+            self.unit.heading: Column(self.unit.value, [self._after(move) for move, _ in shown]),
+            "lost": Column(lambda loss: self.unit.size(loss) if loss else "0.00", [loss for _, loss in shown]),
+            " ": Column("", ["yours" if move == chosen else "" for move, _ in shown]),
+        }
+        return Table("", "", columns)
 
     def account(self, steps: Sequence[Step]) -> Account:
         """The account of a turn."""

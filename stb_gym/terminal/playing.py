@@ -1,7 +1,8 @@
 """Play in a terminal, alone or in a round: a dialogue in plain lines."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache, partial
 
 import numpy as np
 
@@ -9,18 +10,19 @@ from stb_gym.exact import BoardValues, Policy, Values, edge_weights, strategy
 from stb_gym.games import Game, check_integer, words_of
 from stb_gym.output import Progress, Table
 from stb_gym.rounds import TIES, Round
-from stb_gym.terminal.chances import chances
-from stb_gym.terminal.coach import coach_alone
-from stb_gym.terminal.dialogue import your_turn
+from stb_gym.terminal.chances import Chances, chances
+from stb_gym.terminal.coach import Account, Coach, coach_alone
+from stb_gym.terminal.dialogue import CAN_BE_TYPED, Sitting, your_turn
+from stb_gym.terminal.evening import Result, again_and_again
 from stb_gym.terminal.players import by_policy
-from stb_gym.terminal.turns import Step, step_in_words, stopped, take_turn
+from stb_gym.terminal.turns import step_in_words, stopped, take_turn
 
 Named = tuple[str, str | Policy]  # the name to show, and a strategy
 YOU = ("you", "random")  # the name of the person, and a strategy that stands in for one
 
 
 def play_alone(known: Values | BoardValues, coach: bool, seed: int | None) -> None:
-    """Play a turn alone, with a person who reads and types lines.
+    """Play turns alone, with a person who reads and types lines.
 
     Args:
         known: perfect play of the game for the objective that the person plays for.
@@ -30,23 +32,28 @@ def play_alone(known: Values | BoardValues, coach: bool, seed: int | None) -> No
     Raises:
         ValueError: if the seed is not allowed.
     """
-    adviser, target, words = coach_alone(known), known.objective.target, words_of(known.game)
-    [dice] = _dice(seed, 1)
+    adviser, target, words, dice = coach_alone(known), known.objective.target, words_of(known.game), _dice(seed)
     goal = words.goal(target) if target is not None else f"the {words.best} points you can"
     if known.objective.unit == "utility":
         goal = f"the best {known.objective.name} you can"
-    _introduce(known.game, f"try to end with {goal}")
-    with _leaving_allowed():
-        steps, score = your_turn(known.game, adviser if coach else None, dice)
+
+    def one_turn() -> Result:
+        [throws], sitting = dice(1), Sitting()
+        with _told_if_left(coach, lambda: adviser.account(sitting.steps), sitting):
+            _, score = your_turn(known.game, adviser if coach else None, throws, None, lambda: adviser, sitting)
+        reached = target is not None and known.game.sign * score >= known.game.sign * target
         if target is not None:
-            reached = known.game.sign * score >= known.game.sign * target
             print("Just what you wanted!" if reached else f"You wanted {words.goal(target)}.")
-        if coach:
-            print(f"\n{adviser.account(steps)}")
+        account = adviser.account(sitting.steps) if coach else None
+        _tell(account, sitting)
+        return Result(score, float(reached) if target is not None else None, account)
+
+    _introduce(known.game, f"try to end with {goal}")
+    again_and_again(one_turn, "turns")
 
 
 def play_round(rules: Round, opponents: list[Named], seat: int, coach: bool, seed: int | None) -> None:
-    """Play a round against strategies, with a person who reads and types lines.
+    """Play rounds against strategies, with a person who reads and types lines.
 
     Args:
         rules: of the round.
@@ -61,39 +68,58 @@ def play_round(rules: Round, opponents: list[Named], seat: int, coach: bool, see
     check_integer("seat", seat, 1, rules.players)
     for _, plays in opponents:
         edge_weights(rules.tables, strategy(rules.game, plays) if isinstance(plays, str) else plays)
-    players = [*opponents[: seat - 1], YOU, *opponents[seat - 1 :]]
-    dice = _dice(seed, rules.players)
-    with _leaving_allowed():
-        _play_seats(rules, players, seat - 1, coach, dice)
+    players, dice = [*opponents[: seat - 1], YOU, *opponents[seat - 1 :]], _dice(seed)
 
+    @cache
+    def prospects() -> Chances:
+        with Progress(f"working on {rules.game}"):
+            return chances(rules, [plays for _, plays in players], seat - 1)
 
-def _dice(seed: int | None, players: int) -> list[np.random.Generator]:
-    """The dice of every player."""
-    if seed is not None:
-        check_integer("seed", seed, 0, 2**63 - 1)
-    return [np.random.default_rng(own) for own in np.random.SeedSequence(seed).spawn(players)]
-
-
-@contextmanager
-def _leaving_allowed() -> Iterator[None]:
-    try:
-        yield
-    except EOFError:
-        print("Goodbye.")
-
-
-def _play_seats(rules: Round, players: list[Named], seat: int, coach: bool, dice: list[np.random.Generator]) -> None:
-    standings = rules.standings
-    given = [name for name, _ in players]
-    names = [name if given.count(name) == 1 else f"{name} (seat {at})" for at, name in enumerate(given, 1)]
     perfect = words_of(rules.game).score(rules.game.perfect_score)
     sudden = f", whoever ends with {perfect} wins at once" if rules.shut_wins else ""
     best = "highest" if rules.game.more_is_better else "lowest"
     _introduce(rules.game, f"a round of {rules.players}, the {best} score wins, {TIES[rules.ties]}{sudden}")
-    with Progress(f"working on {rules.game}"):
-        prospects = chances(rules, [plays for _, plays in players], seat) if coach else None
+    again_and_again(lambda: _play_seats(rules, players, seat - 1, coach, prospects, dice(rules.players)), "rounds")
+
+
+def _dice(seed: int | None) -> Callable[[int], list[np.random.Generator]]:
+    """The dice of so many players, others for every game."""
+    if seed is not None:
+        check_integer("seed", seed, 0, 2**63 - 1)
+    sequence = np.random.SeedSequence(seed)
+    return lambda players: [np.random.default_rng(own) for own in sequence.spawn(players)]
+
+
+@contextmanager
+def _told_if_left(coach: bool, account: Callable[[], Account], sitting: Sitting) -> Iterator[None]:
+    """Tell a person who leaves in the middle the account of what was played."""
+    try:
+        yield
+    except EOFError:
+        _tell(account() if coach and sitting.steps else None, sitting)
+        raise
+
+
+def _tell(account: Account | None, sitting: Sitting) -> None:
+    if account is not None:
+        print("\n".join(filter(None, [f"\n{account}", str(sitting)])))
+
+
+def _play_seats(
+    rules: Round,
+    players: list[Named],
+    seat: int,
+    coach: bool,
+    prospects: Callable[[], Chances],
+    dice: list[np.random.Generator],
+) -> Result:
+    standings = rules.standings
+    given = [name for name, _ in players]
+    names = [name if given.count(name) == 1 else f"{name} (seat {at})" for at, name in enumerate(given, 1)]
+    if coach:
+        prospects()
     scores: list[int] = []
-    yours: list[Step] = []
+    sitting = Sitting()
     standing = len(standings.lead) - 1
     for at, (_, plays) in enumerate(players):
         if standings.over[standing]:
@@ -103,7 +129,9 @@ def _play_seats(rules: Round, players: list[Named], seat: int, coach: bool, dice
         ahead_of = seen.lead if rules.may_stop and seen.after == 0 else None
         if at == seat:
             print(f"\nYour turn: {_situation(rules.game, names, scores)}.")
-            yours, score = your_turn(rules.game, prospects.coach(standing) if prospects else None, dice[at], ahead_of)
+            adviser = partial(_adviser, prospects, standing)
+            with _told_if_left(coach, lambda: prospects().account(names, scores, sitting.steps), sitting):
+                _, score = your_turn(rules.game, adviser() if coach else None, dice[at], ahead_of, adviser, sitting)
         else:
             print(f"\n{names[at]}")
             with Progress(f"working on {rules.game}"):
@@ -112,13 +140,27 @@ def _play_seats(rules: Round, players: list[Named], seat: int, coach: bool, dice
         scores.append(score)
         standing = int(standings.after[standing, standings.place(score)])
     print(f"\n{_result(rules, names, scores)}")
-    if prospects:
-        print(f"\n{prospects.account(names, scores, yours)}")
+    account = prospects().account(names, scores, sitting.steps) if coach else None
+    _tell(account, sitting)
+    return Result(scores[seat] if seat < len(scores) else None, _share(rules, scores, seat), account)
+
+
+def _adviser(prospects: Callable[[], Chances], standing: int) -> Coach:
+    return prospects().coach(standing)
+
+
+def _share(rules: Round, scores: list[int], seat: int) -> float:
+    """What the person wins of a round."""
+    best = _best(rules.game, scores)
+    if seat >= len(scores) or scores[seat] != best:
+        return 0.0
+    tied = scores.count(best)
+    return {"all-win": 1.0, "split": 1 / tied, "nobody": float(tied == 1)}[rules.ties]
 
 
 def _introduce(game: Game, goal: str) -> None:
     words = words_of(game)
-    print(f"{words.introduction()}: {goal}.\n{words.how_to_play()}\nType ? for your moves, q to leave.")
+    print(f"{words.introduction()}: {goal}.\n{words.how_to_play()}\n{CAN_BE_TYPED}")
 
 
 def _best(game: Game, scores: Sequence[int]) -> int:

@@ -33,33 +33,63 @@ class Step(NamedTuple):
     move: Move | None
 
 
+class TakenBack(Exception):  # noqa: N818 (it is no error)
+    """Who chooses takes the last choice back."""
+
+
 def take_turn(
-    game: Game, dice: np.random.Generator, choose: Callable[[Position], Move | None], ahead_of: int | None = None
+    game: Game,
+    dice: np.random.Generator,
+    choose: Callable[[Position], Move | None],
+    ahead_of: int | None = None,
+    steps: list[Step] | None = None,
 ) -> tuple[list[Step], int]:
     """Play a turn.
 
     Args:
         game: the rules.
         dice: throws the dice.
-        choose: given a position, returns one of its moves, or None if it has none.
+        choose: given a position, returns one of its moves, or None if it has none; or raises `TakenBack` to choose
+            once more where there was a choice last.
         ahead_of: the turn ends as soon as its points are better than these; None for never.
+        steps: filled with what happens; after an EOFError of who chooses its last one is without a move.
 
     Returns:
         What happened, and the final score in points.
     """
     held, left = game.start()
-    steps: list[Step] = []
+    steps = [] if steps is None else steps
+    position = None
     while left > 0 and (ahead_of is None or game.sign * _score(game, held) <= game.sign * ahead_of):
-        throw = int(dice.integers(game.faces**left))
-        known = rolls(game, left)
-        roll = known.shown[known.of_throw[throw]]
-        position = Position(held, left, throw_faces(throw, left, game.faces), roll, legal_moves(game, held, left, roll))
-        steps.append(Step(position, choose(position)))
-        move = steps[-1].move
+        position = position or _thrown(game, dice, held, left)
+        try:
+            move = choose(position)
+        except TakenBack:
+            position = _last_choice(steps)
+            continue
+        except EOFError:
+            steps.append(Step(position, None))
+            raise
+        steps.append(Step(position, move))
         if move is None:
+            held = position.held
             break
-        held, left = move.held, move.dice
+        position, held, left = None, move.held, move.dice
     return steps, _score(game, held)
+
+
+def _thrown(game: Game, dice: np.random.Generator, held: int, left: int) -> Position:
+    throw = int(dice.integers(game.faces**left))
+    known = rolls(game, left)
+    roll = known.shown[known.of_throw[throw]]
+    return Position(held, left, throw_faces(throw, left, game.faces), roll, legal_moves(game, held, left, roll))
+
+
+def _last_choice(steps: list[Step]) -> Position:
+    """The last position with a choice, and nothing after it in the steps."""
+    while len(steps[-1].position.moves) < 2:
+        steps.pop()
+    return steps.pop().position
 
 
 def _score(game: Game, held: int) -> int:
@@ -80,8 +110,8 @@ def step_in_words(game: Game, step: Step) -> tuple[str, str, str]:
 
 
 def move_in_words(game: Game, position: Position, move: Move | None) -> str:
-    """A move at a position."""
+    """A move at a position; if there is none, whether the player has left."""
     if move is None:
-        return "no move"
+        return "left" if position.moves else "no move"
     words = words_of(game)
     return words.move_in_words(words.move(move.action, goes_on=move.dice > 0), position.roll)

@@ -16,8 +16,12 @@ CTRL_C, CTRL_D = b"\x03", b"\x04"
 STRICT = {"PYTHONIOENCODING": "utf-8:strict"}  # what Python does in most languages, though not where none is set
 
 
-def sit_down(*arguments, types):
-    """Run `stb-gym play` on a terminal; `types` gets all that it shows at each prompt and returns the keys pressed."""
+def sit_down(*arguments, types, another=()):
+    """Run `stb-gym play` on a terminal; `types` gets all that it shows at each prompt and returns the keys pressed.
+
+    `another` are the keys pressed when asked for another game, "n" after them; that last question is not returned.
+    """
+    another = list(another)
     ours, theirs = os.openpty()
 
     def own_the_terminal():  # so that Ctrl-C reaches the command: a session's first terminal opened is its own
@@ -37,7 +41,10 @@ def sit_down(*arguments, types):
             if seen.endswith((b"tiles? ", b"dice? ")):
                 time.sleep(0.05)  # a person takes a moment; Python misses a Ctrl-C that comes with the prompt
                 os.write(ours, types(seen.decode(errors="replace")))
-        return person.wait(timeout=30), seen.decode(errors="replace").replace("\r\n", "\n")
+            elif seen.endswith(b"(y or n) "):
+                os.write(ours, another.pop(0) if another else b"n\n")
+        shown = seen.decode(errors="replace").replace("\r\n", "\n")
+        return person.wait(timeout=30), re.sub(r"\nAnother (turn|round)\? \(y or n\) n\n$", "", shown)
     finally:
         person.kill()
         os.close(ours)

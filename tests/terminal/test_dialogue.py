@@ -55,7 +55,7 @@ def test_what_may_be_typed_depends_on_the_rules(match, wanted, monkeypatch, caps
     lines = iter(["1,2,3", "q"])
     monkeypatch.setattr("builtins.input", lambda prompt: next(lines))
     monkeypatch.setattr(
-        "stb_gym.terminal.playing._dice", lambda seed, players: [np.random.default_rng(SEED_OF_A_SEVEN)]
+        "stb_gym.terminal.playing._dice", lambda seed: lambda players: [np.random.default_rng(SEED_OF_A_SEVEN)]
     )
     play_alone(solve(ShutTheBox(match=match), "score"), False, None)
     assert f"Type {wanted}. ?" in capsys.readouterr().out

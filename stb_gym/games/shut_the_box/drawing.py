@@ -6,17 +6,22 @@ from stb_gym.games.drawing import BAR, CHALK, DIE_PITCH, GOLD, INK, SUM_ROOM, co
 
 OPEN_TILE, OPEN_EDGE, SHUT_TILE, SHUT_EDGE = (236, 201, 145), (255, 231, 190), (74, 49, 32), (104, 72, 49)
 TILE_PITCH, TILE_WIDTH, OPEN_HEIGHT, SHUT_HEIGHT = 58, 52, 98, 44  # pixels
-LONGEST_ROW = 12  # tiles
+LONGEST_ROW, LONGEST_LINE = 12, 15  # tiles in a row of a picture, and in one of text, which fits into 80 columns
 
 
 def board_text(tiles: int, held: int, shown: tuple[int, ...], points: int) -> str:
-    """A board, the dice and the points in five lines."""
-    tops = "".join("╭───╮" if held >> i & 1 else "     " for i in range(tiles))
-    numbers = "".join(f"│{i + 1:^3}│" if held >> i & 1 else "     " for i in range(tiles))
-    feet = "".join("╰───╯" if held >> i & 1 else "╶───╴" for i in range(tiles))
+    """A board, the dice and the points: five lines, and three more for a second row of tiles."""
+    rows = -(-tiles // LONGEST_LINE)
+    a_row = -(-tiles // rows)
+    lines = []
+    for first in range(0, tiles, a_row):
+        row = range(first, min(first + a_row, tiles))
+        lines.append("".join("╭───╮" if held >> i & 1 else "     " for i in row))
+        lines.append("".join(f"│{i + 1:^3}│" if held >> i & 1 else "     " for i in row))
+        lines.append("".join("╰───╯" if held >> i & 1 else "╶───╴" for i in row))
     total = f" = {sum(shown)}" if len(shown) > 1 else ""
     score = f"points {points}" if held else "shut the box!"
-    return "\n".join([tops, numbers, feet, f"dice   {' + '.join(map(str, shown)) or 'none'}{total}", score])
+    return "\n".join([*lines, f"dice   {' + '.join(map(str, shown)) or 'none'}{total}", score])
 
 
 def board_picture(

@@ -119,8 +119,8 @@ class BoxWords(Words[ShutTheBox]):
         return f"No open tiles add up to {sum(faces)}." if game.match in BY_SUM else "No open tiles match the dice."
 
     def understood(self, typed: str) -> Hashable:
-        """Tile numbers, in ascending order."""
-        return numbers_typed(typed)
+        """Tile numbers, in ascending order, perhaps after the word "shut"."""
+        return numbers_typed(typed.removeprefix("shut").lstrip())
 
     def typed_as(self, action: int) -> Hashable:
         """The tiles of a move."""

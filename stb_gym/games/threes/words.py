@@ -64,8 +64,8 @@ class ThreesWords(Words[Threes]):
         return f"Keep the lowest dice of every throw, at least one, until none is left{free}.{moon}"
 
     def understood(self, typed: str) -> Hashable:
-        """One number."""
-        return numbers_typed(typed)
+        """One number, perhaps after the word "keep" and before the dice, as moves are told."""
+        return numbers_typed(typed.removeprefix("keep").partition("(")[0].strip())
 
     def typed_as(self, action: int) -> Hashable:
         """How many dice are kept."""
