@@ -267,9 +267,13 @@ def test_rounds_are_played_again_too_and_what_was_won_is_added_up():
 
 
 def test_who_types_into_a_pipe_is_not_asked_for_another_game(monkeypatch, capsys):
-    monkeypatch.setattr("builtins.input", lambda prompt: "5")
+    def answer(prompt):
+        assert "Another" not in prompt
+        return "5"
+
+    monkeypatch.setattr("builtins.input", answer)
     play_alone(solve(Threes()), False, 4)
-    assert "Another" not in capsys.readouterr().out
+    assert "You end with" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("ties", "shares"), [("all-win", (1, 0, 1)), ("split", (1, 0, 0.5)), ("nobody", (1, 0, 0))])
