@@ -6,7 +6,7 @@ PYTHON ?= python3.11
 BIN := .venv/bin
 LIBRARIES := .venv-libraries/bin
 
-.PHONY: demo check fast test libraries lint bench clean python
+.PHONY: demo check fast test libraries browser page lint bench clean python
 
 demo: .venv/installed
 	$(BIN)/python -m training.demo
@@ -23,6 +23,17 @@ test: .venv/installed
 
 libraries: .venv-libraries/installed
 	$(LIBRARIES)/python -m pytest tests/libraries
+
+# Its tests are skipped where there is no Chromium (apt-get install chromium). Node checks the types of the page and that
+# its script is built of its sources.
+browser: .venv/browser web/node_modules/.package-lock.json
+	npm --prefix web run --silent check
+	$(BIN)/python -m pytest tests/browser
+
+# The script and the style of the pages that `stb-gym explore` writes.
+page: web/node_modules/.package-lock.json
+	npm --prefix web run --silent build
+	npm --prefix web run --silent check
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -49,5 +60,12 @@ python:
 	$(LIBRARIES)/python -m pip install --quiet --no-deps --constraint tests/libraries/constraints.txt pufferlib
 	@touch $@
 
+.venv/browser: .venv/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[browser]"
+	@touch $@
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	npm --prefix web ci --silent
+
 clean:
-	rm -rf .venv .venv-libraries build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-libraries web/node_modules build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -11,8 +11,9 @@ The story of the library, in the order to read it:
 4. `envs`: the same arrays as Gymnasium environments, single and vector, with action masks beside or in observations;
    and boxes too large for arrays, whose moves are worked out from boards.
 5. `measure`: anybody's agent against the optimum (`RegretMeter`); saved policies and their leaderboard; sampled games.
-6. `book`: everything known about a game as tables and pictures; `terminal`: play it, with a coach who separates luck
-   from mistakes; `command`: all of this as the command `stb-gym`; `output`: tables, progress, colours and files.
+6. `book`: everything known about a game as tables and pictures; `explorer`: a page to click through it; `terminal`:
+   play it, with a coach who separates luck from mistakes; `command`: all of this as the command `stb-gym`; `output`:
+   tables, progress, colours and files.
 7. `sb3`: models of stable-baselines3 learn fast and are measured meanwhile; imported only when it is asked for.
 
 Importing the package registers the environments of `ENVIRONMENTS`, such as `stb_gym/ShutTheBox-v0`, and each once more

@@ -2,8 +2,8 @@
 
 - `train`: trains a learner and measures its regret meanwhile, exactly or, where positions are too many, by turns with
   the exact loss of every choice; `evaluate`: measures it again from its weights.
-- `run`, `run_writer`: reading and writing the folder of a run; `policies`: the greedy policies of its measurements;
-  `rows`: dataclasses as CSV; `logs`: what a training logs as it goes.
+- `run`, `run_writer`: reading and writing the folder of a run; `rows`: dataclasses as CSV; `logs`: what a training logs
+  as it goes.
 - `arguments`: what the commands are asked; `--import MODULE` registers games of your own; `commands`: the names of
   trainings, and the commands that repeat them.
 - `compare`, `report`, `plots`: tables, pictures and one page of HTML about runs of one game; `mistakes`: a picture of

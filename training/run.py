@@ -23,8 +23,7 @@ from agents.policy_array import policies
 from stb_gym import Game, Policy, RegretMeter, load_policy, solve
 from stb_gym.envs.transitions import fits_tables
 from stb_gym.games import kept
-from stb_gym.measure import AnyEvaluation
-from training.policies import load_policies
+from stb_gym.measure import AnyEvaluation, load_policies
 from training.rows import from_csv
 
 TURNS = 10_000  # of a measurement that is sampled

@@ -2,7 +2,7 @@
 
 - `questions`: what every question and every answer is; `flags`: flags from the fields of dataclasses.
 - `solving`, `evaluating`, `measuring`, `judging`, `advising`, `listing`, `contests`, `playing`, `watching`,
-  `writing`: the questions by subject.
+  `writing`, `exploring`: the questions by subject.
 - `program`: the command itself.
 
 Python can ask the same without a command line:

@@ -15,6 +15,7 @@ from typing import Any
 from stb_gym.command.advising import Advise
 from stb_gym.command.contests import EvaluateMatch, EvaluateRound, EvaluateTournament
 from stb_gym.command.evaluating import Evaluate, Simulate
+from stb_gym.command.exploring import Explore
 from stb_gym.command.flags import Help, Parser, add_flags, add_rules, question_from, rules_from, rules_of_variant
 from stb_gym.command.judging import Judge
 from stb_gym.command.listing import ListStrategies, ListVariants
@@ -29,7 +30,7 @@ from stb_gym.output import Progress, escaped, reader_may_leave
 
 QUESTIONS: tuple[type[Question], ...] = (
     Solve, Certify, Evaluate, Measure, Judge, Advise, Simulate, ListVariants, ListStrategies, EvaluateRound,
-    EvaluateTournament, EvaluateMatch, Play, Watch, WriteBook,
+    EvaluateTournament, EvaluateMatch, Play, Watch, WriteBook, Explore,
 )  # fmt: skip
 
 

@@ -80,6 +80,10 @@ class Words(Generic[G]):
             raise ValueError(f"roll shows {len(roll)} dice, but {dice} are thrown")
         return int(held), int(dice), self.game.roll_of(np.array([roll], np.uint8))[0]
 
+    def where(self, held: int, dice: int) -> dict[str, Any]:
+        """A state by the words that `locate` takes: {"open": [1, 4], "dice": 2}."""
+        return {next(iter(self.positions)): held, "dice": dice}
+
     def state(self, held: int, dice: int) -> str:
         """A state."""
         return f"{next(iter(self.positions))} {held}, {dice} {'die' if dice == 1 else 'dice'}"

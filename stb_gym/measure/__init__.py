@@ -3,11 +3,13 @@
 - `meter`: the regret of anybody's agent; `agents`: what counts as one; `shown`: what an environment shows it.
 - `sampling`: turns that an agent plays, with the exact loss of each choice, by `losses`; `sampled`: what they tell.
 - `policy_files`: policies as files, and those that come with the package; `archive` reads them and believes nothing.
+- `histories`: the policies of all measurements of a training in one file.
 - `leaderboard`: judges them, and makes the page of the kept ones from their `cards`; `mistakes`: what they do wrong.
 - `simulation`: sampled games, to hold against the exact numbers.
 """
 
 from stb_gym.measure.cards import Card, read_cards, write_card
+from stb_gym.measure.histories import load_policies, save_policies
 from stb_gym.measure.leaderboard import Judgement, judge, leaderboard
 from stb_gym.measure.meter import MOST_TURNS, RegretMeter
 from stb_gym.measure.mistakes import dearest_in_words, mistakes_in_json, mistakes_in_words
@@ -19,6 +21,7 @@ from stb_gym.measure.simulation import Simulation, simulate
 
 __all__ = [
     "MOST_TURNS", "NORMAL_95", "AnyEvaluation", "Card", "Judgement", "RegretMeter", "SampledEvaluation", "SavedPolicy",
-    "Simulation", "dearest_in_words", "is_policy", "judge", "kept_policies", "leaderboard", "load_policy",
-    "mistakes_in_json", "mistakes_in_words", "read_cards", "read_policy", "save_policy", "simulate", "write_card",
+    "Simulation", "dearest_in_words", "is_policy", "judge", "kept_policies", "leaderboard", "load_policies",
+    "load_policy", "mistakes_in_json", "mistakes_in_words", "read_cards", "read_policy", "save_policies", "save_policy",
+    "simulate", "write_card",
 ]  # fmt: skip

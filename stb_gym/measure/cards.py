@@ -101,7 +101,7 @@ def read_cards(folder: Path = KEPT) -> dict[str, Card]:
     Raises:
         ValueError: as `read_card` does; if a card has no policy, or a policy's file is larger than LARGEST_ENTRY.
     """
-    names = kept_policies(folder)
+    names = kept_policies(folder=folder)
     if alone := sorted({path.stem for path in folder.glob("*.toml")} - {*names}):
         raise ValueError(f"there is a card but no policy {alone[0]} in {folder}")
     for path in (folder / f"{name}.npz" for name in names):

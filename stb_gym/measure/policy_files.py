@@ -106,8 +106,8 @@ def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
             action and `illegal` is not "end".
     """
     file = policy_path(path)
-    name, rules = _rules(file)
-    if name != game.name or not same_rules(game, rules):
+    if not _is_of(file, game):
+        name, rules = _rules(file)
         raise ValueError(f"{path} is a policy of {name} with {rules}, not of {game}")
     return _fitting(file, game, illegal)
 
@@ -141,10 +141,11 @@ def read_policy(path: str | Path) -> SavedPolicy:
     return SavedPolicy(game, objective, illegal, _fitting(file, game, illegal))
 
 
-def kept_policies(folder: Path = KEPT) -> list[str]:
+def kept_policies(game: Game | None = None, folder: Path = KEPT) -> list[str]:
     """The names of the policies that come with the package, which `load_policy` and the commands know.
 
     Args:
+        game: the rules that they are of; by default of any.
         folder: where they lie.
 
     Example:
@@ -152,7 +153,7 @@ def kept_policies(folder: Path = KEPT) -> list[str]:
         >>> "ppo-nine-tiles" in stb_gym.kept_policies()
         True
     """
-    return sorted(path.stem for path in folder.glob("*.npz"))
+    return sorted(path.stem for path in folder.glob("*.npz") if game is None or _is_of(path, game))
 
 
 def is_policy(name: str) -> bool:
@@ -176,6 +177,11 @@ def policy_path(path: str | Path) -> Path:
             f"there is no policy file {name}, nor is it one of the kept policies: {', '.join(kept_policies())}"
         )
     return KEPT / f"{name}.npz"
+
+
+def _is_of(file: Path, game: Game) -> bool:
+    name, rules = _rules(file)
+    return name == game.name and same_rules(game, rules)
 
 
 def _rules(file: Path) -> tuple[str, dict[str, Any]]:

@@ -59,10 +59,13 @@ class BoxWords(Words[ShutTheBox]):
         check_choice("number of dice shown", len(shown), allowed)
         return len(shown), self.game.roll_of(np.array([shown], np.uint8))[0]
 
+    def where(self, held: int, dice: int) -> dict[str, Any]:
+        """The open tiles, and how many dice are thrown."""
+        return {"open": [tile for tile in range(1, self.game.tiles + 1) if held >> tile - 1 & 1], "dice": dice}
+
     def state(self, held: int, dice: int) -> str:
         """The open tiles, and how many dice are thrown where that differs."""
-        tiles = [str(tile) for tile in range(1, self.game.tiles + 1) if held >> tile - 1 & 1]
-        board = f"open {','.join(tiles) or 'none'}"
+        board = f"open {','.join(map(str, self.where(held, dice)['open'])) or 'none'}"
         return board if len(self.game.throws) == 1 or dice == 0 else f"{board}, {dice} {'die' if dice == 1 else 'dice'}"
 
     def roll(self, roll: NDArray[np.uint8]) -> str:

@@ -37,6 +37,10 @@ class ThreesWords(Words[Threes]):
         check_integer(f"points with {dice} of {game.dice} dice left", points, 0, (game.dice - dice) * game.faces)
         return points, dice, None if roll is None else game.roll_of(np.array([roll], np.uint8))[0]
 
+    def where(self, held: int, dice: int) -> dict[str, Any]:
+        """The points so far, and how many dice are left."""
+        return {"points": held, "dice": dice}
+
     def state(self, held: int, dice: int) -> str:
         """The points so far, and the dice left."""
         if held == MOON:

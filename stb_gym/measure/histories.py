@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from stb_gym import Game, Policy, compile_game
-from stb_gym.exact import edge_weights_and_forfeits
+from stb_gym.exact import Policy, compile_game, edge_weights_and_forfeits
+from stb_gym.games import Game
 from stb_gym.measure.archive import LARGEST, read_array
 from stb_gym.output import write_aside
 

@@ -1,0 +1,96 @@
+"""A browser without a network, pages of two games, and an eye on everything that goes wrong on them."""
+
+import shutil
+from contextlib import contextmanager
+
+import pytest
+
+from stb_gym import ShutTheBox, Threes, load_policy, strategy
+from stb_gym.explorer import write_explorer
+from tests import ROOT
+from tests.explorer.reading import make_run
+
+playwright = pytest.importorskip("playwright.sync_api", reason="there is no Playwright: pip install '.[browser]'")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+SCREENS = {
+    "desktop": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"},
+    "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark", "has_touch": True},
+}
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium: apt-get install chromium")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory):
+    """The pages of nine tiles, with two trainings, and of Threes, by name."""
+    folder, game = tmp_path_factory.mktemp("pages"), ShutTheBox()
+    learned = [strategy(game, name) for name in ("worst", "lowest-first", "biggest-first", "fewest-then-biggest")]
+    runs = [
+        make_run(folder / "ppo-small-0", game, [*learned, load_policy("ppo-nine-tiles", game)]),
+        make_run(folder / "dqn-small-0", game, [*learned[:2], load_policy("dqn-nine-tiles", game)]),
+    ]
+    write_explorer(folder / "box.html", game, ["random"], [str(run) for run in runs])
+    write_explorer(folder / "threes.html", Threes())
+    return {name: (folder / f"{name}.html").as_uri() for name in ("box", "threes")}
+
+
+class Visitor:
+    """Somebody in front of a page, who has an eye on it."""
+
+    def __init__(self, page, pages):
+        self.page, self.pages = page, pages
+        self.wrong = []
+        page.on("console", lambda message: self.wrong.append(message.text))
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.on("request", lambda request: self.wrong.extend([request.url] * (not request.url.startswith("file:"))))
+
+    def visit(self, address, game="box"):
+        """Open a page at an address, from the disk."""
+        self.page.goto("about:blank")
+        self.page.goto(f"{self.pages[game]}#{address}")
+        self.page.wait_for_selector("main h2")
+        return self.page
+
+    def look(self):
+        """Nothing was written to the console or asked for, nothing sticks out, and axe-core finds nothing."""
+        assert self.wrong == []
+        width = self.page.evaluate("document.documentElement.scrollWidth")
+        assert width <= self.page.viewport_size["width"]
+        if not AXE.exists():
+            pytest.skip("there is no axe-core: run npm ci in the folder web")
+        self.page.evaluate(AXE.read_text())
+        found = self.page.evaluate("axe.run()")["violations"]
+        assert [(each["id"], [node["target"] for node in each["nodes"]]) for each in found] == []
+
+
+@contextmanager
+def visiting(browser, pages, screen):
+    context = browser.new_context(offline=True, **SCREENS[screen])
+    context.set_default_timeout(5_000)
+    visitor = Visitor(context.new_page(), pages)
+    yield visitor
+    context.close()
+    assert visitor.wrong == []
+
+
+@pytest.fixture(params=list(SCREENS))
+def visitor(browser, pages, request):
+    """A visitor on each screen."""
+    with visiting(browser, pages, request.param) as visitor:
+        yield visitor
+
+
+@pytest.fixture
+def reader(browser, pages):
+    """A visitor on one screen, for what does not depend on it."""
+    with visiting(browser, pages, "desktop") as visitor:
+        yield visitor

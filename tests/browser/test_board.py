@@ -1,0 +1,159 @@
+"""The analysis board: what it shows is what `stb_gym` says, and everything on it can be clicked."""
+
+import numpy as np
+import pytest
+
+import stb_gym
+from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, solve, strategy
+from stb_gym.games import entry_of, words_of
+from stb_gym.measure import kept_policies
+
+GAMES = {"box": ShutTheBox(), "threes": Threes()}
+READ = """async (addresses) => {
+    const read = (row) => ({
+        edge: Number(row.dataset.edge),
+        cells: [...row.cells].slice(1, 4).map((cell) => cell.textContent),
+        who: [...row.querySelectorAll(".badge")].map((badge) => badge.textContent),
+    });
+    const found = [];
+    for (const address of addresses) {
+        const there = new Promise((done) => addEventListener("hashchange", () => setTimeout(done), { once: true }));
+        location.hash = address;
+        await there;
+        const rows = [...document.querySelectorAll("tr[data-edge]")].map(read);
+        found.push({ verdict: document.querySelector(".verdict").textContent, rows });
+    }
+    return found;
+}"""
+
+
+def address(game, node, goal):
+    """The address of a node, in the words by which the commands name it."""
+    tables, words = compile_game(game), words_of(game)
+    state = int(tables.node_state[node])
+    where = words.where(int(tables.held[state]), int(tables.dice[state]))
+    said = {name: ",".join(map(str, [value] if isinstance(value, int) else value)) for name, value in where.items()}
+    said["roll"] = words.roll(tables.node_roll(node))
+    return "board?" + "&".join(f"{name}={value}" for name, value in said.items()) + f"&{goal}"
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "objective"),
+    [
+        ("box", "for=score", "score"),
+        ("box", "for=shut", "shut"),
+        ("box", "for=at-most:12", "at-most:12"),
+        ("threes", "for=score", "score"),
+        ("threes", "for=at-most:4", "at-most:4"),
+        ("box", "for=round&lead=12&holders=1&after=2&ties=split", Standing(12, 1, 2)),
+        ("threes", "for=round&lead=5&holders=2&after=1&ties=split", Standing(5, 2, 1)),
+        ("threes", "for=round&after=3&ties=split", Standing(None, 0, 3)),
+    ],
+)
+def test_values_losses_and_moves_are_those_of_the_library(reader, name, asked, objective):
+    """At a hundred positions drawn at random."""
+    game = GAMES[name]
+    tables = compile_game(game)
+    if isinstance(objective, Standing):
+        reply = Round(game, players=4, ties="split").solve().replies[objective.after]
+        chance = reply.utility(np.array([reply.standings.find(objective)]))[0]
+        best = solve(game, lambda score: chance[tables.place_of(score)])
+    else:
+        best = solve(game, objective)
+    chances = best.objective.unit != "points"
+    players = {"optimal": best.policy} | {
+        each: stb_gym.load_policy(each, game) if each in kept_policies(game) else strategy(game, each)
+        for each in [*entry_of(game).rules_of_thumb, *kept_policies(game)]
+    }
+    page = reader.visit("board", name)
+    nodes = np.random.default_rng(1).choice(tables.decisions, 100, replace=False).tolist()
+    for node, found in zip(nodes, page.evaluate(READ, [address(game, node, asked) for node in nodes]), strict=True):
+        assert tables.describe_node(node) in found["verdict"]
+        rows = found["rows"]
+        assert sorted(row["edge"] for row in rows) == list(tables.edges_of(node))
+        losses = []
+        for row in rows:
+            edge = row["edge"]
+            value, lost = best.state_value[tables.edge_next[edge]], -best.advantage[edge]
+            losses.append(lost)
+            worth, loss, _ = row["cells"]
+            assert float(worth.rstrip("%")) == pytest.approx(
+                100 * value if chances else value, abs=6e-3 if chances else 6e-4
+            )
+            if best.optimal[edge]:
+                assert loss == "best"
+            else:
+                assert float(loss.rstrip("%")) == pytest.approx(100 * lost if chances else lost, rel=0.06, abs=1e-9)
+            who = {each for each, policy in players.items() if policy[node] == tables.edge_action[edge]}
+            told = {each for each in row["who"] if each in players}
+            assert told == who or row["who"] == ["everybody"]
+        assert losses == sorted(losses)
+
+
+def test_everybodys_regret_and_dearest_mistake_are_those_of_the_library(reader):
+    page, game = reader.visit("board"), GAMES["box"]
+    rows = page.locator("#everybody ~ table tbody tr").all()
+    told = {
+        row.locator("th").inner_text(): (row.locator("td").first.inner_text(), row.locator("td").last.inner_text())
+        for row in rows
+    }
+    for name in ("biggest-first", "ppo-nine-tiles", "dqn-nine-tiles-shut", "random"):
+        policy = stb_gym.load_policy(name, game) if name in kept_policies() else strategy(game, name)
+        found = stb_gym.evaluate(game, policy)
+        regret, dearest = told[name]
+        assert float(regret) == pytest.approx(found.regret, rel=0.03)
+        assert dearest == found.tables.describe_node(found.mistakes(1)[0].node)
+
+
+def test_everything_on_the_board_is_a_button(visitor):
+    page = visitor.visit("board")
+    page.get_by_role("button", name="9", exact=True).first.click()  # the tile
+    assert "open=1,2,3,4,5,6,7,8" in page.url
+    page.get_by_role("group", name="roll").get_by_role("button", name="11").click()
+    assert page.url.endswith("&roll=11")
+    page.get_by_role("button", name="die 1 shows 5").click()
+    assert page.url.endswith("&roll=12")
+    page.get_by_role("button", name="chance to shut").click()
+    assert page.url.endswith("&roll=12&for=shut")
+    assert "chance to shut" in page.locator(".verdict").inner_text()
+    move = page.locator("tr.best button").first
+    took = move.inner_text()
+    assert page.locator("h2").inner_text() == f"Best: {took}"
+    move.click()
+    assert "roll" not in page.url
+    assert page.locator("h2").inner_text() == "Before the throw"
+    visitor.look()
+    page.go_back()
+    page.wait_for_selector(f"h2:text-is('Best: {took}')")
+    page.get_by_role("button", name="before the throw").click()
+    page.get_by_role("button", name="throw", exact=True).click()
+    assert "roll=" in page.url
+    visitor.look()
+
+
+def test_the_address_may_name_the_dice_in_any_order(visitor):
+    page = visitor.visit("board?roll=6,1,3,3,1", "threes")
+    assert "roll 3,3,1,1,6" in page.locator(".verdict").inner_text()
+    page.get_by_role("button", name="die 5 shows 6").click()
+    assert "roll 3,3,1,1,1" in page.locator(".verdict").inner_text()
+    page.get_by_role("button", name="more points").click()
+    assert page.get_by_role("group", name="points so far").inner_text().split("\n")[1] == "1 points"
+    visitor.look()
+
+
+def test_a_round_has_a_lead_and_players_after(visitor):
+    page = visitor.visit("board")
+    page.get_by_role("button", name="a round").click()
+    page.get_by_label("the score to beat").select_option("7 points")
+    page.get_by_label("players after you").select_option("0")
+    assert "for=round&ties=split&after=0&lead=7&holders=1" in page.url
+    assert "share of the win" in page.locator(".verdict").inner_text()
+    visitor.look()
+
+
+@pytest.mark.parametrize(
+    "nonsense", ["board?open=77&roll=9", "nowhere?x", "board?roll=99&for=win:3", "board?for=round&lead=x&after=9"]
+)
+def test_an_address_of_nothing_shows_something(reader, nonsense):
+    assert reader.visit(nonsense).locator("h2").first.inner_text()
+    reader.look()

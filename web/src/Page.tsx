@@ -1,0 +1,44 @@
+// The page: what game it is, the views, and the one that the address asks for.
+
+import { address, link } from "./address";
+import { positionToWords } from "./data/positions";
+import { goalToWords } from "./exact/goals";
+import { useSession, type Session } from "./session";
+import { Board } from "./views/Board";
+
+interface View {
+  words: string;
+  show: () => preact.JSX.Element;
+  there: (session: Session) => boolean;
+}
+
+const VIEWS: Record<string, View> = {
+  board: { words: "Analysis", show: Board, there: () => true },
+};
+
+export function Page() {
+  const session = useSession();
+  const { game } = session;
+  const views = Object.entries(VIEWS).filter(([, view]) => view.there(session));
+  const name = address.value.view in VIEWS ? address.value.view : "board";
+  const Shown = VIEWS[name].show;
+  const kept = { ...positionToWords(game, session.position.value), ...goalToWords(game, session.goal.value) };
+  return (
+    <>
+      <header>
+        <h1>{game.introduction}</h1>
+        <p class="how">{game.how.join(" ")}</p>
+        <nav aria-label="views">
+          {views.map(([view, { words }]) => (
+            <a href={link(view, kept)} aria-current={view === name ? "page" : undefined}>
+              {words}
+            </a>
+          ))}
+        </nav>
+      </header>
+      <main>
+        <Shown />
+      </main>
+    </>
+  );
+}

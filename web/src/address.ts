@@ -1,0 +1,36 @@
+// The address of the page says what it shows, so that anything can be kept as a link: "#board?open=1,4,5,8&roll=9".
+
+import { signal } from "@preact/signals";
+
+export type Words = Record<string, string>;
+
+export interface Address {
+  view: string;
+  words: Words;
+}
+
+export const address = signal(read());
+addEventListener("hashchange", () => (address.value = read()));
+
+// Go somewhere; `quietly` leaves no step for the browser's way back, as suits a slider.
+export function go(view: string, words: Words, quietly = false): void {
+  const hash = link(view, words);
+  if (hash === location.hash) return;
+  if (quietly) history.replaceState(null, "", hash);
+  else history.pushState(null, "", hash);
+  address.value = { view, words };
+}
+
+export function link(view: string, words: Words): string {
+  const said = Object.entries(words).map(([name, value]) => `${encodeURIComponent(name)}=${readable(value)}`);
+  return `#${view}${said.length ? `?${said.join("&")}` : ""}`;
+}
+
+function readable(value: string): string {
+  return encodeURIComponent(value).replaceAll("%2C", ",").replaceAll("%3A", ":");
+}
+
+function read(): Address {
+  const [view, query] = location.hash.slice(1).split("?");
+  return { view, words: Object.fromEntries(new URLSearchParams(query ?? "")) };
+}

@@ -1,0 +1,69 @@
+// Positions by the words that a person uses: parts such as the open tiles, and the roll.
+
+import { rollOf } from "./dice";
+import { rollsAt, type Game, type Part, type Position } from "./game";
+
+export function positionFromWords(game: Game, words: Record<string, string>): Position {
+  const asked = game.parts.filter((part) => part.name in words);
+  const wanted = asked.map((part) => `${words[part.name]}`);
+  const fits = (state: number) => asked.every((part, at) => `${part.of[state]}` === wanted[at]);
+  const states = game.states.map((_, state) => state).filter(fits);
+  const usual = fits(game.start) ? game.start : (states.at(-1) ?? game.start);
+  const state = [usual, ...states].find((each) => rollFromWords(game, each, words.roll) !== null) ?? usual;
+  return { state, roll: rollFromWords(game, state, words.roll) };
+}
+
+// The roll that is called so, or that these dice give in whatever order; null if there is none at the state.
+function rollFromWords(game: Game, state: number, words: string | undefined): number | null {
+  if (words === undefined || !game.dice[state]) return null;
+  const called = rollsAt(game, state).words.indexOf(words);
+  if (called >= 0) return called;
+  const faces = words.split(",").map(Number);
+  const thrown = faces.length === game.dice[state] && faces.every((face) => Number.isInteger(face) && face >= 1 && face <= game.faces);
+  return thrown ? rollOf(game, state, faces) : null;
+}
+
+export function positionToWords(game: Game, { state, roll }: Position): Record<string, string> {
+  const words: Record<string, string> = {};
+  for (const part of game.parts) {
+    if (part.listed || varies(game, part, state)) words[part.name] = `${part.of[state]}`;
+  }
+  if (roll !== null && game.dice[state]) words.roll = rollsAt(game, state).words[roll];
+  return words;
+}
+
+// Whether a part must be said: whether there are states that differ from this one in nothing else.
+function varies(game: Game, part: Part, state: number): boolean {
+  return alternatives(game, part, state).length > 1;
+}
+
+// The values that a part may have while the others stay, the lowest first.
+export function alternatives(game: Game, part: Part, state: number): number[] {
+  const others = game.parts.filter((other) => other !== part);
+  const same = (at: number) => others.every((other) => `${other.of[at]}` === `${other.of[state]}`);
+  const values = part.of.filter((_, at) => same(at));
+  return [...new Set(values as number[])].sort((one, other) => one - other);
+}
+
+// Every value that a part has anywhere; of a list, every entry.
+export function everyValue(part: Part): number[] {
+  return [...new Set(part.of.flat())].sort((one, other) => one - other);
+}
+
+// The state in which one part has another value and the rest is as near as can be to what it was; null if none has it.
+export function changed(game: Game, state: number, part: Part, value: number | number[]): number | null {
+  let best: number | null = null;
+  let least = Infinity;
+  game.states.forEach((_, at) => {
+    if (`${part.of[at]}` !== `${value}`) return;
+    const distance = game.parts.reduce((sum, other) => sum + (other === part ? 0 : apart(other.of[at], other.of[state])), 0);
+    if (distance < least) [best, least] = [at, distance];
+  });
+  return best;
+}
+
+function apart(one: number | number[], other: number | number[]): number {
+  const [a, b] = [[one].flat(), [other].flat()];
+  if (!Array.isArray(one)) return Math.abs(a[0] - b[0]);
+  return a.filter((entry) => !b.includes(entry)).length + b.filter((entry) => !a.includes(entry)).length;
+}

@@ -1,0 +1,51 @@
+// How far everybody is from perfect play, and the dearest mistake of each, which one can go to.
+
+import { nodeInWords, positionOf, type Position } from "../data/game";
+import { lossShown, unitOf } from "../exact/goals";
+import type { Solved } from "../exact/solved";
+import { useSession } from "../session";
+import { Badge } from "./Badge";
+
+export function Everybody({ solved, show }: { solved: Solved; show: (position: Position) => void }) {
+  const session = useSession();
+  const { game } = session;
+  const players = session.everybody(solved).slice(1);
+  const rows = players.map((player) => ({ player, ...session.judged(solved, player) }));
+  rows.sort((one, other) => one.regret - other.regret);
+  return (
+    <section class="card" aria-labelledby="everybody">
+      <h3 id="everybody">How far is everybody from perfect play?</h3>
+      <table class="stacked">
+        <caption>Lost in a turn on average ({unitOf(game, solved.goal)}), and the mistake that adds most to it</caption>
+        <thead>
+          <tr>
+            <th scope="col">player</th>
+            <th scope="col" class="number">
+              loses
+            </th>
+            <th scope="col">dearest mistake</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ player, regret, mistakes: [dearest] }) => (
+            <tr>
+              <th scope="row" title={player.how}>
+                <Badge look={player} />
+              </th>
+              <td class="number">{lossShown(solved.goal, regret)}</td>
+              <td class="below">
+                {dearest ? (
+                  <button class="link" onClick={() => show(positionOf(game, dearest.node))}>
+                    {nodeInWords(game, dearest.node)}
+                  </button>
+                ) : (
+                  "none"
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

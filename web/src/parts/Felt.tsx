@@ -1,0 +1,118 @@
+// The board: the parts of a position and the dice, on felt. With `change`, everything on it is a button.
+
+import type { ComponentChildren } from "preact";
+import { facesOf, rollOf } from "../data/dice";
+import { rollsAt, type Part, type Position } from "../data/game";
+import { alternatives, changed, everyValue } from "../data/positions";
+import { useSession } from "../session";
+import { Die } from "./Die";
+
+interface Props {
+  position: Position;
+  faces?: number[]; // the dice as they fell, where that is known
+  change?: (position: Position) => void;
+  children?: ComponentChildren; // more buttons below the dice
+}
+
+export function Felt({ position, faces, change, children }: Props) {
+  const { game } = useSession();
+  const toState = (state: number | null) => {
+    if (state !== null) change!({ state, roll: null });
+  };
+  return (
+    <div class="felt">
+      {game.parts.map((part) =>
+        part.listed ? (
+          <Tiles part={part} state={position.state} toState={change && toState} />
+        ) : (
+          <Amount part={part} state={position.state} toState={change && toState} />
+        ),
+      )}
+      {game.dice[position.state] > 0 && <Dice position={position} faces={faces} change={change} />}
+      {children && <div class="buttons">{children}</div>}
+    </div>
+  );
+}
+
+interface PartProps {
+  part: Part;
+  state: number;
+  toState?: (state: number | null) => void;
+}
+
+function Tiles({ part, state, toState }: PartProps) {
+  const { game } = useSession();
+  const here = part.of[state] as number[];
+  return (
+    <div class="tiles" role="group" aria-label={part.words} style={{ "--count": everyValue(part).length }}>
+      {everyValue(part).map((tile) => {
+        const open = here.includes(tile);
+        const other = open ? here.filter((each) => each !== tile) : [...here, tile].sort((a, b) => a - b);
+        if (!toState) return <span class={open ? "tile" : "tile shut"}>{tile}</span>;
+        return (
+          <button class={open ? "tile" : "tile shut"} aria-pressed={open} onClick={() => toState(changed(game, state, part, other))}>
+            {tile}
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+function Amount({ part, state, toState }: PartProps) {
+  const { game } = useSession();
+  const here = part.of[state] as number;
+  const values = everyValue(part);
+  if (values.length < 2 || (part.name === "dice" && alternatives(game, part, state).length < 2)) return null;
+  const step = (by: number) => {
+    const value = values[values.indexOf(here) + by];
+    return value === undefined ? null : changed(game, state, part, value);
+  };
+  return (
+    <div class="amount" role="group" aria-label={part.words}>
+      {toState && (
+        <button aria-label={`fewer ${part.name}`} disabled={step(-1) === null} onClick={() => toState(step(-1))}>
+          −
+        </button>
+      )}
+      <span>
+        <b>{here}</b> {part.name}
+      </span>
+      {toState && (
+        <button aria-label={`more ${part.name}`} disabled={step(1) === null} onClick={() => toState(step(1))}>
+          +
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Dice({ position: { state, roll }, faces, change }: Props) {
+  const { game } = useSession();
+  const shown = faces ?? (roll === null ? null : facesOf(game, state, roll));
+  const places = Array.from({ length: game.dice[state] }, (_, place) => place);
+  const turned = (place: number) => {
+    const before = shown ?? places.map(() => 1);
+    const after = before.map((face, at) => (at === place && shown ? (face % game.faces) + 1 : face));
+    return { state, roll: rollOf(game, state, after) };
+  };
+  const says = (place: number) => (shown ? `die ${place + 1} shows ${shown[place]}` : `die ${place + 1}, not thrown`);
+  if (!change) {
+    return (
+      <div class="dice" role="img" aria-label={roll === null ? "dice not thrown" : `roll ${rollsAt(game, state).words[roll]}`}>
+        {places.map((place) => (
+          <Die face={shown?.[place] ?? null} />
+        ))}
+      </div>
+    );
+  }
+  return (
+    <div class="dice" role="group" aria-label="dice">
+      {places.map((place) => (
+        <button aria-label={says(place)} onClick={() => change(turned(place))}>
+          <Die face={shown?.[place] ?? null} />
+        </button>
+      ))}
+    </div>
+  );
+}
