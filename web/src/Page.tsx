@@ -5,6 +5,10 @@ import { positionToWords } from "./data/positions";
 import { goalToWords } from "./exact/goals";
 import { useSession, type Session } from "./session";
 import { Board } from "./views/Board";
+import { Drill } from "./views/Drill";
+import { Map } from "./views/Map";
+import { Play } from "./views/Play";
+import { Training } from "./views/Training";
 
 interface View {
   words: string;
@@ -14,13 +18,17 @@ interface View {
 
 const VIEWS: Record<string, View> = {
   board: { words: "Analysis", show: Board, there: () => true },
+  play: { words: "Play", show: Play, there: () => true },
+  training: { words: "Training", show: Training, there: ({ game }) => game.runs.length > 0 },
+  map: { words: "Map", show: Map, there: () => true },
+  drill: { words: "Drill", show: Drill, there: ({ game }) => game.players.length > 0 },
 };
 
 export function Page() {
   const session = useSession();
   const { game } = session;
   const views = Object.entries(VIEWS).filter(([, view]) => view.there(session));
-  const name = address.value.view in VIEWS ? address.value.view : "board";
+  const name = views.some(([view]) => view === address.value.view) ? address.value.view : "board";
   const Shown = VIEWS[name].show;
   const kept = { ...positionToWords(game, session.position.value), ...goalToWords(game, session.goal.value) };
   return (

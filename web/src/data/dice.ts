@@ -13,13 +13,17 @@ export function rollOf(game: Game, state: number, faces: number[]): number {
   return rollsAt(game, state).ofThrow[faces.reduce((number, face) => number * game.faces + face - 1, 0)];
 }
 
-// Faces of a throw that depend on a seed and on which throw it is, and on nothing else (mulberry32).
-export function thrown(game: Game, state: number, seed: number): number[] {
-  let at = Math.imul(seed, 0x9e3779b1) | 0;
-  return Array.from({ length: game.dice[state] }, () => {
+export function thrown(game: Game, state: number, chances: () => number): number[] {
+  return Array.from({ length: game.dice[state] }, () => Math.floor(chances() * game.faces) + 1);
+}
+
+// Random fractions that depend on whole numbers, such as a seed, and on nothing else (mulberry32).
+export function fractions(...seeds: number[]): () => number {
+  let at = seeds.reduce((mixed, seed) => Math.imul(mixed ^ seed, 0x9e3779b1) + 0x7f4a7c15, 0) | 0;
+  return () => {
     at = (at + 0x6d2b79f5) | 0;
     let mixed = Math.imul(at ^ (at >>> 15), 1 | at);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % game.faces + 1;
-  });
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }

@@ -70,6 +70,7 @@ export interface Run extends Look {
 
 export interface Game extends Omit<Facts, "rolls" | "players" | "runs"> {
   dice: Numbers; // by state, as is what follows
+  over: boolean[]; // whether nothing is to be chosen any more, whatever is thrown
   score: Numbers; // where in `scores` a turn is that ends there
   nodeStart: Uint32Array;
   nodeState: Uint32Array; // by node, as is what follows
@@ -93,6 +94,7 @@ export function makeGame({ facts, array }: Unpacked): Game {
   const game: Game = {
     ...known,
     dice,
+    over: Array.from(dice, (_, state) => edgeStart[nodeStart[state]] === edgeStart[nodeStart[state + 1]]),
     score: array("score"),
     nodeStart,
     nodeState,
@@ -115,7 +117,9 @@ export function makeGame({ facts, array }: Unpacked): Game {
   });
   game.runs = known.runs.map((run, number) => {
     const [plays, measurements] = [array(`run-${number}`), run.steps.length];
-    const player = (at: number) => ({ ...run, how: "", edges: edgesAt(edgeStart, decisions, plays, at, measurements) });
+    const players: Player[] = [];
+    const player = (at: number) =>
+      (players[at] ??= { ...run, how: "", edges: edgesAt(edgeStart, decisions, plays, at, measurements) });
     return { ...run, player };
   });
   return game;

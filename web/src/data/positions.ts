@@ -15,7 +15,7 @@ export function positionFromWords(game: Game, words: Record<string, string>): Po
 
 // The roll that is called so, or that these dice give in whatever order; null if there is none at the state.
 function rollFromWords(game: Game, state: number, words: string | undefined): number | null {
-  if (words === undefined || !game.dice[state]) return null;
+  if (words === undefined || game.over[state]) return null;
   const called = rollsAt(game, state).words.indexOf(words);
   if (called >= 0) return called;
   const faces = words.split(",").map(Number);
@@ -28,7 +28,7 @@ export function positionToWords(game: Game, { state, roll }: Position): Record<s
   for (const part of game.parts) {
     if (part.listed || varies(game, part, state)) words[part.name] = `${part.of[state]}`;
   }
-  if (roll !== null && game.dice[state]) words.roll = rollsAt(game, state).words[roll];
+  if (roll !== null) words.roll = rollsAt(game, state).words[roll];
   return words;
 }
 

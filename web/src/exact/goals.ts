@@ -46,7 +46,7 @@ export function shown(game: Game, goal: Goal, utility: number): string {
 // What is lost, in as many digits as matter; never "0" for what is not nothing.
 export function lossShown(goal: Goal, loss: number): string {
   const scaled = isChance(goal) ? 100 * loss : loss;
-  const digits = scaled >= 0.01 ? 3 : Math.min(9, 1 - Math.floor(Math.log10(scaled || 1)));
+  const digits = scaled >= 1 ? 2 : scaled >= 0.01 ? 3 : Math.min(9, 1 - Math.floor(Math.log10(scaled || 1)));
   return `${scaled.toFixed(loss === 0 ? 0 : digits)}${isChance(goal) ? "%" : ""}`;
 }
 

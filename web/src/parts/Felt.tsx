@@ -28,7 +28,7 @@ export function Felt({ position, faces, change, children }: Props) {
           <Amount part={part} state={position.state} toState={change && toState} />
         ),
       )}
-      {game.dice[position.state] > 0 && <Dice position={position} faces={faces} change={change} />}
+      {!game.over[position.state] && <Dice position={position} faces={faces} change={change} />}
       {children && <div class="buttons">{children}</div>}
     </div>
   );

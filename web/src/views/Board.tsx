@@ -22,8 +22,8 @@ export function Board() {
   const { state, roll } = position;
   const node = roll === null ? null : nodeOf(game, state, roll);
   const show = (to: Position) => go("board", { ...positionToWords(game, to), ...goalToWords(game, solved.goal) });
-  const over = game.dice[state] === 0;
-  const anyRoll = () => rollOf(game, state, thrown(game, state, Math.floor(2 ** 31 * Math.random())));
+  const over = game.over[state];
+  const anyRoll = () => rollOf(game, state, thrown(game, state, Math.random));
   return (
     <div class="columns">
       <section class="side" aria-label="the position">
@@ -81,7 +81,7 @@ function Verdict({ position: { state }, node }: { position: Position; node: numb
     const edge = perfect.edges![node];
     headline = edge < 0 ? game.end(node) : `Best: ${moveInWords(game, edge)}`;
     utility = values.node[node];
-  } else if (game.dice[state] === 0) {
+  } else if (game.over[state]) {
     headline = game.ended[game.score[state]];
   }
   return (

@@ -1,0 +1,168 @@
+"""Playing on the page: the same seed is the same dice, the coach says what `stb_gym` says, and mistakes come again."""
+
+import re
+
+import numpy as np
+import pytest
+
+import stb_gym
+from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, evaluate, solve
+from stb_gym.games import words_of
+
+GAMES = {"box": ShutTheBox(), "threes": Threes()}
+STEPS = """() => [...document.querySelectorAll('details tbody tr')]
+    .map(row => [...row.cells].map(cell => cell.textContent))"""
+
+
+def play(page, choose):
+    """Play to the end; `choose` takes the number of moves there are and says which to make."""
+    for _ in range(20):
+        moves = page.get_by_role("group", name="your move").get_by_role("button")
+        if not moves.count():
+            return
+        moves.nth(choose(moves.count())).click()
+    raise AssertionError("the game does not end")
+
+
+def value(text):
+    """A number as the page writes it, a percentage as its share."""
+    if text in ("", "best"):
+        return 0.0
+    number = float(text.rstrip("%").replace("\N{MINUS SIGN}", "-"))
+    return number / 100 if text.endswith("%") else number
+
+
+def check_account(page, game, best):
+    """Every luck and every loss of the account is the difference of two exact values; returns the choices' losses."""
+    tables, words = compile_game(game), words_of(game)
+    chances = best.objective.unit != "points"
+    state, node, lost = tables.start, None, []
+    for step, luck, choice, after in page.evaluate(STEPS):
+        if faces := re.fullmatch(r"throw ([\d ]+)", step):
+            thrown = game.roll_of(np.array([faces[1].split()], np.uint8))[0]
+            node = tables.find_node(state, thrown)
+            change, now = best.node_utility[node] - best.state_utility[state], best.node_value[node]
+            told = value(luck)
+        elif step.startswith("the other one"):
+            continue
+        else:
+            moves = {
+                words.move_in_words(words.move(int(tables.edge_action[edge])), tables.node_roll(node)): edge
+                for edge in tables.edges_of(node)
+            }
+            change, state = best.advantage[moves[step]], int(tables.edge_next[moves[step]])
+            now, told = best.state_value[state], value(choice)
+            lost.append(-change)
+        assert told == pytest.approx(change, rel=0.03, abs=2e-4 if chances else 2e-3)
+        assert value(after) == pytest.approx(now, abs=1e-4 if chances else 1e-3)
+    return lost
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_alone_for_the_points(visitor, name):
+    game = GAMES[name]
+    page = visitor.visit("play?seed=11&coach=during", name)
+    play(page, lambda moves: 0)
+    visitor.look()
+    page.get_by_text("Step by step").click()
+    lost = check_account(page, game, solve(game))
+    assert sum(lost) > 0
+    graded = page.locator("section.account > p").last.inner_text()
+    assert sum(map(int, re.findall(r"\d+", graded))) == len(lost)
+    page.get_by_role("button", name="retry my mistakes").click()
+    for right in range(sum(each > 1e-9 for each in lost)):
+        assert page.locator("h2").inner_text() == "What is your move?"
+        page.get_by_role("group", name="your move").get_by_role("button").first.click()
+        assert page.locator(".tally").inner_text().startswith(f"0 of {right + 1} right")
+        page.get_by_role("button", name="next").click()
+    assert not page.get_by_text("What is your move?").count()
+    page.get_by_role("button", name="back to the game").click()
+    visitor.look()
+
+
+def test_who_follows_the_hints_loses_nothing(reader):
+    page = reader.visit("play?seed=5&coach=after&for=shut")
+    while page.get_by_role("group", name="your move").count():
+        assert not page.get_by_text("What luck and your choices were worth").count()
+        page.get_by_role("button", name="hint").click()
+        best = page.locator("p b").filter(has_text="shut").inner_text()
+        page.get_by_role("group", name="your move").get_by_role("button", name=best, exact=True).click()
+    assert "your choices lost nothing" in page.locator(".account").inner_text()
+    assert "perfect play" in page.locator(".account").inner_text()
+    page.get_by_text("Step by step").click()
+    assert set(check_account(page, GAMES["box"], solve(GAMES["box"], "shut"))) == {0}
+
+
+def test_first_against_somebody_one_plays_for_the_win_against_that_one(reader):
+    game = GAMES["box"]
+    page = reader.visit("play?seed=4&against=biggest-first&turn=first&coach=after")
+    play(page, lambda moves: 0)
+    page.get_by_text("Step by step").click()
+    theirs = evaluate(game, stb_gym.strategy(game, "biggest-first")).score_distribution
+    chance = np.array([sum(p for other, p in theirs.items() if other > s) + theirs.get(s, 0) / 2 for s in range(46)])
+    check_account(page, game, solve(game, lambda score: chance[score]))
+    steps = page.evaluate(STEPS)
+    mine = int(re.search(r"end with (\d+)|shut the box", page.locator(".verdict").inner_text())[1] or 0)
+    other = int(re.search(r"biggest-first ended with (\d+)", page.locator(".verdict").inner_text())[1])
+    outcome = page.locator("h2").inner_text()
+    assert outcome == ("You win" if mine < other else "A tie" if mine == other else "You lose")
+    assert value(steps[-1][3]) == {"You win": 1, "A tie": 0.5, "You lose": 0}[outcome]
+
+
+@pytest.mark.parametrize("against", ["optimal", "ppo-nine-tiles", "random"])
+def test_second_one_plays_to_beat_what_the_other_has(reader, against):
+    game = GAMES["box"]
+    page = reader.visit(f"play?seed=2&against={against}&turn=second&coach=after")
+    lead = int(re.search(r"ended with (\d+) points", page.locator(".verdict").inner_text())[1])
+    play(page, lambda moves: moves // 2)
+    page.get_by_text("Step by step").click()
+    reply = Round(game, players=2, ties="split").solve().replies[0]
+    chance = reply.utility(np.array([reply.standings.find(Standing(lead, 1, 0))]))[0]
+    check_account(page, game, solve(game, lambda score: chance[compile_game(game).place_of(score)]))
+
+
+def test_a_seed_is_a_game_and_moves_can_be_taken_back(visitor):
+    page = visitor.visit("play?seed=9&coach=never")
+    board = page.locator(".felt")
+    first = board.inner_html()
+    page.get_by_role("group", name="your move").get_by_role("button").first.click()
+    assert board.inner_html() != first
+    assert page.url.endswith("&played=0")
+    page.get_by_role("button", name="take back").click()
+    assert board.inner_html() == first
+    play(page, lambda moves: 0)
+    played = page.url
+    end = page.locator("main").inner_text()
+    assert not page.get_by_text("What luck and your choices were worth").count()
+    page.get_by_role("button", name="same dice again").click()
+    assert board.inner_html() == first
+    play(page, lambda moves: 0)
+    assert (page.url, page.locator("main").inner_text()) == (played, end)
+    page.get_by_label("against").select_option("perfect play")
+    page.get_by_label("you play").select_option("second")
+    page.get_by_label("seed").fill("77")
+    page.get_by_label("seed").press("Enter")
+    assert "seed=77&against=optimal&turn=second&coach=never" in page.url
+    visitor.look()
+    play(page, lambda moves: 0)
+    page.get_by_role("button", name="another game").click()
+    assert "seed=78" in page.url
+
+
+def test_the_dice_are_fair(reader):
+    """Of first throws under many seeds every roll is as frequent as it should be."""
+    page = reader.visit("play?seed=1")
+    seen = page.evaluate(
+        """async () => {
+            const seen = [];
+            for (let seed = 1; seed <= 720; seed++) {
+                location.hash = `play?seed=${seed * 7 + 1}`;
+                await new Promise((done) => addEventListener("hashchange", () => setTimeout(done), { once: true }));
+                seen.push(Number(document.querySelector(".dice").ariaLabel.split(" ")[1]));
+            }
+            return seen;
+        }"""
+    )
+    counts = np.bincount(seen, minlength=13)[2:]
+    expected = 720 * np.array([1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]) / 36
+    assert ((counts - expected) ** 2 / expected).sum() < 23.2  # chi-square, 10 degrees of freedom: 1 % lie above

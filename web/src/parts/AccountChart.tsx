@@ -1,0 +1,52 @@
+// What a game was worth: a bar for every throw and every choice, from what it was worth before to after. Up is good.
+
+import type { Event } from "../play/events";
+import { shown, type Goal } from "../exact/goals";
+import { useSession } from "../session";
+import { narrow } from "./screen";
+
+const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [250, 56, 10, 12, 26];
+
+export function AccountChart({ events, goal }: { events: Event[]; goal: Goal }) {
+  const { game } = useSession();
+  const width = narrow.value ? 360 : 640;
+  const worths = events.flatMap(({ before, after }) => [before, after]);
+  const [low, high] = [Math.min(...worths), Math.max(...worths)];
+  const room = (high - low) * 0.06 || 1;
+  const y = (worth: number) => TOP + ((high + room - worth) / (high - low + 2 * room)) * (HEIGHT - TOP - BOTTOM);
+  const slot = (width - LEFT - RIGHT) / events.length;
+  const ticks = [0, 1, 2, 3, 4].map((step) => low + (step * (high - low)) / 4);
+  const says = events.map(({ kind, words, before, after }) => `${words}: ${kind} ${shown(game, goal, after - before)}`);
+  return (
+    <svg class="chart" viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={`What the game was worth. ${says.join("; ")}`}>
+      {ticks.map((worth) => (
+        <g class="tick">
+          <line x1={LEFT} x2={width - RIGHT} y1={y(worth)} y2={y(worth)} />
+          <text x={LEFT - 8} y={y(worth) + 4} text-anchor="end">
+            {shown(game, goal, worth).replace(/(\.\d)\d+/, "$1")}
+          </text>
+        </g>
+      ))}
+      {events.map(({ kind, before, after }, at) => {
+        const x = LEFT + at * slot;
+        return (
+          <g>
+            <title>{says[at]}</title>
+            <rect
+              class={kind}
+              x={x + slot * 0.12}
+              width={slot * 0.76}
+              y={Math.min(y(before), y(after)) - 1}
+              height={Math.abs(y(before) - y(after)) + 2}
+              rx="2"
+            />
+            {at + 1 < events.length && <line class="join" x1={x + slot * 0.88} x2={x + slot * 1.12} y1={y(after)} y2={y(after)} />}
+          </g>
+        );
+      })}
+      <text class="axis" x={LEFT} y={HEIGHT - 6}>
+        the game from left to right; up is good
+      </text>
+    </svg>
+  );
+}

@@ -1,0 +1,80 @@
+// Positions one after the other: choose a move, then see what every move is worth. Keeps the score.
+
+import { useSignal } from "@preact/signals";
+import { facesOf } from "../data/dice";
+import { moveInWords, nodeInWords, positionOf } from "../data/game";
+import { lossShown } from "../exact/goals";
+import type { Solved } from "../exact/solved";
+import { lossOf } from "../exact/sweep";
+import { useSession } from "../session";
+import { Felt } from "./Felt";
+import { MoveButtons } from "./MoveButtons";
+import { Moves } from "./Moves";
+
+interface Props {
+  solved: Solved;
+  draw: (asked: number) => number | null; // the node of a question, null after the last one
+}
+
+export function Quiz({ solved, draw }: Props) {
+  const session = useSession();
+  const { game } = session;
+  const asked = useSignal(0);
+  const chosen = useSignal<number | null>(null);
+  const score = useSignal({ right: 0, lost: 0 });
+  const node = draw(asked.value);
+  const total = asked.value + (chosen.value === null ? 0 : 1);
+  const tally = total > 0 && (
+    <p class="tally">
+      <b>
+        {score.value.right} of {total}
+      </b>{" "}
+      right, {lossShown(solved.goal, score.value.lost)} lost
+    </p>
+  );
+  if (node === null) return <div class="card">{tally}</div>;
+  const answer = (edge: number) => {
+    const lost = lossOf(game, solved.values, edge, node);
+    score.value = { right: score.value.right + (lost === 0 ? 1 : 0), lost: score.value.lost + lost };
+    chosen.value = edge;
+  };
+  const next = () => {
+    asked.value += 1;
+    chosen.value = null;
+  };
+  const { state, roll } = positionOf(game, node);
+  const lost = chosen.value === null ? 0 : lossOf(game, solved.values, chosen.value, node);
+  return (
+    <div class="columns">
+      <div class="side">
+        <Felt position={{ state, roll }} faces={facesOf(game, state, roll!)} />
+        {tally}
+      </div>
+      <div class="main" aria-live="polite">
+        {chosen.value === null ? (
+          <>
+            <div class="verdict">
+              <h2>What is your move?</h2>
+              <p>
+                <small>{nodeInWords(game, node)}</small>
+              </p>
+            </div>
+            <MoveButtons node={node} take={answer} />
+          </>
+        ) : (
+          <>
+            <div class="verdict">
+              <h2>{lost === 0 ? "Right" : `${moveInWords(game, chosen.value)} loses ${lossShown(solved.goal, lost)}`}</h2>
+            </div>
+            <Moves node={node} solved={solved} players={session.everybody(solved)} chosen={chosen.value} />
+            <div class="choices">
+              <button class="plain first" onClick={next}>
+                next
+              </button>
+            </div>
+          </>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+// The account of a game: luck and choices, every step, and the mistakes by how serious they are.
+
+import { AccountChart } from "../parts/AccountChart";
+import { GRADES, lossShown, shown, unitOf, type Goal } from "../exact/goals";
+import { useSession } from "../session";
+import { mistakesOf, totals, type Event } from "./events";
+
+export function Account({ events, goal }: { events: Event[]; goal: Goal }) {
+  const { game } = useSession();
+  const { luck, choice } = totals(events);
+  const counts = GRADES.map((grade) => [grade, events.filter((event) => event.grade === grade).length] as const);
+  return (
+    <section class="card account" aria-labelledby="account">
+      <h3 id="account">What luck and your choices were worth</h3>
+      <p>
+        The game began at {shown(game, goal, events[0].before)} {unitOf(game, goal)}.{" "}
+        <span class="key luck">
+          Luck {luck >= 0 ? "gave" : "took"} {lossShown(goal, Math.abs(luck))}
+        </span>
+        ,{" "}
+        <span class="key choice">
+          your choices {choice === 0 ? "lost nothing" : `lost ${lossShown(goal, -choice)}`}
+        </span>
+        .
+      </p>
+      <AccountChart events={events} goal={goal} />
+      <p>
+        {counts
+          .filter(([, count]) => count > 0)
+          .map(([grade, count]) => `${count} ${grade}`)
+          .join(", ")}
+        {mistakesOf(events).length === 0 && ": perfect play"}
+      </p>
+      <details>
+        <summary>Step by step</summary>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">step</th>
+              <th scope="col" class="number">
+                luck
+              </th>
+              <th scope="col" class="number">
+                choice
+              </th>
+              <th scope="col" class="number">
+                worth after
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {events.map(({ kind, words, before, after, grade }) => (
+              <tr class={grade}>
+                <th scope="row">{words}</th>
+                <td class="number">{kind === "luck" ? signed(goal, after - before) : ""}</td>
+                <td class="number">{kind === "choice" ? (after === before ? "best" : signed(goal, after - before)) : ""}</td>
+                <td class="number">{shown(game, goal, after)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </section>
+  );
+}
+
+function signed(goal: Goal, change: number): string {
+  return `${change < 0 ? "−" : "+"}${lossShown(goal, Math.abs(change))}`;
+}

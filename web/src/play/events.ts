@@ -1,0 +1,42 @@
+// What a game was worth from throw to throw: what luck did, and what choices did.
+
+import { moveInWords, type Game } from "../data/game";
+import { gradeOf, type Grade } from "../exact/goals";
+import { lossOf } from "../exact/sweep";
+import { share, type Played } from "./game";
+
+export interface Event {
+  kind: "luck" | "choice";
+  words: string;
+  before: number; // worth, as a utility
+  after: number;
+  node?: number; // of a choice
+  edge?: number;
+  grade?: Grade;
+}
+
+export function eventsOf(game: Game, { solved, mine, theirs, over }: Played, second: boolean): Event[] {
+  const { values, goal } = solved;
+  const events: Event[] = [];
+  for (const { state, faces, node, edge } of mine.steps) {
+    events.push({ kind: "luck", words: `throw ${faces.join(" ")}`, before: values.state[state], after: values.node[node] });
+    if (edge < 0) continue;
+    const lost = lossOf(game, values, edge, node);
+    const [before, after] = [values.node[node], values.node[node] - lost];
+    events.push({ kind: "choice", words: moveInWords(game, edge), before, after, node, edge, grade: gradeOf(goal, lost) });
+  }
+  if (over && theirs && !second) {
+    const before = values.utility[game.score[mine.end]];
+    events.push({ kind: "luck", words: `the other one: ${game.points[game.score[theirs.end]]}`, before, after: share(game, mine, theirs) });
+  }
+  return events;
+}
+
+export function totals(events: Event[]): Record<Event["kind"], number> {
+  const sum = (kind: Event["kind"]) => events.filter((event) => event.kind === kind).reduce((all, { before, after }) => all + after - before, 0);
+  return { luck: sum("luck"), choice: sum("choice") };
+}
+
+export function mistakesOf(events: Event[]): Event[] {
+  return events.filter(({ grade }) => grade !== undefined && grade !== "best");
+}

@@ -1,0 +1,123 @@
+// A game of one's own, worked out anew from the address: who plays, the seed of the dice, and the moves so far.
+
+import type { Words } from "../address";
+import { fractions, rollOf, thrown } from "../data/dice";
+import { edgesOf, nodeOf, type Game, type Player } from "../data/game";
+import { goalFromWords, type Goal } from "../exact/goals";
+import { scoreChances } from "../exact/sweep";
+import type { Solved } from "../exact/solved";
+import type { Session } from "../session";
+
+export const COACH = { during: "after every move", after: "at the end", never: "never" };
+const [MINE, THEIRS, CHOICES] = [1, 2, 3]; // whose dice, and the other one's choices
+const FIRST_PLAYER: Goal = { kind: "round", ties: "split", lead: null, holders: 0, after: 1 };
+
+export interface Setup {
+  seed: number;
+  against: string | null; // the name of a player
+  second: boolean; // whether the other one begins
+  coach: keyof typeof COACH;
+  played: number[]; // the places of one's moves among those that there were
+}
+
+// A throw, and the move after it: -1 while it is to be chosen, or if there is none.
+export interface Step {
+  state: number;
+  faces: number[];
+  node: number;
+  edge: number;
+}
+
+export interface Turn {
+  steps: Step[];
+  waiting: boolean; // for a choice
+  end: number; // the state at which it ended, or is
+}
+
+export interface Played {
+  solved: Solved; // what one plays for
+  mine: Turn;
+  theirs: Turn | null; // null if there is nobody else, or not yet
+  over: boolean;
+}
+
+export function setupFromWords(game: Game, words: Words): Setup {
+  const names = [game.optimum.name, ...game.players.map((player) => player.name)];
+  return {
+    seed: Number.parseInt(words.seed ?? "1", 10) || 1,
+    against: names.includes(words.against) ? words.against : null,
+    second: words.turn === "second",
+    coach: words.coach in COACH ? (words.coach as Setup["coach"]) : "during",
+    played: (words.played ?? "").split(".").filter(Boolean).map(Number),
+  };
+}
+
+export function setupToWords({ seed, against, second, coach, played }: Setup): Words {
+  return {
+    seed: `${seed}`,
+    ...(against === null ? {} : { against, turn: second ? "second" : "first" }),
+    coach,
+    ...(played.length ? { played: played.join(".") } : {}),
+  };
+}
+
+export function play(session: Session, setup: Setup, words: Words): Played {
+  const { game } = session;
+  const { against, second, seed, played } = setup;
+  const choose = (node: number, at: number) => edgesOf(game, node)[played[at]] ?? null;
+  const begun = against !== null && second ? turn(game, seed, THEIRS, choiceOf(game, against, session.solve(FIRST_PLAYER), seed)) : null;
+  const goal = wanted(session, setup, begun && game.score[begun.end], words);
+  const mine = turn(game, seed, MINE, choose);
+  if (against === null || begun || mine.waiting) {
+    return { solved: session.solve(goal), mine, theirs: begun, over: !mine.waiting };
+  }
+  const reply = session.solve({ kind: "round", ties: "split", lead: game.score[mine.end], holders: 1, after: 0 });
+  const theirs = turn(game, seed, THEIRS, choiceOf(game, against, reply, seed));
+  return { solved: session.solve(goal), mine, theirs, over: true };
+}
+
+// The win if one's turn and the other's have ended: 1, 1/2 or 0.
+export function share(game: Game, mine: Turn, theirs: Turn): number {
+  const apart = game.score[theirs.end] - game.score[mine.end];
+  return apart > 0 ? 1 : apart < 0 ? 0 : 1 / 2;
+}
+
+function wanted(session: Session, { against, second }: Setup, lead: number | null, words: Words): Goal {
+  const { game } = session;
+  if (against === null) return goalFromWords(game, words);
+  if (second) return { kind: "round", ties: "split", lead, holders: 1, after: 0 };
+  if (against === game.optimum.name) return FIRST_PLAYER;
+  const chances = scoreChances(game, session.visits(named(game, against)!));
+  const worse = chances.map((_, place) => chances.subarray(place + 1).reduce((sum, chance) => sum + chance, 0));
+  return { kind: "share", utility: worse.map((chance, place) => chance + chances[place] / 2), words: `the win against ${against}` };
+}
+
+function named(game: Game, name: string): Player | undefined {
+  return game.players.find((player) => player.name === name);
+}
+
+// How the other one chooses: perfectly for what is solved, or as it always does; by chance from the same seed.
+function choiceOf(game: Game, name: string, solved: Solved, seed: number): (node: number, at: number) => number {
+  const player = named(game, name) ?? solved.perfect;
+  if (player.edges) return (node) => player.edges![node];
+  return (node, at) => {
+    const drawn = fractions(seed, CHOICES, at)();
+    let sum = 0;
+    return edgesOf(game, node).find((edge) => (sum += player.chances![edge]) > drawn) ?? edgesOf(game, node)[0];
+  };
+}
+
+function turn(game: Game, seed: number, whose: number, choose: (node: number, at: number) => number | null): Turn {
+  const steps: Step[] = [];
+  let state = game.start;
+  while (!game.over[state]) {
+    const faces = thrown(game, state, fractions(seed, whose, steps.length));
+    const node = nodeOf(game, state, rollOf(game, state, faces));
+    const none = game.edgeStart[node] === game.edgeStart[node + 1];
+    const edge = none ? -1 : choose(node, steps.length);
+    steps.push({ state, faces, node, edge: edge ?? -1 });
+    if (edge === null || none || edge < 0) return { steps, waiting: edge === null, end: state };
+    state = game.next[edge];
+  }
+  return { steps, waiting: false, end: state };
+}

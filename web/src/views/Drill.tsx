@@ -1,0 +1,41 @@
+// Positions to practise, drawn by how much players typically lose there.
+
+import { useMemo } from "preact/hooks";
+import { address, go } from "../address";
+import { fractions } from "../data/dice";
+import { goalToWords, inWords } from "../exact/goals";
+import { GoalPicker } from "../parts/GoalPicker";
+import { Quiz } from "../parts/Quiz";
+import { useSession } from "../session";
+
+export function Drill() {
+  const session = useSession();
+  const { game } = session;
+  const solved = session.solved.value;
+  const seed = Number.parseInt(address.value.words.seed ?? "1", 10) || 1;
+  const draw = useMemo(() => {
+    const met = session.visits(solved.perfect);
+    const typical = game.players.map((player) => session.losses(solved, player));
+    const dear = met.map((often, node) => often * typical.reduce((sum, losses) => sum + losses[node], 0));
+    const total = dear.reduce((sum, cost) => sum + cost, 0);
+    return (asked: number) => {
+      let left = total * fractions(seed, asked)();
+      return dear.findIndex((cost) => (left -= cost) < 0);
+    };
+  }, [solved, seed]);
+  return (
+    <div class="main">
+      <div>
+        <h2>Drill</h2>
+        <p>
+          Positions are drawn by how much rules of thumb and learners lose there, playing for {inWords(game, solved.goal)}.{" "}
+          <button class="link" onClick={() => go("drill", { seed: `${seed + 1}`, ...goalToWords(game, solved.goal) })}>
+            other positions
+          </button>
+        </p>
+      </div>
+      <Quiz key={`${seed} ${JSON.stringify(goalToWords(game, solved.goal))}`} solved={solved} draw={draw} />
+      <GoalPicker />
+    </div>
+  );
+}
