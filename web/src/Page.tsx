@@ -3,6 +3,7 @@
 import { address, link } from "./address";
 import { positionToWords } from "./data/positions";
 import { goalToWords } from "./exact/goals";
+import { Die } from "./parts/Die";
 import { useSession, type Session } from "./session";
 import { Board } from "./views/Board";
 import { Drill } from "./views/Drill";
@@ -34,7 +35,10 @@ export function Page() {
   return (
     <>
       <header>
-        <h1>{game.introduction}</h1>
+        <div class="brand">
+          <Die face={Math.min(5, game.faces)} />
+          <h1>{game.introduction}</h1>
+        </div>
         <p class="how">{game.how.join(" ")}</p>
         <nav aria-label="views">
           {views.map(([view, { words }]) => (

@@ -43,9 +43,10 @@ interface PartProps {
 function Tiles({ part, state, toState }: PartProps) {
   const { game } = useSession();
   const here = part.of[state] as number[];
+  const tiles = everyValue(part);
   return (
-    <div class="tiles" role="group" aria-label={part.words} style={{ "--count": everyValue(part).length }}>
-      {everyValue(part).map((tile) => {
+    <div class="tiles" role="group" aria-label={part.words} style={{ "--count": tiles.length, "--narrow": tiles.length > 9 ? Math.ceil(tiles.length / 2) : tiles.length }}>
+      {tiles.map((tile) => {
         const open = here.includes(tile);
         const other = open ? here.filter((each) => each !== tile) : [...here, tile].sort((a, b) => a - b);
         if (!toState) return <span class={open ? "tile" : "tile shut"}>{tile}</span>;

@@ -26,6 +26,9 @@ export function GoalPicker() {
   ];
   return (
     <div class="goal">
+      <span class="label" aria-hidden="true">
+        playing for
+      </span>
       <div class="segments" role="group" aria-label="what is played for">
         {choices.map(([words, on, wanted]) => (
           <button aria-pressed={on} onClick={() => ask(wanted)}>

@@ -1,9 +1,16 @@
 // The account of a game: luck and choices, every step, and the mistakes by how serious they are.
 
 import { AccountChart } from "../parts/AccountChart";
-import { GRADES, lossShown, shown, unitOf, type Goal } from "../exact/goals";
+import { GRADES, lossShown, shown, unitOf, type Goal, type Grade } from "../exact/goals";
 import { useSession } from "../session";
 import { mistakesOf, totals, type Event } from "./events";
+
+const CALLED: Record<Grade, [string, string]> = {
+  best: ["best move", "best moves"],
+  slight: ["slight mistake", "slight mistakes"],
+  mistake: ["mistake", "mistakes"],
+  blunder: ["blunder", "blunders"],
+};
 
 export function Account({ events, goal }: { events: Event[]; goal: Goal }) {
   const { game } = useSession();
@@ -27,13 +34,13 @@ export function Account({ events, goal }: { events: Event[]; goal: Goal }) {
       <p>
         {counts
           .filter(([, count]) => count > 0)
-          .map(([grade, count]) => `${count} ${grade}`)
+          .map(([grade, count]) => `${count} ${count === 1 ? CALLED[grade][0] : CALLED[grade][1]}`)
           .join(", ")}
         {mistakesOf(events).length === 0 && ": perfect play"}
       </p>
       <details>
         <summary>Step by step</summary>
-        <table>
+        <table class="words">
           <thead>
             <tr>
               <th scope="col">step</th>

@@ -62,7 +62,7 @@ export function Map() {
       <div class="columns wide">
         <section class="card" aria-label="the map">
           <p class="caption">
-            {shade.words}: the stronger the colour, the more. A column for every number of points so far, from {game.points[0]} to {game.points.at(-1)};
+            {shade.words}: the stronger the colour, the {by === "value" ? "better" : "more"}. A column for every number of points so far, from {game.points[0]} to {game.points.at(-1)};
             the lower, the more often perfect play comes there.
           </p>
           <StateMap
@@ -80,7 +80,7 @@ export function Map() {
           </p>
         </section>
         <section class="card" aria-label="the same as a table">
-          <table>
+          <table class="words">
             <caption>
               {ranked.length > IN_TABLE ? `The first ${IN_TABLE} of ${ranked.length}` : `${ranked.length} positions`}: {shade.words}
             </caption>

@@ -91,7 +91,7 @@ function Mistakes({ run, at }: { run: Run; at: number }) {
         select={(state) => go("training", { ...address.value.words, ...positionToWords(game, { state, roll: null }) }, true)}
         says={lost}
       />
-      <table class="stacked">
+      <table class="stacked words">
         <caption>The dearest, by what they cost in a turn ({unitOf(game, solved.goal)})</caption>
         <thead>
           <tr>

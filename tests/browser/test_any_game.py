@@ -1,0 +1,73 @@
+"""The page knows no rules: variants and a game of one's own are played and solved on it like the others."""
+
+import pytest
+
+import stb_gym
+from docs.pig import Pig
+from stb_gym import ShutTheBox, Threes, compile_game, solve
+from stb_gym.explorer import write_explorer
+from tests.browser.test_play import play
+
+GAMES = {
+    "any-time": ShutTheBox(tiles=6, one_die="any-time"),
+    "one-tile": ShutTheBox.preset("thai-style"),
+    "ends-at-seven": ShutTheBox(tiles=8, ending_roll=7),
+    "faces": ShutTheBox(tiles=12, match="faces-or-sum"),
+    "many-sides": ShutTheBox(tiles=7, dice=2, faces=10),
+    "moon": Threes(dice=4, moon=True),
+    "pig": Pig(most_points=40),
+}
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    for name, game in GAMES.items():
+        write_explorer(folder / f"{name}.html", game)
+    return {name: (folder / f"{name}.html").as_uri() for name in GAMES}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_view_of_every_game(visitor, name):
+    game = GAMES[name]
+    page, best = visitor.visit("board", name), solve(game)
+    assert page.locator(".verdict b").inner_text() == f"{best.value:.3f}"
+    sure = solve(game, "shut")
+    page.get_by_role("group", name="what is played for").get_by_role("button").nth(1).click()
+    shown = float(page.locator(".verdict b").inner_text().rstrip("%")) / 100
+    assert shown == pytest.approx(sure.value, abs=6e-5)
+    page.get_by_role("button", name="a round").click()
+    visitor.look()
+    page = visitor.visit("play?seed=2&coach=during", name)
+    play(page, lambda moves: moves // 2)
+    assert page.get_by_role("button", name="another game").count()
+    visitor.look()
+    page = visitor.visit("map?by=visits", name)
+    assert page.locator("[aria-label='the same as a table'] tbody tr").count() == min(15, met(game, best))
+    visitor.look()
+
+
+def met(game, best):
+    """How many states perfect play comes to, but for those at which nothing is to be chosen whatever is thrown."""
+    tables = compile_game(game)
+    choosing = {int(tables.node_state[node]) for node in tables.decisions}
+    return len(choosing & {int(tables.node_state[node]) for node in best.evaluate(best.policy).visits.nonzero()[0]})
+
+
+def test_a_game_in_which_more_is_better(reader):
+    game = GAMES["pig"]
+    page = reader.visit("board?held=18&roll=3", "pig")
+    assert page.locator("h2").first.inner_text() == "Best: hold"
+    assert page.locator(".verdict b").inner_text() == f"{21:.3f}"
+    lost = stb_gym.evaluate(game, stb_gym.strategy(game, "hold-at-25")).regret
+    row = page.locator("#everybody ~ table tbody tr").filter(has_text="hold-at-25")
+    assert float(row.locator("td").first.inner_text()) == pytest.approx(lost, rel=0.06)
+
+
+def test_how_many_dice_are_thrown_can_be_chosen_where_that_differs(visitor):
+    page = visitor.visit("board?open=1,2,3&dice=1", "any-time")
+    assert page.locator(".dice button").count() == 1
+    page.get_by_role("button", name="more dice").click()
+    assert page.locator(".dice button").count() == 2
+    assert "dice=2" in page.url
+    visitor.look()
