@@ -1,6 +1,6 @@
 # `make demo` shows the whole of it in a minute, `make check` is what one runs between two edits, `make test` runs all
 # tests; each makes the environment .venv first. `make libraries` runs the agents of other libraries, in an environment of
-# 2 GB of its own, .venv-libraries.
+# 2 GB of its own, .venv-libraries; `make browser` tries the page of `stb-gym explore`, and `make page` builds it.
 
 PYTHON ?= python3.11
 BIN := .venv/bin
@@ -30,10 +30,11 @@ browser: .venv/browser web/node_modules/.package-lock.json
 	npm --prefix web run --silent check
 	$(BIN)/python -m pytest tests/browser
 
-# The script and the style of the pages that `stb-gym explore` writes.
-page: web/node_modules/.package-lock.json
+# The script and the style of the pages that `stb-gym explore` writes, and the page in docs/.
+page: .venv/installed web/node_modules/.package-lock.json
 	npm --prefix web run --silent build
 	npm --prefix web run --silent check
+	$(BIN)/stb-gym explore shut-the-box $(addprefix --run ,$(sort $(wildcard docs/trainings/*))) --out docs/explorer.html
 
 lint: .venv/installed
 	$(BIN)/ruff check .

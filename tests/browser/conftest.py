@@ -23,6 +23,8 @@ SCREENS = {
 def browser():
     if CHROMIUM is None:
         pytest.skip("there is no Chromium: apt-get install chromium")
+    if not AXE.exists():
+        pytest.skip("there is no axe-core: npm --prefix web ci")
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
@@ -65,8 +67,6 @@ class Visitor:
         assert self.wrong == []
         width = self.page.evaluate("document.documentElement.scrollWidth")
         assert width <= self.page.viewport_size["width"]
-        if not AXE.exists():
-            pytest.skip("there is no axe-core: run npm ci in the folder web")
         self.page.evaluate(AXE.read_text())
         found = self.page.evaluate("axe.run()")["violations"]
         assert [(each["id"], [node["target"] for node in each["nodes"]]) for each in found] == []

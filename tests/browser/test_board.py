@@ -5,6 +5,7 @@ import pytest
 
 import stb_gym
 from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, solve, strategy
+from stb_gym.exact import edge_weights, expected
 from stb_gym.games import entry_of, words_of
 from stb_gym.measure import kept_policies
 
@@ -48,6 +49,7 @@ def address(game, node, goal):
         ("box", "for=round&lead=12&holders=1&after=2&ties=split", Standing(12, 1, 2)),
         ("threes", "for=round&lead=5&holders=2&after=1&ties=split", Standing(5, 2, 1)),
         ("threes", "for=round&after=3&ties=split", Standing(None, 0, 3)),
+        ("threes", "for=round&lead=4&holders=1&after=2&ties=all-win", Standing(4, 1, 2)),
     ],
 )
 def test_values_losses_and_moves_are_those_of_the_library(reader, name, asked, objective):
@@ -55,12 +57,14 @@ def test_values_losses_and_moves_are_those_of_the_library(reader, name, asked, o
     game = GAMES[name]
     tables = compile_game(game)
     if isinstance(objective, Standing):
-        reply = Round(game, players=4, ties="split").solve().replies[objective.after]
+        reply = Round(game, players=4, ties=asked.rpartition("=")[2]).solve().replies[objective.after]
         chance = reply.utility(np.array([reply.standings.find(objective)]))[0]
         best = solve(game, lambda score: chance[tables.place_of(score)])
     else:
         best = solve(game, objective)
     chances = best.objective.unit != "points"
+    perfect_score = (tables.final_score == 0).astype(float)
+    perfection, _ = expected(tables, edge_weights(tables, best.policy), perfect_score)
     players = {"optimal": best.policy} | {
         each: stb_gym.load_policy(each, game) if each in kept_policies(game) else strategy(game, each)
         for each in [*entry_of(game).rules_of_thumb, *kept_policies(game)]
@@ -75,8 +79,9 @@ def test_values_losses_and_moves_are_those_of_the_library(reader, name, asked, o
         for row in rows:
             edge = row["edge"]
             value, lost = best.state_value[tables.edge_next[edge]], -best.advantage[edge]
-            losses.append(lost)
-            worth, loss, _ = row["cells"]
+            losses.append(0 if best.optimal[edge] else lost)
+            worth, loss, chance = row["cells"]
+            assert float(chance.rstrip("%")) == pytest.approx(100 * perfection[tables.edge_next[edge]], abs=6e-3)
             assert float(worth.rstrip("%")) == pytest.approx(
                 100 * value if chances else value, abs=6e-3 if chances else 6e-4
             )
@@ -87,6 +92,8 @@ def test_values_losses_and_moves_are_those_of_the_library(reader, name, asked, o
             who = {each for each, policy in players.items() if policy[node] == tables.edge_action[edge]}
             told = {each for each in row["who"] if each in players}
             assert told == who or row["who"] == ["everybody"]
+            if name == "box" and len(rows) > 1:
+                assert f"random {1 / len(rows):.2%}" in row["who"]
         assert losses == sorted(losses)
 
 

@@ -166,3 +166,14 @@ def test_the_dice_are_fair(reader):
     counts = np.bincount(seen, minlength=13)[2:]
     expected = 720 * np.array([1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]) / 36
     assert ((counts - expected) ** 2 / expected).sum() < 23.2  # chi-square, 10 degrees of freedom: 1 % lie above
+
+
+def test_a_game_can_be_played_by_keyboard_alone(reader):
+    page = reader.visit("play?seed=8&coach=during")
+    for _ in range(20):
+        if not page.get_by_role("group", name="your move").count():
+            break
+        focused = page.evaluate("document.activeElement.parentElement.ariaLabel")
+        assert focused == "your move"
+        page.keyboard.press("Enter")
+    assert page.get_by_role("button", name="another game").count()

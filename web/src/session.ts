@@ -25,7 +25,10 @@ export interface Session {
 
 export function makeSession(game: Game): Session {
   const goal = computed(() => goalFromWords(game, address.value.words));
-  const solveGoal = remembered((asked: Goal) => solveFor(game, asked), (asked) => JSON.stringify(asked));
+  const solveGoal = remembered(
+    (asked: Goal) => solveFor(game, asked),
+    (asked) => JSON.stringify(asked),
+  );
   const last = game.runs.map((run) => run.player(run.steps.length - 1));
   const visitsOf = keptFor((player: Player) => visits(game, player));
   const lossesOf = keptFor((solved: Solved) => keptFor((player: Player) => losses(game, solved.values, player)));

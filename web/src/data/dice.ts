@@ -6,7 +6,10 @@ import { rollsAt, type Game } from "./game";
 export function facesOf(game: Game, state: number, roll: number): number[] {
   const dice = game.dice[state];
   const number = rollsAt(game, state).ofThrow.indexOf(roll);
-  return Array.from({ length: dice }, (_, place) => (Math.floor(number / game.faces ** (dice - 1 - place)) % game.faces) + 1);
+  return Array.from(
+    { length: dice },
+    (_, place) => (Math.floor(number / game.faces ** (dice - 1 - place)) % game.faces) + 1,
+  );
 }
 
 export function rollOf(game: Game, state: number, faces: number[]): number {

@@ -182,7 +182,13 @@ function decisionsOf(edgeStart: Uint32Array): number[] {
   return nodes.filter((node) => edgeStart[node + 1] > edgeStart[node]);
 }
 
-function edgesAt(edgeStart: Uint32Array, decisions: number[], places: Numbers, first: number, step: number): Int32Array {
+function edgesAt(
+  edgeStart: Uint32Array,
+  decisions: number[],
+  places: Numbers,
+  first: number,
+  step: number,
+): Int32Array {
   const edges = new Int32Array(edgeStart.length - 1).fill(-1);
   decisions.forEach((node, at) => {
     const place = places[at * step + first];

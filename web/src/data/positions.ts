@@ -19,7 +19,9 @@ function rollFromWords(game: Game, state: number, words: string | undefined): nu
   const called = rollsAt(game, state).words.indexOf(words);
   if (called >= 0) return called;
   const faces = words.split(",").map(Number);
-  const thrown = faces.length === game.dice[state] && faces.every((face) => Number.isInteger(face) && face >= 1 && face <= game.faces);
+  const thrown =
+    faces.length === game.dice[state] &&
+    faces.every((face) => Number.isInteger(face) && face >= 1 && face <= game.faces);
   return thrown ? rollOf(game, state, faces) : null;
 }
 
@@ -56,7 +58,10 @@ export function changed(game: Game, state: number, part: Part, value: number | n
   let least = Infinity;
   game.states.forEach((_, at) => {
     if (`${part.of[at]}` !== `${value}`) return;
-    const distance = game.parts.reduce((sum, other) => sum + (other === part ? 0 : apart(other.of[at], other.of[state])), 0);
+    const distance = game.parts.reduce(
+      (sum, other) => sum + (other === part ? 0 : apart(other.of[at], other.of[state])),
+      0,
+    );
     if (distance < least) [best, least] = [at, distance];
   });
   return best;

@@ -1,6 +1,7 @@
 // Unpacks the text that `stb_gym.explorer.packing` made: a header of facts in JSON, and arrays after it.
 
-export type Numbers = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array;
+export type Numbers =
+  Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array;
 
 export interface Unpacked {
   facts: unknown;

@@ -18,7 +18,13 @@ export interface Judged {
   mistakes: Mistake[]; // the dearest first
 }
 
-export function judge(game: Game, { perfect }: Solved, player: Player, visits: Float64Array, losses: Float64Array): Judged {
+export function judge(
+  game: Game,
+  { perfect }: Solved,
+  player: Player,
+  visits: Float64Array,
+  losses: Float64Array,
+): Judged {
   let regret = 0;
   const costly: number[] = [];
   losses.forEach((loss, node) => {

@@ -10,7 +10,8 @@ export function visitsOfStates(game: Game, visits: Float64Array): Float64Array {
 
 export function expectedOfStates(game: Game, atNodes: (node: number) => number): Float64Array {
   const sums = new Float64Array(game.states.length);
-  for (let node = 0; node < game.nodeState.length; node++) sums[game.nodeState[node]] += chanceOf(game, node) * atNodes(node);
+  for (let node = 0; node < game.nodeState.length; node++)
+    sums[game.nodeState[node]] += chanceOf(game, node) * atNodes(node);
   return sums;
 }
 

@@ -90,7 +90,10 @@ export function lossOf(game: Game, values: Values, edge: number, node: number): 
 
 // Who makes the first of the best moves at every node.
 export function perfect(game: Game, values: Values): Player {
-  const edges = Int32Array.from(values.node, (_, node) => edgesOf(game, node).find((edge) => lossOf(game, values, edge, node) === 0) ?? -1);
+  const edges = Int32Array.from(
+    values.node,
+    (_, node) => edgesOf(game, node).find((edge) => lossOf(game, values, edge, node) === 0) ?? -1,
+  );
   return { ...game.optimum, how: "perfect play for what is wanted", edges };
 }
 

@@ -18,7 +18,12 @@ export function AccountChart({ events, goal }: { events: Event[]; goal: Goal }) 
   const ticks = [0, 1, 2, 3, 4].map((step) => low + (step * (high - low)) / 4);
   const says = events.map(({ kind, words, before, after }) => `${words}: ${kind} ${shown(game, goal, after - before)}`);
   return (
-    <svg class="chart" viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={`What the game was worth. ${says.join("; ")}`}>
+    <svg
+      class="chart"
+      viewBox={`0 0 ${width} ${HEIGHT}`}
+      role="img"
+      aria-label={`What the game was worth. ${says.join("; ")}`}
+    >
       {ticks.map((worth) => (
         <g class="tick">
           <line x1={LEFT} x2={width - RIGHT} y1={y(worth)} y2={y(worth)} />
@@ -40,7 +45,9 @@ export function AccountChart({ events, goal }: { events: Event[]; goal: Goal }) 
               height={Math.abs(y(before) - y(after)) + 2}
               rx="2"
             />
-            {at + 1 < events.length && <line class="join" x1={x + slot * 0.88} x2={x + slot * 1.12} y1={y(after)} y2={y(after)} />}
+            {at + 1 < events.length && (
+              <line class="join" x1={x + slot * 0.88} x2={x + slot * 1.12} y1={y(after)} y2={y(after)} />
+            )}
           </g>
         );
       })}

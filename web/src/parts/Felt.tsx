@@ -45,13 +45,22 @@ function Tiles({ part, state, toState }: PartProps) {
   const here = part.of[state] as number[];
   const tiles = everyValue(part);
   return (
-    <div class="tiles" role="group" aria-label={part.words} style={{ "--count": tiles.length, "--narrow": tiles.length > 9 ? Math.ceil(tiles.length / 2) : tiles.length }}>
+    <div
+      class="tiles"
+      role="group"
+      aria-label={part.words}
+      style={{ "--count": tiles.length, "--narrow": tiles.length > 9 ? Math.ceil(tiles.length / 2) : tiles.length }}
+    >
       {tiles.map((tile) => {
         const open = here.includes(tile);
         const other = open ? here.filter((each) => each !== tile) : [...here, tile].sort((a, b) => a - b);
         if (!toState) return <span class={open ? "tile" : "tile shut"}>{tile}</span>;
         return (
-          <button class={open ? "tile" : "tile shut"} aria-pressed={open} onClick={() => toState(changed(game, state, part, other))}>
+          <button
+            class={open ? "tile" : "tile shut"}
+            aria-pressed={open}
+            onClick={() => toState(changed(game, state, part, other))}
+          >
             {tile}
           </button>
         );
@@ -100,7 +109,11 @@ function Dice({ position: { state, roll }, faces, change }: Props) {
   const says = (place: number) => (shown ? `die ${place + 1} shows ${shown[place]}` : `die ${place + 1}, not thrown`);
   if (!change) {
     return (
-      <div class="dice" role="img" aria-label={roll === null ? "dice not thrown" : `roll ${rollsAt(game, state).words[roll]}`}>
+      <div
+        class="dice"
+        role="img"
+        aria-label={roll === null ? "dice not thrown" : `roll ${rollsAt(game, state).words[roll]}`}
+      >
         {places.map((place) => (
           <Die face={shown?.[place] ?? null} />
         ))}

@@ -22,7 +22,11 @@ export function GoalPicker() {
     [`${game.best} points`, goal.kind === "score", { kind: "score" }],
     [game.perfection, shut, { kind: "reach", place: perfect }],
     [game.sign < 0 ? "at most …" : "at least …", goal.kind === "reach" && !shut, { kind: "reach", place: middle }],
-    ["a round", goal.kind === "round", { kind: "round", ties: Object.keys(game.leads.ties)[0], lead: null, holders: 0, after: 1 }],
+    [
+      "a round",
+      goal.kind === "round",
+      { kind: "round", ties: Object.keys(game.leads.ties)[0], lead: null, holders: 0, after: 1 },
+    ],
   ];
   return (
     <div class="goal">
@@ -72,7 +76,9 @@ function RoundChoice({ goal, ask }: { goal: Goal & { kind: "round" }; ask: (goal
         the score to beat{" "}
         <select
           value={goal.lead ?? -1}
-          onChange={(event) => change({ lead: Number(event.currentTarget.value) < 0 ? null : Number(event.currentTarget.value) })}
+          onChange={(event) =>
+            change({ lead: Number(event.currentTarget.value) < 0 ? null : Number(event.currentTarget.value) })
+          }
         >
           <option value={-1}>none yet</option>
           {game.points.map((words, at) => (

@@ -64,7 +64,9 @@ export function Quiz({ solved, draw }: Props) {
         ) : (
           <>
             <div class="verdict">
-              <h2>{lost === 0 ? "Right" : `${moveInWords(game, chosen.value)} loses ${lossShown(solved.goal, lost)}`}</h2>
+              <h2>
+                {lost === 0 ? "Right" : `${moveInWords(game, chosen.value)} loses ${lossShown(solved.goal, lost)}`}
+              </h2>
             </div>
             <Moves node={node} solved={solved} players={session.everybody(solved)} chosen={chosen.value} />
             <div class="choices">

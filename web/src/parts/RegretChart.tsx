@@ -13,10 +13,16 @@ export function RegretChart({ runs, at }: { runs: Run[]; at: number[] }) {
   const [first, last] = [Math.min(...steps), Math.max(...steps)];
   const [low, high] = [Math.floor(Math.log10(Math.min(...regrets))), Math.ceil(Math.log10(Math.max(...regrets)))];
   const from = Math.log10(first) - 0.3; // where the measurement before the first step stands
-  const x = (step: number) => LEFT + (((step ? Math.log10(step) : from) - from) / (Math.log10(last) - from || 1)) * (width - LEFT - RIGHT);
-  const y = (regret: number) => TOP + ((high - (regret ? Math.log10(regret) : low)) / (high - low || 1)) * (HEIGHT - TOP - BOTTOM);
-  const says = runs.map((run, each) => `${run.name} loses ${regretShown(run.regret[at[each]])} after ${stepsShown(run.steps[at[each]])} steps`);
-  const decades = (least: number, most: number) => Array.from({ length: Math.max(0, most - least + 1) }, (_, place) => least + place);
+  const x = (step: number) =>
+    LEFT + (((step ? Math.log10(step) : from) - from) / (Math.log10(last) - from || 1)) * (width - LEFT - RIGHT);
+  const y = (regret: number) =>
+    TOP + ((high - (regret ? Math.log10(regret) : low)) / (high - low || 1)) * (HEIGHT - TOP - BOTTOM);
+  const says = runs.map(
+    (run, each) =>
+      `${run.name} loses ${regretShown(run.regret[at[each]])} after ${stepsShown(run.steps[at[each]])} steps`,
+  );
+  const decades = (least: number, most: number) =>
+    Array.from({ length: Math.max(0, most - least + 1) }, (_, place) => least + place);
   return (
     <svg class="chart" viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={`Regret by steps. ${says.join("; ")}`}>
       {decades(low, high).map((power) => (

@@ -32,7 +32,10 @@ export function StateMap({ label, strength, colour, order, selected, select, say
   const cell = Math.min(width / layout.columns.length, MOST_HEIGHT / layout.rows, MOST_CELL);
   const size = [Math.ceil(cell * layout.columns.length), Math.ceil(cell * layout.rows)];
   const inDark = dark.value;
-  useEffect(() => draw(canvas.current!, layout, cell, strength, colour, selected), [layout, cell, strength, colour, selected, inDark]);
+  useEffect(
+    () => draw(canvas.current!, layout, cell, strength, colour, selected),
+    [layout, cell, strength, colour, selected, inDark],
+  );
   const stateAt = (event: MouseEvent): number | undefined => {
     const box = canvas.current!.getBoundingClientRect();
     const column = Math.floor(((event.clientX - box.left) / box.width) * layout.columns.length);
@@ -97,7 +100,14 @@ function toward({ columns }: Layout, column: number, row: number, right: number,
   return undefined;
 }
 
-function draw(canvas: HTMLCanvasElement, layout: Layout, cell: number, strength: Float64Array, colour: string, selected: number): void {
+function draw(
+  canvas: HTMLCanvasElement,
+  layout: Layout,
+  cell: number,
+  strength: Float64Array,
+  colour: string,
+  selected: number,
+): void {
   const pixels = cell * devicePixelRatio;
   canvas.width = Math.ceil(pixels * layout.columns.length);
   canvas.height = Math.ceil(pixels * layout.rows);

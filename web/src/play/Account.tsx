@@ -60,7 +60,9 @@ export function Account({ events, goal }: { events: Event[]; goal: Goal }) {
               <tr class={grade}>
                 <th scope="row">{words}</th>
                 <td class="number">{kind === "luck" ? signed(goal, after - before) : ""}</td>
-                <td class="number">{kind === "choice" ? (after === before ? "best" : signed(goal, after - before)) : ""}</td>
+                <td class="number">
+                  {kind === "choice" ? (after === before ? "best" : signed(goal, after - before)) : ""}
+                </td>
                 <td class="number">{shown(game, goal, after)}</td>
               </tr>
             ))}

@@ -47,7 +47,9 @@ export function SetupForm({ setup, set }: { setup: Setup; set: (changes: Partial
           min="1"
           max="999999"
           value={setup.seed}
-          onChange={(event) => set({ seed: Math.max(1, Math.round(Number(event.currentTarget.value)) || 1), played: [] })}
+          onChange={(event) =>
+            set({ seed: Math.max(1, Math.round(Number(event.currentTarget.value)) || 1), played: [] })
+          }
         />
       </label>
     </div>

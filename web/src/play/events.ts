@@ -19,21 +19,40 @@ export function eventsOf(game: Game, { solved, mine, theirs, over }: Played, sec
   const { values, goal } = solved;
   const events: Event[] = [];
   for (const { state, faces, node, edge } of mine.steps) {
-    events.push({ kind: "luck", words: `throw ${faces.join(" ")}`, before: values.state[state], after: values.node[node] });
+    events.push({
+      kind: "luck",
+      words: `throw ${faces.join(" ")}`,
+      before: values.state[state],
+      after: values.node[node],
+    });
     if (edge < 0) continue;
     const lost = lossOf(game, values, edge, node);
     const [before, after] = [values.node[node], values.node[node] - lost];
-    events.push({ kind: "choice", words: moveInWords(game, edge), before, after, node, edge, grade: gradeOf(goal, lost) });
+    events.push({
+      kind: "choice",
+      words: moveInWords(game, edge),
+      before,
+      after,
+      node,
+      edge,
+      grade: gradeOf(goal, lost),
+    });
   }
   if (over && theirs && !second) {
     const before = values.utility[game.score[mine.end]];
-    events.push({ kind: "luck", words: `the other one: ${game.points[game.score[theirs.end]]}`, before, after: share(game, mine, theirs) });
+    events.push({
+      kind: "luck",
+      words: `the other one: ${game.points[game.score[theirs.end]]}`,
+      before,
+      after: share(game, mine, theirs),
+    });
   }
   return events;
 }
 
 export function totals(events: Event[]): Record<Event["kind"], number> {
-  const sum = (kind: Event["kind"]) => events.filter((event) => event.kind === kind).reduce((all, { before, after }) => all + after - before, 0);
+  const sum = (kind: Event["kind"]) =>
+    events.filter((event) => event.kind === kind).reduce((all, { before, after }) => all + after - before, 0);
   return { luck: sum("luck"), choice: sum("choice") };
 }
 

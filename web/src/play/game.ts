@@ -65,7 +65,10 @@ export function play(session: Session, setup: Setup, words: Words): Played {
   const { game } = session;
   const { against, second, seed, played } = setup;
   const choose = (node: number, at: number) => edgesOf(game, node)[played[at]] ?? null;
-  const begun = against !== null && second ? turn(game, seed, THEIRS, choiceOf(game, against, session.solve(FIRST_PLAYER), seed)) : null;
+  const begun =
+    against !== null && second
+      ? turn(game, seed, THEIRS, choiceOf(game, against, session.solve(FIRST_PLAYER), seed))
+      : null;
   const goal = wanted(session, setup, begun && game.score[begun.end], words);
   const mine = turn(game, seed, MINE, choose);
   if (against === null || begun || mine.waiting) {
@@ -89,7 +92,11 @@ function wanted(session: Session, { against, second }: Setup, lead: number | nul
   if (against === game.optimum.name) return FIRST_PLAYER;
   const chances = scoreChances(game, session.visits(named(game, against)!));
   const worse = chances.map((_, place) => chances.subarray(place + 1).reduce((sum, chance) => sum + chance, 0));
-  return { kind: "share", utility: worse.map((chance, place) => chance + chances[place] / 2), words: `the win against ${against}` };
+  return {
+    kind: "share",
+    utility: worse.map((chance, place) => chance + chances[place] / 2),
+    words: `the win against ${against}`,
+  };
 }
 
 function named(game: Game, name: string): Player | undefined {

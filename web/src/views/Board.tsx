@@ -30,7 +30,9 @@ export function Board() {
         <Felt position={position} change={show}>
           {!over && <button onClick={() => show({ state, roll: anyRoll() })}>throw</button>}
           {roll !== null && <button onClick={() => show({ state, roll: null })}>before the throw</button>}
-          {state !== game.start && <button onClick={() => show({ state: game.start, roll: null })}>from the start</button>}
+          {state !== game.start && (
+            <button onClick={() => show({ state: game.start, roll: null })}>from the start</button>
+          )}
         </Felt>
         {!over && <RollButtons position={position} show={show} />}
         <GoalPicker />
@@ -38,7 +40,12 @@ export function Board() {
       <section class="main" aria-label="the moves">
         <Verdict position={position} node={node} />
         {node !== null && edgesOf(game, node).length > 0 && (
-          <Moves node={node} solved={solved} players={session.everybody(solved)} take={(edge) => show({ state: game.next[edge], roll: null })} />
+          <Moves
+            node={node}
+            solved={solved}
+            players={session.everybody(solved)}
+            take={(edge) => show({ state: game.next[edge], roll: null })}
+          />
         )}
         {node === null && !over && (
           <div class="scroll">

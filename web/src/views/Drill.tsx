@@ -28,7 +28,8 @@ export function Drill() {
       <div>
         <h2>Drill</h2>
         <p>
-          Positions are drawn by how much rules of thumb and learners lose there, playing for {inWords(game, solved.goal)}.{" "}
+          Positions are drawn by how much rules of thumb and learners lose there, playing for{" "}
+          {inWords(game, solved.goal)}.{" "}
           <button class="link" onClick={() => go("drill", { seed: `${seed + 1}`, ...goalToWords(game, solved.goal) })}>
             other positions
           </button>

@@ -49,14 +49,18 @@ export function Play() {
       <section class="side" aria-label="the game">
         <Felt position={position} faces={faces}>
           {played.mine.waiting && <button onClick={() => (hinted.value = here)}>hint</button>}
-          {setup.played.length > 0 && <button onClick={() => set({ played: setup.played.slice(0, -1) })}>take back</button>}
+          {setup.played.length > 0 && (
+            <button onClick={() => set({ played: setup.played.slice(0, -1) })}>take back</button>
+          )}
           {setup.played.length > 0 && <button onClick={() => set({ played: [] })}>same dice again</button>}
         </Felt>
       </section>
       <section class="main" aria-label="your move">
         <Headline setup={setup} played={played} />
         {setup.coach === "during" && <Comment events={events} played={played} />}
-        {played.mine.waiting && <MoveButtons node={last.node} take={(_, place) => set({ played: [...setup.played, place] })} />}
+        {played.mine.waiting && (
+          <MoveButtons node={last.node} take={(_, place) => set({ played: [...setup.played, place] })} />
+        )}
         {played.mine.waiting && hinted.value === here && (
           <p aria-live="polite">
             Hint: <b>{moveInWords(game, played.solved.perfect.edges![last.node])}</b> is best.
@@ -118,7 +122,9 @@ function Comment({ events, played: { solved } }: { events: Event[]; played: Play
   return (
     <p class={`comment ${choice.grade}`} aria-live="polite">
       {choice.words}:{" "}
-      {lost === 0 ? "best" : `loses ${lossShown(solved.goal, lost)}; best was ${moveInWords(game, solved.perfect.edges![choice.node!])}`}
+      {lost === 0
+        ? "best"
+        : `loses ${lossShown(solved.goal, lost)}; best was ${moveInWords(game, solved.perfect.edges![choice.node!])}`}
     </p>
   );
 }

@@ -22,24 +22,32 @@ export function Training() {
   const { words } = address.value;
   const named = (name: string | undefined) => game.runs.find((run) => run.name === name);
   const run = named(words.run) ?? game.runs[0];
-  const beside = named(words.beside) ?? (words.beside === undefined ? game.runs.find((other) => other !== run) : undefined);
+  const beside =
+    named(words.beside) ?? (words.beside === undefined ? game.runs.find((other) => other !== run) : undefined);
   const runs = beside && beside !== run ? [run, beside] : [run];
   const share = Math.min(1, Math.max(0, Number(words.at ?? 0.3) || 0)); // how far through the trainings one looks
   const at = runs.map((each) => Math.round(share * (each.steps.length - 1)));
-  const set = (changes: Record<string, string>) => go("training", { run: run.name, beside: runs[1]?.name ?? NOBODY.name, at: `${share}`, ...changes }, true);
+  const set = (changes: Record<string, string>) =>
+    go("training", { run: run.name, beside: runs[1]?.name ?? NOBODY.name, at: `${share}`, ...changes }, true);
   return (
     <div class="main">
       <div class="fields">
         <PlayerPicker label="the training" players={game.runs} chosen={run} choose={(name) => set({ run: name })} />
         {game.runs.length > 1 && (
-          <PlayerPicker label="beside" players={[NOBODY, ...game.runs.filter((other) => other !== run)]} chosen={runs[1] ?? NOBODY} choose={(name) => set({ beside: name })} />
+          <PlayerPicker
+            label="beside"
+            players={[NOBODY, ...game.runs.filter((other) => other !== run)]}
+            chosen={runs[1] ?? NOBODY}
+            choose={(name) => set({ beside: name })}
+          />
         )}
       </div>
       <section class="card" aria-labelledby="regret">
         <h2 id="regret">How much is lost against perfect play</h2>
         {runs.map((each, place) => (
           <p class="told">
-            <Badge look={each} /> loses <b>{regretShown(each.regret[at[place]])}</b> after {stepsShown(each.steps[at[place]])} steps
+            <Badge look={each} /> loses <b>{regretShown(each.regret[at[place]])}</b> after{" "}
+            {stepsShown(each.steps[at[place]])} steps
           </p>
         ))}
         <RegretChart runs={runs} at={at} />
@@ -51,7 +59,9 @@ export function Training() {
             max={run.steps.length - 1}
             value={at[0]}
             aria-valuetext={`after ${stepsShown(run.steps[at[0]])} steps`}
-            onInput={(event) => set({ at: (Number(event.currentTarget.value) / Math.max(1, run.steps.length - 1)).toFixed(4) })}
+            onInput={(event) =>
+              set({ at: (Number(event.currentTarget.value) / Math.max(1, run.steps.length - 1)).toFixed(4) })
+            }
           />
         </label>
       </section>
@@ -74,8 +84,10 @@ function Mistakes({ run, at }: { run: Run; at: number }) {
   const cost = costs(player);
   const most = Math.max(...costs(run.player(0)), 1e-12); // the same colour means the same throughout a training
   const strength = cost.map((lost) => (lost ? Math.min(1, Math.max(0.15, 1 + Math.log10(lost / most) / DECADES)) : 0));
-  const to = (node: number) => link("board", { ...positionToWords(game, positionOf(game, node)), ...goalToWords(game, solved.goal) });
-  const lost = (state: number) => `${game.states[state]}: ${cost[state] ? `costs ${lossShown(solved.goal, cost[state])}` : "no mistake"}`;
+  const to = (node: number) =>
+    link("board", { ...positionToWords(game, positionOf(game, node)), ...goalToWords(game, solved.goal) });
+  const lost = (state: number) =>
+    `${game.states[state]}: ${cost[state] ? `costs ${lossShown(solved.goal, cost[state])}` : "no mistake"}`;
   const dearest = mistakes[0] ? game.nodeState[mistakes[0].node] : game.start;
   return (
     <section class="card" aria-label={`the mistakes of ${run.name}`}>
@@ -88,7 +100,9 @@ function Mistakes({ run, at }: { run: Run; at: number }) {
         colour="--choice"
         order={met}
         selected={session.position.value.state === game.start ? dearest : session.position.value.state}
-        select={(state) => go("training", { ...address.value.words, ...positionToWords(game, { state, roll: null }) }, true)}
+        select={(state) =>
+          go("training", { ...address.value.words, ...positionToWords(game, { state, roll: null }) }, true)
+        }
         says={lost}
       />
       <table class="stacked words">
