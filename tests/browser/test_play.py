@@ -170,6 +170,7 @@ def test_the_dice_are_fair(reader):
 
 def test_a_game_can_be_played_by_keyboard_alone(reader):
     page = reader.visit("play?seed=8&coach=during")
+    page.get_by_role("group", name="your move").get_by_role("button").first.focus()
     for _ in range(20):
         if not page.get_by_role("group", name="your move").count():
             break
@@ -177,3 +178,25 @@ def test_a_game_can_be_played_by_keyboard_alone(reader):
         assert focused == "your move"
         page.keyboard.press("Enter")
     assert page.get_by_role("button", name="another game").count()
+
+
+def test_moves_are_made_by_the_tiles_too(visitor):
+    """Tiles that are picked leave the moves that shut them all, and a move that is meant for certain is made."""
+    page = visitor.visit("play?seed=1&coach=never")
+    tiles, moves = page.get_by_role("group", name="open tiles"), page.get_by_role("group", name="your move")
+    several = [text for text in moves.get_by_role("button").all_inner_texts() if text.count(",") == 1]
+    one, other = several[0].removeprefix("shut ").split(",")
+    tiles.get_by_role("button", name=one, exact=True).click()
+    assert tiles.get_by_role("button", name=one, exact=True).get_attribute("aria-pressed") == "true"
+    left = moves.get_by_role("button").all_inner_texts()
+    assert several[0] in left
+    assert all(one in text.removeprefix("shut ").split(",") for text in left)
+    visitor.look()
+    tiles.get_by_role("button", name=other, exact=True).click()
+    assert "played=" in page.url
+    assert tiles.get_by_role("button").count() == 7
+    page = visitor.visit("drill?seed=3")
+    best = page.get_by_role("group", name="your move").get_by_role("button").first.inner_text()
+    for tile in best.removeprefix("shut ").split(","):
+        page.get_by_role("group", name="open tiles").get_by_role("button", name=tile, exact=True).click()
+    assert page.get_by_text("your move").inner_text().strip() == "your move"

@@ -6,15 +6,17 @@ import { rollsAt, type Part, type Position } from "../data/game";
 import { alternatives, changed, everyValue } from "../data/positions";
 import { useSession } from "../session";
 import { Die } from "./Die";
+import type { Picking } from "./picking";
 
 interface Props {
   position: Position;
   faces?: number[]; // the dice as they fell, where that is known
   change?: (position: Position) => void;
+  picking?: Picking | null; // what is listed, such as open tiles, can be picked for a move
   children?: ComponentChildren; // more buttons below the dice
 }
 
-export function Felt({ position, faces, change, children }: Props) {
+export function Felt({ position, faces, change, picking, children }: Props) {
   const { game } = useSession();
   const toState = (state: number | null) => {
     if (state !== null) change!({ state, roll: null });
@@ -23,7 +25,7 @@ export function Felt({ position, faces, change, children }: Props) {
     <div class="felt">
       {game.parts.map((part) =>
         part.listed ? (
-          <Tiles part={part} state={position.state} toState={change && toState} />
+          <Tiles part={part} state={position.state} toState={change && toState} picking={picking} />
         ) : (
           <Amount part={part} state={position.state} toState={change && toState} />
         ),
@@ -38,15 +40,16 @@ interface PartProps {
   part: Part;
   state: number;
   toState?: (state: number | null) => void;
+  picking?: Picking | null;
 }
 
-function Tiles({ part, state, toState }: PartProps) {
+function Tiles({ part, state, toState, picking }: PartProps) {
   const { game } = useSession();
   const here = part.of[state] as number[];
   const tiles = everyValue(part);
   return (
     <div
-      class="tiles"
+      class={picking ? "tiles picking" : "tiles"}
       role="group"
       aria-label={part.words}
       style={{ "--count": tiles.length, "--narrow": tiles.length > 9 ? Math.ceil(tiles.length / 2) : tiles.length }}
@@ -54,6 +57,13 @@ function Tiles({ part, state, toState }: PartProps) {
       {tiles.map((tile) => {
         const open = here.includes(tile);
         const other = open ? here.filter((each) => each !== tile) : [...here, tile].sort((a, b) => a - b);
+        if (picking && open) {
+          return (
+            <button class="tile" aria-pressed={picking.picked.includes(tile)} onClick={() => picking.pick(tile)}>
+              {tile}
+            </button>
+          );
+        }
         if (!toState) return <span class={open ? "tile" : "tile shut"}>{tile}</span>;
         return (
           <button

@@ -4,18 +4,24 @@ import { useEffect, useRef } from "preact/hooks";
 import { edgesOf, moveInWords } from "../data/game";
 import { useSession } from "../session";
 
-export function MoveButtons({ node, take }: { node: number; take: (edge: number, place: number) => void }) {
+interface Props {
+  node: number;
+  meant?: number[]; // the edges to choose from; by default all
+  take: (edge: number) => void;
+}
+
+export function MoveButtons({ node, meant, take }: Props) {
   const { game } = useSession();
   const group = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // Whoever chose by keyboard a button that is no more goes on at the next ones.
-    if (document.activeElement === document.body)
-      group.current!.querySelector("button")!.focus({ preventScroll: true });
+    if (document.activeElement !== document.body || !navigator.userActivation.hasBeenActive) return;
+    group.current!.querySelector("button")?.focus({ preventScroll: true });
   }, [node]);
   return (
     <div class="choices" role="group" aria-label="your move" ref={group}>
-      {edgesOf(game, node).map((edge, place) => (
-        <button class="plain first" onClick={() => take(edge, place)}>
+      {(meant ?? edgesOf(game, node)).map((edge) => (
+        <button class="plain first" onClick={() => take(edge)}>
           {moveInWords(game, edge)}
         </button>
       ))}

@@ -10,6 +10,7 @@ import { useSession } from "../session";
 import { Felt } from "./Felt";
 import { MoveButtons } from "./MoveButtons";
 import { Moves } from "./Moves";
+import { usePicking } from "./picking";
 
 interface Props {
   solved: Solved;
@@ -32,9 +33,8 @@ export function Quiz({ solved, draw }: Props) {
       right, {lossShown(solved.goal, score.value.lost)} lost
     </p>
   );
-  if (node === null) return <div class="card">{tally}</div>;
   const answer = (edge: number) => {
-    const lost = lossOf(game, solved.values, edge, node);
+    const lost = lossOf(game, solved.values, edge, node!);
     score.value = { right: score.value.right + (lost === 0 ? 1 : 0), lost: score.value.lost + lost };
     chosen.value = edge;
   };
@@ -42,12 +42,14 @@ export function Quiz({ solved, draw }: Props) {
     asked.value += 1;
     chosen.value = null;
   };
+  const choice = usePicking(chosen.value === null ? node : null, answer);
+  if (node === null) return <div class="card">{tally}</div>;
   const { state, roll } = positionOf(game, node);
   const lost = chosen.value === null ? 0 : lossOf(game, solved.values, chosen.value, node);
   return (
     <div class="columns">
       <div class="side">
-        <Felt position={{ state, roll }} faces={facesOf(game, state, roll!)} />
+        <Felt position={{ state, roll }} faces={facesOf(game, state, roll!)} picking={choice} />
         {tally}
       </div>
       <div class="main" aria-live="polite">
@@ -59,7 +61,7 @@ export function Quiz({ solved, draw }: Props) {
                 <small>{nodeInWords(game, node)}</small>
               </p>
             </div>
-            <MoveButtons node={node} take={answer} />
+            <MoveButtons node={node} meant={choice?.meant} take={answer} />
           </>
         ) : (
           <>

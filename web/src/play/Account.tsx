@@ -36,7 +36,7 @@ export function Account({ events, goal }: { events: Event[]; goal: Goal }) {
           .filter(([, count]) => count > 0)
           .map(([grade, count]) => `${count} ${count === 1 ? CALLED[grade][0] : CALLED[grade][1]}`)
           .join(", ")}
-        {mistakesOf(events).length === 0 && ": perfect play"}
+        {counts[0][1] > 0 && mistakesOf(events).length === 0 && ": perfect play"}
       </p>
       <details>
         <summary>Step by step</summary>

@@ -7,6 +7,7 @@ import { goalToWords, inWords, lossShown } from "../exact/goals";
 import { Felt } from "../parts/Felt";
 import { GoalPicker } from "../parts/GoalPicker";
 import { MoveButtons } from "../parts/MoveButtons";
+import { usePicking } from "../parts/picking";
 import { Quiz } from "../parts/Quiz";
 import { Account } from "../play/Account";
 import { eventsOf, mistakesOf, type Event } from "../play/events";
@@ -32,6 +33,8 @@ export function Play() {
   const faces = played.mine.waiting || last.edge < 0 ? last.faces : undefined;
   const position = { state: played.mine.end, roll: faces ? last.node - game.nodeStart[last.state] : null };
   const mistakes = mistakesOf(events);
+  const take = (edge: number) => set({ played: [...setup.played, edge - game.edgeStart[last.node]] });
+  const choice = usePicking(played.mine.waiting ? last.node : null, take);
   if (retried.value === here) {
     return (
       <section aria-label="your mistakes again">
@@ -47,7 +50,7 @@ export function Play() {
   return (
     <div class="columns three">
       <section class="side" aria-label="the game">
-        <Felt position={position} faces={faces}>
+        <Felt position={position} faces={faces} picking={choice}>
           {played.mine.waiting && <button onClick={() => (hinted.value = here)}>hint</button>}
           {setup.played.length > 0 && (
             <button onClick={() => set({ played: setup.played.slice(0, -1) })}>take back</button>
@@ -58,9 +61,7 @@ export function Play() {
       <section class="main" aria-label="your move">
         <Headline setup={setup} played={played} />
         {setup.coach === "during" && <Comment events={events} played={played} />}
-        {played.mine.waiting && (
-          <MoveButtons node={last.node} take={(_, place) => set({ played: [...setup.played, place] })} />
-        )}
+        {played.mine.waiting && <MoveButtons node={last.node} meant={choice?.meant} take={take} />}
         {played.mine.waiting && hinted.value === here && (
           <p aria-live="polite">
             Hint: <b>{moveInWords(game, played.solved.perfect.edges![last.node])}</b> is best.
@@ -78,7 +79,7 @@ export function Play() {
             )}
           </div>
         )}
-        {setup.coach !== "never" && (played.over || setup.coach === "during") && events.length > 0 && (
+        {setup.coach !== "never" && (played.over || (setup.coach === "during" && setup.played.length > 0)) && (
           <Account events={events} goal={played.solved.goal} />
         )}
       </section>
