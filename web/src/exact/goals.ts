@@ -118,14 +118,17 @@ export function goalFromWords(game: Game, words: Record<string, string>): Goal {
 function roundFromWords(game: Game, words: Record<string, string>): Goal {
   const most = game.leads.players - 1;
   const lead = game.scores.indexOf(Number(words.lead ?? "none"));
-  const after = within(words.after, 0, lead < 0 ? most : most - 1, 1);
+  const after = within(0, whole(words.after, 1), lead < 0 ? most : most - 1);
   const ties = words.ties in game.leads.ties ? words.ties : Object.keys(game.leads.ties)[0];
-  const holders = lead < 0 ? 0 : within(words.holders, 1, most - after, 1);
+  const holders = lead < 0 ? 0 : within(1, whole(words.holders, 1), most - after);
   return { kind: "round", ties, lead: lead < 0 ? null : lead, holders, after };
 }
 
-function within(text: string | undefined, least: number, most: number, usual: number): number {
-  const number = text && /^\d+$/.test(text) ? Number(text) : usual;
+function whole(text: string | undefined, usual: number): number {
+  return text && /^\d+$/.test(text) ? Number(text) : usual;
+}
+
+export function within(least: number, number: number, most: number): number {
   return Math.max(least, Math.min(most, number));
 }
 

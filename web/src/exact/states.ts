@@ -1,6 +1,7 @@
 // What is known of nodes, told of their states: how often a turn comes there, and what is expected there of a throw.
 
 import { chanceOf, type Game, type Player } from "../data/game";
+import type { Mistake } from "./judging";
 
 export function visitsOfStates(game: Game, visits: Float64Array): Float64Array {
   const sums = new Float64Array(game.states.length);
@@ -12,6 +13,12 @@ export function expectedOfStates(game: Game, atNodes: (node: number) => number):
   const sums = new Float64Array(game.states.length);
   for (let node = 0; node < game.nodeState.length; node++)
     sums[game.nodeState[node]] += chanceOf(game, node) * atNodes(node);
+  return sums;
+}
+
+export function costsOfStates(game: Game, mistakes: Mistake[]): Float64Array {
+  const sums = new Float64Array(game.states.length);
+  for (const { node, cost } of mistakes) sums[game.nodeState[node]] += cost;
   return sums;
 }
 

@@ -53,7 +53,9 @@ export function Moves({ node, solved, players, chosen, take }: Props) {
                 {loss(edge) === 0 ? "best" : lossShown(goal, loss(edge))}
                 <i style={{ width: `${(100 * loss(edge)) / most}%` }} />
               </td>
-              <td class="number chance">{percent(solved.perfection[next])}</td>
+              <td class="number chance" data-label={game.perfection}>
+                {percent(solved.perfection[next])}
+              </td>
               <td class="below">
                 <Who node={node} edge={edge} players={players} />
               </td>

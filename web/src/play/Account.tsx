@@ -1,6 +1,6 @@
 // The account of a game: luck and choices, every step, and the mistakes by how serious they are.
 
-import { AccountChart } from "../parts/AccountChart";
+import { AccountChart } from "./AccountChart";
 import { GRADES, lossShown, shown, unitOf, type Goal, type Grade } from "../exact/goals";
 import { useSession } from "../session";
 import { mistakesOf, totals, type Event } from "./events";

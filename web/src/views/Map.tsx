@@ -4,28 +4,14 @@ import { useMemo } from "preact/hooks";
 import { address, go, link } from "../address";
 import type { Player } from "../data/game";
 import { positionToWords } from "../data/positions";
-import { goalToWords, lossShown, percent, shown, unitOf } from "../exact/goals";
-import { differ, expectedOfStates, visitsOfStates } from "../exact/states";
+import { goalToWords } from "../exact/goals";
+import { visitsOfStates } from "../exact/states";
+import { shadeOf, SHADES, strengthOf } from "../map/shades";
 import { GoalPicker } from "../parts/GoalPicker";
 import { PlayerPicker } from "../parts/PlayerPicker";
 import { StateMap } from "../parts/StateMap";
 import { useSession } from "../session";
 
-interface Shade {
-  words: string;
-  colour: string;
-  numbers: Float64Array;
-  power: number; // of the share of the greatest number; less than 1 shows small ones, too
-  least: number; // what is palest
-  text: (number: number) => string;
-}
-
-const SHADES = {
-  value: "what it is worth",
-  visits: "how often it is met",
-  loss: "what is lost there",
-  differ: "where two disagree",
-};
 const IN_TABLE = 15;
 
 export function Map() {
@@ -38,23 +24,15 @@ export function Map() {
   const [player, other] = [named(words.player, everybody[1] ?? everybody[0]), named(words.other, everybody[0])];
   const by = words.by in SHADES ? (words.by as keyof typeof SHADES) : "value";
   const met = useMemo(() => visitsOfStates(game, session.visits(solved.perfect)), [solved]);
-  const shade = useMemo(() => shadeOf(), [solved, by, player, other]);
+  const shade = useMemo(() => shadeOf(session, solved, by, player, other), [solved, by, player, other]);
   const selected = game.over[session.position.value.state] ? game.start : session.position.value.state;
   const set = (changes: Record<string, string>, state = selected) => {
     const asked = { by, player: player.name, other: other.name, ...changes };
     go("map", { ...asked, ...positionToWords(game, { state, roll: null }), ...goalToWords(game, solved.goal) }, true);
   };
-  const most = game.states.reduce(
-    (high, _, state) => (game.over[state] ? high : Math.max(high, shade.numbers[state])),
-    -Infinity,
-  );
-  const strength = shade.numbers.map(
-    (number) => Math.max(0, (number - shade.least) / (most - shade.least || 1)) ** shade.power,
-  );
   const says = (state: number) => `${game.states[state]}: ${shade.text(shade.numbers[state])}`;
-  const ranked = game.states
-    .map((_, state) => state)
-    .filter((state) => !game.over[state] && shade.numbers[state] > shade.least);
+  const living = game.states.map((_, state) => state).filter((state) => !game.over[state]);
+  const ranked = living.filter((state) => shade.numbers[state] > shade.least);
   ranked.sort((one, another) => shade.numbers[another] - shade.numbers[one]);
   return (
     <div class="main">
@@ -89,7 +67,7 @@ export function Map() {
           </p>
           <StateMap
             label="all positions; the arrows lead from one to the next"
-            strength={strength}
+            strength={strengthOf(shade, living)}
             colour={shade.colour}
             order={met}
             selected={selected}
@@ -129,56 +107,4 @@ export function Map() {
       </div>
     </div>
   );
-
-  function shadeOf(): Shade {
-    const { goal, values } = solved;
-    const losses = session.losses(solved, player);
-    switch (by) {
-      case "value": {
-        const least = Math.min(...values.state.filter((_, state) => !game.over[state]));
-        return {
-          words: unitOf(game, goal),
-          colour: "--accent",
-          numbers: values.state,
-          power: 1,
-          least,
-          text: (value) => shown(game, goal, value),
-        };
-      }
-      case "visits": {
-        const numbers = visitsOfStates(game, session.visits(player));
-        return {
-          words: `met in a turn of ${player.name}`,
-          colour: "--luck",
-          numbers,
-          power: 0.3,
-          least: 0,
-          text: percent,
-        };
-      }
-      case "loss": {
-        const numbers = expectedOfStates(game, (node) => losses[node]);
-        const text = (loss: number) => (loss ? `loses ${lossShown(goal, loss)}` : "loses nothing");
-        return {
-          words: `lost by ${player.name} with the next throw`,
-          colour: "--choice",
-          numbers,
-          power: 0.5,
-          least: 0,
-          text,
-        };
-      }
-      case "differ": {
-        const numbers = expectedOfStates(game, differ(game, player, other));
-        return {
-          words: `the chance that ${player.name} and ${other.name} move differently`,
-          colour: "--luck",
-          numbers,
-          power: 0.6,
-          least: 0,
-          text: percent,
-        };
-      }
-    }
-  }
 }

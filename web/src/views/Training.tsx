@@ -1,20 +1,12 @@
 // Trainings: a slider through the measurements, the mistakes that are left, and a map of where they lie.
 
-import { useMemo } from "preact/hooks";
-import { address, go, link } from "../address";
-import { moveInWords, nodeInWords, positionOf, type Player, type Run } from "../data/game";
-import { positionToWords } from "../data/positions";
-import { goalFromWords, goalToWords, lossShown, unitOf } from "../exact/goals";
-import { lossOf } from "../exact/sweep";
-import { visitsOfStates } from "../exact/states";
+import { address, go } from "../address";
 import { Badge } from "../parts/Badge";
 import { PlayerPicker } from "../parts/PlayerPicker";
-import { RegretChart, regretShown, stepsShown } from "../parts/RegretChart";
-import { StateMap } from "../parts/StateMap";
 import { useSession } from "../session";
+import { Mistakes } from "../training/Mistakes";
+import { RegretChart, regretShown, stepsShown } from "../training/RegretChart";
 
-const LISTED = 8;
-const DECADES = 5; // from the palest mistakes to the dearest of the beginning
 const NOBODY = { name: "nothing", colour: "", dashes: [] };
 
 export function Training() {
@@ -72,81 +64,4 @@ export function Training() {
       </div>
     </div>
   );
-}
-
-function Mistakes({ run, at }: { run: Run; at: number }) {
-  const session = useSession();
-  const { game } = session;
-  const solved = session.solve(goalFromWords(game, { for: run.objective }));
-  const player = run.player(at);
-  const { mistakes } = session.judged(solved, player);
-  const met = useMemo(() => visitsOfStates(game, session.visits(solved.perfect)), [solved]);
-  const cost = costs(player);
-  const most = Math.max(...costs(run.player(0)), 1e-12); // the same colour means the same throughout a training
-  const strength = cost.map((lost) => (lost ? Math.min(1, Math.max(0.15, 1 + Math.log10(lost / most) / DECADES)) : 0));
-  const to = (node: number) =>
-    link("board", { ...positionToWords(game, positionOf(game, node)), ...goalToWords(game, solved.goal) });
-  const lost = (state: number) =>
-    `${game.states[state]}: ${cost[state] ? `costs ${lossShown(solved.goal, cost[state])}` : "no mistake"}`;
-  const dearest = mistakes[0] ? game.nodeState[mistakes[0].node] : game.start;
-  return (
-    <section class="card" aria-label={`the mistakes of ${run.name}`}>
-      <h3>
-        <Badge look={run} /> <small>{mistakes.length} mistakes</small>
-      </h3>
-      <StateMap
-        label={`where ${run.name} loses; the arrows lead from one position to the next`}
-        strength={strength}
-        colour="--choice"
-        order={met}
-        selected={session.position.value.state === game.start ? dearest : session.position.value.state}
-        select={(state) =>
-          go("training", { ...address.value.words, ...positionToWords(game, { state, roll: null }) }, true)
-        }
-        says={lost}
-      />
-      <table class="stacked words">
-        <caption>The dearest, by what they cost in a turn ({unitOf(game, solved.goal)})</caption>
-        <thead>
-          <tr>
-            <th scope="col">position</th>
-            <th scope="col" class="number">
-              costs
-            </th>
-            <th scope="col">it plays</th>
-          </tr>
-        </thead>
-        <tbody>
-          {mistakes.slice(0, LISTED).map(({ node, plays, best, cost: each }) => (
-            <tr>
-              <th scope="row">
-                <a href={to(node)}>{nodeInWords(game, node)}</a>
-              </th>
-              <td class="number">{lossShown(solved.goal, each)}</td>
-              <td class="below">
-                {moveInWords(game, plays)}, not {moveInWords(game, best)}; <small>{learnt(node)}</small>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
-
-  function costs(who: Player): Float64Array {
-    const sums = new Float64Array(game.states.length);
-    for (const mistake of session.judged(solved, who).mistakes) sums[game.nodeState[mistake.node]] += mistake.cost;
-    return sums;
-  }
-
-  // When the mistake was made for the last time.
-  function learnt(node: number): string {
-    let last = run.steps.length - 1;
-    while (last >= 0 && right(run.player(last).edges![node], node)) last--;
-    return last === run.steps.length - 1 ? "not learnt" : `learnt after ${stepsShown(run.steps[last + 1])} steps`;
-  }
-
-  function right(edge: number, node: number): boolean {
-    return edge >= 0 && lossOf(game, solved.values, edge, node) === 0;
-  }
 }

@@ -1,9 +1,9 @@
 // What a game was worth: a bar for every throw and every choice, from what it was worth before to after. Up is good.
 
-import type { Event } from "../play/events";
+import type { Event } from "./events";
 import { shown, type Goal } from "../exact/goals";
 import { useSession } from "../session";
-import { narrow } from "./screen";
+import { narrow } from "../parts/screen";
 
 const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [250, 56, 10, 12, 26];
 

@@ -1,8 +1,8 @@
 // How the regret of trainings fell: both axes logarithmic, a line for each, with a cursor where one looks.
 
 import type { Run } from "../data/game";
-import { inkOf } from "./Badge";
-import { narrow } from "./screen";
+import { inkOf } from "../parts/Badge";
+import { narrow } from "../parts/screen";
 
 const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [260, 56, 14, 12, 34];
 
