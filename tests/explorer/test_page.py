@@ -190,3 +190,10 @@ def test_the_page_in_the_documentation_is_of_today():
     assert arrays.keys() == arrays_made.keys()
     for name, array in arrays.items():
         assert array.tolist() == pytest.approx(arrays_made[name].tolist()), name
+
+
+def test_colours_of_luck_and_choices_are_of_the_palette():
+    style = (ROOT / "stb_gym" / "explorer" / "page.css").read_text()
+    luck, choice = (re.search(rf"--{name}:\s*(#\w+)", style)[1] for name in ("luck", "choice"))
+    assert {luck, choice} <= {*stb_gym.output.SERIES}
+    assert luck != choice

@@ -64,7 +64,9 @@ export function visits(game: Game, player: Player): Float64Array {
       if (player.edges) {
         if (player.edges[node] >= 0) reached[game.next[player.edges[node]]] += visited[node];
       } else {
-        for (const edge of edgesOf(game, node)) reached[game.next[edge]] += visited[node] * player.chances![edge];
+        for (let edge = game.edgeStart[node]; edge < game.edgeStart[node + 1]; edge++) {
+          reached[game.next[edge]] += visited[node] * player.chances![edge];
+        }
       }
     }
   }
@@ -72,15 +74,16 @@ export function visits(game: Game, player: Player): Float64Array {
 }
 
 // What the player's choice loses at every node, if play were perfect afterwards.
-export function losses(game: Game, values: Values, player: Player): Float64Array {
+export function losses(game: Game, values: Values, { edges, chances }: Player): Float64Array {
   const worst = Math.min(...values.utility);
-  return values.node.map((best, node) => {
-    if (game.edgeStart[node] === game.edgeStart[node + 1]) return 0;
-    if (player.edges) {
-      return player.edges[node] < 0 ? best - worst : lossOf(game, values, player.edges[node], node);
-    }
-    return edgesOf(game, node).reduce((sum, edge) => sum + player.chances![edge] * lossOf(game, values, edge, node), 0);
-  });
+  const lost = new Float64Array(values.node.length);
+  for (let node = 0; node < lost.length; node++) {
+    const [first, last] = [game.edgeStart[node], game.edgeStart[node + 1]];
+    if (first === last) continue;
+    if (edges) lost[node] = edges[node] < 0 ? values.node[node] - worst : lossOf(game, values, edges[node], node);
+    else for (let edge = first; edge < last; edge++) lost[node] += chances![edge] * lossOf(game, values, edge, node);
+  }
+  return lost;
 }
 
 export function lossOf(game: Game, values: Values, edge: number, node: number): number {
@@ -90,10 +93,13 @@ export function lossOf(game: Game, values: Values, edge: number, node: number): 
 
 // Who makes the first of the best moves at every node.
 export function perfect(game: Game, values: Values): Player {
-  const edges = Int32Array.from(
-    values.node,
-    (_, node) => edgesOf(game, node).find((edge) => lossOf(game, values, edge, node) === 0) ?? -1,
-  );
+  const edges = new Int32Array(values.node.length).fill(-1);
+  for (let node = 0; node < edges.length; node++) {
+    let edge = game.edgeStart[node];
+    if (edge === game.edgeStart[node + 1]) continue;
+    while (lossOf(game, values, edge, node) !== 0) edge++;
+    edges[node] = edge;
+  }
   return { ...game.optimum, how: "perfect play for what is wanted", edges };
 }
 
