@@ -5,7 +5,7 @@ what it says in words is written here. Its script is built from the folder `web`
 
 - `graph`: the arrays of the game; `words`: what is said of it.
 - `players`: policies, and the measurements of trainings; `leads`: what final scores are worth in a round.
-- `packing`: all of this in one text; `page`: the file around it.
+- `contents`: all of this together; `packing`: in one text; `page`: the file around it.
 """
 
 from stb_gym.explorer.page import explorer_page, write_explorer

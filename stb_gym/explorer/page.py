@@ -5,11 +5,8 @@ from html import escape
 from pathlib import Path
 
 from stb_gym.exact import compile_game
-from stb_gym.explorer.graph import graph_arrays, graph_facts
-from stb_gym.explorer.leads import lead_arrays, lead_facts
+from stb_gym.explorer.contents import contents
 from stb_gym.explorer.packing import pack
-from stb_gym.explorer.players import player_arrays, player_facts, player_names, read_history
-from stb_gym.explorer.words import end_words, game_words, move_words, position_words
 from stb_gym.games import Game, title
 from stb_gym.output import write_text
 
@@ -41,26 +38,7 @@ def explorer_page(game: Game, policies: Sequence[str] = (), runs: Sequence[str] 
         >>> explorer_page(stb_gym.Threes(dice=2)).startswith("<!doctype html>")
         True
     """
-    tables = compile_game(game)
-    names, histories = player_names(tables, policies), [read_history(tables, folder) for folder in runs]
-    moves, move_of_edge = move_words(tables)
-    ends, end_of_node = end_words(tables)
-    facts = {
-        **graph_facts(tables),
-        **game_words(tables),
-        **position_words(tables),
-        "moves": moves,
-        "ends": ends,
-        "leads": lead_facts(),
-        **player_facts(tables, names, histories),
-    }
-    arrays = {
-        **graph_arrays(tables),
-        "move": move_of_edge,
-        "end": end_of_node,
-        **lead_arrays(game),
-        **player_arrays(tables, names, histories),
-    }
+    facts, arrays = contents(compile_game(game), policies, runs)
     filled = (HERE / "page.html").read_text(encoding="utf-8")
     for hole, text in {
         "title": escape(title(game)),
