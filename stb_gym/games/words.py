@@ -81,7 +81,7 @@ class Words(Generic[G]):
         return int(held), int(dice), self.game.roll_of(np.array([roll], np.uint8))[0]
 
     def where(self, held: int, dice: int) -> dict[str, Any]:
-        """A state by the words that `locate` takes: {"open": [1, 4], "dice": 2}."""
+        """A state by the words that `locate` takes: {"open": [1, 4], "dice": 2}; of other words say both."""
         return {next(iter(self.positions)): held, "dice": dice}
 
     def state(self, held: int, dice: int) -> str:
