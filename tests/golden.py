@@ -22,6 +22,7 @@ from tests.reference import Game, Policy, ShutTheBox, Threes
 FILE = Path(__file__).with_suffix(".json")
 COMMAND = "python -m tests.golden"
 TIES = ("all-win", "split", "nobody")
+INDIFFERENT = ("fewer", "company", "lowest")
 UTILITIES = {"score": reference.fewest, "shut": reference.shut, "at-most:4": reference.at_most(4)}
 
 VARIANTS = [
@@ -72,7 +73,8 @@ OF_ROUNDS = [
     ShutTheBox(tiles=4, faces=3, one_die="any-time", score="digits"),
 ]
 ROUNDS = list(product(OF_ROUNDS, (2, 3), TIES, (False, True)))
-EQUILIBRIA = [*ROUNDS, (Threes(), 2, "all-win", False)]
+EQUILIBRIA = [(*rules, indifferent) for rules in ROUNDS for indifferent in INDIFFERENT]
+FIVE_DICE = [(Threes(), 2, ties, False, indifferent) for ties in TIES for indifferent in INDIFFERENT]
 LINE_UPS = [rules for rules in ROUNDS if rules[1] == 2 or rules[0] != OF_ROUNDS[2]]
 
 POLICIES: dict[type, dict[str, Callable[[Any], Policy]]] = {
@@ -119,13 +121,12 @@ def key(*words: Any) -> str:
     return " ".join(name(word) if isinstance(word, Game) else str(word) for word in words)
 
 
-def standing(scores: tuple[int, ...], players: int, ties: str) -> tuple[int | None, int, int]:
-    """The lead, how many hold it as far as the tie rule makes a difference of that, and how many players come after."""
+def standing(scores: tuple[int, ...], players: int) -> tuple[int | None, int, int]:
+    """The lead, how many hold it, and how many players come after."""
     after = players - 1 - len(scores)
     if not scores:
         return None, 0, after
-    most = {"all-win": 1, "split": players, "nobody": 2}[ties]
-    return min(scores), min(most, scores.count(min(scores))), after
+    return min(scores), scores.count(min(scores)), after
 
 
 def shares(game: Game, seed: int, told: Any, position: Any, roll: Any) -> dict[Any, Fraction]:
@@ -138,20 +139,20 @@ def shares(game: Game, seed: int, told: Any, position: Any, roll: Any) -> dict[A
     return {move: share for move, share in found.items() if share}
 
 
-def players_of(game: Game, players: int, ties: str) -> list[reference_rounds.Strategy]:
+def players_of(game: Game, players: int) -> list[reference_rounds.Strategy]:
     """The line-up of `LINE_UPS`: first uniform play, then one and two of `shares`."""
     uniform = reference_rounds.whatever_the_scores(reference.uniform(game))
-    return [uniform, *(some_strategy(game, seed, players, ties) for seed in range(1, players))]
+    return [uniform, *(some_strategy(game, seed, players) for seed in range(1, players))]
 
 
-def some_strategy(game: Game, seed: int, players: int, ties: str) -> reference_rounds.Strategy:
+def some_strategy(game: Game, seed: int, players: int) -> reference_rounds.Strategy:
     """The play of `shares`, asked by the scores so far."""
 
     @cache
     def at(told: tuple[int | None, int, int]) -> Policy:
         return cache(lambda position, roll: shares(game, seed, told, position, roll))
 
-    return lambda scores: at(standing(scores, players, ties))
+    return lambda scores: at(standing(scores, players))
 
 
 def value(game: Game, objective: str) -> Fraction:
@@ -167,7 +168,7 @@ def scores_of(game: Game, strategy: str) -> dict[str, Fraction]:
 
 def line_up(game: Game, players: int, ties: str, shut_wins: bool) -> dict[str, list[Fraction]]:
     """What every seat of `players_of` wins, and would win by its best response."""
-    strategies = players_of(game, players, ties)
+    strategies = players_of(game, players)
     best = [reference_rounds.best_response_value(game, seat, strategies, ties, shut_wins) for seat in range(players)]
     return {"seats": list(reference_rounds.lineup(game, strategies, ties, shut_wins)), "best": best}
 
@@ -180,11 +181,11 @@ def scores_met(game: Game, players: int, shut_wins: bool) -> list[tuple[int, ...
     return [(), *(scores for scores in ones + twos if min(scores) >= int(shut_wins))]
 
 
-def choices(game: Game, players: int, ties: str, shut_wins: bool) -> dict[str, Any]:
+def choices(game: Game, players: int, ties: str, shut_wins: bool, indifferent: str) -> dict[str, Any]:
     """What the next player does at the equilibrium, by the scores so far, the position and the roll, in words."""
     found = {}
     for scores in scores_met(game, players, shut_wins):
-        policy = reference_rounds.equilibrium_policy(game, players, ties, shut_wins, scores)
+        policy = reference_rounds.equilibrium_policy(game, players, ties, shut_wins, indifferent, scores)
         for position in game.positions():
             for roll, _ in [] if game.is_over(position) else game.outcomes(position):
                 if game.moves(position, roll):
@@ -207,9 +208,9 @@ def digest(found: dict[str, Any]) -> str:
 SECTIONS: dict[str, tuple[Callable[..., Any], list[tuple[Any, ...]]]] = {
     "values": (value, list(product([*STANDARD, *VARIANTS], ("score", "shut")))),
     "scores": (scores_of, [(game, strategy) for game in SCRIPTED for strategy in POLICIES[type(game)]]),
-    "equilibria": (reference_rounds.equilibrium, EQUILIBRIA),
+    "equilibria": (reference_rounds.equilibrium, [*EQUILIBRIA, *FIVE_DICE]),
     "line-ups": (line_up, LINE_UPS),
-    "choices": (lambda *rules: digest(choices(*rules)), ROUNDS),
+    "choices": (lambda *rules: digest(choices(*rules)), EQUILIBRIA),
 }
 
 

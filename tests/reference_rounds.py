@@ -3,6 +3,10 @@
 The players play one turn each, in order, and everybody knows the totals so far; the lowest total wins. `scores` is
 always the list of the totals so far, in the order of the players. A total below zero ends the round, and with
 `shut_wins` the first of zero, too. A `Strategy` says, for the scores so far, by which policy the next player plays.
+
+Who does what is best for oneself may have a choice left. Then "fewer" takes the move after which that player is to
+expect the fewest others to share the lowest total with at the end (none where another total is the lowest), "company"
+the most, and "lowest" the first; so do both where that number is equal.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,7 +19,7 @@ from tests.reference import Game, Policy, Utility, at_most, first_best, perfect,
 
 Scores = tuple[int, ...]
 Strategy = Callable[[Scores], Policy]
-Payoffs = tuple[Fraction | float, ...]  # one per player
+Payoffs = tuple[Fraction | float, ...]  # what each player wins, then how many others each shares the lowest total with
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,7 @@ class Round:
     strategies: tuple[Strategy | None, ...]
     ties: str = "all-win"
     shut_wins: bool = False
+    indifferent: str = "fewer"
 
     def is_over(self, scores: Scores) -> bool:
         """All have played, or one has shut and that wins."""
@@ -33,8 +38,9 @@ class Round:
 
     def payoffs(self, scores: Scores) -> Payoffs:
         """What each player gets; those who did not come to play get nothing."""
-        got = round_payoffs(scores, self.ties, self.shut_wins)
-        return got + (Fraction(0),) * (len(self.strategies) - len(scores))
+        nothing = (Fraction(0),) * (len(self.strategies) - len(scores))
+        sharing = tuple(Fraction(scores.count(score) - 1) * (score == min(scores)) for score in scores)
+        return round_payoffs(scores, self.ties, self.shut_wins) + nothing + sharing + nothing
 
 
 def round_payoffs(scores: Scores, ties: str, shut_wins: bool) -> Payoffs:
@@ -54,13 +60,13 @@ def ends_the_round(score: int, shut_wins: bool) -> bool:
 
 @cache
 def round_values(played: Round, scores: Scores) -> Payoffs:
-    """The expected win of each player before the next turn."""
+    """What each player is to expect before the next turn."""
     return played.payoffs(scores) if played.is_over(scores) else turn_values(played, scores, played.game.start())
 
 
 @cache
 def turn_values(played: Round, scores: Scores, position: Any) -> Payoffs:
-    """The expected win of each player before a throw of the next player, who has come to the position."""
+    """What each player is to expect before a throw of the next player, who has come to the position."""
     if played.game.is_over(position):
         return round_values(played, (*scores, played.game.final_score(position)))
     return mean(
@@ -69,25 +75,28 @@ def turn_values(played: Round, scores: Scores, position: Any) -> Payoffs:
 
 
 def throw_values(played: Round, scores: Scores, position: Any, roll: Any) -> Payoffs:
-    """The expected win of each player after that throw."""
+    """What each player is to expect after that throw."""
     after = after_moves(played, scores, position, roll)
     if not after:
         return round_values(played, (*scores, played.game.final_score(position)))
     player = len(scores)
     strategy = played.strategies[player]
     if strategy is None:
-        return after[best_for(player, after)]
+        return after[best_for(player, after, played.indifferent)]
     return mean((share, after[move]) for move, share in strategy(scores)(position, roll).items())
 
 
 def after_moves(played: Round, scores: Scores, position: Any, roll: Any) -> dict[Any, Payoffs]:
-    """The expected win of each player after each legal move."""
+    """What each player is to expect after each legal move."""
     return {move: turn_values(played, scores, after) for move, after in played.game.moves(position, roll)}
 
 
-def best_for(player: int, after: dict[Any, Payoffs]) -> Any:
-    """The move that is best for the player, whatever it does for the others; the first of equals."""
-    return first_best({move: values[player] for move, values in after.items()})
+def best_for(player: int, after: dict[Any, Payoffs], indifferent: str) -> Any:
+    """The move that is best for the player; of several such, the one that the rule for the indifferent says."""
+    most = max(values[player] for values in after.values())
+    weight = {"fewer": -1, "company": 1, "lowest": 0}[indifferent]
+    sharing = {move: values[len(values) // 2 + player] for move, values in after.items() if values[player] == most}
+    return first_best({move: weight * others for move, others in sharing.items()})
 
 
 def mean(weighted: Iterable[tuple[float | Fraction, Payoffs]]) -> Payoffs:
@@ -96,24 +105,27 @@ def mean(weighted: Iterable[tuple[float | Fraction, Payoffs]]) -> Payoffs:
     return tuple(sum(column) for column in zip(*rows, strict=True))
 
 
-def equilibrium(game: Game, players: int, ties: str, shut_wins: bool = False) -> Payoffs:
+def equilibrium(game: Game, players: int, ties: str, shut_wins: bool = False, indifferent: str = "fewer") -> Payoffs:
     """The expected win of each player if every one does what is best for that one."""
-    return lineup(game, [None] * players, ties, shut_wins)
+    return round_values(Round(game, (None,) * players, ties, shut_wins, indifferent), ())[:players]
 
 
-def equilibrium_policy(game: Game, players: int, ties: str, shut_wins: bool, scores_so_far: Scores) -> Policy:
+def equilibrium_policy(
+    game: Game, players: int, ties: str, shut_wins: bool, indifferent: str, scores_so_far: Scores
+) -> Policy:
     """How the next player plays then, after these scores."""
-    played = Round(game, (None,) * players, ties, shut_wins)
+    played = Round(game, (None,) * players, ties, shut_wins, indifferent)
 
     def policy(position: Any, roll: Any) -> dict[Any, Fraction]:
-        return {best_for(len(scores_so_far), after_moves(played, scores_so_far, position, roll)): Fraction(1)}
+        after = after_moves(played, scores_so_far, position, roll)
+        return {best_for(len(scores_so_far), after, indifferent): Fraction(1)}
 
     return policy
 
 
 def lineup(game: Game, policies: list[Strategy | None], ties: str, shut_wins: bool = False) -> Payoffs:
     """The expected win of each player if each plays by their strategy."""
-    return round_values(Round(game, tuple(policies), ties, shut_wins), ())
+    return round_values(Round(game, tuple(policies), ties, shut_wins), ())[: len(policies)]
 
 
 def best_response_value(

@@ -103,16 +103,19 @@ def draw_tournament(table: Table) -> Figure:
 
 
 def draw_winning(table: Table) -> Figure:
-    """The chance that a lead survives, from `contests.winning`."""
+    """What a lead is worth, from `contests.winning`."""
     figure, axes = single(
-        "How often a score survives the players after: equilibrium (solid), approximation (dashed)", 4.8
+        "What a score wins if ties split (solid), and if all tied players win:\n"
+        "between the bounds of what the indifferent may do (band), and as it was published (dashed)",
+        5,
     )
-    after = [heading for heading in table.columns if heading.endswith(" after")]
+    after, scores = [heading for heading in table.columns if heading.endswith(" after")], values(table, "score")
     for colour, heading in zip(SERIES, after, strict=False):
-        axes.plot(values(table, "score"), values(table, heading), color=colour, linewidth=1.8, label=heading)
-        approximated = values(table, f"{heading}, approximation")
-        axes.plot(values(table, "score"), approximated, "--", color=colour, linewidth=1.2)
-    axes.set(xlabel="score of the one who leads (points)", ylabel="chance to win or share the win", ylim=(0, 1.02))
+        axes.plot(scores, values(table, heading), color=colour, linewidth=1.8, label=heading)
+        axes.plot(scores, values(table, f"{heading}, approximation"), "--", color=colour, linewidth=1.2)
+        least, most = (values(table, f"{heading}, all win: {end}") for end in ("least", "most"))
+        axes.fill_between(scores, least, most, color=colour, alpha=0.25, linewidth=1)
+    axes.set(xlabel="score of the one who leads (points)", ylabel="expected share of the win", ylim=(0, 1.02))
     percent(axes)
     axes.legend(frameon=False, title="players")
     return figure

@@ -21,13 +21,13 @@ from stb_gym.exact import (
 )  # fmt: skip
 from stb_gym.games import IntArray, Threes, rolls
 from stb_gym.output import SERIES, Table, column
-from stb_gym.rounds import Round
+from stb_gym.rounds import INDIFFERENT, TIES, Round
 
 RULES_OF_THUMB = ("threes-only",)
 PICTURED = ("optimal-score", "threes-only", "random", "take-all", "worst")
 PANELS = 6  # faces of a die that are shown
 PLAYERS = 6
-EQUILIBRIUM = "All tied players win; of equally good keeps a player takes the one of fewest dice."
+EQUILIBRIUM = f"{TIES['split'].capitalize()}; {INDIFFERENT['fewer']}, then keeps fewer dice."
 
 
 def pages(game: Threes) -> dict[str, Page]:
@@ -92,8 +92,9 @@ def take_or_rethrow(game: Threes) -> Table:
     return Table(
         "Take a die, or throw them all again?",
         "So many dice are left and one of them shows a face: the greatest chance of a total of these dice below a "
-        "number by taking that one and throwing the others, or by throwing all of them again. To throw all again is "
-        "not a legal move, for one die at least must be kept: it is the what-if with which published accounts compare.",
+        "number by taking that one and throwing the others, or by throwing all of them again. That is allowed if "
+        "another die of the same throw is kept: of 3,1,6 one may keep the 3 and throw both others again. Were there "
+        "no other die, one of these would have to be kept.",
         columns,
     )
 

@@ -44,7 +44,7 @@ class Play(RoundQuestion):
         play_round(rules, opponents, self.seat, self.coach, self.seed)
 
     def _alone(self, game: Game) -> None:
-        if self.ties != "all-win" or self.shut_wins or self.may_stop:
+        if self.has_own_rules:
             raise ValueError("ties, shut-wins and may-stop are rules of a round: name somebody to play it by --against")
         check_integer("seat", self.seat, 1, 1)
         with Progress("stb-gym play") as progress:

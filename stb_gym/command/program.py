@@ -13,15 +13,16 @@ from dataclasses import fields
 from typing import Any
 
 from stb_gym.command.advising import Advise
-from stb_gym.command.contests import EvaluateMatch, EvaluateRound, EvaluateTournament
 from stb_gym.command.evaluating import Evaluate, Simulate
 from stb_gym.command.exploring import Explore
 from stb_gym.command.flags import Help, Parser, add_flags, add_rules, question_from, rules_from, rules_of_variant
 from stb_gym.command.judging import Judge
 from stb_gym.command.listing import ListStrategies, ListVariants
+from stb_gym.command.matches import EvaluateMatch, EvaluateTournament
 from stb_gym.command.measuring import Measure
 from stb_gym.command.playing import Play
 from stb_gym.command.questions import Question
+from stb_gym.command.rounds import EvaluateRound
 from stb_gym.command.solving import Certify, Solve
 from stb_gym.command.watching import Watch
 from stb_gym.command.writing import WriteBook

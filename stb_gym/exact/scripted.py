@@ -24,8 +24,7 @@ class Standing(NamedTuple):
 
     Attributes:
         lead: the best final score so far, None if nobody has played; the next player is then the first of after + 1.
-        holders: how many players have it, counted no further than the rule for ties needs: up to 1 if all tied players
-            win, up to 2 if a tie wins for nobody.
+        holders: how many players have it.
         after: how many players play after the next one.
     """
 

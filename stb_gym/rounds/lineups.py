@@ -9,7 +9,6 @@ after a final score t of the first of them, who makes it with probability P(t | 
 and a player who ends with t, while k are still to play, wins W_k(z') if t takes or shares the lead, else nothing.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -17,12 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Policy, Standing, TurnTables, optimal_edges, optimise
-from stb_gym.games import IntArray, check_integer
+from stb_gym.exact import TurnTables
+from stb_gym.games import check_integer
 from stb_gym.rounds.matches import Outcome
+from stb_gym.rounds.replies import Reply, blocks
 from stb_gym.rounds.standings import Standings
-
-LARGEST_BLOCK = 2**22  # edges x standings that are worked on at once
 
 
 class Seat(NamedTuple):
@@ -33,13 +31,6 @@ class Seat(NamedTuple):
 
     chances: NDArray[np.float64]
     throws: NDArray[np.float64]
-
-
-def blocks(tables: TurnTables, standings: Standings, seat: int) -> list[IntArray]:
-    """The standings at which a seat may have to play, as many at a time as fit."""
-    met = standings.met_by(seat)
-    size = max(1, LARGEST_BLOCK // max(1, len(tables.edge_node)))
-    return [met[first : first + size] for first in range(0, len(met), size)]
 
 
 def worth_before(standings: Standings, seat: Seat, worth: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -102,6 +93,11 @@ class RoundEvaluation:
         stands = self._after_each(np.ones(len(self.standings.lead)))
         return np.minimum(np.stack(stands[::-1])[:, self.standings.holders == 1], 1)  # rounding may pass 1
 
+    @cached_property
+    def worth(self) -> NDArray[np.float64]:
+        """[players, T] what who leads alone with each final score may expect to win, 0, 1 ... players yet to come."""
+        return np.stack(self._worth[::-1])[:, self.standings.holders == 1]
+
     def best_response(self, seat: int) -> "BestResponse":
         """The best that a seat can do if the others play as they do."""
         check_integer("seat", seat, 0, self.standings.players - 1)
@@ -128,54 +124,6 @@ class RoundEvaluation:
         second = self._reached[1][:, None] * self.played[1].chances
         tie = standings.keeps & standings.holds
         return Outcome(*(float(second[how].sum()) for how in (~standings.holds, ~standings.keeps, tie)))
-
-
-@dataclass(frozen=True, eq=False)
-class Reply:
-    """Best play where a standing is worth `worth` [Z] to each holder of the lead after the player's turn."""
-
-    tables: TurnTables
-    standings: Standings
-    worth: NDArray[np.float64]
-
-    def utility(self, block: IntArray) -> NDArray[np.float64]:
-        """[B, T] the player's expected win at standings [B] from each final score."""
-        return self.standings.holds[block] * self.worth[self.standings.after[block]]
-
-    def _optimise(self, block: IntArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The player's expected win [S, B] at every state and [N, B] at every node."""
-        return optimise(self.tables, self.utility(block).T[self.tables.score_index])
-
-    def values(self, block: IntArray) -> NDArray[np.float64]:
-        """[B] the player's expected win at standings [B], before the turn."""
-        return self._optimise(block)[0][self.tables.start]
-
-    def _edges(self, block: IntArray) -> IntArray:
-        """[D, B] the edge of the lowest of the best actions."""
-        return self.tables.lowest(optimal_edges(self.tables, *self._optimise(block)))
-
-    def weights(self, block: IntArray) -> NDArray[np.float64]:
-        """[E, B] the same as probabilities of the edges."""
-        weights = np.zeros((len(self.tables.edge_node), len(block)))
-        weights[self._edges(block), np.arange(len(block))] = 1
-        return weights
-
-    def policy(self, standing: Standing) -> Policy:
-        """[N] what the player does at a standing."""
-        edges = self._edges(np.array([self.standings.find(standing)]))
-        return self.tables.policy(self.tables.edge_action[edges[:, 0]])
-
-    def worth_at(self, standing: Standing) -> Callable[[int, int], float]:
-        """A function of states (held, dice): the expected win there, or (without dice) of a turn that ends there."""
-        block, tables = np.array([self.standings.find(standing)]), self.tables
-        state_worth, end_worth = self._optimise(block)[0][:, 0], self.utility(block)[0]
-
-        def worth(held: int, dice: int) -> float:
-            if dice == 0:
-                return float(end_worth[tables.place_of(tables.game.final_score(np.array([held])))[0]])
-            return float(state_worth[tables.find_state(held, dice)])
-
-        return worth
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,13 @@ utility of the final score t: with k players still to come, and z' the standing 
 
 where W_k (see `lineups`) is what holding the lead is worth. In the equilibrium everyone maximises the expectation of
 their own U: backward induction over the seats (Kuhn, "Extensive games and the problem of information", 1953). All
-standings are solved for at once.
+standings are solved for at once. Where that leaves a choice, a rule for the indifferent makes it (see `replies`).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,14 +30,34 @@ from stb_gym.exact import (
     score_chances,
     strategy,
 )  # fmt: skip
-from stb_gym.games import Game, IntArray, check_choice, check_integer
-from stb_gym.rounds.lineups import BestResponse, Reply, RoundEvaluation, Seat, blocks, worth_before
+from stb_gym.games import Game, IntArray, check_choice
+from stb_gym.rounds.lineups import BestResponse, RoundEvaluation, Seat, worth_before
+from stb_gym.rounds.replies import INDIFFERENT, Reply, blocks
+from stb_gym.rounds.solutions import RoundSolution
 from stb_gym.rounds.standings import Standings
 
+ROUNDING = 1e-12  # of chances
 LARGEST_STANDINGS = 2**25  # pairs of a standing and a score: 256 MiB for every array of them
 
 Weights = NDArray[np.float64]
 RoundStrategy = str | Policy | Callable[[TurnTables, Standing], Policy]
+
+
+class Range(NamedTuple):
+    """The least and the greatest that numbers of a round can be, arrays of one shape."""
+
+    least: NDArray[np.float64]
+    most: NDArray[np.float64]
+
+    @classmethod
+    def over(cls, found: Sequence[Any]) -> "Range":
+        """The range of the same numbers, found several times."""
+        return cls(np.min(found, axis=0), np.max(found, axis=0))
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether any number differs by more than rounding."""
+        return bool((self.most - self.least > ROUNDING).any())
 
 
 @dataclass(frozen=True)
@@ -46,29 +67,34 @@ class Round:
     Attributes:
         game: the rules of each turn.
         players: how many play, 1 to 100.
-        ties: "all-win": every tied player wins; "split": they share one win; "nobody": a tie wins for no one.
+        ties: "split": tied players share one win; "all-win": every one of them wins; "nobody": a tie wins for no one.
         shut_wins: the perfect score (0 in Shut the Box and Threes) wins at once; nobody plays after it.
         may_stop: the last player stops as soon as ahead. Needs a game whose points only get better during a turn;
             hence it cannot change who wins, and only saves throws.
+        indifferent: which of equally good moves a player of the equilibrium takes: "fewer": one after which the player
+            must expect to share the lead with as few as may be; "company": with as many; "lowest": the one of lowest
+            action, as it also is where that number is equal.
 
     Raises:
         ValueError: if a value is not allowed, naming those that are.
 
     Example:
         >>> import stb_gym
-        >>> stb_gym.Round(stb_gym.ShutTheBox(), players=2, ties="split").solve().seats.round(4).tolist()
+        >>> stb_gym.Round(stb_gym.ShutTheBox(), players=2).solve().seats.round(4).tolist()
         [0.498, 0.502]
     """
 
     game: Game
     players: int = 2
-    ties: str = "all-win"
+    ties: str = "split"
     shut_wins: bool = False
     may_stop: bool = False
+    indifferent: str = "fewer"
 
     def __post_init__(self) -> None:
         check_choice("shut_wins", self.shut_wins, (False, True))
         check_choice("may_stop", self.may_stop, (False, True))
+        check_choice("rule for the indifferent", self.indifferent, list(INDIFFERENT))
         tables, standings = self.tables, self.standings
         size = len(standings.lead) * len(standings.scores)
         if size > LARGEST_STANDINGS:
@@ -93,21 +119,47 @@ class Round:
         return Standings(self.tables, self.players, self.ties, bool(self.shut_wins))
 
     def solve(self) -> "RoundSolution":
-        """The subgame-perfect equilibrium in which players take the lowest of the actions that are best for them.
+        """The subgame-perfect equilibrium in which players follow the rule for the indifferent.
 
-        It is one of several: under "all-win" the others' chances depend on how a player chooses among moves that are
-        equally good to that player. Equality is decided to within `stb_gym.exact.TIE`; chances below 1e-300, as of the
-        highest leads against dozens of players, count as none.
+        It is one of several, for what others win may depend on that rule: see `range_of`. Equality is decided to
+        within `stb_gym.exact.TIE`; chances below 1e-300, as of the highest leads against dozens of players, count as
+        none.
         """
         return self._solution
 
+    def range_of(self, numbers: Callable[["Round"], Any]) -> Range:
+        """The least and the greatest of numbers over the rules for the indifferent, all else being as it is here.
+
+        For the first of two players, and for a lead that one player is still to meet, these are the bounds over all
+        equilibria; where more players are involved, there may be others beyond.
+
+        Args:
+            numbers: a function of a round.
+
+        Example:
+            >>> import stb_gym
+            >>> rules = stb_gym.Round(stb_gym.ShutTheBox(), ties="all-win")
+            >>> least, most = rules.range_of(lambda rules: rules.solve().seats)
+            >>> least.round(4).tolist(), most.round(4).tolist()
+            ([0.52, 0.5231], [0.5348, 0.5231])
+        """
+        return Range.over([numbers(rules) for rules in self.conventions])
+
+    @cached_property
+    def conventions(self) -> list["Round"]:
+        """The round with its own rule for the indifferent, then with every other."""
+        return [self, *(replace(self, indifferent=rule) for rule in INDIFFERENT if rule != self.indifferent)]
+
     @cached_property
     def _solution(self) -> "RoundSolution":
-        worth, replies, seats = self.standings.share, [], []
+        standings, replies, seats = self.standings, [], []
+        worth, company = standings.share, standings.company
+        sign = {"fewer": 1, "company": -1, "lowest": None}[self.indifferent]
         for seat in reversed(range(self.players)):
-            replies.append(Reply(self.tables, self.standings, worth))
+            replies.append(Reply(self.tables, standings, worth, None if sign is None else sign * company))
             seats.append(self._play(seat, replies[-1].weights))
-            worth = worth_before(self.standings, seats[-1], worth)
+            worth = worth_before(standings, seats[-1], worth)
+            company = worth_before(standings, seats[-1], company)
         return RoundSolution(RoundEvaluation(self.tables, self.standings, tuple(reversed(seats))), tuple(replies))
 
     def evaluate(self, strategies: Sequence[RoundStrategy]) -> RoundEvaluation:
@@ -187,35 +239,3 @@ class Round:
                 counted = throwing & (score >= standings.lead[block])  # once ahead, always ahead
             throws[block] = (visits * counted).sum(axis=0)
         return Seat(chances, throws)
-
-
-@dataclass(frozen=True, eq=False)
-class RoundSolution:
-    """The equilibrium of a round.
-
-    Attributes:
-        evaluation: the round in which everyone plays it.
-        replies: what a player does while 0, 1, 2 ... others are still to come.
-    """
-
-    evaluation: RoundEvaluation
-    replies: tuple[Reply, ...]
-
-    @property
-    def seats(self) -> NDArray[np.float64]:
-        """[players] the expected win of each seat."""
-        return self.evaluation.seats
-
-    @property
-    def survival(self) -> NDArray[np.float64]:
-        """[players, T] the chance that who leads with each final score is not beaten by the last 0, 1 ... players."""
-        return self.evaluation.survival
-
-    def policy(self, standing: Standing) -> Policy:
-        """[N] what the player does who sees this standing.
-
-        Raises:
-            ValueError: if it cannot come about in this round.
-        """
-        check_integer("players after", standing.after, 0, len(self.replies) - 1)
-        return self.replies[standing.after].policy(standing)

@@ -13,8 +13,8 @@ from stb_gym.exact import Standing, TurnTables
 from stb_gym.games import IntArray, check_choice, check_integer
 
 TIES = {
-    "all-win": "all tied players win",
     "split": "tied players share the win",
+    "all-win": "all tied players win",
     "nobody": "a tie wins for nobody",
 }
 
@@ -26,7 +26,7 @@ class Standings:
     Attributes:
         tables: the arrays of the game. A score better than the perfect one, such as the moon, ends the round.
         players: how many play.
-        ties: "all-win", "split" or "nobody".
+        ties: one of `TIES`.
         shut_wins: the perfect score (0 in Shut the Box and Threes) ends the round.
 
     Raises:
@@ -47,20 +47,15 @@ class Standings:
         """[T] every final score of the game, the best first."""
         return self.tables.scores
 
-    @property
-    def most(self) -> int:
-        """How far the holders of a lead have to be counted."""
-        return {"all-win": 1, "split": self.players, "nobody": 2}[self.ties]
-
     @cached_property
     def lead(self) -> IntArray:
         """[Z] where in `scores` the best so far is; T if nobody has played, for any score is better than that."""
-        return np.append(np.repeat(np.arange(len(self.scores)), self.most), len(self.scores))
+        return np.append(np.repeat(np.arange(len(self.scores)), self.players), len(self.scores))
 
     @cached_property
     def holders(self) -> IntArray:
-        """[Z] how many have the lead, counted up to `most`."""
-        return np.append(np.tile(np.arange(1, self.most + 1), len(self.scores)), 0)
+        """[Z] how many have the lead."""
+        return np.append(np.tile(np.arange(1, self.players + 1), len(self.scores)), 0)
 
     @cached_property
     def over(self) -> NDArray[np.bool_]:
@@ -73,8 +68,8 @@ class Standings:
     def after(self) -> IntArray:
         """[Z, T] the standing after another final score."""
         standing, score = np.indices((len(self.lead), len(self.scores)))
-        lead, one_more = self.lead[:, None], np.minimum(self.holders + 1, self.most)[:, None]
-        index = score * self.most + np.where(score < lead, 1, one_more) - 1
+        lead, one_more = self.lead[:, None], np.minimum(self.holders + 1, self.players)[:, None]
+        index = score * self.players + np.where(score < lead, 1, one_more) - 1
         return np.where(score > lead, standing, index)
 
     @cached_property
@@ -92,6 +87,11 @@ class Standings:
         """[Z] what each holder wins if the round ends so."""
         shares = {"all-win": self.holders > 0, "split": 1 / np.maximum(self.holders, 1), "nobody": self.holders == 1}
         return shares[self.ties].astype(float)
+
+    @cached_property
+    def company(self) -> NDArray[np.float64]:
+        """[Z] how many others each holder shares the lead with if the round ends so."""
+        return np.maximum(self.holders - 1, 0).astype(float)
 
     def met_by(self, seat: int) -> IntArray:
         """The standings at which a seat may have to play."""
@@ -115,7 +115,7 @@ class Standings:
             raise ValueError(f"who has {after} players after is the first of {self.players}: there is no lead yet")
         check_integer("lead", lead, int(self.scores.min()), int(self.scores.max()))
         check_integer("holders of the lead", holders, 1, self.players - 1 - after)
-        index = self.place(lead) * self.most + min(holders, self.most) - 1
+        index = self.place(lead) * self.players + holders - 1
         if self.over[index]:
             raise ValueError(f"a lead of {lead} ends the round: nobody plays after it")
         return index

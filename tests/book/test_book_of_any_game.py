@@ -1,5 +1,6 @@
 """A game that nobody of the package knows has a book, which is right where more points are better too."""
 
+import re
 import sys
 from dataclasses import dataclass
 from types import ModuleType
@@ -61,7 +62,7 @@ def test_a_game_that_is_not_registered_has_a_book(tmp_path):
     text = "".join(path.read_text() for path in tmp_path.glob("book/*.md"))
     assert "many points" in text
     assert "chance of score 16 or more" in text
-    assert "few" not in text
+    assert not re.search(r"\bfew\b|\bfewest\b", text)
 
 
 def test_the_best_strategies_come_first():

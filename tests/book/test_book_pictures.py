@@ -124,8 +124,13 @@ def test_the_tournament(ties):
 def test_winning():
     table = table_of(THREES, "winning")
     [axes] = drawn(THREES, "winning").axes
-    expected = [(values(table, "score"), values(table, heading)) for heading in list(table.columns)[1:]]
-    assert lines(axes) == expected
+    shown = [heading for heading in list(table.columns)[1:] if "all win" not in heading]
+    assert lines(axes) == [(values(table, "score"), values(table, heading)) for heading in shown]
+    for after, band in enumerate(axes.collections, 1):
+        [path] = band.get_paths()
+        headings = [f"{after} after, all win: {end}" for end in ("least", "most")]
+        ends = [zip(values(table, "score"), values(table, heading), strict=True) for heading in headings]
+        assert {*map(tuple, path.vertices.tolist())} == {*chain(*ends)}
     assert [line.get_linestyle() for line in axes.lines] == ["-", "--"] * 5
     assert [text.get_text() for text in axes.get_legend().get_texts()] == [f"{after} after" for after in range(1, 6)]
 

@@ -7,20 +7,49 @@ from stb_gym.command import main
 
 
 def test_round(ask, capsys):
-    result = ask("round", "threes", "--players", "2")
+    result = ask("round", "threes", "--players", "2", "--ties", "all-win", "--indifferent", "lowest")
     assert result["seats"] == pytest.approx([0.5761170, 0.5813610], abs=5e-8)
     assert "exploitability" not in result
     assert result["survival"]["10"] == pytest.approx([1, 0.2503], abs=5e-5)
     assert list(result["survival"]) == [str(lead) for lead in range(31)]
-    split = ask("round", "shut-the-box", "--ties", "split", "--may-stop")
+    split = ask("round", "shut-the-box", "--may-stop")
     assert split["seats"] == pytest.approx([0.4979939469, 0.5020060531], abs=1e-9)
     assert split["throws"][1] < split["throws"][0]
-    shut = ask("round", "shut-the-box", "--ties", "split", "--shut-wins")
+    shut = ask("round", "shut-the-box", "--shut-wins")
     assert shut["seats"][0] > split["seats"][0]
 
 
+def test_what_depends_on_the_indifferent_is_told_with_its_range(ask, capsys):
+    words = ["round", "threes", "--ties", "all-win"]
+    found = ask(*words)
+    assert found["indifferent"] == "fewer"
+    assert found["seats"] == pytest.approx([0.566301, 0.581361], abs=5e-7)
+    assert found["ranges"]["seats"][0] == pytest.approx([0.5663, 0.5960], abs=5e-5)
+    assert found["ranges"]["survival"]["10"] == [[1, 1], pytest.approx([0.2252, 0.2998], abs=5e-5)]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert "2 players, ties all-win, who is indifferent prefers to share the lead with fewer" in printed
+    assert "seat 1  optimal  56.6301%  56.6301%  59.5982%" in printed
+    assert "  10  100.00%  22.52 to 29.98%" in printed
+    assert "least and most: over what those may do" in printed
+    assert "who come after, from least to most by what the indifferent do\n" in printed
+    line_up = ["match", "threes", "--strategies", "approximation,optimal", "--ties", "all-win"]
+    assert ask(*line_up)["ranges"]["round"][1] == pytest.approx([0.404069, 0.433776], abs=5e-7)
+    assert main(line_up) == 0
+    assert "one round                        41.8921%  40.4069 to 43.3776%" in capsys.readouterr().out
+
+
+def test_nothing_depends_on_the_indifferent_where_nobody_is(ask, capsys):
+    assert "ranges" not in ask("round", "threes", "--strategies", "approximation,random", "--ties", "all-win")
+    split = ask("round", "shut-the-box")
+    assert split["ranges"].keys() == {"survival", "throws"}  # with whom one ties is no matter to anybody
+    assert main(["round", "threes", "--strategies", "random,random"]) == 0
+    printed = capsys.readouterr().out
+    assert "indifferent" not in printed
+
+
 def test_round_of_strategies(ask, capsys, tmp_path):
-    bots = ask("round", "threes", "--strategies", "approximation,approximation,approximation")
+    bots = ask("round", "threes", "--strategies", "approximation,approximation,approximation", "--ties", "all-win")
     assert bots["seats"] == pytest.approx([0.38880, 0.40311, 0.41886], abs=5e-6)
     assert sum(bots["best_response_gains"]) == pytest.approx(bots["exploitability"])
     equilibrium = ask("round", "shut-the-box", "--tiles", "4", "--strategies", "optimal,optimal")

@@ -5,14 +5,15 @@ import json
 import pytest
 
 from stb_gym import Evaluation, Outcome, ShutTheBox, Threes
-from stb_gym.command import contests, evaluating, main, solving
+from stb_gym.command import evaluating, main, matches, rounds, solving
 from stb_gym.command.advising import Advise, AdviseAnswer
-from stb_gym.command.contests import EvaluateMatch, EvaluateRound, EvaluateTournament
 from stb_gym.command.evaluating import Evaluate, Simulate
 from stb_gym.command.judging import Judge, JudgeAnswer
 from stb_gym.command.listing import ListStrategies, ListVariants, StrategiesAnswer, StrategyNames, VariantsAnswer
+from stb_gym.command.matches import EvaluateMatch, EvaluateTournament
 from stb_gym.command.measuring import Measure, SampledAnswer
 from stb_gym.command.program import QUESTIONS
+from stb_gym.command.rounds import EvaluateRound
 from stb_gym.command.solving import Certify, Solve
 from stb_gym.command.writing import BookAnswer, WriteBook
 
@@ -45,27 +46,27 @@ ASKED = [
     (ListVariants(), BOX, BOX_WORDS, "", VariantsAnswer),
     (ListStrategies(), None, [], "", StrategyNames),
     (ListStrategies(objective="at-most:1"), THREES, THREES_WORDS, "--objective at-most:1", StrategiesAnswer),
-    (EvaluateRound(shut_wins=True), BOX, BOX_WORDS, "--shut-wins", contests.RoundAnswer),
+    (EvaluateRound(shut_wins=True), BOX, BOX_WORDS, "--shut-wins", rounds.RoundAnswer),
     (
         EvaluateRound(strategies=("worst", "random")),
         THREES,
         THREES_WORDS,
         "--strategies worst,random",
-        contests.RoundAnswer,
+        rounds.RoundAnswer,
     ),
     (
         EvaluateTournament(strategies=("optimal", "random"), limit=9),
         BOX,
         BOX_WORDS,
         "--strategies optimal,random --limit 9",
-        contests.TournamentAnswer,
+        matches.TournamentAnswer,
     ),
     (
         EvaluateMatch(strategies=("optimal", "random"), rounds=3),
         BOX,
         BOX_WORDS,
         "--strategies optimal,random --rounds 3",
-        contests.MatchAnswer,
+        matches.MatchAnswer,
     ),
 ]
 

@@ -62,12 +62,12 @@ biggest-first  47.5651%
             "match threes --strategies optimal,threes-only --shut-wins",
             """\
 threes: dice 5, faces 6
-2 players, ties all-win, the perfect score wins at once
+2 players, ties split, who is indifferent prefers to share the lead with fewer, the perfect score wins at once
 optimal first, against threes-only
 
                            win      loss      tie
-one round             51.0214%  41.0064%  7.9722%
-a match of 20 rounds  63.7716%  27.7631%  8.4653%
+one round             51.0123%  41.0498%  7.9379%
+a match of 20 rounds  63.6738%  27.8484%  8.4777%
 """,
         ),
     ],

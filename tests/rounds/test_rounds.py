@@ -1,5 +1,6 @@
 """Rounds: the published numbers, the reference player by player, best responses, and matches."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -8,13 +9,13 @@ import pytest
 
 from stb_gym import Outcome, Round, ShutTheBox, Standing, Threes, compile_game, evaluate, match, strategy
 from stb_gym.exact import approximation, chance_to_beat, optimise
-from stb_gym.rounds import TIES, Standings, lineups
+from stb_gym.rounds import INDIFFERENT, TIES, Standings, replies
 from tests import golden, reference, reference_rounds
 from tests.twins import MostThrees, choice, in_our_words, moves_at, nodes_of, ours, roll_at, throwing_states, twin
 
 NINE, FIVE_DICE = ShutTheBox(), Threes()
 TWO_TILES = ShutTheBox(tiles=2, dice=1, faces=3)
-RULES = [(ours(other), *rules) for other, *rules in golden.ROUNDS]
+EQUILIBRIA = [(ours(other), *rules) for other, *rules in golden.EQUILIBRIA]
 LINE_UPS = [(ours(other), *rules) for other, *rules in golden.LINE_UPS]
 
 
@@ -23,13 +24,12 @@ def figure(section, game, *rules):
     return golden.golden()[section][golden.key(twin(game), *rules)]
 
 
-def standing_of(scores, players, ties):
-    """What is told of the scores: holders are counted as far as the tie rule asks."""
+def standing_of(scores, players):
+    """What is told of the scores."""
     after = players - 1 - len(scores)
     if not scores:
         return Standing(after=after)
-    most = {"all-win": 1, "split": players, "nobody": 2}[ties]
-    return Standing(min(scores), min(most, scores.count(min(scores))), after)
+    return Standing(min(scores), scores.count(min(scores)), after)
 
 
 def some_strategy(game, seed):
@@ -47,18 +47,19 @@ def some_strategy(game, seed):
 
 
 def test_two_and_three_players_of_threes():
-    assert Round(FIVE_DICE, 2).solve().seats == pytest.approx([0.5761170, 0.5813610], abs=5e-8)
-    assert Round(FIVE_DICE, 3).solve().seats[0] == pytest.approx(0.3897337, abs=5e-8)
-    assert Round(FIVE_DICE, 2, "split").solve().seats == pytest.approx([0.475290977, 0.524709023], abs=5e-10)
+    two, three = (Round(FIVE_DICE, players, "all-win", indifferent="lowest").solve().seats for players in (2, 3))
+    assert two == pytest.approx([0.5761170, 0.5813610], abs=5e-8)
+    assert three[0] == pytest.approx(0.3897337, abs=5e-8)
+    assert Round(FIVE_DICE, 2).solve().seats == pytest.approx([0.475290977, 0.524709023], abs=5e-10)
 
 
 def test_two_players_of_shut_the_box():
-    split, both_lose = Round(NINE, 2, "split"), Round(NINE, 2, "nobody")
+    split, both_lose = Round(NINE, 2), Round(NINE, 2, "nobody")
     first = ["optimal-score", "random"]
     assert split.solve().seats[0] == pytest.approx(0.4979939469, abs=5e-11)
     assert split.best_response(1, first).value == pytest.approx(0.5022402513, abs=5e-11)
     assert both_lose.best_response(1, first).value == pytest.approx(0.4821802385, abs=5e-11)
-    assert Round(NINE, 2).best_response(1, first).value == pytest.approx(0.5233596117, abs=5e-11)
+    assert Round(NINE, 2, "all-win").best_response(1, first).value == pytest.approx(0.5233596117, abs=5e-11)
 
 
 def test_two_who_ignore_each_other():
@@ -67,7 +68,7 @@ def test_two_who_ignore_each_other():
 
 
 def test_chances_of_a_lead_in_threes_and_their_approximation():
-    survival = Round(FIVE_DICE, 5).solve().survival
+    survival = Round(FIVE_DICE, 5, "all-win", indifferent="lowest").solve().survival
     assert survival[[1, 4], [10, 4]] == pytest.approx([0.2503, 0.3400], abs=5e-5)
     tables = compile_game(FIVE_DICE)
     approximate = 1 - chance_to_beat(tables)[tables.start]
@@ -77,9 +78,9 @@ def test_chances_of_a_lead_in_threes_and_their_approximation():
 
 
 def test_line_ups_of_the_approximation():
-    three = Round(FIVE_DICE, 3).evaluate(["approximation"] * 3)
+    three = Round(FIVE_DICE, 3, "all-win").evaluate(["approximation"] * 3)
     assert three.seats == pytest.approx([0.38880, 0.40311, 0.41886], abs=5e-6)
-    six = Round(FIVE_DICE, 6).evaluate(["threes-only", "approximation"] * 3)
+    six = Round(FIVE_DICE, 6, "all-win").evaluate(["threes-only", "approximation"] * 3)
     assert six.seats == pytest.approx([0.18616, 0.22781, 0.18688, 0.23891, 0.18798, 0.25124], abs=5e-6)
     gains = [three.best_response(seat).gain for seat in range(3)]
     assert min(gains[:2]) > 1e-4
@@ -104,43 +105,34 @@ def test_how_often_the_approximation_thinks_to_win_against_a_lead_of_one():
 # Against the reference
 
 
-@pytest.mark.parametrize(("game", "players", "ties", "shut_wins"), RULES, ids=str)
-def test_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins):
-    seats = Round(game, players, ties, shut_wins).solve().seats
-    assert seats == pytest.approx([*map(float, figure("equilibria", game, players, ties, shut_wins))])
+@pytest.mark.parametrize(("game", "players", "ties", "shut_wins", "indifferent"), EQUILIBRIA, ids=str)
+def test_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins, indifferent):
+    seats = Round(game, players, ties, shut_wins, indifferent=indifferent).solve().seats
+    assert seats == pytest.approx([*map(float, figure("equilibria", game, players, ties, shut_wins, indifferent))])
 
 
-@pytest.mark.parametrize(("game", "players", "ties", "shut_wins"), RULES, ids=str)
-def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins):
+@pytest.mark.parametrize(("game", "players", "ties", "shut_wins", "indifferent"), EQUILIBRIA, ids=str)
+def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins, indifferent):
     """So equality to within a tolerance is equality in fractions, wherever it matters."""
-    solution, tables, found = Round(game, players, ties, shut_wins).solve(), compile_game(game), {}
+    solution = Round(game, players, ties, shut_wins, indifferent=indifferent).solve()
+    tables, found = compile_game(game), {}
     for scores in golden.scores_met(twin(game), players, shut_wins):
-        policy = solution.policy(standing_of(scores, players, ties))
+        policy = solution.policy(standing_of(scores, players))
         for state, where in throwing_states(tables):
             for node in nodes_of(tables, state):
                 if moves_at(tables, node):
                     [found[golden.situation(scores, where, roll_at(tables, node))]] = choice(tables, node, policy)
-    if golden.digest(found) != figure("choices", game, players, ties, shut_wins):
-        assert found == golden.choices(twin(game), players, ties, shut_wins)
+    if golden.digest(found) != figure("choices", game, players, ties, shut_wins, indifferent):
+        assert found == golden.choices(twin(game), players, ties, shut_wins, indifferent)
 
 
-def test_five_dice_in_fractions():
+@pytest.mark.parametrize("indifferent", INDIFFERENT)
+@pytest.mark.parametrize("ties", TIES)
+def test_five_dice_in_fractions(ties, indifferent):
     """Where equal choices were broken by the last bit of a float, seats would differ in the second digit."""
-    exact = figure("equilibria", FIVE_DICE, 2, "all-win", False)
-    assert Round(FIVE_DICE, 2).solve().seats == pytest.approx([float(seat) for seat in exact], abs=1e-13)
-
-
-@pytest.mark.parametrize("game", [NINE, FIVE_DICE], ids=str)
-@pytest.mark.parametrize("players", [2, 6])
-def test_losses_are_either_nothing_or_far_above_the_tolerance(game, players):
-    tables, solution = compile_game(game), Round(game, players).solve()
-    for after, reply in enumerate(solution.replies):
-        for index in solution.evaluation.standings.met_by(players - 1 - after):
-            [utility] = reply.utility(np.array([index]))
-            state, node = optimise(tables, utility[tables.score_index])
-            best = node[tables.edge_node]
-            share = 1 - (state[tables.edge_next] / np.where(best > 0, best, 1))[best > 0]
-            assert not ((share > 1e-13) & (share < 1e-8)).any()
+    exact = figure("equilibria", FIVE_DICE, 2, ties, False, indifferent)
+    seats = Round(FIVE_DICE, 2, ties, indifferent=indifferent).solve().seats
+    assert seats == pytest.approx([float(seat) for seat in exact], abs=1e-13)
 
 
 @pytest.mark.parametrize("game", [NINE, FIVE_DICE, MostThrees(dice=3)], ids=str)
@@ -162,7 +154,7 @@ def test_the_worth_of_a_state_at_a_standing(game):
 
 def test_small_chances_are_told_apart_as_large_ones_are():
     [*_, first] = Round(FIVE_DICE, 3).solve().replies
-    smaller = lineups.Reply(first.tables, first.standings, first.worth * 1e-30)
+    smaller = replies.Reply(first.tables, first.standings, first.worth * 1e-30)
     assert (smaller.policy(Standing(after=2)) == first.policy(Standing(after=2))).all()
 
 
@@ -205,8 +197,10 @@ def lacking(game, *scores):
 @pytest.mark.parametrize(("game", "players"), [*product(MOST, (1, 2)), (MOST[0], 3)], ids=str)
 def test_the_most_points_win_a_round(game, players, ties, shut_wins):
     rules, other = Round(game, players, ties, shut_wins), twin(game)
-    expected = reference_rounds.equilibrium(other, players, ties, shut_wins)
-    assert rules.solve().seats == pytest.approx([*map(float, expected)], abs=1e-13)
+    for indifferent in INDIFFERENT:
+        expected = reference_rounds.equilibrium(other, players, ties, shut_wins, indifferent)
+        seats = replace(rules, indifferent=indifferent).solve().seats
+        assert seats == pytest.approx([*map(float, expected)], abs=1e-13)
     assert rules.solve().evaluation.exploitability == pytest.approx(0, abs=1e-12)
     uniform = [reference_rounds.whatever_the_scores(reference.uniform(other))] * players
     evaluation = rules.evaluate(["random"] * players)
@@ -222,7 +216,7 @@ def test_every_choice_of_who_sees_the_most_points_is_that_of_the_reference():
     solution, tables, other = Round(game, 2).solve(), compile_game(game), twin(game)
     for lead in range(9):
         policy = solution.policy(Standing(lead, 1, 0))
-        theirs = reference_rounds.equilibrium_policy(other, 2, "all-win", False, lacking(game, lead))
+        theirs = reference_rounds.equilibrium_policy(other, 2, "split", False, "fewer", lacking(game, lead))
         for state, where in throwing_states(tables):
             for node in nodes_of(tables, state):
                 assert choice(tables, node, policy) == theirs(where, roll_at(tables, node))
@@ -252,7 +246,7 @@ def test_standings_lead_with_the_most_points(ties):
     assert standings.scores[standings.keeps[five]].tolist() == [5, 4, 3, 2, 1, 0]  # and against these stays ahead
     after = [standings.standing(index, 0).lead for index in standings.after[five].tolist()]
     assert after == [8, 7, 6, 5, 5, 5, 5, 5, 5]
-    assert standings.over.sum() == standings.most  # as many as may lead with 8, which nobody can beat
+    assert standings.over.sum() == 3  # as many as may lead with 8, which nobody can beat
     with pytest.raises(ValueError, match=r"^a lead of 8 ends the round: nobody plays after it$"):
         standings.find(Standing(8, 1, 1))
     with pytest.raises(ValueError, match=r"^lead must be an integer from 0 to 8, not 9$"):
@@ -361,7 +355,7 @@ def test_nobody_throws_after_the_box_is_shut():
 
 def test_standings_in_small_blocks_give_the_same(monkeypatch):
     whole = Round(NINE, 3, "split").solve()
-    monkeypatch.setattr(lineups, "LARGEST_BLOCK", 5 * 7104)
+    monkeypatch.setattr(replies, "LARGEST_BLOCK", 5 * 7104)
     blocks = Round(NINE, 3, "split").solve()
     assert blocks.seats == pytest.approx(whole.seats, abs=1e-15)
     assert blocks.evaluation.exploitability == pytest.approx(0, abs=1e-12)
@@ -405,7 +399,7 @@ def test_a_match_is_all_ways_of_its_rounds():
     [
         (lambda: Round(NINE, 0), "players must be an integer from 1 to 100, not 0"),
         (lambda: Round(NINE, 101), "players must be an integer from 1 to 100, not 101"),
-        (lambda: Round(NINE, 2, "both"), "unknown ties 'both': allowed are all-win, split, nobody"),
+        (lambda: Round(NINE, 2, "both"), "unknown ties 'both': allowed are split, all-win, nobody"),
         (
             lambda: Round(FIVE_DICE, 2, may_stop=True),
             "may_stop needs a game whose points only get better during a turn; in threes they get worse",
@@ -449,5 +443,5 @@ def test_standings_are_found_where_they_are(ties):
         for index in standings.met_by(seat).tolist():
             assert standings.find(standings.standing(index, 3 - seat)) == index
     assert standings.standing(standings.find(Standing(2, 1, 2)), 2) == Standing(2, 1, 2)
-    assert standings.find(Standing(2, 3, 0)) == standings.find(Standing(2, min(3, standings.most), 0))
+    assert standings.standing(standings.find(Standing(2, 3, 0)), 0) == Standing(2, 3, 0)
     assert standings.standing(standings.find(Standing(after=3)), 3) == Standing(after=3)

@@ -202,7 +202,7 @@ def test_how_it_was_played_is_told():
         ),
         (lambda: tournament(NINE, ["random"], limit=0), "limit must be an integer from 1 to 10000, not 0"),
         (lambda: tournament(NINE, ["random"], limit=10_001), "limit must be an integer from 1 to 10000, not 10001"),
-        (lambda: tournament(NINE, ["random"], ties="both"), "unknown ties 'both': allowed are all-win, split, nobody"),
+        (lambda: tournament(NINE, ["random"], ties="both"), "unknown ties 'both': allowed are split, all-win, nobody"),
         (
             lambda: tournament(MostThrees(), ["random"], "out-at"),
             "out-at is for games in which points are bad, and in most-threes more are better: say first-to",

@@ -90,7 +90,7 @@ def test_the_account_at_the_end_adds_up(monkeypatch, capsys, seed):
 
 
 def test_the_account_of_perfect_play_says_so(monkeypatch, capsys):
-    rules = Round(ShutTheBox(), 2)
+    rules = Round(ShutTheBox(), 2, "all-win")
     policy = chances(rules, ["random", "random"], 1).reply
 
     def types(seen):

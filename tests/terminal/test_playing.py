@@ -25,7 +25,7 @@ def test_bad_arguments_are_one_line_and_status_2(capsys):
         ("threes --against random --may-stop", "may_stop needs a game whose points only get better"),
         ("threes --against no-such-file.npz", "there is no policy file no-such-file.npz"),
         ("shut-the-box --shut-wins", "ties, shut-wins and may-stop are rules of a round: name somebody"),
-        ("shut-the-box --ties split", "ties, shut-wins and may-stop are rules of a round: name somebody"),
+        ("shut-the-box --ties all-win", "ties, shut-wins and may-stop are rules of a round: name somebody"),
     ]:
         assert main(["play", *arguments.split()]) == 2
         printed = capsys.readouterr()
