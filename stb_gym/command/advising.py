@@ -1,57 +1,156 @@
-"""Every move at a position, best first: `stb-gym advise`."""
+"""What to do at a position, and what it is worth before the dice are thrown: `stb-gym advise`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from stb_gym.command.questions import Parts, Question, Tell, TurnAnswer, flag, objective_flag, silent, table
+from stb_gym.command.contests import RoundQuestion
+from stb_gym.command.questions import Parts, Tell, TurnAnswer, flag, objective_flag, silent, table
 from stb_gym.command.solving import VALUES, perfect_play
-from stb_gym.games import Game, legal_moves, words_of
+from stb_gym.exact import TIE, Objective, Standing
+from stb_gym.games import Game, Move, legal_moves, rolls, words_of
 from stb_gym.output import Column
 
 
+class Known(NamedTuple):
+    """What is known of perfect play.
+
+    Attributes:
+        objective: what is played for.
+        worth: the expected utility at a state (held, dice) before its throw or, without dice, of a turn ending there.
+        seen: the standing of a round in words; None of a turn alone.
+    """
+
+    objective: Objective
+    worth: Callable[[int, int], float]
+    seen: str | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
-class Advise(Question):
-    """Every legal move at a position, best first."""
+class Advise(RoundQuestion):
+    """Every legal move at a position, best first; or, before the dice are thrown, what to do on every roll."""
 
     name: ClassVar[str] = "advise"
 
     where: Mapping[str, Any] = flag({}, "the position", position=True)
     objective: str = objective_flag()
     values: str | None = flag(None, VALUES, "FILE")
+    lead: int | None = flag(None, "in a round: the best final score so far; without it nobody has played", "SCORE", int)
+    holders: int | None = flag(None, "in a round: how many players have that score, by default 1", "N", int)
+    after: int | None = flag(None, "in a round: how many play after you, by default none after a lead", "N", int)
+    players: int | None = flag(None, "in a round: how many play in all, if more than the others and you", "N", int)
 
-    def answer(self, game: Game, tell: Tell = silent) -> "AdviseAnswer":
-        """Rank the moves.
+    def answer(self, game: Game, tell: Tell = silent) -> "AdviseAnswer | BoardAnswer":
+        """Rank the moves, or tell the best of every roll.
 
         Example:
             >>> import stb_gym
             >>> Advise(where={"open": [1, 4, 5, 8], "roll": 9}).answer(stb_gym.ShutTheBox()).moves[0]["tiles"]
             [4, 5]
+            >>> Advise(lead=8, after=10, where={"roll": [3, 1, 3, 2, 4]}).answer(stb_gym.Threes()).moves[0]["keep"]
+            2
         """
         words = words_of(game)
         held, dice, roll = words.locate(self.where)
+        known = self._known(game, tell)
         if roll is None:
-            raise ValueError("what was thrown is missing: give the roll")
-        known = perfect_play(game, self.objective, self.values, tell)
-        sign, end = known.objective.sign, known.worth(held, 0)
-        worth = {move: known.worth(move.held, move.dice) for move in legal_moves(game, held, dice, roll)}
-        best = max(worth.values(), default=end)
-        moves = [
-            {
-                **words.move(move.action, goes_on=move.dice > 0),
-                "value": sign * worth[move] + 0.0,
-                "regret": max(0.0, best - worth[move]),
-            }
-            for move in sorted(worth, key=lambda move: -worth[move])
-        ]
+            return _board(game, known, held, dice)
+        moves, value = _ranked(game, known, held, dice, np.asarray(roll))
         node = words.node(held, dice, np.asarray(roll))
-        return AdviseAnswer(game=game, objective=known.objective, node=node, value=sign * best + 0.0, moves=moves)
+        return AdviseAnswer(game=game, objective=known.objective, seen=known.seen, node=node, value=value, moves=moves)
+
+    def _known(self, game: Game, tell: Tell) -> Known:
+        if (self.lead, self.holders, self.after, self.players) == (None,) * 4:
+            if self.has_own_rules:
+                raise ValueError("ties, shut-wins and may-stop are rules of a round: say your place in it, by --after")
+            found = perfect_play(game, self.objective, self.values, tell)
+            return Known(found.objective, found.worth)
+        if self.values is not None or self.objective != "score":
+            raise ValueError("objectives and values of boards are for a turn alone: a round is played to win")
+        return self._in_a_round(game)
+
+    def _in_a_round(self, game: Game) -> Known:
+        holders = self.holders if self.holders is not None else int(self.lead is not None)
+        after = self.after
+        if after is None:
+            after = 0 if self.lead is not None or self.players is None else self.players - 1
+        players = self.players if self.players is not None else holders + 1 + after
+        rules = self.round(game, players)
+        standing = Standing(self.lead, holders, after)
+        rules.standings.find(standing)
+        reply = rules.solve().replies[after]
+        worth = "share of the win" if self.ties == "split" else "chance to win"
+        objective = Objective(worth, lambda points: points * 0, "probability")
+        return Known(objective, reply.worth_at(standing), _in_words(game, standing, f"ties {self.ties}"))
+
+
+def _in_words(game: Game, standing: Standing, rules: str) -> str:
+    lead, holders, after = standing
+    before = "nobody has played"
+    if lead is not None:
+        before = f"{holders} player{'s' * (holders > 1)} lead{'s' * (holders == 1)} with {words_of(game).score(lead)}"
+    return f"{before}, {after or 'none'} play{'s' * (after == 1)} after you, {rules}"
+
+
+def _ranked(
+    game: Game, known: Known, held: int, dice: int, roll: NDArray[np.uint8]
+) -> tuple[list[dict[str, Any]], float]:
+    """The moves at a node, best first, with value and regret; and what the node is worth."""
+    worth, best = _worths(game, known, held, dice, roll)
+    words, sign = words_of(game), known.objective.sign
+    return [
+        {
+            **words.move(move.action, goes_on=move.dice > 0),
+            "value": sign * worth[move] + 0.0,
+            "regret": max(0.0, best - worth[move]),
+        }
+        for move in sorted(worth, key=lambda move: -worth[move])
+    ], sign * best + 0.0
+
+
+def _worths(game: Game, known: Known, held: int, dice: int, roll: NDArray[np.uint8]) -> tuple[dict[Move, float], float]:
+    """The expected utility after every move at a node, and the best; without a move that of the end of the turn."""
+    worth = {move: known.worth(move.held, move.dice) for move in legal_moves(game, held, dice, roll)}
+    return worth, max(worth.values()) if worth else known.worth(held, 0)
+
+
+def _board(game: Game, known: Known, held: int, dice: int) -> "BoardAnswer":
+    """What a state is worth before its throw, and what to do on every roll."""
+    words, shown = words_of(game), rolls(game, dice)
+    found = []
+    for roll, count in zip(shown.shown, shown.counts.tolist(), strict=True):
+        worth, best = _worths(game, known, held, dice, roll)
+        moves = [move for move in worth if best - worth[move] <= TIE * abs(best)]
+        found.append(
+            {
+                "roll": words.roll(roll),
+                "chance": count / len(shown.of_throw),
+                "moves": [words.move(move.action, goes_on=move.dice > 0) for move in moves],
+                "leaves": [words.state(move.held, move.dice) for move in moves],
+                "value": known.objective.sign * best + 0.0,
+            }
+        )
+    value = sum(row["chance"] * row["value"] for row in found)
+    board = words.state(held, dice)
+    return BoardAnswer(game=game, objective=known.objective, seen=known.seen, board=board, value=value, rolls=found)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdviseAnswer(TurnAnswer):
+class _Answer(TurnAnswer):
+    """An answer about a position of a turn alone or, if `seen` says what is seen of the others, of a round."""
+
+    seen: str | None
+
+    def heading(self) -> list[str]:
+        """The game, the objective and, of a round, the standing."""
+        return [*super().heading(), *([] if self.seen is None else [self.seen])]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdviseAnswer(_Answer):
     """A node, what it is worth, and its moves with the value and the regret of each, best first."""
 
     node: str
@@ -59,7 +158,7 @@ class AdviseAnswer(TurnAnswer):
     moves: list[dict[str, Any]]
 
     def heading(self) -> list[str]:
-        """The game, the objective and the node."""
+        """The node below all that."""
         return [*super().heading(), self.node]
 
     def parts(self) -> Parts:
@@ -72,3 +171,30 @@ class AdviseAnswer(TurnAnswer):
         columns = {"move": Column("", [words.move_in_words(move) for move in named])}
         numbers = {key: Column(self.in_unit, [m[key] for m in self.moves]) for key in ("value", "regret")}
         yield table(columns | numbers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardAnswer(_Answer):
+    """A state before its throw, what it is worth, and every roll: chance, best moves, what they leave, and value."""
+
+    board: str
+    value: float
+    rolls: list[dict[str, Any]]
+
+    def heading(self) -> list[str]:
+        """The state and its value below all that."""
+        return [*super().heading(), f"{self.board}: worth {self.in_unit(self.value)} before the throw"]
+
+    def parts(self) -> Parts:
+        """A row for every roll."""
+        words = words_of(self.game)
+        moves = [" or ".join(map(words.move_in_words, row["moves"])) or "none" for row in self.rolls]
+        yield table(
+            {
+                "roll": Column("", [row["roll"] for row in self.rolls]),
+                "chance": Column(".4%", [row["chance"] for row in self.rolls]),
+                "best move": Column("", moves),
+                "leaves": Column("", [" or ".join(dict.fromkeys(row["leaves"])) for row in self.rolls]),
+                "value": Column(self.in_unit, [row["value"] for row in self.rolls]),
+            }
+        )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from stb_gym import Round, ShutTheBox, Standing
 from stb_gym.command import main
 
 
@@ -43,3 +44,87 @@ def test_a_move_with_a_choice_of_dice(ask, capsys):
 def test_where_nothing_is_thrown_no_dice_are_chosen(ask, capsys):
     where = ["--one-die", "any-time", "--open", "1,4", "--roll", "5", "--dice-in-hand", "2"]
     assert ask("advise", "shut-the-box", *where)["moves"] == [{"tiles": [1, 4], "value": 0, "regret": 0}]
+
+
+# Before the dice are thrown
+
+
+def test_what_a_board_is_worth_and_what_to_do_on_every_roll(ask, capsys):
+    found = ask("advise", "shut-the-box", "--open", "1,4,5,8")
+    assert found["value"] == pytest.approx(sum(row["chance"] * row["value"] for row in found["rolls"]))
+    assert [row["chance"] for row in found["rolls"]] == pytest.approx(
+        [ways / 36 for ways in (*range(1, 7), *range(5, 0, -1))]
+    )
+    nine = found["rolls"][7]
+    assert (nine["roll"], nine["moves"], nine["leaves"]) == ("9", [{"tiles": [4, 5]}], ["open 1,8"])
+    assert nine["value"] == ask("advise", "shut-the-box", "--open", "1,8")["value"] == pytest.approx(6.888889, abs=5e-7)
+    assert (found["rolls"][0]["moves"], found["rolls"][0]["value"]) == ([], 18)
+    assert main(["advise", "shut-the-box", "--open", "1,4,5,8"]) == 0
+    printed = capsys.readouterr().out
+    assert "open 1,4,5,8: worth 11.071245 before the throw" in printed
+    assert "\n2      2.7778%  none                    18.000000\n" in printed
+    assert "\n9     11.1111%  shut 4,5    open 1,8     6.888889\n" in printed
+
+
+def test_the_start_is_worth_what_the_game_is(ask):
+    assert ask("advise", "shut-the-box")["value"] == pytest.approx(11.1575084442)
+    dice = ask("advise", "threes", "--dice-in-hand", "2")
+    assert dice["value"] == pytest.approx(79 / 18)
+    assert dice["rolls"][0]["moves"] == [{"keep": 2}]
+    equal = ask("advise", "threes", "--dice-in-hand", "2", "--objective", "at-most:1")["rolls"][-1]
+    assert (equal["roll"], equal["moves"], equal["value"]) == ("6,6", [{"keep": 1}, {"keep": 2}], 0)
+
+
+def test_a_board_too_large_for_arrays(ask):
+    one = ask("advise", "shut-the-box", "--tiles", "20", "--open", "20")
+    assert one["value"] == 20  # no roll of two dice shuts it
+    assert {row["chance"] > 0 and not row["moves"] for row in one["rolls"]} == {True}
+
+
+# In a round
+
+
+def test_a_position_in_a_round(ask, capsys):
+    words = ["advise", "threes", "--lead", "8", "--after", "10", "--roll", "3,1,3,2,4"]
+    assert [move["keep"] for move in ask(*words)["moves"]] == [2, 1, 3, 4, 5]
+    assert ask(*words) == ask(*words, "--holders", "1", "--ties", "split", "--players", "12")
+    assert ask(*words)["moves"] != ask(*words, "--holders", "3")["moves"]
+    assert ask("advise", "threes", "--lead", "8", "--roll", "3,1,3,2,4")["moves"][0]["keep"] == 5  # nobody after
+    below = ask("advise", "threes", "--lead", "3", "--roll", "3,1,6", "--dice-in-hand", "3", "--ties", "nobody")
+    assert below["value"] == pytest.approx(0.3565, abs=5e-5)
+    assert below["unit"] == "probability"
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert "objective share of the win\n1 player leads with 8 points, 10 play after you, ties split\n" in printed
+    assert "keep 2  13.534219%   0.000000%" in printed
+
+
+@pytest.mark.parametrize("ties", ["split", "all-win"])
+def test_the_start_of_a_turn_in_a_round_is_worth_what_the_seat_wins(ask, ties):
+    rules = Round(ShutTheBox(tiles=6), 3, ties)
+    first = ask("advise", "shut-the-box", "--tiles", "6", "--players", "3", "--ties", ties)
+    assert first["value"] == pytest.approx(rules.solve().seats[0])
+    assert first["objective"] == {"split": "share of the win", "all-win": "chance to win"}[ties]
+    assert ask("advise", "shut-the-box", "--tiles", "6", "--after", "2", "--ties", ties) == first
+    meets = Standing(5, 2, 0)
+    worth = rules.solve().replies[0].worth_at(meets)(*rules.game.start())
+    last = ask("advise", "shut-the-box", "--tiles", "6", "--lead", "5", "--holders", "2", "--ties", ties)
+    assert last["value"] == pytest.approx(worth)
+    assert last["seen"] == f"2 players lead with 5 points, none play after you, ties {ties}"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--ties all-win", "ties, shut-wins and may-stop are rules of a round: say your place in it, by --after"),
+        ("--lead 5 --objective shut", "objectives and values of boards are for a turn alone: a round is played to win"),
+        ("--after 2 --values no.npy", "objectives and values of boards are for a turn alone: a round is played to win"),
+        ("--lead 46", "lead must be an integer from 0 to 45, not 46"),
+        ("--lead 5 --after 3 --players 4", "who has 3 players after is the first of 4: there is no lead yet"),
+        ("--lead 5 --holders 3 --players 3", "holders of the lead must be an integer from 1 to 2, not 3"),
+        ("--holders 1 --after 2", "before anybody has played there are no holders of the lead, not 1"),
+    ],
+)
+def test_places_that_there_are_not(capsys, words, message):
+    assert main(["advise", "shut-the-box", "--roll", "7", *words.split()]) == 2
+    assert capsys.readouterr().err == f"stb-gym: {message}\n"

@@ -39,7 +39,6 @@ def test_the_installed_command_prints_json_alone_on_standard_output():
         ("evaluate threes", "one of strategy and policy is needed, and only one of them"),
         ("evaluate threes --strategy best", "unknown strategy of threes 'best': allowed are random"),
         ("evaluate threes --policy no/such/file", "there is no policy file no/such/file"),
-        ("advise shut-the-box --open 1,4", "what was thrown is missing: give the roll"),
         (
             "advise shut-the-box --open 1,x --roll 3",
             "argument --open: '1,x' is neither an integer nor a list of them such as 1,4,5",

@@ -6,7 +6,7 @@ import pytest
 
 from stb_gym import Evaluation, Outcome, ShutTheBox, Threes
 from stb_gym.command import evaluating, main, matches, rounds, solving
-from stb_gym.command.advising import Advise, AdviseAnswer
+from stb_gym.command.advising import Advise, AdviseAnswer, BoardAnswer
 from stb_gym.command.evaluating import Evaluate, Simulate
 from stb_gym.command.judging import Judge, JudgeAnswer
 from stb_gym.command.listing import ListStrategies, ListVariants, StrategiesAnswer, StrategyNames, VariantsAnswer
@@ -26,6 +26,14 @@ ASKED = [
     (Evaluate(strategy="worst"), BOX, BOX_WORDS, "--strategy worst", evaluating.EvaluateAnswer),
     (Advise(where={"open": [1, 3], "roll": 4}), BOX, BOX_WORDS, "--open 1,3 --roll 4", AdviseAnswer),
     (Advise(where={"points": 3, "roll": [2]}), THREES, THREES_WORDS, "--points 3 --roll 2", AdviseAnswer),
+    (Advise(where={"points": 3, "dice": 1}), THREES, THREES_WORDS, "--points 3 --dice-in-hand 1", BoardAnswer),
+    (
+        Advise(lead=4, after=1, ties="nobody", where={"roll": [2, 3]}),
+        THREES,
+        THREES_WORDS,
+        "--lead 4 --after 1 --ties nobody --roll 2,3",
+        AdviseAnswer,
+    ),
     (
         Simulate(strategy="random", games=100, seed=1),
         THREES,
@@ -122,7 +130,6 @@ def test_a_book_is_written_from_python(tmp_path, capsys):
 def test_questions_that_are_not_allowed_raise():
     for question, message in [
         (Solve(objective="win"), "unknown objective 'win'"),
-        (Advise(where={"open": [1]}), "what was thrown is missing: give the roll"),
         (Advise(where={"points": 1, "roll": 2}), "unknown position 'points'"),
         (Evaluate(), "one of strategy and policy is needed"),
         (EvaluateRound(players=3, strategies=("random",)), "needs as many strategies"),
