@@ -41,7 +41,7 @@ from stb_gym.measure import (
     save_policy, simulate,
 )  # fmt: skip
 from stb_gym.rounds import (
-    BestResponse, Outcome, Round, RoundEvaluation, RoundSolution, Tournament, match, tournament,
+    BestResponse, Outcome, Round, RoundEvaluation, RoundSolution, Series, Tournament, match, series, tournament,
 )  # fmt: skip
 
 __version__ = "0.1.0"
@@ -50,11 +50,12 @@ __all__ = [
     "ENVIRONMENTS", "GAMES", "VARIANTS", "AnyMove", "BestResponse", "BoardEvaluation", "BoardValues", "Certificate",
     "Edges", "Evaluation", "Game", "IntArray", "Judgement", "MaskInObservation", "Mistake", "Moves", "Objective",
     "Outcome", "Player", "Policy", "Preference", "RegretMeter", "Round", "RoundEvaluation", "RoundSolution",
-    "RuleOfThumb", "SampledEvaluation", "SavedPolicy", "ShutTheBox", "Simulation", "Solution", "Standing", "Threes",
-    "Tournament", "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant", "VectorMaskInObservation", "Words", "certify",
-    "compile_game", "environment_of", "evaluate", "evaluate_boards", "game_of_environment", "judge", "kept_policies",
-    "load_board_values", "load_policy", "match", "policy_from", "read_policy", "register_game", "rolls", "rule",
-    "save_policy", "simulate", "solve", "solve_boards", "strategies", "strategy", "tournament",
+    "RuleOfThumb", "SampledEvaluation", "SavedPolicy", "Series", "ShutTheBox", "Simulation", "Solution", "Standing",
+    "Threes", "Tournament", "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant", "VectorMaskInObservation", "Words",
+    "certify", "compile_game", "environment_of", "evaluate", "evaluate_boards", "game_of_environment", "judge",
+    "kept_policies", "load_board_values", "load_policy", "match", "policy_from", "read_policy", "register_game",
+    "rolls", "rule", "save_policy", "series", "simulate", "solve", "solve_boards", "strategies", "strategy",
+    "tournament",
 ]  # fmt: skip
 
 register_known()

@@ -17,49 +17,76 @@ from stb_gym.command.contests import (
 from stb_gym.command.questions import GameAnswer, Parts, Question, Tell, flag, names, silent, table
 from stb_gym.games import Game
 from stb_gym.output import Column
-from stb_gym.rounds import ENDS, TIES, Outcome, match, tournament
+from stb_gym.rounds import BEGINS, ENDS, TIES, Outcome, series, tournament
+
+PLAYERS = "one for each player: strategies or kept policies by name, or files of saved policies (.npz)"
+SHOWN = sorted(step * 10**power for step in (1, 2, 5) for power in range(5))  # rounds after which a match is told
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateMatch(RoundQuestion):
-    """How often the first of two players wins, loses and ties, in one round and in a match of several."""
+    """Who wins most of several rounds, after every number of them, by who begins each."""
 
     name: ClassVar[str] = "match"
 
-    strategies: tuple[str, ...] = flag(MISSING, LINE_UP, "A,B", names)
+    strategies: tuple[str, ...] = flag(MISSING, PLAYERS, "A,B", names)
     rounds: int = flag(20, "how many rounds the match has", "N", int)
+    begins: str = flag("fixed", "; ".join(f"{name}: {words}" for name, words in BEGINS.items()), "|".join(BEGINS))
 
     def answer(self, game: Game, tell: Tell = silent) -> "MatchAnswer":
-        """Evaluate a round and the match."""
-        rules = self.round(game, 2)
+        """Evaluate the match.
+
+        Example:
+            >>> import stb_gym
+            >>> match = EvaluateMatch(strategies=("optimal", "optimal"), begins="winner").answer(stb_gym.Threes())
+            >>> [round(wins, 4) for wins in match.wins[-1]]
+            [0.4452, 0.4553]
+        """
+        rules = self.round(game, len(self.strategies))
         players = [player(game, name) for name in self.strategies]
-        ones = [each.evaluate(players).outcome for each in rules.conventions]
-        found: list[dict[str, Any]] = [{"round": one, "match": match(one, self.rounds)} for one in ones]
-        of = about(rules) | {"strategies": self.strategies, "rounds": self.rounds}
+        found = []
+        for each in rules.conventions:
+            ended = series(each, players, self.rounds, self.begins)
+            numbers: dict[str, Any] = {name: getattr(ended, name).tolist() for name in ("wins", "tied", "points")}
+            if rules.players == 2:
+                of_two = [
+                    Outcome(won[0], won[1], tie) for won, tie in zip(numbers["wins"], numbers["tied"], strict=True)
+                ]
+                numbers |= {"round": of_two[0], "match": of_two[-1]}
+            found.append(numbers)
+        of = about(rules) | {"strategies": self.strategies, "rounds": self.rounds, "begins": self.begins}
         return MatchAnswer(**of, **found[0], ranges=ranges(found))
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatchAnswer(AnswerOfRound):
-    """How one round and a match end for the first of two players; `ranges` are as in `RoundAnswer`."""
+    """A match after 1, 2 ... rounds; see `stb_gym.Series`. `ranges` are as in `RoundAnswer`.
+
+    Of two players `round` and `match` say how one round and the whole match end for the first of them.
+    """
 
     rounds: int
-    round: Outcome
-    match: Outcome
-    ranges: dict[str, list[list[float]]] | None = None
+    begins: str
+    wins: list[list[float]]
+    tied: list[float]
+    points: list[list[float]]
+    round: Outcome | None = None
+    match: Outcome | None = None
+    ranges: dict[str, Any] | None = None
 
     def heading(self) -> list[str]:
-        """The game, the rules of the round and the players."""
-        first, second = self.strategies
-        return [*super().heading(), f"{first} first, against {second}"]
+        """The game, the rules of the round and who begins."""
+        return [*super().heading(), BEGINS[self.begins]]
 
     def parts(self) -> Parts:
-        """A row for one round and one for the match."""
-        which = Column("", ["one round", f"a match of {self.rounds} rounds"])
-        differing = self.ranges or {}
-        rows = [differing.get("round", self.round), differing.get("match", self.match)]
-        columns = zip(Outcome._fields, zip(*rows, strict=True), strict=True)
-        yield table({"": which, **{how: Column(chance_or_range(4), list(ends)) for how, ends in columns}})
+        """A row for some numbers of rounds: 1, 2, 5, 10, 20 ... and all."""
+        differing, shown = self.ranges or {}, [*filter(lambda rounds: rounds < self.rounds, SHOWN), self.rounds]
+        wins, tied = differing.get("wins", self.wins), differing.get("tied", self.tied)
+        columns = {"rounds": Column("d", shown)}
+        for at, name in enumerate(self.strategies):
+            heading = f"{at + 1}: {name}"
+            columns[heading] = Column(chance_or_range(4), [wins[rounds - 1][at] for rounds in shown])
+        yield table(columns | {"tied": Column(chance_or_range(4), [tied[rounds - 1] for rounds in shown])})
         if differing:
             yield RANGE_WORDS
 

@@ -1,4 +1,4 @@
-"""A line-up of players in a round, exactly: chances to win, best responses, exploitability.
+"""A line-up of players in a round, exactly: chances to win, best responses, exploitability; and the equilibrium.
 
 With W_k what a standing z is worth to each holder of the lead while k players are still to play, and z' the standing
 after a final score t of the first of them, who makes it with probability P(t | z),
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import TurnTables
+from stb_gym.exact import Policy, Standing, TurnTables
 from stb_gym.games import check_integer
 from stb_gym.rounds.matches import Outcome
 from stb_gym.rounds.replies import Reply, blocks
@@ -139,3 +139,35 @@ class BestResponse:
     value: float
     gain: float
     reply: Reply
+
+
+@dataclass(frozen=True, eq=False)
+class RoundSolution:
+    """The equilibrium of a round.
+
+    Attributes:
+        evaluation: the round in which everyone plays it.
+        replies: what a player does while 0, 1, 2 ... others are still to come.
+    """
+
+    evaluation: RoundEvaluation
+    replies: tuple[Reply, ...]
+
+    @property
+    def seats(self) -> NDArray[np.float64]:
+        """[players] the expected win of each seat."""
+        return self.evaluation.seats
+
+    @property
+    def survival(self) -> NDArray[np.float64]:
+        """[players, T] the chance that who leads with each final score is not beaten by the last 0, 1 ... players."""
+        return self.evaluation.survival
+
+    def policy(self, standing: Standing) -> Policy:
+        """[N] what the player does who sees this standing.
+
+        Raises:
+            ValueError: if it cannot come about in this round.
+        """
+        check_integer("players after", standing.after, 0, len(self.replies) - 1)
+        return self.replies[standing.after].policy(standing)

@@ -31,9 +31,8 @@ from stb_gym.exact import (
     strategy,
 )  # fmt: skip
 from stb_gym.games import Game, IntArray, check_choice
-from stb_gym.rounds.lineups import BestResponse, RoundEvaluation, Seat, worth_before
+from stb_gym.rounds.lineups import BestResponse, RoundEvaluation, RoundSolution, Seat, worth_before
 from stb_gym.rounds.replies import INDIFFERENT, Reply, blocks
-from stb_gym.rounds.solutions import RoundSolution
 from stb_gym.rounds.standings import Standings
 
 ROUNDING = 1e-12  # of chances

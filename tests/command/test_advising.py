@@ -85,9 +85,9 @@ def test_a_board_too_large_for_arrays(ask):
 
 
 def test_a_position_in_a_round(ask, capsys):
-    words = ["advise", "threes", "--lead", "8", "--after", "10", "--roll", "3,1,3,2,4"]
-    assert [move["keep"] for move in ask(*words)["moves"]] == [2, 1, 3, 4, 5]
-    assert ask(*words) == ask(*words, "--holders", "1", "--ties", "split", "--players", "12")
+    words = ["advise", "threes", "--lead", "8", "--after", "3", "--roll", "3,1,3,2,4"]
+    assert [move["keep"] for move in ask(*words)["moves"]] == [2, 3, 1, 4, 5]
+    assert ask(*words) == ask(*words, "--holders", "1", "--ties", "split", "--players", "5")
     assert ask(*words)["moves"] != ask(*words, "--holders", "3")["moves"]
     assert ask("advise", "threes", "--lead", "8", "--roll", "3,1,3,2,4")["moves"][0]["keep"] == 5  # nobody after
     below = ask("advise", "threes", "--lead", "3", "--roll", "3,1,6", "--dice-in-hand", "3", "--ties", "nobody")
@@ -95,8 +95,8 @@ def test_a_position_in_a_round(ask, capsys):
     assert below["unit"] == "probability"
     assert main(words) == 0
     printed = capsys.readouterr().out
-    assert "objective share of the win\n1 player leads with 8 points, 10 play after you, ties split\n" in printed
-    assert "keep 2  13.534219%   0.000000%" in printed
+    assert "objective share of the win\n1 player leads with 8 points, 3 play after you, ties split\n" in printed
+    assert "keep 2  31.512320%   0.000000%" in printed
 
 
 @pytest.mark.parametrize("ties", ["split", "all-win"])

@@ -1,8 +1,10 @@
 """`stb-gym round`, `stb-gym match` and `stb-gym tournament`."""
 
+import re
+
 import pytest
 
-from stb_gym import ShutTheBox, save_policy, strategy
+from stb_gym import Round, ShutTheBox, save_policy, series, strategy
 from stb_gym.command import main
 
 
@@ -36,7 +38,7 @@ def test_what_depends_on_the_indifferent_is_told_with_its_range(ask, capsys):
     line_up = ["match", "threes", "--strategies", "approximation,optimal", "--ties", "all-win"]
     assert ask(*line_up)["ranges"]["round"][1] == pytest.approx([0.404069, 0.433776], abs=5e-7)
     assert main(line_up) == 0
-    assert "one round                        41.8921%  40.4069 to 43.3776%" in capsys.readouterr().out
+    assert "     1             41.8921%  40.4069 to 43.3776%  14.7303 to 17.7010%\n" in capsys.readouterr().out
 
 
 def test_nothing_depends_on_the_indifferent_where_nobody_is(ask, capsys):
@@ -81,6 +83,22 @@ def test_match(ask, capsys):
     assert longer["rounds"] == 20
     assert longer["match"]["win"] > longer["round"]["win"] > 0.5
     assert sum(longer["match"].values()) == pytest.approx(1)
+    assert [longer["match"]["win"], longer["match"]["loss"]] == longer["wins"][-1]
+    assert (len(longer["wins"]), len(longer["tied"]), len(longer["points"])) == (20, 20, 20)
+
+
+def test_match_of_several_by_who_begins(ask, capsys):
+    words = ["match", "shut-the-box", "--tiles", "4", "--strategies", "optimal,random,worst", "--rounds", "12"]
+    found = ask(*words, "--begins", "loser")
+    of_three = series(Round(ShutTheBox(tiles=4), 3), ["optimal", "random", "worst"], 12, "loser")
+    assert found["wins"] == [pytest.approx(wins) for wins in of_three.wins.tolist()]
+    assert found["wins"] != ask(*words)["wins"]
+    assert "round" not in found
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert re.findall(r"^ *(\d+)  ", printed, re.M) == ["1", "2", "5", "10", "12"]
+    assert "rounds  1: optimal  2: random  3: worst" in printed
+    assert "the first player begins every round\n" in printed
 
 
 def test_tournament(ask, capsys):

@@ -65,7 +65,7 @@ def test_the_installed_command_prints_json_alone_on_standard_output():
         ("judge --tiles 9", "unrecognized arguments: --tiles"),
         ("round threes --may-stop", "may_stop needs a game whose points only get better during a turn"),
         ("match threes", "the following arguments are required: --strategies"),
-        ("match threes --strategies optimal", "a round of 2 players needs as many strategies, not 1"),
+        ("match threes --strategies optimal", "players of a match must be an integer from 2 to 8, not 1"),
         ("match threes --strategies optimal,random --rounds 0", "rounds must be an integer from 1 to 10000, not 0"),
         ("strategies --tiles 9", "rules are of a game: say which, shut-the-box or threes"),
         ("tournament shut-the-box --strategies random,worst --ends never", "unknown end of a tournament 'never'"),

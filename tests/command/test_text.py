@@ -17,7 +17,7 @@ from stb_gym.command import main
         ("advise threes --roll 3,1,6", ["keep 2  4.000000  0.000000"]),
         ("simulate shut-the-box --strategy random --games 1000", ["of 1,000 games", "standard error"]),
         ("round threes --strategies optimal,random", ["seat 2  random", "exploitability", "   4  100.00%"]),
-        ("match threes --strategies optimal,random", ["optimal first, against random", "a match of 20 rounds"]),
+        ("match threes --strategies optimal,random", ["rounds  1: optimal  2: random      tied\n     1    79.0845%"]),
         ("strategies", ["optimal-shut ", "Perfect play for the chance of the perfect score.", "threes-only "]),
         ("strategies threes", ["optimal-score   6.253979  0.000000             1.0332%"]),
     ],
@@ -63,11 +63,14 @@ biggest-first  47.5651%
             """\
 threes: dice 5, faces 6
 2 players, ties split, who is indifferent prefers to share the lead with fewer, the perfect score wins at once
-optimal first, against threes-only
+the first player begins every round
 
-                           win      loss      tie
-one round             51.0123%  41.0498%  7.9379%
-a match of 20 rounds  63.6738%  27.8484%  8.4777%
+rounds  1: optimal  2: threes-only      tied
+     1    51.0123%        41.0498%   7.9379%
+     2    34.1211%        23.3679%  42.5110%
+     5    54.0570%        35.2908%  10.6521%
+    10    55.7795%        30.1026%  14.1179%
+    20    63.6738%        27.8484%   8.4777%
 """,
         ),
     ],

@@ -1,0 +1,122 @@
+"""Several rounds between the same players, by who begins: published numbers, and every course of small matches."""
+
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+import numpy as np
+import pytest
+
+from stb_gym import Round, ShutTheBox, Threes, match, series, strategy
+from stb_gym.rounds import BEGINS, TIES
+from stb_gym.rounds.series import endings_of
+from tests import reference
+from tests.golden import POLICIES
+from tests.twins import MostThrees, twin
+
+NINE, FIVE_DICE = ShutTheBox(), Threes()
+SMALL = ShutTheBox(tiles=3, dice=1, faces=3)
+
+
+def test_twenty_rounds_of_two_perfect_players_of_threes():
+    """The winner's begin evens out most of what going second is worth, and taking turns all of it."""
+    percent = {begins: 100 * series(Round(FIVE_DICE), ["optimal"] * 2, 20, begins).wins[-1] for begins in BEGINS}
+    assert percent["fixed"] == pytest.approx([36.28, 54.54], abs=5e-3)
+    assert percent["winner"] == pytest.approx([44.52, 45.53], abs=5e-3)
+    assert percent["alternating"] == pytest.approx([45.28, 45.28], abs=5e-3)
+
+
+def test_if_the_first_always_begins_a_match_is_that_of_the_outcome():
+    rules, players = Round(FIVE_DICE, ties="nobody"), ["threes-only", "approximation"]
+    found, one = series(rules, players, 12), rules.evaluate(players).outcome
+    for rounds, (wins, tied) in enumerate(zip(found.wins, found.tied, strict=True), 1):
+        assert [*wins, tied] == pytest.approx([*match(one, rounds)], abs=1e-13)
+    assert found.points == pytest.approx(np.outer(np.arange(1, 13), rules.evaluate(players).seats))
+
+
+def ended(scores, order, ties):
+    """The points that every player wins in a round, and who came last, given the scores in the order of play."""
+    best = [player for player, score in zip(order, scores, strict=True) if score == min(scores)]
+    win = {"all-win": Fraction(1), "split": Fraction(1, len(best)), "nobody": Fraction(len(best) == 1)}[ties]
+    return [win * (player in best) for player in range(len(order))], best, order[scores.index(max(scores))]
+
+
+def who_begins(begins, first, best, last, players):
+    if begins == "alternating":
+        return (first + 1) % players
+    if begins == "winner" and len(best) == 1:
+        return best[0]
+    return last if begins == "loser" and len(best) < players else first
+
+
+def every_course(plays, rounds, ties, begins):
+    """What every player wins alone, in fractions, by trying all scores of all rounds.
+
+    A player has chances of final scores as the one who begins, and others as one of those who do not.
+    """
+    players = len(plays)
+    states = {(0, (Fraction(0),) * players): Fraction(1)}  # who begins, and the points so far
+    for _ in range(rounds):
+        after = {}
+        for (first, points), chance in states.items():
+            order = [(first + seat) % players for seat in range(players)]
+            for drawn in product(*(plays[player][seat > 0].items() for seat, player in enumerate(order))):
+                won, best, last = ended([score for score, _ in drawn], order, ties)
+                state = who_begins(begins, first, best, last, players), tuple(map(sum, zip(points, won, strict=True)))
+                after[state] = after.get(state, 0) + chance * prod(share for _, share in drawn)
+        states = after
+    wins = [Fraction(0)] * players
+    for (_, points), chance in states.items():
+        if points.count(max(points)) == 1:
+            wins[points.index(max(points))] += chance
+    return wins
+
+
+def scores_of(name):
+    """The chances of the final scores that there are."""
+    distribution = reference.score_distribution(twin(SMALL), POLICIES[reference.ShutTheBox][name](twin(SMALL)))
+    return {score: chance for score, chance in distribution.items() if chance}
+
+
+def by_turn(first, later):
+    """Plays in one way when beginning and in another when not."""
+    return lambda tables, standing: strategy(SMALL, first if standing.lead is None else later)
+
+
+@pytest.mark.parametrize("begins", BEGINS)
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("players", [2, 3])
+def test_every_course_of_a_small_match(players, ties, begins):
+    known = [("random", "worst"), ("lowest-first", "random"), ("worst", "biggest-first")][:players]
+    plays = [[scores_of(name) for name in names] for names in known]
+    found = series(Round(SMALL, players, ties), [by_turn(*names) for names in known], 3, begins)
+    for rounds in range(1, 4):
+        expected = [*map(float, every_course(plays, rounds, ties, begins))]
+        assert found.wins[rounds - 1] == pytest.approx(expected, abs=1e-13)
+        assert found.tied[rounds - 1] == pytest.approx(1 - sum(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("shut_wins", [False, True])
+@pytest.mark.parametrize("game", [NINE, FIVE_DICE, MostThrees(dice=3)], ids=str)
+def test_endings_tell_what_the_seats_win(game, shut_wins):
+    evaluation = Round(game, 3, "split", shut_wins).evaluate(["random", "optimal", "approximation"])
+    endings = endings_of(evaluation)
+    assert sum(endings.values()) == pytest.approx(1)
+    for seat in range(3):
+        shares = [chance / holders.bit_count() for (holders, _), chance in endings.items() if holders >> seat & 1]
+        assert sum(shares) == pytest.approx(evaluation.seats[seat])
+
+
+@pytest.mark.parametrize(
+    ("players", "rounds", "begins", "message"),
+    [
+        (1, 3, "fixed", "players of a match must be an integer from 2 to 8, not 1"),
+        (2, 0, "fixed", "rounds must be an integer from 1 to 10000, not 0"),
+        (2, 3, "best", "unknown way to begin 'best': allowed are fixed, alternating, winner, loser"),
+        (5, 20, "fixed", "a match of 20 rounds between 5 players is too large: with leads in 1/12 points"),
+    ],
+)
+def test_what_is_not_allowed_is_said_in_a_line(players, rounds, begins, message):
+    with pytest.raises(ValueError, match=message) as refused:
+        series(Round(SMALL, players), ["random"] * players, rounds, begins)
+    assert "\n" not in str(refused.value)
