@@ -1,7 +1,9 @@
-"""A round of several players: `stb-gym round`."""
+"""A round of several players: `stb-gym round`, and par scores of who begins it: `stb-gym par`."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
+
+import numpy as np
 
 from stb_gym.command.contests import (
     LINE_UP,
@@ -14,11 +16,13 @@ from stb_gym.command.contests import (
     ranges,
 )
 from stb_gym.command.questions import Parts, Tell, flag, names, silent, table
-from stb_gym.games import Game
+from stb_gym.exact import evaluate, strategy
+from stb_gym.games import Game, check_integer, entry_of
 from stb_gym.output import Column
-from stb_gym.rounds import RoundEvaluation
+from stb_gym.rounds import ROUNDING, Round, RoundEvaluation, RoundSolution, departures, firsts, pars
 
 ENDS = ("least", "most")
+AFTER_SHOWN = {1, 2, 3, 4, 5, 6, 8, 10, 15, *range(20, 101, 10)}  # players after the first whom people see par for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +51,8 @@ class EvaluateRound(RoundQuestion):
         for numbers in [found[0], differing or {}]:
             if "survival" in numbers:
                 numbers["survival"] = dict(zip(leads, numbers["survival"], strict=True))
-        return RoundAnswer(**about(rules), strategies=lineup, **found[0], ranges=differing)
+        departs = None if self.strategies else _departures(rules)
+        return RoundAnswer(**about(rules), strategies=lineup, **found[0], ranges=differing, departures=departs)
 
 
 def _numbers(found: RoundEvaluation, of_a_lineup: bool) -> dict[str, Any]:
@@ -59,11 +64,19 @@ def _numbers(found: RoundEvaluation, of_a_lineup: bool) -> dict[str, Any]:
     return numbers | {"best_response_gains": gains, "exploitability": sum(gains)}
 
 
+def _departures(rules: Round) -> dict[str, Any]:
+    """At how many positions the equilibrium departs from the play of a turn alone; `by_lead` in a dictionary."""
+    found = departures(rules.solve())
+    by_lead = dict(zip(rules.tables.scores.tolist(), found.by_lead.T.tolist(), strict=True))
+    return found._asdict() | {"by_lead": by_lead}
+
+
 @dataclass(frozen=True, kw_only=True)
 class RoundAnswer(AnswerOfRound):
     """What every seat wins, the chance that a lead is not beaten and, of a line-up, what best responses gain.
 
-    In `ranges` are the least and the most of those of its numbers that depend on what the indifferent do.
+    In `ranges` are the least and the most of those of its numbers that depend on what the indifferent do, and in
+    `departures` of an equilibrium at how many positions it is not the play of a turn alone.
     """
 
     seats: list[float]
@@ -72,6 +85,7 @@ class RoundAnswer(AnswerOfRound):
     best_response_gains: list[float] | None = None
     exploitability: float | None = None
     ranges: dict[str, Any] | None = None
+    departures: dict[str, Any] | None = None
 
     def parts(self) -> Parts:
         """A row for every seat, and one for every lead."""
@@ -101,3 +115,102 @@ class RoundAnswer(AnswerOfRound):
             for players in range(len(self.seats))
         }
         yield table({"lead": Column("d", list(self.survival)), **after})
+        if self.departures is not None:
+            yield from self._departing(**self.departures)
+
+    def _departing(self, positions: int, first: int, by_lead: dict[int, list[int]]) -> Parts:
+        """At how many positions perfect play is not that of a turn alone, by what the player sees."""
+        yield (
+            f"positions, of {positions:,}, at which no best move is one for the best points: {first} for who begins,\n"
+            "for others by the lead of one player and the number of players who come after"
+        )
+        after = {
+            f"{players} after": Column("d", [counts[players] for counts in by_lead.values()])
+            for players in range(len(self.seats) - 1)
+        }
+        yield table({"lead": Column("d", list(by_lead)), **after})
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindPar(RoundQuestion):
+    """Par for who begins a round, by the number of players after, and how good plain strategies are there."""
+
+    name: ClassVar[str] = "par"
+
+    after: int = flag(10, "how many players come after, at most 100", "N", int)
+    strategies: tuple[str, ...] = flag((), "to compare: by default optimal-score and the rules of thumb", "A,B", names)
+
+    def answer(self, game: Game, tell: Tell = silent) -> "ParAnswer":
+        """Solve the largest round, in which all others are.
+
+        Example:
+            >>> import stb_gym
+            >>> [row["par"] for row in FindPar(after=3).answer(stb_gym.Threes()).pars]
+            [5, 5, 4]
+        """
+        check_integer("players after", self.after, 1, 100)
+        strategies = self.strategies or ("optimal-score", *entry_of(game).rules_of_thumb)
+        rules = self.round(game, self.after + 1)
+        solution = rules.solve()
+        shares = {name: _shares(solution, name) for name in strategies}
+        found = [
+            each._asdict() | {"shares": {name: share[each.after] for name, share in shares.items()}}
+            for each in pars(solution)[1:]
+        ]
+        return ParAnswer(
+            **about(rules), strategies=strategies, pars=found, perfect_from=_perfect_from(found, strategies)
+        )
+
+
+def _shares(solution: RoundSolution, name: str) -> list[float]:
+    """How much of the best expected win of who begins a strategy has, by the number of players after."""
+    standings = solution.evaluation.standings
+    chances = evaluate(
+        solution.evaluation.tables.game, strategy(solution.evaluation.tables.game, name)
+    ).score_distribution
+    wins = solution.evaluation.worth @ [chances.get(score, 0.0) for score in standings.scores.tolist()]
+    shares: list[float] = np.minimum(wins / firsts(solution), 1).tolist()
+    return shares
+
+
+def _perfect_from(found: list[dict[str, Any]], strategies: tuple[str, ...]) -> dict[str, int]:
+    """By strategy the fewest players after from which on it is perfect, as far as was asked."""
+    least = {}
+    for name in strategies:
+        for row in reversed(found):
+            if row["shares"][name] < 1 - ROUNDING:
+                break
+            least[name] = row["after"]
+    return least
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParAnswer(AnswerOfRound):
+    """Par by the number of players after; see `stb_gym.rounds.Par`.
+
+    The `shares` are what strategies win of what perfect play does; `perfect_from` says from how many players after on
+    it is all of it.
+    """
+
+    pars: list[dict[str, Any]]
+    perfect_from: dict[str, int]
+
+    def heading(self) -> list[str]:
+        """The rules, and what par is."""
+        words = "par: the worst score that leaves who begins no worse off than before the turn; even: worth half a win"
+        return [*super().heading(), words]
+
+    def parts(self) -> Parts:
+        """A row for some numbers of players after."""
+        rows = [row for row in self.pars if row["after"] in AFTER_SHOWN or row is self.pars[-1]]
+        columns = {
+            "players after": Column("d", [row["after"] for row in rows]),
+            "wins": Column(".4%", [row["first"] for row in rows]),
+            "par": Column("d", [row["par"] for row in rows]),
+            "even": Column("d", [row["even"] for row in rows]),
+        }
+        shares = {name: Column(".2%", [row["shares"][name] for row in rows]) for name in self.strategies}
+        yield table(columns | shares)
+        yield "below a strategy: the share of the best chance that who begins has by it"
+        for name, after in self.perfect_from.items():
+            yield f"{name} is perfect from {after} players after on"

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from stb_gym.exact import Policy, Standing, TurnTables
 from stb_gym.games import check_integer
 from stb_gym.rounds.matches import Outcome
-from stb_gym.rounds.replies import Reply, blocks
+from stb_gym.rounds.replies import Reply
 from stb_gym.rounds.standings import Standings
 
 
@@ -102,7 +102,7 @@ class RoundEvaluation:
         """The best that a seat can do if the others play as they do."""
         check_integer("seat", seat, 0, self.standings.players - 1)
         reply = Reply(self.tables, self.standings, self._worth[seat])
-        met = blocks(self.tables, self.standings, seat)
+        met = self.standings.blocks(seat)
         value = float(sum(self._reached[seat][block] @ reply.values(block) for block in met))
         return BestResponse(value, max(0.0, value - float(self.seats[seat])), reply)
 

@@ -26,14 +26,6 @@ INDIFFERENT = {
     "company": "who is indifferent prefers company",
     "lowest": "who is indifferent takes the lowest action",
 }
-LARGEST_BLOCK = 2**22  # edges x standings that are worked on at once
-
-
-def blocks(tables: TurnTables, standings: Standings, seat: int) -> list[IntArray]:
-    """The standings at which a seat may have to play, as many at a time as fit."""
-    met = standings.met_by(seat)
-    size = max(1, LARGEST_BLOCK // max(1, len(tables.edge_node)))
-    return [met[first : first + size] for first in range(0, len(met), size)]
 
 
 @dataclass(frozen=True, eq=False)

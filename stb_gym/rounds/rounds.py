@@ -32,7 +32,7 @@ from stb_gym.exact import (
 )  # fmt: skip
 from stb_gym.games import Game, IntArray, check_choice
 from stb_gym.rounds.lineups import BestResponse, RoundEvaluation, RoundSolution, Seat, worth_before
-from stb_gym.rounds.replies import INDIFFERENT, Reply, blocks
+from stb_gym.rounds.replies import INDIFFERENT, Reply
 from stb_gym.rounds.standings import Standings
 
 ROUNDING = 1e-12  # of chances
@@ -65,7 +65,7 @@ class Round:
 
     Attributes:
         game: the rules of each turn.
-        players: how many play, 1 to 100.
+        players: how many play, 1 to 101.
         ties: "split": tied players share one win; "all-win": every one of them wins; "nobody": a tie wins for no one.
         shut_wins: the perfect score (0 in Shut the Box and Threes) wins at once; nobody plays after it.
         may_stop: the last player stops as soon as ahead. Needs a game whose points only get better during a turn;
@@ -230,7 +230,7 @@ class Round:
         chances, throws = np.zeros(standings.after.shape), np.zeros(len(standings.lead))
         chances[standings.over, -1] = 1  # who need not play any more loses, as with the worst score
         score, throwing = tables.score_index[tables.node_state, None], tables.dice[tables.node_state, None] > 0
-        for block in blocks(tables, standings, seat):
+        for block in standings.blocks(seat):
             visits = expected_visits(tables, weights(block))
             chances[block] = score_chances(tables, visits).T
             counted = throwing

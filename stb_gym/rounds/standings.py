@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from stb_gym.exact import Standing, TurnTables
 from stb_gym.games import IntArray, check_choice, check_integer
 
+MOST_PLAYERS = 101  # a hundred after the first
+LARGEST_BLOCK = 2**22  # edges x standings that are worked on at once
 TIES = {
     "split": "tied players share the win",
     "all-win": "all tied players win",
@@ -39,7 +41,7 @@ class Standings:
     shut_wins: bool
 
     def __post_init__(self) -> None:
-        check_integer("players", self.players, 1, 100)
+        check_integer("players", self.players, 1, MOST_PLAYERS)
         check_choice("ties", self.ties, list(TIES))
 
     @property
@@ -98,6 +100,12 @@ class Standings:
         if seat == 0:
             return np.flatnonzero(self.holders == 0)
         return np.flatnonzero((self.holders > 0) & (self.holders <= seat) & ~self.over)
+
+    def blocks(self, seat: int) -> list[IntArray]:
+        """The same, as many at a time as fit."""
+        met = self.met_by(seat)
+        size = max(1, LARGEST_BLOCK // max(1, len(self.tables.edge_node)))
+        return [met[first : first + size] for first in range(0, len(met), size)]
 
     def find(self, standing: Standing) -> int:
         """The index of a standing.

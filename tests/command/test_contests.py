@@ -1,11 +1,12 @@
-"""`stb-gym round`, `stb-gym match` and `stb-gym tournament`."""
+"""`stb-gym round`, `stb-gym par`, `stb-gym match` and `stb-gym tournament`."""
 
 import re
 
 import pytest
 
-from stb_gym import Round, ShutTheBox, save_policy, series, strategy
+from stb_gym import Round, ShutTheBox, Threes, save_policy, series, strategy
 from stb_gym.command import main
+from stb_gym.command.rounds import FindPar
 
 
 def test_round(ask, capsys):
@@ -110,3 +111,41 @@ def test_tournament(ask, capsys):
     assert (out["limit"], out["wins"]) == (45, pytest.approx([0.5155634567, 0.4844365433]))
     assert main(["tournament", "shut-the-box", *players, "--limit", "50"]) == 0
     assert "optimal        5" in capsys.readouterr().out
+
+
+def test_round_says_what_changes_with_the_standing(ask, capsys):
+    found = ask("round", "shut-the-box", "--ties", "all-win")["departures"]
+    assert (found["first"], found["positions"]) == (19, 4040)
+    assert [found["by_lead"][lead] for lead in ("0", "3", "10", "20")] == [[85], [243], [57], [30]]
+    assert main(["round", "shut-the-box"]) == 0
+    printed = capsys.readouterr().out
+    assert "positions, of 4,040, at which no best move is one for the best points: 19 for who begins," in printed
+    assert "\n   0       85\n" in printed
+    assert "departures" not in ask("round", "threes", "--dice", "2", "--strategies", "random,random")
+
+
+def test_par(ask, capsys):
+    words = ["par", "threes", "--after", "5"]
+    found = ask(*words)
+    assert [row["after"] for row in found["pars"]] == [1, 2, 3, 4, 5]
+    assert [row["par"] for row in found["pars"]] == [5, 5, 4, 4, 4]
+    assert found["pars"][0]["first"] == pytest.approx(0.475290977, abs=5e-10)
+    assert found["pars"][4]["shares"]["threes-only"] == pytest.approx(0.8614, abs=5e-5)
+    assert list(found["pars"][0]["shares"]) == ["optimal-score", "threes-only", "take-all"]
+    assert found["perfect_from"] == {}
+    assert main(words) == 0
+    assert "            5  15.6580%    4     2         93.47%       86.14%     3.43%\n" in capsys.readouterr().out
+    one_die = ask("par", "threes", "--dice", "1", "--after", "2", "--strategies", "random")  # which has no choice
+    assert one_die["perfect_from"] == {"random": 1}
+    assert main(["par", "threes", "--after", "101"]) == 2
+    assert capsys.readouterr().err == "stb-gym: players after must be an integer from 1 to 100, not 101\n"
+
+
+@pytest.mark.slow
+def test_only_threes_is_perfect_from_88_players_after_on():
+    """If all tied players win."""
+    found = FindPar(after=89, ties="all-win", strategies=("threes-only",)).answer(Threes())
+    assert found.perfect_from == {"threes-only": 88}
+    shares = [row["shares"]["threes-only"] for row in found.pars]
+    assert [shares[4], shares[19]] == pytest.approx([0.85, 0.89], abs=5e-3)
+    assert str(found).endswith("threes-only is perfect from 88 players after on")

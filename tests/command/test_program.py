@@ -50,7 +50,7 @@ def test_the_installed_command_prints_json_alone_on_standard_output():
         ("simulate threes --strategy random --games 1", "number of games must be an integer from 2"),
         ("simulate threes --strategy random --seed -1", "seed must be an integer from 0"),
         ("round threes --ties both", "unknown ties 'both': allowed are split, all-win, nobody"),
-        ("round threes --players 0", "players must be an integer from 1 to 100, not 0"),
+        ("round threes --players 0", "players must be an integer from 1 to 101, not 0"),
         (
             "round threes --players 3 --strategies optimal,random",
             "a round of 3 players needs as many strategies, not 2",

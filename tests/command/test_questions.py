@@ -13,7 +13,7 @@ from stb_gym.command.listing import ListStrategies, ListVariants, StrategiesAnsw
 from stb_gym.command.matches import EvaluateMatch, EvaluateTournament
 from stb_gym.command.measuring import Measure, SampledAnswer
 from stb_gym.command.program import QUESTIONS
-from stb_gym.command.rounds import EvaluateRound
+from stb_gym.command.rounds import EvaluateRound, FindPar, ParAnswer
 from stb_gym.command.solving import Certify, Solve
 from stb_gym.command.writing import BookAnswer, WriteBook
 
@@ -62,6 +62,7 @@ ASKED = [
         "--strategies worst,random",
         rounds.RoundAnswer,
     ),
+    (FindPar(after=3, strategies=("take-all",)), THREES, THREES_WORDS, "--after 3 --strategies take-all", ParAnswer),
     (
         EvaluateTournament(strategies=("optimal", "random"), limit=9),
         BOX,

@@ -9,7 +9,7 @@ import pytest
 
 from stb_gym import Outcome, Round, ShutTheBox, Standing, Threes, compile_game, evaluate, match, strategy
 from stb_gym.exact import approximation, chance_to_beat, optimise
-from stb_gym.rounds import INDIFFERENT, TIES, Standings, replies
+from stb_gym.rounds import INDIFFERENT, TIES, Standings, replies, standings
 from tests import golden, reference, reference_rounds
 from tests.twins import MostThrees, choice, in_our_words, moves_at, nodes_of, ours, roll_at, throwing_states, twin
 
@@ -355,7 +355,7 @@ def test_nobody_throws_after_the_box_is_shut():
 
 def test_standings_in_small_blocks_give_the_same(monkeypatch):
     whole = Round(NINE, 3, "split").solve()
-    monkeypatch.setattr(replies, "LARGEST_BLOCK", 5 * 7104)
+    monkeypatch.setattr(standings, "LARGEST_BLOCK", 5 * 7104)
     blocks = Round(NINE, 3, "split").solve()
     assert blocks.seats == pytest.approx(whole.seats, abs=1e-15)
     assert blocks.evaluation.exploitability == pytest.approx(0, abs=1e-12)
@@ -397,8 +397,8 @@ def test_a_match_is_all_ways_of_its_rounds():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Round(NINE, 0), "players must be an integer from 1 to 100, not 0"),
-        (lambda: Round(NINE, 101), "players must be an integer from 1 to 100, not 101"),
+        (lambda: Round(NINE, 0), "players must be an integer from 1 to 101, not 0"),
+        (lambda: Round(NINE, 102), "players must be an integer from 1 to 101, not 102"),
         (lambda: Round(NINE, 2, "both"), "unknown ties 'both': allowed are split, all-win, nobody"),
         (
             lambda: Round(FIVE_DICE, 2, may_stop=True),
