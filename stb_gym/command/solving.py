@@ -20,7 +20,7 @@ from stb_gym.games import Game, legal_moves, rolls, rolls_in_words, words_of
 from stb_gym.output import Column
 
 VALUES = "look values up in a file that stb-gym solve --out saved"
-ROLLS_SHOWN = 36  # of those of the first throw; Threes has 252
+ROLLS_SHOWN = 36  # of those of the first throw, of which Threes has 252
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,11 +117,23 @@ class SolveAnswer(TurnAnswer):
             None if self.out is None else ("values saved in", self.out),
             ("seconds", f"{self.seconds:.4f}, the making of the arrays included"),
         )
-        rolls, values = list(self.by_first_roll), list(self.by_first_roll.values())
-        shown = table({"first roll": Column("", rolls), "value": Column(self.in_unit, values)})
-        yield shown.take(range(min(len(rolls), ROLLS_SHOWN)))
-        if len(rolls) > ROLLS_SHOWN:
-            yield f"and {len(rolls) - ROLLS_SHOWN} more first rolls, all of them with --json"
+        yield from self._first_rolls(list(self.by_first_roll), list(self.by_first_roll.values()))
+
+    def _first_rolls(self, names: list[str], values: list[float]) -> Parts:
+        """A row for every first roll or, where they are many, for the luckiest and the unluckiest, ranked."""
+        columns = {"first roll": Column("", names), "value": Column(self.in_unit, values)}
+        if len(names) <= ROLLS_SHOWN:
+            yield table(columns)
+            return
+        shown = rolls(self.game, self.game.start()[1])
+        chances = (shown.counts / len(shown.of_throw)).tolist()
+        ranked = sorted(range(len(names)), key=lambda place: -self.objective.sign * values[place])
+        rank = {place: number for number, place in enumerate(ranked, 1)}
+        columns |= {"chance": Column(".4%", chances), "rank": Column("d", [rank[place] for place in range(len(names))])}
+        ends = table(columns).take(ranked[: ROLLS_SHOWN // 2] + ranked[-ROLLS_SHOWN // 2 :])
+        yield f"first rolls, the luckiest {ROLLS_SHOWN // 2} and the unluckiest {ROLLS_SHOWN // 2} of {len(names)}"
+        yield ends
+        yield f"and {len(names) - ROLLS_SHOWN} first rolls between them, all of them with --json"
 
 
 @dataclass(frozen=True, kw_only=True)

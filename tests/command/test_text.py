@@ -80,10 +80,20 @@ def test_whole_answers(capsys, words, printed):
     assert capsys.readouterr().out == printed
 
 
-def test_only_the_first_of_many_first_rolls_are_shown(capsys):
-    assert main(["solve", "threes"]) == 0
-    *_, rolls, more = capsys.readouterr().out.split("\n\n")
-    assert len(rolls.split("\n")) == 1 + 36
-    assert more == "and 216 more first rolls, all of them with --json\n"
+@pytest.mark.parametrize(("objective", "best"), [("score", min), ("shut", max)])
+def test_many_first_rolls_are_ranked(ask, capsys, objective, best):
+    known = ask("solve", "threes", "--objective", objective)["by_first_roll"]
+    assert main(["solve", "threes", "--objective", objective]) == 0
+    *_, words, rolls, more = capsys.readouterr().out.split("\n\n")
+    assert words == "first rolls, the luckiest 18 and the unluckiest 18 of 252"
+    rows = [line.split() for line in rolls.split("\n")[1:]]
+    assert [int(row[-1]) for row in rows] == [*range(1, 19), *range(235, 253)]
+    assert (rows[0][0], rows[0][2]) == ("3,3,3,3,3", "0.0129%")
+    assert known[rows[0][0]] == best(known.values())
+    assert known[rows[-1][0]] == {min: max, max: min}[best](known.values())
+    assert more == "and 216 first rolls between them, all of them with --json\n"
+
+
+def test_few_first_rolls_are_listed(capsys):
     assert main(["solve", "threes", "--dice", "2"]) == 0
-    assert "more" not in capsys.readouterr().out
+    assert "between" not in capsys.readouterr().out
