@@ -29,9 +29,9 @@ from stb_gym.envs import (
     game_of_environment, register_game, register_known,
 )  # fmt: skip
 from stb_gym.exact import (
-    AnyMove, BoardEvaluation, BoardValues, Certificate, Evaluation, Mistake, Objective, Player, Policy, Preference,
-    Solution, Standing, TurnTables, certify, compile_game, evaluate, evaluate_boards, load_board_values, policy_from,
-    solve, solve_boards, strategies, strategy,
+    AnyMove, BoardEvaluation, BoardValues, Certificate, Comparison, Evaluation, Mistake, Objective, Player, Policy,
+    Preference, Solution, Standing, TurnTables, certify, compare, compile_game, evaluate, evaluate_boards,
+    load_board_values, pocket_card, policy_from, solve, solve_boards, strategies, strategy,
 )  # fmt: skip
 from stb_gym.games import (
     GAMES, VARIANTS, Edges, Game, IntArray, Moves, RuleOfThumb, ShutTheBox, Threes, Variant, Words, rolls, rule,
@@ -48,14 +48,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ENVIRONMENTS", "GAMES", "VARIANTS", "AnyMove", "BestResponse", "BoardEvaluation", "BoardValues", "Certificate",
-    "Edges", "Evaluation", "Game", "IntArray", "Judgement", "MaskInObservation", "Mistake", "Moves", "Objective",
-    "Outcome", "Player", "Policy", "Preference", "RegretMeter", "Round", "RoundEvaluation", "RoundSolution",
-    "RuleOfThumb", "SampledEvaluation", "SavedPolicy", "Series", "ShutTheBox", "Simulation", "Solution", "Standing",
-    "Threes", "Tournament", "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant", "VectorMaskInObservation", "Words",
-    "certify", "compile_game", "environment_of", "evaluate", "evaluate_boards", "game_of_environment", "judge",
-    "kept_policies", "load_board_values", "load_policy", "match", "policy_from", "read_policy", "register_game",
-    "rolls", "rule", "save_policy", "series", "simulate", "solve", "solve_boards", "strategies", "strategy",
-    "tournament",
+    "Comparison", "Edges", "Evaluation", "Game", "IntArray", "Judgement", "MaskInObservation", "Mistake", "Moves",
+    "Objective", "Outcome", "Player", "Policy", "Preference", "RegretMeter", "Round", "RoundEvaluation",
+    "RoundSolution", "RuleOfThumb", "SampledEvaluation", "SavedPolicy", "Series", "ShutTheBox", "Simulation",
+    "Solution", "Standing", "Threes", "Tournament", "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant",
+    "VectorMaskInObservation", "Words", "certify", "compare", "compile_game", "environment_of", "evaluate",
+    "evaluate_boards", "game_of_environment", "judge", "kept_policies", "load_board_values", "load_policy", "match",
+    "pocket_card", "policy_from", "read_policy", "register_game", "rolls", "rule", "save_policy", "series", "simulate",
+    "solve", "solve_boards", "strategies", "strategy", "tournament",
 ]  # fmt: skip
 
 register_known()

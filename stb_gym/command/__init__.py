@@ -1,8 +1,9 @@
 """The command `stb-gym`. Every command is a question, a dataclass whose fields are its flags, and a typed answer.
 
 - `questions`: what every question and every answer is; `flags`: flags from the fields of dataclasses.
-- `solving`, `evaluating`, `measuring`, `judging`, `advising`, `listing`, `rounds`, `matches`, `playing`, `watching`,
-  `writing`, `exploring`: the questions by subject; `contests`: what those about several players have in common.
+- `solving`, `evaluating`, `measuring`, `thumbs`, `judging`, `advising`, `listing`, `rounds`, `matches`, `playing`,
+  `watching`, `writing`, `exploring`: the questions by subject; `contests`: what those about several players have in
+  common.
 - `program`: the command itself.
 
 Python can ask the same without a command line:

@@ -24,14 +24,15 @@ from stb_gym.command.playing import Play
 from stb_gym.command.questions import Question
 from stb_gym.command.rounds import EvaluateRound, FindPar
 from stb_gym.command.solving import Certify, Solve
+from stb_gym.command.thumbs import Compare, WriteCard
 from stb_gym.command.watching import Watch
 from stb_gym.command.writing import WriteBook
 from stb_gym.games import GAMES, Game, make_game
 from stb_gym.output import Progress, escaped, reader_may_leave
 
 QUESTIONS: tuple[type[Question], ...] = (
-    Solve, Certify, Evaluate, Measure, Judge, Advise, Simulate, ListVariants, ListStrategies, EvaluateRound, FindPar,
-    EvaluateTournament, EvaluateMatch, Play, Watch, WriteBook, Explore,
+    Solve, Certify, Evaluate, Measure, Compare, Judge, Advise, Simulate, ListVariants, ListStrategies, EvaluateRound,
+    FindPar, EvaluateTournament, EvaluateMatch, Play, Watch, WriteBook, WriteCard, Explore,
 )  # fmt: skip
 
 

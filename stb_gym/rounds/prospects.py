@@ -70,7 +70,7 @@ def pars(solution: RoundSolution) -> list[Par]:
     Example:
         >>> import stb_gym
         >>> [each.par for each in pars(stb_gym.Round(stb_gym.Threes(), players=5).solve())]
-        [30, 6, 4, 4, 3]
+        [30, 5, 5, 4, 4]
     """
     worth, scores = solution.evaluation.worth, solution.evaluation.standings.scores
     return [

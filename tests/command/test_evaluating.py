@@ -36,3 +36,33 @@ def test_simulate(ask, capsys):
     assert abs(result["z"]) < 4
     assert ask(*arguments) == result
     assert ask(*arguments[:-1], "4")["mean"] != result["mean"]
+
+
+def test_compare(ask, capsys):
+    words = ["compare", "shut-the-box", "--strategies", "optimal-score,biggest-first"]
+    found = ask(*words)
+    assert found["comparison"]["distance"] == pytest.approx(0.014757, abs=5e-7)
+    assert (found["comparison"]["at"], found["comparison"]["games_for_distance"]) == (10, 9179)
+    assert [sum(chances) for chances in zip(*found["scores"].values(), strict=True)] == pytest.approx([1, 1])
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert "largest distance           1.4757%, of the chance of at most 10\n" in printed
+    assert "    0           7.0889%           6.9583%\n" in printed
+    assert main(["compare", "threes", "--strategies", "optimal,optimal-score"]) == 0
+    assert "games of each to see that  there is no difference\n" in capsys.readouterr().out
+    assert main(["compare", "threes", "--strategies", "random"]) == 2
+    assert capsys.readouterr().err == "stb-gym: two strategies are compared, not 1\n"
+
+
+def test_card(ask, capsys):
+    words = ["card", "shut-the-box", "--strategy", "fewest-then-biggest", "--exceptions", "5"]
+    found = ask(*words)
+    assert [found["regrets"][0], found["regrets"][-1]] == pytest.approx([0.1656, 0.1235], abs=5e-5)
+    assert len(found["exceptions"]) == 5
+    assert found["exceptions"][0]["costs"] == pytest.approx(found["regrets"][0] - found["regrets"][1], rel=0.2)
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert "fewest-then-biggest: Shut as few tiles as possible" in printed
+    assert found["exceptions"][0]["at"] in printed
+    assert main(["card", "threes", "--strategy", "random"]) == 2
+    assert capsys.readouterr().err == "stb-gym: a card is of a strategy that is certain of its moves, not of random\n"

@@ -15,6 +15,7 @@ from stb_gym.command.measuring import Measure, SampledAnswer
 from stb_gym.command.program import QUESTIONS
 from stb_gym.command.rounds import EvaluateRound, FindPar, ParAnswer
 from stb_gym.command.solving import Certify, Solve
+from stb_gym.command.thumbs import CardAnswer, Compare, CompareAnswer, WriteCard
 from stb_gym.command.writing import BookAnswer, WriteBook
 
 BOX, THREES = ShutTheBox(tiles=4), Threes(dice=2)
@@ -43,6 +44,14 @@ ASKED = [
     ),
     (Measure(agent=FIRST, turns=50, seed=2), BOX, BOX_WORDS, f"--agent {FIRST} --turns 50 --seed 2", SampledAnswer),
     (Measure(agent=FIRST), THREES, THREES_WORDS, f"--agent {FIRST}", evaluating.EvaluateAnswer),
+    (Compare(strategies=("random", "worst")), BOX, BOX_WORDS, "--strategies random,worst", CompareAnswer),
+    (
+        WriteCard(strategy="biggest-first", exceptions=2, objective="shut"),
+        BOX,
+        BOX_WORDS,
+        "--strategy biggest-first --exceptions 2 --objective shut",
+        CardAnswer,
+    ),
     (Judge(), None, [], "", JudgeAnswer),
     (
         Judge(files=("ppo-threes", "dqn-threes"), objective="at-most:4"),
@@ -102,8 +111,8 @@ def test_python_asks_what_the_command_asks(capsys, question, game, game_words, w
 
 def test_every_question_is_asked_above_but_for_those_that_write_and_play():
     asked = {type(question) for question, *_ in ASKED}
-    assert {question.name for question in set(QUESTIONS) - asked} == {"play", "book", "explore"}
-    assert len({question.name for question in QUESTIONS}) == len(QUESTIONS) == 15
+    assert {question.name for question in set(QUESTIONS) - asked} == {"play", "watch", "book", "explore"}
+    assert len({question.name for question in QUESTIONS}) == len(QUESTIONS) == 19
 
 
 def test_answers_are_typed():

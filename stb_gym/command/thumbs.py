@@ -1,0 +1,140 @@
+"""Rules of thumb: two beside each other, score by score, and one with exceptions: `stb-gym compare`, `stb-gym card`."""
+
+from dataclasses import MISSING, dataclass
+from typing import Any, ClassVar
+
+from stb_gym.command.contests import player
+from stb_gym.command.questions import (
+    GameAnswer,
+    Parts,
+    Question,
+    Tell,
+    TurnAnswer,
+    facts,
+    flag,
+    names,
+    objective_flag,
+    silent,
+    table,
+)  # fmt: skip
+from stb_gym.exact import Comparison, Mistake, TurnTables, compare, evaluate, pocket_card, solve, strategies, strategy
+from stb_gym.games import Game, check_integer, words_of
+from stb_gym.output import Column
+
+PAIR = "the two: strategies or kept policies by name, or files of saved policies (.npz)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compare(Question):
+    """How different the final scores of two ways to play are, and how many games it takes to see it."""
+
+    name: ClassVar[str] = "compare"
+
+    strategies: tuple[str, ...] = flag(MISSING, PAIR, "A,B", names)
+
+    def answer(self, game: Game, tell: Tell = silent) -> "CompareAnswer":
+        """Compare the exact distributions.
+
+        Example:
+            >>> import stb_gym
+            >>> asked = Compare(strategies=("optimal-score", "biggest-first"))
+            >>> asked.answer(stb_gym.ShutTheBox()).comparison.at
+            10
+        """
+        if len(self.strategies) != 2:
+            raise ValueError(f"two strategies are compared, not {len(self.strategies)}")
+        plays = [player(game, name) for name in self.strategies]
+        policies = [strategy(game, each) if isinstance(each, str) else each for each in plays]
+        one, other = (evaluate(game, policy).score_distribution for policy in policies)
+        scores = sorted({*one, *other}, reverse=game.more_is_better)
+        chances = {score: [each.get(score, 0.0) for each in (one, other)] for score in scores}
+        return CompareAnswer(game=game, strategies=self.strategies, comparison=compare(one, other), scores=chances)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareAnswer(GameAnswer):
+    """Two distributions of final scores; see `stb_gym.Comparison`. In `scores` are the two chances of each score."""
+
+    strategies: tuple[str, ...]
+    comparison: Comparison
+    scores: dict[int, list[float]]
+
+    def parts(self) -> Parts:
+        """The differences, then a row for every score."""
+        found, (one, other) = self.comparison, self.strategies
+        yield facts(
+            ("expected points", " and ".join(f"{mean:.6f}" for mean in found.means)),
+            ("games of each to see that", _games(found.games_for_means)),
+            ("largest distance", f"{found.distance:.4%}, of the chance of at most {found.at}"),
+            ("chances there", " and ".join(f"{share:.4%}" for share in found.shares)),
+            ("games of each to see that", _games(found.games_for_distance)),
+        )
+        yield "to see: the difference is twice its standard error, so that 39 of 40 samples show its sign"
+        both = [Column(".4%", [chances[at] for chances in self.scores.values()]) for at in range(2)]
+        yield table({"score": Column("d", [*self.scores]), f"1: {one}": both[0], f"2: {other}": both[1]})
+
+
+def _games(count: int | None) -> str:
+    return "there is no difference" if count is None else f"{count:,}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteCard(Question):
+    """A pocket card: a rule of thumb, the exceptions to it that are dearest to forget, and the regret that is left."""
+
+    name: ClassVar[str] = "card"
+
+    strategy: str = flag(MISSING, "the rule of thumb, by name", "NAME")
+    exceptions: int = flag(10, "how many exceptions to learn", "K", int)
+    objective: str = objective_flag()
+
+    def answer(self, game: Game, tell: Tell = silent) -> "CardAnswer":
+        """Find the exceptions one after the other, each the dearest mistake that is left.
+
+        Example:
+            >>> import stb_gym
+            >>> card = WriteCard(strategy="fewest-then-biggest", exceptions=5).answer(stb_gym.ShutTheBox())
+            >>> round(card.regrets[-1], 4)
+            0.1235
+        """
+        check_integer("exceptions", self.exceptions, 0, 1000)
+        optimum = solve(game, self.objective)
+        policy = strategy(game, self.strategy)
+        if policy.ndim > 1:
+            raise ValueError(f"a card is of a strategy that is certain of its moves, not of {self.strategy}")
+        found = pocket_card(optimum, policy, self.exceptions)
+        rows = [_exception(optimum.tables, mistake) for mistake in found.exceptions]
+        return CardAnswer(
+            game=game,
+            objective=optimum.objective,
+            strategy=self.strategy,
+            plays=strategies(game)[self.strategy],
+            exceptions=rows,
+            regrets=found.regrets,
+        )
+
+
+def _exception(tables: TurnTables, mistake: Mistake) -> dict[str, Any]:
+    """An exception in words, and what it costs to forget it alone."""
+    words = words_of(tables.game)
+    assert mistake.plays is not None  # a strategy by name makes no illegal moves
+    does, instead_of = (words.move_in_words(words.move(action)) for action in (mistake.best, mistake.plays))
+    return {"at": tables.describe_node(mistake.node), "do": does, "instead_of": instead_of, "costs": mistake.cost}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardAnswer(TurnAnswer):
+    """A rule of thumb, its exceptions, and the regret with none, one, two ... of them."""
+
+    strategy: str
+    plays: str
+    exceptions: list[dict[str, Any]]
+    regrets: list[float]
+
+    def parts(self) -> Parts:
+        """The rule, then a row for every exception."""
+        yield f"{self.strategy}: {self.plays} Regret {self.in_unit(self.regrets[0])}."
+        if self.exceptions:
+            columns = {name: Column("", [row[name] for row in self.exceptions]) for name in ("at", "do", "instead_of")}
+            columns = {name.replace("_", " "): each for name, each in columns.items()}
+            yield table({**columns, "regret left": Column(self.in_unit, self.regrets[1:])})

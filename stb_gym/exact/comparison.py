@@ -1,0 +1,69 @@
+"""How different two distributions of final scores are, and how many games show it."""
+
+from collections.abc import Mapping
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Comparison(NamedTuple):
+    """Two distributions of final scores beside each other.
+
+    Attributes:
+        distance: the largest difference of the chances of a score of at most some number.
+        at: that number, the lowest if there are several.
+        shares: [2] the two chances there.
+        means: [2] the expected scores.
+        games_for_distance: how many games of each it takes until the difference at that number is twice its standard
+            error, so that 39 of 40 samples show its sign; None if there is no difference.
+        games_for_means: the same for the difference of the expected scores.
+    """
+
+    distance: float
+    at: int
+    shares: tuple[float, float]
+    means: tuple[float, float]
+    games_for_distance: int | None
+    games_for_means: int | None
+
+
+def compare(one: Mapping[int, float], other: Mapping[int, float]) -> Comparison:
+    """Compare two distributions of final scores, exactly.
+
+    Args:
+        one: the chance of every final score, as `Evaluation.score_distribution` says them.
+        other: the same.
+
+    Example:
+        >>> import stb_gym
+        >>> game = stb_gym.ShutTheBox()
+        >>> best = stb_gym.solve(game)
+        >>> thumb = best.evaluate(stb_gym.strategy(game, "biggest-first"))
+        >>> found = compare(best.evaluate(best.policy).score_distribution, thumb.score_distribution)
+        >>> round(found.distance, 6), found.at
+        (0.014757, 10)
+    """
+    scores = np.array(sorted({*one, *other}))
+    chances = np.array([[each.get(score, 0.0) for score in scores.tolist()] for each in (one, other)])
+    up_to = chances.cumsum(axis=1)
+    apart = abs(up_to[0] - up_to[1])
+    place = int(np.argmax(apart > apart.max() * (1 - 1e-12)))  # the first of those that only rounding tells apart
+    shares, means = up_to[:, place], chances @ scores
+    return Comparison(
+        distance=float(apart[place]),
+        at=int(scores[place]),
+        shares=(float(shares[0]), float(shares[1])),
+        means=(float(means[0]), float(means[1])),
+        games_for_distance=_games(shares, shares * (1 - shares)),
+        games_for_means=_games(means, chances @ scores**2 - means**2),
+    )
+
+
+def _games(values: NDArray[np.float64], variances: NDArray[np.float64]) -> int | None:
+    """How many games of each make the difference of two means [2] twice its standard error."""
+    difference = values[0] - values[1]
+    if abs(difference) <= 1e-12 * abs(values).max():
+        return None
+    return max(1, ceil(4 * variances.sum() / difference**2))
