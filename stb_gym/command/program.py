@@ -31,8 +31,8 @@ from stb_gym.games import GAMES, Game, make_game
 from stb_gym.output import Progress, escaped, reader_may_leave
 
 QUESTIONS: tuple[type[Question], ...] = (
-    Solve, Certify, Evaluate, Measure, Compare, Judge, Advise, Simulate, ListVariants, ListStrategies, EvaluateRound,
-    FindPar, EvaluateTournament, EvaluateMatch, Play, Watch, WriteBook, WriteCard, Explore,
+    Solve, Certify, Evaluate, Measure, Compare, WriteCard, Judge, Advise, Simulate, ListVariants, ListStrategies,
+    EvaluateRound, FindPar, EvaluateTournament, EvaluateMatch, Play, Watch, WriteBook, Explore,
 )  # fmt: skip
 
 

@@ -39,6 +39,6 @@ __all__ = [
     "compare", "compile_game", "count_nodes", "edge_weights", "edge_weights_and_forfeits", "evaluate",
     "evaluate_against", "evaluate_boards", "expected", "expected_visits", "fits", "load_board_values", "node_of",
     "objective_of", "open_board_values", "optimal_edges", "optimise", "pocket_card", "policy_from", "policy_of_answers",
-    "policy_of_preference", "random_value", "score_chances", "solve",
-    "solve_boards", "strategies", "strategy", "task_of", "value_text", "ways_to_shut",
+    "policy_of_preference", "random_value", "score_chances", "solve", "solve_boards", "strategies", "strategy",
+    "task_of", "value_text", "ways_to_shut",
 ]  # fmt: skip

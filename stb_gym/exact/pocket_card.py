@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from stb_gym.exact.evaluation import Mistake
+from stb_gym.exact.measured import Mistake
 from stb_gym.exact.solution import Solution
 from stb_gym.exact.tables import Policy
 
