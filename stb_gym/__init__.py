@@ -29,16 +29,16 @@ from stb_gym.envs import (
     game_of_environment, register_game, register_known,
 )  # fmt: skip
 from stb_gym.exact import (
-    AnyMove, BoardEvaluation, BoardValues, Certificate, Comparison, Evaluation, Mistake, Objective, Player, Policy,
-    Preference, Solution, Standing, TurnTables, certify, compare, compile_game, evaluate, evaluate_boards,
-    load_board_values, pocket_card, policy_from, solve, solve_boards, strategies, strategy,
+    AnyMove, BoardEvaluation, BoardValues, Certificate, Evaluation, Mistake, Objective, Player, Policy, Preference,
+    Solution, Standing, TurnTables, certify, compile_game, evaluate, evaluate_boards, load_board_values, policy_from,
+    solve, solve_boards, strategies, strategy,
 )  # fmt: skip
 from stb_gym.games import (
     GAMES, VARIANTS, Edges, Game, IntArray, Moves, RuleOfThumb, ShutTheBox, Threes, Variant, Words, rolls, rule,
 )  # fmt: skip
 from stb_gym.measure import (
-    Judgement, RegretMeter, SampledEvaluation, SavedPolicy, Simulation, judge, kept_policies, load_policy, read_policy,
-    save_policy, simulate,
+    Comparison, Judgement, RegretMeter, SampledEvaluation, SavedPolicy, Simulation, compare, judge, kept_policies,
+    load_policy, pocket_card, read_policy, save_policy, simulate,
 )  # fmt: skip
 from stb_gym.rounds import (
     BestResponse, Outcome, Round, RoundEvaluation, RoundSolution, Series, Tournament, match, series, tournament,

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from stb_gym.command.contests import (
     LINE_UP,
     RANGE_WORDS,
@@ -16,10 +14,10 @@ from stb_gym.command.contests import (
     ranges,
 )
 from stb_gym.command.questions import Parts, Tell, flag, names, silent, table
-from stb_gym.exact import evaluate, strategy
+from stb_gym.exact import strategy
 from stb_gym.games import Game, check_integer, entry_of
 from stb_gym.output import Column
-from stb_gym.rounds import ROUNDING, Round, RoundEvaluation, RoundSolution, departures, firsts, pars
+from stb_gym.rounds import ROUNDING, Round, RoundEvaluation, departures, pars, shares
 
 ENDS = ("least", "most")
 AFTER_SHOWN = {1, 2, 3, 4, 5, 6, 8, 10, 15, *range(20, 101, 10)}  # players after the first whom people see par for
@@ -152,25 +150,14 @@ class FindPar(RoundQuestion):
         strategies = self.strategies or ("optimal-score", *entry_of(game).rules_of_thumb)
         rules = self.round(game, self.after + 1)
         solution = rules.solve()
-        shares = {name: _shares(solution, name) for name in strategies}
+        parts = {name: shares(solution, strategy(game, name)).tolist() for name in strategies}
         found = [
-            each._asdict() | {"shares": {name: share[each.after] for name, share in shares.items()}}
+            each._asdict() | {"shares": {name: share[each.after] for name, share in parts.items()}}
             for each in pars(solution)[1:]
         ]
         return ParAnswer(
             **about(rules), strategies=strategies, pars=found, perfect_from=_perfect_from(found, strategies)
         )
-
-
-def _shares(solution: RoundSolution, name: str) -> list[float]:
-    """How much of the best expected win of who begins a strategy has, by the number of players after."""
-    standings = solution.evaluation.standings
-    chances = evaluate(
-        solution.evaluation.tables.game, strategy(solution.evaluation.tables.game, name)
-    ).score_distribution
-    wins = solution.evaluation.worth @ [chances.get(score, 0.0) for score in standings.scores.tolist()]
-    shares: list[float] = np.minimum(wins / firsts(solution), 1).tolist()
-    return shares
 
 
 def _perfect_from(found: list[dict[str, Any]], strategies: tuple[str, ...]) -> dict[str, int]:

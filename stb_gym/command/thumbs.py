@@ -16,9 +16,10 @@ from stb_gym.command.questions import (
     objective_flag,
     silent,
     table,
-)  # fmt: skip
-from stb_gym.exact import Comparison, Mistake, TurnTables, compare, evaluate, pocket_card, solve, strategies, strategy
+)
+from stb_gym.exact import Mistake, TurnTables, evaluate, solve, strategies, strategy
 from stb_gym.games import Game, check_integer, words_of
+from stb_gym.measure import Comparison, compare, pocket_card
 from stb_gym.output import Column
 
 PAIR = "the two: strategies or kept policies by name, or files of saved policies (.npz)"

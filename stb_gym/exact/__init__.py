@@ -4,7 +4,6 @@
 - `objectives`, `values`, `solution`: perfect play; `certificate`: it is proved in fractions.
 - `policies`, `preferences`, `answers`: what a policy is; `scripted`: by name; `task`: what an environment asks for.
 - `evaluation`: the exact distance of a policy from perfect play; `measured`: what is known of it then.
-- `comparison`: how different two distributions of final scores are; `pocket_card`: rules of thumb with exceptions.
 - `boards`, `board_values`, `board_strategies`, `board_evaluation`: all of this for boxes too large for arrays, by way
   of `board_rows`, `board_flow` and `board_ranks`.
 """
@@ -15,12 +14,10 @@ from stb_gym.exact.board_strategies import board_strategy
 from stb_gym.exact.board_values import BoardValues, load_board_values, open_board_values
 from stb_gym.exact.boards import random_value, solve_boards
 from stb_gym.exact.certificate import Certificate, certify, check_bellman, value_text
-from stb_gym.exact.comparison import Comparison, compare
 from stb_gym.exact.compiling import compile_game, count_nodes, fits
 from stb_gym.exact.evaluation import Evaluation, evaluate_against, expected, expected_visits, score_chances
 from stb_gym.exact.measured import Measured, Mistake
 from stb_gym.exact.objectives import Goal, Objective, objective_of
-from stb_gym.exact.pocket_card import PocketCard, pocket_card
 from stb_gym.exact.policies import Player, edge_weights, edge_weights_and_forfeits, node_of
 from stb_gym.exact.preferences import AnyMove, BoardPolicy, Preference, policy_of_preference
 from stb_gym.exact.solution import Solution, evaluate, solve
@@ -33,12 +30,11 @@ from stb_gym.exact.values import TIE, Values, advantages, optimal_edges, optimis
 
 __all__ = [
     "COMMON", "ROUND_STRATEGIES", "TIE", "Agent", "AnyMove", "BoardEvaluation", "BoardPolicy", "BoardValues",
-    "Certificate", "Comparison", "Evaluation", "Goal", "Level", "Measured", "Mistake", "Objective", "Player",
-    "PocketCard", "Policy", "Preference", "Solution", "Standing", "Task", "TurnTables", "Values", "advantages",
-    "approximation", "as_array", "board_strategy", "certify", "chance_to_beat", "check_bellman", "checked_answer",
-    "compare", "compile_game", "count_nodes", "edge_weights", "edge_weights_and_forfeits", "evaluate",
-    "evaluate_against", "evaluate_boards", "expected", "expected_visits", "fits", "load_board_values", "node_of",
-    "objective_of", "open_board_values", "optimal_edges", "optimise", "pocket_card", "policy_from", "policy_of_answers",
-    "policy_of_preference", "random_value", "score_chances", "solve", "solve_boards", "strategies", "strategy",
-    "task_of", "value_text", "ways_to_shut",
+    "Certificate", "Evaluation", "Goal", "Level", "Measured", "Mistake", "Objective", "Player", "Policy", "Preference",
+    "Solution", "Standing", "Task", "TurnTables", "Values", "advantages", "approximation", "as_array", "board_strategy",
+    "certify", "chance_to_beat", "check_bellman", "checked_answer", "compile_game", "count_nodes", "edge_weights",
+    "edge_weights_and_forfeits", "evaluate", "evaluate_against", "evaluate_boards", "expected", "expected_visits",
+    "fits", "load_board_values", "node_of", "objective_of", "open_board_values", "optimal_edges", "optimise",
+    "policy_from", "policy_of_answers", "policy_of_preference", "random_value", "score_chances", "solve",
+    "solve_boards", "strategies", "strategy", "task_of", "value_text", "ways_to_shut",
 ]  # fmt: skip

@@ -6,9 +6,11 @@
 - `histories`: the policies of all measurements of a training in one file.
 - `leaderboard`: judges them, and makes the page of the kept ones from their `cards`; `mistakes`: what they do wrong.
 - `simulation`: sampled games, to hold against the exact numbers.
+- `comparison`: how different two distributions of final scores are, and rules of thumb with exceptions.
 """
 
 from stb_gym.measure.cards import Card, read_cards, write_card
+from stb_gym.measure.comparison import Comparison, compare, pocket_card
 from stb_gym.measure.histories import load_policies, save_policies
 from stb_gym.measure.leaderboard import Judgement, judge, leaderboard
 from stb_gym.measure.meter import MOST_TURNS, RegretMeter
@@ -20,8 +22,8 @@ from stb_gym.measure.sampled import NORMAL_95, AnyEvaluation, SampledEvaluation
 from stb_gym.measure.simulation import Simulation, simulate
 
 __all__ = [
-    "MOST_TURNS", "NORMAL_95", "AnyEvaluation", "Card", "Judgement", "RegretMeter", "SampledEvaluation", "SavedPolicy",
-    "Simulation", "dearest_in_words", "is_policy", "judge", "kept_policies", "leaderboard", "load_policies",
-    "load_policy", "mistakes_in_json", "mistakes_in_words", "read_cards", "read_policy", "save_policies", "save_policy",
-    "simulate", "write_card",
+    "MOST_TURNS", "NORMAL_95", "AnyEvaluation", "Card", "Comparison", "Judgement", "RegretMeter", "SampledEvaluation",
+    "SavedPolicy", "Simulation", "compare", "dearest_in_words", "is_policy", "judge", "kept_policies", "leaderboard",
+    "load_policies", "load_policy", "mistakes_in_json", "mistakes_in_words", "pocket_card", "read_cards", "read_policy",
+    "save_policies", "save_policy", "simulate", "write_card",
 ]  # fmt: skip

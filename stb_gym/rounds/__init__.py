@@ -3,20 +3,19 @@
 - `standings`: what the players of a round see of each other; `replies`: best play at them, and what the indifferent do.
 - `lineups`: the chances of a line-up, best responses; `rounds`: a round and its equilibrium.
 - `prospects`: departures from the play of a turn alone, and par scores.
-- `matches`: many rounds of one outcome; `series`: many rounds by who begins; `tournaments`: to a limit of points.
+- `matches`: several rounds, by who begins each; `tournaments`: to a limit of points.
 """
 
-from stb_gym.rounds.lineups import BestResponse, RoundEvaluation, RoundSolution, worth_before
-from stb_gym.rounds.matches import Outcome, match
-from stb_gym.rounds.prospects import Departures, Par, departures, firsts, pars
+from stb_gym.rounds.lineups import BestResponse, Outcome, RoundEvaluation, RoundSolution, worth_before
+from stb_gym.rounds.matches import BEGINS, Series, match, series
+from stb_gym.rounds.prospects import Departures, Par, departures, firsts, pars, shares
 from stb_gym.rounds.replies import INDIFFERENT, Reply
 from stb_gym.rounds.rounds import ROUNDING, Range, Round, RoundStrategy
-from stb_gym.rounds.series import BEGINS, Series, series
 from stb_gym.rounds.standings import TIES, Standings
 from stb_gym.rounds.tournaments import ENDS, Tournament, tournament
 
 __all__ = [
     "BEGINS", "ENDS", "INDIFFERENT", "ROUNDING", "TIES", "BestResponse", "Departures", "Outcome", "Par", "Range",
     "Reply", "Round", "RoundEvaluation", "RoundSolution", "RoundStrategy", "Series", "Standings", "Tournament",
-    "departures", "firsts", "match", "pars", "series", "tournament", "worth_before",
+    "departures", "firsts", "match", "pars", "series", "shares", "tournament", "worth_before",
 ]  # fmt: skip

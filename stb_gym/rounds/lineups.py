@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from stb_gym.exact import Policy, Standing, TurnTables
 from stb_gym.games import check_integer
-from stb_gym.rounds.matches import Outcome
 from stb_gym.rounds.replies import Reply
 from stb_gym.rounds.standings import Standings
 
@@ -31,6 +30,14 @@ class Seat(NamedTuple):
 
     chances: NDArray[np.float64]
     throws: NDArray[np.float64]
+
+
+class Outcome(NamedTuple):
+    """How it ends for the first of two players; the three sum to 1."""
+
+    win: float
+    loss: float
+    tie: float
 
 
 def worth_before(standings: Standings, seat: Seat, worth: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,18 +1,53 @@
-"""Matches: several independent rounds between the same two players, exactly."""
+"""Matches: several rounds between the same players, exactly: who wins most of them, by who begins which.
 
-from typing import NamedTuple
+A round ends with some players having won it and one of them having come last. How likely each such ending is depends on
+who begins alone, and so does who begins the next round. With d the lead of each player over the last one in points won,
+
+    P_r(b, d) = the chance that after r rounds player b is to begin and the leads are d
+
+and one more round moves P_r(b, d) to P_{r+1}(b', d'), for every ending of a round that b begins.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
-from stb_gym.games import check_integer
+from stb_gym.games import check_choice, check_integer
+from stb_gym.rounds.lineups import Outcome, RoundEvaluation
+from stb_gym.rounds.rounds import Round, RoundStrategy
+
+BEGINS = {
+    "fixed": "the first player begins every round",
+    "alternating": "every round the next player begins",
+    "winner": "who won a round alone begins the next, else the same player as before",
+    "loser": "who came last in a round begins the next; after a tie of all the same player as before",
+}
+LARGEST_SERIES = 2**21  # leads of the players that are worked on at once
+
+MOST_PLAYERS = 8
+
+Ending = tuple[int, int, tuple[Fraction, ...]]  # who began a round, who begins the next, and the points of each player
+Chances = NDArray[np.float64]
 
 
-class Outcome(NamedTuple):
-    """How it ends for the first of two players; the three sum to 1."""
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Several rounds between the same N players.
 
-    win: float
-    loss: float
-    tie: float
+    Attributes:
+        wins: [R, N] the chance that a player has won the most points alone after 1, 2 ... R rounds.
+        tied: [R] the chance that several have won as many.
+        points: [R, N] the points that a player is expected to have won.
+    """
+
+    wins: Chances
+    tied: Chances
+    points: Chances
 
 
 def match(outcome: Outcome, rounds: int) -> Outcome:
@@ -35,3 +70,121 @@ def match(outcome: Outcome, rounds: int) -> Outcome:
     for _ in range(rounds):
         ahead = np.convolve(ahead, [outcome.loss, outcome.tie, outcome.win])
     return Outcome(float(ahead[rounds + 1 :].sum()), float(ahead[:rounds].sum()), float(ahead[rounds]))
+
+
+def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begins: str = "fixed") -> Series:
+    """The chances of players in a number of rounds. A round won is a point; tied players win what the tie rule gives.
+
+    Args:
+        rules: of every round.
+        strategies: one for each of at least two players, who keep their order around the table; each plays in any seat.
+        rounds: how many rounds are played.
+        begins: one of `BEGINS`.
+
+    Example:
+        >>> import stb_gym
+        >>> rules = stb_gym.Round(stb_gym.Threes())
+        >>> found = stb_gym.series(rules, ["optimal", "optimal"], rounds=20, begins="winner")
+        >>> found.wins[-1].round(4).tolist()
+        [0.4452, 0.4553]
+
+    Raises:
+        ValueError: if an argument is not allowed, or there are too many rounds for so many players.
+    """
+    check_integer("players of a match", rules.players, 2, MOST_PLAYERS)
+    check_integer("rounds", rounds, 1, 10_000)
+    check_choice("way to begin", begins, list(BEGINS))
+    endings = _endings(rules, strategies, begins)
+    unit = math.lcm(*(lead.denominator for _, _, points in endings for lead in _leads(points)))
+    _check_size(rules.players, rounds, unit)
+    ahead = np.zeros((rules.players, *[1] * (rules.players - 1)))
+    ahead[0] = 1
+    wins, points = [], [np.zeros(rules.players)]
+    for _ in range(rounds):
+        began = ahead.reshape(rules.players, -1).sum(axis=1)
+        points.append(points[-1] + sum(began[by] * chance * _floats(won) for (by, _, won), chance in endings.items()))
+        ahead = _one_more(ahead, endings, unit)
+        wins.append(_most(ahead.sum(axis=0)))
+    return Series(np.array(wins), np.maximum(0, 1 - np.sum(wins, axis=1)), np.array(points[1:]))
+
+
+def _check_size(players: int, rounds: int, unit: int) -> None:
+    if (2 * rounds * unit + 1) ** (players - 1) > LARGEST_SERIES:
+        raise ValueError(
+            f"a match of {rounds} rounds between {players} players is too large: with leads in 1/{unit} points "
+            f"(2 x rounds x {unit} + 1)^{players - 1} must be at most {LARGEST_SERIES:,}"
+        )
+
+
+def _endings(rules: Round, strategies: Sequence[RoundStrategy], begins: str) -> dict[Ending, float]:
+    """The chance of every ending of a round, by who begins it."""
+    found: dict[Ending, float] = defaultdict(float)
+    for first in range(rules.players):
+        order = [(first + seat) % rules.players for seat in range(rules.players)]
+        evaluation = rules.evaluate([strategies[player] for player in order])
+        for (holders, worst), chance in endings_of(evaluation).items():
+            winners = [player for seat, player in enumerate(order) if holders >> seat & 1]
+            share = {"split": Fraction(1, len(winners)), "all-win": Fraction(1), "nobody": Fraction(len(winners) == 1)}
+            points = tuple(share[rules.ties] * (player in winners) for player in range(rules.players))
+            found[first, _next(begins, first, winners, order, worst), points] += chance
+    return found
+
+
+def _next(begins: str, first: int, winners: list[int], order: list[int], worst: int) -> int:
+    """Who begins the next round."""
+    if begins == "alternating":
+        return order[1]
+    if begins == "winner" and len(winners) == 1:
+        return winners[0]
+    if begins == "loser" and len(winners) < len(order):
+        return order[worst]
+    return first
+
+
+def endings_of(evaluation: RoundEvaluation) -> dict[tuple[int, int], float]:
+    """The chances of who holds the lead at the end of a round, as the bits of the seats, and which seat came last.
+
+    The first of those who tie for the last place is the last; who need not play counts as having the worst score.
+    """
+    standings, (first, *others) = evaluation.standings, evaluation.played
+    leads = np.arange(len(standings.scores))
+    ways: dict[tuple[int, int], Chances] = {(1, 0): np.diag(first.chances[-1])}  # by the best and the worst score
+    for seat, played in enumerate(others, 1):
+        after: dict[tuple[int, int], Chances] = defaultdict(lambda: np.zeros((len(leads), len(leads))))
+        for (holders, worst), chance in ways.items():
+            turn = played.chances[leads * standings.players + holders.bit_count() - 1]
+            better, behind = np.tril(turn, -1), np.triu(turn, 1)
+            after[1 << seat, worst] += better.T @ chance
+            after[holders | 1 << seat, worst] += turn.diagonal()[:, None] * chance
+            after[holders, worst] += chance * behind.cumsum(axis=1)
+            after[holders, seat] += behind * (chance.cumsum(axis=1) - chance)
+        ways = after
+    return {ending: float(chance.sum()) for ending, chance in ways.items()}
+
+
+def _leads(points: tuple[Fraction, ...]) -> list[Fraction]:
+    """What every other player won more than the last one."""
+    return [each - points[-1] for each in points[:-1]]
+
+
+def _floats(points: tuple[Fraction, ...]) -> Chances:
+    return np.array(points, float)
+
+
+def _one_more(ahead: Chances, endings: dict[Ending, float], unit: int) -> Chances:
+    """The chances [N, *leads] of who is to begin and how far the players lead, after one more round."""
+    sizes = ahead.shape[1:]
+    grown = np.zeros((len(ahead), *(size + 2 * unit for size in sizes)))
+    for (first, following, points), chance in endings.items():
+        moved = [unit + int(unit * lead) for lead in _leads(points)]
+        where = tuple(slice(start, start + size) for start, size in zip(moved, sizes, strict=True))
+        grown[following][where] += chance * ahead[first]
+    return grown
+
+
+def _most(ahead: Chances) -> Chances:
+    """[N] the chance that each player alone is ahead of all others, given the chances of the leads."""
+    leads = [each - size // 2 for each, size in zip(np.indices(ahead.shape), ahead.shape, strict=True)]
+    totals = np.array([*leads, np.zeros(ahead.shape, int)])
+    top = totals == totals.max(axis=0)
+    return np.array([ahead[most & (top.sum(axis=0) == 1)].sum() for most in top])

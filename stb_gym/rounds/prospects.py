@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import optimal_edges, optimise, solve
+from stb_gym.exact import Policy, optimal_edges, optimise, solve
 from stb_gym.rounds.lineups import RoundSolution
 
 
@@ -83,6 +83,15 @@ def firsts(solution: RoundSolution) -> NDArray[np.float64]:
     """[players] what who begins wins, by the number of players after."""
     tables = solution.evaluation.tables
     return optimise(tables, solution.evaluation.worth.T[tables.score_index])[0][tables.start]
+
+
+def shares(solution: RoundSolution, policy: Policy) -> NDArray[np.float64]:
+    """[players] how much of that a policy wins which does not look at others, by the number of players after."""
+    chances = solve(solution.evaluation.tables.game).evaluate(policy).score_distribution
+    scores = solution.evaluation.standings.scores.tolist()
+    wins = solution.evaluation.worth @ [chances.get(score, 0.0) for score in scores]
+    share: NDArray[np.float64] = np.minimum(wins / firsts(solution), 1)
+    return share
 
 
 def _worst(scores: NDArray[Any], good: NDArray[np.bool_]) -> int | None:

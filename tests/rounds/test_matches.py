@@ -9,7 +9,7 @@ import pytest
 
 from stb_gym import Round, ShutTheBox, Threes, match, series, strategy
 from stb_gym.rounds import BEGINS, TIES
-from stb_gym.rounds.series import endings_of
+from stb_gym.rounds.matches import endings_of
 from tests import reference
 from tests.golden import POLICIES
 from tests.twins import MostThrees, twin
