@@ -547,7 +547,7 @@ def command(in_docs, capsys):
         ("simulate pig --strategy optimal --games 1000 --seed 1", r"exact +8\.141795\n"),
         ("round pig --ties split", r"seat 1 +optimal +31\.9892% .*\nseat 2 +optimal +68\.0108%"),
         ("round pig --ties split --strategies hold-at-20,optimal", r"hold-at-20 +30\.2364%(.*\n)*exploitability"),
-        ("match pig --strategies optimal,hold-at-20 --rounds 1", r"one round +\d+\.\d+% +\d+\.\d+% +\d+\.\d+%\n"),
+        ("match pig --strategies optimal,hold-at-20 --rounds 1", r"\n +1 +\d+\.\d+% +\d+\.\d+% +\d+\.\d+%\n"),
         ("tournament pig --strategies hold-at-20,hold-at-25", r"hold-at-20 +49\.6224%\nhold-at-25 +50\.3776%"),
         ("solve pig --objective at-most:5", r"^stb-gym: unknown objective 'at-most:5': .* at-least:5\)\n$"),
         ("solve pig --most-points 256", r"^stb-gym: most_points must be an integer from 1 to 255, not 256\n$"),
