@@ -20,15 +20,13 @@ def lead_facts() -> dict[str, Any]:
 def lead_arrays(game: Game) -> dict[str, NDArray[np.float64]]:
     """For every rule for ties [PLAYERS, T, PLAYERS] what it is worth to share a lead.
 
-    By the players still to come, by the place of the lead among all scores, and by how many have it, one to all. The
-    entries of more players than can be are those of the most who can.
+    By the players still to come, by the place of the lead among all scores, and by how many have it, one to all;
+    0 for more players than can be.
     """
     return {f"worth-{ties}": _worth(game, ties) for ties in RULES}
 
 
 def _worth(game: Game, ties: str) -> NDArray[np.float64]:
     replies = Round(game, players=PLAYERS, ties=ties).solve().replies
-    standings = replies[0].standings
-    counted = np.minimum(np.arange(PLAYERS), standings.most - 1)
-    by_lead = [reply.worth[:-1].reshape(len(standings.scores), standings.most) for reply in replies]
-    return np.stack(by_lead)[:, :, counted]
+    scores = len(replies[0].standings.scores)
+    return np.stack([reply.worth[:-1].reshape(scores, PLAYERS) for reply in replies])
