@@ -5,17 +5,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from stb_gym.command.questions import Parts, Question, Tell, TurnAnswer, facts, flag, objective_flag, silent, table
-from stb_gym.command.solving import perfect_play
-from stb_gym.exact import (
-    BoardPolicy,
-    BoardValues,
-    Measured,
-    Policy,
-    Solution,
-    evaluate_boards,
-    objective_of,
-    strategy,
-)  # fmt: skip
+from stb_gym.command.solving import measured, perfect_play
+from stb_gym.exact import BoardPolicy, Measured, Policy, objective_of, strategy
 from stb_gym.games import ILLEGAL, Game, words_of
 from stb_gym.measure import load_policy, mistakes_in_json, mistakes_in_words, simulate
 from stb_gym.output import Column, Table
@@ -34,13 +25,6 @@ def policy_of(game: Game, strategy_name: str | None, file: str | None, illegal: 
     if (strategy_name is None) == (file is None):
         raise ValueError("one of strategy and policy is needed, and only one of them")
     return strategy(game, strategy_name) if strategy_name is not None else load_policy(str(file), game, illegal)
-
-
-def measured(optimum: Solution | BoardValues, policy: Any, illegal: str = "raise", tell: Tell = silent) -> Measured:
-    """A policy measured against perfect play: by boards, if that is known by boards."""
-    if isinstance(optimum, BoardValues):
-        return evaluate_boards(optimum, policy, lambda done, total: tell(done, total, note="rows of boards"))
-    return optimum.evaluate(policy, illegal)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from stb_gym.command.evaluating import measured
 from stb_gym.command.questions import (
     Answer,
     GameAnswer,
@@ -16,7 +15,7 @@ from stb_gym.command.questions import (
     silent,
     table,
 )
-from stb_gym.command.solving import perfect_play
+from stb_gym.command.solving import measured, perfect_play
 from stb_gym.exact import compile_game, fits, objective_of, solve, solve_boards, strategies, strategy
 from stb_gym.games import GAMES, Game, entry_of, make_game, own_rules, words_of
 from stb_gym.output import Column, Table

@@ -2,20 +2,22 @@
 
 import time
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from stb_gym.command.questions import Parts, Question, Tell, TurnAnswer, facts, flag, objective_flag, silent, table
 from stb_gym.exact import (
     BoardValues,
     Goal,
+    Measured,
     Solution,
     certify,
+    evaluate_boards,
     fits,
     load_board_values,
     objective_of,
     solve,
     solve_boards,
-)
+)  # fmt: skip
 from stb_gym.games import Game, legal_moves, rolls, rolls_in_words, words_of
 from stb_gym.output import Column
 
@@ -70,7 +72,7 @@ class Solve(Question):
         if self.exact or (self.worst and self.out is not None):
             raise ValueError("fractions are for games that fit into arrays, and the worst play is not saved")
         goal = objective_of(game, self.objective)
-        values = _solve_boards(game, goal.opposite if self.worst else goal, tell)
+        values = _solve_boards(game, goal, tell, worst=self.worst)
         held, dice = game.start()
         by_roll = {}
         for roll, words in zip(rolls(game, dice).shown, rolls_in_words(words_of(game), dice), strict=True):
@@ -206,5 +208,12 @@ def perfect_play(game: Game, objective: str, file: str | None, tell: Tell) -> So
     return solve(game, objective) if fits(game) else _solve_boards(game, objective, tell)
 
 
-def _solve_boards(game: Game, objective: Goal, tell: Tell) -> BoardValues:
-    return solve_boards(game, objective, lambda done, total: tell(done, total, note="rows of boards"))
+def _solve_boards(game: Game, objective: Goal, tell: Tell, *, worst: bool = False) -> BoardValues:
+    return solve_boards(game, objective, lambda done, total: tell(done, total, note="rows of boards"), worst=worst)
+
+
+def measured(optimum: Solution | BoardValues, policy: Any, illegal: str = "raise", tell: Tell = silent) -> Measured:
+    """A policy measured against perfect play: by boards, if that is known by boards."""
+    if isinstance(optimum, BoardValues):
+        return evaluate_boards(optimum, policy, lambda done, total: tell(done, total, note="rows of boards"))
+    return optimum.evaluate(policy, illegal)

@@ -19,7 +19,6 @@ from stb_gym.exact.board_values import BoardValues
 from stb_gym.exact.boards import random_value
 from stb_gym.exact.measured import Measured, Mistake
 from stb_gym.exact.preferences import AnyMove, BoardPolicy, Preference
-from stb_gym.exact.values import TIE
 from stb_gym.games import IntArray, Move, legal_moves, rolls, words_of
 
 MISTAKES_KEPT = 100
@@ -31,7 +30,7 @@ class BoardSums:
 
     Args:
         scores: [T] every final score that can occur, in ascending order.
-        utility: [T] what each is worth.
+        tied: tells of moves [E] and the best ones [E], by what they are worth, which are as good.
 
     Attributes:
         chances: [T] the probability of each.
@@ -41,10 +40,8 @@ class BoardSums:
         regret: what is lost.
     """
 
-    def __init__(self, scores: IntArray, utility: FloatArray):
-        self.scores, self.chances = scores, np.zeros(len(scores))
-        both_signs = utility.min() < 0 < utility.max()
-        self._largest = abs(utility).max() if both_signs else None  # what ties are a share of, if not of the best
+    def __init__(self, scores: IntArray, tied: Callable[[FloatArray, FloatArray], NDArray[np.bool_]]):
+        self.scores, self.chances, self._tied = scores, np.zeros(len(scores)), tied
         self.throws = self.choices = self.departures = self.regret = 0.0
         self._mistakes = np.empty((0, 3))  # node, visits and loss
         self._least = 0.0  # what a mistake must cost to be kept
@@ -64,10 +61,11 @@ class BoardSums:
         """
         lossy = np.flatnonzero(best > played)
         visits, best = visits.reshape(-1)[lossy], best.reshape(-1)[lossy]
-        loss = best - played.reshape(-1)[lossy]
+        played = played.reshape(-1)[lossy]
+        loss = best - played
         cost = visits * loss
         self.regret += float(cost.sum())
-        self.departures += float(visits[loss > TIE * (abs(best) if self._largest is None else self._largest)].sum())
+        self.departures += float(visits[~self._tied(played, best)].sum())
         dear = np.flatnonzero(cost > self._least)
         found = np.column_stack([node.reshape(-1)[lossy[dear]], visits[dear], loss[dear]])
         self._mistakes = np.concatenate([self._mistakes, found])
@@ -143,11 +141,11 @@ class BoardEvaluation(Measured):
     def _mistake(self, node: int, visits: float, loss: float) -> Mistake:
         moves = legal_moves(self.optimum.game, *self._node(node))
         worths, weights = _worths(self.optimum, moves), _weights(self.policy, moves)
-        best = worths.max()
+        best = self.optimum.tied(worths, worths.max(keepdims=True))
         return Mistake(
             node=node,
             plays=moves[int(weights.argmax())].action,
-            best=moves[int((abs(worths - best) <= TIE * abs(best)).argmax())].action,
+            best=moves[int(best.argmax())].action,
             visits=visits,
             loss=loss,
         )
@@ -178,14 +176,14 @@ def evaluate_boards(
     Example:
         >>> import stb_gym
         >>> best = stb_gym.solve_boards(stb_gym.ShutTheBox(tiles=12))
-        >>> round(stb_gym.exact.evaluate_boards(best, stb_gym.Preference(lambda boards, dice: -boards)).regret, 6)
-        0
+        >>> round(stb_gym.evaluate_boards(best, stb_gym.Preference(lambda boards, dice: -boards)).regret, 6)
+        0.268143
     """
     rows = BoardRows(optimum.game, optimum.utility.shape[1])
     utility = optimum.utility.reshape(len(rows.throws), rows.rows, rows.columns)
     goal = optimum.objective
     flow = flow_of(policy, rows, utility)
-    sums = BoardSums(rows.scores, goal.utilities(rows.scores))
+    sums = BoardSums(rows.scores, optimum.tied)
     _throw_first(optimum, policy, rows, flow.visits, sums)
     bests = RowMoves(rows, over_throws(np.maximum, utility, rows.allowed))
     node = rows.throw[:, None] * rows.rows * rows.columns + np.arange(rows.columns)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact.boards import count_ways, solve_boards
-from stb_gym.exact.objectives import objective_of
 from stb_gym.exact.preferences import AnyMove, BoardPolicy, Preference
 from stb_gym.games import Game, IntArray, RuleOfThumb, entry_of
 
@@ -60,7 +59,7 @@ def _optimal(goal: str, game: Game) -> Preference:
 
 def _worst(game: Game) -> Preference:
     """The play that makes the expected points as bad as possible."""
-    return Preference(partial(_rounded, solve_boards(game, objective_of(game, "score").opposite).worths))
+    return Preference(partial(_rounded, solve_boards(game, worst=True).worths))
 
 
 def _rounded(worths: Callable[..., NDArray[np.float64]], held: IntArray, dice: IntArray) -> NDArray[np.float64]:

@@ -86,7 +86,12 @@ class BoardValues:
 
     def tied(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
         """[E] True where moves that are worth `after` [E] are as good as the best ones, worth `best` [E]."""
-        return tied(after, best, best)
+        return tied(after, best, best if is_named(self.game, self.objective) else self._extremes)
+
+    @cached_property
+    def _extremes(self) -> NDArray[np.float64]:
+        """The least and the greatest utility. Objectives that have a name have utilities of one sign."""
+        return np.array([self.utility.min(), self.utility.max()])
 
     def places(self, held: IntArray, dice: IntArray | int) -> IntArray:
         """[B] where boards [B] of the game are in the flat array, before a throw of so many dice (0 counts as all)."""

@@ -25,7 +25,7 @@ PROGRESS_CALLS = 64
 
 
 def solve_boards(
-    game: Game, objective: Goal = "score", progress: Callable[[int, int], None] | None = None
+    game: Game, objective: Goal = "score", progress: Callable[[int, int], None] | None = None, *, worst: bool = False
 ) -> BoardValues:
     """Solve a turn for every board; it takes little more memory than a float a board (three if dice are chosen).
 
@@ -33,6 +33,7 @@ def solve_boards(
         game: rules that have `boards`: Shut the Box with sums of tiles that match those of the dice.
         objective: what is wanted, see `stb_gym.solve`.
         progress: called now and then with the number of rows that are solved, and of all rows.
+        worst: solve for the opposite instead.
 
     Raises:
         ValueError: if there is no such objective, or the rules are others.
@@ -43,6 +44,7 @@ def solve_boards(
         35.081421
     """
     goal = objective_of(game, objective)
+    goal = goal.opposite if worst else goal
     rows = board_rows(game)
     utility = sweep_boards(rows, goal, may_stop=is_named(game, goal), progress=progress)
     values = BoardValues(game, goal, utility.reshape(-1, rows.columns))
@@ -119,7 +121,7 @@ def _first_throw(values: BoardValues, choose: Callable[[FloatArray], Any] = np.m
 
 
 class _Level(NamedTuple):
-    """Moves within a row from the columns with one number of open tiles, by dice, column and roll.
+    """Moves within a row from the columns with one number of open tiles, by column, then roll.
 
     Attributes:
         states: [C] the (dice, column) that have such moves, as places in the flat array [D, columns] in order.
@@ -159,11 +161,8 @@ class MovesWithin:
 
     def _level(self, columns: IntArray, roll: IntArray, taken: IntArray) -> _Level:
         at, move = np.nonzero(columns[:, None] & taken == taken)
-        throw = self._rows.throw[roll[move]]
-        if throw.any():
-            by_throw = np.argsort(throw, kind="stable")
-            at, move, throw = at[by_throw], move[by_throw], throw[by_throw]
         column, roll, taken = columns[at], roll[move], taken[move]
+        throw = self._rows.throw[roll]
         first_move = _first_of_runs(column * len(self._rows.probability) + roll)
         state = (throw * len(self._order) + self._place[column])[first_move]
         first_pair = _first_of_runs(state)

@@ -57,7 +57,10 @@ def assert_same(found, expected, places=1e-9):
     np.testing.assert_allclose(list(found.score_distribution.values()), chances, rtol=places, atol=1e-15)
 
 
-@pytest.mark.parametrize("objective", ["score", "shut", "at-most:3", lambda score: -((score - 4.5) ** 2)])
+OWN = [lambda score: -((score - 4.5) ** 2), lambda score: score % 3 - 1]
+
+
+@pytest.mark.parametrize("objective", ["score", "shut", "at-most:3", *OWN])
 @pytest.mark.parametrize(("game", "column_tiles"), GAMES)
 def test_policies_are_measured_as_by_stored_edges(monkeypatch, game, column_tiles, objective):
     values, solution = by_boards(monkeypatch, game, column_tiles, objective), solve(game, objective)
@@ -137,6 +140,16 @@ def test_perfect_play_loses_nothing_and_is_known_by_its_values():
     assert found.value == pytest.approx(11.15750844420262, abs=1e-12)
     assert found.normalised_score == 1
     assert found.random_value == pytest.approx(20.418812228, abs=1e-9)
+
+
+def test_moves_worth_nothing_are_equally_good_where_utilities_of_both_signs_cancel():
+    """On a 3, to shut 3 or 1 and 2 is worth 0, but for rounding, a share of which would be no tolerance."""
+    worth = np.array([-0.9, 0.4, 1.0, 0.3, -1, -1, -1])
+    values = solve_boards(ShutTheBox(tiles=3, dice=1, faces=4), lambda score: worth[score])
+    worths = values.worths(np.array([0b100, 0b011]), 1)
+    assert 0 < abs(worths).max() < 1e-15
+    for sign in (-1, 1):
+        assert evaluate_boards(values, Preference(lambda held, dice, sign=sign: sign * held)).agreement_by_visits == 1
 
 
 def test_a_preference_stands_for_a_policy_of_arrays_too():
