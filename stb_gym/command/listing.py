@@ -1,4 +1,4 @@
-"""What there is: `stb-gym strategies` and `stb-gym variants`."""
+"""What there is: `stb-gym strategies`, `stb-gym variants` and `stb-gym tables`."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from stb_gym.command.questions import (
     table,
 )
 from stb_gym.command.solving import measured, perfect_play
-from stb_gym.exact import compile_game, fits, objective_of, solve, solve_boards, strategies, strategy
+from stb_gym.exact import compile_game, fits, objective_of, solve, solve_boards, strategies, strategy, ways_to_shut
 from stb_gym.games import GAMES, Game, entry_of, make_game, own_rules, words_of
 from stb_gym.output import Column, Table
 
@@ -161,3 +161,52 @@ def _small(chance: float) -> str:
 
 def _share(chance: float) -> str:
     return f"{chance:.4%}" if chance >= 1e-5 or not chance else _small(chance)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListStates(Question):
+    """Every position before a throw: what it is worth, and in how many ways the perfect score is reached from there."""
+
+    name: ClassVar[str] = "tables"
+
+    objective: str = objective_flag()
+
+    def answer(self, game: Game, tell: Tell = silent) -> "StatesAnswer":
+        """Solve the game and count the ways.
+
+        Example:
+            >>> import stb_gym
+            >>> start = ListStates(objective="shut").answer(stb_gym.ShutTheBox(tiles=10)).states[-1]
+            >>> start["ways"][5:7]  # in five and in six throws
+            [117120, 465677280]
+        """
+        solution = solve(game, self.objective)
+        tables, words = solution.tables, words_of(game)
+        ways = ways_to_shut(tables).astype(int).tolist()
+        places = [int(place) for place in (tables.dice > 0).nonzero()[0]]
+        names = [words.state(int(tables.held[place]), int(tables.dice[place])) for place in places]
+        rows = [
+            {"state": name, "value": float(solution.state_value[place]), "ways": ways[place]}
+            for name, place in zip(names, places, strict=True)
+        ]
+        return StatesAnswer(game=game, objective=solution.objective, states=rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatesAnswer(TurnAnswer):
+    """Every state before a throw, its value, and its ways to the perfect score in exactly 0, 1, 2 ... throws.
+
+    Every throw of the dice and every legal move counts as one way of its own.
+    """
+
+    states: list[dict[str, Any]]
+
+    def parts(self) -> Parts:
+        """A row for every state, with all its ways together."""
+        yield table(
+            {
+                "before a throw": Column("", [row["state"] for row in self.states]),
+                "value": Column(self.in_unit, [row["value"] for row in self.states]),
+                "ways to the perfect score": Column(",d", [sum(row["ways"]) for row in self.states]),
+            }
+        )

@@ -17,7 +17,7 @@ from stb_gym.command.evaluating import Evaluate, Simulate
 from stb_gym.command.exploring import Explore
 from stb_gym.command.flags import Help, Parser, add_flags, add_rules, question_from, rules_from, rules_of_variant
 from stb_gym.command.judging import Judge
-from stb_gym.command.listing import ListStrategies, ListVariants
+from stb_gym.command.listing import ListStates, ListStrategies, ListVariants
 from stb_gym.command.matches import EvaluateMatch, EvaluateTournament
 from stb_gym.command.measuring import Measure
 from stb_gym.command.playing import Play
@@ -32,7 +32,7 @@ from stb_gym.output import Progress, escaped, reader_may_leave
 
 QUESTIONS: tuple[type[Question], ...] = (
     Solve, Certify, Evaluate, Measure, Compare, WriteCard, Judge, Advise, Simulate, ListVariants, ListStrategies,
-    EvaluateRound, FindPar, EvaluateTournament, EvaluateMatch, Play, Watch, WriteBook, Explore,
+    ListStates, EvaluateRound, FindPar, EvaluateTournament, EvaluateMatch, Play, Watch, WriteBook, Explore,
 )  # fmt: skip
 
 

@@ -1,4 +1,6 @@
-"""`stb-gym strategies` and `stb-gym variants`."""
+"""`stb-gym strategies`, `stb-gym variants` and `stb-gym tables`."""
+
+import re
 
 import pytest
 
@@ -54,3 +56,22 @@ def test_a_variant_that_cannot_be_is_said_in_its_row(ask, capsys):
 
 def test_tiny_chances_are_percentages_too():
     assert [_small(chance) for chance in (0.5, 1e-5, 9.1e-8)] == ["50.000000%", "0.001000%", "9.1e-06%"]
+
+
+def test_tables(ask, capsys):
+    words = ["tables", "shut-the-box", "--tiles", "3", "--objective", "shut"]
+    found = ask(*words)["states"]
+    assert len(found) == 7  # every set of open tiles but none
+    by_name = {row["state"]: row for row in found}
+    # Of 36 throws one is a 2 and shuts the 2; no throw of two dice shuts a 1 alone.
+    assert (by_name["open 2"]["value"], by_name["open 2"]["ways"][:3]) == (pytest.approx(1 / 36), [0, 1, 0])
+    assert (by_name["open 1"]["value"], sum(by_name["open 1"]["ways"])) == (0, 0)
+    assert by_name["open 2,3"]["ways"][:3] == [
+        0,
+        4,
+        4,
+    ]  # by one of four fives; or by a 2 and one of two threes, or back
+    assert main(words) == 0
+    assert re.search(r"\nopen 2 +2\.777778% +1\n", capsys.readouterr().out)
+    ten = ask("tables", "shut-the-box", "--tiles", "10")["states"][-1]["ways"]
+    assert ten[5:10] == [117120, 465677280, 27229396320, 166670380800, 161989632000]

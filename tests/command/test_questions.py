@@ -9,7 +9,15 @@ from stb_gym.command import evaluating, main, matches, rounds, solving
 from stb_gym.command.advising import Advise, AdviseAnswer, BoardAnswer
 from stb_gym.command.evaluating import Evaluate, Simulate
 from stb_gym.command.judging import Judge, JudgeAnswer
-from stb_gym.command.listing import ListStrategies, ListVariants, StrategiesAnswer, StrategyNames, VariantsAnswer
+from stb_gym.command.listing import (
+    ListStates,
+    ListStrategies,
+    ListVariants,
+    StatesAnswer,
+    StrategiesAnswer,
+    StrategyNames,
+    VariantsAnswer,
+)
 from stb_gym.command.matches import EvaluateMatch, EvaluateTournament
 from stb_gym.command.measuring import Measure, SampledAnswer
 from stb_gym.command.program import QUESTIONS
@@ -23,6 +31,7 @@ BOX_WORDS, THREES_WORDS = ["shut-the-box", "--tiles", "4"], ["threes", "--dice",
 FIRST = "tests.measure.test_meter:first_legal"
 ASKED = [
     (Solve(objective="shut", exact=True), BOX, BOX_WORDS, "--objective shut --exact", solving.SolveAnswer),
+    (ListStates(objective="shut"), BOX, BOX_WORDS, "--objective shut", StatesAnswer),
     (Certify(), THREES, THREES_WORDS, "", solving.CertifyAnswer),
     (Evaluate(strategy="worst"), BOX, BOX_WORDS, "--strategy worst", evaluating.EvaluateAnswer),
     (Advise(where={"open": [1, 3], "roll": 4}), BOX, BOX_WORDS, "--open 1,3 --roll 4", AdviseAnswer),
@@ -112,7 +121,7 @@ def test_python_asks_what_the_command_asks(capsys, question, game, game_words, w
 def test_every_question_is_asked_above_but_for_those_that_write_and_play():
     asked = {type(question) for question, *_ in ASKED}
     assert {question.name for question in set(QUESTIONS) - asked} == {"play", "watch", "book", "explore"}
-    assert len({question.name for question in QUESTIONS}) == len(QUESTIONS) == 19
+    assert len({question.name for question in QUESTIONS}) == len(QUESTIONS) == 20
 
 
 def test_answers_are_typed():
