@@ -71,6 +71,27 @@ def test_a_target_is_the_reward_or_the_best_that_may_follow(mode, limit):
 
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+def test_the_rest_of_an_episode_that_is_truncated_is_expected(mode, monkeypatch):
+    agent, given = learner(make(mode=mode, max_episode_steps=2)), []
+    agent.learn_until(2000)
+    play = agent._playing.step
+
+    def step(action):
+        led_to = play(action)
+        given.append((led_to, led_to.reward.copy()))
+        return led_to
+
+    monkeypatch.setattr(agent._playing, "step", step)
+    while not given or not given[-1][0].truncated.any():
+        agent._play()
+    led_to, reward = given[-1]
+    rest = agent.values(led_to.last, led_to.last_mask)
+    assert (rest < -0.1).any()
+    reward[led_to.truncated] += rest
+    assert agent._last.reward == pytest.approx(reward, rel=1e-5)
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
 def test_what_chance_shows_are_rolls_also_those_that_end_a_turn(mode):
     agent = learner(make(mode=mode))
     rolls, ended = np.zeros(11), 0
