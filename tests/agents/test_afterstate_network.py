@@ -143,7 +143,7 @@ def test_the_best_move_has_the_greatest_value_and_random_ones_are_legal():
     outlook = agent._look(seen)
     worth = agent._estimates(outlook.afterstate)
     for row in range(512):
-        moves = slice(outlook.first[row], outlook.first[row] + outlook.count[row])
+        moves = slice(outlook.first[row], outlook.first[row] + outlook.choices[row])
         assert outlook.action[moves].tolist() == np.flatnonzero(masks[row]).tolist()
         assert outlook.value[row] == worth[moves].max() == worth[outlook.best[row]]
         assert outlook.best[row] == moves.start + worth[moves].argmax()
