@@ -169,7 +169,9 @@ def test_positions_without_a_move_are_worth_nothing():
     assert outlook.value[tables.decisions].all()
 
 
-@pytest.mark.parametrize(("env", "rules"), [(BOX, {}), (BOX, {"max_episode_steps": 2}), (THREES, {})])
+@pytest.mark.parametrize(
+    ("env", "rules"), [(BOX, {}), (BOX, {"max_episode_steps": 2}), (BOX, {"stepper": "boards"}), (THREES, {})]
+)
 def test_it_goes_on_from_a_file_bit_by_bit(env, rules, tmp_path):
     one = learner(make(env, **rules))
     one.learn_until(2500)
