@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from stb_gym.exact import compile_game
 from stb_gym.explorer.contents import contents
 from stb_gym.explorer.packing import pack
 from stb_gym.games import Game, title
@@ -38,7 +37,7 @@ def explorer_page(game: Game, policies: Sequence[str] = (), runs: Sequence[str] 
         >>> explorer_page(stb_gym.Threes(dice=2)).startswith("<!doctype html>")
         True
     """
-    facts, arrays = contents(compile_game(game), policies, runs)
+    facts, arrays = contents(game, policies, runs)
     filled = (HERE / "page.html").read_text(encoding="utf-8")
     for hole, text in {
         "title": escape(title(game)),

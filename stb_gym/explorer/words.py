@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact import TurnTables
-from stb_gym.explorer.graph import thrown
 from stb_gym.games import rolls, rolls_in_words, states_in_words, throw_faces, title, words_of
 
 
@@ -43,7 +42,7 @@ def position_words(tables: TurnTables) -> dict[str, Any]:
     return {
         "states": states_in_words(words, tables.held, tables.dice),
         "parts": parts,
-        "rolls": {dice: rolls_in_words(words, dice) for dice in thrown(tables)},
+        "rolls": {dice: rolls_in_words(words, dice) for dice in np.unique(tables.dice).tolist()},
     }
 
 
