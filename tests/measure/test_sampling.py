@@ -114,6 +114,17 @@ def test_means_of_many_samples_scatter_about_the_exact_regret_as_they_say(illega
     assert 0.91 < covered < 0.985
 
 
+def test_an_interval_is_two_standard_errors_to_either_side_and_nothing_below_0():
+    meter, agent = RegretMeter(NINE), player(NINE, load_policy("ppo-nine-tiles", NINE))
+    samples = [meter.sample(agent, turns, seed) for turns in (30, 30_000) for seed in range(40)]
+    lows = [sample.interval[0] for sample in samples if sample.regret > 0]
+    for sample in samples:
+        low, high = sample.interval
+        assert high == sample.regret + 1.96 * sample.standard_error
+        assert low == max(0, sample.regret - 1.96 * sample.standard_error)
+    assert min(lows) == 0 < max(lows)
+
+
 def test_noise_is_hundreds_of_times_less_than_that_of_scores():
     meter = RegretMeter(NINE)
     sampled = meter.sample(player(NINE, load_policy("ppo-nine-tiles", NINE)), 100_000)
@@ -193,7 +204,7 @@ def test_wrappers_change_what_an_agent_sees_and_nothing_else():
 
 
 def test_agents_are_asked_about_turns_that_go_on_and_may_write_into_what_they_are_handed():
-    meter, asked = RegretMeter(SIX), []
+    asked, meter = [], RegretMeter(SIX, illegal="raise")
 
     def agent(observations, masks):
         asked.append(len(masks))

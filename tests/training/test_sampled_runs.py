@@ -14,7 +14,7 @@ from stb_gym.measure import mistakes_in_words
 from tests import SMALL_PRESETS
 from tests.training.faults import Killed, killed
 from training import evaluate as evaluating
-from training import plots, results, study_plots
+from training import logs, plots, results, study_plots
 from training import report as reporting
 from training import run as runs
 from training import train as training
@@ -185,3 +185,12 @@ def test_regrets_are_named_after_how_they_were_found(folder):
     assert plots.regret_of([exact]) == "exact regret"
     assert plots.regret_of([sampled]) == "regret, sampled with exact losses"
     assert plots.regret_of([exact, sampled]) == "regret, exact or sampled with exact losses"
+
+
+def test_logs_name_numbers_after_how_they_were_found(folder):
+    sampled = Run.open(folder).curve()[-1]
+    exact = type(sampled)(**{**vars(sampled), "turns": 0, "standard_error": 0.0, "agreement": 1.0})
+    for point, kind, known in ((sampled, "sampled", "standard_error"), (exact, "exact", "agreement")):
+        told = logs._scalars(runs.Measurement(point, {"loss": 2.0}, None))
+        assert (told[f"{kind}/regret"], told["train/loss"], f"{kind}/{known}" in told) == (point.regret, 2.0, True)
+        assert {name.split("/")[0] for name in told} == {kind, "train"}
