@@ -12,7 +12,7 @@ from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from stb_gym.envs.registration import reward_threshold
-from stb_gym.envs.rendering import Shown
+from stb_gym.envs.rendering import Last, Shown, Window, draw
 from stb_gym.envs.stepper import Stepper
 from stb_gym.envs.steppers import stepper_of
 from stb_gym.envs.transitions import Transitions
@@ -99,6 +99,19 @@ class StepperEnv:
             if self.stepper.are_nodes(read[0]).all() and all(((n >= 0) & (n < count)).all() for n, count in below):
                 return read
         raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self.game}")
+
+    def _draw(self, node: int, throw: int, last: Last | None) -> Any:
+        """A node, reached by a throw after the last move, as the render mode wants it."""
+        mode = "rgb_array" if self.render_mode == "human" else self.render_mode
+        return draw(self.game, self._shown(node, throw), last, mode)
+
+    def _move(self, node: int, throw: int, action: int) -> Last:
+        """A move that was made at a node, reached by a throw."""
+        return Last(self._shown(node, throw), action)
+
+    def _opened(self) -> Window | None:
+        """The window of an environment that has one."""
+        return Window(self.metadata["render_fps"], self.game.name) if self.render_mode == "human" else None
 
     def _shown(self, node: int, throw: int) -> Shown:
         """The position at a node that was reached by a throw."""

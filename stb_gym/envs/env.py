@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs.base import StepperEnv
-from stb_gym.envs.rendering import Last, Window, draw
 from stb_gym.exact import Goal
 from stb_gym.games import Game
 
@@ -71,8 +70,8 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         )
         self.action_space = gym.spaces.Discrete(self.stepper.actions)
         self._node, self._throw, self._begun = self.stepper.forfeit, 0, False
-        self._last: Last | None = None  # known only where somebody looks on
-        self._window = Window(self.metadata["render_fps"], self.game.name) if render_mode == "human" else None
+        self._last: Any = None  # known only where somebody looks on
+        self._window = self._opened()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -124,7 +123,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         if self.render_mode is None:
             self._node, self._throw = node, throw
         else:
-            self._go(node, throw, Last(self._shown(self._node, self._throw), int(action)))
+            self._go(node, throw, self._move(self._node, self._throw, int(action)))
         observation, action_mask, end, _ = nodes[node]
         if end is None:
             return observation(), 0.0, False, False, {"action_mask": action_mask()}
@@ -160,17 +159,17 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         Raises:
             ImportError: if the library that draws or shows pictures is not installed, saying how it is.
         """
-        shown = self._shown(self._node, self._throw)
+        drawn = self._draw(self._node, self._throw, self._last)
         if self._window is None:
-            return draw(self.game, shown, self._last, self.render_mode)
-        self._window.show(draw(self.game, shown, self._last, "rgb_array"))
+            return drawn
+        self._window.show(drawn)
 
     def close(self) -> None:
         """Close the window, if there is one."""
         if self._window is not None:
             self._window.close()
 
-    def _go(self, node: int, throw: int, last: Last | None) -> None:
+    def _go(self, node: int, throw: int, last: Any) -> None:
         """Be at a node, and show it if there is a window."""
         self._node, self._throw, self._last = node, throw, last
         if self._window is not None:

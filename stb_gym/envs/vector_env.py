@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from stb_gym.envs.asked import checked_actions, chosen_games, for_all, of_each, seeded
 from stb_gym.envs.base import StepperEnv
 from stb_gym.envs.infos import endings, final_infos
-from stb_gym.envs.rendering import Last, draw
 from stb_gym.exact import Goal
 from stb_gym.games import Game, IntArray, check_choice, check_integer
 
@@ -213,9 +212,8 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         return None if self.render_mode is None else tuple(map(self._drawn, range(self.num_envs)))
 
     def _drawn(self, game: int) -> Any:
-        node, throw, action = self._before[:, game].tolist()
-        last = Last(self._shown(node, throw), action) if self._moved[game] else None
-        return draw(self.game, self._shown(int(self._node[game]), int(self._throw[game])), last, self.render_mode)
+        last = self._move(*self._before[:, game].tolist()) if self._moved[game] else None
+        return self._draw(int(self._node[game]), int(self._throw[game]), last)
 
     def _check_playing(self) -> None:
         if not self._begun:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stb_gym.games.canvas import Canvas, Colour
+from stb_gym.games.canvas import Canvas as Canvas
+from stb_gym.games.canvas import Colour
 from stb_gym.games.canvas import Picture as Picture
 
 # Colours (red, green, blue).

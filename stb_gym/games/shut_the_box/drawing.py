@@ -1,8 +1,18 @@
 """A board of Shut the Box as text and as a picture: open tiles stand, shut ones lie flat."""
 
-from stb_gym.games.canvas import Canvas
-from stb_gym.games.canvas import Picture as Picture
-from stb_gym.games.drawing import BAR, CHALK, DIE_PITCH, GOLD, INK, SUM_ROOM, columns, draw_dice, empty_box
+from stb_gym.games.drawing import (
+    BAR,
+    CHALK,
+    DIE_PITCH,
+    GOLD,
+    INK,
+    SUM_ROOM,
+    Canvas,
+    Picture,
+    columns,
+    draw_dice,
+    empty_box,
+)
 
 OPEN_TILE, OPEN_EDGE, SHUT_TILE, SHUT_EDGE = (236, 201, 145), (255, 231, 190), (74, 49, 32), (104, 72, 49)
 TILE_PITCH, TILE_WIDTH, OPEN_HEIGHT, SHUT_HEIGHT = 58, 52, 98, 44  # pixels

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.games.drawing import Picture
 from stb_gym.games.fields import check_choice, check_integer, check_names, integers
-from stb_gym.games.shut_the_box.drawing import Picture, board_picture, board_text
+from stb_gym.games.shut_the_box.drawing import board_picture, board_text
 from stb_gym.games.shut_the_box.matching import BY_SUM, MATCHES, board_of
 from stb_gym.games.shut_the_box.rules import ShutTheBox
 from stb_gym.games.words import Faces, Where, Words, numbers_typed

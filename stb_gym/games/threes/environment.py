@@ -64,6 +64,3 @@ move leaves, with no dice shown, and last how many are thrown next.
 - v0: first version. Since then `np_random` throws each roll when it falls and none ahead: a seed gives a single
   environment other dice than it did at first, of the same probabilities.
 """
-
-# The mean reward of perfect play, by the name of the id.
-REWARD_THRESHOLDS = {"Threes-v0": -6.253978525944823}
