@@ -80,7 +80,7 @@ def test_a_hint_in_a_round_knows_the_others_even_without_a_coach(monkeypatch, ca
     coach = chances(rules, ["optimal"] * 2, 0).coach(rules.standings.find(Standing(None, 0, 1)))
     dice = [int(face) for face in re.search(r"dice   ([\d ]+)\n", seen)[1].split()]
     position = position_at(Threes(), {"roll": dice})
-    worth = f"{100 * coach.thrown(position):.2f}% chance to win."
+    worth = f"{100 * coach.thrown(position):.2f}% {coach.unit.heading}."
     best = " or ".join(f"keep {move.action + 1}" for move in coach.best(position))
     assert re.search(rf"\nHint: {best} \(.*\), {re.escape(worth)}\n", seen)
     assert "Coach" not in seen
