@@ -92,8 +92,9 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         throw = first_throws[number % len(first_throws)]
         throws, node_of_throw, nodes = stepper.single
         node = node_of_throw[state * throws + throw]
-        self._begun = True
-        self._go(node, throw, None)
+        self._node, self._throw, self._begun = node, throw, True
+        if self.render_mode is not None:
+            self._go(node, throw, None)
         observation, action_mask, _, _ = nodes[node]
         return observation(), {"action_mask": action_mask()}
 
