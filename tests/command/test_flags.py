@@ -46,7 +46,7 @@ def test_help_says_all_that_is_known_of_the_fields(help_of, question):
             said = said_of(each.name.replace("_", "-"), shown)
             assert known.words in said
             assert known.sample is None or said.startswith(known.sample)
-            assert (f"(default {each.default})" in said) == (type(each.default) in (int, str))
+            assert (f"(default {each.default})" in said) == (type(each.default) in (int, float, str))
     assert ("GAME" in shown) == ("\nrules:\n" in shown) == question.of_a_game
     for name, rules in GAMES.items() if question.of_a_game else ():
         for each in fields(rules):

@@ -140,7 +140,7 @@ def test_noise_is_hundreds_of_times_less_than_that_of_scores():
         (ShutTheBox(match="faces-or-sum", tiles=8), "at-most:9"),
         (Threes(dice=4), Objective("middle", lambda points: 9 - (points - 5) ** 2)),
     ],
-    ids=str,
+    ids=lambda each: getattr(each, "name", str(each)) if isinstance(each, Objective) else str(each),
 )
 def test_other_rules_and_objectives(game, objective):
     meter = RegretMeter(game, objective)
