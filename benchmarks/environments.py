@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Comparison, Timer, installed, timer
-from stb_gym.envs.boards import board_stepper
+from stb_gym.envs.stepping import board_stepper
 
 OURS, THE_300 = "stb_gym/ShutTheBox-v0", "stb_gym/ShutTheBox300-v0"
 NUM_ENVS = 4096

@@ -21,7 +21,7 @@ from agents.config import Config
 from agents.learner import Learner
 from agents.policy_array import policies
 from stb_gym import Game, Policy, RegretMeter, load_policy, solve
-from stb_gym.envs.transitions import fits_tables
+from stb_gym.envs import fits_tables
 from stb_gym.games import kept
 from stb_gym.measure import AnyEvaluation, load_policies
 from training.rows import from_csv

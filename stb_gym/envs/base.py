@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from stb_gym.envs.registration import reward_threshold
 from stb_gym.envs.rendering import Last, Shown, Window, draw
-from stb_gym.envs.stepper import Stepper
-from stb_gym.envs.steppers import stepper_of
-from stb_gym.envs.transitions import Transitions
+from stb_gym.envs.stepping import Stepper, Transitions, stepper_of
 from stb_gym.exact import Goal, Objective, objective_of
 from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, game_of, rules_class_of, throw_faces
 

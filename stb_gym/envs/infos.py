@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.envs.stepper import Stepper
+from stb_gym.envs.stepping import Stepper
 from stb_gym.games import IntArray
 
 

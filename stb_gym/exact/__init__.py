@@ -4,15 +4,12 @@
 - `objectives`, `values`, `solution`: perfect play; `certificate`: it is proved in fractions.
 - `policies`, `preferences`, `answers`: what a policy is; `scripted`: by name; `task`: what an environment asks for.
 - `evaluation`: the exact distance of a policy from perfect play; `measured`: what is known of it then.
-- `boards`, `board_values`, `board_strategies`, `board_evaluation`: all of this for boxes too large for arrays, by way
-  of `board_rows`, `board_flow` and `board_ranks`.
+- `boards`: all of this for boxes too large for arrays; `board_values`: their values, in memory or in a file.
 """
 
 from stb_gym.exact.answers import Agent, as_array, checked_answer, policy_from, policy_of_answers
-from stb_gym.exact.board_evaluation import BoardEvaluation, evaluate_boards
-from stb_gym.exact.board_strategies import board_strategy
+from stb_gym.exact.boards import BoardEvaluation, board_strategy, evaluate_boards, random_value, solve_boards
 from stb_gym.exact.board_values import BoardValues, load_board_values, open_board_values
-from stb_gym.exact.boards import random_value, solve_boards
 from stb_gym.exact.certificate import Certificate, certify, check_bellman, value_text
 from stb_gym.exact.compiling import compile_game, count_nodes, fits
 from stb_gym.exact.evaluation import Evaluation, evaluate_against, expected, expected_visits, score_chances

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact.board_strategies import board_strategies, board_strategy
+from stb_gym.exact.boards import board_strategies, board_strategy
 from stb_gym.exact.compiling import compile_game, fits
 from stb_gym.exact.solution import solve
 from stb_gym.exact.tables import Policy, TurnTables

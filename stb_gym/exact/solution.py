@@ -6,8 +6,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact.board_evaluation import BoardEvaluation, evaluate_boards
-from stb_gym.exact.boards import solve_boards
+from stb_gym.exact.boards import BoardEvaluation, evaluate_boards, solve_boards
 from stb_gym.exact.compiling import compile_game, fits
 from stb_gym.exact.evaluation import Evaluation, evaluate_against
 from stb_gym.exact.objectives import Goal

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-import stb_gym.envs.one_board
+import stb_gym.envs.stepping.one_board
 from stb_gym import Objective, ShutTheBox, Threes, TurnEnv, TurnVectorEnv
 from stb_gym.envs import stepper_of
-from stb_gym.envs.boards import board_stepper
+from stb_gym.envs.stepping.boards import board_stepper
 from stb_gym.exact import objective_of
 from stb_gym.games import throw_faces
 
@@ -179,7 +179,7 @@ def test_both_vector_environments_play_the_same(game, mode, limit):
 @pytest.mark.parametrize("kept", [2, 4096])
 @pytest.mark.parametrize("game", BOXES, ids=str)
 def test_both_single_environments_play_the_same(game, kept, monkeypatch):
-    monkeypatch.setattr(stb_gym.envs.one_board, "MOST_KEPT", kept)
+    monkeypatch.setattr(stb_gym.envs.stepping.one_board, "MOST_KEPT", kept)
     board_stepper.cache_clear()
     envs = [TurnEnv(game, render_mode="ansi", stepper=kind) for kind in ("tables", "boards")]
     random = np.random.default_rng(3)

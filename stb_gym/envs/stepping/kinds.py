@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from stb_gym.envs.boards import board_stepper
-from stb_gym.envs.stepper import Stepper
-from stb_gym.envs.transitions import fits_tables, transitions
+from stb_gym.envs.stepping.boards import board_stepper
+from stb_gym.envs.stepping.stepper import Stepper
+from stb_gym.envs.stepping.transitions import fits_tables, transitions
 from stb_gym.exact import Objective
 from stb_gym.games import Game, check_choice, kept
 

@@ -13,10 +13,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact.board_flow import flow_of
-from stb_gym.exact.board_rows import BoardRows, FloatArray, RowMoves, over_throws
 from stb_gym.exact.board_values import BoardValues
-from stb_gym.exact.boards import random_value
+from stb_gym.exact.boards.flow import flow_of
+from stb_gym.exact.boards.rows import BoardRows, FloatArray, RowMoves, over_throws
+from stb_gym.exact.boards.solving import random_value
 from stb_gym.exact.measured import Measured, Mistake
 from stb_gym.exact.preferences import AnyMove, BoardPolicy, Preference
 from stb_gym.games import IntArray, Move, legal_moves, rolls, words_of

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.envs.cases import Cases
-from stb_gym.envs.endings import BoardSums
+from stb_gym.envs.stepping.cases import Cases
+from stb_gym.envs.stepping.endings import BoardSums
 from stb_gym.games import Game, IntArray
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.envs.stepper import Known, LegalMoves, Stepper
+from stb_gym.envs.stepping.stepper import Known, LegalMoves, Stepper
 from stb_gym.exact import Objective, TurnTables, compile_game, fits, node_of
 from stb_gym.games import Game, IntArray, kept, rolls
 

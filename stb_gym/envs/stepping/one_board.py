@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from stb_gym.envs.stepper import Known
+from stb_gym.envs.stepping.stepper import Known
 
 MOST_KEPT = 4096  # nodes that are remembered: a game meets its last one twice, and its first ones often
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact.board_rows import BoardRows
+from stb_gym.exact.boards.rows import BoardRows
 from stb_gym.exact.preferences import Preference
 
 

@@ -11,9 +11,9 @@ from typing import Protocol
 
 import numpy as np
 
-from stb_gym.exact.board_ranks import rank_states
-from stb_gym.exact.board_rows import BoardRows, FloatArray, RowMoves, over_throws
-from stb_gym.exact.boards import MovesWithin
+from stb_gym.exact.boards.ranks import rank_states
+from stb_gym.exact.boards.rows import BoardRows, FloatArray, RowMoves, over_throws
+from stb_gym.exact.boards.solving import MovesWithin
 from stb_gym.exact.preferences import AnyMove, BoardPolicy, Preference
 
 

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.envs.cases import NOTHING_HAS, Cases
-from stb_gym.envs.endings import Endings
-from stb_gym.envs.one_board import NodeOfThrow, Nodes
-from stb_gym.envs.sight import Sight
-from stb_gym.envs.stepper import LegalMoves, Stepper
+from stb_gym.envs.stepping.cases import NOTHING_HAS, Cases
+from stb_gym.envs.stepping.endings import Endings
+from stb_gym.envs.stepping.one_board import NodeOfThrow, Nodes
+from stb_gym.envs.stepping.sight import Sight
+from stb_gym.envs.stepping.stepper import LegalMoves, Stepper
 from stb_gym.exact import Objective
 from stb_gym.games import Game, IntArray, kept, rolls, words_of
 

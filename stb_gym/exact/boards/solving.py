@@ -6,7 +6,7 @@
 Of the objectives that have a name no utility grows with the open tiles, so that to stop never beats a move; of others
 a turn is stopped only where there is no move. So this is the recursion of `solve`.
 
-Boards are in rows and columns (`stb_gym.exact.board_rows`); a move may take tiles of both. Rows are solved in
+Boards are in rows and columns (`stb_gym.exact.boards.rows`); a move may take tiles of both. Rows are solved in
 ascending order, so that the boards a move leads to are solved before it is needed. In each row the moves that take row
 tiles are worked out first, for all columns at once; then those that take column tiles alone, fewest open ones first.
 """
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stb_gym.exact.board_rows import BoardRows, FloatArray, RowMoves, board_rows, over_throws
 from stb_gym.exact.board_values import BoardValues
+from stb_gym.exact.boards.rows import BoardRows, FloatArray, RowMoves, board_rows, over_throws
 from stb_gym.exact.objectives import Goal, Objective, is_named, objective_of
 from stb_gym.games import Game, IntArray, rolls
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact.boards import count_ways, solve_boards
+from stb_gym.exact.boards.solving import count_ways, solve_boards
 from stb_gym.exact.preferences import AnyMove, BoardPolicy, Preference
 from stb_gym.games import Game, IntArray, RuleOfThumb, entry_of
 
