@@ -203,7 +203,7 @@ class AfterstateNetwork:
         """[M] the values of afterstates, divided by the scale."""
         first, place = distinct(afterstates)
         parts = torch.split(torch.as_tensor(afterstates[first]).to(self._device), AT_ONCE)
-        return np.concatenate([self._network(part, outputs=1)[:, 0].numpy(force=True) for part in parts])[place]
+        return np.concatenate([self._network.first_output(part).numpy(force=True) for part in parts])[place]
 
     def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
         """See `Learner`."""

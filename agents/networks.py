@@ -46,12 +46,20 @@ class Perceptron(torch.nn.Module):
             layers += [linear(inputs, width, 2**0.5, generator), torch.nn.LayerNorm(width), torch.nn.ReLU()]
         self.layers = torch.nn.Sequential(*layers, linear(width, outputs, gain, generator))
 
-    def forward(self, observations: torch.Tensor, outputs: int | None = None) -> torch.Tensor:
-        """[B, outputs] for observations [B, ...]: all outputs, or only the first of them."""
-        flat = observations.flatten(1)
-        seen = flat[:, self._column] >= self._least if self.unary else flat
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """[B, outputs] for observations [B, ...]."""
+        output: torch.Tensor = self.layers(self._seen(observations))
+        return output
+
+    def first_output(self, observations: torch.Tensor) -> torch.Tensor:
+        """[B] the first of the outputs alone, for observations [B, ...]."""
         weight, bias = self.layers[-1].parameters()
-        return torch.nn.functional.linear(self.layers[:-1](seen.float()), weight[:outputs], bias[:outputs])
+        return torch.nn.functional.linear(self.layers[:-1](self._seen(observations)), weight[:1], bias[:1])[:, 0]
+
+    def _seen(self, observations: torch.Tensor) -> torch.Tensor:
+        """[B, inputs] what the first layer is given."""
+        flat = observations.flatten(1)
+        return (flat[:, self._column] >= self._least if self.unary else flat).float()
 
     def hidden_matrices(self) -> list[torch.Tensor]:
         """The weights of the hidden layers, without their biases."""

@@ -214,7 +214,7 @@ class PPO:
     @torch.no_grad()
     def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
         """See `Learner`."""
-        mask = self._tensor(masks if self.settings.masks else np.ones_like(masks))
+        mask = self._tensor(masks | ~masks.any(axis=1, keepdims=True) if self.settings.masks else np.ones_like(masks))
         legal = self._log_probabilities(self._tensor(observations), mask).masked_fill_(~mask, 0)
         return legal.exp_().masked_fill_(~mask, 0).numpy(force=True)
 
