@@ -122,12 +122,13 @@ def _entries(
     plain, of_any = _split(by_task.get(ANY_TASK, {}))
     if plain:
         raise ValueError(f"[{algorithm}.{ANY_TASK}]: only variants stand here, such as [{algorithm}.{ANY_TASK}.quick]")
-    found |= {(task, variant): base | of_any[variant] for task in (None, *tasks) for variant in of_any}
     for task in tasks:
         of_task, by_variant = _split(by_task.get(task, {}))
         found[task, STANDARD] = base | of_task
         for variant, entries in by_variant.items():
             found[task, variant] = base | of_task | of_any.get(variant, {}) | entries
+    for task, variant in ((task, variant) for task in (None, *tasks) for variant in of_any):
+        found.setdefault((task, variant), base | of_any[variant])
     for (of, variant), entries in found.items():
         where = ".".join([algorithm, *([of] if of else []), *([variant] if variant != STANDARD else [])])
         with _named(f"[{where}]"):

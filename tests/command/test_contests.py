@@ -141,11 +141,11 @@ def test_par(ask, capsys):
     assert capsys.readouterr().err == "stb-gym: players after must be an integer from 1 to 100, not 101\n"
 
 
-@pytest.mark.slow
-def test_only_threes_is_perfect_from_88_players_after_on():
-    """If all tied players win."""
-    found = FindPar(after=89, ties="all-win", strategies=("threes-only",)).answer(Threes())
-    assert found.perfect_from == {"threes-only": 88}
-    shares = [row["shares"]["threes-only"] for row in found.pars]
+def test_from_how_many_players_after_only_threes_is_perfect():
+    found = FindPar(after=30, ties="all-win", strategies=("threes-only",)).answer(Threes(dice=2))
+    assert found.perfect_from == {"threes-only": 24}
+    assert str(found).endswith("threes-only is perfect from 24 players after on")
+    assert FindPar(after=30, strategies=("threes-only",)).answer(Threes(dice=2)).perfect_from == {"threes-only": 18}
+    five_dice = FindPar(after=20, ties="all-win", strategies=("threes-only",)).answer(Threes())
+    shares = [row["shares"]["threes-only"] for row in five_dice.pars]
     assert [shares[4], shares[19]] == pytest.approx([0.85, 0.89], abs=5e-3)
-    assert str(found).endswith("threes-only is perfect from 88 players after on")

@@ -17,7 +17,9 @@ from stb_gym import (
     strategies,
     strategy,
 )  # fmt: skip
-from stb_gym.exact import board_evaluation, board_rows, board_strategy, compiling, policy_of_preference
+from stb_gym.exact import board_strategy, compiling, policy_of_preference
+from stb_gym.exact.boards import evaluation as board_evaluation
+from stb_gym.exact.boards import rows as board_rows
 from stb_gym.games import entry_of
 from tests import reference
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from stb_gym import Objective, ShutTheBox, Threes, solve, solve_boards
-from stb_gym.exact import board_rows, optimal_edges
+from stb_gym.exact import optimal_edges
+from stb_gym.exact.boards import rows as board_rows
 
 NINE = ShutTheBox()
 GAMES = [

@@ -102,20 +102,20 @@ def test_leads_are_worth_what_the_equilibrium_says(known):
     assert worth[0, 3].tolist() == [1, 1 / 2, 1 / 3, 1 / 4]
     for after in range(1, players):
         assert worth[after, :, 0].tolist() == pytest.approx(equilibrium.replies[after].worth[:-1:players].tolist())
-    all_win = Round(tables.game, players=players).solve()
+        assert (worth[after, 1:, players - after :] == 0).all()
+    all_win = Round(tables.game, players=players, ties="all-win").solve()
     worth = arrays["worth-all-win"].reshape(players, scores, players)
     assert worth[:, :, 0].ravel().tolist() == pytest.approx(all_win.survival[:players].ravel().tolist())
-    assert (worth[:, :, 0] == worth[:, :, 3]).all()
 
 
 def test_a_page_for_a_standing_agrees_with_the_round():
-    """The best chance after a lead, found from the worth of leads alone."""
+    """The best chance after a lead of 6 points, found from the worth of leads alone."""
     facts, arrays = held_by(explorer_page(Threes()))
     scores, players = facts["scores"], facts["leads"]["players"]
     worth = arrays["worth-all-win"].reshape(players, len(scores), players)
-    lead = scores.index(6)
-    best = solve(Threes(), lambda score: np.where(score <= 6, worth[1, np.searchsorted(scores, score), 0], 0.0))
-    policy = Round(Threes(), players=3).solve().policy(Standing(lead=scores[lead], holders=1, after=1))
+    place = np.searchsorted(scores, range(scores[-1] + 1))
+    best = solve(Threes(), lambda score: np.where(score <= 6, worth[1, place[score], (score == 6).astype(int)], 0.0))
+    policy = Round(Threes(), players=3, ties="all-win").solve().policy(Standing(lead=6, holders=1, after=1))
     assert best.evaluate(policy).regret == pytest.approx(0, abs=1e-12)
 
 
