@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -127,8 +128,8 @@ def _entries(
         found[task, STANDARD] = base | of_task
         for variant, entries in by_variant.items():
             found[task, variant] = base | of_task | of_any.get(variant, {}) | entries
-    for task, variant in ((task, variant) for task in (None, *tasks) for variant in of_any):
-        found.setdefault((task, variant), base | of_any[variant])
+    for place in product((None, *tasks), of_any):
+        found.setdefault(place, base | of_any[place[1]])
     for (of, variant), entries in found.items():
         where = ".".join([algorithm, *([of] if of else []), *([variant] if variant != STANDARD else [])])
         with _named(f"[{where}]"):

@@ -253,6 +253,7 @@ def test_a_copy_of_an_environment_with_a_window_is_another_one(pygame):
 
 def test_a_recorded_video_shows_every_position_a_second_each(monkeypatch, tmp_path):
     """In place of moviepy, whose files need a video player to be looked at, stands something that notes the frames."""
+    monkeypatch.setitem(TurnEnv.metadata, "render_fps", 1)
     films = []
 
     class Clip:
