@@ -125,8 +125,9 @@ def _panels(curves: Iterable[CurvePoint], unit: str) -> list[Panel]:
 
 
 def _ablation_panels(curves: Iterable[CurvePoint], unit: str) -> list[Panel]:
+    points = list(curves)
     illegal = Panel("turns ended illegally (none with masks)", lambda point: point.illegal_mass, logarithmic=False)
-    return [_regret_panel(curves, unit), illegal]
+    return [_regret_panel(points, unit), *([illegal] if any(point.illegal_mass for point in points) else [])]
 
 
 def _regret_panel(points: Iterable[CurvePoint], unit: str) -> Panel:
@@ -138,7 +139,7 @@ def _plot_task(path: Path, by_agent: Mapping[str, T], panels: list[Panel], draw:
     lines = (len(panels) + 1) // 2
     figure = Figure(figsize=(11, 0.8 + 3.6 * lines), layout="constrained")
     for place, panel in enumerate(panels):
-        axes = figure.add_subplot(lines, 2, place + 1)
+        axes = figure.add_subplot(lines, min(2, len(panels)), place + 1)
         for agent, curves in by_agent.items():
             draw(axes, agent, styles[agent], curves, panel)
         axes.set(xlabel=panel.along, ylabel=panel.title, xscale="log", yscale="log" if panel.logarithmic else "linear")
