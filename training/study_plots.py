@@ -126,7 +126,7 @@ def _panels(curves: Iterable[CurvePoint], unit: str) -> list[Panel]:
 
 def _ablation_panels(curves: Iterable[CurvePoint], unit: str) -> list[Panel]:
     points = list(curves)
-    illegal = Panel("turns ended illegally (none with masks)", lambda point: point.illegal_mass, logarithmic=False)
+    illegal = Panel("turns ended illegally\n(none with masks)", lambda point: point.illegal_mass, logarithmic=False)
     return [_regret_panel(points, unit), *([illegal] if any(point.illegal_mass for point in points) else [])]
 
 

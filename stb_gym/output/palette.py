@@ -23,6 +23,7 @@ AGENTS = {
 OTHERS = ("#8787ff", "#e14b0f", "#874b78", "#c3a578", "#a52d4b")  # of names that are not above, such as rules of thumb
 SERIES = (*list(AGENTS.values())[:5], *OTHERS)  # of lines that stand for no agent
 DASHES = ((), (6.0, 2.0), (2.0, 1.5), (6.0, 1.5, 1.0, 1.5))  # lengths of dashes and gaps in line widths; () is solid
+RARE_DASHES = ((1.0, 3.0), (9.0, 1.5, 1.0, 1.5, 1.0, 1.5))  # of an agent's runs for which the others do not suffice
 
 _AGENT = re.compile(r"(?<![a-z])(ppo|qr-?dqn|dqn|q-?learning|afterstate|optimal|optimum|limit|random)s?(?![a-z])")
 _NO_VARIANT = re.compile(r"\b(masked|tabular|seed|\d+)\b|[^a-z0-9]+")  # what also stands beside the name of an agent
@@ -86,4 +87,5 @@ def _lines(name: str) -> list[Style]:
         return [Style(colour, dashes) for dashes in DASHES for colour in (*OTHERS[first:], *OTHERS[:first])]
     variant = _NO_VARIANT.sub(" ", name.lower().replace(agent[0], "", 1)).strip()
     first = 1 + crc32(variant.encode()) % (len(DASHES) - 1) if variant else 0
-    return [Style(AGENTS[agent[1].replace("-", "")], dashes) for dashes in (*DASHES[first:], *DASHES[:first])]
+    in_turn = (*DASHES[first:], *DASHES[:first], *RARE_DASHES)
+    return [Style(AGENTS[agent[1].replace("-", "")], dashes) for dashes in in_turn]
