@@ -8,13 +8,16 @@ import shlex
 import subprocess
 import sys
 from contextlib import ExitStack
+from functools import cache
 from unittest.mock import patch
 
 import gymnasium as gym
 import pytest
 
 import stb_gym
-from stb_gym.command import main
+from stb_gym import solve_boards
+from stb_gym.command import listing, main, solving
+from stb_gym.exact import objective_of
 from stb_gym.games import registry
 from tests import ROOT
 
@@ -38,6 +41,23 @@ def games_are_forgotten():
             undone_at_the_end.enter_context(patch.dict(known))
         yield
     sys.modules.pop("docs.pig", None)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _large_boxes_are_solved_once():
+    solved = cache(solve_boards)
+
+    def once(game, objective, progress=None, *, worst=False):
+        return solved(game, objective_of(game, objective), worst=worst)
+
+    with patch.object(solving, "solve_boards", once), patch.object(listing, "solve_boards", once):
+        yield
+
+
+@pytest.fixture
+def no_ink(monkeypatch):
+    """Pictures of books are made, and written without being drawn."""
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda figure, path, dpi: path.write_bytes(b"\x89PNG"))
 
 
 def figures(text):
@@ -71,6 +91,7 @@ def test_python_runs(code, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "command", [pytest.param(line, marks=[pytest.mark.slow] if line.startswith(LONG) else []) for line in OURS]
 )
+@pytest.mark.usefixtures("no_ink")
 def test_commands_print_the_figures_that_stand_below_them(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs").symlink_to(ROOT / "docs")

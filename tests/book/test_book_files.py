@@ -271,6 +271,7 @@ except ValueError as error:
     [ShutTheBox(1), ShutTheBox(5, dice=3, faces=4, score="count"), ShutTheBox(3, dice=1, faces=2), Threes(2, faces=2)],
     ids=str,
 )
+@pytest.mark.usefixtures("no_ink")
 def test_every_game_has_a_book(game, tmp_path):
     files = write_book(game, tmp_path / "book")
     assert {"strategies.csv", "scores-sampled.png", "rounds.md", "frontier.png"} < set(files)

@@ -76,7 +76,7 @@ def test_a_picture_of_a_box_tells_the_last_move_the_sum_and_the_points(written):
 
 def test_the_last_picture_says_why_the_turn_is_over(written):
     env, ends = TurnEnv(NINE, render_mode="rgb_array"), set()
-    for seed in range(300):
+    for seed in range(60):
         env.reset(seed=seed, options={"open": [1, 2], "roll": [1, 1]})
         env.step(action(NINE, (2,)))
         told = seen(env, written)[1]

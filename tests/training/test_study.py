@@ -111,6 +111,7 @@ def kill_and_go_on(folder):
     assert before == {name: (folder / "out" / name / "result.json").stat().st_mtime_ns for name in entered}
 
 
+@pytest.mark.usefixtures("no_ink")
 def test_a_study_that_is_killed_with_its_trainings_is_gone_on_with(tmp_path):
     """One true SIGKILL, while the second training runs."""
     words = command(tmp_path, TWO)
@@ -134,6 +135,7 @@ def test_a_study_that_is_killed_with_its_trainings_is_gone_on_with(tmp_path):
     assert set(Ledger(tmp_path / "out").rows) == {"afterstates-three-tiles-0", "afterstates-three-tiles-1"}
 
 
+@pytest.mark.usefixtures("no_ink")
 def test_off_a_terminal_a_study_says_a_line_for_every_run_that_ends(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(study, "Progress", partial(Progress, clock=count().__next__))  # in which nothing is quick
     words = command(tmp_path, TWO.replace("seeds = 2", "seeds = 4"))
@@ -173,6 +175,7 @@ def test_a_killed_study_goes_on_and_ends_with_all_its_runs(folder):
     assert ledger.rows["dqn-five-tiles-no-masks-0"].illegal_mass > 0
 
 
+@pytest.mark.usefixtures("no_ink")
 def test_a_finished_study_runs_nothing_even_without_its_runs(folder, tmp_path):
     for name in ("runs.csv", "curves.csv"):
         (tmp_path / "out").mkdir(exist_ok=True)
@@ -244,6 +247,7 @@ def test_pictures_are_drawn_for_every_task(folder):
         assert imread(path)[:, :, :3].std() > 0.05
 
 
+@pytest.mark.usefixtures("no_ink")
 def test_pictures_leave_out_variants_only_beside_the_standard_one(folder, tmp_path, monkeypatch):
     drawn = {}
     monkeypatch.setattr(
@@ -312,6 +316,7 @@ def test_stock_agents_have_a_picture_of_their_own(folder, tmp_path, monkeypatch)
     assert all(names == ["afterstates, tabular", "masked PPO"] for names in drawn.values())
 
 
+@pytest.mark.usefixtures("no_ink")
 def test_results_of_two_studies_are_brought_together(folder, tmp_path, capsys):
     whole = {name: (folder / name).read_text().splitlines(keepends=True) for name in ("runs.csv", "curves.csv")}
     for part, kept in (("one", "tiles-0"), ("other", "tiles-1"), ("third", "shut-0")):

@@ -215,6 +215,7 @@ def test_a_folder_that_holds_a_run_is_kept_unless_it_is_to_be_overwritten(folder
     assert (folder / "result.json").read_text() == before
 
 
+@pytest.mark.usefixtures("no_ink")
 @EVERY_FILE
 def test_a_missing_file_is_named(damaged, name, capsys):
     (damaged / name).unlink()
@@ -223,6 +224,7 @@ def test_a_missing_file_is_named(damaged, name, capsys):
     assert any(name in line for line in message)
 
 
+@pytest.mark.usefixtures("no_ink")
 @EVERY_FILE
 @pytest.mark.parametrize("damage", ["half", "empty", "foreign"])
 def test_a_damaged_file_is_named(damaged, name, damage, capsys):
@@ -235,6 +237,7 @@ def test_a_damaged_file_is_named(damaged, name, damage, capsys):
 
 
 @pytest.mark.parametrize("folder", ["ppo"], indirect=True)
+@pytest.mark.usefixtures("no_ink")
 def test_nothing_in_a_run_is_executed(damaged, capsys):
     marker = damaged / "executed"
 
@@ -338,6 +341,7 @@ def test_a_reader_that_stops_reading_causes_no_traceback(program, folder, tmp_pa
     assert "Error" not in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("no_ink")
 @ONE
 def test_runs_that_are_not_finished_are_reported_as_such(damaged, capsys):
     steps = Run.open(damaged).config.steps
@@ -377,6 +381,7 @@ def test_strategies_too_near_another_are_left_out_of_the_picture():
     assert list(plots._apart(regrets)) == ["good", "bad"]
 
 
+@pytest.mark.usefixtures("no_ink")
 def test_mistakes_without_masks_are_named_as_what_they_are(tmp_path, capsys):
     assert training.main(["ppo", *TASK, "--variant", "no-masks", "--out", str(tmp_path)]) == 0
     assert reporting.main([str(tmp_path), "--out", str(tmp_path / "report")]) == 0
