@@ -9,6 +9,8 @@ from agents.policy_array import policies, value_error
 from stb_gym import ShutTheBox, compile_game, evaluate, solve, strategy
 from tests.agents.small import OWN, SMALL, config, learner, seen
 
+STEPS = {"ppo": 10_000, "dqn": 8000, "afterstate-network": 10_000}  # of which most are more than it takes
+
 
 def test_policies_of_large_games_are_asked_for_in_parts(monkeypatch):
     agent, game = learner("ppo"), ShutTheBox(tiles=6)
@@ -33,7 +35,7 @@ def test_probabilities_are_legal_and_the_greedy_action_is_the_most_probable(algo
 def test_same_seed_same_weights(algorithm):
     def trained(seed):
         agent = learner(algorithm, seed=seed)
-        agent.learn_until(2500, lambda: None)
+        agent.learn_until(1200, lambda: None)
         return np.concatenate([weights.ravel() for weights in agent.weights().values()])
 
     assert (trained(1) == trained(1)).all()
@@ -44,7 +46,7 @@ def test_same_seed_same_weights(algorithm):
 @pytest.mark.parametrize(("name", "seed"), [("three-tiles", 0), ("two-dice", 1)])
 def test_learners_learn(algorithm, name, seed):
     task = SMALL.tasks[name]
-    training = config(algorithm, task, seed=seed)
+    training = config(algorithm, task, seed=seed, steps=STEPS.get(algorithm, 20_000))
     agent, game = training.learner(), task.game()
     random = evaluate(game, strategy(game, "random")).regret
     agent.learn_until(training.steps, lambda: None)
@@ -73,21 +75,21 @@ def test_the_error_of_values_is_weighted_by_visits_and_in_points():
 @pytest.mark.parametrize("algorithm", OWN)
 def test_a_learner_that_went_on_goes_back_to_its_snapshot(algorithm, tmp_path):
     agent = learner(algorithm)
-    agent.learn_until(3000, lambda: None)
+    agent.learn_until(1500, lambda: None)
     save_snapshot(tmp_path / "snapshot", agent.snapshot())
     ends = []
     for _ in range(2):
-        agent.learn_until(6000, lambda: None)
+        agent.learn_until(3000, lambda: None)
         ends.append(np.concatenate([array.ravel() for array in agent.weights().values()]))
         agent.restore(load_snapshot(tmp_path / "snapshot"))
-        assert 3000 <= agent.num_timesteps < 6000
+        assert 1500 <= agent.num_timesteps < 3000
     assert (ends[0] == ends[1]).all()
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
 def test_without_masks_illegal_actions_are_tried_and_what_they_cost_is_learned(algorithm):
     task = SMALL.tasks["five-tiles"]
-    training, game = config(algorithm, task, variant="no-masks"), task.game()
+    training, game = config(algorithm, task, variant="no-masks", steps=8000), task.game()
     agent = training.learner()
     decisions = compile_game(game).decisions
     assert (agent.probabilities(*seen(game, decisions)) > 0).all()
@@ -102,7 +104,7 @@ def test_without_masks_illegal_actions_are_tried_and_what_they_cost_is_learned(a
 @pytest.mark.parametrize("algorithm", OWN)
 def test_what_is_scheduled_ends_with_the_training(algorithm):
     agent, begun = learner(algorithm), []
-    agent.learn_until(5000, lambda: begun.append(agent.num_timesteps))
+    agent.learn_until(3000, lambda: begun.append(agent.num_timesteps))
     assert begun[0] == 0
     assert begun == sorted(set(begun))
-    assert begun[-1] < 5000 <= agent.num_timesteps
+    assert begun[-1] < 3000 <= agent.num_timesteps

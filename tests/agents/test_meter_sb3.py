@@ -230,7 +230,8 @@ def test_a_model_of_scripted_play_has_its_known_regret():
 @pytest.mark.parametrize("algorithm", [PPO, MaskablePPO, DQN])
 def test_sampled_turns_of_a_stock_model_tell_its_exact_regret(algorithm, deterministic):
     env = VecNormalize(DummyVecEnv([make]))
-    meter, model = RegretMeter(env), model_of(algorithm, env)
+    short = {} if algorithm is DQN else {"n_steps": 64}
+    meter, model = RegretMeter(env), model_of(algorithm, env, **short)
     model.learn(64)
     exact, sampled = meter(model, deterministic), meter.sample(model, 10_000, 1, deterministic)
     assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0

@@ -170,9 +170,9 @@ def test_whole_numbers_are_seen_in_unary_and_others_as_they_are():
 @pytest.mark.parametrize(
     ("mode", "kind", "steps"),
     [
-        ("SameStep", "vector_entry_point", 60_000),
-        ("NextStep", "vector_entry_point", 80_000),
-        ("NextStep", "sync", 80_000),
+        ("SameStep", "vector_entry_point", 40_000),
+        ("NextStep", "vector_entry_point", 50_000),
+        ("NextStep", "sync", 40_000),
     ],
 )
 def test_it_learns_in_every_mode_and_also_environments_of_gymnasium(mode, kind, steps):

@@ -146,6 +146,6 @@ def test_from_how_many_players_after_only_threes_is_perfect():
     assert found.perfect_from == {"threes-only": 24}
     assert str(found).endswith("threes-only is perfect from 24 players after on")
     assert FindPar(after=30, strategies=("threes-only",)).answer(Threes(dice=2)).perfect_from == {"threes-only": 18}
-    five_dice = FindPar(after=20, ties="all-win", strategies=("threes-only",)).answer(Threes())
+    five_dice = FindPar(after=5, ties="all-win", strategies=("threes-only",)).answer(Threes())
     shares = [row["shares"]["threes-only"] for row in five_dice.pars]
-    assert [shares[4], shares[19]] == pytest.approx([0.85, 0.89], abs=5e-3)
+    assert shares[4] == pytest.approx(0.85, abs=5e-3)
