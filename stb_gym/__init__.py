@@ -41,7 +41,8 @@ from stb_gym.measure import (
     load_policy, pocket_card, read_policy, save_policy, simulate,
 )  # fmt: skip
 from stb_gym.rounds import (
-    BestResponse, Outcome, Round, RoundEvaluation, RoundSolution, Series, Tournament, match, series, tournament,
+    BestResponse, Outcome, Round, RoundEnv, RoundEvaluation, RoundMeter, RoundRegret, RoundSolution, RoundVectorEnv,
+    Series, Tournament, match, series, tournament,
 )  # fmt: skip
 
 __version__ = "0.1.0"
@@ -49,8 +50,8 @@ __version__ = "0.1.0"
 __all__ = [
     "ENVIRONMENTS", "GAMES", "VARIANTS", "AnyMove", "BestResponse", "BoardEvaluation", "BoardValues", "Certificate",
     "Comparison", "Edges", "Evaluation", "Game", "IntArray", "Judgement", "MaskInObservation", "Mistake", "Moves",
-    "Objective", "Outcome", "Player", "Policy", "Preference", "RegretMeter", "Round", "RoundEvaluation",
-    "RoundSolution", "RuleOfThumb", "SampledEvaluation", "SavedPolicy", "Series", "ShutTheBox", "Simulation",
+    "Objective", "Outcome", "Player", "Policy", "Preference", "RegretMeter", "Round", "RoundEnv",
+    "RoundEvaluation", "RoundMeter", "RoundRegret", "RoundSolution", "RoundVectorEnv", "RuleOfThumb", "SampledEvaluation", "SavedPolicy", "Series", "ShutTheBox", "Simulation",
     "Solution", "Standing", "Threes", "Tournament", "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant",
     "VectorMaskInObservation", "Words", "certify", "compare", "compile_game", "environment_of", "evaluate",
     "evaluate_boards", "game_of_environment", "judge", "kept_policies", "load_board_values", "load_policy", "match",

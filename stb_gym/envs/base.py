@@ -55,11 +55,15 @@ class StepperEnv:
         self.game = self._game_of(game, rules)
         self.objective = objective_of(self.game, objective)
         self.illegal, self.render_mode = illegal, render_mode
-        high = self.game.observation_high
+        high = self._observation_high()
         dtype = _dtype_for(int(high.max()), observation_dtype)
         self._observation_dtype = dtype
         self.stepper = stepper_of(self.game, self.objective, dtype, _checked_scale(reward_scale), stepper)
-        return gym.spaces.Box(0, high, dtype=np.dtype(dtype).type)
+        return gym.spaces.Box(0, high.astype(dtype), dtype=np.dtype(dtype).type)
+
+    def _observation_high(self) -> IntArray:
+        """[O] the greatest numbers of an observation, once the rules are known."""
+        return self.game.observation_high
 
     def _game_of(self, game: Game | str, rules: Mapping[str, Any]) -> Game:
         """The rules; a TypeError like Python's own for a keyword that is none, on which libraries drop theirs."""
@@ -98,10 +102,14 @@ class StepperEnv:
                 return read
         raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self.game}")
 
-    def _draw(self, node: int, throw: int, last: Last | None) -> Any:
-        """A node, reached by a throw after the last move, as the render mode wants it."""
+    def _draw(self, node: int, throw: int, last: Last | None, beside: str = "") -> Any:
+        """A node, reached by a throw after the last move, and words beside it, as the render mode wants them."""
         mode = "rgb_array" if self.render_mode == "human" else self.render_mode
-        return draw(self.game, self._shown(node, throw), last, mode)
+        return draw(self.game, self._shown(node, throw), last, mode, beside)
+
+    def _beside(self, game: int) -> str:
+        """What is to be told beside the position of a game."""
+        return ""
 
     def _move(self, node: int, throw: int, action: int) -> Last:
         """A move that was made at a node, reached by a throw."""
@@ -120,7 +128,7 @@ class StepperEnv:
     @property
     def afterstate_space(self) -> gym.spaces.Box:
         """The space of the afterstates of one move."""
-        high = np.append(self.game.observation_high, np.uint8(self.game.dice))
+        high = np.append(self._observation_high(), self.game.dice).astype(self._observation_dtype)
         return gym.spaces.Box(0, high, dtype=np.dtype(self._observation_dtype).type)
 
     def afterstates(self, observations: NDArray[Any] | None = None) -> tuple[IntArray, IntArray, NDArray[Any]]:

@@ -160,7 +160,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         Raises:
             ImportError: if the library that draws or shows pictures is not installed, saying how it is.
         """
-        drawn = self._draw(self._node, self._throw, self._last)
+        drawn = self._draw(self._node, self._throw, self._last, self._beside(0))
         if self._window is None:
             return drawn
         self._window.show(drawn)

@@ -1,6 +1,7 @@
 """The ids of the environments: those of the package, and those of games that people register.
 
 Every id, such as "stb_gym/Threes-v0", has a twin with the action mask in the observation, "stb_gym/ThreesMasked-v0".
+Every game has an environment of rounds, too, "stb_gym/ThreesRound-v0", which `ENVIRONMENTS`, those of turns, leave out.
 `gym.register` keeps, for every id, the name of its game and the fields of its rules; nothing is compiled before an
 environment is made.
 """
@@ -97,16 +98,36 @@ def register_environments(entry: Entry) -> None:
             (identity, "env:TurnEnv", "vector_env:TurnVectorEnv"),
             (masked_id(identity), "wrappers:make_masked", "wrappers:make_masked_vec"),
         ):
-            gym.registry.pop(each, None)  # a game that is registered again, as in a notebook
-            gym.register(
-                id=each,
-                entry_point=f"stb_gym.envs.{single}",
-                vector_entry_point=f"stb_gym.envs.{vector}",
-                reward_threshold=threshold,
-                kwargs={"game": entry.rules.name, **arguments},
-                disable_env_checker=True,  # these environments pass it, and refuse a step before a reset themselves;
-                order_enforce=False,  # each of the two wrappers would make a step a tenth slower
-            )
+            arguments_of_id = {"game": entry.rules.name, **arguments}
+            _register(each, f"stb_gym.envs.{single}", f"stb_gym.envs.{vector}", threshold, arguments_of_id)
+    rounds, of_rounds = round_id(entry.rules), "stb_gym.rounds.environments"
+    for each, maker, makers in ((rounds, "RoundEnv", "RoundVectorEnv"), (masked_id(rounds), "make_masked", "make_masked_vec")):
+        entry_points = f"{of_rounds}.env:{maker}", f"{of_rounds}.vector_env:{makers}"
+        _register(each, *entry_points, None, {"game": entry.rules.name})
+
+
+def _register(identity: str, single: str, vector: str, threshold: float | None, arguments: dict[str, Any]) -> None:
+    gym.registry.pop(identity, None)  # a game that is registered again, as in a notebook
+    gym.register(
+        id=identity,
+        entry_point=single,
+        vector_entry_point=vector,
+        reward_threshold=threshold,
+        kwargs=arguments,
+        disable_env_checker=True,  # these environments pass it, and refuse a step before a reset themselves;
+        order_enforce=False,  # each of the two wrappers would make a step a tenth slower
+    )
+
+
+def round_id(rules: type[Game]) -> str:
+    """The id of the environment of a round of a game; see `stb_gym.RoundEnv`.
+
+    Example:
+        >>> import stb_gym
+        >>> round_id(stb_gym.Threes)
+        'stb_gym/ThreesRound-v0'
+    """
+    return f"{NAMESPACE}/{rules.__name__}Round-v0"
 
 
 def masked_id(identity: str) -> str:

@@ -31,10 +31,10 @@ class Last(NamedTuple):
     action: int
 
 
-def draw(game: Game, shown: Shown, last: Last | None, render_mode: str | None) -> Any:
+def draw(game: Game, shown: Shown, last: Last | None, render_mode: str | None, beside: str = "") -> Any:
     """A position in a render mode, as text ("ansi") or as a picture [H, W, 3]; None without one.
 
-    A turn that an illegal action ended is drawn as a position of its points, without dice, and marked.
+    What is to be told beside it stands before the text, or before the words in the picture. A turn that an illegal action ended is drawn as a position of its points, without dice, and marked.
     """
     if render_mode is None:
         return None
@@ -42,9 +42,10 @@ def draw(game: Game, shown: Shown, last: Last | None, render_mode: str | None) -
     if render_mode == "ansi":
         text = words.text(held, dice, faces)
         score = words.score(int(game.final_score(np.array([held]))[0]))
-        return f"{FORFEIT} with {score}\n{text}" if forfeit else text
+        return "\n".join([*filter(None, (beside, forfeit and f"{FORFEIT} with {score}")), text])
     before = None if forfeit or last is None else last.shown.held
-    picture = words.picture(held, dice, faces, _told(game, shown, last), before)
+    told = ". ".join(filter(None, (beside, _told(game, shown, last))))
+    picture = words.picture(held, dice, faces, told, before)
     return forbidden(picture) if forfeit else picture
 
 

@@ -213,7 +213,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
 
     def _drawn(self, game: int) -> Any:
         last = self._move(*self._before[:, game].tolist()) if self._moved[game] else None
-        return self._draw(int(self._node[game]), int(self._throw[game]), last)
+        return self._draw(int(self._node[game]), int(self._throw[game]), last, self._beside(game))
 
     def _check_playing(self) -> None:
         if not self._begun:

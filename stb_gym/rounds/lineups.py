@@ -45,6 +45,12 @@ def worth_before(standings: Standings, seat: Seat, worth: NDArray[np.float64]) -
     return (seat.chances * standings.keeps * worth[standings.after]).sum(axis=1)
 
 
+def reached_after(standings: Standings, seat: Seat, reached: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[Z] the chances of the standings after a seat's turn, given those before it."""
+    arriving = reached[:, None] * seat.chances
+    return np.bincount(standings.after.ravel(), arriving.ravel(), len(reached))
+
+
 @dataclass(frozen=True, eq=False)
 class RoundEvaluation:
     """A line-up, exactly.
@@ -62,11 +68,9 @@ class RoundEvaluation:
     @cached_property
     def _reached(self) -> list[NDArray[np.float64]]:
         """[Z] each: the chances of the standings before each seat's turn."""
-        after = self.standings.after
         reached = [(self.standings.holders == 0).astype(float)]
         for seat in self.played[:-1]:
-            arriving = reached[-1][:, None] * seat.chances
-            reached.append(np.bincount(after.ravel(), arriving.ravel(), len(after)))
+            reached.append(reached_after(self.standings, seat, reached[-1]))
         return reached
 
     def _after_each(self, worth: NDArray[np.float64]) -> list[NDArray[np.float64]]:

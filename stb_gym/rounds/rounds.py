@@ -174,7 +174,7 @@ class Round:
         """
         if len(strategies) != self.players:
             raise ValueError(f"a round of {self.players} players needs as many strategies, not {len(strategies)}")
-        played = tuple(self._seat(seat, plays) for seat, plays in enumerate(strategies))
+        played = tuple(self.seat(seat, plays) for seat, plays in enumerate(strategies))
         return RoundEvaluation(self.tables, self.standings, played)
 
     def best_response(self, seat: int, strategies: Sequence[RoundStrategy]) -> BestResponse:
@@ -210,7 +210,8 @@ class Round:
             return lambda _, standing: self.solve().policy(standing)
         return ROUND_STRATEGIES.get(plays) or strategy(self.game, plays)
 
-    def _seat(self, seat: int, plays: RoundStrategy) -> Seat:
+    def seat(self, seat: int, plays: RoundStrategy) -> Seat:
+        """What the play of a strategy in a seat amounts to; see `evaluate`."""
         if isinstance(plays, str) and plays == "optimal":
             return self.solve().evaluation.played[seat]
         plays = self._named(plays)

@@ -1,0 +1,13 @@
+"""The round as Gymnasium environments: one seat of it, against opponents that are known exactly.
+
+- `opponents`: what they leave to the player, and what they make of what the player leaves, each as one draw.
+- `seat`: what the environments have in common; `env`: one round; `vector_env`: many rounds at once.
+- `meter`: the exact chance to win of anybody's agent, and what the best response to the opponents wins more.
+"""
+
+from stb_gym.rounds.environments.env import RoundEnv
+from stb_gym.rounds.environments.meter import RoundMeter, RoundRegret
+from stb_gym.rounds.environments.opponents import Opponents, opponents_of
+from stb_gym.rounds.environments.vector_env import RoundVectorEnv
+
+__all__ = ["Opponents", "RoundEnv", "RoundMeter", "RoundRegret", "RoundVectorEnv", "opponents_of"]

@@ -1,0 +1,153 @@
+"""One seat of a round as a Gymnasium environment."""
+
+from bisect import bisect
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.envs import MaskInObservation, TurnEnv
+from stb_gym.games import Game
+from stb_gym.rounds.environments.opponents import Lineup
+from stb_gym.rounds.environments.seat import SeatEnv
+
+Observation = NDArray[Any]
+
+
+class RoundEnv(SeatEnv, TurnEnv):
+    """One seat of a round of several players, as `gym.make("stb_gym/ShutTheBoxRound-v0")` makes it.
+
+    An episode is the turn of one player, who sees what the players before have done; all the others are opponents.
+    What they do is drawn from the exact distributions of their play. Where a round can end before the player's turn,
+    as by a perfect score with `shut_wins`, rounds are drawn in which it does not.
+
+    The observation is that of the turn, and then three numbers: the place of the lead among the final scores, best
+    first, from 0 (if nobody has played, the place after the worst); how many players hold it; how many play after.
+    Action space and masks are those of the turn. The reward at the end is what the round is worth to the player: the
+    share of the win by the tie rule, 0 for who is beaten or takes an illegal action. At the end `info["holders"]` tells
+    among how many the player shares the lead, 0 if beaten, beside what the turn's environment tells.
+
+    `reset(options={"lead": 8, "holders": 1, "after": 2})` begins where a player sees just that; with some of the three,
+    or none, the others are drawn. Options of the turn, such as "open" and "roll", stand beside them.
+
+    `env.spec.reward_threshold` is the mean reward of the best response to the opponents, which no agent exceeds but by
+    luck. `stb_gym.RoundMeter` says exactly how far from it an agent is.
+
+    Args:
+        game: the name of a game, or a rules object.
+        players: how many play, the player among them.
+        seat: the player's, 0 to players - 1, or "drawn": in every round one of them, each as likely as the others.
+        opponents: one strategy that all the others play, or a list of one for each in the order of the seats: the name
+            of a strategy, "optimal" for the equilibrium of the round; the file of a saved policy; an array of a policy;
+            or a function of the arrays of the game and a `Standing` that returns one.
+        ties, shut_wins, indifferent: the rules of the round, see `stb_gym.Round`.
+        illegal, render_mode, observation_dtype: see `TurnEnv`.
+        **rules: fields of the rules that differ from the standard ones.
+
+    Attributes:
+        round: the `Round`.
+        opponents: the `Opponents`, with the exact chances from which is drawn.
+
+    Raises:
+        ValueError: if an argument is not allowed, or the game is too large, saying what is allowed.
+        TypeError: if a keyword is neither an argument nor a field of the rules, naming those that are.
+
+    Example:
+        >>> import gymnasium as gym, stb_gym
+        >>> env = gym.make("stb_gym/ShutTheBoxRound-v0", players=2, seat=1)
+        >>> observation, info = env.reset(seed=0, options={"lead": 8})
+        >>> observation[-3:].tolist(), round(env.spec.reward_threshold, 4)
+        ([8, 1, 0], 0.502)
+    """
+
+    def __init__(
+        self,
+        game: Game | str,
+        players: int = 2,
+        seat: int | str = "drawn",
+        opponents: Lineup = "optimal",
+        ties: str = "split",
+        shut_wins: bool = False,
+        indifferent: str = "fewer",
+        illegal: str = "end",
+        render_mode: str | None = None,
+        *,
+        observation_dtype: Any = "uint8",
+        **rules: Any,
+    ):
+        self._asked = players, seat, opponents, ties, shut_wins, indifferent
+        self._place, self._luck = 0, 0.0
+        super().__init__(game, "score", illegal, render_mode, observation_dtype=observation_dtype, **rules)
+        self._seen = self.opponents.seen.astype(self._observation_dtype)
+        self._first = self.opponents.first.tolist()
+        self._row: Observation = np.zeros(self._width + 3, self._observation_dtype)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin a round, or where `options` says, at the player's turn.
+
+        Raises:
+            ValueError: if `options` names no position of the game or no standing, or one without a legal move.
+        """
+        if seed is not None:
+            gym.Env.reset(self, seed=seed)
+        first: Any = self._first
+        if options:
+            options, named = self.opponents.named(options)
+            first = self._first if named is None else named
+        random = (self._np_random or self.np_random).random
+        self._place, self._luck = bisect(first, random()), random()
+        turn, info = super().reset(options=options)
+        self._row[self._width :] = self._seen[self._place]
+        return self._with_standing(turn), info
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Make a move and throw again; when the turn is over, so is the round.
+
+        Raises:
+            ValueError: if the action is outside the action space, or is illegal and `illegal` is "raise".
+            TypeError: if the action is no integer.
+            RuntimeError: before the first reset, or if the turn is over.
+        """
+        turn, _, over, truncated, info = super().step(action)
+        if not over:
+            return self._with_standing(turn), 0.0, False, truncated, info
+        ends = self.opponents.one_end(self._place, info["final_score"])
+        holders = 0 if info["illegal_action"] or len(ends) == 1 else bisect(ends, self._luck)
+        info["holders"] = holders
+        return self._with_standing(turn), float(self.opponents.share[holders]), True, truncated, info
+
+    def _with_standing(self, turn: Observation) -> Observation:
+        """The observation of the turn and the standing."""
+        row = self._row.copy()
+        row[: len(turn)] = turn
+        return row
+
+    def snapshot(self) -> dict[str, Any]:
+        """The round as it stands and the dice to come, as what JSON can hold; see `restore`."""
+        return {**super().snapshot(), "place": self._place, "luck": self._luck}
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Go on from a snapshot of an environment made alike: the same actions then lead to the same.
+
+        Raises:
+            ValueError: if the snapshot is not of one round, or of other rules.
+        """
+        place, luck = self._read_seats(snapshot, ())
+        self._place, self._luck = int(place), float(luck)
+        self._row[self._width :] = self._seen[self._place]
+        super().restore(snapshot)
+
+    def _beside(self, game: int) -> str:
+        return self._words(self._place, self._node, self._luck)
+
+
+def make_masked(mask_names: str = "gymnasium", **arguments: Any) -> MaskInObservation:
+    """What `gym.make` calls for an id of a masked environment; the arguments are those of `RoundEnv`."""
+    return MaskInObservation(RoundEnv(**arguments), mask_names)
+
+
+make_masked.metadata = RoundEnv.metadata  # type: ignore[attr-defined]

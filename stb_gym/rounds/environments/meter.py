@@ -1,0 +1,147 @@
+"""The meter of rounds: how much does anybody's agent win in its seat, and how much more could be won there?"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.exact import Standing, checked_answer, edge_weights_and_forfeits, expected_visits, score_chances
+from stb_gym.games import IntArray
+from stb_gym.measure.agents import answers_of
+from stb_gym.measure.shown import Shown, layers_of
+from stb_gym.rounds.environments.opponents import Opponents
+
+AT_ONCE = 2**16  # nodes in one question to an agent
+Chances = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RoundRegret:
+    """An agent in a round, exactly, with C standings that it may see.
+
+    Attributes:
+        opponents: whom it plays.
+        wins: [C] what it may expect to win, its share by the tie rule, at the standings that it can meet; else 0.
+        most: [C] what the best response wins there.
+    """
+
+    opponents: Opponents
+    wins: Chances
+    most: Chances
+
+    @property
+    def value(self) -> float:
+        """The agent's expected win: its chance to win or, under "split", its share of the win."""
+        return float(self.opponents.chance @ self.wins)
+
+    @property
+    def best(self) -> float:
+        """That of the best response to the opponents."""
+        return float(self.opponents.chance @ self.most)
+
+    @property
+    def regret(self) -> float:
+        """How much more the best response wins."""
+        return max(0.0, float(self.opponents.chance @ (self.most - self.wins)))
+
+    @property
+    def mean_reward(self) -> float:
+        """The expected win in a round in which the agent has a turn, as the environments draw them."""
+        return self.value / float(self.opponents.chance.sum())
+
+    @property
+    def seats(self) -> Chances:
+        """[S] the expected win in each of the seats that the agent may have."""
+        opponents = self.opponents
+        by_seat = np.bincount(opponents.seat, opponents.chance * self.wins, len(opponents.seats))
+        return by_seat * len(opponents.seats)
+
+    @property
+    def gains(self) -> Chances:
+        """[S] how much more the best response wins in each of them."""
+        opponents = self.opponents
+        by_seat = np.bincount(opponents.seat, opponents.chance * (self.most - self.wins), len(opponents.seats))
+        return np.maximum(0, by_seat * len(opponents.seats))
+
+    def dearest(self, limit: int = 10) -> list[tuple[Standing, float]]:
+        """The standings at which most is lost, with the part of the regret that is lost there, most first."""
+        lost = self.opponents.chance * (self.most - self.wins)
+        order = np.argsort(-lost, kind="stable")[:limit]
+        return [(self.opponents.standing(int(place)), float(lost[place])) for place in order if lost[place] > 0]
+
+
+class RoundMeter:
+    """Measures agents in a round against the best response to their opponents, exactly.
+
+    A call asks the agent about every position at every standing that it can meet, as its environment shows them. What
+    counts as an agent, and how it is asked, see `stb_gym.RegretMeter`.
+
+    Args:
+        env: an environment of a seat of a round, single or vector, however wrapped.
+
+    Attributes:
+        opponents: the `Opponents`.
+
+    Raises:
+        TypeError: if it is no such environment.
+        ValueError: if what a wrapper shows depends on more than the position.
+
+    Example:
+        >>> import gymnasium as gym, stb_gym
+        >>> meter = stb_gym.RoundMeter(gym.make("stb_gym/ThreesRound-v0", seat=1))
+        >>> found = meter(lambda observations, masks: masks.argmax(axis=1))
+        >>> round(found.value, 4), round(found.best, 4)
+        (0.5, 0.5)
+    """
+
+    def __init__(self, env: Any):
+        inner = layers_of(env)[0]
+        self.opponents: Opponents = getattr(inner, "opponents", None)  # type: ignore[assignment]
+        if not isinstance(self.opponents, Opponents):
+            raise TypeError(f"{env!r:.80} is no environment of a round: make one, as 'stb_gym/ShutTheBoxRound-v0'")
+        self.illegal: str = inner.illegal
+        self._shown = Shown(env, inner.game)
+        tables = self.opponents.rules.tables
+        self._masks = tables.legal(tables.decisions)
+        self._most = np.zeros(len(self.opponents.chance))
+        for seat, met in self._met():
+            self._most[met] = self.opponents.reply(seat).values(self.opponents.index[met])
+
+    def _met(self) -> list[tuple[int, IntArray]]:
+        """The standings that can be met, some at a time, each time of one seat."""
+        opponents, found = self.opponents, []
+        at_once = max(1, AT_ONCE // len(self._masks))
+        for seat in range(len(opponents.seats)):
+            met = np.flatnonzero((opponents.seat == seat) & (opponents.chance > 0))
+            found += [(seat, met[first : first + at_once]) for first in range(0, len(met), at_once)]
+        return found
+
+    def __call__(self, agent: Any, deterministic: bool = True) -> RoundRegret:
+        """Measure an agent.
+
+        Args:
+            agent: see `stb_gym.RegretMeter`.
+            deterministic: whether a torch module or a model with `predict` plays its best action, or samples.
+
+        Raises:
+            TypeError: if it is no agent, or its answer has a wrong type.
+            ValueError: if it is one of other observations or actions, or its answer is no policy of the game.
+        """
+        opponents, tables = self.opponents, self.opponents.rules.tables
+        answers, wins = answers_of(agent, deterministic, self._shown), np.zeros(len(opponents.chance))
+        for seat, met in self._met():
+            policies = self._asked(answers, met)
+            weights = np.stack([edge_weights_and_forfeits(tables, each, self.illegal)[0] for each in policies], axis=1)
+            chances = score_chances(tables, expected_visits(tables, weights))  # who forfeits the turn wins nothing
+            wins[met] = (chances * opponents.reply(seat).utility(opponents.index[met]).T).sum(axis=0)
+        return RoundRegret(opponents, wins, self._most)
+
+    def _asked(self, answers: Any, met: IntArray) -> list[NDArray[Any]]:
+        """The policies of an agent at standings."""
+        tables = self.opponents.rules.tables
+        turn, seen = tables.observation[tables.decisions], self.opponents.seen[met]
+        observations = np.hstack((np.tile(turn, (len(met), 1)), seen.repeat(len(turn), axis=0)))
+        masks = np.tile(self._masks, (len(met), 1))
+        answer = checked_answer(answers(self._shown(observations, masks), masks), len(masks), tables.game)
+        return [tables.policy(part) for part in np.split(answer, len(met))]

@@ -1,0 +1,227 @@
+"""What the opponents of a player leave, and what they make of what the player leaves: all that a round needs of them.
+
+A seat meets a standing with a chance that the players before it determine. Once it holds the lead after its own turn,
+the players after it determine how likely it is that it shares the lead with 0, 1 ... others in the end, or is beaten.
+So a whole round takes two draws besides the turn itself, however many play.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.exact import Standing
+from stb_gym.games import IntArray, check_integer, kept, words_of
+from stb_gym.measure import is_policy, load_policy
+from stb_gym.rounds.lineups import Seat, reached_after, worth_before
+from stb_gym.rounds.replies import Reply
+from stb_gym.rounds.rounds import Round, RoundStrategy
+
+Chances = NDArray[np.float64]
+Lineup = RoundStrategy | Path | Sequence[RoundStrategy | Path]
+SEEN = ("lead", "holders", "after")
+
+
+@dataclass(frozen=True, eq=False)
+class Opponents:
+    """The opponents of a player in a round, C standings that the player may see in all, N - 1 opponents.
+
+    Attributes:
+        rules: the round.
+        seats: [S] the seats that the player may have, each as likely as the others.
+        seat: [C] the place in `seats` of the seat that sees a standing.
+        index: [C] its index among the standings of the round, which do not tell how many play after.
+        chance: [C] the chance that the player sees it. They sum to less than 1 where a round can end before.
+        fates: [S, Z, N + 1] the chances, by how a holder of the lead leaves the standings, of sharing the lead among 1,
+            2 ... N in the end, and in the first place of being beaten.
+    """
+
+    rules: Round
+    seats: tuple[int, ...]
+    seat: IntArray
+    index: IntArray
+    chance: Chances
+    fates: Chances
+
+    @cached_property
+    def seen(self) -> IntArray:
+        """[C, 3] what is seen: the place of the lead among the final scores, how many hold it, how many play after.
+
+        The best final score is at 0; if nobody has played, the place of the lead is the one after the worst.
+        """
+        standings = self.rules.standings
+        after = self.rules.players - 1 - np.array(self.seats)[self.seat]
+        return np.column_stack((standings.lead[self.index], standings.holders[self.index], after))
+
+    @property
+    def high(self) -> IntArray:
+        """[3] the greatest numbers of `seen`."""
+        return np.array([len(self.rules.standings.scores), self.rules.players - 1, self.rules.players - 1])
+
+    @cached_property
+    def share(self) -> Chances:
+        """[N + 1] what who shares the lead among 1, 2 ... N wins; in the first place 0, of who is beaten."""
+        standings = self.rules.standings
+        return np.append(0.0, standings.share[: self.rules.players])
+
+    def reply(self, seat: int) -> Reply:
+        """Best play in a seat, given its place in `seats`."""
+        return Reply(self.rules.tables, self.rules.standings, self.fates[seat] @ self.share)
+
+    def standing(self, place: int) -> Standing:
+        """One of the C standings, as the rounds say it."""
+        return self.rules.standings.standing(int(self.index[place]), int(self.seen[place, 2]))
+
+    def words(self, place: int) -> str:
+        """The same in words."""
+        lead, holders, after = self.standing(place)
+        before = "nobody has played"
+        if lead is not None:
+            who = f"{holders} player{'s' * (holders > 1)} lead{'s' * (holders == 1)}"
+            before = f"{who} with {words_of(self.rules.game).score(lead)}"
+        return f"{before}, {after or 'none'} play{'s' * (after == 1)} after"
+
+    # The two draws, each of a number from 0 to 1
+
+    @cached_property
+    def first(self) -> Chances:
+        """[C] the running sum of the chances of the standings, given that the player has a turn."""
+        return _running(self.chance)
+
+    def named(self, where: Mapping[str, Any]) -> tuple[dict[str, Any], Chances | None]:
+        """What options name of the turn, and the running sum [C] of the standings that they name, if they name any.
+
+        Where the opponents leave none of those named, all of them are equally likely.
+
+        Raises:
+            ValueError: if the player sees no such standing in this round.
+        """
+        turn = {name: value for name, value in where.items() if name not in SEEN}
+        wanted = {name: value for name, value in where.items() if name in SEEN}
+        if not wanted:
+            return turn, None
+        standings = [self.standing(place)._asdict() for place in range(len(self.index))]
+        fits = np.array([all(each[name] == value for name, value in wanted.items()) for each in standings])
+        if not fits.any():
+            said = ", ".join(f"{name} {value!r}" for name, value in wanted.items())
+            raise ValueError(f"the player never sees {said} in a round of {self.rules.players} players of these seats")
+        chances = self.chance * fits
+        return turn, _running(chances if chances.any() else fits.astype(float))
+
+    @cached_property
+    def _ends(self) -> Chances:
+        """[S, Z, N + 1] the running sums of the fates."""
+        return _running(self.fates)
+
+    def holders(self, place: IntArray, score: IntArray, luck: Chances) -> IntArray:
+        """[B] among how many players share the lead in the end; 0 if they are beaten.
+
+        Args:
+            place: [B] which of the C standings they saw.
+            score: [B] their final scores.
+            luck: [B] numbers from 0 to 1.
+        """
+        standings, index = self.rules.standings, self.index.take(place)
+        at = standings.tables.place_of(score)
+        ends = self._ends[self.seat.take(place), standings.after[index, at]]
+        return (ends <= luck[:, None]).sum(axis=1) * standings.holds[index, at]
+
+    @cached_property
+    def one_end(self) -> Callable[[int, int], list[float]]:
+        """For single rounds: the running sum of the fates of who saw a standing and ended with a score."""
+        known: dict[tuple[int, int], list[float]] = {}
+
+        def end(place: int, score: int) -> list[float]:
+            if (place, score) not in known:
+                standings, index = self.rules.standings, self.index[place]
+                at = standings.place(score)
+                ends = self._ends[self.seat[place], standings.after[index, at]].tolist()
+                known[place, score] = ends if standings.holds[index, at] else [1.0]
+            return known[place, score]
+
+        return end
+
+
+def _running(chances: Chances) -> Chances:
+    """[..., K] running sums that end at 1 exactly, so that a number below 1 never meets what has no chance."""
+    sums = chances.cumsum(axis=-1)
+    sums /= sums[..., -1:]
+    return sums
+
+
+def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "optimal") -> Opponents:
+    """The opponents of a player in a round.
+
+    Args:
+        rules: the round.
+        seat: the player's, 0 to players - 1, or "drawn": in every round one of them, each as likely as the others.
+        opponents: one strategy that all play, or a list of one for each of the others in the order of the seats: see
+            `Round.evaluate`; or the file, the folder or the name of a saved policy.
+
+    Raises:
+        ValueError: if there is no such seat or strategy, or there are not as many as others.
+    """
+    if seat != "drawn":
+        check_integer('seat, if it is not "drawn",', seat, 0, rules.players - 1)
+    others = rules.players - 1
+    given = list(opponents) if isinstance(opponents, list | tuple) else [opponents] * others
+    if len(given) != others:
+        raise ValueError(f"a player in a round of {rules.players} has {others} opponents, not {len(given)}")
+    seats = tuple(range(rules.players)) if seat == "drawn" else (int(seat),)
+    named = {id(plays): _plays(rules, plays) for plays in given}  # a file is read once
+    lineup = tuple(named[id(plays)] for plays in given)
+    try:
+        hash(lineup)
+    except TypeError:  # policies
+        return _made(rules, seats, lineup)
+    return _kept(rules, seats, lineup)
+
+
+def _plays(rules: Round, plays: RoundStrategy | Path) -> RoundStrategy:
+    """A strategy, read from its file if it is saved."""
+    if isinstance(plays, Path) or (isinstance(plays, str) and is_policy(plays)):
+        return load_policy(plays, rules.game)
+    return plays
+
+
+@kept(mebibytes=256)
+def _kept(rules: Round, seats: tuple[int, ...], lineup: tuple[RoundStrategy, ...]) -> Opponents:
+    return _made(rules, seats, lineup)
+
+
+def _made(rules: Round, seats: tuple[int, ...], lineup: tuple[RoundStrategy, ...]) -> Opponents:
+    standings, played = rules.standings, _Played(rules, lineup)
+    met, chances, fates = [], [], []
+    for seat in seats:
+        reached = (standings.holders == 0).astype(float)
+        for before in range(seat):
+            reached = reached_after(standings, played(before, before), reached)
+        fate = (standings.holders[:, None] == np.arange(rules.players + 1)).astype(float)
+        for after in reversed(range(seat + 1, rules.players)):
+            play = played(after, after - 1)
+            fate = np.stack([worth_before(standings, play, column) for column in fate.T], axis=1)
+        fate[:, 0] = np.maximum(0, 1 - fate[:, 1:].sum(axis=1))
+        met.append(standings.met_by(seat))
+        chances.append(reached[met[-1]] / len(seats))
+        fates.append(fate)
+    seat_of = np.repeat(np.arange(len(seats)), [len(each) for each in met])
+    return Opponents(rules, seats, seat_of, np.concatenate(met), np.concatenate(chances), np.stack(fates))
+
+
+class _Played(dict[tuple[int, int], Seat]):
+    """What the play of an opponent in a seat amounts to, worked out once for all that play alike."""
+
+    def __init__(self, rules: Round, lineup: Sequence[RoundStrategy]):
+        super().__init__()
+        self._rules, self._lineup = rules, lineup
+
+    def __call__(self, seat: int, opponent: int) -> Seat:
+        plays = self._lineup[opponent]
+        key = seat, id(plays)
+        if key not in self:
+            self[key] = self._rules.seat(seat, plays)
+        return self[key]

@@ -1,0 +1,114 @@
+"""What the environment of one round and that of many have in common: the seat of the player, and what it shows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
+from numpy.typing import NDArray
+
+from stb_gym.envs.base import StepperEnv
+from stb_gym.games import IntArray
+from stb_gym.rounds.environments.opponents import SEEN, Lineup, Opponents, opponents_of
+from stb_gym.rounds.rounds import Round
+
+BEATEN = "beaten"
+
+
+class SeatEnv(StepperEnv):
+    """An environment of one seat of a round.
+
+    Attributes:
+        round: the `Round`.
+        opponents: the `Opponents`.
+    """
+
+    round: Round
+    opponents: Opponents
+    _asked: tuple[int, int | str, Lineup, str, bool, str]
+    _seen: NDArray[Any]
+
+    def _observation_high(self) -> IntArray:
+        if not hasattr(self, "round"):
+            players, seat, opponents, ties, shut_wins, indifferent = self._asked
+            self.round = Round(self.game, players, ties, shut_wins, indifferent=indifferent)
+            self.opponents = opponents_of(self.round, seat, opponents)
+        return np.append(self.game.observation_high, self.opponents.high)
+
+    @property
+    def _width(self) -> int:
+        """O, how many numbers are seen of the turn."""
+        return len(self.game.observation_high)
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """What the environment was made of, as Gymnasium says it; the threshold is what the best response wins."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        StepperEnv.spec.__set__(self, spec)  # type: ignore[attr-defined]
+        if self._spec is not None:
+            self._spec.reward_threshold = self.reward_threshold
+
+    @property
+    def reward_threshold(self) -> float:
+        """The mean reward of the best response to the opponents, in rounds in which the player has a turn."""
+        wins, chance = 0.0, self.opponents.chance
+        for seat in range(len(self.opponents.seats)):
+            mine = np.flatnonzero((self.opponents.seat == seat) & (chance > 0))
+            wins += float(chance[mine] @ self.opponents.reply(seat).values(self.opponents.index[mine]))
+        return wins / float(chance.sum())
+
+    def _joined(self, turn: NDArray[Any], place: IntArray) -> NDArray[Any]:
+        """Observations [B, O + 3]: what is seen of turns [B, O], and the standings [B]."""
+        together = np.empty((len(turn), self._width + len(SEEN)), self._observation_dtype)
+        together[:, : self._width] = turn
+        together[:, self._width :] = self._seen.take(place, axis=0)
+        return together
+
+    def node(self, observation: NDArray[Any]) -> Any:
+        """The node of the turn of an observation [O + 3], or the nodes [B] of a batch, as the stepper numbers them."""
+        return super().node(np.asarray(observation)[..., : self._width])
+
+    def afterstates(self, observations: NDArray[Any] | None = None) -> tuple[IntArray, IntArray, NDArray[Any]]:
+        """What every legal move leads to, as `TurnEnv.afterstates` tells it, the standing [3] before the dice."""
+        place, action, turn = super().afterstates(observations)
+        seen = self._seen[np.atleast_1d(self._place)] if observations is None else self._standing_of(observations)
+        return place, action, np.hstack((turn[:, :-1], seen[place], turn[:, -1:]))
+
+    def _standing_of(self, observations: NDArray[Any]) -> NDArray[Any]:
+        return np.atleast_2d(observations)[:, self._width :]
+
+    _place: Any
+    _luck: Any
+
+    def _words(self, place: int, node: int, luck: float) -> str:
+        """The standing that a player sees and, where the turn is over, how the round ends."""
+        words = self.opponents.words(place)
+        if not self.stepper.over.take(node):
+            return words
+        score = int(self.stepper.final_score.take(node))
+        holders = int(self.opponents.holders(np.array([place]), np.array([score]), np.array([luck]))[0])
+        return f"{words}: {_ending(0 if node == self.stepper.forfeit else holders)}"
+
+    def _read_seats(self, snapshot: Mapping[str, Any], shape: tuple[int, ...]) -> tuple[IntArray, NDArray[np.float64]]:
+        """The standings and the luck of a snapshot; a ValueError if they are none."""
+        _, place = self._read(snapshot, shape, place=len(self._seen))
+        luck = np.array(snapshot.get("luck", -1), float)
+        if luck.shape != shape or not ((luck >= 0) & (luck < 1)).all():
+            raise ValueError(f"the snapshot is not of a round of {self.game}")
+        return place, luck
+
+
+def _ending(holders: int) -> str:
+    if holders == 0:
+        return BEATEN
+    return "leads alone in the end" if holders == 1 else f"shares the lead with {holders - 1} in the end"
+
+
+def box_of(space: gym.Space[Any]) -> gym.spaces.Box:
+    """A space that is known to be a box."""
+    assert isinstance(space, gym.spaces.Box)
+    return space

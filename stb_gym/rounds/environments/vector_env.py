@@ -1,0 +1,152 @@
+"""Many rounds at once, one seat of each, as a Gymnasium vector environment."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from stb_gym.envs import TurnVectorEnv, VectorMaskInObservation
+from stb_gym.games import Game, IntArray
+from stb_gym.rounds.environments.opponents import Lineup
+from stb_gym.rounds.environments.seat import SeatEnv
+
+Step = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+
+
+class RoundVectorEnv(SeatEnv, TurnVectorEnv):
+    """`num_envs` rounds at once, as `gym.make_vec` makes them; see `RoundEnv`, and `TurnVectorEnv` for its ways.
+
+    Infos tell `holders` [B], too, in steps that end a round.
+
+    Attributes:
+        round: the `Round`.
+        opponents: the `Opponents`, with the exact chances from which is drawn.
+
+    Example:
+        >>> import gymnasium as gym, stb_gym
+        >>> envs = gym.make_vec("stb_gym/ThreesRound-v0", num_envs=4096, players=5, opponents="approximation")
+        >>> envs.reset(seed=0)[0].shape
+        (4096, 10)
+    """
+
+    def __init__(
+        self,
+        game: Game | str,
+        num_envs: int = 1,
+        players: int = 2,
+        seat: int | str = "drawn",
+        opponents: Lineup = "optimal",
+        ties: str = "split",
+        shut_wins: bool = False,
+        indifferent: str = "fewer",
+        illegal: str = "end",
+        render_mode: str | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        *,
+        observation_dtype: Any = "uint8",
+        max_episode_steps: int | None = None,
+        **rules: Any,
+    ):
+        self._asked = players, seat, opponents, ties, shut_wins, indifferent
+        super().__init__(
+            game,
+            num_envs,
+            "score",
+            illegal,
+            render_mode,
+            autoreset_mode,
+            observation_dtype=observation_dtype,
+            max_episode_steps=max_episode_steps,
+            **rules,
+        )
+        self._seen = self.opponents.seen.astype(self._observation_dtype)
+        self._place: IntArray = np.zeros(num_envs, np.int64)
+        self._luck = np.zeros(num_envs)
+        self._ended = np.zeros(num_envs, np.bool_)  # by the last step, where the next one begins a new round
+
+    def reset(
+        self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
+        """Begin all rounds, or those of `options["reset_mask"]`, or where `options` says; see `RoundEnv`.
+
+        Raises:
+            ValueError: if `options` names no position of the game or no standing, or one without a legal move, if the
+                mask is none or chooses no game, or the seeds are not as many as the games.
+        """
+        where, named = self.opponents.named(options or {})
+        turn, infos = super().reset(seed=seed, options=where)
+        begun = np.flatnonzero(infos["_action_mask"])
+        if named is not None:
+            self._sit(begun, named)
+        self._ended[begun] = False
+        return self._joined(turn, self._place), infos
+
+    def step(self, actions: Any) -> Step:
+        """Make a move in every game and throw again; when a turn is over, so is the round.
+
+        Raises:
+            ValueError: if an action is outside the action space, or is illegal and `illegal` is "raise".
+            RuntimeError: before the first reset, or if a game is over and the autoreset mode is DISABLED.
+        """
+        before = self._place, self._luck
+        turn, reward, over, truncated, infos = super().step(actions)
+        if self.autoreset_mode == AutoresetMode.NEXT_STEP:
+            (begun,) = self._ended.nonzero()
+            if len(begun):
+                self._sit(begun, self.opponents.first)
+                before = self._place, self._luck
+            self._ended = over | truncated
+        reward = self._shares(over, *before, infos)
+        if "final_obs" in infos:
+            infos["final_obs"] = self._joined(infos["final_obs"], before[0])
+        return self._joined(turn, self._place), reward, over, truncated, infos
+
+    def _shares(
+        self, over: NDArray[np.bool_], place: IntArray, luck: NDArray[np.float64], infos: dict[str, Any]
+    ) -> NDArray[np.float64]:
+        """[B] the shares of the win of the rounds that are over, 0 of others; infos are told by how many it is."""
+        reward = np.zeros(self.num_envs)
+        (games,) = over.nonzero()
+        if len(games):
+            told = infos.get("final_info", infos)
+            holders = np.zeros(self.num_envs, np.int64)
+            found = self.opponents.holders(place.take(games), told["final_score"].take(games), luck.take(games))
+            holders[games] = found * ~told["illegal_action"].take(games)
+            reward[games] = self.opponents.share.take(holders.take(games))
+            told["holders"], told["_holders"] = holders, over.copy()
+        return reward
+
+    def _begin(self, games: IntArray, state: int, throws: IntArray) -> None:
+        self._sit(games, self.opponents.first)
+        super()._begin(games, state, throws)
+
+    def _sit(self, games: IntArray, first: NDArray[np.float64]) -> None:
+        """Draw the standings that players see, and their luck; what a step holds on to is not written to."""
+        drawn, luck = self.np_random.random((2, len(games)))
+        self._place, self._luck = self._place.copy(), self._luck.copy()
+        self._place[games], self._luck[games] = first.searchsorted(drawn, side="right"), luck
+
+    def snapshot(self) -> dict[str, Any]:
+        """The rounds as they stand and the dice to come, as arrays and what JSON can hold; see `restore`."""
+        seats = {"place": self._place.copy(), "luck": self._luck.copy(), "ended": self._ended.copy()}
+        return {**super().snapshot(), **seats}
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Go on from a snapshot of an environment made alike: the same actions then lead to the same.
+
+        Raises:
+            ValueError: if the snapshot is not of as many rounds, or of other rules.
+        """
+        place, luck = self._read_seats(snapshot, (self.num_envs,))
+        super().restore(snapshot)
+        self._place, self._luck, self._ended = place, luck, np.array(snapshot["ended"], np.bool_)
+
+    def _beside(self, game: int) -> str:
+        return self._words(int(self._place[game]), int(self._node[game]), float(self._luck[game]))
+
+
+def make_masked_vec(mask_names: str = "gymnasium", **arguments: Any) -> VectorMaskInObservation:
+    """What `gym.make_vec` calls for an id of a masked environment; the arguments are those of `RoundVectorEnv`."""
+    return VectorMaskInObservation(RoundVectorEnv(**arguments), mask_names)
