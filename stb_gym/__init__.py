@@ -50,13 +50,13 @@ __version__ = "0.1.0"
 __all__ = [
     "ENVIRONMENTS", "GAMES", "VARIANTS", "AnyMove", "BestResponse", "BoardEvaluation", "BoardValues", "Certificate",
     "Comparison", "Edges", "Evaluation", "Game", "IntArray", "Judgement", "MaskInObservation", "Mistake", "Moves",
-    "Objective", "Outcome", "Player", "Policy", "Preference", "RegretMeter", "Round", "RoundEnv",
-    "RoundEvaluation", "RoundMeter", "RoundRegret", "RoundSolution", "RoundVectorEnv", "RuleOfThumb", "SampledEvaluation", "SavedPolicy", "Series", "ShutTheBox", "Simulation",
-    "Solution", "Standing", "Threes", "Tournament", "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant",
-    "VectorMaskInObservation", "Words", "certify", "compare", "compile_game", "environment_of", "evaluate",
-    "evaluate_boards", "game_of_environment", "judge", "kept_policies", "load_board_values", "load_policy", "match",
-    "pocket_card", "policy_from", "read_policy", "register_game", "rolls", "rule", "save_policy", "series", "simulate",
-    "solve", "solve_boards", "strategies", "strategy", "tournament",
+    "Objective", "Outcome", "Player", "Policy", "Preference", "RegretMeter", "Round", "RoundEnv", "RoundEvaluation",
+    "RoundMeter", "RoundRegret", "RoundSolution", "RoundVectorEnv", "RuleOfThumb", "SampledEvaluation", "SavedPolicy",
+    "Series", "ShutTheBox", "Simulation", "Solution", "Standing", "Threes", "Tournament", "TurnEnv", "TurnTables",
+    "TurnVectorEnv", "Variant", "VectorMaskInObservation", "Words", "certify", "compare", "compile_game",
+    "environment_of", "evaluate", "evaluate_boards", "game_of_environment", "judge", "kept_policies",
+    "load_board_values", "load_policy", "match", "pocket_card", "policy_from", "read_policy", "register_game", "rolls",
+    "rule", "save_policy", "series", "simulate", "solve", "solve_boards", "strategies", "strategy", "tournament",
 ]  # fmt: skip
 
 register_known()

@@ -58,12 +58,16 @@ class StepperEnv:
         high = self._observation_high()
         dtype = _dtype_for(int(high.max()), observation_dtype)
         self._observation_dtype = dtype
-        self.stepper = stepper_of(self.game, self.objective, dtype, _checked_scale(reward_scale), stepper)
+        self.stepper = self._stepper_of(dtype, _checked_scale(reward_scale), stepper)
         return gym.spaces.Box(0, high.astype(dtype), dtype=np.dtype(dtype).type)
 
     def _observation_high(self) -> IntArray:
         """[O] the greatest numbers of an observation, once the rules are known."""
         return self.game.observation_high
+
+    def _stepper_of(self, dtype: str, scale: float, kind: str | None) -> Stepper:
+        """What the environment steps through, once the rules are known."""
+        return stepper_of(self.game, self.objective, dtype, scale, kind)
 
     def _game_of(self, game: Game | str, rules: Mapping[str, Any]) -> Game:
         """The rules; a TypeError like Python's own for a keyword that is none, on which libraries drop theirs."""

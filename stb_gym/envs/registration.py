@@ -101,7 +101,10 @@ def register_environments(entry: Entry) -> None:
             arguments_of_id = {"game": entry.rules.name, **arguments}
             _register(each, f"stb_gym.envs.{single}", f"stb_gym.envs.{vector}", threshold, arguments_of_id)
     rounds, of_rounds = round_id(entry.rules), "stb_gym.rounds.environments"
-    for each, maker, makers in ((rounds, "RoundEnv", "RoundVectorEnv"), (masked_id(rounds), "make_masked", "make_masked_vec")):
+    for each, maker, makers in (
+        (rounds, "RoundEnv", "RoundVectorEnv"),
+        (masked_id(rounds), "make_masked", "make_masked_vec"),
+    ):
         entry_points = f"{of_rounds}.env:{maker}", f"{of_rounds}.vector_env:{makers}"
         _register(each, *entry_points, None, {"game": entry.rules.name})
 

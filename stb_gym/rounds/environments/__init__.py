@@ -1,7 +1,8 @@
 """The round as Gymnasium environments: one seat of it, against opponents that are known exactly.
 
-- `opponents`: what they leave to the player, and what they make of what the player leaves, each as one draw.
-- `seat`: what the environments have in common; `env`: one round; `vector_env`: many rounds at once.
+- `opponents`: what they leave to the player, and what they make of what the player leaves; `draws` from that.
+- `stepping`: the tables of the player's turn; `seat`: what the environments have in common.
+- `env`: one round; `vector_env`: many rounds at once.
 - `meter`: the exact chance to win of anybody's agent, and what the best response to the opponents wins more.
 """
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs import MaskInObservation, TurnEnv
@@ -80,9 +79,10 @@ class RoundEnv(SeatEnv, TurnEnv):
         self._asked = players, seat, opponents, ties, shut_wins, indifferent
         self._place, self._luck = 0, 0.0
         super().__init__(game, "score", illegal, render_mode, observation_dtype=observation_dtype, **rules)
-        self._seen = self.opponents.seen.astype(self._observation_dtype)
-        self._first = self.opponents.first.tolist()
-        self._row: Observation = np.zeros(self._width + 3, self._observation_dtype)
+        self._seen = self.opponents.seen.T.astype(self._observation_dtype)
+        self._first, self._share = self.opponents.first.sums[0].tolist(), self.opponents.share.tolist()
+        self._standing = slice(self._width, None)
+        self._sees: Observation = self._seen[:, 0]
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -97,12 +97,13 @@ class RoundEnv(SeatEnv, TurnEnv):
         first: Any = self._first
         if options:
             options, named = self.opponents.named(options)
-            first = self._first if named is None else named
+            first = self._first if named is None else named.sums[0]
         random = (self._np_random or self.np_random).random
         self._place, self._luck = bisect(first, random()), random()
-        turn, info = super().reset(options=options)
-        self._row[self._width :] = self._seen[self._place]
-        return self._with_standing(turn), info
+        self._sees = self._seen[:, self._place]
+        observation, info = super().reset(options=options)
+        observation[self._standing] = self._sees
+        return observation, info
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Make a move and throw again; when the turn is over, so is the round.
@@ -112,19 +113,12 @@ class RoundEnv(SeatEnv, TurnEnv):
             TypeError: if the action is no integer.
             RuntimeError: before the first reset, or if the turn is over.
         """
-        turn, _, over, truncated, info = super().step(action)
+        observation, score, over, truncated, info = super().step(action)
+        observation[self._standing] = self._sees
         if not over:
-            return self._with_standing(turn), 0.0, False, truncated, info
-        ends = self.opponents.one_end(self._place, info["final_score"])
-        holders = 0 if info["illegal_action"] or len(ends) == 1 else bisect(ends, self._luck)
-        info["holders"] = holders
-        return self._with_standing(turn), float(self.opponents.share[holders]), True, truncated, info
-
-    def _with_standing(self, turn: Observation) -> Observation:
-        """The observation of the turn and the standing."""
-        row = self._row.copy()
-        row[: len(turn)] = turn
-        return row
+            return observation, 0.0, False, truncated, info
+        info["holders"] = holders = bisect(self.opponents.one_end[self._place, int(score)], self._luck)
+        return observation, self._share[holders], True, truncated, info
 
     def snapshot(self) -> dict[str, Any]:
         """The round as it stands and the dice to come, as what JSON can hold; see `restore`."""
@@ -138,7 +132,7 @@ class RoundEnv(SeatEnv, TurnEnv):
         """
         place, luck = self._read_seats(snapshot, ())
         self._place, self._luck = int(place), float(luck)
-        self._row[self._width :] = self._seen[self._place]
+        self._sees = self._seen[:, self._place]
         super().restore(snapshot)
 
     def _beside(self, game: int) -> str:

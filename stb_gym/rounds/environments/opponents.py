@@ -5,7 +5,7 @@ the players after it determine how likely it is that it shares the lead with 0, 
 So a whole round takes two draws besides the turn itself, however many play.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 from stb_gym.exact import Standing
 from stb_gym.games import IntArray, check_integer, kept, words_of
 from stb_gym.measure import is_policy, load_policy
+from stb_gym.rounds.environments.draws import Draws
 from stb_gym.rounds.lineups import Seat, reached_after, worth_before
 from stb_gym.rounds.replies import Reply
 from stb_gym.rounds.rounds import Round, RoundStrategy
 
 Chances = NDArray[np.float64]
 Lineup = RoundStrategy | Path | Sequence[RoundStrategy | Path]
+FIRST_BUCKETS, LAST_BUCKETS = 2**14, 2**8
 SEEN = ("lead", "holders", "after")
 
 
@@ -88,12 +90,12 @@ class Opponents:
     # The two draws, each of a number from 0 to 1
 
     @cached_property
-    def first(self) -> Chances:
-        """[C] the running sum of the chances of the standings, given that the player has a turn."""
-        return _running(self.chance)
+    def first(self) -> Draws:
+        """Draws one of the C standings, given that the player has a turn."""
+        return Draws(self.chance[None], FIRST_BUCKETS)
 
-    def named(self, where: Mapping[str, Any]) -> tuple[dict[str, Any], Chances | None]:
-        """What options name of the turn, and the running sum [C] of the standings that they name, if they name any.
+    def named(self, where: Mapping[str, Any]) -> tuple[dict[str, Any], Draws | None]:
+        """What options name of the turn, and draws from the standings that they name, if they name any.
 
         Where the opponents leave none of those named, all of them are equally likely.
 
@@ -110,47 +112,48 @@ class Opponents:
             said = ", ".join(f"{name} {value!r}" for name, value in wanted.items())
             raise ValueError(f"the player never sees {said} in a round of {self.rules.players} players of these seats")
         chances = self.chance * fits
-        return turn, _running(chances if chances.any() else fits.astype(float))
+        return turn, Draws((chances if chances.any() else fits.astype(float))[None], 1)
 
     @cached_property
-    def _ends(self) -> Chances:
-        """[S, Z, N + 1] the running sums of the fates."""
-        return _running(self.fates)
+    def last(self) -> Draws:
+        """Draws among how many players who leaves a standing shares the lead in the end; in the last row 0 always."""
+        beaten = np.eye(1, self.fates.shape[-1])
+        return Draws(np.concatenate((self.fates.reshape(-1, beaten.size), beaten)), LAST_BUCKETS)
+
+    @cached_property
+    def _left(self) -> NDArray[np.int32]:
+        """[C, T + 1] the row of that after each final score and the forfeit."""
+        standings, beaten = self.rules.standings, len(self.last.sums) - 1
+        row = self.seat[:, None] * len(standings.lead) + standings.after[self.index]
+        row = np.where(standings.holds[self.index], row, beaten)
+        return np.column_stack((row, np.full(len(row), beaten))).astype(np.int32)
 
     def holders(self, place: IntArray, score: IntArray, luck: Chances) -> IntArray:
         """[B] among how many players share the lead in the end; 0 if they are beaten.
 
         Args:
             place: [B] which of the C standings they saw.
-            score: [B] their final scores.
+            score: [B] the places of their final scores; T after an illegal action.
             luck: [B] numbers from 0 to 1.
         """
-        standings, index = self.rules.standings, self.index.take(place)
-        at = standings.tables.place_of(score)
-        ends = self._ends[self.seat.take(place), standings.after[index, at]]
-        return (ends <= luck[:, None]).sum(axis=1) * standings.holds[index, at]
+        return self.last(luck, self._left.ravel().take(place * self._left.shape[1] + score))
 
     @cached_property
-    def one_end(self) -> Callable[[int, int], list[float]]:
-        """For single rounds: the running sum of the fates of who saw a standing and ended with a score."""
-        known: dict[tuple[int, int], list[float]] = {}
-
-        def end(place: int, score: int) -> list[float]:
-            if (place, score) not in known:
-                standings, index = self.rules.standings, self.index[place]
-                at = standings.place(score)
-                ends = self._ends[self.seat[place], standings.after[index, at]].tolist()
-                known[place, score] = ends if standings.holds[index, at] else [1.0]
-            return known[place, score]
-
-        return end
+    def one_end(self) -> "OneEnd":
+        """For single rounds, by the place of a standing and that of a score: the running sum of the fates."""
+        return OneEnd(self._left, self.last.sums)
 
 
-def _running(chances: Chances) -> Chances:
-    """[..., K] running sums that end at 1 exactly, so that a number below 1 never meets what has no chance."""
-    sums = chances.cumsum(axis=-1)
-    sums /= sums[..., -1:]
-    return sums
+class OneEnd(dict[tuple[int, int], list[float]]):
+    """The running sums of fates that were met, for a bisection: faster than arrays of one."""
+
+    def __init__(self, left: NDArray[np.int32], sums: Chances):
+        super().__init__()
+        self._left, self._sums = left, sums
+
+    def __missing__(self, met: tuple[int, int]) -> list[float]:
+        self[met] = self._sums[self._left[met]].tolist()
+        return self[met]
 
 
 def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "optimal") -> Opponents:

@@ -1,19 +1,19 @@
 """What the environment of one round and that of many have in common: the seat of the player, and what it shows."""
 
+from bisect import bisect
 from collections.abc import Mapping
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
+from stb_gym.envs import Stepper
 from stb_gym.envs.base import StepperEnv
 from stb_gym.games import IntArray
 from stb_gym.rounds.environments.opponents import SEEN, Lineup, Opponents, opponents_of
+from stb_gym.rounds.environments.stepping import seat_transitions
 from stb_gym.rounds.rounds import Round
-
-BEATEN = "beaten"
 
 
 class SeatEnv(StepperEnv):
@@ -35,6 +35,9 @@ class SeatEnv(StepperEnv):
             self.round = Round(self.game, players, ties, shut_wins, indifferent=indifferent)
             self.opponents = opponents_of(self.round, seat, opponents)
         return np.append(self.game.observation_high, self.opponents.high)
+
+    def _stepper_of(self, dtype: str, scale: float, kind: str | None) -> Stepper:
+        return seat_transitions(self.game, self.objective, dtype, len(SEEN))
 
     @property
     def _width(self) -> int:
@@ -61,25 +64,16 @@ class SeatEnv(StepperEnv):
             wins += float(chance[mine] @ self.opponents.reply(seat).values(self.opponents.index[mine]))
         return wins / float(chance.sum())
 
-    def _joined(self, turn: NDArray[Any], place: IntArray) -> NDArray[Any]:
-        """Observations [B, O + 3]: what is seen of turns [B, O], and the standings [B]."""
-        together = np.empty((len(turn), self._width + len(SEEN)), self._observation_dtype)
-        together[:, : self._width] = turn
-        together[:, self._width :] = self._seen.take(place, axis=0)
-        return together
-
     def node(self, observation: NDArray[Any]) -> Any:
         """The node of the turn of an observation [O + 3], or the nodes [B] of a batch, as the stepper numbers them."""
         return super().node(np.asarray(observation)[..., : self._width])
 
     def afterstates(self, observations: NDArray[Any] | None = None) -> tuple[IntArray, IntArray, NDArray[Any]]:
-        """What every legal move leads to, as `TurnEnv.afterstates` tells it, the standing [3] before the dice."""
-        place, action, turn = super().afterstates(observations)
-        seen = self._seen[np.atleast_1d(self._place)] if observations is None else self._standing_of(observations)
-        return place, action, np.hstack((turn[:, :-1], seen[place], turn[:, -1:]))
-
-    def _standing_of(self, observations: NDArray[Any]) -> NDArray[Any]:
-        return np.atleast_2d(observations)[:, self._width :]
+        """What every legal move leads to, as `TurnEnv.afterstates` tells it; the standing stays before the dice."""
+        place, action, seen = super().afterstates(observations)
+        standing = self._seen.T[np.atleast_1d(self._place)] if observations is None else observations[:, self._width :]
+        seen[:, self._width : -1] = standing[place]
+        return place, action, seen
 
     _place: Any
     _luck: Any
@@ -89,13 +83,12 @@ class SeatEnv(StepperEnv):
         words = self.opponents.words(place)
         if not self.stepper.over.take(node):
             return words
-        score = int(self.stepper.final_score.take(node))
-        holders = int(self.opponents.holders(np.array([place]), np.array([score]), np.array([luck]))[0])
-        return f"{words}: {_ending(0 if node == self.stepper.forfeit else holders)}"
+        score = int(self.stepper.reward.take(node))
+        return f"{words}: {_ending(bisect(self.opponents.one_end[place, score], luck))}"
 
     def _read_seats(self, snapshot: Mapping[str, Any], shape: tuple[int, ...]) -> tuple[IntArray, NDArray[np.float64]]:
         """The standings and the luck of a snapshot; a ValueError if they are none."""
-        _, place = self._read(snapshot, shape, place=len(self._seen))
+        _, place = self._read(snapshot, shape, place=self._seen.shape[1])
         luck = np.array(snapshot.get("luck", -1), float)
         if luck.shape != shape or not ((luck >= 0) & (luck < 1)).all():
             raise ValueError(f"the snapshot is not of a round of {self.game}")
@@ -104,11 +97,5 @@ class SeatEnv(StepperEnv):
 
 def _ending(holders: int) -> str:
     if holders == 0:
-        return BEATEN
+        return "beaten"
     return "leads alone in the end" if holders == 1 else f"shares the lead with {holders - 1} in the end"
-
-
-def box_of(space: gym.Space[Any]) -> gym.spaces.Box:
-    """A space that is known to be a box."""
-    assert isinstance(space, gym.spaces.Box)
-    return space

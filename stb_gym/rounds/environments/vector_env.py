@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from stb_gym.envs import TurnVectorEnv, VectorMaskInObservation
 from stb_gym.games import Game, IntArray
+from stb_gym.rounds.environments.draws import Draws
 from stb_gym.rounds.environments.opponents import Lineup
 from stb_gym.rounds.environments.seat import SeatEnv
 
@@ -61,9 +62,9 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
             max_episode_steps=max_episode_steps,
             **rules,
         )
-        self._seen = self.opponents.seen.astype(self._observation_dtype)
+        self._seen = self.opponents.seen.T.astype(self._observation_dtype)
         self._place: IntArray = np.zeros(num_envs, np.int64)
-        self._luck = np.zeros(num_envs)
+        self._luck, self._sees = np.zeros(num_envs), self._seen.take(self._place, axis=1)
         self._ended = np.zeros(num_envs, np.bool_)  # by the last step, where the next one begins a new round
 
     def reset(
@@ -76,12 +77,12 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
                 mask is none or chooses no game, or the seeds are not as many as the games.
         """
         where, named = self.opponents.named(options or {})
-        turn, infos = super().reset(seed=seed, options=where)
+        observation, infos = super().reset(seed=seed, options=where)
         begun = np.flatnonzero(infos["_action_mask"])
         if named is not None:
             self._sit(begun, named)
         self._ended[begun] = False
-        return self._joined(turn, self._place), infos
+        return self._with(observation, self._sees), infos
 
     def step(self, actions: Any) -> Step:
         """Make a move in every game and throw again; when a turn is over, so is the round.
@@ -90,43 +91,42 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
             ValueError: if an action is outside the action space, or is illegal and `illegal` is "raise".
             RuntimeError: before the first reset, or if a game is over and the autoreset mode is DISABLED.
         """
-        before = self._place, self._luck
-        turn, reward, over, truncated, infos = super().step(actions)
+        place, luck, sees = self._place, self._luck, self._sees
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:  # which draws new ones before the old ones are read
+            self._place, self._luck, self._sees = place.copy(), luck.copy(), sees.copy()
+        observation, score, over, truncated, infos = super().step(actions)
         if self.autoreset_mode == AutoresetMode.NEXT_STEP:
-            (begun,) = self._ended.nonzero()
-            if len(begun):
-                self._sit(begun, self.opponents.first)
-                before = self._place, self._luck
+            if np.count_nonzero(self._ended):
+                self._sit(self._ended.nonzero()[0], self.opponents.first)
             self._ended = over | truncated
-        reward = self._shares(over, *before, infos)
-        if "final_obs" in infos:
-            infos["final_obs"] = self._joined(infos["final_obs"], before[0])
-        return self._joined(turn, self._place), reward, over, truncated, infos
-
-    def _shares(
-        self, over: NDArray[np.bool_], place: IntArray, luck: NDArray[np.float64], infos: dict[str, Any]
-    ) -> NDArray[np.float64]:
-        """[B] the shares of the win of the rounds that are over, 0 of others; infos are told by how many it is."""
         reward = np.zeros(self.num_envs)
-        (games,) = over.nonzero()
-        if len(games):
-            told = infos.get("final_info", infos)
+        if np.count_nonzero(over):
+            (games,) = over.nonzero()
             holders = np.zeros(self.num_envs, np.int64)
-            found = self.opponents.holders(place.take(games), told["final_score"].take(games), luck.take(games))
-            holders[games] = found * ~told["illegal_action"].take(games)
-            reward[games] = self.opponents.share.take(holders.take(games))
-            told["holders"], told["_holders"] = holders, over.copy()
-        return reward
+            scores = score.take(games).astype(np.int64)
+            holders[games] = shared = self.opponents.holders(place.take(games), scores, luck.take(games))
+            reward[games] = self.opponents.share.take(shared)
+            infos.get("final_info", infos).update(holders=holders, _holders=over.copy())
+        if "final_obs" in infos:
+            infos["final_obs"] = self._with(infos["final_obs"], sees)
+        return self._with(observation, self._sees), reward, over, truncated, infos
+
+    def _with(self, observation: NDArray[Any], sees: NDArray[Any]) -> NDArray[Any]:
+        """Observations [B, O + 3], in which standings [3, B] now are."""
+        for column, numbers in enumerate(sees, self._width):
+            observation[:, column] = numbers
+        return observation
 
     def _begin(self, games: IntArray, state: int, throws: IntArray) -> None:
         self._sit(games, self.opponents.first)
         super()._begin(games, state, throws)
 
-    def _sit(self, games: IntArray, first: NDArray[np.float64]) -> None:
-        """Draw the standings that players see, and their luck; what a step holds on to is not written to."""
+    def _sit(self, games: IntArray, first: Draws) -> None:
+        """Draw the standings that players see, and their luck."""
         drawn, luck = self.np_random.random((2, len(games)))
-        self._place, self._luck = self._place.copy(), self._luck.copy()
-        self._place[games], self._luck[games] = first.searchsorted(drawn, side="right"), luck
+        self._place[games] = place = first(drawn)
+        self._luck[games] = luck
+        self._sees[:, games] = self._seen.take(place, axis=1)
 
     def snapshot(self) -> dict[str, Any]:
         """The rounds as they stand and the dice to come, as arrays and what JSON can hold; see `restore`."""
@@ -142,6 +142,7 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         place, luck = self._read_seats(snapshot, (self.num_envs,))
         super().restore(snapshot)
         self._place, self._luck, self._ended = place, luck, np.array(snapshot["ended"], np.bool_)
+        self._sees = self._seen.take(place, axis=1)
 
     def _beside(self, game: int) -> str:
         return self._words(int(self._place[game]), int(self._node[game]), float(self._luck[game]))
