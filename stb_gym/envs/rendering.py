@@ -34,7 +34,8 @@ class Last(NamedTuple):
 def draw(game: Game, shown: Shown, last: Last | None, render_mode: str | None, beside: str = "") -> Any:
     """A position in a render mode, as text ("ansi") or as a picture [H, W, 3]; None without one.
 
-    What is to be told beside it stands before the text, or before the words in the picture. A turn that an illegal action ended is drawn as a position of its points, without dice, and marked.
+    What is to be told beside it stands before the text, or before the words in the picture. A turn that an illegal
+    action ended is drawn as a position of its points, without dice, and marked.
     """
     if render_mode is None:
         return None
@@ -42,7 +43,7 @@ def draw(game: Game, shown: Shown, last: Last | None, render_mode: str | None, b
     if render_mode == "ansi":
         text = words.text(held, dice, faces)
         score = words.score(int(game.final_score(np.array([held]))[0]))
-        return "\n".join([*filter(None, (beside, forfeit and f"{FORFEIT} with {score}")), text])
+        return "\n".join(filter(None, (beside, f"{FORFEIT} with {score}" if forfeit else "", text)))
     before = None if forfeit or last is None else last.shown.held
     told = ". ".join(filter(None, (beside, _told(game, shown, last))))
     picture = words.picture(held, dice, faces, told, before)

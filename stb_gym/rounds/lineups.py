@@ -48,7 +48,7 @@ def worth_before(standings: Standings, seat: Seat, worth: NDArray[np.float64]) -
 def reached_after(standings: Standings, seat: Seat, reached: NDArray[np.float64]) -> NDArray[np.float64]:
     """[Z] the chances of the standings after a seat's turn, given those before it."""
     arriving = reached[:, None] * seat.chances
-    return np.bincount(standings.after.ravel(), arriving.ravel(), len(reached))
+    return np.bincount(standings.after.ravel(), arriving.ravel(), len(reached)).astype(float, copy=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,16 +53,17 @@ class RoundRegret:
     @property
     def seats(self) -> Chances:
         """[S] the expected win in each of the seats that the agent may have."""
-        opponents = self.opponents
-        by_seat = np.bincount(opponents.seat, opponents.chance * self.wins, len(opponents.seats))
-        return by_seat * len(opponents.seats)
+        return self._by_seat(self.wins)
 
     @property
     def gains(self) -> Chances:
         """[S] how much more the best response wins in each of them."""
-        opponents = self.opponents
-        by_seat = np.bincount(opponents.seat, opponents.chance * (self.most - self.wins), len(opponents.seats))
-        return np.maximum(0, by_seat * len(opponents.seats))
+        return np.maximum(0, self._by_seat(self.most - self.wins))
+
+    def _by_seat(self, worth: Chances) -> Chances:
+        """[S] what the standings of each seat are worth on average, given what they are worth [C]."""
+        each = [self.opponents.seat == seat for seat in range(len(self.opponents.seats))]
+        return np.array([(self.opponents.chance * worth)[mine].sum() for mine in each]) * len(each)
 
     def dearest(self, limit: int = 10) -> list[tuple[Standing, float]]:
         """The standings at which most is lost, with the part of the regret that is lost there, most first."""
@@ -110,7 +111,8 @@ class RoundMeter:
 
     def _met(self) -> list[tuple[int, IntArray]]:
         """The standings that can be met, some at a time, each time of one seat."""
-        opponents, found = self.opponents, []
+        opponents = self.opponents
+        found: list[tuple[int, IntArray]] = []
         at_once = max(1, AT_ONCE // len(self._masks))
         for seat in range(len(opponents.seats)):
             met = np.flatnonzero((opponents.seat == seat) & (opponents.chance > 0))

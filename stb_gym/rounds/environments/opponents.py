@@ -171,7 +171,7 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
     if seat != "drawn":
         check_integer('seat, if it is not "drawn",', seat, 0, rules.players - 1)
     others = rules.players - 1
-    given = list(opponents) if isinstance(opponents, list | tuple) else [opponents] * others
+    given: list[Any] = list(opponents) if isinstance(opponents, list | tuple) else [opponents] * others
     if len(given) != others:
         raise ValueError(f"a player in a round of {rules.players} has {others} opponents, not {len(given)}")
     seats = tuple(range(rules.players)) if seat == "drawn" else (int(seat),)

@@ -126,7 +126,8 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         drawn, luck = self.np_random.random((2, len(games)))
         self._place[games] = place = first(drawn)
         self._luck[games] = luck
-        self._sees[:, games] = self._seen.take(place, axis=1)
+        for sees, seen in zip(self._sees, self._seen, strict=True):
+            sees[games] = seen.take(place)
 
     def snapshot(self) -> dict[str, Any]:
         """The rounds as they stand and the dice to come, as arrays and what JSON can hold; see `restore`."""
