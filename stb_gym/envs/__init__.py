@@ -9,7 +9,7 @@
 
 from stb_gym.envs.env import TurnEnv
 from stb_gym.envs.registration import (
-    ENVIRONMENTS, Environment, environment_of, game_of_environment, masked_id, register_game,
+    ENVIRONMENTS, Environment, environment_of, game_of_environment, masked_id, register_game, round_id,
 )  # fmt: skip
 from stb_gym.envs.registration import register_known as register_known
 from stb_gym.envs.stepping import LegalMoves, Stepper, Transitions, fits_tables, stepper_of, transitions
@@ -19,5 +19,5 @@ from stb_gym.envs.wrappers import MaskInObservation, VectorMaskInObservation
 __all__ = [
     "ENVIRONMENTS", "Environment", "LegalMoves", "MaskInObservation", "Stepper", "Transitions", "TurnEnv",
     "TurnVectorEnv", "VectorMaskInObservation", "environment_of", "fits_tables", "game_of_environment", "masked_id",
-    "register_game", "register_known", "stepper_of", "transitions",
+    "register_game", "register_known", "round_id", "stepper_of", "transitions",
 ]  # fmt: skip

@@ -80,6 +80,8 @@ class RegretMeter:
         self.optimum: Solution | BoardValues
         self.optimum = (solve if fits(self.game) else solve_boards)(self.game, self.objective)
         self._shown = Shown(what, self.game)
+        if self._shown.numbers != len(self.game.observation_high):
+            raise ValueError("the environment shows more than the position of a turn: measure rounds with a RoundMeter")
 
     def __call__(self, agent: Any, deterministic: bool = True) -> Evaluation:
         """Measure an agent exactly.

@@ -31,6 +31,7 @@ class Shown:
     Attributes:
         game: the game.
         space: the observation space of a single environment.
+        numbers: how many numbers the environment inside all wrappers shows.
         normalised: whether wrappers of stable-baselines3 normalise the observations, which may change each time.
 
     Raises:
@@ -40,7 +41,8 @@ class Shown:
     def __init__(self, what: Any, game: Game):
         self.game, layers = game, [] if what is game else layers_of(what)
         self.space = _space(layers[-1]) if layers else gym.spaces.Box(0, game.observation_high, dtype=np.uint8)
-        self._dtype = _space(layers[0]).dtype if layers else np.uint8
+        inner = _space(layers[0]) if layers else self.space
+        self.numbers, self._dtype = inner.shape[0], inner.dtype
         views = [_view(layer, inner) for inner, layer in pairwise(layers)]
         fixed = next((i for i, layer in enumerate(layers[1:]) if _normalises(layer)), len(views))
         self._fixed, self._changing = views[:fixed], views[fixed:]

@@ -29,14 +29,16 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.utils.env_match import check_environments_match
 from gymnasium.vector import AutoresetMode
 
-from stb_gym import ENVIRONMENTS, solve, solve_boards
-from stb_gym.envs import masked_id
+from stb_gym import ENVIRONMENTS, GAMES, solve, solve_boards
+from stb_gym.envs import masked_id, round_id
 from stb_gym.exact import fits
 
 PLAIN = list(ENVIRONMENTS)
-IDS = [*PLAIN, *map(masked_id, PLAIN)]
+TURNS = [*PLAIN, *map(masked_id, PLAIN)]
+ROUNDS = [round_id(game) for game in GAMES.values()]
+IDS = [*TURNS, *ROUNDS, *map(masked_id, ROUNDS)]
 BOX, MASKED = PLAIN[0], masked_id(PLAIN[0])
-GAMES = 3
+COUNT = 3
 of_every_id = pytest.mark.parametrize("identity", IDS)
 in_every_mode = pytest.mark.parametrize("mode", AutoresetMode)
 of_either_kind = pytest.mark.parametrize("identity", [BOX, MASKED])
@@ -188,12 +190,12 @@ def test_gymnasiums_wrappers_work(identity, wrapper):
 
 
 def native(identity, mode=AutoresetMode.NEXT_STEP, **options):
-    return gym.make_vec(identity, GAMES, autoreset_mode=mode, **options)
+    return gym.make_vec(identity, COUNT, autoreset_mode=mode, **options)
 
 
 def sync(identity, mode=AutoresetMode.NEXT_STEP, **options):
     """Gymnasium's own vector environment of the same."""
-    return gym.make_vec(identity, GAMES, "sync", {"autoreset_mode": mode}, **options)
+    return gym.make_vec(identity, COUNT, "sync", {"autoreset_mode": mode}, **options)
 
 
 def steps(env, count=30):
@@ -204,7 +206,7 @@ def steps(env, count=30):
     for _ in range(count):
         masks = np.array(env.unwrapped.call("action_masks"))
         legal = (masks * random.random(masks.shape)).argmax(axis=1)
-        step = env.step(np.where(random.random(GAMES) < 0.2, env.action_space.sample(), legal))
+        step = env.step(np.where(random.random(COUNT) < 0.2, env.action_space.sample(), legal))
         yield step
         if env.metadata["autoreset_mode"] == AutoresetMode.DISABLED and step[2].any():
             yield env.reset(options={"reset_mask": step[2]})
@@ -237,13 +239,13 @@ def test_every_step_of_many_games_is_in_their_spaces(identity, mode, make):
         assert env.observation_space.contains(observation)
         assert isinstance(infos, dict)
         for array, kind in zip(step, "fbb", strict=False):
-            assert (array.shape, array.dtype.kind) == ((GAMES,), kind)
+            assert (array.shape, array.dtype.kind) == ((COUNT,), kind)
         if "final_obs" in infos:
             assert env.single_observation_space.contains(of_game(step[1].argmax(), infos["final_obs"]))
             ended += 1
     assert (ended > 0) == (mode == AutoresetMode.SAME_STEP)
     env.reset()
-    env.step([env.single_action_space.sample() for _ in range(GAMES)])
+    env.step([env.single_action_space.sample() for _ in range(COUNT)])
     env.close()
     assert env.closed
 
@@ -255,7 +257,7 @@ def test_many_games_look_like_gymnasiums_own_vector_environment(identity, mode):
     for space in ("observation_space", "single_observation_space", "action_space", "single_action_space"):
         assert getattr(env, space) == getattr(theirs, space)
     assert env.metadata == theirs.metadata
-    assert env.num_envs == theirs.num_envs == GAMES
+    assert env.num_envs == theirs.num_envs == COUNT
     for games in (env, theirs):
         games.action_space.seed(3)
     assert (env.action_space.sample() == theirs.action_space.sample()).all()
@@ -271,7 +273,7 @@ def test_equal_seeds_and_actions_lead_to_equal_steps_of_many_games(identity, mod
         assert data_equivalence(step, again)
     again = pickle.loads(pickle.dumps(env)), copy.deepcopy(env)
     for games in again:
-        mask = {"reset_mask": np.ones(GAMES, np.bool_)}
+        mask = {"reset_mask": np.ones(COUNT, np.bool_)}
         assert data_equivalence(games.reset(seed=4, options=mask), other.reset(seed=4))
 
 
@@ -282,7 +284,7 @@ def test_many_games_are_made_again_from_their_spec(identity):
         again = gym.make_vec(env.spec)
         assert again.spec == env.spec
         assert type(again) is type(env)
-        assert again.num_envs == GAMES
+        assert again.num_envs == COUNT
         assert again.observation_space == env.observation_space
         assert again.metadata == env.metadata
 
@@ -320,12 +322,12 @@ def test_last_observations_are_arrays_over_all_games(identity):
         next(infos["final_obs"] for *_, infos in steps(games) if "final_obs" in infos) for games in (env, theirs)
     )
     assert env.observation_space.contains(final)
-    assert (told.shape, told.dtype) == ((GAMES,), object)
+    assert (told.shape, told.dtype) == ((COUNT,), object)
 
 
 @of_either_kind
 def test_games_in_processes_of_their_own_go_as_in_one(identity):
-    theirs = gym.make_vec(identity, GAMES, "async")
+    theirs = gym.make_vec(identity, COUNT, "async")
     try:
         for step, other in zip(steps(sync(identity), 5), steps(theirs, 5), strict=True):
             assert data_equivalence(step, other)
@@ -341,7 +343,7 @@ def test_many_games_are_rendered_one_by_one(identity):
         env.reset(seed=0)
         shown = env.render()
         assert isinstance(shown, tuple)
-        assert [type(each) for each in shown] == [kind] * GAMES
+        assert [type(each) for each in shown] == [kind] * COUNT
 
 
 @of_either_kind
@@ -352,7 +354,7 @@ def test_many_games_are_rendered_one_by_one(identity):
 def test_a_mask_of_another_shape_or_type_begins_no_game(identity, mask):
     env = native(identity, AutoresetMode.DISABLED)
     env.reset(seed=0)
-    with pytest.raises(ValueError, match=f"^reset_mask must be an array of {GAMES} booleans"):
+    with pytest.raises(ValueError, match=f"^reset_mask must be an array of {COUNT} booleans"):
         env.reset(options={"reset_mask": mask})
 
 
@@ -362,7 +364,7 @@ def test_a_reset_of_some_games_leaves_the_others_alone(identity):
     env.reset(seed=0)
     observation, *_ = env.step(env.unwrapped.legal_sample())
     again, _ = env.reset(options={"reset_mask": np.array([True, True, False])}, seed=1)
-    assert [data_equivalence(of_game(game, again), of_game(game, observation)) for game in range(GAMES)] == [
+    assert [data_equivalence(of_game(game, again), of_game(game, observation)) for game in range(COUNT)] == [
         *(False, False, True)
     ]
 
@@ -436,7 +438,7 @@ def optimum(game, objective):
     return solve(game, objective) if fits(game) else solve_boards(game, objective)
 
 
-@of_every_id
+@pytest.mark.parametrize("identity", TURNS)
 def test_the_reward_threshold_is_the_mean_reward_of_perfect_play(identity):
     env = gym.make(identity).unwrapped
     best = optimum(env.game, env.objective)

@@ -119,7 +119,7 @@ def golden_columns(picture):
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("limit", [None, 3])
 def test_of_many_games_each_is_drawn_with_its_own_last_move(mode, limit, monkeypatch):
-    monkeypatch.setattr("stb_gym.envs.base.draw", lambda game, shown, last, render_mode: (shown, last))
+    monkeypatch.setattr("stb_gym.envs.base.draw", lambda game, shown, last, *_: (shown, last))
     envs = TurnVectorEnv(NINE, 8, render_mode="rgb_array", autoreset_mode=mode, max_episode_steps=limit)
     envs.reset(seed=1)
     assert [last for _, last in envs.render()] == [None] * 8

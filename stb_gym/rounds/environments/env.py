@@ -78,7 +78,8 @@ class RoundEnv(SeatEnv, TurnEnv):
     ):
         self._asked = players, seat, opponents, ties, shut_wins, indifferent
         self._place, self._luck = 0, 0.0
-        super().__init__(game, "score", illegal, render_mode, observation_dtype=observation_dtype, **rules)
+        game = self._game_of(game, rules)
+        super().__init__(game, "score", illegal, render_mode, observation_dtype=observation_dtype)
         self._seen = self.opponents.seen.T.astype(self._observation_dtype)
         self._first, self._share = self.opponents.first.sums[0].tolist(), self.opponents.share.tolist()
         self._standing = slice(self._width, None)

@@ -18,7 +18,7 @@ from stb_gym.exact import Standing
 from stb_gym.games import IntArray, check_integer, kept, words_of
 from stb_gym.measure import is_policy, load_policy
 from stb_gym.rounds.environments.draws import Draws
-from stb_gym.rounds.lineups import Seat, reached_after, worth_before
+from stb_gym.rounds.lineups import reached_after, worth_before
 from stb_gym.rounds.replies import Reply
 from stb_gym.rounds.rounds import Round, RoundStrategy
 
@@ -197,34 +197,22 @@ def _kept(rules: Round, seats: tuple[int, ...], lineup: tuple[RoundStrategy, ...
 
 
 def _made(rules: Round, seats: tuple[int, ...], lineup: tuple[RoundStrategy, ...]) -> Opponents:
-    standings, played = rules.standings, _Played(rules, lineup)
-    met, chances, fates = [], [], []
-    for seat in seats:
-        reached = (standings.holders == 0).astype(float)
-        for before in range(seat):
-            reached = reached_after(standings, played(before, before), reached)
-        fate = (standings.holders[:, None] == np.arange(rules.players + 1)).astype(float)
-        for after in reversed(range(seat + 1, rules.players)):
-            play = played(after, after - 1)
-            fate = np.stack([worth_before(standings, play, column) for column in fate.T], axis=1)
-        fate[:, 0] = np.maximum(0, 1 - fate[:, 1:].sum(axis=1))
-        met.append(standings.met_by(seat))
-        chances.append(reached[met[-1]] / len(seats))
-        fates.append(fate)
-    seat_of = np.repeat(np.arange(len(seats)), [len(each) for each in met])
-    return Opponents(rules, seats, seat_of, np.concatenate(met), np.concatenate(chances), np.stack(fates))
-
-
-class _Played(dict[tuple[int, int], Seat]):
-    """What the play of an opponent in a seat amounts to, worked out once for all that play alike."""
-
-    def __init__(self, rules: Round, lineup: Sequence[RoundStrategy]):
-        super().__init__()
-        self._rules, self._lineup = rules, lineup
-
-    def __call__(self, seat: int, opponent: int) -> Seat:
-        plays = self._lineup[opponent]
-        key = seat, id(plays)
-        if key not in self:
-            self[key] = self._rules.seat(seat, plays)
-        return self[key]
+    standings, others = rules.standings, rules.players - 1
+    nobody = (standings.holders == 0).astype(float)
+    as_it_is = (standings.holders[:, None] == np.arange(rules.players + 1)).astype(float)
+    reached, fates = {0: nobody}, {others: as_it_is}  # before and after the player's turn, by seat
+    for seat in range(max(seats)):
+        reached[seat + 1] = reached_after(standings, rules.seat(seat, lineup[seat]), reached[seat])
+    for seat in reversed(range(min(seats), others)):
+        play = rules.seat(seat + 1, lineup[seat])
+        fates[seat] = np.stack([worth_before(standings, play, column) for column in fates[seat + 1].T], axis=1)
+        fates[seat][:, 0] = np.maximum(0, 1 - fates[seat][:, 1:].sum(axis=1))
+    met = [standings.met_by(seat) for seat in seats]
+    return Opponents(
+        rules=rules,
+        seats=seats,
+        seat=np.repeat(np.arange(len(seats)), [len(each) for each in met]),
+        index=np.concatenate(met),
+        chance=np.concatenate([reached[seat][each] for seat, each in zip(seats, met, strict=True)]) / len(seats),
+        fates=np.stack([fates[seat] for seat in seats]),
+    )

@@ -52,7 +52,7 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
     ):
         self._asked = players, seat, opponents, ties, shut_wins, indifferent
         super().__init__(
-            game,
+            self._game_of(game, rules),
             num_envs,
             "score",
             illegal,
@@ -60,7 +60,6 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
             autoreset_mode,
             observation_dtype=observation_dtype,
             max_episode_steps=max_episode_steps,
-            **rules,
         )
         self._seen = self.opponents.seen.T.astype(self._observation_dtype)
         self._place: IntArray = np.zeros(num_envs, np.int64)
