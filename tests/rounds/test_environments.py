@@ -101,10 +101,10 @@ def chi_square(counts, chances):
     ],
     ids=str,
 )
-def test_half_a_million_rounds_of_each_game_are_as_likely_as_they_should_be(game, options):
+def test_a_million_rounds_of_each_game_are_as_likely_as_they_should_be(game, options):
     envs = RoundVectorEnv(game, 2**16, **options)
     envs.reset(seed=1)
-    seen, scores, holders, rewards = rounds_played(envs, 2**19)
+    seen, scores, holders, rewards = rounds_played(envs, 2**20)
     opponents = envs.opponents
     chances = exact_chances(opponents)
     numbers = {tuple(row): place for place, row in enumerate(opponents.seen.tolist())}
