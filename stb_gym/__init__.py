@@ -10,7 +10,8 @@ The story of the library, in the order to read it:
 3. `rounds`: several players see each other's scores: equilibria, best responses, matches, tournaments, all exact.
 4. `envs`: the same arrays as Gymnasium environments, single and vector, with action masks beside or in observations;
    and boxes too large for arrays, whose moves are worked out from boards.
-5. `measure`: anybody's agent against the optimum (`RegretMeter`); saved policies and their leaderboard; sampled games.
+5. `measure`: anybody's agent against the optimum (`RegretMeter`); saved policies and their leaderboard; sampled games;
+   the round as an environment, in which an agent is measured against the best response (`RoundMeter`).
 6. `book`: everything known about a game as tables and pictures; `explorer`: a page to click through it; `terminal`:
    play it, with a coach who separates luck from mistakes; `command`: all of this as the command `stb-gym`; `output`:
    tables, progress, colours and files.
@@ -37,12 +38,12 @@ from stb_gym.games import (
     GAMES, VARIANTS, Edges, Game, IntArray, Moves, RuleOfThumb, ShutTheBox, Threes, Variant, Words, rolls, rule,
 )  # fmt: skip
 from stb_gym.measure import (
-    Comparison, Judgement, RegretMeter, SampledEvaluation, SavedPolicy, Simulation, compare, judge, kept_policies,
-    load_policy, pocket_card, read_policy, save_policy, simulate,
+    Comparison, Judgement, RegretMeter, RoundEnv, RoundMeter, RoundRegret, RoundVectorEnv, SampledEvaluation,
+    SavedPolicy, Simulation, compare, judge, kept_policies, load_policy, pocket_card, read_policy, save_policy,
+    simulate,
 )  # fmt: skip
 from stb_gym.rounds import (
-    BestResponse, Outcome, Round, RoundEnv, RoundEvaluation, RoundMeter, RoundRegret, RoundSolution, RoundVectorEnv,
-    Series, Tournament, match, series, tournament,
+    BestResponse, Outcome, Round, RoundEvaluation, RoundSolution, Series, Tournament, match, series, tournament,
 )  # fmt: skip
 
 __version__ = "0.1.0"

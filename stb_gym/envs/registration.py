@@ -100,7 +100,7 @@ def register_environments(entry: Entry) -> None:
         ):
             arguments_of_id = {"game": entry.rules.name, **arguments}
             _register(each, f"stb_gym.envs.{single}", f"stb_gym.envs.{vector}", threshold, arguments_of_id)
-    rounds, of_rounds = round_id(entry.rules), "stb_gym.rounds.environments"
+    rounds, of_rounds = round_id(entry.rules), "stb_gym.measure.rounds"
     for each, maker, makers in (
         (rounds, "RoundEnv", "RoundVectorEnv"),
         (masked_id(rounds), "make_masked", "make_masked_vec"),

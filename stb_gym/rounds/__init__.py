@@ -3,12 +3,10 @@
 - `standings`: what the players of a round see of each other; `replies`: best play at them, and what the indifferent do.
 - `lineups`: the chances of a line-up, best responses; `rounds`: a round and its equilibrium.
 - `prospects`: departures from the play of a turn alone, and par scores.
-- `environments`: the round as Gymnasium environments, and the meter of agents in it.
 - `matches`: several rounds, by who begins each; `tournaments`: to a limit of points.
 """
 
-from stb_gym.rounds.environments import Opponents, RoundEnv, RoundMeter, RoundRegret, RoundVectorEnv, opponents_of
-from stb_gym.rounds.lineups import BestResponse, Outcome, RoundEvaluation, RoundSolution, worth_before
+from stb_gym.rounds.lineups import BestResponse, Outcome, RoundEvaluation, RoundSolution, reached_after, worth_before
 from stb_gym.rounds.matches import BEGINS, Series, match, series
 from stb_gym.rounds.prospects import Departures, Par, departures, firsts, pars, shares
 from stb_gym.rounds.replies import INDIFFERENT, Reply
@@ -17,8 +15,7 @@ from stb_gym.rounds.standings import TIES, Standings
 from stb_gym.rounds.tournaments import ENDS, Tournament, tournament
 
 __all__ = [
-    "BEGINS", "ENDS", "INDIFFERENT", "ROUNDING", "TIES", "BestResponse", "Departures", "Opponents", "Outcome", "Par",
-    "Range", "Reply", "Round", "RoundEnv", "RoundEvaluation", "RoundMeter", "RoundRegret", "RoundSolution",
-    "RoundStrategy", "RoundVectorEnv", "Series", "Standings", "Tournament", "departures", "firsts", "match",
-    "opponents_of", "pars", "series", "shares", "tournament", "worth_before",
+    "BEGINS", "ENDS", "INDIFFERENT", "ROUNDING", "TIES", "BestResponse", "Departures", "Outcome", "Par", "Range",
+    "Reply", "Round", "RoundEvaluation", "RoundSolution", "RoundStrategy", "Series", "Standings", "Tournament",
+    "departures", "firsts", "match", "pars", "reached_after", "series", "shares", "tournament", "worth_before",
 ]  # fmt: skip

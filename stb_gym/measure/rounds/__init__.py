@@ -1,4 +1,4 @@
-"""The round as Gymnasium environments: one seat of it, against opponents that are known exactly.
+"""The round as Gymnasium environments, one seat of it against opponents that are known exactly, and its meter.
 
 - `opponents`: what they leave to the player, and what they make of what the player leaves; `draws` from that.
 - `stepping`: the tables of the player's turn; `seat`: what the environments have in common.
@@ -6,9 +6,9 @@
 - `meter`: the exact chance to win of anybody's agent, and what the best response to the opponents wins more.
 """
 
-from stb_gym.rounds.environments.env import RoundEnv
-from stb_gym.rounds.environments.meter import RoundMeter, RoundRegret
-from stb_gym.rounds.environments.opponents import Opponents, opponents_of
-from stb_gym.rounds.environments.vector_env import RoundVectorEnv
+from stb_gym.measure.rounds.env import RoundEnv
+from stb_gym.measure.rounds.meter import RoundMeter, RoundRegret
+from stb_gym.measure.rounds.opponents import Opponents, opponents_of
+from stb_gym.measure.rounds.vector_env import RoundVectorEnv
 
 __all__ = ["Opponents", "RoundEnv", "RoundMeter", "RoundRegret", "RoundVectorEnv", "opponents_of"]

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from stb_gym.envs import MaskInObservation, TurnEnv
 from stb_gym.games import Game
-from stb_gym.rounds.environments.opponents import Lineup
-from stb_gym.rounds.environments.seat import SeatEnv
+from stb_gym.measure.rounds.opponents import Lineup
+from stb_gym.measure.rounds.seat import SeatEnv
 
 Observation = NDArray[Any]
 

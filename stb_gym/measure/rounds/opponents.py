@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 
 from stb_gym.exact import Standing
 from stb_gym.games import IntArray, check_integer, kept, words_of
-from stb_gym.measure import is_policy, load_policy
-from stb_gym.rounds.environments.draws import Draws
-from stb_gym.rounds.lineups import reached_after, worth_before
-from stb_gym.rounds.replies import Reply
-from stb_gym.rounds.rounds import Round, RoundStrategy
+from stb_gym.measure.policy_files import is_policy, load_policy
+from stb_gym.measure.rounds.draws import Draws
+from stb_gym.rounds import Reply, Round, RoundStrategy, reached_after, worth_before
 
 Chances = NDArray[np.float64]
 Lineup = RoundStrategy | Path | Sequence[RoundStrategy | Path]

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import IntArray
-
 Chances = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 
 class Draws:

@@ -8,12 +8,12 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from stb_gym.envs import Stepper
-from stb_gym.envs.base import StepperEnv
-from stb_gym.games import IntArray
-from stb_gym.rounds.environments.opponents import SEEN, Lineup, Opponents, opponents_of
-from stb_gym.rounds.environments.stepping import seat_transitions
-from stb_gym.rounds.rounds import Round
+from stb_gym.envs import Stepper, StepperEnv
+from stb_gym.measure.rounds.opponents import SEEN, Lineup, Opponents, opponents_of
+from stb_gym.measure.rounds.stepping import seat_transitions
+from stb_gym.rounds import Round
+
+IntArray = NDArray[np.integer[Any]]
 
 
 class SeatEnv(StepperEnv):

@@ -1,6 +1,6 @@
 """Many rounds at once, one seat of each, as a Gymnasium vector environment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from stb_gym.envs import TurnVectorEnv, VectorMaskInObservation
 from stb_gym.games import Game, IntArray
-from stb_gym.rounds.environments.draws import Draws
-from stb_gym.rounds.environments.opponents import Lineup
-from stb_gym.rounds.environments.seat import SeatEnv
+from stb_gym.measure.rounds.opponents import Lineup
+from stb_gym.measure.rounds.seat import SeatEnv
 
 Step = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
@@ -120,7 +119,7 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         self._sit(games, self.opponents.first)
         super()._begin(games, state, throws)
 
-    def _sit(self, games: IntArray, first: Draws) -> None:
+    def _sit(self, games: IntArray, first: Callable[[NDArray[np.float64]], IntArray]) -> None:
         """Draw the standings that players see, and their luck."""
         drawn, luck = self.np_random.random((2, len(games)))
         self._place[games] = place = first(drawn)

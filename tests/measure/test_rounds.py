@@ -13,8 +13,9 @@ from gymnasium.vector import AutoresetMode
 import stb_gym
 from stb_gym import RegretMeter, Round, RoundMeter, RoundVectorEnv, ShutTheBox, Standing, Threes, compile_game, strategy
 from stb_gym.exact import expected_visits, score_chances
-from stb_gym.rounds import TIES, opponents_of
-from stb_gym.rounds.environments.draws import Draws
+from stb_gym.measure import opponents_of
+from stb_gym.measure.rounds.draws import Draws
+from stb_gym.rounds import TIES
 from stb_gym.rounds.matches import endings_of
 from tests import golden
 from tests.rounds.test_rounds import figure, some_strategy
