@@ -455,3 +455,34 @@ def test_draws_are_those_of_a_search_for_every_number():
         assert (
             Draws(chances[[row]], 4)(numbers) == np.searchsorted(Draws(chances[[row]], 4).sums[0], numbers, "right")
         ).all()
+
+
+# What ends, and what begins
+
+
+def test_an_illegal_action_wins_nothing_against_the_worst_lead_either():
+    env = gym.make(THREES, players=2, seat=1)
+    env.reset(seed=0, options={"lead": 30, "points": 25, "dice": 1})
+    _, reward, _, _, info = env.step(4)
+    assert (reward, info["holders"], info["final_score"]) == (0, 0, 30)
+
+
+def test_a_standing_that_the_opponents_never_leave_can_be_named_all_the_same():
+    env = gym.make(BOX, players=2, seat=1)
+    for seed in range(20):
+        assert env.reset(seed=seed, options={"lead": 45})[0][-3:].tolist() == [
+            len(compile_game(ShutTheBox()).scores) - 1,
+            1,
+            0,
+        ]
+
+
+def test_the_step_after_an_end_draws_a_new_standing():
+    envs = gym.make_vec(THREES, num_envs=200, players=3).unwrapped
+    before, ended, changed = envs.reset(seed=0)[0], np.zeros(200, bool), 0
+    for _ in range(10):
+        observation, _, over, _, _ = envs.step(envs.legal_sample())
+        changed += (observation[ended, -3:] != before[ended, -3:]).any(axis=1).sum()
+        assert (observation[~ended, -3:] == before[~ended, -3:]).all()
+        before, ended = observation, over
+    assert changed > 100
