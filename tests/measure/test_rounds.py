@@ -462,7 +462,7 @@ def test_draws_are_those_of_a_search_for_every_number():
 
 def test_an_illegal_action_wins_nothing_against_the_worst_lead_either():
     env = gym.make(THREES, players=2, seat=1)
-    env.reset(seed=0, options={"lead": 30, "points": 25, "dice": 1})
+    env.reset(seed=0, options={"lead": 30, "points": 24, "dice": 1})
     _, reward, _, _, info = env.step(4)
     assert (reward, info["holders"], info["final_score"]) == (0, 0, 30)
 
