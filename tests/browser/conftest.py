@@ -17,6 +17,11 @@ SCREENS = {
     "desktop": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"},
     "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark", "has_touch": True},
 }
+MOVING = """[...document.querySelectorAll("*")].filter((each) => {
+    const { transitionDuration, animationName } = getComputedStyle(each);
+    return parseFloat(transitionDuration) > 0 || animationName !== "none";
+}).map((each) => each.outerHTML)"""
+PATIENCE = 30_000  # milliseconds: a wait is over as soon as what is waited for is there
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +31,7 @@ def browser():
     if not AXE.exists():
         pytest.skip("there is no axe-core: npm --prefix web ci")
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=4 * PATIENCE)
         yield browser
         browser.close()
 
@@ -63,8 +68,9 @@ class Visitor:
         return self.page
 
     def look(self):
-        """Nothing was written to the console or asked for, nothing sticks out, and axe-core finds nothing."""
+        """Nothing was written to the console or asked for, nothing sticks out or moves, and axe-core finds nothing."""
         assert self.wrong == []
+        assert self.page.evaluate(MOVING) == []  # as the visitor asked for: colours are looked at when they are there
         width = self.page.evaluate("document.documentElement.scrollWidth")
         assert width <= self.page.viewport_size["width"]
         self.page.evaluate(AXE.read_text())
@@ -74,8 +80,8 @@ class Visitor:
 
 @contextmanager
 def visiting(browser, pages, screen):
-    context = browser.new_context(offline=True, **SCREENS[screen])
-    context.set_default_timeout(5_000)
+    context = browser.new_context(offline=True, reduced_motion="reduce", **SCREENS[screen])
+    context.set_default_timeout(PATIENCE)
     visitor = Visitor(context.new_page(), pages)
     yield visitor
     context.close()

@@ -1,12 +1,13 @@
 """The page knows no rules: variants and a game of one's own are played and solved on it like the others."""
 
 import pytest
+from playwright.sync_api import expect
 
 import stb_gym
 from docs.pig import Pig
 from stb_gym import ShutTheBox, Threes, compile_game, solve
 from stb_gym.explorer import write_explorer
-from tests.browser.test_play import play
+from tests.browser.acting import arrive, play
 
 GAMES = {
     "any-time": ShutTheBox(tiles=6, one_die="any-time"),
@@ -33,17 +34,20 @@ def test_every_view_of_every_game(visitor, name):
     page, best = visitor.visit("board", name), solve(game)
     assert page.locator(".verdict b").inner_text() == f"{best.value:.3f}"
     sure = solve(game, "shut")
-    page.get_by_role("group", name="what is played for").get_by_role("button").nth(1).click()
+    goals = page.get_by_role("group", name="what is played for").get_by_role("button")
+    goals.nth(1).click()
+    expect(goals.nth(1)).to_have_attribute("aria-pressed", "true")
     shown = float(page.locator(".verdict b").inner_text().rstrip("%")) / 100
     assert shown == pytest.approx(sure.value, abs=6e-5)
     page.get_by_role("button", name="a round").click()
+    arrive(page, "for=round")
     visitor.look()
     page = visitor.visit("play?seed=2&coach=during", name)
     play(page, lambda moves: moves // 2)
-    assert page.get_by_role("button", name="another game").count()
+    expect(page.get_by_role("button", name="another game")).to_be_visible()
     visitor.look()
     page = visitor.visit("map?by=visits", name)
-    assert page.locator("[aria-label='the same as a table'] tbody tr").count() == min(15, met(game, best))
+    expect(page.locator("[aria-label='the same as a table'] tbody tr")).to_have_count(min(15, met(game, best)))
     visitor.look()
 
 
@@ -66,8 +70,8 @@ def test_a_game_in_which_more_is_better(reader):
 
 def test_how_many_dice_are_thrown_can_be_chosen_where_that_differs(visitor):
     page = visitor.visit("board?open=1,2,3&dice=1", "any-time")
-    assert page.locator(".dice button").count() == 1
+    expect(page.locator(".dice button")).to_have_count(1)
     page.get_by_role("button", name="more dice").click()
-    assert page.locator(".dice button").count() == 2
-    assert "dice=2" in page.url
+    expect(page.locator(".dice button")).to_have_count(2)
+    arrive(page, "dice=2")
     visitor.look()

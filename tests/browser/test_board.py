@@ -1,13 +1,17 @@
 """The analysis board: what it shows is what `stb_gym` says, and everything on it can be clicked."""
 
+import re
+
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 import stb_gym
 from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, solve, strategy
 from stb_gym.exact import edge_weights, expected
 from stb_gym.games import entry_of, words_of
 from stb_gym.measure import kept_policies
+from tests.browser.acting import arrive
 
 GAMES = {"box": ShutTheBox(), "threes": Threes()}
 READ = """async (addresses) => {
@@ -115,36 +119,36 @@ def test_everybodys_regret_and_dearest_mistake_are_those_of_the_library(reader):
 def test_everything_on_the_board_is_a_button(visitor):
     page = visitor.visit("board")
     page.get_by_role("button", name="9", exact=True).first.click()  # the tile
-    assert "open=1,2,3,4,5,6,7,8" in page.url
+    arrive(page, "open=1,2,3,4,5,6,7,8")
     page.get_by_role("group", name="roll").get_by_role("button", name="11").click()
-    assert page.url.endswith("&roll=11")
+    arrive(page, "&roll=11")
     page.get_by_role("button", name="die 1 shows 5").click()
-    assert page.url.endswith("&roll=12")
+    arrive(page, "&roll=12")
     page.get_by_role("button", name="chance to shut").click()
-    assert page.url.endswith("&roll=12&for=shut")
-    assert "chance to shut" in page.locator(".verdict").inner_text()
+    arrive(page, "&roll=12&for=shut")
+    expect(page.locator(".verdict")).to_contain_text("chance to shut")
     move = page.locator("tr.best button").first
     took = move.inner_text()
-    assert page.locator("h2").inner_text() == f"Best: {took}"
+    expect(page.locator("h2")).to_have_text(f"Best: {took}")
     move.click()
-    assert "roll" not in page.url
-    assert page.locator("h2").inner_text() == "Before the throw"
+    expect(page.locator("h2")).to_have_text("Before the throw")
+    expect(page).not_to_have_url(re.compile("roll"))
     visitor.look()
     page.go_back()
-    page.wait_for_selector(f"h2:text-is('Best: {took}')")
+    expect(page.locator("h2")).to_have_text(f"Best: {took}")
     page.get_by_role("button", name="before the throw").click()
     page.get_by_role("button", name="throw", exact=True).click()
-    assert "roll=" in page.url
+    arrive(page, "roll=")
     visitor.look()
 
 
 def test_the_address_may_name_the_dice_in_any_order(visitor):
     page = visitor.visit("board?roll=6,1,3,3,1", "threes")
-    assert "roll 3,3,1,1,6" in page.locator(".verdict").inner_text()
+    expect(page.locator(".verdict")).to_contain_text("roll 3,3,1,1,6")
     page.get_by_role("button", name="die 5 shows 6").click()
-    assert "roll 3,3,1,1,1" in page.locator(".verdict").inner_text()
+    expect(page.locator(".verdict")).to_contain_text("roll 3,3,1,1,1")
     page.get_by_role("button", name="more points").click()
-    assert page.get_by_role("group", name="points so far").inner_text().split("\n")[1] == "1 points"
+    expect(page.get_by_role("group", name="points so far").locator("span")).to_have_text("1 points")
     visitor.look()
 
 
@@ -153,8 +157,8 @@ def test_a_round_has_a_lead_and_players_after(visitor):
     page.get_by_role("button", name="a round").click()
     page.get_by_label("the score to beat").select_option("7 points")
     page.get_by_label("players after you").select_option("0")
-    assert "for=round&ties=split&after=0&lead=7&holders=1" in page.url
-    assert "share of the win" in page.locator(".verdict").inner_text()
+    arrive(page, "for=round&ties=split&after=0&lead=7&holders=1")
+    expect(page.locator(".verdict")).to_contain_text("share of the win")
     visitor.look()
 
 

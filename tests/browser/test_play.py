@@ -4,24 +4,17 @@ import re
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 import stb_gym
 from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, evaluate, solve
 from stb_gym.games import words_of
+from tests.browser.acting import arrive, moved, moves_of, play
 
 GAMES = {"box": ShutTheBox(), "threes": Threes()}
+PLAYED = re.compile("played=")
 STEPS = """() => [...document.querySelectorAll('details tbody tr')]
     .map(row => [...row.cells].map(cell => cell.textContent))"""
-
-
-def play(page, choose):
-    """Play to the end; `choose` takes the number of moves there are and says which to make."""
-    for _ in range(20):
-        moves = page.get_by_role("group", name="your move").get_by_role("button")
-        if not moves.count():
-            return
-        moves.nth(choose(moves.count())).click()
-    raise AssertionError("the game does not end")
 
 
 def value(text):
@@ -71,24 +64,28 @@ def test_alone_for_the_points(visitor, name):
     assert sum(map(int, re.findall(r"\d+", graded))) == len(lost)
     page.get_by_role("button", name="retry my mistakes").click()
     for right in range(sum(each > 1e-9 for each in lost)):
-        assert page.locator("h2").inner_text() == "What is your move?"
-        page.get_by_role("group", name="your move").get_by_role("button").first.click()
-        assert page.locator(".tally").inner_text().startswith(f"0 of {right + 1} right")
+        expect(page.locator("h2")).to_have_text("What is your move?")
+        moves_of(page).first.click()
+        expect(page.locator(".tally")).to_have_text(re.compile(f"^0 of {right + 1} right"))
         page.get_by_role("button", name="next").click()
-    assert not page.get_by_text("What is your move?").count()
+    expect(page.get_by_role("button", name="next")).to_have_count(0)
+    assert not page.locator("h2").count()
     page.get_by_role("button", name="back to the game").click()
+    expect(page.locator(".account")).to_be_visible()
     visitor.look()
 
 
 def test_who_follows_the_hints_loses_nothing(reader):
     page = reader.visit("play?seed=5&coach=after&for=shut")
-    while page.get_by_role("group", name="your move").count():
+    moves, times = moves_of(page), 0
+    while moves.count():
         assert not page.get_by_text("What luck and your choices were worth").count()
         page.get_by_role("button", name="hint").click()
         best = page.locator("p b").filter(has_text="shut").inner_text()
         page.get_by_role("group", name="your move").get_by_role("button", name=best, exact=True).click()
-    assert "your choices lost nothing" in page.locator(".account").inner_text()
-    assert "perfect play" in page.locator(".account").inner_text()
+        moved(page, times := times + 1)
+    expect(page.locator(".account")).to_contain_text("your choices lost nothing")
+    expect(page.locator(".account")).to_contain_text("perfect play")
     page.get_by_text("Step by step").click()
     assert set(check_account(page, GAMES["box"], solve(GAMES["box"], "shut"))) == {0}
 
@@ -125,16 +122,18 @@ def test_a_seed_is_a_game_and_moves_can_be_taken_back(visitor):
     page = visitor.visit("play?seed=9&coach=never")
     board = page.locator(".felt")
     first = board.inner_html()
-    page.get_by_role("group", name="your move").get_by_role("button").first.click()
+    moves_of(page).first.click()
+    arrive(page, "&played=0")
     assert board.inner_html() != first
-    assert page.url.endswith("&played=0")
     page.get_by_role("button", name="take back").click()
+    expect(page).not_to_have_url(PLAYED)
     assert board.inner_html() == first
     play(page, lambda moves: 0)
     played = page.url
     end = page.locator("main").inner_text()
     assert not page.get_by_text("What luck and your choices were worth").count()
     page.get_by_role("button", name="same dice again").click()
+    expect(page).not_to_have_url(PLAYED)
     assert board.inner_html() == first
     play(page, lambda moves: 0)
     assert (page.url, page.locator("main").inner_text()) == (played, end)
@@ -142,11 +141,11 @@ def test_a_seed_is_a_game_and_moves_can_be_taken_back(visitor):
     page.get_by_label("you play").select_option("second")
     page.get_by_label("seed").fill("77")
     page.get_by_label("seed").press("Enter")
-    assert "seed=77&against=optimal&turn=second&coach=never" in page.url
+    arrive(page, "seed=77&against=optimal&turn=second&coach=never")
     visitor.look()
     play(page, lambda moves: 0)
     page.get_by_role("button", name="another game").click()
-    assert "seed=78" in page.url
+    arrive(page, "seed=78")
 
 
 def test_the_dice_are_fair(reader):
@@ -170,33 +169,31 @@ def test_the_dice_are_fair(reader):
 
 def test_a_game_can_be_played_by_keyboard_alone(reader):
     page = reader.visit("play?seed=8&coach=during")
-    page.get_by_role("group", name="your move").get_by_role("button").first.focus()
-    for _ in range(20):
-        if not page.get_by_role("group", name="your move").count():
-            break
-        focused = page.evaluate("document.activeElement.parentElement.ariaLabel")
-        assert focused == "your move"
+    moves, times = moves_of(page), 0
+    moves.first.focus()
+    while moves.count():
+        page.wait_for_function("document.activeElement.parentElement.ariaLabel === 'your move'")
         page.keyboard.press("Enter")
-    assert page.get_by_role("button", name="another game").count()
+        moved(page, times := times + 1)
+    expect(page.get_by_role("button", name="another game")).to_be_visible()
 
 
 def test_moves_are_made_by_the_tiles_too(visitor):
     """Tiles that are picked leave the moves that shut them all, and a move that is meant for certain is made."""
     page = visitor.visit("play?seed=1&coach=never")
-    tiles, moves = page.get_by_role("group", name="open tiles"), page.get_by_role("group", name="your move")
-    several = [text for text in moves.get_by_role("button").all_inner_texts() if text.count(",") == 1]
+    tiles, moves = page.get_by_role("group", name="open tiles"), moves_of(page)
+    several = [text for text in moves.all_inner_texts() if text.count(",") == 1]
     one, other = several[0].removeprefix("shut ").split(",")
     tiles.get_by_role("button", name=one, exact=True).click()
-    assert tiles.get_by_role("button", name=one, exact=True).get_attribute("aria-pressed") == "true"
-    left = moves.get_by_role("button").all_inner_texts()
+    expect(tiles.get_by_role("button", name=one, exact=True)).to_have_attribute("aria-pressed", "true")
+    left = moves.all_inner_texts()
     assert several[0] in left
     assert all(one in text.removeprefix("shut ").split(",") for text in left)
     visitor.look()
     tiles.get_by_role("button", name=other, exact=True).click()
-    assert "played=" in page.url
-    assert tiles.get_by_role("button").count() == 7
+    moved(page, 1)
+    expect(tiles.get_by_role("button")).to_have_count(7)
     page = visitor.visit("drill?seed=3")
-    best = page.get_by_role("group", name="your move").get_by_role("button").first.inner_text()
-    for tile in best.removeprefix("shut ").split(","):
+    for tile in moves_of(page).first.inner_text().removeprefix("shut ").split(","):
         page.get_by_role("group", name="open tiles").get_by_role("button", name=tile, exact=True).click()
-    assert page.get_by_text("your move").inner_text().strip() == "your move"
+    expect(page.get_by_text("your move", exact=True)).to_be_visible()

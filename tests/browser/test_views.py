@@ -4,9 +4,11 @@ import re
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from stb_gym import ShutTheBox, compile_game, kept_policies, load_policy, solve, strategy
 from stb_gym.games import entry_of, words_of
+from tests.browser.acting import arrive, moves_of
 
 BOX = ShutTheBox()
 TABLES = compile_game(BOX)
@@ -30,7 +32,7 @@ def test_the_slider_goes_through_a_training(visitor):
     best = solve(BOX)
     for at, policy in enumerate(PPO):
         found = best.evaluate(policy)
-        assert slider.get_attribute("aria-valuetext") == f"after {at} k steps".replace("0 k", "0")
+        expect(slider).to_have_attribute("aria-valuetext", f"after {at} k steps".replace("0 k", "0"))
         told = page.locator(".told").first.inner_text()
         assert float(re.search(r"loses\s+([\d.]+)", told)[1]) == pytest.approx(found.regret, rel=0.01)
         rows = page.evaluate(ROWS, "the mistakes of ppo-small-0")
@@ -58,14 +60,15 @@ def test_a_mistake_is_learnt_when_it_was_made_for_the_last_time(reader):
 
 def test_two_trainings_stand_side_by_side_or_one_alone(visitor):
     page = visitor.visit("training")
-    assert page.locator(".told").count() == 2
+    told = page.locator(".told")
+    expect(told).to_have_count(2)
     page.get_by_label("beside").select_option("nothing")
-    assert page.locator(".told").count() == 1
+    expect(told).to_have_count(1)
     page.get_by_label("the training").select_option("dqn-small-0")
-    assert page.locator(".told").inner_text().startswith("dqn-small-0")
+    expect(told).to_have_text(re.compile("^dqn-small-0"))
     visitor.look()
     page.get_by_role("link", name=re.compile("^open")).first.click()
-    assert page.locator("h2").first.inner_text().startswith("Best:")
+    expect(page.locator("h2").first).to_have_text(re.compile("^Best:"))
 
 
 def test_the_view_of_trainings_is_only_there_if_there_are_some(reader):
@@ -115,9 +118,10 @@ def test_the_map_by_keyboard_and_by_mouse(visitor):
     numbers = SHADES["by=loss&player=biggest-first"]()
     area = page.get_by_role("slider")
     area.focus()
-    seen = set()
+    text, seen = area.get_attribute("aria-valuetext"), set()
     for key in ["ArrowLeft"] * 12 + ["ArrowUp"] * 2 + ["ArrowRight"] * 3 + ["ArrowDown"]:
         page.keyboard.press(key)
+        expect(area).not_to_have_attribute("aria-valuetext", text)
         text = area.get_attribute("aria-valuetext")
         position, told = text.split(": ")
         seen.add(position)
@@ -128,27 +132,28 @@ def test_the_map_by_keyboard_and_by_mouse(visitor):
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
     canvas.click(position={"x": box["width"] / 2, "y": box["height"] * 0.7})
+    expect(area).not_to_have_attribute("aria-valuetext", text)
     assert area.get_attribute("aria-valuetext").split(": ")[0] not in seen
     page.get_by_role("button", name="where two disagree").click()
-    page.get_by_role("combobox", name=re.compile("^and")).select_option("optimal")
+    page.get_by_role("combobox", name=re.compile("^and")).select_option("random")
+    arrive(page, "by=differ&player=biggest-first&other=random")
     visitor.look()
     page.get_by_role("link", name="look at it").click()
-    assert page.locator("h2").first.inner_text() == "Before the throw"
+    expect(page.locator("h2").first).to_have_text("Before the throw")
 
 
 def test_colours_of_the_map_follow_the_numbers(reader):
     """Of two squares the one that is lost more at has more of the strong colour."""
     page = reader.visit("map?by=loss&player=biggest-first")
-    shades = page.evaluate(
+    page.wait_for_function(
         """() => {
             const canvas = document.querySelector("canvas");
             const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
             const seen = new Set();
             for (let at = 0; at < pixels.length; at += 4) seen.add(pixels.slice(at, at + 3).join());
-            return seen.size;
+            return seen.size > 20;
         }"""
     )
-    assert shades > 20
 
 
 def test_the_drill_asks_answers_and_counts(visitor):
@@ -158,11 +163,11 @@ def test_the_drill_asks_answers_and_counts(visitor):
     for asked in range(4):
         position = page.locator(".verdict small").inner_text()
         [node] = [n for n in TABLES.decisions if TABLES.describe_node(n) == position]
-        moves = page.get_by_role("group", name="your move").get_by_role("button")
-        assert moves.count() == TABLES.choices[node]
-        moves.first.click()
+        expect(moves_of(page)).to_have_count(int(TABLES.choices[node]))
+        moves_of(page).first.click()
         loss = -best.advantage[TABLES.edge_start[node]]
         right, lost = right + int(best.optimal[TABLES.edge_start[node]]), lost + loss
+        expect(page.locator(".tally")).to_contain_text(f"of {asked + 1} right")
         told = re.fullmatch(r"(\d+) of (\d+) right, ([\d.]+) lost", page.locator(".tally").inner_text())
         assert (int(told[1]), int(told[2])) == (right, asked + 1)
         assert float(told[3]) == pytest.approx(lost, rel=0.06, abs=1e-3)
@@ -170,7 +175,7 @@ def test_the_drill_asks_answers_and_counts(visitor):
             visitor.look()
         page.get_by_role("button", name="next").click()
     page.get_by_role("button", name="other positions").click()
-    assert "seed=4" in page.url
+    arrive(page, "seed=4")
     visitor.look()
 
 
@@ -180,7 +185,7 @@ def test_dear_positions_are_drawn_more_often(reader):
     drawn = []
     for _ in range(60):
         drawn.append(page.locator(".verdict small").inner_text())
-        page.get_by_role("group", name="your move").get_by_role("button").first.click()
+        moves_of(page).first.click()
         page.get_by_role("button", name="next").click()
     best = solve(BOX)
     players = [strategy(BOX, name) for name in ("random", *entry_of(BOX).rules_of_thumb)]
