@@ -90,6 +90,16 @@ def test_who_follows_the_hints_loses_nothing(reader):
     assert set(check_account(page, GAMES["box"], solve(GAMES["box"], "shut"))) == {0}
 
 
+def test_one_best_move_is_no_perfect_play_yet(reader):
+    page = reader.visit("play?seed=8&coach=during")
+    account = page.locator("section.account > p").last
+    for counted in ("1 best move", "2 best moves: perfect play"):
+        page.get_by_role("button", name="hint").click()
+        best = page.locator("p b").filter(has_text="shut").inner_text()
+        page.get_by_role("group", name="your move").get_by_role("button", name=best, exact=True).click()
+        expect(account).to_have_text(counted)
+
+
 def test_first_against_somebody_one_plays_for_the_win_against_that_one(reader):
     game = GAMES["box"]
     page = reader.visit("play?seed=4&against=biggest-first&turn=first&coach=after")

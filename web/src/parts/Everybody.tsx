@@ -5,6 +5,7 @@ import { lossShown, unitOf } from "../exact/goals";
 import type { Solved } from "../exact/solved";
 import { useSession } from "../session";
 import { Badge } from "./Badge";
+import { Head } from "./Head";
 
 export function Everybody({ solved, show }: { solved: Solved; show: (position: Position) => void }) {
   const session = useSession();
@@ -17,15 +18,7 @@ export function Everybody({ solved, show }: { solved: Solved; show: (position: P
       <h3 id="everybody">How far is everybody from perfect play?</h3>
       <table class="stacked">
         <caption>Lost in a turn on average ({unitOf(game, solved.goal)}), and the mistake that adds most to it</caption>
-        <thead>
-          <tr>
-            <th scope="col">player</th>
-            <th scope="col" class="number">
-              loses
-            </th>
-            <th scope="col">dearest mistake</th>
-          </tr>
-        </thead>
+        <Head columns={[["player"], ["loses", "number"], ["dearest mistake"]]} />
         <tbody>
           {rows.map(({ player, regret, mistakes: [dearest] }) => (
             <tr>

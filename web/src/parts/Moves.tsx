@@ -6,6 +6,7 @@ import { lossOf, playedAt } from "../exact/sweep";
 import type { Solved } from "../exact/solved";
 import { useSession } from "../session";
 import { Badge } from "./Badge";
+import { Head } from "./Head";
 
 interface Props {
   node: number;
@@ -24,21 +25,15 @@ export function Moves({ node, solved, players, chosen, take }: Props) {
   return (
     <table class="stacked">
       <caption>What every move is worth: {unitOf(game, goal)}</caption>
-      <thead>
-        <tr>
-          <th scope="col">move</th>
-          <th scope="col" class="number">
-            {isChance(goal) ? "chance" : "worth"}
-          </th>
-          <th scope="col" class="number">
-            loses
-          </th>
-          <th scope="col" class="number">
-            {game.perfection}
-          </th>
-          <th scope="col">who plays it</th>
-        </tr>
-      </thead>
+      <Head
+        columns={[
+          ["move"],
+          [isChance(goal) ? "chance" : "worth", "number"],
+          ["loses", "number"],
+          [game.perfection, "number"],
+          ["who plays it"],
+        ]}
+      />
       <tbody>
         {edges.map((edge) => {
           const next = game.next[edge];

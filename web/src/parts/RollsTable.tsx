@@ -4,6 +4,7 @@ import { moveInWords, nodeOf, rollsAt } from "../data/game";
 import { percent, shown, unitOf } from "../exact/goals";
 import type { Solved } from "../exact/solved";
 import { useSession } from "../session";
+import { Head } from "./Head";
 
 const FEW = 36; // rolls are told in their own order, more by what they are worth
 
@@ -26,18 +27,7 @@ export function RollsTable({ state, solved, take }: Props) {
         What every roll would be worth: {unitOf(game, goal)}
         {words.length > FEW && ", the best first"}
       </caption>
-      <thead>
-        <tr>
-          <th scope="col">roll</th>
-          <th scope="col" class="number">
-            chance
-          </th>
-          <th scope="col" class="number">
-            worth
-          </th>
-          <th scope="col">best move</th>
-        </tr>
-      </thead>
+      <Head columns={[["roll"], ["chance", "number"], ["worth", "number"], ["best move"]]} />
       <tbody>
         {rolls.map((at) => {
           const node = nodeOf(game, state, at);

@@ -2,6 +2,7 @@
 
 import { AccountChart } from "./AccountChart";
 import { GRADES, lossShown, shown, unitOf, type Goal, type Grade } from "../exact/goals";
+import { Head } from "../parts/Head";
 import { useSession } from "../session";
 import { mistakesOf, totals, type Event } from "./events";
 
@@ -36,25 +37,12 @@ export function Account({ events, goal }: { events: Event[]; goal: Goal }) {
           .filter(([, count]) => count > 0)
           .map(([grade, count]) => `${count} ${count === 1 ? CALLED[grade][0] : CALLED[grade][1]}`)
           .join(", ")}
-        {counts[0][1] > 0 && mistakesOf(events).length === 0 && ": perfect play"}
+        {counts[0][1] > 1 && mistakesOf(events).length === 0 && ": perfect play"}
       </p>
       <details>
         <summary>Step by step</summary>
         <table class="words">
-          <thead>
-            <tr>
-              <th scope="col">step</th>
-              <th scope="col" class="number">
-                luck
-              </th>
-              <th scope="col" class="number">
-                choice
-              </th>
-              <th scope="col" class="number">
-                worth after
-              </th>
-            </tr>
-          </thead>
+          <Head columns={[["step"], ["luck", "number"], ["choice", "number"], ["worth after", "number"]]} />
           <tbody>
             {events.map(({ kind, words, before, after, grade }) => (
               <tr class={grade}>

@@ -7,6 +7,7 @@ import { positionToWords } from "../data/positions";
 import { goalFromWords, goalToWords, lossShown, unitOf, within } from "../exact/goals";
 import { costsOfStates, visitsOfStates } from "../exact/states";
 import { Badge } from "../parts/Badge";
+import { Head } from "../parts/Head";
 import { StateMap } from "../parts/StateMap";
 import { useSession } from "../session";
 import { learnt } from "./learnt";
@@ -54,15 +55,7 @@ export function Mistakes({ run, at }: { run: Run; at: number }) {
       />
       <table class="stacked words">
         <caption>The dearest, by what they cost in a turn ({unitOf(game, solved.goal)})</caption>
-        <thead>
-          <tr>
-            <th scope="col">position</th>
-            <th scope="col" class="number">
-              costs
-            </th>
-            <th scope="col">it plays</th>
-          </tr>
-        </thead>
+        <Head columns={[["position"], ["costs", "number"], ["it plays"]]} />
         <tbody>
           {mistakes.slice(0, LISTED).map(({ node, plays, best, cost: each }) => (
             <tr>
