@@ -1,26 +1,39 @@
 """Look on while others play: `stb-gym watch`."""
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
-from stb_gym.command.contests import player
-from stb_gym.command.questions import OBJECTIVE, Question, Tell, flag, silent
+from stb_gym.command.contests import RoundQuestion, player
+from stb_gym.command.questions import OBJECTIVE, Tell, flag, silent
 from stb_gym.command.solving import VALUES, perfect_play
-from stb_gym.games import Game, check_integer
+from stb_gym.games import Game, check_integer, words_of
 from stb_gym.measure import is_policy, read_policy
 from stb_gym.output import Progress
-from stb_gym.terminal import Frame, chooser, coach_alone, frames, play, show, write_film
+from stb_gym.terminal import (
+    Named,
+    Turn,
+    chooser,
+    coach_alone,
+    contest,
+    frames,
+    play,
+    play_together,
+    say,
+    show,
+    write_film,
+)
 
 LONGEST_FILM = 20  # turns of each player
 
 
 @dataclass(frozen=True, kw_only=True)
-class Watch(Question):
-    """Watch strategies or saved policies play, move by move, with what each move loses; in lines, or as a GIF."""
+class Watch(RoundQuestion):
+    """Watch strategies or saved policies play, alone or a round, with what each move loses; in lines, or as a GIF."""
 
     name: ClassVar[str] = "watch"
     needs_game: ClassVar[bool] = False
@@ -33,13 +46,14 @@ class Watch(Question):
         "NAME",
         repeated=True,
     )
+    together: bool = flag(False, "they play a round against each other, in this order, each with dice of their own")
     objective: str | None = flag(
         None,
         f"{OBJECTIVE}; by default what a policy is for if no game is named, else the points",
         "score|shut|at-most:T",
     )
     values: str | None = flag(None, VALUES, "FILE")
-    games: int = flag(1, "how many turns each plays", "N", int)
+    games: int = flag(1, "how many turns each plays, or rounds all of them", "N", int)
     seed: int | None = flag(None, "same seed, same dice", "S", int)
     out: str | None = flag(None, "write a film instead", "FILE.gif")
     pause: float = flag(1.0, "seconds between two moves on a terminal", "S", float)
@@ -57,23 +71,41 @@ class Watch(Question):
         if game is None:
             game, goal = self._of_the_policy()
             objective = self.objective or goal
+        seeds = np.random.SeedSequence(self.seed).generate_state(self.games).tolist()
+        players = [(Path(name).stem, player(game, name)) for name in self.player or ("optimal",)]
+        turns = self._together(game, players, seeds) if self.together else self._alone(game, objective, players, seeds)
+        if self.out is not None:
+            film = [frame for turn in turns for frame in frames(turn)]
+            write_film(self.out, film)
+            print(f"wrote {self.out}: {len(film)} pictures, {sum(frame.seconds for frame in film):.0f} seconds")
+            return
+        for turn in turns:
+            show(turn, self.pause if sys.stdout.isatty() else 0)
+            print()
+
+    def _alone(self, game: Game, objective: str, players: list[Named], seeds: list[int]) -> Iterator[Turn]:
+        if self.has_own_rules:
+            raise ValueError("ties, indifferent, shut-wins and may-stop are rules of a round: see --together")
         with Progress("stb-gym watch") as progress:
             coach = coach_alone(perfect_play(game, objective, self.values, progress.tell))
-        seeds = np.random.SeedSequence(self.seed).generate_state(self.games).tolist()
-        players = [(name, player(game, name)) for name in self.player or ("optimal",)]
-        film: list[Frame] = []
         for seed in seeds:
             for name, plays in players:
                 dice, choices = (np.random.default_rng([seed, use]) for use in (0, 1))
-                turn = play(Path(name).stem, coach, chooser(coach, plays, choices), dice)
-                if self.out is None:
-                    show(turn, self.pause if sys.stdout.isatty() else 0)
-                    print()
-                else:
-                    film += frames(turn)
-        if self.out is not None:
-            write_film(self.out, film)
-            print(f"wrote {self.out}: {len(film)} pictures, {sum(frame.seconds for frame in film):.0f} seconds")
+                yield play(name, coach, chooser(coach, plays, choices), dice)
+
+    def _together(self, game: Game, players: list[Named], seeds: list[int]) -> Iterator[Turn]:
+        if self.objective is not None or self.values is not None:
+            raise ValueError("objective and values are for turns alone: a round is played to win")
+        if len(players) < 2:
+            raise ValueError("a round is of two players or more: name each by --player")
+        rules = self.round(game, len(players))
+        with Progress("stb-gym watch"):
+            turns = play_together(rules, players, seeds)
+        if self.out is None:
+            say(f"{words_of(game).introduction()}: {contest(rules)}.")
+            say("A move loses what the best one against these others would win more.")
+            print()
+        return turns
 
     def _of_the_policy(self) -> tuple[Game, str]:
         """The game and the objective that a policy is for."""

@@ -1,15 +1,11 @@
 """Whoever plays without a person: how strategies and policies choose at a position, in boxes of any size."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from stb_gym.exact import Policy, compile_game, edge_weights, fits, strategies, strategy
 from stb_gym.games import Game, Move, Moves, RuleOfThumb, check_choice, entry_of
 from stb_gym.terminal.coach import Coach
-from stb_gym.terminal.turns import Position
-
-Choose = Callable[[Position], Move | None]
+from stb_gym.terminal.turns import Choose, Position
 
 
 def chooser(coach: Coach, plays: str | Policy, random: np.random.Generator) -> Choose:

@@ -1,24 +1,27 @@
-"""Play in a terminal, alone or in a round: a dialogue in plain lines."""
+"""Whole games: of a person, alone or in a round, as a dialogue in plain lines; and rounds that others play."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
+from itertools import chain
 
 import numpy as np
 
 from stb_gym.exact import BoardValues, Policy, Values, edge_weights, strategy
 from stb_gym.games import Game, check_integer, words_of
 from stb_gym.output import Progress, Table
-from stb_gym.rounds import TIES, Round
+from stb_gym.rounds import Round
 from stb_gym.terminal.chances import Chances, chances
 from stb_gym.terminal.coach import Account, Coach, coach_alone
+from stb_gym.terminal.course import YOU, Course, contest, seated
 from stb_gym.terminal.dialogue import CAN_BE_TYPED, Sitting, your_turn
 from stb_gym.terminal.evening import Result, again_and_again
 from stb_gym.terminal.players import by_policy
 from stb_gym.terminal.turns import step_in_words, stopped, take_turn
+from stb_gym.terminal.watching import Turn
 
 Named = tuple[str, str | Policy]  # the name to show, and a strategy
-YOU = ("you", "random")  # the name of the person, and a strategy that stands in for one
+PERSON: Named = (YOU, "random")  # a strategy that stands in for the person's
 
 
 def play_alone(known: Values | BoardValues, coach: bool, seed: int | None) -> None:
@@ -68,18 +71,42 @@ def play_round(rules: Round, opponents: list[Named], seat: int, coach: bool, see
     check_integer("seat", seat, 1, rules.players)
     for _, plays in opponents:
         edge_weights(rules.tables, strategy(rules.game, plays) if isinstance(plays, str) else plays)
-    players, dice = [*opponents[: seat - 1], YOU, *opponents[seat - 1 :]], _dice(seed)
+    players, dice = [*opponents[: seat - 1], PERSON, *opponents[seat - 1 :]], _dice(seed)
 
     @cache
     def prospects() -> Chances:
         with Progress(f"working on {rules.game}"):
             return chances(rules, [plays for _, plays in players], seat - 1)
 
-    perfect = words_of(rules.game).score(rules.game.perfect_score)
-    sudden = f", whoever ends with {perfect} wins at once" if rules.shut_wins else ""
-    best = "highest" if rules.game.more_is_better else "lowest"
-    _introduce(rules.game, f"a round of {rules.players}, the {best} score wins, {TIES[rules.ties]}{sudden}")
+    _introduce(rules.game, contest(rules))
     again_and_again(lambda: _play_seats(rules, players, seat - 1, coach, prospects, dice(rules.players)), "rounds")
+
+
+def play_together(rules: Round, players: Sequence[Named], seeds: Sequence[int]) -> Iterator[Turn]:
+    """Let others play rounds, with a coach who knows the best play against those whom each plays against.
+
+    Args:
+        rules: of the rounds.
+        players: in turn order, the name to show and a strategy, or the policy of one who does not look at the others.
+        seeds: of each round; the same seed throws the same dice.
+
+    Raises:
+        ValueError: if a strategy is unknown or does not fit the game.
+    """
+    lineup, names = [plays for _, plays in players], seated([name for name, _ in players])
+    known = [chances(rules, lineup, seat) for seat in range(rules.players)]
+
+    def turns(seed: int) -> Iterator[Turn]:
+        course = Course(rules, names)
+        while not course.over:
+            seat, task, coach = course.seat, course.task, known[course.seat].coach(course.standing)
+            dice, choices = (np.random.default_rng([seed, use, seat]) for use in (0, 1))
+            choose = by_policy(rules.game, rules.policy(lineup[seat], course.seen), choices)
+            steps, score = take_turn(rules.game, dice, choose, course.ahead_of)
+            course.scores.append(score)
+            yield Turn(names[seat], coach, steps, score, task, course.result if course.over else "")
+
+    return chain.from_iterable(map(turns, seeds))
 
 
 def _dice(seed: int | None) -> Callable[[int], list[np.random.Generator]]:
@@ -113,86 +140,41 @@ def _play_seats(
     prospects: Callable[[], Chances],
     dice: list[np.random.Generator],
 ) -> Result:
-    standings = rules.standings
-    given = [name for name, _ in players]
-    names = [name if given.count(name) == 1 else f"{name} (seat {at})" for at, name in enumerate(given, 1)]
+    course, sitting = Course(rules, seated([name for name, _ in players])), Sitting()
     if coach:
         prospects()
-    scores: list[int] = []
-    sitting = Sitting()
-    standing = len(standings.lead) - 1
-    for at, (_, plays) in enumerate(players):
-        if standings.over[standing]:
-            print("\nThat ends the round.")
-            break
-        seen = standings.standing(standing, rules.players - 1 - at)
-        ahead_of = seen.lead if rules.may_stop and seen.after == 0 else None
+    while not course.over:
+        at, ahead_of = course.seat, course.ahead_of
         if at == seat:
-            print(f"\nYour turn: {_situation(rules.game, names, scores)}.")
-            adviser = partial(_adviser, prospects, standing)
-            with _told_if_left(coach, lambda: prospects().account(names, scores, sitting.steps), sitting):
+            print(f"\nYour turn: {course.situation}.")
+            adviser = partial(_adviser, prospects, course.standing)
+            with _told_if_left(coach, partial(_account, prospects, course, sitting), sitting):
                 _, score = your_turn(rules.game, adviser() if coach else None, dice[at], ahead_of, adviser, sitting)
         else:
-            print(f"\n{names[at]}")
+            print(f"\n{course.names[at]}")
             with Progress(f"working on {rules.game}"):
-                policy = rules.policy(plays, seen)
+                policy = rules.policy(players[at][1], course.seen)
             score = _their_turn(rules, policy, dice[at], ahead_of)
-        scores.append(score)
-        standing = int(standings.after[standing, standings.place(score)])
-    print(f"\n{_result(rules, names, scores)}")
-    account = prospects().account(names, scores, sitting.steps) if coach else None
+        course.scores.append(score)
+    if course.seat < rules.players:
+        print("\nThat ends the round.")
+    print(f"\n{course.result}")
+    account = _account(prospects, course, sitting) if coach else None
     _tell(account, sitting)
-    return Result(scores[seat] if seat < len(scores) else None, _share(rules, scores, seat), account)
+    return Result(course.scores[seat] if seat < course.seat else None, course.share(seat), account)
+
+
+def _account(prospects: Callable[[], Chances], course: Course, sitting: Sitting) -> Account:
+    return prospects().account(course.names, course.scores, sitting.steps)
 
 
 def _adviser(prospects: Callable[[], Chances], standing: int) -> Coach:
     return prospects().coach(standing)
 
 
-def _share(rules: Round, scores: list[int], seat: int) -> float:
-    """What the person wins of a round."""
-    best = _best(rules.game, scores)
-    if seat >= len(scores) or scores[seat] != best:
-        return 0.0
-    tied = scores.count(best)
-    return {"all-win": 1.0, "split": 1 / tied, "nobody": float(tied == 1)}[rules.ties]
-
-
 def _introduce(game: Game, goal: str) -> None:
     words = words_of(game)
     print(f"{words.introduction()}: {goal}.\n{words.how_to_play()}\n{CAN_BE_TYPED}")
-
-
-def _best(game: Game, scores: Sequence[int]) -> int:
-    return max(scores, key=lambda score: game.sign * score)
-
-
-def _situation(game: Game, names: list[str], scores: list[int]) -> str:
-    """What a person sees of the others."""
-    before = "you begin"
-    if scores:
-        lead = _best(game, scores)
-        leaders = [name for name, score in zip(names, scores, strict=False) if score == lead]
-        before = f"{_all(leaders)} lead{'s' * (len(leaders) == 1)} with {words_of(game).score(lead)}"
-    after = names[len(scores) + 1 :]
-    return f"{before}, {_all(after) or 'nobody'} play{'s' * (len(after) < 2)} after you"
-
-
-def _result(rules: Round, names: list[str], scores: list[int]) -> str:
-    """Who wins what, the person first."""
-    best = _best(rules.game, scores)
-    winners = [name for name, score in zip(names, scores, strict=False) if score == best]
-    others = [name for name in winners if name != YOU[0]]
-    who = _all(["You"] * (YOU[0] in winners) + others)
-    wins = "wins" if others else "win"
-    if len(winners) > 1:
-        shared = f"tie and win 1/{len(winners)} each"
-        wins = {"all-win": "tie and win", "split": shared, "nobody": "tie, so nobody wins,"}[rules.ties]
-    return f"{who} {wins} with {words_of(rules.game).score(best)}."
-
-
-def _all(names: list[str]) -> str:
-    return " and ".join(names)
 
 
 def _their_turn(rules: Round, policy: Policy, dice: np.random.Generator, ahead_of: int | None) -> int:

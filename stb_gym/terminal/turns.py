@@ -26,6 +26,9 @@ class Position(NamedTuple):
     moves: list[Move]
 
 
+Choose = Callable[[Position], Move | None]
+
+
 class Step(NamedTuple):
     """A position, and the move that was made there; None if there is none."""
 
@@ -40,7 +43,7 @@ class TakenBack(Exception):  # noqa: N818 (it is no error)
 def take_turn(
     game: Game,
     dice: np.random.Generator,
-    choose: Callable[[Position], Move | None],
+    choose: Choose,
     ahead_of: int | None = None,
     steps: list[Step] | None = None,
 ) -> tuple[list[Step], int]:

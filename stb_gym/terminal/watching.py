@@ -1,6 +1,7 @@
 """Others play, and one looks on: every move and what it loses, in lines for a terminal or as the pictures of a film."""
 
 import sys
+import textwrap
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,12 +12,12 @@ import numpy as np
 from stb_gym.games import Game, Picture, below, needed, words_of
 from stb_gym.output import write_aside
 from stb_gym.terminal.coach import Coach
-from stb_gym.terminal.players import Choose
-from stb_gym.terminal.turns import Step, move_in_words, take_turn
+from stb_gym.terminal.turns import Choose, Step, move_in_words, stopped, take_turn
 
 CREAM, NIGHT, LINE = (255, 243, 220), (30, 20, 14), 30  # what stands below the pictures of a film
 THROWN, MOVED, ENDED = 0.9, 1.6, 3.0  # seconds
 COLOURS = 48  # of all pictures of a film together
+COLUMNS = 80  # of a terminal
 
 
 class Frame(NamedTuple):
@@ -27,12 +28,23 @@ class Frame(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """A turn that was played, and the coach who says what each move lost."""
+    """A turn that was played, and the coach who says what each move lost.
+
+    Attributes:
+        name: of who played.
+        coach: knows perfect play.
+        steps: what happened.
+        score: the final score.
+        task: what was to be beaten in a round; empty for a turn alone.
+        result: how the round ended with it, if it did.
+    """
 
     name: str
     coach: Coach
     steps: list[Step]
     score: int
+    task: str = ""
+    result: str = ""
 
     @property
     def game(self) -> Game:
@@ -40,9 +52,16 @@ class Turn(NamedTuple):
         return self.coach.game
 
     @property
+    def opening(self) -> str:
+        """What is played, and what perfect play may expect of it."""
+        task, unit = self.task or f"{self.name} plays {words_of(self.game).introduction()}", self.coach.unit
+        return f"{task}. {unit.value(self.coach.start)} {unit.heading} with perfect play."
+
+    @property
     def end(self) -> str:
         """How it ended, in words."""
-        return f"{self.name} ends with {words_of(self.game).score(self.score)}."
+        ends = "is ahead, and stops" if stopped(self.steps) else "ends"
+        return f"{self.name} {ends} with {words_of(self.game).score(self.score)}."
 
     @property
     def summary(self) -> str:
@@ -81,14 +100,24 @@ def show(turn: Turn, pause: float = 0) -> None:
         turn: what was played.
         pause: seconds between two moves.
     """
-    words, unit = words_of(turn.game), turn.coach.unit
-    print(f"{turn.name} plays {words.introduction()}. {unit.value(turn.coach.start)} {unit.heading} with perfect play.")
+    words = words_of(turn.game)
+    say(turn.opening)
     for step in turn.steps:
-        held, dice, faces = step.position[:3]
-        print(f"\n{words.text(held, dice, faces)}\n{turn.remark(step)}")
+        print(f"\n{words.text(*step.position[:3])}")
+        say(turn.remark(step))
         sys.stdout.flush()
         time.sleep(pause)
-    print(f"\n{turn.end}\n{turn.summary}")
+    print()
+    say(turn.end)
+    say(turn.summary)
+    if turn.result:
+        print()
+        say(turn.result)
+
+
+def say(text: str) -> None:
+    """Print a text in lines that fit into a terminal."""
+    print(textwrap.fill(text, COLUMNS, break_long_words=False, break_on_hyphens=False))
 
 
 def frames(turn: Turn) -> Iterator[Frame]:
@@ -109,6 +138,8 @@ def frames(turn: Turn) -> Iterator[Frame]:
             picture = words.picture(move.held, move.dice, (), told, held)
             yield Frame(_captioned(picture, worth(turn.coach.worth(move.held, move.dice)), turn.remark(step)), MOVED)
     yield Frame(_captioned(picture, turn.end, turn.summary), ENDED)
+    if turn.result:
+        yield Frame(_captioned(picture, turn.result, ""), ENDED)
 
 
 def _captioned(picture: Picture, *lines: str) -> Picture:

@@ -10,9 +10,9 @@ from stb_gym.games import words_of
 from stb_gym.terminal import coach_alone, play_alone
 from stb_gym.terminal.chances import chances
 from stb_gym.terminal.coach import MOST_RANKED, Account, Event, Unit
+from stb_gym.terminal.course import Course
 from stb_gym.terminal.dialogue import CAN_BE_TYPED, Sitting, your_turn
 from stb_gym.terminal.evening import Result, totals
-from stb_gym.terminal.playing import _share
 from tests.terminal.person import move_of, position_at, sit_down, talk
 
 NINE = ShutTheBox()
@@ -279,8 +279,8 @@ def test_who_types_into_a_pipe_is_not_asked_for_another_game(monkeypatch, capsys
 @pytest.mark.parametrize(("ties", "shares"), [("all-win", (1, 0, 1)), ("split", (1, 0, 0.5)), ("nobody", (1, 0, 0))])
 def test_the_share_of_a_win(ties, shares):
     rules = Round(Threes(), 3, ties)
-    assert tuple(_share(rules, scores, 1) for scores in ([9, 4, 6], [3, 4, 4], [4, 4, 5])) == shares
-    assert _share(rules, [0], 1) == 0
+    assert tuple(Course(rules, "abc", scores).share(1) for scores in ([9, 4, 6], [3, 4, 4], [4, 4, 5])) == shares
+    assert Course(rules, "abc", [0]).share(1) == 0
 
 
 # What a terminal can show

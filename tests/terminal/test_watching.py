@@ -2,16 +2,18 @@
 
 import re
 import sys
+from itertools import product
+from math import prod
 
 import numpy as np
 import pytest
 from PIL import Image, ImageSequence
 
-from stb_gym import ShutTheBox, Threes, load_policy, save_policy, solve, solve_boards, strategies, strategy
+from stb_gym import Round, ShutTheBox, Threes, load_policy, save_policy, solve, solve_boards, strategies, strategy
 from stb_gym.command import main
 from stb_gym.games import entry_of, legal_moves, rolls
 from stb_gym.games.canvas import Canvas
-from stb_gym.terminal import chooser, coach_alone, frames, play, show, write_film
+from stb_gym.terminal import chooser, coach_alone, frames, play, play_together, show, write_film
 from stb_gym.terminal.turns import Position
 from tests.terminal.person import node_of
 
@@ -155,6 +157,8 @@ def test_a_film_shows_every_throw_every_move_with_its_loss_and_the_end(told):
     assert len({frame.picture.shape for frame in film}) == 1
     assert turn.end in told
     assert turn.summary in told
+    assert len(list(frames(turn._replace(result="chance wins.")))) == len(film) + 1
+    assert "chance wins." in told
     for number, step in enumerate(turn.steps, 1):
         assert f"throw {number}" in told
         assert turn.remark(step) in told
@@ -180,13 +184,51 @@ def test_a_film_is_a_gif_of_these_pictures_that_goes_on_for_ever(tmp_path):
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["film.gif"]
 
 
+def share(scores, seat, after=()):
+    """What a seat wins by the lowest of all scores, by trying all that may come of the distributions of those after."""
+    won = 0.0
+    for later in product(*(each.items() for each in after)):
+        everybody = [*scores, *(score for score, _ in later)]
+        won += (scores[seat] == min(everybody)) / everybody.count(scores[seat]) * prod(chance for _, chance in later)
+    return won
+
+
+@pytest.mark.parametrize("game", [ShutTheBox(tiles=5), Threes(dice=3)], ids=str)
+def test_in_a_round_a_move_loses_what_it_makes_less_likely_to_win(game):
+    best, names = solve(game), [*list(entry_of(game).rules_of_thumb)[:2], "random"]
+    scores_of = [best.evaluate(strategy(game, name)).score_distribution for name in names]
+    turns = list(play_together(Round(game, 3), [(name, name) for name in names], range(12)))
+    assert [turn.name for turn in turns] == names * 12
+    mistakes, results = 0, set()
+    for at, turn in enumerate(turns):
+        seat, before = at % 3, [each.score for each in turns[at - at % 3 : at]]
+        wins = {score: share([*before, score], seat, scores_of[seat + 1 :]) for score in best.tables.scores.tolist()}
+        known = solve(game, np.vectorize(wins.get))
+        assert turn.opening == f"{turn.task}. {known.value:.2%} expected share of the win with perfect play."
+        assert turn.task.startswith(f"{turn.name} is to beat {min(before)} point" if before else f"{turn.name} begins")
+        for position, move in turn.steps:
+            if move is not None:
+                edge = best.tables.edges_of(node_of(best.tables, position))[position.moves.index(move)]
+                lost = turn.coach.losses(position)[move]
+                assert lost == pytest.approx(-known.advantage[edge], abs=1e-9)
+                mistakes += lost > 0.01
+        scores = [*before, turn.score]
+        winners = [name for name, score in zip(names, scores, strict=False) if score == min(scores)]
+        win = "wins" if len(winners) == 1 else f"tie and win 1/{len(winners)} each"
+        result = f"{' and '.join(winners)} {win} with {min(scores)} point"
+        assert turn.result.startswith(result) if seat == 2 else turn.result == ""
+        results.add(result)
+    assert mistakes > 5
+    assert len(results) > 3
+
+
 # The command
 
 
 def watched(capsys, *words):
     assert main(["watch", *words]) == 0
     printed = capsys.readouterr()
-    assert printed.err == ""
+    assert all(line.startswith("stb-gym watch") for line in printed.err.splitlines())  # that the work goes on
     return printed.out
 
 
@@ -202,7 +244,7 @@ def test_several_players_have_the_same_dice_and_the_same_seed_the_same_turns(cap
 
 def test_a_policy_says_its_game_and_what_it_is_for(capsys, tmp_path):
     shut = watched(capsys, "--player", "ppo-nine-tiles-shut")
-    assert shut.startswith("ppo-nine-tiles-shut plays Shut the box. 7.14% chance of 0 points with perfect play.\n")
+    assert shut.startswith("ppo-nine-tiles-shut plays Shut the box. 7.14% chance of 0 points with perfect\nplay.\n")
     seen = watched(capsys, "--player", "dqn-twelve-tiles", "--player", "biggest-first", "--objective", "score")
     assert "dqn-twelve-tiles plays Shut the box (tiles 12). 35.08 expected" in seen
     assert "biggest-first plays Shut the box (tiles 12)" in seen
@@ -211,6 +253,38 @@ def test_a_policy_says_its_game_and_what_it_is_for(capsys, tmp_path):
     save_policy(folder / "policy.npz", Threes(), strategy(Threes(), "take-all"))
     assert watched(capsys, "--player", str(folder)).startswith("run plays Threes.")
     assert watched(capsys, "threes").startswith("optimal plays Threes.")
+
+
+def together(*names):
+    return ["--together", *(word for name in names for word in ("--player", name))]
+
+
+def test_a_round_is_told_in_lines_that_fit(capsys):
+    names = together("random", "fewest-then-biggest", "ppo-nine-tiles", "random", "optimal")
+    words = ["shut-the-box", *names, "--shut-wins", "--games", "2", "--seed", "8"]
+    seen = watched(capsys, *words)
+    assert seen == watched(capsys, *words)
+    assert seen != watched(capsys, *words[:-1], "9")
+    assert max(map(len, seen.splitlines())) <= 80
+    introduction, first, second = " ".join(seen.split()).split("random (seat 1) begins, ")
+    assert introduction == (
+        "Shut the box: a round of 5, the lowest score wins, tied players share the win, whoever ends with 0 points "
+        "wins at once. A move loses what the best one against these others would win more. "
+    )
+    for each in (first, second):
+        assert each.startswith("fewest-then-biggest and ppo-nine-tiles and random (seat 4) and optimal play after. ")
+        scores = [int(score) for score in re.findall(r" ends with (\d+) point", each)]
+        assert re.search(r" with (\d+) points?\. *$", each)[1] == str(min(scores))
+        assert "optimal is to beat" in each
+
+
+def test_a_round_may_end_before_all_have_played(capsys):
+    words = ["threes", "--dice", "1", *together("optimal", "take-all"), "--shut-wins", "--games", "9", "--seed", "1"]
+    rounds = watched(capsys, *words).split("optimal begins")[1:]
+    ended = ["optimal ends with 0 points" in each for each in rounds]
+    assert ["take-all is to beat" not in each for each in rounds] == ended
+    assert set(ended) == {True, False}
+    assert all("optimal wins with 0 points." in each for each in np.array(rounds)[ended])
 
 
 def test_the_film_of_the_command(capsys, tmp_path):
@@ -234,6 +308,10 @@ def test_the_film_of_the_command(capsys, tmp_path):
         ("threes --player biggest-first", "unknown strategy of threes 'biggest-first'"),
         ("threes --player ppo-nine-tiles", "ppo-nine-tiles is a policy of shut-the-box with"),
         ("threes --out film.mp4", "a film is a GIF: --out must end in .gif, unlike film.mp4"),
+        ("threes --together --player random", "a round is of two players or more: name each by --player"),
+        ("threes --together --player random --player no", "unknown strategy"),
+        ("threes --together --player random --player take-all --objective shut", "a round is played to win"),
+        ("threes --player random --ties nobody", "ties, indifferent, shut-wins and may-stop are rules of a round"),
         ("threes --games 0", "games must be an integer from 1 to 10000, not 0"),
         ("threes --games 21 --out x.gif", "games must be an integer from 1 to 20, not 21"),
     ],
