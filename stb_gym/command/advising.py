@@ -13,6 +13,7 @@ from stb_gym.command.solving import VALUES, perfect_play
 from stb_gym.exact import TIE, Objective, Standing
 from stb_gym.games import Game, Move, legal_moves, rolls, words_of
 from stb_gym.output import Column
+from stb_gym.rounds import standing_in_words
 
 
 class Known(NamedTuple):
@@ -84,15 +85,7 @@ class Advise(RoundQuestion):
         reply = rules.solve().replies[after]
         worth = "share of the win" if self.ties == "split" else "chance to win"
         objective = Objective(worth, lambda points: points * 0, "probability")
-        return Known(objective, reply.worth_at(standing), _in_words(game, standing, f"ties {self.ties}"))
-
-
-def _in_words(game: Game, standing: Standing, rules: str) -> str:
-    lead, holders, after = standing
-    before = "nobody has played"
-    if lead is not None:
-        before = f"{holders} player{'s' * (holders > 1)} lead{'s' * (holders == 1)} with {words_of(game).score(lead)}"
-    return f"{before}, {after or 'none'} play{'s' * (after == 1)} after you, {rules}"
+        return Known(objective, reply.worth_at(standing), f"{standing_in_words(game, standing)}, ties {self.ties}")
 
 
 def _ranked(

@@ -218,10 +218,12 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
     def _check_playing(self) -> None:
         if not self._begun:
             raise RuntimeError("no game has begun: call reset()")
-        if self.autoreset_mode == AutoresetMode.DISABLED:
-            ended = self.stepper.over.take(self._node) if self._left is None else self._left == 0
-            if ended.any():
-                raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}) on the games that are')
+        if self.autoreset_mode == AutoresetMode.DISABLED and self._over().any():
+            raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}) on the games that are')
+
+    def _over(self) -> NDArray[np.bool_]:
+        """[B] True where a game is over or truncated."""
+        return self.stepper.over.take(self._node) if self._left is None else self._left == 0
 
     def _count(self, over: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """[B] the games that are truncated after one step more."""

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -32,10 +33,12 @@ def standing_of(scores, players):
     return Standing(min(scores), scores.count(min(scores)), after)
 
 
+@cache
 def some_strategy(game, seed):
     """Plays in another way at every standing, as `golden.shares` says."""
     other = twin(game)
 
+    @cache
     def plays(tables, told):
         where = (told.lead, told.holders, told.after)
         return in_our_words(tables, lambda position, roll: golden.shares(other, seed, where, position, roll))

@@ -1,31 +1,38 @@
 """Drawing from many distributions at once, fast: most numbers fall where a table knows the outcome."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+MOST_BITS, LARGEST_TABLE = 18, 2**20  # entries
 Chances = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+IntArray = NDArray[np.integer[Any]]
 
 
 class Draws:
-    """Draws from R distributions over K outcomes by numbers from 0 to 1, as exactly as these are.
+    """Draws from R distributions over K outcomes by 64 random bits each, as exactly as the 53 of a float can be.
 
-    The numbers are sorted into buckets. Where all of a bucket mean one outcome, the table has it; else it has -1.
+    The numbers that the bits say, from 0 to 1, are sorted into buckets by the first of them. Where all of a bucket mean
+    one outcome, the table has it; else it has -1.
 
     Args:
         chances: [R, K] what the outcomes are as likely as; each row sums to more than 0.
-        buckets: how many the numbers are sorted into, a power of two, so that no number is rounded into another one.
 
     Attributes:
         sums: [R, K] the running sums, which end at 1 exactly: a number below 1 never meets what has no chance.
+        begins: [R] where the rows begin in the table, by which calls name them.
     """
 
-    def __init__(self, chances: Chances, buckets: int):
+    def __init__(self, chances: Chances):
         self.sums = chances.cumsum(axis=1)
         self.sums /= self.sums[:, -1:]
-        self._buckets = buckets
-        least, most = (self._below(edge(self.sums * buckets)) for edge in (np.ceil, np.floor))
-        self._table = np.where(least == most, least, -1).ravel()
+        bits = min(MOST_BITS, max(1, (LARGEST_TABLE // len(chances)).bit_length() - 1))
+        self._buckets, self._shift = 2**bits, np.uint64(64 - bits)
+        self.begins = np.arange(len(chances)) * self._buckets
+        least, most = (self._below(edge(self.sums * self._buckets)) for edge in (np.ceil, np.floor))
+        kind = np.min_scalar_type(-chances.shape[1])  # small tables stay where the processor finds them at once
+        self._table = np.where(least == most, least, -1).astype(kind).ravel()
 
     def _below(self, bucket: Chances) -> IntArray:
         """[R, buckets] in how many outcomes the sums come before the numbers of each bucket."""
@@ -33,13 +40,15 @@ class Draws:
         counts = np.bincount(place.ravel(), minlength=len(bucket) * (self._buckets + 1))
         return counts.reshape(len(bucket), -1)[:, :-1].cumsum(axis=1)
 
-    def __call__(self, numbers: Chances, rows: IntArray | int = 0) -> IntArray:
-        """[B] the outcomes of numbers [B] from 0 to 1, in a row or in rows [B]."""
-        found = self._table.take(rows * self._buckets + (numbers * self._buckets).astype(np.int64))
+    def __call__(self, random: NDArray[np.uint64], begins: IntArray | None = None) -> IntArray:
+        """[B] the outcomes of random bits [B] in the rows that begin there [B]; by default in the first row."""
+        place = (random >> self._shift).view(np.int64)
+        if begins is not None:
+            place += begins
+        found = self._table.take(place)
         (unsure,) = (found < 0).nonzero()
         if len(unsure):
-            if len(self.sums) == 1:
-                found[unsure] = self.sums[0].searchsorted(numbers[unsure], side="right")
-            else:
-                found[unsure] = (self.sums[np.asarray(rows)[unsure]] <= numbers[unsure, None]).sum(axis=1)
+            numbers = (random[unsure] >> np.uint64(11)) * 2.0**-53
+            rows = place[unsure] // self._buckets
+            found[unsure] = (self.sums[rows] <= numbers[:, None]).sum(axis=1)
         return found

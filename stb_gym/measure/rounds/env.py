@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from stb_gym.envs import MaskInObservation, TurnEnv
 from stb_gym.games import Game
 from stb_gym.measure.rounds.opponents import Lineup
-from stb_gym.measure.rounds.seat import SeatEnv
+from stb_gym.measure.rounds.seat import WIN, SeatEnv
 
 Observation = NDArray[Any]
 
@@ -77,13 +77,13 @@ class RoundEnv(SeatEnv, TurnEnv):
         **rules: Any,
     ):
         self._asked = players, seat, opponents, ties, shut_wins, indifferent
-        self._place, self._luck = 0, 0.0
+        self._place, self._holders = 0, 0
         game = self._game_of(game, rules)
-        super().__init__(game, "score", illegal, render_mode, observation_dtype=observation_dtype)
-        self._seen = self.opponents.seen.T.astype(self._observation_dtype)
+        super().__init__(game, WIN, illegal, render_mode, observation_dtype=observation_dtype)
+        self._seen = self.opponents.seen.astype(self._observation_dtype)
         self._first, self._share = self.opponents.first.sums[0].tolist(), self.opponents.share.tolist()
         self._standing = slice(self._width, None)
-        self._sees: Observation = self._seen[:, 0]
+        self._sees: Observation = self._seen[0]
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -99,9 +99,8 @@ class RoundEnv(SeatEnv, TurnEnv):
         if options:
             options, named = self.opponents.named(options)
             first = self._first if named is None else named.sums[0]
-        random = (self._np_random or self.np_random).random
-        self._place, self._luck = bisect(first, random()), random()
-        self._sees = self._seen[:, self._place]
+        self._place = bisect(first, (self._np_random or self.np_random).random())
+        self._sees = self._seen[self._place]
         observation, info = super().reset(options=options)
         observation[self._standing] = self._sees
         return observation, info
@@ -118,12 +117,14 @@ class RoundEnv(SeatEnv, TurnEnv):
         observation[self._standing] = self._sees
         if not over:
             return observation, 0.0, False, truncated, info
-        info["holders"] = holders = bisect(self.opponents.one_end[self._place, int(score)], self._luck)
+        luck = self._np_random.random()  # type: ignore[union-attr]
+        self._holders = holders = bisect(self.opponents.one_end[self._place, int(score)], luck)
+        info["holders"] = holders
         return observation, self._share[holders], True, truncated, info
 
     def snapshot(self) -> dict[str, Any]:
         """The round as it stands and the dice to come, as what JSON can hold; see `restore`."""
-        return {**super().snapshot(), "place": self._place, "luck": self._luck}
+        return {**super().snapshot(), "place": self._place, "holders": self._holders}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Go on from a snapshot of an environment made alike: the same actions then lead to the same.
@@ -131,13 +132,12 @@ class RoundEnv(SeatEnv, TurnEnv):
         Raises:
             ValueError: if the snapshot is not of one round, or of other rules.
         """
-        place, luck = self._read_seats(snapshot, ())
-        self._place, self._luck = int(place), float(luck)
-        self._sees = self._seen[:, self._place]
+        self._place, self._holders = map(int, self._read_seats(snapshot, ()))
+        self._sees = self._seen[self._place]
         super().restore(snapshot)
 
     def _beside(self, game: int) -> str:
-        return self._words(self._place, self._node, self._luck)
+        return self._words(self._place, self._node, self._holders)
 
 
 def make_masked(mask_names: str = "gymnasium", **arguments: Any) -> MaskInObservation:

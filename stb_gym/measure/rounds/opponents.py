@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact import Standing
-from stb_gym.games import IntArray, check_integer, kept, words_of
+from stb_gym.games import IntArray, check_integer, kept
 from stb_gym.measure.policy_files import is_policy, load_policy
 from stb_gym.measure.rounds.draws import Draws
-from stb_gym.rounds import Reply, Round, RoundStrategy, reached_after, worth_before
+from stb_gym.rounds import Reply, Round, RoundStrategy, reached_after, standing_in_words, worth_before
 
 Chances = NDArray[np.float64]
 Lineup = RoundStrategy | Path | Sequence[RoundStrategy | Path]
-FIRST_BUCKETS, LAST_BUCKETS = 2**14, 2**8
 SEEN = ("lead", "holders", "after")
 
 
@@ -78,19 +77,14 @@ class Opponents:
 
     def words(self, place: int) -> str:
         """The same in words."""
-        lead, holders, after = self.standing(place)
-        before = "nobody has played"
-        if lead is not None:
-            who = f"{holders} player{'s' * (holders > 1)} lead{'s' * (holders == 1)}"
-            before = f"{who} with {words_of(self.rules.game).score(lead)}"
-        return f"{before}, {after or 'none'} play{'s' * (after == 1)} after"
+        return standing_in_words(self.rules.game, self.standing(place))
 
-    # The two draws, each of a number from 0 to 1
+    # The two draws
 
     @cached_property
     def first(self) -> Draws:
         """Draws one of the C standings, given that the player has a turn."""
-        return Draws(self.chance[None], FIRST_BUCKETS)
+        return Draws(self.chance[None])
 
     def named(self, where: Mapping[str, Any]) -> tuple[dict[str, Any], Draws | None]:
         """What options name of the turn, and draws from the standings that they name, if they name any.
@@ -110,31 +104,38 @@ class Opponents:
             said = ", ".join(f"{name} {value!r}" for name, value in wanted.items())
             raise ValueError(f"the player never sees {said} in a round of {self.rules.players} players of these seats")
         chances = self.chance * fits
-        return turn, Draws((chances if chances.any() else fits.astype(float))[None], 1)
+        return turn, Draws((chances if chances.any() else fits.astype(float))[None])
 
     @cached_property
     def last(self) -> Draws:
         """Draws among how many players who leaves a standing shares the lead in the end; in the last row 0 always."""
         beaten = np.eye(1, self.fates.shape[-1])
-        return Draws(np.concatenate((self.fates.reshape(-1, beaten.size), beaten)), LAST_BUCKETS)
+        return Draws(np.concatenate((self.fates.reshape(-1, beaten.size), beaten)))
 
     @cached_property
-    def _left(self) -> NDArray[np.int32]:
-        """[C, T + 1] the row of that after each final score and the forfeit."""
+    def _left(self) -> IntArray:
+        """[C, T + 1] the row of that after each final score and, last, after a forfeit."""
         standings, beaten = self.rules.standings, len(self.last.sums) - 1
         row = self.seat[:, None] * len(standings.lead) + standings.after[self.index]
         row = np.where(standings.holds[self.index], row, beaten)
-        return np.column_stack((row, np.full(len(row), beaten))).astype(np.int32)
+        return np.column_stack((row, np.full(len(row), beaten)))
 
-    def holders(self, place: IntArray, score: IntArray, luck: Chances) -> IntArray:
+    @cached_property
+    def _begins(self) -> IntArray:
+        """[C, T + 1] where that row begins."""
+        return self.last.begins[self._left]
+
+    def holders(self, place: IntArray, score: NDArray[Any], random: NDArray[np.uint64]) -> IntArray:
         """[B] among how many players share the lead in the end; 0 if they are beaten.
 
         Args:
             place: [B] which of the C standings they saw.
             score: [B] the places of their final scores; T after an illegal action.
-            luck: [B] numbers from 0 to 1.
+            random: [B] 64 random bits each.
         """
-        return self.last(luck, self._left.ravel().take(place * self._left.shape[1] + score))
+        where = place * self._begins.shape[1]
+        where += score
+        return self.last(random, self._begins.take(where))
 
     @cached_property
     def one_end(self) -> "OneEnd":
@@ -145,7 +146,7 @@ class Opponents:
 class OneEnd(dict[tuple[int, int], list[float]]):
     """The running sums of fates that were met, for a bisection: faster than arrays of one."""
 
-    def __init__(self, left: NDArray[np.int32], sums: Chances):
+    def __init__(self, left: IntArray, sums: Chances):
         super().__init__()
         self._left, self._sums = left, sums
 

@@ -1,6 +1,5 @@
 """What the environment of one round and that of many have in common: the seat of the player, and what it shows."""
 
-from bisect import bisect
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,11 +8,19 @@ from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from stb_gym.envs import Stepper, StepperEnv
+from stb_gym.exact import Objective
 from stb_gym.measure.rounds.opponents import SEEN, Lineup, Opponents, opponents_of
 from stb_gym.measure.rounds.stepping import seat_transitions
 from stb_gym.rounds import Round
 
 IntArray = NDArray[np.integer[Any]]
+
+
+def _worth(final_score: IntArray) -> NDArray[Any]:
+    raise ValueError("what a score wins in a round depends on the others: measure agents with stb_gym.RoundMeter(env)")
+
+
+WIN = Objective("win", _worth, "probability")  # which says so to who would solve or measure a turn for itself
 
 
 class SeatEnv(StepperEnv):
@@ -27,7 +34,6 @@ class SeatEnv(StepperEnv):
     round: Round
     opponents: Opponents
     _asked: tuple[int, int | str, Lineup, str, bool, str]
-    _seen: NDArray[Any]
 
     def _observation_high(self) -> IntArray:
         if not hasattr(self, "round"):
@@ -37,7 +43,7 @@ class SeatEnv(StepperEnv):
         return np.append(self.game.observation_high, self.opponents.high)
 
     def _stepper_of(self, dtype: str, scale: float, kind: str | None) -> Stepper:
-        return seat_transitions(self.game, self.objective, dtype, len(SEEN))
+        return seat_transitions(self.game, dtype, len(SEEN))
 
     @property
     def _width(self) -> int:
@@ -71,28 +77,20 @@ class SeatEnv(StepperEnv):
     def afterstates(self, observations: NDArray[Any] | None = None) -> tuple[IntArray, IntArray, NDArray[Any]]:
         """What every legal move leads to, as `TurnEnv.afterstates` tells it; the standing stays before the dice."""
         place, action, seen = super().afterstates(observations)
-        standing = self._seen.T[np.atleast_1d(self._place)] if observations is None else observations[:, self._width :]
-        seen[:, self._width : -1] = standing[place]
+        here = self.opponents.seen[np.atleast_1d(self._place)] if observations is None else observations
+        seen[:, self._width : -1] = here[place, -len(SEEN) :]
         return place, action, seen
 
     _place: Any
-    _luck: Any
 
-    def _words(self, place: int, node: int, luck: float) -> str:
+    def _words(self, place: int, node: int, holders: int) -> str:
         """The standing that a player sees and, where the turn is over, how the round ends."""
         words = self.opponents.words(place)
-        if not self.stepper.over.take(node):
-            return words
-        score = int(self.stepper.reward.take(node))
-        return f"{words}: {_ending(bisect(self.opponents.one_end[place, score], luck))}"
+        return f"{words}: {_ending(holders)}" if self.stepper.over.take(node) else words
 
-    def _read_seats(self, snapshot: Mapping[str, Any], shape: tuple[int, ...]) -> tuple[IntArray, NDArray[np.float64]]:
-        """The standings and the luck of a snapshot; a ValueError if they are none."""
-        _, place = self._read(snapshot, shape, place=self._seen.shape[1])
-        luck = np.array(snapshot.get("luck", -1), float)
-        if luck.shape != shape or not ((luck >= 0) & (luck < 1)).all():
-            raise ValueError(f"the snapshot is not of a round of {self.game}")
-        return place, luck
+    def _read_seats(self, snapshot: Mapping[str, Any], shape: tuple[int, ...]) -> list[IntArray]:
+        """The standings of a snapshot and how many share the lead in the end; a ValueError if they are none."""
+        return self._read(snapshot, shape, place=len(self.opponents.chance), holders=len(self.opponents.share))[1:]
 
 
 def _ending(holders: int) -> str:

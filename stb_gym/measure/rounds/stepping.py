@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from stb_gym.envs import Transitions, transitions
-from stb_gym.exact import Objective
+from stb_gym.exact import objective_of
 from stb_gym.games import Game, kept
 
 
@@ -21,19 +21,19 @@ class SeatTransitions(Transitions):
 
     def __reduce__(self) -> tuple[Any, ...]:
         room = self.observation.shape[1] - self.tables.observation.shape[1]
-        return seat_transitions, (self.game, self.objective, self.observation.dtype.name, room)
+        return seat_transitions, (self.game, self.observation.dtype.name, room)
 
 
 @kept(mebibytes=256)
-def seat_transitions(game: Game, objective: Objective, observation_dtype: str, room: int) -> SeatTransitions:
+def seat_transitions(game: Game, observation_dtype: str, room: int) -> SeatTransitions:
     """The tables of a game with room for so many numbers; made once, and kept for the next call.
 
     Raises:
         ValueError: if the tables would be too large, naming rules that fit.
     """
-    turn = transitions(game, objective, observation_dtype)
+    turn = transitions(game, objective_of(game, "score"), observation_dtype)
     place = turn.tables.place_of(turn.final_score) * turn.over
     place[turn.forfeit] = len(turn.tables.scores)
     known = {each.name: getattr(turn, each.name) for each in fields(turn)}
     observation = np.pad(turn.observation, ((0, 0), (0, room)))
-    return SeatTransitions(**{**known, "observation": observation, "reward": place.astype(float)})
+    return SeatTransitions(**{**known, "observation": observation, "reward": place})
