@@ -13,7 +13,6 @@ from stb_gym.command.solving import VALUES, perfect_play
 from stb_gym.exact import TIE, Objective, Standing
 from stb_gym.games import Game, Move, legal_moves, rolls, words_of
 from stb_gym.output import Column
-from stb_gym.rounds import standing_in_words
 
 
 class Known(NamedTuple):
@@ -85,7 +84,7 @@ class Advise(RoundQuestion):
         reply = rules.solve().replies[after]
         worth = "share of the win" if self.ties == "split" else "chance to win"
         objective = Objective(worth, lambda points: points * 0, "probability")
-        return Known(objective, reply.worth_at(standing), f"{standing_in_words(game, standing)}, ties {self.ties}")
+        return Known(objective, reply.worth_at(standing), f"{standing.in_words(game)}, ties {self.ties}")
 
 
 def _ranked(

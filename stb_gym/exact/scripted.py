@@ -14,7 +14,7 @@ from stb_gym.exact.compiling import compile_game, fits
 from stb_gym.exact.solution import solve
 from stb_gym.exact.tables import Policy, TurnTables
 from stb_gym.exact.values import optimal_edges, optimise
-from stb_gym.games import Game, Moves, RuleOfThumb, check_choice, entry_of, kept
+from stb_gym.games import Game, Moves, RuleOfThumb, check_choice, entry_of, kept, words_of
 
 TARGETS_AT_ONCE = 64
 
@@ -31,6 +31,21 @@ class Standing(NamedTuple):
     lead: int | None = None
     holders: int = 0
     after: int = 0
+
+    def in_words(self, game: Game) -> str:
+        """The same in words, to the next player.
+
+        Example:
+            >>> import stb_gym
+            >>> stb_gym.Standing(lead=8, holders=1, after=2).in_words(stb_gym.Threes())
+            '1 player leads with 8 points, 2 play after you'
+        """
+        lead, holders, after = self
+        before = "nobody has played"
+        if lead is not None:
+            who = f"{holders} player{'s' * (holders > 1)} lead{'s' * (holders == 1)}"
+            before = f"{who} with {words_of(game).score(lead)}"
+        return f"{before}, {after or 'none'} play{'s' * (after == 1)} after you"
 
 
 FIRST_OF_TWO = Standing(after=1)

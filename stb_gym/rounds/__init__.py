@@ -11,12 +11,11 @@ from stb_gym.rounds.matches import BEGINS, Series, match, series
 from stb_gym.rounds.prospects import Departures, Par, departures, firsts, pars, shares
 from stb_gym.rounds.replies import INDIFFERENT, Reply
 from stb_gym.rounds.rounds import ROUNDING, Range, Round, RoundStrategy
-from stb_gym.rounds.standings import TIES, Standings, standing_in_words
+from stb_gym.rounds.standings import TIES, Standings
 from stb_gym.rounds.tournaments import ENDS, Tournament, tournament
 
 __all__ = [
     "BEGINS", "ENDS", "INDIFFERENT", "ROUNDING", "TIES", "BestResponse", "Departures", "Outcome", "Par", "Range",
     "Reply", "Round", "RoundEvaluation", "RoundSolution", "RoundStrategy", "Series", "Standings", "Tournament",
-    "departures", "firsts", "match", "pars", "reached_after", "series", "shares", "standing_in_words", "tournament",
-    "worth_before",
+    "departures", "firsts", "match", "pars", "reached_after", "series", "shares", "tournament", "worth_before",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact import Standing, TurnTables
-from stb_gym.games import Game, IntArray, check_choice, check_integer, words_of
+from stb_gym.games import IntArray, check_choice, check_integer
 
 MOST_PLAYERS = 101  # a hundred after the first
 LARGEST_BLOCK = 2**22  # edges x standings that are worked on at once
@@ -143,18 +143,3 @@ class Standings:
         if place == len(self.scores) or self.scores[place] != score:
             raise ValueError(f"no turn ends with a score of {score}")
         return place
-
-
-def standing_in_words(game: Game, standing: Standing) -> str:
-    """What the next player sees of the others.
-
-    Example:
-        >>> import stb_gym
-        >>> standing_in_words(stb_gym.Threes(), stb_gym.Standing(lead=8, holders=1, after=2))
-        '1 player leads with 8 points, 2 play after you'
-    """
-    lead, holders, after = standing
-    before = "nobody has played"
-    if lead is not None:
-        before = f"{holders} player{'s' * (holders > 1)} lead{'s' * (holders == 1)} with {words_of(game).score(lead)}"
-    return f"{before}, {after or 'none'} play{'s' * (after == 1)} after you"

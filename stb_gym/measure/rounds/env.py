@@ -1,4 +1,55 @@
-"""One seat of a round as a Gymnasium environment."""
+"""One seat of a round of several players, who take their turns one after another; the best final score wins.
+
+## Description
+An episode is the turn of one player, who sees what the players before have done and knows how many come after. All the
+others are opponents. Their turns are not played but drawn from the exact distributions of their play, so a round costs
+hardly more than a turn, however many play. Where a round can end before the player's turn, as by a perfect score with
+`shut_wins`, rounds are drawn in which it does not.
+
+## Action Space
+That of the turn, with its masks: see `stb_gym.games.shut_the_box.environment` and `stb_gym.games.threes.environment`.
+
+## Observation Space
+`Box(0, high, (O + 3,), uint8)`: the O numbers of the turn, then the standing:
+- the place of the lead among the final scores, the best at 0; if nobody has played, the place after the worst;
+- how many players hold the lead;
+- how many play after.
+
+## Starting State
+A standing as the players before leave it, and the first throw. `reset(options={"lead": 8, "holders": 1, "after": 2})`
+starts where a player sees just that, a lead of 8 points; with some of the three the others are drawn. `{"lead": None}`
+is the standing before anybody has played. Options of the turn, such as "open" and "roll", stand beside them.
+
+## Rewards
+Nothing until the end; then what the round is worth to the player by the tie rule:
+- ties "split": 1 shared among those who have the best score;
+- ties "all-win": 1 for each of them;
+- ties "nobody": 1 for who has it alone;
+- 0 for who is beaten, and after an illegal action.
+
+`env.spec.reward_threshold` is the mean reward of the best response to the opponents, which no agent exceeds but by
+luck. `stb_gym.RoundMeter(env)` tells of any agent how far from it, exactly.
+
+## Episode End
+That of the turn.
+
+## Information
+What the environment of the turn tells, and at the end `holders`: among how many the player shares the lead, 0 if
+beaten.
+
+## Arguments
+- `players=2`: how many play, the player among them.
+- `seat="drawn"`: in every round one of the seats, each as likely as the others; or the seat, 0 to players - 1.
+- `opponents="optimal"`: what all of them play, or a list of one for each in the order of the seats: the name of a
+  strategy, "optimal" for the equilibrium of the round; the file, or the name, of a saved policy; an array of a policy;
+  or a function of the arrays of the game and a `Standing` that returns one.
+- `ties="split"`, `shut_wins=False`, `indifferent="fewer"`: the rules of the round, see `stb_gym.Round`.
+- `illegal`, `render_mode`, `observation_dtype`, `max_episode_steps`, the rules of the game and, of
+  `stb_gym/ThreesRoundMasked-v0`, `mask_names`: as for the turn.
+
+## Version History
+- v0: first version.
+"""
 
 from bisect import bisect
 from collections.abc import Mapping
@@ -10,7 +61,7 @@ from numpy.typing import NDArray
 from stb_gym.envs import MaskInObservation, TurnEnv
 from stb_gym.games import Game
 from stb_gym.measure.rounds.opponents import Lineup
-from stb_gym.measure.rounds.seat import WIN, SeatEnv
+from stb_gym.measure.rounds.seat import SeatEnv
 
 Observation = NDArray[Any]
 
@@ -18,21 +69,7 @@ Observation = NDArray[Any]
 class RoundEnv(SeatEnv, TurnEnv):
     """One seat of a round of several players, as `gym.make("stb_gym/ShutTheBoxRound-v0")` makes it.
 
-    An episode is the turn of one player, who sees what the players before have done; all the others are opponents.
-    What they do is drawn from the exact distributions of their play. Where a round can end before the player's turn,
-    as by a perfect score with `shut_wins`, rounds are drawn in which it does not.
-
-    The observation is that of the turn, and then three numbers: the place of the lead among the final scores, best
-    first, from 0 (if nobody has played, the place after the worst); how many players hold it; how many play after.
-    Action space and masks are those of the turn. The reward at the end is what the round is worth to the player: the
-    share of the win by the tie rule, 0 for who is beaten or takes an illegal action. At the end `info["holders"]` tells
-    among how many the player shares the lead, 0 if beaten, beside what the turn's environment tells.
-
-    `reset(options={"lead": 8, "holders": 1, "after": 2})` begins where a player sees just that; with some of the three,
-    or none, the others are drawn. Options of the turn, such as "open" and "roll", stand beside them.
-
-    `env.spec.reward_threshold` is the mean reward of the best response to the opponents, which no agent exceeds but by
-    luck. `stb_gym.RoundMeter` says exactly how far from it an agent is.
+    The spaces, rewards and infos are on the page of the environment, the docstring of `stb_gym.measure.rounds.env`.
 
     Args:
         game: the name of a game, or a rules object.
@@ -79,7 +116,7 @@ class RoundEnv(SeatEnv, TurnEnv):
         self._asked = players, seat, opponents, ties, shut_wins, indifferent
         self._place, self._holders = 0, 0
         game = self._game_of(game, rules)
-        super().__init__(game, WIN, illegal, render_mode, observation_dtype=observation_dtype)
+        super().__init__(game, "score", illegal, render_mode, observation_dtype=observation_dtype)
         self._seen = self.opponents.seen.astype(self._observation_dtype)
         self._first, self._share = self.opponents.first.sums[0].tolist(), self.opponents.share.tolist()
         self._standing = slice(self._width, None)

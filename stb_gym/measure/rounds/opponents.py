@@ -18,7 +18,7 @@ from stb_gym.exact import Standing
 from stb_gym.games import IntArray, check_integer, kept
 from stb_gym.measure.policy_files import is_policy, load_policy
 from stb_gym.measure.rounds.draws import Draws
-from stb_gym.rounds import Reply, Round, RoundStrategy, reached_after, standing_in_words, worth_before
+from stb_gym.rounds import Reply, Round, RoundStrategy, reached_after, worth_before
 
 Chances = NDArray[np.float64]
 Lineup = RoundStrategy | Path | Sequence[RoundStrategy | Path]
@@ -77,7 +77,7 @@ class Opponents:
 
     def words(self, place: int) -> str:
         """The same in words."""
-        return standing_in_words(self.rules.game, self.standing(place))
+        return self.standing(place).in_words(self.rules.game)
 
     # The two draws
 

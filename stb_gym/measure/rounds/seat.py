@@ -8,19 +8,11 @@ from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from stb_gym.envs import Stepper, StepperEnv
-from stb_gym.exact import Objective
 from stb_gym.measure.rounds.opponents import SEEN, Lineup, Opponents, opponents_of
-from stb_gym.measure.rounds.stepping import seat_transitions
+from stb_gym.measure.rounds.stepping import WIN, seat_transitions
 from stb_gym.rounds import Round
 
 IntArray = NDArray[np.integer[Any]]
-
-
-def _worth(final_score: IntArray) -> NDArray[Any]:
-    raise ValueError("what a score wins in a round depends on the others: measure agents with stb_gym.RoundMeter(env)")
-
-
-WIN = Objective("win", _worth, "probability")  # which says so to who would solve or measure a turn for itself
 
 
 class SeatEnv(StepperEnv):
@@ -43,6 +35,7 @@ class SeatEnv(StepperEnv):
         return np.append(self.game.observation_high, self.opponents.high)
 
     def _stepper_of(self, dtype: str, scale: float, kind: str | None) -> Stepper:
+        self.objective = WIN
         return seat_transitions(self.game, dtype, len(SEEN))
 
     @property

@@ -4,10 +4,18 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stb_gym.envs import Transitions, transitions
-from stb_gym.exact import objective_of
-from stb_gym.games import Game, kept
+from stb_gym.exact import Objective, objective_of
+from stb_gym.games import Game, IntArray, kept
+
+
+def _worth(final_score: IntArray) -> NDArray[Any]:
+    raise ValueError("what a score wins in a round depends on the others: measure agents with stb_gym.RoundMeter(env)")
+
+
+WIN = Objective("win", _worth, "probability")  # which says so to who would solve or measure a turn for itself
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Many rounds at once, one seat of each, as a Gymnasium vector environment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from stb_gym.envs import TurnVectorEnv, VectorMaskInObservation
 from stb_gym.games import Game, IntArray
-from stb_gym.measure.rounds.draws import Draws
 from stb_gym.measure.rounds.opponents import Lineup
-from stb_gym.measure.rounds.seat import WIN, SeatEnv
+from stb_gym.measure.rounds.seat import SeatEnv
 
 Step = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
@@ -54,7 +53,7 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         super().__init__(
             self._game_of(game, rules),
             num_envs,
-            WIN,
+            "score",
             illegal,
             render_mode,
             autoreset_mode,
@@ -122,7 +121,7 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         self._sit(games, self.opponents.first)
         super()._begin(games, state, throws)
 
-    def _sit(self, games: IntArray, first: Draws) -> None:
+    def _sit(self, games: IntArray, first: Callable[[NDArray[np.uint64]], IntArray]) -> None:
         """Draw the standings that players see."""
         self._place[games] = place = first(self._random(games))
         self._sees[games] = self._seen.take(place)
