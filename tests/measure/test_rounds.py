@@ -298,12 +298,18 @@ def test_standings_that_there_are_not_are_refused(options, message):
 
 
 def test_some_rounds_are_begun_anew_and_others_go_on():
-    envs = gym.make_vec(BOX, num_envs=50, players=3)
+    envs = gym.make_vec(THREES, num_envs=50, players=3, dice=2).unwrapped
     before, _ = envs.reset(seed=0)
+    before, _, over, _, _ = envs.step(envs.legal_sample())
     mask = np.arange(50) % 2 == 0
+    assert over[mask].any()
+    assert over[~mask].any()
     after, _ = envs.reset(options={"reset_mask": mask, "lead": 0, "holders": 2})
     assert (after[~mask] == before[~mask]).all()
     assert (after[mask, -3:] == [0, 2, 0]).all()
+    later, *_ = envs.step(envs.legal_sample())
+    assert (later[mask, -3:] == [0, 2, 0]).all()
+    assert (later[over & ~mask, -3:] != before[over & ~mask, -3:]).any()
 
 
 def test_rounds_that_end_before_the_players_turn_are_not_drawn():
