@@ -2,8 +2,10 @@
 
 import hashlib
 import math
+import time
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Self
 
 from agents.presets import STANDARD
 from stb_gym import Policy
@@ -70,7 +72,11 @@ class CurvePoint(Point):
 
 
 class Ledger:
-    """The finished runs of a study.
+    """The finished runs of a study; as a context manager, it is written at the end of the block.
+
+    Before that its files are written when a run is entered, unless that would take more than a twentieth of the time: a
+    study of ten thousand runs would do little else. What was not written when a study was killed is entered again from
+    the folders of its runs.
 
     Args:
         folder: folder of the study. Without files of results in it there are no runs yet.
@@ -85,6 +91,8 @@ class Ledger:
 
     def __init__(self, folder: Path):
         self._folder = folder
+        self._next = -math.inf  # when the files may be written again
+        self._news = False  # whether they lack a run
         self.rows: dict[str, Row] = {}
         self.curves: dict[str, list[CurvePoint]] = {}
         if not (folder / RUNS).exists():
@@ -100,8 +108,15 @@ class Ledger:
         except (OSError, ValueError, TypeError) as error:
             raise ValueError(f"{folder / RUNS} or {folder / CURVES} is damaged: {error}") from None
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._news:
+            self.write()
+
     def enter(self, name: str, task: str, variant: str, run: Run) -> None:
-        """Add a finished run and write both files again.
+        """Add a finished run.
 
         Args:
             name: name of the run.
@@ -125,19 +140,25 @@ class Ledger:
             policy="" if run.is_sampled() else policy_digest(run.policy()),
         )
         self.curves[name] = [CurvePoint(**vars(point), run=name) for point in run.curve()]
-        self._write()
+        self._news = True
+        if time.monotonic() >= self._next:
+            self.write()
 
     def merge(self, other: "Ledger") -> None:
         """Add the runs of another study, which replace those of the same names, and write both files again."""
         self.rows |= other.rows
         self.curves |= other.curves
-        self._write()
+        self.write()
 
-    def _write(self) -> None:
+    def write(self) -> None:
+        """Write both files again."""
+        began = time.monotonic()
         names = sorted(self.rows)
         curves = [_rounded(point) for name in names for point in self.curves[name]]
         write_text(self._folder / CURVES, to_csv(curves, CurvePoint))
         write_text(self._folder / RUNS, to_csv([self.rows[name] for name in names], Row))
+        self._news, ended = False, time.monotonic()
+        self._next = ended + 20 * (ended - began)
 
 
 def policy_digest(policy: Policy) -> str:

@@ -1,17 +1,19 @@
-"""Run a study, which is algorithms x tasks x seeds, on several cores: `python -m training.study NAME`.
+"""Run a study, which is algorithms x tasks x seeds, on many cores or machines: `python -m training.study NAME`.
 
-Every run is a process of its own, `python -m training.train ... --resume`, with its output in `log.txt`. Finished runs
-are skipped and interrupted ones go on from their last checkpoint, so the same command goes on with a study that was
-killed.
+Finished runs are skipped, also those that other commands trained in its folders, and interrupted ones go on from their
+last checkpoint; so the same command goes on with a study that was killed.
 """
 
+import contextlib
 import math
 import os
+import queue
+import shlex
 import signal
-import subprocess
 import sys
-import time
 import tomllib
+from collections import Counter, deque
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,11 +25,13 @@ from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym.games import check_choice, check_integer, check_names
 from stb_gym.output import Progress, write_text
 from training.commands import run_name, train_command
+from training.engines import Engine, cluster, pool
 from training.ledger import Ledger
 from training.results import results_page
 from training.run import Run
 from training.run_writer import alone
 from training.study_plots import plot_study
+from training.train import is_finished
 
 STUDIES = Path(__file__).with_name("studies.toml")
 
@@ -45,7 +49,14 @@ class Arguments:
     out: Path | None = None
     """Folder of the study (default: runs/STUDY)."""
     workers: int = os.cpu_count() or 1
-    """How many runs are trained at a time."""
+    """How many runs are trained at a time on this machine."""
+    ray: tuple[str, ...] | None = None
+    """Train on a Ray cluster instead, the one at this address or else the one that this machine is part of. All its
+    nodes must see the folder of the study by the same path."""
+    device: str = "cpu"
+    """Where the networks are, such as cuda."""
+    print: bool = False
+    """Only print the commands of the runs that are not finished, for GNU parallel, Slurm and the like."""
 
 
 class Planned(NamedTuple):
@@ -66,10 +77,15 @@ def main(arguments: list[str] | None = None) -> int:
         check_integer("workers", options.workers, 1, 1024)
         presets = read_presets(options.presets)
         planned = plan(options.study, options.studies, presets)
+        if options.print:
+            print_commands(unfinished(planned, out, Ledger(out)), out, presets, options.device)
+            return 0
+        engine = pool(options.workers, options.device) if options.ray is None else cluster(options.ray, options.device)
         with alone(out, waits=False):
-            failed = run_study(planned, out, options.workers, presets)
-            for run in failed:
-                print(f"training.study: {run.name} failed; see {out / run.name / 'log.txt'}", file=sys.stderr)
+            with engine as given:
+                failed = run_study(planned, out.resolve(), given)
+            for run, reason in failed.items():
+                print(f"training.study: {run} failed: {reason}; see {out / run / 'log.txt'}", file=sys.stderr)
             plot_study(out, presets)
             write_text(out / "README.md", results_page(out, presets))
     except (ValueError, OSError) as error:
@@ -101,9 +117,8 @@ def plan(study: str, file: Path, presets: Presets) -> list[Planned]:
         planned = [run for part in studies[study] for run in _runs(part, presets)]
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
-    names = [run.name for run in planned]
-    for name in names:
-        if names.count(name) > 1:
+    for name, times in Counter(run.name for run in planned).items():
+        if times > 1:
             raise ValueError(f"{file}: the study {study} has the run {name} twice")
     return sorted(planned, key=lambda run: run.config.seed)
 
@@ -134,54 +149,81 @@ def _runs(part: Any, presets: Presets) -> list[Planned]:
     ]
 
 
-def run_study(planned: list[Planned], out: Path, workers: int, presets: Presets) -> list[Planned]:
-    """Train the runs that are not finished yet, `workers` at a time; returns the runs that failed."""
-    ledger = Ledger(out)
-    waiting = [run for run in planned if not _is_entered(ledger, run)]
-    total = sum(run.config.steps for run in planned)
-    finished = total - sum(run.config.steps for run in waiting)
-    running: dict[str, tuple[Planned, subprocess.Popen[Any]]] = {}
-    failed: list[Planned] = []
-    with Progress("study", total, "steps", initial=finished, pause=math.inf) as progress:
-        try:
+def unfinished(planned: list[Planned], out: Path, ledger: Ledger) -> list[Planned]:
+    """The runs that are still to be trained; those that are finished in their folders are entered in the ledger."""
+    left = []
+    for run in planned:
+        if run.name in ledger.rows and ledger.rows[run.name].config == run.config.digest():
+            continue
+        if is_finished(out / run.name, run.config):
+            _enter(ledger, run, out)
+        else:
+            left.append(run)
+    return left
+
+
+def _enter(ledger: Ledger, run: Planned, out: Path) -> None:
+    ledger.enter(run.name, run.task, run.variant, Run.open(out / run.name))
+
+
+def print_commands(runs: list[Planned], out: Path, presets: Presets, device: str) -> None:
+    """Print a command for every run, which trains it in its folder of a study or goes on with it."""
+    for run in runs:
+        words = [*train_command(run.config, run.variant, presets), "--out", str(out / run.name), "--resume"]
+        print(shlex.join([*words, *(["--device", device] if device != "cpu" else [])]))
+
+
+def run_study(planned: list[Planned], out: Path, engine: Engine) -> dict[str, str]:
+    """Train the runs that are not finished yet, as many at a time as the engine has room for.
+
+    Args:
+        planned: the runs.
+        out: folder of the study.
+        engine: what trains them.
+
+    Returns:
+        Why runs failed, by name.
+    """
+    running: dict[Future[None], Planned] = {}
+    ended: queue.SimpleQueue[Future[None]] = queue.SimpleQueue()
+    failed: dict[str, str] = {}
+    with Ledger(out) as ledger:
+        waiting = deque(unfinished(planned, out, ledger))
+        total = sum(run.config.steps for run in planned)
+        finished = total - sum(run.config.steps for run in waiting)
+        with Progress("study", total, "steps", initial=finished, pause=math.inf) as progress:
             while waiting or running:
-                while waiting and len(running) < workers:
-                    run = waiting.pop(0)
-                    running[run.name] = run, _start(run, out / run.name, presets)
-                time.sleep(0.2)
+                for _ in range(min(engine.room() - len(running), len(waiting))):
+                    run = waiting.popleft()
+                    training = engine.begin(run.config, out / run.name)
+                    running[training] = run
+                    training.add_done_callback(ended.put)
                 news = []
-                for run, process in list(running.values()):
-                    if process.poll() is None:
-                        continue
-                    del running[run.name]
-                    if process.returncode == 0:
+                with contextlib.suppress(queue.Empty):
+                    training = ended.get(timeout=1)
+                    run = running.pop(training)
+                    reason = _failure(training)
+                    if reason is None:
+                        _enter(ledger, run, out)
                         finished += run.config.steps
-                        ledger.enter(run.name, run.task, run.variant, Run.open(out / run.name))
-                        news.append(f"{run.name} has a regret of {ledger.rows[run.name].regret:.4g}")
+                        news = [f"{run.name} has a regret of {ledger.rows[run.name].regret:.4g}"]
                     else:
-                        failed.append(run)
-                        news.append(f"{run.name} failed")
-                done = finished + sum(_steps(out / name, run) for name, (run, _) in running.items())
-                now = f"{len(waiting)} waiting" + (f", running {', '.join(running)}" if running else "")
+                        failed[run.name] = reason
+                        news = [f"{run.name} failed"]
+                names = ", ".join(run.name for run in running.values())
+                now = f"{len(waiting)} waiting" + (f", running {names}" if names else "")
+                done = finished + sum(_steps(out / run.name, run) for run in running.values())
                 progress.tell(done, note="; ".join([*news, now]), milestone=bool(news))
-        finally:
-            for _, process in running.values():
-                process.terminate()
-            for _, process in running.values():
-                process.wait()
     return failed
 
 
-def _is_entered(ledger: Ledger, run: Planned) -> bool:
-    return run.name in ledger.rows and ledger.rows[run.name].config == run.config.digest()
-
-
-def _start(run: Planned, folder: Path, presets: Presets) -> subprocess.Popen[Any]:
-    command = train_command(run.config, run.variant, presets)
-    command = [sys.executable, *command[1:], "--out", str(folder), "--resume"]
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "log.txt").open("ab") as log:
-        return subprocess.Popen(command, stdout=log, stderr=log)
+def _failure(training: Future[None]) -> str | None:
+    """Why a training failed, in one line, or None if it did not."""
+    error = training.exception()
+    if error is None:
+        return None
+    cause = getattr(error, "cause", error)  # which Ray wraps
+    return f"{cause}".partition("\n")[0] or type(cause).__name__
 
 
 def _steps(folder: Path, run: Planned) -> int:

@@ -167,7 +167,7 @@ def train(
     check_logs(logs)
     resumes = existing == "resume"
     with alone(out, waits=resumes):
-        if resumes and _is_finished(out, config):
+        if resumes and is_finished(out, config):
             clear(out)
             return
         learner, writer = (
@@ -208,7 +208,7 @@ def _train(
         measure()
 
 
-def _is_finished(out: Path, config: Config) -> bool:
+def is_finished(out: Path, config: Config) -> bool:
     """Whether a folder holds a finished run of a configuration, of which no file is missing or damaged."""
     try:
         run = Run.open(out)

@@ -1,17 +1,18 @@
 """Studies: what is planned, that a killed one goes on, what its ledger says, and its statistics."""
 
-import contextlib
 import csv
-import io
+import multiprocessing
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from concurrent.futures import Future
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -21,6 +22,7 @@ import numpy as np
 import pytest
 from filelock import FileLock
 from matplotlib.image import imread
+from pebble import ProcessExpired
 
 import stb_gym
 from agents.presets import read_presets
@@ -30,9 +32,10 @@ from stb_gym.measure import read_cards
 from stb_gym.output import Progress
 from tests import ROOT, SMALL_PRESETS
 from tests.training.faults import Killed, killed
-from training import keep, merge, results, study, study_plots
+from training import engines, keep, merge, results, study, study_plots
 from training import train as training
 from training.commands import train_command
+from training.engines import Engine
 from training.ledger import Ledger
 from training.results import agent_in_words, config_of
 from training.run import Run
@@ -66,28 +69,25 @@ def command(folder, studies=STUDIES):
     return ["small", *options, "--workers", "2"]
 
 
-class Training:
-    """Stands for the process of a training: it runs in this one, at once."""
+@contextmanager
+def at_once(workers, device="cpu"):
+    """Stands for a pool of processes: every training runs in this one, at once."""
 
-    def __init__(self, words, stdout, stderr):
-        assert stdout is stderr
-        assert words[:3] == [sys.executable, "-m", "training.train"]
-        told = io.StringIO()
-        with contextlib.redirect_stderr(told):
-            self.returncode = training.main(words[3:])
-        stdout.write(told.getvalue().encode())
+    def begin(config, folder):
+        training = Future()
+        try:
+            training.set_result(engines.train_run(config.to_json(), folder, device))
+        except ValueError as error:
+            training.set_exception(error)
+        return training
 
-    def poll(self):
-        return self.returncode
-
-    wait = terminate = poll  # for it has ended already
+    yield Engine(begin, lambda: workers)
 
 
-def run_study(words, process=Training):
-    """Run a study whose trainings are run by `process`; its exit status."""
+def run_study(words, pool=at_once):
+    """Run a study whose trainings are run by `pool`; its exit status."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(study.subprocess, "Popen", process)
-        patch.setattr(study.time, "sleep", lambda seconds: None)
+        patch.setattr(study, "pool", pool)
         return study.main(words)
 
 
@@ -142,20 +142,16 @@ def test_off_a_terminal_a_study_says_a_line_for_every_run_that_ends(tmp_path, mo
     config = PRESETS.config("afterstates", PRESETS.tasks["three-tiles"])
     training.train(replace(config, steps=2000), tmp_path / "out" / "afterstates-three-tiles-0")  # so that it fails
     capsys.readouterr()
-    asked = Counter()
-
-    class Slow(Training):
-        def poll(self):
-            asked[self] += 1
-            return self.returncode if asked[self] > 20 else None
-
-    assert run_study(words, Slow) == 1
+    assert run_study(words) == 1
     rows = Ledger(tmp_path / "out").rows
-    news = [f"{name} has a regret of {rows[name].regret:.4g}" for name in sorted(rows)]
-    [begun, two, all_four] = [line for line in capsys.readouterr().err.splitlines() if line.startswith("study: ")]
-    assert begun.endswith("2 waiting, running afterstates-three-tiles-0, afterstates-three-tiles-1")
-    assert two.endswith(f"left, afterstates-three-tiles-0 failed; {news[0]}; 2 waiting")
-    assert all_four.endswith(f"left, {news[1]}; {news[2]}; 0 waiting")
+    first, *others = [f"{name} has a regret of {rows[name].regret:.4g}" for name in sorted(rows)]
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("study: ")]
+    assert lines[0].endswith("afterstates-three-tiles-0 failed; 2 waiting, running afterstates-three-tiles-1")
+    assert lines[1].endswith(f"left, {first}; 1 waiting, running afterstates-three-tiles-2")
+    assert [line.split(" left, ")[1] for line in lines[2:-1]] == [
+        f"{others[0]}; 0 waiting, running afterstates-three-tiles-3"
+    ]
+    assert lines[-1].endswith(f"{others[1]}; 0 waiting")
 
 
 def test_a_killed_study_goes_on_and_ends_with_all_its_runs(folder):
@@ -180,7 +176,8 @@ def test_a_finished_study_runs_nothing_even_without_its_runs(folder, tmp_path):
     for name in ("runs.csv", "curves.csv"):
         (tmp_path / "out").mkdir(exist_ok=True)
         (tmp_path / "out" / name).write_text((folder / name).read_text())
-    assert run_study(command(tmp_path), lambda *_, **options: pytest.fail("nothing is left to run")) == 0
+    none = Engine(lambda *_: pytest.fail("nothing is left to run"), lambda: 1)
+    assert run_study(command(tmp_path), lambda *_: nullcontext(none)) == 0
     assert (tmp_path / "out" / "README.md").read_text() == (folder / "README.md").read_text()
 
 
@@ -188,8 +185,8 @@ def test_runs_of_other_settings_are_run_again(folder, tmp_path):
     other = tmp_path / "presets.toml"
     other.write_text(FILE.read_text().replace("horizon = 10.0", "horizon = 11.0"))
     planned = study.plan("small", folder.parent / "studies.toml", read_presets(other))
-    entered = [study._is_entered(Ledger(folder), run) for run in planned]
-    assert [run.config.algorithm == "afterstates" for run in planned] == [not each for each in entered]
+    left = study.unfinished(planned, tmp_path, Ledger(folder))
+    assert left == [run for run in planned if run.config.algorithm == "afterstates"]
     message = "afterstates-five-tiles-0 in .* was trained with other settings than its preset has now"
     with pytest.raises(ValueError, match=message):
         results.results_tables(folder, read_presets(other))
@@ -378,7 +375,8 @@ def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path, capsys):
     training.train(replace(config, steps=2000), stale)
     assert run_study(arguments) == 1
     err = capsys.readouterr().err
-    assert f"afterstates-three-tiles-0 failed; see {stale / 'log.txt'}" in err
+    assert f"afterstates-three-tiles-0 failed: {stale} holds a run of another configuration" in err
+    assert f"; see {stale / 'log.txt'}" in err
     assert "holds a run of another configuration" in (stale / "log.txt").read_text()
     assert set(Ledger(tmp_path / "out").rows) == {"afterstates-three-tiles-1"}
 
@@ -469,29 +467,88 @@ def test_a_study_is_run_by_one_process(tmp_path, capsys):
 
 
 def test_a_study_that_is_ended_ends_its_trainings(tmp_path):
-    ended = []
+    told = []
 
-    class Endless:
-        def __init__(self, words, **options):
-            ended.append(self)
-            self.told = []
+    @contextmanager
+    def endless(workers, device):
+        try:
+            yield Engine(lambda *_: told.append("begun") or Future(), lambda: workers - told.count("ended"))
+        except SystemExit:
+            told.append("ended")
+            raise
 
-        def poll(self):
-            if len(ended) == 2:
-                signal.raise_signal(signal.SIGTERM)
+    def alarm(*_):
+        signal.raise_signal(signal.SIGTERM)
 
-        def terminate(self):
-            self.told.append("terminate")
-
-        def wait(self):
-            self.told.append("wait")
-
+    before = signal.signal(signal.SIGALRM, alarm)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
     with pytest.raises(SystemExit) as stopped:
-        run_study(command(tmp_path), Endless)
+        run_study(command(tmp_path), endless)
+    signal.signal(signal.SIGALRM, before)
     assert stopped.value.code == 143
-    assert [training.told for training in ended] == [["terminate", "wait"]] * 2
+    assert told == ["begun", "begun", "ended"]
     with FileLock(tmp_path / "out" / ".lock", timeout=0):
         pass
+
+
+def test_a_training_that_ends_its_process_fails_alone_and_the_pool_ends_what_is_left(tmp_path):
+    """In true processes."""
+    config = PRESETS.config("afterstates", PRESETS.tasks["three-tiles"])
+
+    def begin_endless(engine, folder):
+        training = engine.begin(replace(config, steps=10**12), folder)
+        while not (folder / "result.json").exists():
+            time.sleep(0.02)
+        return training
+
+    def interrupted():
+        with engines.pool(1) as engine:
+            training = begin_endless(engine, tmp_path / "killed")
+            [process] = multiprocessing.active_children()
+            process.kill()
+            assert isinstance(training.exception(60), ProcessExpired)
+            assert engine.begin(config, tmp_path / "another").exception(60) is None
+            begin_endless(engine, tmp_path / "ended")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert Run.open(tmp_path / "another").result()["finished"]
+    with FileLock(tmp_path / "ended" / ".lock", timeout=10):
+        assert not Run.open(tmp_path / "ended").result()["finished"]
+
+
+def test_the_commands_that_are_printed_train_what_the_study_takes_up(folder, tmp_path, capsys):
+    words = command(tmp_path, TWO)
+    assert study.main([*words, "--print"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("--out ")[1] for line in lines] == [
+        f"{tmp_path / 'out' / name} --resume" for name in ("afterstates-three-tiles-0", "afterstates-three-tiles-1")
+    ]
+    assert not (tmp_path / "out").exists()
+    for line in lines:
+        assert training.main(shlex.split(line)[3:]) == 0
+    none = Engine(lambda *_: pytest.fail("nothing is left to run"), lambda: 1)
+    assert run_study(words, lambda *_: nullcontext(none)) == 0
+    assert len(Ledger(tmp_path / "out").rows) == 2
+    capsys.readouterr()
+    assert study.main([*words, "--print"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_a_ledger_of_many_runs_is_written_now_and_then_and_at_the_end(folder, tmp_path, monkeypatch):
+    rows, now = list(Ledger(folder).rows.values()), count()
+    monkeypatch.setattr("training.ledger.time.monotonic", now.__next__)  # so writing takes a second, as does entering
+    written = []
+    monkeypatch.setattr("training.ledger.write_text", lambda path, text: written.append(path.name))
+    with Ledger(tmp_path) as ledger:
+        for number in range(100):
+            row = rows[number % len(rows)]
+            ledger.enter(f"run-{number}", row.task, row.variant, Run.open(folder / row.run))
+        assert 4 <= written.count("runs.csv") <= 6
+        before = len(written)
+    assert len(written) == before + 2
+    assert len(ledger.rows) == 100
 
 
 def test_curves_are_rounded_and_runs_are_not(folder):

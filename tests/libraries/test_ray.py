@@ -1,0 +1,100 @@
+"""A study on a Ray cluster of three nodes, one of which is killed in the middle."""
+
+import json
+import re
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+from ray.cluster_utils import Cluster
+
+from agents.config import task_of
+from agents.presets import read_presets
+from tests import SMALL_PRESETS
+from training import study
+from training.ledger import Ledger
+from training.run import Run
+from training.run_writer import begin
+from training.train import train
+
+STUDY = '[[small]]\nalgorithms = ["afterstates"]\ntasks = ["three-tiles", "five-tiles"]\nseeds = 2\n'
+PRESETS = re.sub("steps = [0-9]+_000", "steps = 500_000", SMALL_PRESETS.read_text())
+
+
+@pytest.fixture(scope="module")
+def nodes():
+    """A cluster of three nodes of one core."""
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
+    cluster.wait_for_nodes()
+    yield cluster, nodes
+    cluster.shutdown()
+
+
+@pytest.fixture
+def words(nodes, tmp_path):
+    """The command of a study on the cluster."""
+    (tmp_path / "studies.toml").write_text(STUDY)
+    (tmp_path / "presets.toml").write_text(PRESETS)
+    files = ["--studies", str(tmp_path / "studies.toml"), "--presets", str(tmp_path / "presets.toml")]
+    return ["small", *files, "--out", str(tmp_path / "out"), "--ray", nodes[0].address]
+
+
+def test_a_study_on_three_nodes_of_which_one_is_killed_ends_as_if_nothing_had_been(nodes, words, tmp_path, capsys):
+    cluster, (one, _) = nodes
+    presets = read_presets(tmp_path / "presets.toml")
+    planned = study.plan("small", tmp_path / "studies.toml", presets)
+    running = []
+
+    def kill():
+        while len(running) < 3:
+            time.sleep(0.05)
+            running[:] = (tmp_path / "out").glob("*/result.json")
+        running[:] = [path for path in running if not json.loads(path.read_text())["finished"]]
+        cluster.remove_node(one, allow_graceful=False)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    assert study.main(words) == 0
+    killer.join()
+    assert len(running) == 3  # were interrupted, or saw a node die
+    rows = Ledger(tmp_path / "out").rows
+    assert rows.keys() == {run.name for run in planned}
+    for run in planned:
+        train(run.config, tmp_path / run.name)
+        told, alone = (Run.open(folder / run.name) for folder in (tmp_path / "out", tmp_path))
+        for name, array in alone.learner().weights().items():
+            assert (told.learner().weights()[name] == array).all()
+        assert [replace(point, seconds=0) for point in told.curve()] == [
+            replace(point, seconds=0) for point in alone.curve()
+        ]
+
+
+def test_an_interrupted_study_goes_on(nodes, words, tmp_path, monkeypatch, capsys):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(study, "_enter", interrupt)  # when the first training has ended
+        assert study.main(words) == 130
+    assert "interrupted; the same command goes on" in capsys.readouterr().err
+    assert not Ledger(tmp_path / "out").rows
+    assert study.main(words) == 0
+    assert len(Ledger(tmp_path / "out").rows) == 4
+
+
+def test_a_training_that_fails_is_named_with_its_reason_and_the_others_go_on(nodes, words, tmp_path, capsys):
+    stale = tmp_path / "out" / "afterstates-three-tiles-0"
+    config = read_presets(tmp_path / "presets.toml").config("afterstates", task_of("stb_gym/ShutTheBox-v0", {}))
+    begin(stale, config, overwrite=False)
+    assert study.main(words) == 1
+    assert f"afterstates-three-tiles-0 failed: {stale} holds a run of another configuration" in capsys.readouterr().err
+    assert len(Ledger(tmp_path / "out").rows) == 3
+
+
+@pytest.mark.parametrize(("address", "told"), [(["127.0.0.1:1"], "at 127.0.0.1:1"), (["nowhere"], "at nowhere")])
+def test_where_there_is_no_cluster_a_study_says_so(words, address, told, capsys):
+    assert study.main([*words[:-1], *address]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"training.study: there is no Ray cluster {told}: ")

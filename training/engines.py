@@ -1,0 +1,121 @@
+"""Where the trainings of a study run: in processes of this machine, or as tasks of a Ray cluster.
+
+Every training goes on from the last checkpoint in its folder, so whatever becomes of a process or of a machine, another
+one goes on with it and comes to the same result, bit by bit.
+"""
+
+import contextlib
+import multiprocessing
+import socket
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from pebble import ProcessPool
+
+from agents.config import Config
+from training.train import train
+
+
+class Engine(NamedTuple):
+    """What trains runs.
+
+    Attributes:
+        begin: begins to train a configuration in a folder, or goes on with it; what it returns is done when the
+            training has ended, and has an exception if it failed.
+        room: how many trainings may run at a time, now.
+    """
+
+    begin: Callable[[Config, Path], "Future[None]"]
+    room: Callable[[], int]
+
+
+@contextmanager
+def pool(workers: int, device: str = "cpu") -> Iterator[Engine]:
+    """Processes of this machine; a training that ends its process fails, and the others go on.
+
+    Args:
+        workers: how many trainings run at a time.
+        device: where their networks are.
+    """
+    with ProcessPool(workers, context=multiprocessing.get_context("spawn")) as processes:
+        try:
+            yield Engine(
+                lambda config, folder: processes.schedule(train_run, args=(config.to_json(), folder, device)),
+                lambda: workers,
+            )
+        except BaseException:
+            processes.stop()
+            raise
+
+
+@contextmanager
+def cluster(address: Sequence[str], device: str = "cpu") -> Iterator[Engine]:
+    """The nodes of a Ray cluster, as many trainings at a time as they have cores or accelerators.
+
+    All nodes must see the folders of the runs by the same paths. A training whose node dies goes on elsewhere, as often
+    as that happens.
+
+    Args:
+        address: the address of the cluster; if it is empty, the one this machine is part of.
+        device: where the networks are; each training takes a core, or an accelerator unless this is "cpu".
+
+    Raises:
+        ValueError: if Ray is not installed, or there is no such cluster.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise ValueError("a cluster needs Ray, which is not installed: pip install ray") from None
+
+    # Within a function it is sent to a node as code, which can say so where the node has no package to import it from.
+    def task(config: dict[str, Any], folder: Path) -> None:
+        try:
+            from training.engines import train_run
+        except ImportError as error:
+            node = ray.util.get_node_ip_address()
+            raise ValueError(f"node {node} cannot import the trainings: {error}") from None
+        train_run(config, folder, device)
+
+    kind = "CPU" if device == "cpu" else "GPU"
+    remote = ray.remote(num_cpus=kind == "CPU", num_gpus=kind == "GPU", max_retries=-1)(task)
+    try:
+        if address:  # which Ray itself would try for minutes
+            host, port = address[0].rsplit("://")[-1].rsplit(":", 1)
+            socket.create_connection((host, int(port)), timeout=10).close()
+        ray.init(*address or ["auto"], log_to_driver=False, logging_level="error")
+    except (OSError, ValueError) as error:
+        at = f" at {address[0]}" if address else " that this machine is part of"
+        raise ValueError(f"there is no Ray cluster{at}: {error}".partition("\n")[0]) from None
+    try:
+        yield Engine(
+            lambda config, folder: remote.remote(config.to_json(), folder).future(),
+            lambda: int(ray.cluster_resources().get(kind, 0)),
+        )
+    finally:
+        ray.shutdown()
+
+
+def train_run(config: dict[str, Any], folder: Path, device: str) -> None:
+    """Train a run, or go on with it; what is said of it stands in its `log.txt`.
+
+    Args:
+        config: the configuration, see `agents.config.Config.to_json`.
+        folder: the folder of the run.
+        device: where the networks are.
+
+    Raises:
+        ValueError, OSError, MemoryError: that the training failed of; they stand in `log.txt`, too.
+    """
+    torch.set_num_threads(1)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "log.txt").open("a", encoding="utf-8") as log, contextlib.redirect_stderr(log):
+        try:
+            train(Config.from_json(config), folder, "resume", device=device)
+        except (ValueError, OSError, MemoryError) as error:
+            print(f"training.study: {error}", file=sys.stderr)
+            raise
