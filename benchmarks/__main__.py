@@ -1,4 +1,4 @@
-"""Run the benchmarks: `python -m benchmarks [solving] [measuring] [vector] [scalar] [training]`."""
+"""Run the benchmarks: `python -m benchmarks [solving] [measuring] [vector] [scalar] [training] [studies]`."""
 
 import json
 import os
@@ -15,19 +15,21 @@ import tyro
 from benchmarks.environments import scalar, vector
 from benchmarks.measuring import measuring
 from benchmarks.solving import solving
+from benchmarks.studies import studies
 from benchmarks.timing import Comparison, Result, measure
 from benchmarks.training import training
 from stb_gym.output import Column, Table
 
-Name = Literal["solving", "measuring", "vector", "scalar", "training"]
+Name = Literal["solving", "measuring", "vector", "scalar", "training", "studies"]
 BENCHMARKS: dict[Name, Callable[[], Iterator[Comparison]]] = {
     "solving": solving,
     "measuring": measuring,
     "vector": vector,
     "scalar": scalar,
     "training": training,
+    "studies": studies,
 }
-PACKAGES = ("numpy", "gymnasium", "torch", "stable-baselines3", "sb3-contrib", "quantecon", "envpool")
+PACKAGES = ("numpy", "gymnasium", "torch", "stable-baselines3", "sb3-contrib", "quantecon", "envpool", "ray")
 
 
 @dataclass(frozen=True)

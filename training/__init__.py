@@ -8,9 +8,10 @@
   trainings, and the commands that repeat them.
 - `compare`, `report`, `plots`: tables, pictures and one page of HTML about runs of one game; `mistakes`: a picture of
   where what they still lose lies; `film`: what a run had learned at several measurements plays the same dice.
-- `study`: trains algorithms x tasks x seeds on several cores; `ledger`: the files of results; `statistics`: means over
-  seeds and their intervals; `results`, `study_plots`: the table and the pictures; `merge`: those of several studies
-  together; `keep`: the best policies; `ladder`: one table and one picture of boxes of rising size.
+- `study`: trains algorithms x tasks x seeds; `engines`: in processes of this machine or on a Ray cluster; `ledger`: the
+  files of results; `statistics`: means over seeds and their intervals; `results`, `study_plots`: the table and the
+  pictures; `merge`: those of several studies together; `keep`: the best policies; `ladder`: one table and one picture
+  of boxes of rising size.
 - `tune`: searches settings by exact regret; `search`: the search.
 - `demo`: a demonstration of a minute.
 

@@ -61,7 +61,8 @@ def cluster(address: Sequence[str], device: str = "cpu") -> Iterator[Engine]:
     as that happens.
 
     Args:
-        address: the address of the cluster; if it is empty, the one this machine is part of.
+        address: the address of the cluster; if it is empty, the one this machine is part of. "local" begins one of this
+            machine alone.
         device: where the networks are; each training takes a core, or an accelerator unless this is "cpu".
 
     Raises:
@@ -84,8 +85,8 @@ def cluster(address: Sequence[str], device: str = "cpu") -> Iterator[Engine]:
     kind = "CPU" if device == "cpu" else "GPU"
     remote = ray.remote(num_cpus=kind == "CPU", num_gpus=kind == "GPU", max_retries=-1)(task)
     try:
-        if address:  # which Ray itself would try for minutes
-            host, port = address[0].rsplit("://")[-1].rsplit(":", 1)
+        if address and address[0] != "local":  # which Ray itself would try for minutes
+            host, port = address[0].rsplit("/")[-1].rsplit(":", 1)
             socket.create_connection((host, int(port)), timeout=10).close()
         ray.init(*address or ["auto"], log_to_driver=False, logging_level="error")
     except (OSError, ValueError) as error:
