@@ -5,17 +5,19 @@ In the order to read:
 - `console`: text that a terminal can be trusted with; `files`: files that appear whole or not at all.
 - `table`: one table for text, Markdown, CSV and HTML.
 - `progress`: how far long work has come.
-- `palette`: one colour for an agent in every picture.
+- `palette`: one colour for an agent in every picture; `svg`: pictures that follow the reader's light or dark page.
 """
 
 from stb_gym.output.console import escaped, reader_may_leave
 from stb_gym.output.files import put_in_place, remove_leftovers, write_aside, write_text
-from stb_gym.output.palette import DASHES, SERIES, Style, colour_of, style_of, styles_of
+from stb_gym.output.palette import DASHES, INK, SERIES, Style, colour_of, style_of, styles_of
 from stb_gym.output.progress import Progress
+from stb_gym.output.svg import to_svg
 from stb_gym.output.table import Column, Table, column
 
 __all__ = [
     "DASHES",
+    "INK",
     "SERIES",
     "Column",
     "Progress",
@@ -29,6 +31,7 @@ __all__ = [
     "remove_leftovers",
     "style_of",
     "styles_of",
+    "to_svg",
     "write_aside",
     "write_text",
 ]

@@ -9,19 +9,20 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from zlib import crc32
 
+INK = "#000000"  # of perfect play and of words; in the dark it is light, as `to_svg` and the pages draw it
 AGENTS = {
     "ppo": "#0072b2",
     "dqn": "#f09600",
     "qrdqn": "#b40000",
     "qlearning": "#5ab4c3",
     "afterstate": "#a5785a",
-    "optimal": "#000000",
-    "optimum": "#000000",
-    "limit": "#000000",  # the best play of who has seen no more
+    "limit": "#8787ff",
+    "optimal": INK,
+    "optimum": INK,
     "random": "#8a8a8a",
 }
-OTHERS = ("#8787ff", "#e14b0f", "#874b78", "#c3a578", "#a52d4b")  # of names that are not above, such as rules of thumb
-SERIES = (*list(AGENTS.values())[:5], *OTHERS)  # of lines that stand for no agent
+OTHERS = ("#e14b0f", "#874b78", "#c3a578", "#a52d4b")  # of names that are not above, such as rules of thumb
+SERIES = (*list(AGENTS.values())[:6], *OTHERS)  # of lines that stand for no agent
 DASHES = ((), (6.0, 2.0), (2.0, 1.5), (6.0, 1.5, 1.0, 1.5))  # lengths of dashes and gaps in line widths; () is solid
 RARE_DASHES = ((1.0, 3.0), (9.0, 1.5, 1.0, 1.5, 1.0, 1.5))  # of an agent's runs for which the others do not suffice
 

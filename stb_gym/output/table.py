@@ -147,17 +147,25 @@ class Table:
         return text.getvalue()
 
     def to_html(self, limit: int | None = None) -> str:
-        """The first `limit` rows as a <table>; numbers are of the class "number"."""
+        """The first `limit` rows as a <table> under its title; numbers are of the class "number".
+
+        The first cell of a row is the heading of the row.
+        """
         marks = [' class="number"' if column.is_number else "" for column in self.columns.values()]
+        kinds = [("th", ' scope="row"'), *[("td", "")] * (len(marks) - 1)]
         head = "".join(
             f'<th scope="col"{mark}>{html.escape(cell)}</th>' for mark, cell in zip(marks, self._headings, strict=True)
         )
         rows = (
-            "".join(f"<td{mark}>{html.escape(cell)}</td>" for mark, cell in zip(marks, row, strict=True))
+            "".join(
+                f"<{tag}{scope}{mark}>{html.escape(cell)}</{tag}>"
+                for (tag, scope), mark, cell in zip(kinds, marks, row, strict=True)
+            )
             for row in self.cells(limit)
         )
         body = "".join(f"<tr>{row}</tr>\n" for row in rows)
-        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+        caption = f"<caption>{html.escape(escaped(self.title))}</caption>\n" if self.title else ""
+        return f"<table>\n{caption}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
 
     def _cut(self, limit: int | None, end: str) -> list[str]:
         return [f"The first {limit:,} of {len(self):,} rows{end}"] if limit is not None and len(self) > limit else []

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from stb_gym.output import DASHES, SERIES, colour_of, style_of, styles_of
+from stb_gym.output import DASHES, INK, SERIES, colour_of, style_of, styles_of
 
-AGENTS = ["ppo", "dqn", "qrdqn", "q-learning", "afterstates", "optimal", "random"]
+AGENTS = ["ppo", "dqn", "qrdqn", "q-learning", "afterstates", "limit", "optimal", "random"]
 DARK = "#1b1b1b"
 # Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color vision deficiency" (2009),
 # severity 1, on linear RGB.
@@ -120,7 +120,8 @@ def test_colours_show_on_paper_and_in_the_dark(colour):
             "afterstates",
             ["afterstates, tabular", "afterstates-threes-1", "network of afterstates", "afterstate-network-0"],
         ),
-        ("optimal", ["optimum", "optimal-score", "optimal-shut", "limit", "limit, shared dice"]),
+        ("limit", ["limit, shared dice", "limit-threes-0"]),
+        ("optimal", ["optimum", "optimal-score", "optimal-shut"]),
         ("random", ["Random"]),
     ],
 )
@@ -128,8 +129,9 @@ def test_an_agent_has_one_colour_under_all_its_names(agent, names):
     assert {colour_of(name) for name in names} == {colour_of(agent)}
 
 
-def test_black_is_perfect_and_grey_is_random():
-    assert colour_of("optimum") == "#000000"
+def test_black_is_perfect_alone_and_grey_is_random():
+    assert colour_of("optimum") == INK == "#000000"
+    assert INK not in {*SERIES, *(colour_of(name) for name in AGENTS if name != "optimal")}
     assert len({colour_of("random")[place : place + 2] for place in (1, 3, 5)}) == 1
 
 
@@ -154,13 +156,13 @@ def test_variants_are_dashed_the_same_way_always(name):
 
 def test_the_lines_of_a_picture_differ():
     runs = ["ppo", "ppo quick", "ppo long", "ppo no-masks", "dqn", "dqn quick", "random", "optimum"]
-    rules = [f"rule {number}" for number in range(5 * len(DASHES))]
+    rules = [f"rule {number}" for number in range(4 * len(DASHES))]
     styles = styles_of([*runs, *rules])
     assert list(styles) == [*runs, *rules]
     assert len(set(styles.values())) == len(styles)
     assert all(styles[name].colour == colour_of(name) for name in runs)
     assert styles["ppo"] == style_of("ppo")
-    assert len({styles[name].colour for name in rules[:5]}) == 5
+    assert len({styles[name].colour for name in rules[:4]}) == 4
 
 
 def test_runs_of_one_agent_are_told_apart_by_dashes_and_a_name_met_twice_is_one_line():

@@ -26,11 +26,11 @@ ROGUE = Table(
 
 
 class Cells(HTMLParser):
-    """The cells of a table, each with its tag and attributes; tags must close in order."""
+    """The caption and the cells of a table, each with its tag and attributes; tags must close in order."""
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.rows = [], []
+        self.open, self.rows, self.caption = [], [], ""
         self.feed(text)
         assert self.open == []
 
@@ -47,6 +47,8 @@ class Cells(HTMLParser):
     def handle_data(self, data):
         if self.open and self.open[-1] in ("td", "th"):
             self.rows[-1][-1][2] += data
+        if self.open[-1:] == ["caption"]:
+            self.caption += data
 
 
 def split_markdown(line):
@@ -103,9 +105,18 @@ def test_html_is_a_table_with_headings_and_numbers():
     head, *rows = Cells(TABLE.to_html()).rows
     assert [text for _, _, text in head] == list(TABLE.columns)
     assert all(tag == "th" and attributes["scope"] == "col" for tag, attributes, _ in head)
+    for (tag, attributes, _), *others in rows:
+        assert (tag, attributes["scope"]) == ("th", "row")
+        assert {tag for tag, *_ in others} == {"td"}
     assert [[text for *_, text in row] for row in rows] == TABLE.cells()
     for row in (head, *rows):
         assert [attributes.get("class") for _, attributes, _ in row] == [None, "number", "number", "number"]
+
+
+def test_the_title_of_a_table_is_its_caption():
+    assert Cells(TABLE.to_html()).caption == TABLE.title
+    assert Cells(Table("<\x1b>", "", TABLE.columns).to_html()).caption == "<\\x1b>"
+    assert "caption" not in ROGUE.to_html()
 
 
 def test_strange_names_break_nothing():

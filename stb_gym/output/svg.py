@@ -1,0 +1,32 @@
+"""Pictures of matplotlib as SVG that is as light or as dark as the page around it."""
+
+import io
+import re
+from typing import Any
+
+from stb_gym.output.palette import INK
+
+# A page that shows the picture by <img> tells it the reader's colour scheme; nothing of this reaches the page itself.
+STYLE = """\
+<style>
+svg { color: #1b1b1b } text { fill: currentColor; font-family: system-ui, 'DejaVu Sans', sans-serif }
+@media (prefers-color-scheme: dark) { svg { color: #f1ede4 } }
+</style>"""
+
+
+def to_svg(figure: Any) -> str:
+    """A figure of matplotlib as SVG without a ground of its own; the same figure always gives the same text.
+
+    What is drawn in `INK`, black, is light in the dark, as all words are whose colour is not set; other colours stay.
+
+    Args:
+        figure: the figure.
+    """
+    from matplotlib import rc_context
+
+    written = io.StringIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "stb_gym"}):
+        figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    picture = re.sub(r"; font-family: [^;\"]+", "", written.getvalue()).replace(INK, "currentColor")
+    opening, rest = re.split(r"(?<=>)(?=\s*<metadata>)", picture[picture.index("<svg") :], maxsplit=1)
+    return f"{opening}\n{STYLE}{rest}"
