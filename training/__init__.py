@@ -6,8 +6,9 @@
   as it goes.
 - `arguments`: what the commands are asked; `--import MODULE` registers games of your own; `commands`: the names of
   trainings, and the commands that repeat them.
-- `compare`, `report`, `plots`: tables, pictures and one page of HTML about runs of one game; `mistakes`: a picture of
-  where what they still lose lies; `film`: what a run had learned at several measurements plays the same dice.
+- `compare`, `report`, `plots`, `sentences`: one page of HTML about runs of one game, its table, its pictures, and what
+  comes out in words; `mistakes`: a picture of where what they still lose lies; `film`: what a run had learned at
+  several measurements plays the same dice.
 - `study`: trains algorithms x tasks x seeds; `engines`: in processes of this machine or on a Ray cluster; `ledger`: the
   files of results; `statistics`: means over seeds and their intervals; `results`, `study_plots`: the table and the
   pictures; `merge`: those of several studies together; `keep`: the best policies; `ladder`: one table and one picture

@@ -5,7 +5,7 @@ from typing import Any
 
 from stb_gym import BoardValues, Preference, strategies, strategy
 from stb_gym.exact import Measured, Values, evaluate_against, evaluate_boards
-from stb_gym.games import entry_of
+from stb_gym.games import entry_of, words_of
 from stb_gym.output import Column, Progress, Table
 
 COLUMNS = {
@@ -15,7 +15,7 @@ COLUMNS = {
     "normalised_score": "normalised score",
     "agreement": "agreement",
     "agreement_by_visits": "by visits",
-    "shut_probability": "perfect scores",
+    "shut_probability": "",  # what the game calls it
     "illegal_mass": "illegal",
 }
 IN_UNIT = ("value", "regret", "standard_error")
@@ -24,11 +24,16 @@ IN_UNIT = ("value", "regret", "standard_error")
 def compare(agents: Mapping[str, Measured]) -> dict[str, Measured]:
     """Evaluations of perfect play, agents and strategies by name; after perfect play by regret, the least first.
 
+    Strategies that are perfect play by another name are left out.
+
     Args:
         agents: evaluations of agents by name, all of one game and objective.
     """
     optimum = next(iter(agents.values())).optimum
-    by_regret = sorted([*agents.items(), *scripted(optimum).items()], key=lambda entry: entry[1].regret)
+    goal = optimum.objective.name
+    same = {f"optimal-{goal}", *(["optimal"] if goal == "score" else [])}
+    others = {name: each for name, each in scripted(optimum).items() if name not in same}
+    by_regret = sorted([*agents.items(), *others.items()], key=lambda entry: entry[1].regret)
     best = Preference(optimum.worths) if isinstance(optimum, BoardValues) else optimum.policy
     return {"optimum": _evaluated(optimum, best), **dict(by_regret)}
 
@@ -56,10 +61,12 @@ def _evaluated(optimum: Values | BoardValues, policy: Any) -> Measured:
 def comparison_table(evaluations: Mapping[str, Measured]) -> Table:
     """A row for each evaluation, all of one objective."""
     summaries = [each.summary() for each in evaluations.values()]
-    unit = next(iter(evaluations.values())).optimum.objective.unit
+    optimum = next(iter(evaluations.values())).optimum
     columns = {"policy": Column("", list(evaluations))}
     for key, heading in COLUMNS.items():
-        form = ".5f" if unit == "points" and key in IN_UNIT else "z.3%"
+        form = ".5f" if optimum.objective.unit == "points" and key in IN_UNIT else "z.3%"
         if any(key in summary for summary in summaries):
-            columns[heading] = Column(form, [summary.get(key) for summary in summaries])
+            columns[heading or words_of(optimum.game).perfection] = Column(
+                form, [summary.get(key) for summary in summaries]
+            )
     return Table("", "", columns)

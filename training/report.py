@@ -4,7 +4,7 @@ import base64
 import io
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,16 @@ import numpy as np
 import tyro
 from matplotlib.image import imsave
 
-from stb_gym import strategies
 from stb_gym.envs import Stepper, stepper_of
 from stb_gym.exact import Measured
 from stb_gym.games import throw_faces, words_of
-from stb_gym.measure import AnyEvaluation, mistakes_in_words
-from stb_gym.output import Column, Table, reader_may_leave, write_text
+from stb_gym.measure import mistakes_in_words
+from stb_gym.output import INK, Column, Style, Table, reader_may_leave, styles_of, write_text
 from training.arguments import read_arguments
 from training.compare import compare, comparison_table
 from training.plots import plot_regret, plot_scores, regret_of
-from training.run import Run
+from training.run import Point, Run
+from training.sentences import learning_in_words, loss_in_words, opening, scores_in_words, task_in_words
 
 MISTAKES = 6
 
@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def report(runs: list[Run], out: Path) -> dict[str, Measured]:
-    """Write report.html, regret.png and scores.png into a folder.
+    """Write report.html, regret.svg and scores.svg into a folder.
 
     Returns the evaluations of the report by name: those of `compare.compare`.
 
@@ -66,32 +66,46 @@ def report(runs: list[Run], out: Path) -> dict[str, Measured]:
         if (run.game(), run.config.task.objective) != (game, objective):
             raise ValueError(f"{run.folder} is not of the same game and objective as {runs[0].folder}")
     names = _names(runs)
-    agents, curves = {name: run.evaluation() for name, run in names.items()}, [run.curve() for run in names.values()]
-    evaluations = compare(agents)
-    unit = evaluations["optimum"].optimum.objective.unit
-    known = [name for name in strategies(game) if name in evaluations]
-    scripted = {name: evaluations[name].regret for name in known if evaluations[name].regret > 0}
-    best_scripted = min(scripted, key=lambda name: scripted[name], default="random")
-    plot_regret(out / "regret.png", dict(zip(names, curves, strict=True)), scripted, unit)
-    plot_scores(out / "scores.png", {name: evaluations[name] for name in ("optimum", *names, best_scripted, "random")})
+    curves = {name: run.curve() for name, run in names.items()}
+    evaluations = compare({name: run.evaluation() for name, run in names.items()})
+    styles = styles_of(["optimum", *names, *evaluations])
+    goal = evaluations["optimum"].optimum.objective
     page = _template().render(
-        title=f"How close to perfect play? {runs[0].config.task.env.split('/')[-1]}",
-        summary=f"Perfect play of {game} is worth {evaluations['optimum'].value:.6g} {unit} ({objective}).",
+        game=words_of(game).introduction(),
+        task=task_in_words(game, goal),
+        opening=opening(evaluations, list(names)),
+        unit="percentage points" if goal.unit == "probability" else goal.unit,
+        counts_points=goal.name == "score",
         sampled=any(run.is_sampled() for run in runs),
-        regret_of=regret_of(chain(*curves)),
-        unit_note=f"regret is what a policy loses against perfect play, in {unit}.",
-        comparison=comparison_table(evaluations).to_html(),
-        rows_of_agents=[row for row, name in enumerate(evaluations, 1) if name in names],
-        regret_png=_base64((out / "regret.png").read_bytes()),
-        scores_png=_base64((out / "scores.png").read_bytes()),
+        comparison=replace(comparison_table(evaluations), title="Agents and strategies, the best first").to_html(),
+        rows=[(row, styles[name], name in names) for row, name in enumerate(evaluations, 1)],
+        pictures=_draw(out, evaluations, curves, styles),
+        regret_of=regret_of(chain(*curves.values())),
+        ink=INK,
         agents=[
-            {"name": name, "regret": agents[name].regret, "mistakes": _mistakes(agents[name], run)}
+            {"name": name, "style": styles[name], "mistakes": _mistakes(evaluations[name], run)}
             for name, run in names.items()
         ],
         trainings=_trainings(names).to_html(),
+        settings={name: asdict(run.config.settings) for name, run in names.items()},
     )
     write_text(out / "report.html", page)
     return evaluations
+
+
+def _draw(
+    out: Path, evaluations: Mapping[str, Measured], curves: Mapping[str, list[Point]], styles: Mapping[str, Style]
+) -> dict[str, dict[str, str]]:
+    """Write the two pictures; of each there are for the page the SVG as base64 and what it shows in words."""
+    optimum = evaluations["optimum"]
+    unit = optimum.optimum.objective.unit
+    scripted = {name: each.regret for name, each in evaluations.items() if name not in curves and each.regret > 0}
+    plot_regret(out / "regret.svg", curves, scripted, unit, styles)
+    best = min(scripted, key=lambda name: scripted[name], default="random")
+    shown = {name: evaluations[name] for name in (*curves, best, "random")}
+    plot_scores(out / "scores.svg", optimum, "random", shown, styles)
+    told = {"regret": learning_in_words(curves, unit), "scores": scores_in_words(optimum, shown)}
+    return {name: {"svg": _base64((out / f"{name}.svg").read_bytes()), "alt": alt} for name, alt in told.items()}
 
 
 def _names(runs: list[Run]) -> Mapping[str, Run]:
@@ -106,7 +120,7 @@ def _template() -> jinja2.Template:
     return environment.get_template("report.html.j2")
 
 
-def _mistakes(evaluation: AnyEvaluation, run: Run) -> list[dict[str, Any]]:
+def _mistakes(evaluation: Measured, run: Run) -> list[dict[str, Any]]:
     """The dearest mistakes in words, with a picture of each and the steps since which it is made, if that is known.
 
     Args:
@@ -118,8 +132,17 @@ def _mistakes(evaluation: AnyEvaluation, run: Run) -> list[dict[str, Any]]:
     pictures = [_base64(_picture(stepper, node)) for node in nodes]
     policies = {} if run.is_sampled() else run.policies()
     since = [_since({steps: int(policy[node]) for steps, policy in policies.items()}) for node in nodes]
-    in_words = mistakes_in_words(evaluation, MISTAKES)
-    return [{**words, "png": png, "since": n} for words, png, n in zip(in_words, pictures, since, strict=True)]
+    unit, in_words = evaluation.optimum.objective.unit, mistakes_in_words(evaluation, MISTAKES)
+    return [
+        {
+            **words,
+            "loss": loss_in_words(words["loss"], unit),
+            "share": words["cost"] / evaluation.regret,
+            "png": png,
+            "since": n,
+        }
+        for words, png, n in zip(in_words, pictures, since, strict=True)
+    ]
 
 
 def _since(actions: Mapping[int, int]) -> int | None:
@@ -142,16 +165,14 @@ def _picture(stepper: Stepper, node: int) -> bytes:
 
 def _trainings(runs: Mapping[str, Run]) -> Table:
     configs = [run.config for run in runs.values()]
-    settings = [" ".join(f"{name}={value}" for name, value in asdict(config.settings).items()) for config in configs]
     columns = {
         "run": Column("", list(runs)),
         "algorithm": Column("", [config.algorithm for config in configs]),
         "seed": Column("d", [config.seed for config in configs]),
         "steps": Column(str, [run.progress() for run in runs.values()]),
-        "seconds": Column(".0f", [run.result()["seconds"] for run in runs.values()]),
-        "settings": Column("", settings),
+        "processor seconds": Column(".0f", [run.result()["seconds"] for run in runs.values()]),
     }
-    return Table("", "", columns)
+    return Table("The trainings", "", columns)
 
 
 def _base64(data: bytes) -> str:

@@ -74,7 +74,7 @@ def styles_of(names: Iterable[str]) -> dict[str, Style]:
     (True, False)
     """
     styles: dict[str, Style] = {}
-    for name in names:
+    for name in dict.fromkeys(names):
         lines = _lines(name)
         styles[name] = next((line for line in lines if line not in styles.values()), lines[0])
     return styles

@@ -28,5 +28,5 @@ def to_svg(figure: Any) -> str:
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "stb_gym"}):
         figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     picture = re.sub(r"; font-family: [^;\"]+", "", written.getvalue()).replace(INK, "currentColor")
-    opening, rest = re.split(r"(?<=>)(?=\s*<metadata>)", picture[picture.index("<svg") :], maxsplit=1)
-    return f"{opening}\n{STYLE}{rest}"
+    opening, rest = picture[picture.index("<svg") :].split(">", 1)
+    return f"{opening}>\n{STYLE}{rest}"

@@ -168,6 +168,7 @@ def test_the_lines_of_a_picture_differ():
 def test_runs_of_one_agent_are_told_apart_by_dashes_and_a_name_met_twice_is_one_line():
     styles = styles_of(["ppo-0", "ppo-1", "ppo-2", "ppo-0"])
     assert len(set(styles.values())) == len(styles) == 3
+    assert styles == styles_of(["ppo-0", "ppo-1", "ppo-2"])
     variants = ["DQN", *(f"DQN, {variant}" for variant in ("double", "no masks", "quantiles", "unpooled", "quick"))]
     assert len(set(styles_of(variants).values())) == len(variants)
 

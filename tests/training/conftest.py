@@ -9,4 +9,8 @@ torch.set_num_threads(1)
 @pytest.fixture
 def no_ink(monkeypatch):
     """Pictures are made, and written without being drawn."""
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda figure, path, dpi: path.write_bytes(b"\x89PNG"))
+
+    def written(figure, where, **options):
+        where.write("<svg></svg>") if options.get("format") == "svg" else where.write_bytes(b"\x89PNG")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", written)

@@ -9,8 +9,9 @@ import pytest
 
 from agents.policy_array import value_error
 from agents.presets import read_presets
-from stb_gym import RegretMeter
+from stb_gym import RegretMeter, ShutTheBox, solve
 from stb_gym.measure import mistakes_in_words
+from stb_gym.output import styles_of
 from tests import SMALL_PRESETS
 from tests.training.faults import Killed, killed
 from training import evaluate as evaluating
@@ -155,10 +156,10 @@ def test_pictures_tell_it_from_an_exact_one(study, folder, tmp_path, monkeypatch
     monkeypatch.setattr(plots, "save", lambda path, figure: drawn.append((path.name, figure)))
     monkeypatch.setattr(study_plots, "save", lambda path, figure: drawn.append((path.name, figure)))
     curve = Run.open(folder).curve()
-    plots.plot_regret(tmp_path / "regret.png", {"ppo": curve}, {}, "points")
+    plots.plot_regret(tmp_path / "regret.svg", {"ppo": curve}, {}, "points", styles_of(["ppo"]))
     study_plots.plot_study(study, read_presets(study / "presets.toml"))
     figures = dict(drawn)
-    for figure in (figures["regret.png"], figures["five-tiles.png"]):
+    for figure in (figures["regret.svg"], figures["five-tiles.png"]):
         axes = figure.axes[0]
         assert axes.get_ylabel() == "regret, sampled with exact losses (points)"
         [band] = axes.collections
@@ -174,9 +175,21 @@ def test_a_report_says_what_was_sampled_and_shows_the_mistakes_that_were_met(fol
     assert "exactly, not sampled" not in page
     assert "Played so" not in page
     dearest = mistakes_in_words(Run.open(folder).evaluation(), 1)[0]
-    assert f"{dearest['node']}: plays <b>{dearest['plays']}</b>, best is <b>{dearest['best']}</b>" in page
-    assert page.count("data:image/png") > 2
+    assert f'alt="{dearest["node"]}">' in page
+    assert f"It plays <b>{dearest['plays']}</b>; best is <b>{dearest['best']}</b>" in page
+    assert page.count("data:image/png") == min(6, len(Run.open(folder).evaluation().mistakes()))
+    assert "The bands of sampled agents are their 95% intervals." in page
     assert "standard error" in capsys.readouterr().out
+
+
+def test_chances_to_end_worse_have_the_noise_of_the_turns(folder):
+    sampled, best = Run.open(folder).evaluation(), solve(ShutTheBox(tiles=5))
+    perfect = best.evaluate(best.policy)
+    for score, difference, error in zip(*plots.ends_worse(sampled, perfect), strict=True):
+        worse = sampled.final_score > score
+        expected = sum(chance for other, chance in perfect.score_distribution.items() if other > score)
+        assert difference == pytest.approx(worse.mean() - expected)
+        assert error == pytest.approx(worse.std() / math.sqrt(TURNS))
 
 
 def test_regrets_are_named_after_how_they_were_found(folder):

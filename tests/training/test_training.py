@@ -8,8 +8,6 @@ import re
 import signal
 import sys
 from itertools import count
-from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,7 +21,7 @@ from stb_gym import ShutTheBox, command, compile_game, evaluate, load_policy, so
 from tests import SMALL_PRESETS, reference
 from tests.training.faults import signalled
 from tests.twins import choice, position, roll_at
-from training import demo, plots
+from training import demo
 from training import evaluate as evaluating
 from training import report as reporting
 from training import train as training
@@ -164,46 +162,6 @@ def test_evaluate_computes_from_the_weights_what_the_run_says(folder, capsys):
     table = capsys.readouterr().out
     for name in ("optimum", "random", "biggest-first", "(greedy)", "(exploring)"):
         assert name in table
-
-
-def test_a_report_is_one_page_that_needs_nothing_else(folder, tmp_path, capsys):
-    assert reporting.main([str(folder), "--out", str(tmp_path)]) == 0
-    assert {path.name for path in tmp_path.iterdir()} == {"report.html", "regret.png", "scores.png"}
-    page = (tmp_path / "report.html").read_text()
-    assert page.count("data:image/png;base64,") >= 2
-    assert "http" not in re.sub(r"base64,[A-Za-z0-9+/=]+", "", page)
-    regret = json.loads((folder / "result.json").read_text())["greedy"]["regret"]
-    assert f"{regret:.5f}" in page
-    assert len(re.findall("Played so (since [0-9,]+ steps|from the start).", page)) == page.count("met in one of")
-    assert f"{regret:.5f}" in capsys.readouterr().out
-
-
-def test_runs_of_a_report_are_named_as_briefly_as_tells_them_apart():
-    def names(*runs):
-        runs = [Run(Path(folder), SimpleNamespace(algorithm=algorithm)) for folder, algorithm in runs]
-        return list(reporting._names(runs))
-
-    assert names(("a/one", "ppo"), ("a/two", "dqn")) == ["ppo", "dqn"]
-    assert names(("a/one", "ppo"), ("b/two", "ppo")) == ["one", "two"]
-    assert names(("a/one", "ppo"), ("b/one", "ppo")) == ["a/one", "b/one"]
-    assert names(("a/one", "ppo"), ("a/one", "ppo")) == ["ppo"]
-
-
-def test_a_mistake_is_as_old_as_the_play_that_was_not_changed_since():
-    assert reporting._since({0: 3, 10: 4, 20: 3, 30: 3}) == 20
-    assert reporting._since({0: 3, 10: 3}) == 0
-    assert reporting._since({0: 3, 10: 4}) == 10
-
-
-@ONE
-def test_a_report_wants_runs_of_one_game(folder, tmp_path, capsys):
-    other = tmp_path / "other"
-    assert training.main(["ppo", *TASK, "--tiles", "4", "--out", str(other)]) == 0
-    capsys.readouterr()
-    assert reporting.main([str(folder), str(other)]) == 2
-    assert "is not of the same game and objective" in capsys.readouterr().err
-    assert reporting.main([]) == 2
-    assert "name at least one run" in capsys.readouterr().err
 
 
 @ONE
@@ -374,11 +332,6 @@ def test_a_demo_beside_another_is_one_line_and_status_2(tmp_path, monkeypatch, c
     with FileLock(tmp_path / "runs" / "demo" / ".lock"):
         assert demo.demo() == 2
     assert capsys.readouterr().err == "training.demo: runs/demo is written to by another process\n"
-
-
-def test_strategies_too_near_another_are_left_out_of_the_picture():
-    regrets = {"random": 9.0, "perfect": 0.0, "nearly": 1.1, "good": 1.0, "bad": 8.0}
-    assert list(plots._apart(regrets)) == ["good", "bad"]
 
 
 @pytest.mark.usefixtures("no_ink")
