@@ -1,6 +1,7 @@
 # `make demo` shows the whole of it in a minute, `make check` is what one runs between two edits, `make test` runs all
 # tests; each makes the environment .venv first. `make libraries` runs the agents of other libraries, in an environment of
-# 2 GB of its own, .venv-libraries; `make browser` tries the page of `stb-gym explore`, and `make page` builds it.
+# 2 GB of its own, .venv-libraries; `make browser` tries the pages in a browser, and `make page` builds that of `stb-gym
+# explore`.
 
 PYTHON ?= python3.11
 BIN := .venv/bin

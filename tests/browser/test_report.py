@@ -1,0 +1,67 @@
+"""The report of trainings on every screen: nothing sticks out of it, and its pictures are as light as the page is."""
+
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests import ROOT, SMALL_PRESETS
+
+MAKE = """
+import sys
+from training import report, train
+*words, folder = sys.argv[1:]
+runs = [f"{folder}/{algorithm}" for algorithm in ("ppo", "afterstates")]
+for run in runs:
+    assert train.main([run.rpartition("/")[2], *words, "--out", run]) == 0
+assert report.main([*runs, "--out", folder]) == 0
+"""
+SHORT = ["--presets", str(SMALL_PRESETS), "--tiles", "5", "--steps", "3000", "--measurements", "3"]
+SCHEMES = ["light", "dark"]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """A report of two short trainings, which a process of its own makes: only theirs has torch."""
+    folder = tmp_path_factory.mktemp("report")
+    subprocess.run([sys.executable, "-c", MAKE, *SHORT, str(folder)], cwd=ROOT, check=True, capture_output=True)
+    return {"report": (folder / "report.html").as_uri()}
+
+
+@pytest.fixture
+def report(visitor):
+    visitor.page.goto(visitor.pages["report"])
+    return visitor
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_nothing_sticks_out_and_everybody_can_read_it(report, scheme):
+    report.page.emulate_media(color_scheme=scheme)
+    report.look()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_pictures_are_as_light_as_the_page(report, scheme):
+    report.page.emulate_media(color_scheme=scheme)
+    shown = Image.open(io.BytesIO(report.page.get_by_alt_text("Regret against steps").screenshot())).convert("RGB")
+    pixels = np.asarray(shown, int).reshape(-1, 3)
+    light, is_grey = pixels.mean(axis=1), np.ptp(pixels, axis=1) < 25
+    ground = np.median(light)
+    assert (ground > 240) == (scheme == "light")
+    assert (ground < 60) == (scheme == "dark")
+    assert (is_grey & (abs(light - ground) > 130)).mean() > 0.005  # frame and words, which the grey of a line is not
+
+
+def test_wide_tables_are_scrolled_by_themselves(report):
+    table = report.page.get_by_role("region", name="Agents and strategies")
+    wide = "box => box.scrollWidth - box.clientWidth"
+    if report.page.viewport_size["width"] > 1000:
+        assert table.evaluate(wide) == 0
+        return
+    assert table.evaluate(wide) > 0
+    table.focus()
+    report.page.keyboard.press("ArrowRight")
+    report.page.wait_for_function("box => box.scrollLeft > 0", arg=table.element_handle())
