@@ -11,8 +11,8 @@
   several measurements plays the same dice.
 - `study`: trains algorithms x tasks x seeds; `engines`: in processes of this machine or on a Ray cluster; `ledger`: the
   files of results; `statistics`: means over seeds and their intervals; `results`, `study_plots`: the table and the
-  pictures; `merge`: those of several studies together; `keep`: the best policies; `ladder`: one table and one picture
-  of boxes of rising size.
+  pictures; `pictured`: which agents these show, and what comes out in words; `merge`: those of several studies
+  together; `keep`: the best policies; `ladder`: one table and one picture of boxes of rising size.
 - `tune`: searches settings by exact regret; `search`: the search.
 - `demo`: a demonstration of a minute.
 

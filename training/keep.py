@@ -15,7 +15,8 @@ from stb_gym.games import check_choice
 from stb_gym.measure import write_card
 from training.commands import train_command
 from training.ledger import Ledger, Row, policy_digest
-from training.results import agent_in_words, config_of
+from training.pictured import agent_in_words
+from training.results import config_of
 from training.run import Run
 
 

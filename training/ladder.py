@@ -16,7 +16,7 @@ from agents.presets import FILE, Presets, read_presets
 from stb_gym.games import Game, rolls
 from stb_gym.output import Table, reader_may_leave, styles_of, write_aside
 from training.ledger import Ledger, Row
-from training.results import agent_in_words
+from training.pictured import agent_in_words
 
 PICTURE = "ladder.png"
 LEAST_SHARE = 1e-5  # a share of 0, which the axis does not have, is drawn there

@@ -10,7 +10,7 @@ import numpy as np
 import tyro
 
 from agents.config import Config, Task
-from agents.presets import FILE, STANDARD, Presets, read_presets
+from agents.presets import FILE, Presets, read_presets
 from stb_gym import RegretMeter
 from stb_gym.exact import Measured
 from stb_gym.games import check_choice
@@ -18,7 +18,8 @@ from stb_gym.output import Table, reader_may_leave
 from training.commands import evaluate_command, train_command
 from training.compare import scripted
 from training.ledger import Ledger, Row
-from training.statistics import interquartile_interval, interquartile_mean
+from training.pictured import PICTURES, agent_in_words, picture_in_words, profile_in_words, regret_in_words
+from training.statistics import interquartile_interval, mean_of_seeds
 
 ABOUT = """\
 # Results
@@ -57,13 +58,6 @@ Where positions are too many for a table, regret is sampled, and its standard er
 10,000 turns of each run of what their choices lose, which is known exactly, so that it has no bias and little noise.
 Choices that are optimal, and turns that ended illegally, are counted in the same turns.
 """
-PICTURES = {
-    "": "regret against steps",
-    "-budgets": "regret at the end of trainings of different lengths",
-    "-ablations": "what a part of an agent is worth",
-    "-stock": "regret against steps of stock agents",
-    "-mistakes": "where the remaining regret of the best policies lies",
-}
 HEADINGS = (
     "agent",
     "regret",
@@ -75,25 +69,6 @@ HEADINGS = (
     "minutes",
     "command",
 )
-NAMES = {
-    "ppo": "PPO",
-    "dqn": "DQN",
-    "afterstate-network": "network of afterstates",
-    "q-learning": "Q-learning, tabular",
-    "afterstates": "afterstates, tabular",
-    "limit": "limit",
-    "sb3-ppo": "stock PPO (stable-baselines3)",
-    "sb3-a2c": "stock A2C (stable-baselines3)",
-    "sb3-dqn": "stock DQN (stable-baselines3)",
-    "sb3-qr-dqn": "stock QR-DQN (sb3-contrib)",
-    "sb3-maskable-ppo": "stock MaskablePPO (sb3-contrib)",
-    "sb3-maskable-ppo-tuned": "tuned MaskablePPO (sb3-contrib)",
-    "sb3-dqn-tuned": "tuned DQN (stable-baselines3)",
-}
-MASKED = ("ppo", "dqn")
-NO_MASKS = "no-masks"
-# Variants that show what a part of an agent is worth.
-ABLATIONS = (NO_MASKS, "double", "quantiles", "unpooled", "shared-dice")
 
 
 @dataclass(frozen=True)
@@ -124,18 +99,17 @@ def results_page(folder: Path, presets: Presets) -> str:
     Raises:
         ValueError: as `results_tables` does.
     """
-    sampled = any(row.turns for row in Ledger(folder).rows.values())
+    rows = list(Ledger(folder).rows.values())
+    sampled = any(row.turns for row in rows)
     parts = [ABOUT.strip(), SAMPLED.strip() if sampled else ""]
     for task, table in results_tables(folder, presets).items():
         parts += [f"## {task}", table.to_markdown_rows()]
-        parts += [_picture(folder, f"{task}{suffix}.png", f"{task}: {what}") for suffix, what in PICTURES.items()]
-    parts += [_picture(folder, "profile.png", "how many runs end below a regret, by agent")]
+        for kind in PICTURES:
+            if (folder / f"{task}{kind}.png").exists():
+                parts.append(f"![{picture_in_words(kind, task, presets.tasks[task].game(), rows)}]({task}{kind}.png)")
+    if (folder / "profile.png").exists():
+        parts.append(f"![{profile_in_words(rows)}](profile.png)")
     return "\n\n".join(filter(None, parts)) + "\n"
-
-
-def _picture(folder: Path, name: str, what: str) -> str:
-    """A picture of the folder, if there is one of the name."""
-    return f"![{what}]({name})" if (folder / name).exists() else ""
 
 
 def results_tables(folder: Path, presets: Presets) -> dict[str, Table]:
@@ -176,11 +150,7 @@ def config_of(row: Row, folder: Path, presets: Presets) -> Config:
 
 
 def _regret(rows: list[Row]) -> float:
-    return _mean([row.regret for row in rows])
-
-
-def _mean(values: list[float]) -> float:
-    return float(interquartile_mean(np.array(values)[:, None])[0])
+    return mean_of_seeds([row.regret for row in rows])
 
 
 def _strategy_lines(task: Task) -> list[tuple[str, ...]]:
@@ -194,7 +164,7 @@ def _strategy_lines(task: Task) -> list[tuple[str, ...]]:
 def _strategy_line(task: Task, strategy: str, evaluation: Measured) -> tuple[str, ...]:
     return (
         strategy,
-        _points(evaluation.regret),
+        regret_in_words(evaluation.regret),
         f"{evaluation.regret / abs(evaluation.optimum.value):.4%}",
         f"{evaluation.agreement_by_visits:.2%}" if evaluation.agreement_by_visits is not None else "",
         *("", "", "", ""),
@@ -204,46 +174,34 @@ def _strategy_line(task: Task, strategy: str, evaluation: Measured) -> tuple[str
 
 def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> tuple[str, ...]:
     first, regret = rows[0], _regret(rows)
-    ends = [_points(end[0]) for end in interquartile_interval(np.array([[row.regret] for row in rows]))]
+    ends = [regret_in_words(end[0]) for end in interquartile_interval(np.array([[row.regret] for row in rows]))]
     config = config_of(first, folder, presets)
     command = train_command(config, first.variant, presets)
     if len(rows) > 1:
         command[-1] = "S"
     return (
         agent_in_words(first),
-        f"**{_points(regret)}**{_noise(rows)}" + (f" ({ends[0]} to {ends[1]})" if len(rows) > 1 else ""),
+        f"**{regret_in_words(regret)}**{_noise(rows)}" + (f" ({ends[0]} to {ends[1]})" if len(rows) > 1 else ""),
         f"{regret / abs(first.optimum):.4%}",
-        f"{_mean([row.agreement_by_visits for row in rows]):.2%}",
-        f"{_mean([row.illegal_mass for row in rows]):.2%}" if config.illegal == "end" else "",
+        f"{mean_of_seeds([row.agreement_by_visits for row in rows]):.2%}",
+        f"{mean_of_seeds([row.illegal_mass for row in rows]):.2%}" if config.illegal == "end" else "",
         _in_words([row.seed for row in rows]),
         f"{first.steps / 1e6:.3g}M",
-        f"{_mean([row.seconds for row in rows]) / 60:.1f}",
+        f"{mean_of_seeds([row.seconds for row in rows]) / 60:.1f}",
         f"`{shlex.join(command)}`",
     )
-
-
-def _points(regret: float) -> str:
-    """A regret, of which a small one keeps two digits."""
-    return f"{regret:.5f}" if regret == 0 or regret >= 1e-4 else f"{regret:.1e}"
 
 
 def _noise(rows: list[Row]) -> str:
     """The standard error of a mean of regrets, if they were sampled."""
     error = float(np.linalg.norm([row.standard_error for row in rows])) / len(rows)
-    return f" ± {_points(error)}" if any(row.turns for row in rows) else ""
+    return f" ± {regret_in_words(error)}" if any(row.turns for row in rows) else ""
 
 
 def _in_words(seeds: list[int]) -> str:
     """Seeds in ascending order, in words: "0 to 2", or "0, 2, 3"."""
     together = len(seeds) > 1 and seeds == list(range(seeds[0], seeds[0] + len(seeds)))
     return f"{seeds[0]} to {seeds[-1]}" if together else ", ".join(map(str, seeds))
-
-
-def agent_in_words(row: Row) -> str:
-    """The algorithm and the variant of a run, such as "masked PPO, quick"."""
-    masked = "masked " if row.algorithm in MASKED and not row.variant.endswith(NO_MASKS) else ""
-    variant = "" if row.variant == STANDARD else f", {row.variant.replace('-', ' ')}"
-    return f"{masked}{NAMES[row.algorithm]}{variant}"
 
 
 if __name__ == "__main__":

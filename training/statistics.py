@@ -20,6 +20,11 @@ def interquartile_mean(values: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(trim_mean(values, 0.25, axis=-2))
 
 
+def mean_of_seeds(values: Sequence[float]) -> float:
+    """The interquartile mean of a number of each seed."""
+    return float(interquartile_mean(np.array(values)[:, None])[0])
+
+
 def interval(
     strata: Sequence[NDArray[Any]], statistic: Callable[[list[NDArray[Any]]], NDArray[np.float64]]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

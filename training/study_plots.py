@@ -12,13 +12,12 @@ from matplotlib.ticker import EngFormatter, FormatStrFormatter, LogLocator, Null
 from numpy.typing import NDArray
 
 from agents.presets import STANDARD, Presets
-from agents.stock import STOCK
 from stb_gym.exact import objective_of
 from stb_gym.measure import NORMAL_95
 from stb_gym.output import Style, styles_of
 from training.ledger import CurvePoint, Ledger, Row
+from training.pictured import agent_in_words, pictured, shares_by_agent
 from training.plots import LEAST_REGRET, regret_of, save
-from training.results import ABLATIONS, agent_in_words
 from training.statistics import interquartile_interval, interquartile_mean, interval
 
 OF_NO_LENGTH = ("q-learning", "afterstates", "limit")  # every measurement of theirs is the end of a shorter training
@@ -50,42 +49,29 @@ class Panel(NamedTuple):
 
 
 def plot_study(folder: Path, presets: Presets) -> list[Path]:
-    """Write the pictures of a study into its folder; returns their paths.
+    """Write the pictures of a study into its folder, see `training.pictured`; returns their paths.
 
-    TASK.png shows agents, TASK-budgets.png what trainings of different lengths come to, TASK-ablations.png what a part
-    of an agent is worth, and profile.png the ends of all runs; stock agents are in TASK-stock.png alone. Lines are
-    interquartile means over seeds, bands their 95 % intervals. Where there is the standard variant of an algorithm,
-    variants that only train for a longer or a shorter time are in TASK-budgets.png alone.
+    Lines are interquartile means over seeds, bands their 95 % intervals.
     """
     ledger = Ledger(folder)
-    by_name = sorted(ledger.rows.values(), key=lambda row: (row.task, row.agent, row.seed))
-    rows = [row for row in by_name if row.algorithm not in STOCK]
-    stock = [row for row in by_name if row.algorithm in STOCK and row.variant == STANDARD]
-    standard = {(row.task, row.algorithm) for row in rows if row.variant == STANDARD}
-    ablated = {(row.task, row.algorithm) for row in rows if row.variant in ABLATIONS}
-    whole = [
-        row
-        for row in rows
-        if row.variant == STANDARD or (row.variant not in ABLATIONS and (row.task, row.algorithm) not in standard)
-    ]
-    compared = [row for row in rows if row.variant in (STANDARD, *ABLATIONS) and (row.task, row.algorithm) in ablated]
+    by_kind = pictured(ledger.rows.values())
     paths = []
-    pictures = ((whole, "", _panels), (compared, "-ablations", _ablation_panels), (stock, "-stock", _ablation_panels))
-    for shown, suffix, panels in pictures:
-        for task, of_task in groupby(shown, lambda row: row.task):
+    for kind, panels in (("", _panels), ("-ablations", _ablation_panels), ("-stock", _ablation_panels)):
+        for task, of_task in groupby(by_kind[kind], lambda row: row.task):
             by_agent = {
                 name: [ledger.curves[row.run] for row in seeds] for name, seeds in groupby(of_task, agent_in_words)
             }
-            paths.append(folder / f"{task}{suffix}.png")
+            paths.append(folder / f"{task}{kind}.png")
             points = (point for curves in by_agent.values() for curve in curves for point in curve)
             _plot_task(paths[-1], by_agent, panels(points, _unit(presets, task)), _draw)
-    for task, of_task in groupby((row for row in rows if row.variant not in ABLATIONS), lambda row: row.task):
-        if trainings := _trainings(list(of_task), ledger):
+    for task, of_task in groupby(by_kind["-budgets"], lambda row: row.task):
+        runs = list(of_task)
+        if trainings := _trainings(runs, ledger):
             paths.append(folder / f"{task}-budgets.png")
-            points = (point for row in rows if row.task == task for point in ledger.curves[row.run])
+            points = (point for row in runs for point in ledger.curves[row.run])
             _plot_task(paths[-1], trainings, _panels(points, _unit(presets, task))[:2], _draw_trainings)
     paths.append(folder / "profile.png")
-    _plot_profile(paths[-1], whole)
+    _plot_profile(paths[-1], by_kind[""])
     return paths
 
 
@@ -193,15 +179,11 @@ def _array(curves: Curves, of: Number) -> NDArray[np.float64]:
 
 def _plot_profile(path: Path, rows: list[Row]) -> None:
     """The share of runs that ended with a regret of at most so much, over the tasks that all agents have learned."""
-    by_agent: dict[str, dict[str, list[float]]] = {}
-    for row in rows:
-        by_agent.setdefault(agent_in_words(row), {}).setdefault(row.task, []).append(1 - row.normalised_score)
-    common = [
-        task for task in dict.fromkeys(row.task for row in rows) if all(task in each for each in by_agent.values())
-    ]
+    by_agent = shares_by_agent(rows)
+    common = list(next(iter(by_agent.values()), {}))
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.add_subplot()
-    shares = [share for by_task in by_agent.values() for task in common for share in by_task[task]]
+    shares = [share for by_task in by_agent.values() for of_task in by_task.values() for share in of_task]
     highest = np.ceil(np.log10(max(shares, default=0.1) + LEAST_REGRET))
     levels = np.logspace(np.log10(LEAST_REGRET), highest, 401)
     styles = styles_of(sorted(by_agent))

@@ -26,7 +26,9 @@ SERIES = (*list(AGENTS.values())[:6], *OTHERS)  # of lines that stand for no age
 DASHES = ((), (6.0, 2.0), (2.0, 1.5), (6.0, 1.5, 1.0, 1.5))  # lengths of dashes and gaps in line widths; () is solid
 RARE_DASHES = ((1.0, 3.0), (9.0, 1.5, 1.0, 1.5, 1.0, 1.5))  # of an agent's runs for which the others do not suffice
 
-_AGENT = re.compile(r"(?<![a-z])(ppo|qr-?dqn|dqn|q-?learning|afterstate|optimal|optimum|limit|random)s?(?![a-z])")
+_AGENT = re.compile(
+    r"(?<![a-z])(?:maskable[ -]?)?(ppo|qr-?dqn|dqn|q-?learning|afterstate|optimal|optimum|limit|random)s?(?![a-z])"
+)
 _NO_VARIANT = re.compile(r"\b(masked|tabular|seed|\d+)\b|[^a-z0-9]+")  # what also stands beside the name of an agent
 
 

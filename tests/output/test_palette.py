@@ -112,7 +112,18 @@ def test_colours_show_on_paper_and_in_the_dark(colour):
 @pytest.mark.parametrize(
     ("agent", "names"),
     [
-        ("ppo", ["PPO", "masked PPO", "ppo quick", "PPO, no masks", "ppo-nine-tiles-0", "runs/ppo-threes-long-1"]),
+        (
+            "ppo",
+            [
+                "PPO",
+                "masked PPO",
+                "ppo quick",
+                "PPO, no masks",
+                "ppo-nine-tiles-0",
+                "runs/ppo-threes-long-1",
+                "stock MaskablePPO",
+            ],
+        ),
         ("dqn", ["DQN", "masked DQN", "dqn no-masks", "dqn-twelve-tiles-2"]),
         ("qrdqn", ["QR-DQN", "masked QR-DQN", "qrdqn-nine-tiles-0"]),
         ("q-learning", ["Q-learning, tabular", "q-learning-threes-0"]),

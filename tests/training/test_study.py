@@ -27,17 +27,18 @@ from pebble import ProcessExpired
 import stb_gym
 from agents.presets import read_presets
 from agents.stock import STOCK
-from stb_gym import evaluate, strategy
+from stb_gym import ShutTheBox, evaluate, load_policy, strategy
 from stb_gym.measure import read_cards
 from stb_gym.output import Progress
 from tests import ROOT, SMALL_PRESETS
 from tests.training.faults import Killed, killed
-from training import engines, keep, merge, results, study, study_plots
+from training import engines, keep, merge, pictured, results, study, study_plots
 from training import train as training
 from training.commands import train_command
 from training.engines import Engine
 from training.ledger import Ledger
-from training.results import agent_in_words, config_of
+from training.pictured import agent_in_words
+from training.results import config_of
 from training.run import Run
 from training.statistics import interquartile_interval, interquartile_mean, interval
 
@@ -199,6 +200,43 @@ def test_the_page_has_the_tables_and_pictures_of_all_tasks(folder, capsys):
     assert re.findall("^## (.*)", page, re.MULTILINE) == ["five-tiles", "five-tiles-shut"]
     shown = re.findall(r"!\[.*\]\((.*)\)", page)
     assert shown == ["five-tiles.png", "five-tiles-ablations.png", "five-tiles-shut.png", "profile.png"]
+
+
+def test_pictures_say_what_comes_out(folder):
+    page, ledger = (folder / "README.md").read_text(), Ledger(folder)
+    said = {name: alt for alt, name in re.findall(r"!\[(.*)\]\((.*)\.png\)", page)}
+    ends = {name: [ledger.rows[f"{name}-five-tiles-{seed}"] for seed in (0, 1)] for name in ("afterstates", "ppo")}
+    best, other = sorted(ends, key=lambda name: np.mean([row.regret for row in ends[name]]))
+    told = [
+        f"{agent_in_words(ends[name][0])} {np.mean([row.regret for row in ends[name]]):.5f}" for name in (best, other)
+    ]
+    assert said["five-tiles"].startswith(f"five-tiles: regret against steps. At the end: {told[0]}; {told[1]}")
+    without = ledger.rows["dqn-five-tiles-no-masks-0"]
+    assert f": DQN, no masks {without.regret:.5f}." in said["five-tiles-ablations"]
+    assert "afterstates" not in said["five-tiles-ablations"]
+    for name in ends:
+        rows = [row for row in ledger.rows.values() if row.agent == name]
+        half = min(
+            level
+            for level in (1 - row.normalised_score for row in rows)
+            if sum(1 - row.normalised_score <= level for row in rows) >= len(rows) / 2
+        )
+        assert f"{agent_in_words(rows[0])} {pictured.regret_in_words(half)}" in said["profile"]
+
+
+def test_a_picture_of_mistakes_says_which_kind_is_dearest():
+    game = ShutTheBox()
+    found = evaluate(game, load_policy("ppo-nine-tiles", game))
+    often = sum(
+        each.cost
+        for each in found.mistakes()
+        if each.visits >= 0.001 and each.loss < 0.01 * abs(found.random_value - found.optimum.value)
+    )
+    said = pictured.picture_in_words("-mistakes", "nine-tiles", game, [])
+    kind = (
+        f"ppo-nine-tiles loses {found.regret:.5f} by {len(found.mistakes())} choices, {often / found.regret:.0%} of it "
+    )
+    assert f"{kind}by the kind 'near tie, often'; dqn-nine-tiles loses " in said
 
 
 def test_the_table_says_what_the_runs_say(folder):
