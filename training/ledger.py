@@ -9,7 +9,7 @@ from typing import Self
 
 from agents.presets import STANDARD
 from stb_gym import Policy
-from stb_gym.output import write_text
+from stb_gym.output import read_text, write_text
 from training.rows import from_csv, to_csv
 from training.run import Point, Run
 
@@ -98,9 +98,9 @@ class Ledger:
         if not (folder / RUNS).exists():
             return
         try:
-            self.rows = {row.run: row for row in from_csv((folder / RUNS).read_text(), Row)}
+            self.rows = {row.run: row for row in from_csv(read_text(folder / RUNS), Row)}
             self.curves = {name: [] for name in self.rows}
-            for point in from_csv((folder / CURVES).read_text(), CurvePoint):
+            for point in from_csv(read_text(folder / CURVES), CurvePoint):
                 if point.run in self.rows:  # curves are written first, and a study may be killed in between
                     self.curves[point.run].append(point)
             if not all(self.curves.values()):

@@ -10,7 +10,6 @@ result.json                   how good it is
 checkpoint-STEPS.safetensors  everything to go on from, at two of the last measurements; removed when it is finished
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from stb_gym import Game, Policy, RegretMeter, load_policy, solve
 from stb_gym.envs import fits_tables
 from stb_gym.games import kept
 from stb_gym.measure import AnyEvaluation, load_policies
+from stb_gym.output import check_entries, from_json, read_text
 from training.rows import from_csv
 
 TURNS = 10_000  # of a measurement that is sampled
@@ -131,7 +131,7 @@ class Run:
         """The run in a folder."""
         if not folder.is_dir():
             raise ValueError(f"there is no folder {folder}")
-        return Run(folder, _read(folder / "config.json", lambda text: Config.from_json(json.loads(text))))
+        return Run(folder, _read(folder / "config.json", lambda text: Config.from_json(from_json(text))))
 
     def game(self) -> Game:
         """The rules it was trained on."""
@@ -176,14 +176,15 @@ class Run:
 
 
 def _parse_result(text: str) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(text)
+    result: dict[str, Any] = from_json(text)
     kinds = {"finished": bool, "steps": int, "seconds": float, "greedy": dict, "exploring": dict, "value_error": float}
-    return {name: kind(result[name]) for name, kind in kinds.items()}
+    check_entries(result, kinds)
+    return result
 
 
 def _read(path: Path, parse: Callable[[str], T]) -> T:
     try:
-        return parse(path.read_text(encoding="utf-8"))
+        return parse(read_text(path))
     except FileNotFoundError:
         raise ValueError(f"{path.parent} is no run, or not a whole one: there is no {path.name}") from None
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -11,7 +11,6 @@ import queue
 import shlex
 import signal
 import sys
-import tomllib
 from collections import Counter, deque
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ import tyro
 from agents.config import Config
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym.games import check_choice, check_integer, check_names
-from stb_gym.output import Progress, write_text
+from stb_gym.output import Progress, from_toml, is_of, read_text, write_text
 from training.commands import run_name, train_command
 from training.engines import Engine, cluster, pool
 from training.ledger import Ledger
@@ -110,7 +109,7 @@ def plan(study: str, file: Path, presets: Presets) -> list[Planned]:
         ValueError: naming the file and what is missing, unknown or not allowed in it.
     """
     try:
-        studies = tomllib.loads(file.read_text(encoding="utf-8"))
+        studies = from_toml(read_text(file))
         check_choice("study", study, list(studies))
         if not isinstance(studies[study], list) or not studies[study]:
             raise ValueError(f"the study {study} has no parts: they begin with [[{study}]]")
@@ -130,7 +129,7 @@ def _runs(part: Any, presets: Presets) -> list[Planned]:
     check_names("entry of a study", part, ["algorithms", "tasks", "variants", "seeds"])
     entries = {"variants": [STANDARD], **part}
     for name in ("algorithms", "tasks", "variants"):
-        if not isinstance(entries.get(name), list) or not entries[name]:
+        if not is_of(list[str], entries.get(name)) or not entries[name]:
             raise ValueError(f"{name} of a study must be a list of names")
     check_integer("seeds of a study", entries.get("seeds"), 1, 10_000)
     for task in entries["tasks"]:

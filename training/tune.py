@@ -21,7 +21,7 @@ import tyro
 from agents.presets import FILE, STANDARD, read_presets
 from stb_gym.command import rules_parser
 from stb_gym.games import check_integer
-from stb_gym.output import Progress, write_text
+from stb_gym.output import Progress, check_entries, from_json, made_of, read_text, write_text
 from training.arguments import read_arguments
 from training.run_writer import alone
 from training.search import SPACES, Search, Trial, best_of, mean_log, read_space
@@ -178,9 +178,10 @@ def _read(out: Path, search: Search) -> list[Trial]:
     if not path.exists():
         return []
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-        record, trials = entries["search"], [Trial(**trial) for trial in entries["trials"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        entries = from_json(read_text(path))
+        check_entries(entries, {"search": Any, "trials": list[Any]})
+        record, trials = entries["search"], [made_of(Trial, trial) for trial in entries["trials"]]
+    except (OSError, ValueError) as error:
         raise ValueError(f"{path} is damaged or no file of a search: {error}") from None
     if record != json.loads(json.dumps(_record(search))):
         raise ValueError(f"{out} holds another search: remove it, or name another folder by --out")

@@ -13,6 +13,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,20 @@ from numpy.typing import NDArray
 from stb_gym.exact.objectives import Goal, Objective, is_named, objective_of
 from stb_gym.exact.values import tied
 from stb_gym.games import Boards, Game, IntArray, game_of
-from stb_gym.output import write_aside, write_text
+from stb_gym.output import check_file, from_json, made_of, read_text, write_aside, write_text
 
 BITS_AT_ONCE = 12  # of a board that are looked up at once; twice as many as tiles
-ENTRIES = {"game", "rules", "objective", "shape", "sha256"}  # of the JSON file
+
+
+@dataclass(frozen=True)
+class About:
+    """What the JSON file says of the values beside it."""
+
+    game: str
+    rules: dict[str, Any]
+    objective: str
+    shape: list[int]
+    sha256: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +73,7 @@ class BoardValues:
         Raises:
             ValueError: if something is on the board that the game does not start with.
         """
-        return float(self.worths(np.array([held]), dice)[0])
+        return float(self.worths(np.array([index(held)]), index(dice))[0])
 
     def worths(self, held: IntArray, dice: IntArray | int) -> NDArray[np.float64]:
         """The same of many boards at once.
@@ -77,6 +88,8 @@ class BoardValues:
         Raises:
             ValueError: if something is on a board that the game does not start with.
         """
+        held = np.asarray(held)
+        held = held.astype(np.int64, copy=False) if held.dtype.kind in "iu" else held  # short ones would overflow
         if (more := held & ~self.game.start()[0] != 0).any():
             start = [thing + 1 for thing in self._boards.things]
             raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held[more][0]}")
@@ -183,14 +196,15 @@ def load_board_values(path: str | Path, game: Game, objective: Goal = "score", *
 def open_board_values(path: str | Path, *, check: bool = False) -> BoardValues:
     """Map the files of values of whatever game they are; for the arguments and errors see `load_board_values`."""
     path = Path(path)
-    entries = _read_entries(path)
+    about = _read_about(path)
     try:
-        game = game_of(str(entries["game"]), entries["rules"])
-        goal, shape = objective_of(game, entries["objective"]), tuple(entries["shape"])
+        game = game_of(about.game, about.rules)
+        goal, shape = objective_of(game, about.objective), tuple(about.shape)
         boards = len(game.boards().throws) * 2 ** len(game.boards().things)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path} is of rules that are unknown here: {error}") from None
     try:
+        check_file(path)
         utility = np.lib.format.open_memmap(path, mode="r")
         whole = utility.offset + utility.nbytes == path.stat().st_size
     except FileNotFoundError:
@@ -201,7 +215,7 @@ def open_board_values(path: str | Path, *, check: bool = False) -> BoardValues:
         raise ValueError(f"{path} is damaged: it is {utility.dtype} of shape {utility.shape}, not floats of {shape}")
     if not whole:
         raise ValueError(f"{path} is damaged: it is longer than its values")
-    if check and _sha256(path) != entries["sha256"]:
+    if check and _sha256(path) != about.sha256:
         raise ValueError(f"{path} is damaged: it is not what was written")
     return BoardValues(game, goal, np.asarray(utility))
 
@@ -211,17 +225,14 @@ def _about(path: Path) -> Path:
     return path.with_name(f"{path.name}.json")
 
 
-def _read_entries(path: Path) -> dict[str, Any]:
+def _read_about(path: Path) -> About:
     try:
-        entries = json.loads(_about(path).read_text(encoding="utf-8"))
+        return made_of(About, from_json(read_text(_about(path))))
     except FileNotFoundError:
         missing = path if not path.is_file() else _about(path)
         raise ValueError(f"there is no file of board values {missing}") from None
     except (OSError, ValueError) as error:
         raise ValueError(f"{_about(path)} is damaged: {error}") from None
-    if not isinstance(entries, dict) or ENTRIES - entries.keys():
-        raise ValueError(f"{_about(path)} is damaged: its entries must be {', '.join(sorted(ENTRIES))}")
-    return entries
 
 
 def _sha256(path: Path) -> str:

@@ -67,13 +67,16 @@ def rules_of(rules_class: Any) -> dict[str, Rule]:
 
 
 def check_rules(game: Any) -> None:
-    """Check the fields of which the allowed values are known.
+    """Check the fields of which the allowed values are known; numbers of NumPy become Python's.
 
     Raises:
         ValueError: naming the first field that is out of range, and the range.
     """
     for name, known in rules_of(game).items():
         value, standard = getattr(game, name), type(game).__dataclass_fields__[name].default
+        if isinstance(value, np.generic):
+            value = value.item()
+            object.__setattr__(game, name, value)
         if isinstance(standard, bool):
             check_flag(name, value)
         elif known.choices:

@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-import tomllib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from stb_gym.games import check_integer, check_names
 from stb_gym.measure.policy_files import KEPT, kept_policies
-from stb_gym.output import write_text
+from stb_gym.output import check_file, from_toml, read_text, write_text
 
 LARGEST_ENTRY = 100_000  # bytes of a policy on the leaderboard
 
@@ -76,7 +75,7 @@ def read_card(policy: Path) -> Card:
     """
     path, known = policy.with_suffix(".toml"), [each.name for each in fields(Card)]
     try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8"))
+        entries = from_toml(read_text(path))
         check_names("entry", entries, known)
         if missing := [name for name in known if name not in entries]:
             raise ValueError(f"there is no {' nor '.join(missing)}")
@@ -92,6 +91,7 @@ def read_card(policy: Path) -> Card:
 
 def digest(path: Path) -> str:
     """The SHA-256 of a file."""
+    check_file(path)
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from stb_gym.exact import Goal, Objective, Policy, compile_game, count_nodes, edge_weights_and_forfeits, objective_of
 from stb_gym.games import ILLEGAL, Game, check_choice, game_of, same_rules
 from stb_gym.measure.archive import LARGEST, read_array
-from stb_gym.output import write_aside
+from stb_gym.output import from_json, write_aside
 
 KEPT = Path(__file__).parent / "policies"
 OF_A_RUN = "policy.npz"  # the policy in the folder of a run
@@ -188,7 +188,7 @@ def _rules(file: Path) -> tuple[str, dict[str, Any]]:
     """The name of the game and the fields of its rules."""
     name, text = _text(file, "game"), _text(file, "rules")
     with _damage_told(file):
-        rules = json.loads(text)
+        rules = from_json(text)
         if not isinstance(rules, dict):
             raise TypeError
     return name, rules

@@ -3,6 +3,7 @@
 In the order to read:
 
 - `console`: text that a terminal can be trusted with; `files`: files that appear whole or not at all.
+- `reading`: files of which nothing is believed.
 - `table`: one table for text, Markdown, CSV and HTML.
 - `progress`: how far long work has come.
 - `palette`: one colour for an agent in every picture; `svg`: pictures that follow the reader's light or dark page.
@@ -12,26 +13,12 @@ from stb_gym.output.console import escaped, reader_may_leave
 from stb_gym.output.files import put_in_place, remove_leftovers, write_aside, write_text
 from stb_gym.output.palette import DASHES, INK, SERIES, Style, colour_of, style_of, styles_of
 from stb_gym.output.progress import Progress
+from stb_gym.output.reading import check_entries, check_file, from_json, from_toml, is_of, made_of, read_text
 from stb_gym.output.svg import to_svg
 from stb_gym.output.table import Column, Table, column
 
 __all__ = [
-    "DASHES",
-    "INK",
-    "SERIES",
-    "Column",
-    "Progress",
-    "Style",
-    "Table",
-    "colour_of",
-    "column",
-    "escaped",
-    "put_in_place",
-    "reader_may_leave",
-    "remove_leftovers",
-    "style_of",
-    "styles_of",
-    "to_svg",
-    "write_aside",
-    "write_text",
-]
+    "DASHES", "INK", "SERIES", "Column", "Progress", "Style", "Table", "check_entries", "check_file", "colour_of", "column",
+    "escaped", "from_json", "from_toml", "is_of", "made_of", "put_in_place", "read_text", "reader_may_leave",
+    "remove_leftovers", "style_of", "styles_of", "to_svg", "write_aside", "write_text",
+]  # fmt: skip

@@ -11,7 +11,7 @@ def write_aside(path: str | Path) -> Iterator[Path]:
     """Yield a path beside `path` to write to; when the block ends without an error, rename it to `path`.
 
     After an error or an interrupt the file that was there before is as it was, and nothing lies beside it. Folders on
-    the way are made.
+    the way are made. The path is that of a new and empty file: a link that somebody has put there is not followed.
 
     Raises:
         IsADirectoryError: if `path` is a folder.
@@ -21,11 +21,21 @@ def write_aside(path: str | Path) -> Iterator[Path]:
         raise IsADirectoryError(f"{path} is a folder, not a file")
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{os.getpid()}-{path.name}")
+    _make_new(aside)
     try:
         yield aside
         put_in_place(aside, path)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def _make_new(path: Path) -> None:
+    """Make an empty file, in the place of whatever a killed process or somebody else has left there."""
+    try:
+        path.touch(exist_ok=False)
+    except FileExistsError:
+        path.unlink()
+        path.touch(exist_ok=False)
 
 
 def put_in_place(aside: Path, path: Path) -> None:

@@ -3,7 +3,9 @@
 import dataclasses
 import hashlib
 import json
+import os
 import pickle
+import re
 from contextlib import suppress
 from functools import partial
 
@@ -169,10 +171,56 @@ def test_json_cut_short_is_refused(nine_file):
             load_board_values(nine_file, NINE)
 
 
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"game":' * 5_000, "9" * 10_000])
+def test_json_that_no_parser_reads_is_refused(nine_file, text):
+    about(nine_file).write_text(text)
+    with pytest.raises(ValueError, match=r"^.*nine.npy.json is damaged: .*$"):
+        load_board_values(nine_file, NINE)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kind"),
+    [
+        ("rules", [], "dict[str, typing.Any]"),
+        ("rules", None, "dict[str, typing.Any]"),
+        ("game", ["shut-the-box"], "str"),
+        ("objective", ["score"], "str"),
+        ("shape", 512, "list[int]"),
+        ("shape", [1.0, 512.0], "list[int]"),
+        ("shape", [True, 512], "list[int]"),
+        ("sha256", None, "str"),
+    ],
+)
+def test_an_entry_of_another_kind_is_refused(nine_file, name, value, kind):
+    change_entries(nine_file, lambda entries: entries.update({name: value}))
+    with pytest.raises(ValueError, match=re.escape(f"nine.npy.json is damaged: {name} is {value!r}, not {kind}")):
+        load_board_values(nine_file, NINE)
+
+
+@pytest.mark.parametrize("name", ["nine.npy", "nine.npy.json"])
+def test_a_named_pipe_is_not_waited_for(nine_file, name):
+    (nine_file.parent / name).unlink()
+    os.mkfifo(nine_file.parent / name)
+    with pytest.raises(ValueError, match=f"{name} is a folder, a pipe or a device, not a file"):
+        load_board_values(nine_file, NINE)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint32, np.int64, np.uint64])
+def test_boards_are_integers_of_any_kind(kind):
+    values = solve_boards(NINE)
+    assert values.value_of(kind(5)) == values.value_of(5)
+    assert values.worth(kind(5), kind(2)) == values.worth(5, 2)
+    assert (values.worths(np.arange(100, dtype=kind), kind(2)) == values.worths(np.arange(100), 2)).all()
+    with pytest.raises(ValueError, match="a board of this game has open tiles out of"):
+        values.value_of(np.uint64(2**63 + 1))
+    with pytest.raises(ValueError, match="a board of this game has open tiles out of"):
+        values.value_of(2**70)
+
+
 @pytest.mark.parametrize("name", ["game", "rules", "objective", "shape", "sha256"])
 def test_an_entry_that_is_missing_is_told(nine_file, name):
     change_entries(nine_file, lambda entries: entries.pop(name))
-    with pytest.raises(ValueError, match=r"json is damaged: its entries must be game, objective, rules, sha256, sh"):
+    with pytest.raises(ValueError, match=f"nine.npy.json is damaged: the entry {name!r} is missing"):
         load_board_values(nine_file, NINE)
 
 
@@ -301,12 +349,9 @@ def test_a_file_without_rules_that_came_later_still_fits(nine_file):
     [
         ({"rules": {"tiles": 9, "magic": True}}, "unknown rule 'magic': allowed are tiles, dice"),
         ({"rules": {"tiles": 99}}, "tiles must be an integer from 1 to 24, not 99"),
-        ({"rules": ["tiles"]}, ".*"),
-        ({"rules": None, "game": "threes"}, "threes has no boards"),
+        ({"rules": {}, "game": "threes"}, "threes has no boards"),
         ({"game": "go"}, "unknown game 'go': allowed are shut-the-box, threes"),
         ({"objective": "win"}, "unknown objective 'win'"),
-        ({"objective": ["score"]}, "unknown objective"),
-        ({"shape": 512}, ".*"),
         ({"rules": {"match": "one-tile"}}, "without arrays there are solutions with match sum"),
     ],
 )

@@ -108,3 +108,13 @@ def test_rules_of_a_file_are_compared_with_those_of_a_game():
     assert same_rules(ShutTheBox(open="odd"), {"open": [1, 3, 5, 7, 9]})
     for other in ({}, {"dice": 4}, {"dice": "3"}, {"dice": 3, "magic": 1}, [3], None, 3):
         assert not same_rules(Threes(dice=3), other)
+
+
+def test_values_of_numpy_become_pythons():
+    box = ShutTheBox(tiles=np.int64(6), one_die=np.str_("low-sum"), one_die_forced=np.True_, first_move=np.uint8(2))
+    assert repr(box) == "ShutTheBox(tiles=6, one_die='low-sum', one_die_forced=True, first_move=2)"
+    assert eval(repr(box)) == box
+    assert {type(getattr(box, each.name)) for each in fields(box)} == {int, str, bool, type(None)}
+    assert repr(Threes(dice=np.int32(3))) == "Threes(dice=3)"
+    with pytest.raises(ValueError, match=r"tiles must be an integer from 1 to 24, not 6\.0"):
+        ShutTheBox(tiles=np.float64(6))

@@ -270,3 +270,11 @@ def test_where_one_die_may_be_thrown_all_are_meant_unless_said_otherwise():
     words = words_of(ShutTheBox(one_die="any-time"))
     assert words.locate({"open": [1, 2]}) == (0b11, 2, None)
     assert words.locate({"open": [1, 2], "dice": 1}) == (0b11, 1, None)
+
+
+@pytest.mark.parametrize("roll", [3, 4, 5, 6])
+def test_a_roll_that_neither_one_die_nor_all_can_show_is_refused(roll):
+    words = words_of(ShutTheBox(dice=7, faces=2, one_die="any-time"))
+    with pytest.raises(ValueError, match=f"no roll of 7 or 1 dice of 2 faces is {roll}"):
+        words.locate({"open": [1, 2], "roll": roll})
+    assert [words.locate({"open": [1, 2], "roll": roll})[1] for roll in (1, 2, 7, 14)] == [1, 1, 7, 7]

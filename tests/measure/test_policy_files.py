@@ -2,9 +2,11 @@
 
 import contextlib
 import io
+import os
 import pickle
 import tracemalloc
 import zipfile
+from functools import partial
 
 import numpy as np
 import pytest
@@ -278,3 +280,16 @@ def test_damage_is_told_in_a_line_or_does_no_harm(whole, tmp_path_factory, data)
         assert game == GAME
         assert (policy == solve(GAME).policy).all()
     assert "\n" not in said
+
+
+def test_a_named_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "policy.npz")
+    for read in (read_policy, partial(load_policy, game=GAME)):
+        with pytest.raises(ValueError, match=r"policy.npz is not a policy file of stb_gym, or is damaged"):
+            read(tmp_path / "policy.npz")
+
+
+def test_rules_nested_deep_are_refused(tmp_path):
+    files(tmp_path / "policy.npz", rules='{"tiles": ' + "[" * 20_000)
+    with pytest.raises(ValueError, match=r"policy.npz is not a policy file of stb_gym, or is damaged"):
+        read_policy(tmp_path / "policy.npz")

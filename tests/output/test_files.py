@@ -99,3 +99,15 @@ def test_leftovers_of_killed_writers_are_removed_and_nothing_else(tmp_path, monk
     remove_leftovers(tmp_path)
     left = {".gitignore", ".x-1", "12-34", ".12", "-5", ".7-folder", "file-1.txt"}
     assert {path.name for path in tmp_path.iterdir()} == left
+
+
+def test_a_link_in_the_place_of_the_unfinished_file_is_not_followed(tmp_path):
+    target, path = tmp_path / "somebody's", tmp_path / "file.txt"
+    target.write_text("kept")
+    (tmp_path / f".{os.getpid()}-file.txt").symlink_to(target)
+    write_text(path, "new")
+    assert contents(tmp_path) == {"somebody's": "kept", "file.txt": "new"}
+    (tmp_path / f".{os.getpid()}-file.txt").symlink_to(tmp_path / "nowhere")
+    write_text(path, "newer")
+    assert contents(tmp_path) == {"somebody's": "kept", "file.txt": "newer"}
+    assert not path.is_symlink()

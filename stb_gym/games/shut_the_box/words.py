@@ -52,8 +52,9 @@ class BoxWords(Words[ShutTheBox]):
         faces = self.game.faces
         if self.game.match in BY_SUM and isinstance(roll, int | np.integer):
             check_integer("roll", roll, min(allowed), max(allowed) * faces)
-            dice = next(dice for dice in allowed if dice <= roll <= dice * faces)
-            return dice, np.array([roll], np.uint8)
+            if showing := [dice for dice in allowed if dice <= roll <= dice * faces]:
+                return showing[0], np.array([roll], np.uint8)
+            raise ValueError(f"no roll of {' or '.join(map(str, allowed))} dice of {faces} faces is {roll}")
         if isinstance(roll, int | np.integer) and allowed != [1]:
             raise ValueError(f"single dice matter here: roll must be the faces of {allowed[0]} dice, not {roll}")
         shown = integers("dice shown", [roll] if isinstance(roll, int | np.integer) else roll, 1, faces)
