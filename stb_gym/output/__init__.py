@@ -18,7 +18,7 @@ from stb_gym.output.svg import to_svg
 from stb_gym.output.table import Column, Table, column
 
 __all__ = [
-    "DASHES", "INK", "SERIES", "Column", "Progress", "Style", "Table", "check_entries", "check_file", "colour_of", "column",
-    "escaped", "from_json", "from_toml", "is_of", "made_of", "put_in_place", "read_text", "reader_may_leave",
+    "DASHES", "INK", "SERIES", "Column", "Progress", "Style", "Table", "check_entries", "check_file", "colour_of",
+    "column", "escaped", "from_json", "from_toml", "is_of", "made_of", "put_in_place", "read_text", "reader_may_leave",
     "remove_leftovers", "style_of", "styles_of", "to_svg", "write_aside", "write_text",
 ]  # fmt: skip
