@@ -244,7 +244,7 @@ def test_the_approximation_keeps_others_from_beating_it(game):
 
 def test_sampled_games(game):
     for objective in ("score", "at-least:20"):
-        played = stb_gym.simulate(game, stb_gym.strategy(game, "hold-at-25"), games=20_000, seed=4, objective=objective)
+        played = stb_gym.simulate(game, stb_gym.strategy(game, "hold-at-25"), turns=20_000, seed=4, objective=objective)
         assert abs(played.z) < 5
         utility = {"score": points, "at-least:20": lambda score: score >= 20}[objective]
         assert played.exact == pytest.approx(float(turn_worth(utility, hold_at(25))))
@@ -347,7 +347,7 @@ def test_a_turn_begins_where_one_likes():
     assert {int(env.reset(options={"held": 99}, seed=seed)[0][1]) for seed in range(100)} == set(range(1, 7))
     for options, fault in (
         ({"held": 100}, "^held must be an integer from 0 to 99, not 100$"),
-        ({"roll": 7}, "^each of dice shown must be an integer from 1 to 6, not 7$"),
+        ({"roll": 7}, "^each of roll must be an integer from 1 to 6, not 7$"),
         ({"roll": [2, 3]}, "^unknown number of dice 2: allowed are 1$"),
         ({"points": 3}, "^unknown position 'points': allowed are held, dice, roll$"),
     ):
@@ -540,15 +540,15 @@ def command(in_docs, capsys):
         ("solve pig --most-points 20 --objective shut", r"most_points 20\nobjective shut\n\nbest play +37\.545917%"),
         ("solve pig --objective at-least:20", r"best play +37\.545917%"),
         ("certify pig", r"holds at all 201 states and 701 nodes\n(.*\n)*optimal actions of floats +the same\n"),
-        ("evaluate pig --strategy hold-at-25", r"regret +0\.144613\n"),
+        ("evaluate pig --policy hold-at-25", r"regret +0\.144613\n"),
         ("strategies pig", r"hold-at-20 +8\.141795 +0\.000000 .* Hold with 20 points or more\."),
         ("strategies", r"hold-at-20 +Hold with 20 points or more\."),
         ("advise pig --held 18 --roll 3", r"hold +21\.000000 +0\.000000\nthrow again +20\.833333 +0\.166667\n"),
-        ("simulate pig --strategy optimal --games 1000 --seed 1", r"exact +8\.141795\n"),
+        ("simulate pig --policy optimal --turns 1000 --seed 1", r"exact +8\.141795\n"),
         ("round pig --ties split", r"seat 1 +optimal +31\.9892% .*\nseat 2 +optimal +68\.0108%"),
-        ("round pig --ties split --strategies hold-at-20,optimal", r"hold-at-20 +30\.2364%(.*\n)*exploitability"),
-        ("match pig --strategies optimal,hold-at-20 --rounds 1", r"\n +1 +\d+\.\d+% +\d+\.\d+% +\d+\.\d+%\n"),
-        ("tournament pig --strategies hold-at-20,hold-at-25", r"hold-at-20 +49\.6224%\nhold-at-25 +50\.3776%"),
+        ("round pig --ties split --policies hold-at-20,optimal", r"hold-at-20 +30\.2364%(.*\n)*exploitability"),
+        ("match pig --policies optimal,hold-at-20 --rounds 1", r"\n +1 +\d+\.\d+% +\d+\.\d+% +\d+\.\d+%\n"),
+        ("tournament pig --policies hold-at-20,hold-at-25", r"hold-at-20 +49\.6224%\nhold-at-25 +50\.3776%"),
         ("solve pig --objective at-most:5", r"^stb-gym: unknown objective 'at-most:5': .* at-least:5\)\n$"),
         ("solve pig --most-points 256", r"^stb-gym: most_points must be an integer from 1 to 255, not 256\n$"),
         ("solve pig --tiles 5", r"^stb-gym: unknown rule 'tiles': allowed are faces, most_points\n$"),

@@ -38,7 +38,7 @@ def train_command(config: Config, variant: str, presets: Presets) -> list[str]:
 
 
 def evaluate_command(task: Task) -> list[str]:
-    """The command that evaluates on a task, as words; `--strategy NAME` or `--policy FILE` are to be added."""
+    """The command that evaluates on a task, as words; `--policy NAME` or `--policy FILE` are to be added."""
     words = ["stb-gym", "evaluate", task.game().name]
     words += rule_flags(task.game())
     return [*words, *(["--objective", task.objective] if task.objective != "score" else [])]

@@ -41,5 +41,10 @@ def demo() -> int:
     return 0
 
 
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; returns its exit status."""
+    return tyro.cli(demo, args=arguments, prog="training.demo")
+
+
 if __name__ == "__main__":
-    sys.exit(tyro.cli(demo, prog="training.demo"))
+    sys.exit(main())

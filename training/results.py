@@ -168,7 +168,7 @@ def _strategy_line(task: Task, strategy: str, evaluation: Measured) -> tuple[str
         f"{evaluation.regret / abs(evaluation.optimum.value):.4%}",
         f"{evaluation.agreement_by_visits:.2%}" if evaluation.agreement_by_visits is not None else "",
         *("", "", "", ""),
-        f"`{shlex.join([*evaluate_command(task), '--strategy', strategy])}`",
+        f"`{shlex.join([*evaluate_command(task), '--policy', strategy])}`",
     )
 
 

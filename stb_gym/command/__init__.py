@@ -4,6 +4,7 @@
 - `solving`, `evaluating`, `measuring`, `thumbs`, `judging`, `advising`, `listing`, `rounds`, `matches`, `playing`,
   `watching`, `writing`, `exploring`: the questions by subject; `contests`: what those about several players have in
   common.
+- `laboratory`: the commands of the laboratory, where there is one; `completion`: what a shell needs.
 - `program`: the command itself.
 
 Python can ask the same without a command line:

@@ -34,6 +34,7 @@ class Advise(RoundQuestion):
     """Every legal move at a position, best first; or, before the dice are thrown, what to do on every roll."""
 
     name: ClassVar[str] = "advise"
+    examples = "shut-the-box --open 1,4,5,8 --roll 9", "threes --lead 8 --after 10 --roll 3,1,3,2,4"
 
     where: Mapping[str, Any] = flag({}, "the position", position=True)
     objective: str = objective_flag()

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from stb_gym.command.questions import GameAnswer, Question, flag
-from stb_gym.exact import Policy
+from stb_gym.exact import BoardPolicy, Policy, strategy
 from stb_gym.games import Game
 from stb_gym.measure import is_policy, load_policy
 from stb_gym.rounds import INDIFFERENT, TIES, Range, Round
 
+POLICY = "a strategy (see stb-gym strategies GAME), a kept policy (see stb-gym judge), a saved one, or a run's folder"
 LINE_UP = "one for each seat: strategies or kept policies by name, files of saved policies (.npz), or folders of runs"
 TIES_WORDS = "who wins a tie"
 INDIFFERENT_WORDS = "which of equally good moves players of the equilibrium take"
@@ -21,6 +22,11 @@ RANGE_WORDS = "least and most: over what those may do to whom several moves are 
 def player(game: Game, name: str) -> str | Policy:
     """A strategy by name, or a saved policy by its file, the folder of a run or, of a kept one, its name."""
     return load_policy(name, game) if is_policy(name) else name
+
+
+def policy_of(game: Game, name: str, illegal: str = "raise") -> Policy | BoardPolicy:
+    """The policy of what `player` names; `illegal` is as in `load_policy`."""
+    return load_policy(name, game, illegal) if is_policy(name) else strategy(game, name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +57,12 @@ class AnswerOfRound(GameAnswer):
     indifferent: str
     shut_wins: bool
     may_stop: bool
-    strategies: tuple[str, ...]
+    policies: tuple[str, ...]
 
     def heading(self) -> list[str]:
         """The game and the rules of the round."""
         options = {"the perfect score wins at once": self.shut_wins, "the last may stop": self.may_stop}
-        said = [INDIFFERENT[self.indifferent]] if "optimal" in self.strategies else []
+        said = [INDIFFERENT[self.indifferent]] if "optimal" in self.policies else []
         said += [words for words, chosen in options.items() if chosen]
         return [*super().heading(), ", ".join([f"{self.players} players", f"ties {self.ties}", *said])]
 

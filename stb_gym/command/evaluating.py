@@ -1,30 +1,18 @@
 """How good a strategy or a saved policy is: `stb-gym evaluate` and `stb-gym simulate`."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from typing import Any, ClassVar
 
+from stb_gym.command.contests import POLICY, policy_of
 from stb_gym.command.questions import Parts, Question, Tell, TurnAnswer, facts, flag, objective_flag, silent, table
 from stb_gym.command.solving import measured, perfect_play
-from stb_gym.exact import BoardPolicy, Measured, Policy, objective_of, strategy
+from stb_gym.exact import Measured, objective_of
 from stb_gym.games import ILLEGAL, Game, words_of
-from stb_gym.measure import load_policy, mistakes_in_json, mistakes_in_words, simulate
+from stb_gym.measure import mistakes_in_json, mistakes_in_words, simulate
 from stb_gym.output import Column, Table
 
-STRATEGY_WORDS = "a strategy by name: see stb-gym strategies GAME"
-POLICY_WORDS = "a policy saved by stb_gym.save_policy, or the name of a kept one: see stb-gym judge"
 MISTAKES = 10
-
-
-def policy_of(game: Game, strategy_name: str | None, file: str | None, illegal: str = "raise") -> Policy | BoardPolicy:
-    """The policy of a strategy, or one from a file.
-
-    Raises:
-        ValueError: unless there is exactly one of them, and as `strategy` and `load_policy` do.
-    """
-    if (strategy_name is None) == (file is None):
-        raise ValueError("one of strategy and policy is needed, and only one of them")
-    return strategy(game, strategy_name) if strategy_name is not None else load_policy(str(file), game, illegal)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,9 +20,9 @@ class Evaluate(Question):
     """Evaluate a strategy or a saved policy exactly."""
 
     name: ClassVar[str] = "evaluate"
+    examples = "shut-the-box --policy biggest-first", "threes --policy ppo-threes --objective shut"
 
-    strategy: str | None = flag(None, STRATEGY_WORDS, "NAME")
-    policy: str | None = flag(None, POLICY_WORDS, "FILE")
+    policy: str = flag(MISSING, POLICY, "NAME|FILE")
     objective: str = objective_flag()
     illegal: str = flag(
         "raise",
@@ -47,13 +35,13 @@ class Evaluate(Question):
 
         Example:
             >>> import stb_gym
-            >>> round(Evaluate(strategy="random").answer(stb_gym.Threes()).evaluation.regret, 5)
+            >>> round(Evaluate(policy="random").answer(stb_gym.Threes()).evaluation.regret, 5)
             5.42565
         """
-        policy = policy_of(game, self.strategy, self.policy, self.illegal)
+        policy = policy_of(game, self.policy, self.illegal)
         evaluation = measured(perfect_play(game, self.objective, None, tell), policy, self.illegal, tell)
-        named = self.strategy or str(self.policy)
-        return EvaluateAnswer(game=game, objective=evaluation.optimum.objective, policy=named, evaluation=evaluation)
+        goal = evaluation.optimum.objective
+        return EvaluateAnswer(game=game, objective=goal, policy=self.policy, evaluation=evaluation)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,27 +107,27 @@ def mistake_table(evaluation: Measured, limit: int) -> Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Simulate(Question):
-    """Play sampled games and compare their mean with the exact value."""
+    """Play sampled turns and compare their mean with the exact value."""
 
     name: ClassVar[str] = "simulate"
+    examples = "threes --policy threes-only --turns 100000 --seed 1", "shut-the-box --policy ppo-nine-tiles"
 
-    strategy: str | None = flag(None, STRATEGY_WORDS, "NAME")
-    policy: str | None = flag(None, POLICY_WORDS, "FILE")
+    policy: str = flag(MISSING, POLICY, "NAME|FILE")
     objective: str = objective_flag()
-    games: int = flag(100_000, "how many games", "N", int)
-    seed: int | None = flag(None, "same seed, same games", "S", int)
+    turns: int = flag(100_000, "how many turns", "N", int)
+    seed: int | None = flag(None, "same seed, same turns", "S", int)
 
     def answer(self, game: Game, tell: Tell = silent) -> "SimulateAnswer":
-        """Play the games."""
-        policy = policy_of(game, self.strategy, self.policy)
+        """Play the turns."""
+        policy = policy_of(game, self.policy)
         played = simulate(
-            game, policy, self.games, self.seed, self.objective, lambda done: tell(done, self.games, note="games")
+            game, policy, self.turns, self.seed, self.objective, lambda done: tell(done, self.turns, note="turns")
         )
         return SimulateAnswer(
             game=game,
             objective=objective_of(game, self.objective),
-            policy=self.strategy or str(self.policy),
-            games=self.games,
+            policy=self.policy,
+            turns=self.turns,
             seed=self.seed,
             mean=played.mean,
             standard_error=played.standard_error,
@@ -150,9 +138,9 @@ class Simulate(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class SimulateAnswer(PolicyAnswer):
-    """The mean of sampled games beside the exact value; `z` is their difference in standard errors, if finite."""
+    """The mean of sampled turns beside the exact value; `z` is their difference in standard errors, if finite."""
 
-    games: int
+    turns: int
     seed: int | None
     mean: float
     standard_error: float
@@ -166,7 +154,7 @@ class SimulateAnswer(PolicyAnswer):
     def parts(self) -> Parts:
         """The mean and the exact value."""
         yield facts(
-            ("mean", f"{self.in_unit(self.mean)} of {self.games:,} games"),
+            ("mean", f"{self.in_unit(self.mean)} of {self.turns:,} turns"),
             ("standard error", self.in_unit(self.standard_error)),
             ("exact", self.in_unit(self.exact)),
             ("z", "none" if self.z is None else f"{self.z:.3f}"),

@@ -13,6 +13,7 @@ class Explore(Question):
     """Write a page that works offline: every position, everybody's moves, games against a coach, trainings."""
 
     name: ClassVar[str] = "explore"
+    examples = "shut-the-box --out box.html", "threes --policy dqn-threes --out threes.html"
 
     out: str = flag(MISSING, "the file of the page", "PAGE.html")
     policy: tuple[str, ...] = flag(

@@ -2,22 +2,31 @@
 
 import argparse
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from typing import Any, NoReturn, get_args, get_type_hints
 
 from stb_gym.command.questions import Flag, Question
-from stb_gym.games import GAMES, Game, Rule, Where, check_choice, check_names, entry_of, positions_of, rules_of
+from stb_gym.games import GAMES, Game, Rule, Where, check_choice, check_names, entry_of, meant, positions_of, rules_of
 
 RULE, WHERE = "rule ", "where "  # begin the names under which the parser keeps rules and parts of positions
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that leaves it to its caller to say what is wrong."""
+    """A parser that leaves it to its caller to say what is wrong, and asks whether something alike was meant."""
 
     def error(self, message: str) -> NoReturn:
         """Raise a ValueError that says what is wrong."""
         raise ValueError(message)
+
+    def refuse(self, unknown: str) -> NoReturn:
+        """Raise a ValueError about a word that none of the arguments takes."""
+        like = meant(unknown, self._option_string_actions)
+        raise ValueError(f"unknown argument {unknown!r}: see {self.prog} --help{like}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None:
+            check_choice(str(action.metavar).lower(), value, list(action.choices))
 
 
 class Help(argparse.HelpFormatter):
@@ -27,7 +36,8 @@ class Help(argparse.HelpFormatter):
         return textwrap.wrap(text, width, break_on_hyphens=False)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+        how: dict[str, Any] = {"initial_indent": indent, "subsequent_indent": indent, "break_on_hyphens": False}
+        return "\n".join(textwrap.fill(line, width, **how) for line in text.split("\n"))
 
 
 def add_flags(parser: argparse.ArgumentParser, question: type[Question]) -> None:
@@ -74,21 +84,31 @@ def question_from(question: type[Question], options: argparse.Namespace, game: G
 
 
 def add_rules(parser: argparse.ArgumentParser, *, variants: bool = True) -> None:
-    """Add a flag for every rule of every game that is known and, if wanted, one for rules that have a name."""
-    group = parser.add_argument_group("rules")
-    if variants and _with_variants():
-        group.add_argument("--variant", metavar="NAME", help="rules that have a name: see stb-gym variants")
-    known: dict[str, list[tuple[str, Field[Any]]]] = {}
+    """Add a flag for every rule of every game that is known and, if wanted, one for rules that have a name.
+
+    What games share stands in a group of its own, below those of each.
+    """
+    known: dict[str, dict[str, Field[Any]]] = {}
     for name, rules in GAMES.items():
         for option, each in _rule_options(rules).items():
-            known.setdefault(option, []).append((name, each))
-    for option, of_games in known.items():
-        switches = [each.default for _, each in of_games if isinstance(each.default, bool)]
-        how: dict[str, Any] = {"metavar": _rule_sample(of_games[0][1])}
-        if switches:
-            how = {"action": argparse.BooleanOptionalAction if any(switches) else "store_true"}
-        words = _by_game((name, *_rule_words(each)) for name, each in of_games)
-        group.add_argument(f"--{option}", dest=RULE + option, default=None, help=_literal(words), **how)
+            known.setdefault(option, {})[name] = each
+    with_variants = tuple(_with_variants()) if variants else ()
+    for games in sorted(dict.fromkeys(filter(None, [with_variants, *map(tuple, known.values())])), key=len):
+        group = parser.add_argument_group(f"rules of {' and '.join(games)}")
+        if games == with_variants:
+            group.add_argument("--variant", metavar="NAME", help="rules that have a name: see stb-gym variants")
+        for option, of_games in known.items():
+            if tuple(of_games) == games:
+                _add_rule(group, option, of_games)
+
+
+def _add_rule(group: Any, option: str, of_games: Mapping[str, "Field[Any]"]) -> None:
+    switches = [each.default for each in of_games.values() if isinstance(each.default, bool)]
+    how: dict[str, Any] = {"metavar": _rule_sample(next(iter(of_games.values())))}
+    if switches:
+        how = {"action": argparse.BooleanOptionalAction if any(switches) else "store_true"}
+    words = _by_game([(name, *_rule_words(each)) for name, each in of_games.items()], list(of_games))
+    group.add_argument(f"--{option}", dest=RULE + option, default=None, help=_literal(words), **how)
 
 
 def _rule_options(rules: type[Game]) -> dict[str, "Field[Any]"]:
@@ -200,12 +220,20 @@ def _given(options: argparse.Namespace, kind: str) -> dict[str, Any]:
     return {option: value for option, value in kept.items() if value is not None}
 
 
-def _by_game(said: Iterable[tuple[str, str, str]]) -> str:
-    """What a flag means in every game that has it: (game, words, range) each; the same is said once."""
+def _by_game(said: Iterable[tuple[str, str, str]], known: Sequence[str] = ()) -> str:
+    """What a flag means in every game that has it: (game, words, range) each; the same is said once.
+
+    That it is so in all of those that the reader knows the flag is of, is not said.
+    """
     games: dict[tuple[str, str], list[str]] = {}
     for name, words, span in said:
         games.setdefault((words, span), []).append(name)
-    return "; ".join(f"{words} ({', '.join(names)}{span and f': {span}'})" for (words, span), names in games.items())
+    return "; ".join(_noted(words, names == [*known], names, span) for (words, span), names in games.items())
+
+
+def _noted(words: str, of_all: bool, games: list[str], span: str) -> str:
+    note = ": ".join(filter(None, ["" if of_all else ", ".join(games), span]))
+    return f"{words} ({note})" if note else words
 
 
 def _literal(words: str) -> str:

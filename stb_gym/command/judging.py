@@ -14,13 +14,14 @@ class Judge(Question):
     """Judge saved policies exactly, each by the rules and the objective that its file names."""
 
     name: ClassVar[str] = "judge"
+    examples = "", "ppo-threes dqn-threes --json"
     of_a_game: ClassVar[bool] = False
 
     files: tuple[str, ...] = flag(
         (), "files of saved policies, or names of kept ones; by default all kept ones", "FILE", bare=True
     )
     objective: str | None = flag(None, "judge by this instead of what the files say", "score|shut|at-most:T")
-    page: str | None = flag(None, "also write the leaderboard of the kept policies as a page of Markdown", "PAGE")
+    out: str | None = flag(None, "also write the leaderboard of the kept policies as a page of Markdown", "PAGE.md")
 
     def answer(self, game: None = None, tell: Tell = silent) -> "JudgeAnswer":
         """Judge them all; if one file is damaged, none.
@@ -34,8 +35,8 @@ class Judge(Question):
         for done, file in enumerate(files):
             tell(done, len(files), note=file)
             judgements.append(judge(file, self.objective))
-        if self.page is not None:
-            write_text(self.page, leaderboard())
+        if self.out is not None:
+            write_text(self.out, leaderboard())
         return JudgeAnswer(judgements=judgements)
 
 

@@ -1,4 +1,4 @@
-"""What there is: `stb-gym strategies`, `stb-gym variants` and `stb-gym tables`."""
+"""What there is: `stb-gym strategies`, `stb-gym variants` and `stb-gym states`."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -28,6 +28,7 @@ class ListStrategies(Question):
     """The named strategies and, for a game, what they are worth."""
 
     name: ClassVar[str] = "strategies"
+    examples = "shut-the-box", "threes --objective at-most:5"
     needs_game: ClassVar[bool] = False
 
     objective: str = objective_flag()
@@ -89,6 +90,7 @@ class ListVariants(Question):
     """The variants of a game that have a name, and their perfect play; other rules change all of them."""
 
     name: ClassVar[str] = "variants"
+    examples = "", "shut-the-box --tiles 10"
     needs_game: ClassVar[bool] = False
 
     @classmethod
@@ -167,7 +169,8 @@ def _share(chance: float) -> str:
 class ListStates(Question):
     """Every position before a throw: what it is worth, and in how many ways the perfect score is reached from there."""
 
-    name: ClassVar[str] = "tables"
+    name: ClassVar[str] = "states"
+    examples = "shut-the-box --tiles 5", "threes --dice 2 --objective shut"
 
     objective: str = objective_flag()
 

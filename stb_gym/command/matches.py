@@ -28,8 +28,12 @@ class EvaluateMatch(RoundQuestion):
     """Who wins most of several rounds, after every number of them, by who begins each."""
 
     name: ClassVar[str] = "match"
+    examples = (
+        "threes --policies optimal,optimal --begins winner",
+        "shut-the-box --policies optimal,random --rounds 10",
+    )
 
-    strategies: tuple[str, ...] = flag(MISSING, PLAYERS, "A,B", names)
+    policies: tuple[str, ...] = flag(MISSING, PLAYERS, "A,B", names)
     rounds: int = flag(20, "how many rounds the match has", "N", int)
     begins: str = flag("fixed", "; ".join(f"{name}: {words}" for name, words in BEGINS.items()), "|".join(BEGINS))
 
@@ -38,12 +42,12 @@ class EvaluateMatch(RoundQuestion):
 
         Example:
             >>> import stb_gym
-            >>> match = EvaluateMatch(strategies=("optimal", "optimal"), begins="winner").answer(stb_gym.Threes())
+            >>> match = EvaluateMatch(policies=("optimal", "optimal"), begins="winner").answer(stb_gym.Threes())
             >>> [round(wins, 4) for wins in match.wins[-1]]
             [0.4452, 0.4553]
         """
-        rules = self.round(game, len(self.strategies))
-        players = [player(game, name) for name in self.strategies]
+        rules = self.round(game, len(self.policies))
+        players = [player(game, name) for name in self.policies]
         found = []
         for each in rules.conventions:
             ended = series(each, players, self.rounds, self.begins)
@@ -54,7 +58,7 @@ class EvaluateMatch(RoundQuestion):
                 ]
                 numbers |= {"round": of_two[0], "match": of_two[-1]}
             found.append(numbers)
-        of = about(rules) | {"strategies": self.strategies, "rounds": self.rounds, "begins": self.begins}
+        of = about(rules) | {"policies": self.policies, "rounds": self.rounds, "begins": self.begins}
         return MatchAnswer(**of, **found[0], ranges=ranges(found))
 
 
@@ -83,7 +87,7 @@ class MatchAnswer(AnswerOfRound):
         differing, shown = self.ranges or {}, [*filter(lambda rounds: rounds < self.rounds, SHOWN), self.rounds]
         wins, tied = differing.get("wins", self.wins), differing.get("tied", self.tied)
         columns = {"rounds": Column("d", shown)}
-        for at, name in enumerate(self.strategies):
+        for at, name in enumerate(self.policies):
             heading = f"{at + 1}: {name}"
             columns[heading] = Column(chance_or_range(4), [wins[rounds - 1][at] for rounds in shown])
         yield table(columns | {"tied": Column(chance_or_range(4), [tied[rounds - 1] for rounds in shown])})
@@ -96,19 +100,20 @@ class EvaluateTournament(Question):
     """What each of several strategies wins of a tournament of many rounds."""
 
     name: ClassVar[str] = "tournament"
+    examples = "shut-the-box --policies optimal,biggest-first", "threes --policies optimal,random --limit 50"
 
-    strategies: tuple[str, ...] = flag(MISSING, LINE_UP, "A,B", names)
+    policies: tuple[str, ...] = flag(MISSING, LINE_UP, "A,B", names)
     ends: str = flag("first-to", "; ".join(f"{name}: {words}" for name, words in ENDS.items()), "|".join(ENDS))
     limit: int | None = flag(None, "points: by default 100, or 45 for out-at", "N", int)
     ties: str = flag("split", TIES_WORDS, "|".join(TIES))
 
     def answer(self, game: Game, tell: Tell = silent) -> "TournamentAnswer":
         """Evaluate the tournament."""
-        players = [player(game, name) for name in self.strategies]
+        players = [player(game, name) for name in self.policies]
         ended = tournament(game, players, self.ends, self.limit, self.ties)
         return TournamentAnswer(
             game=game,
-            strategies=self.strategies,
+            policies=self.policies,
             ends=ended.rule,
             limit=ended.limit,
             ties=ended.ties,
@@ -123,7 +128,7 @@ class EvaluateTournament(Question):
 class TournamentAnswer(GameAnswer):
     """What every player wins of a tournament, and how many rounds it takes; see `stb_gym.Tournament`."""
 
-    strategies: tuple[str, ...]
+    policies: tuple[str, ...]
     ends: str
     limit: int
     ties: str
@@ -138,5 +143,5 @@ class TournamentAnswer(GameAnswer):
 
     def parts(self) -> Parts:
         """A row for every player."""
-        yield table({"player": Column("", list(self.strategies)), "wins": Column(".4%", self.wins)})
+        yield table({"player": Column("", list(self.policies)), "wins": Column(".4%", self.wins)})
         yield f"{self.mean_rounds:.4f} rounds in the mean"

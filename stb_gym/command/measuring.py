@@ -19,6 +19,7 @@ class Measure(Question):
     """Measure an agent of your own, exactly or by turns that it plays."""
 
     name: ClassVar[str] = "measure"
+    examples = "shut-the-box --agent MODULE:NAME", "threes --agent MODULE:NAME --turns 10000"
 
     agent: str = flag(
         MISSING,

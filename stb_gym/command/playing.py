@@ -16,6 +16,7 @@ class Play(RoundQuestion):
     """Play in the terminal: a turn, or a round against strategies; with a coach who knows what every choice costs."""
 
     name: ClassVar[str] = "play"
+    examples = "threes --coach", "shut-the-box --against optimal --seat 2"
     interactive: ClassVar[bool] = True
 
     objective: str = objective_flag()

@@ -12,11 +12,14 @@ from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
+from stb_gym import __version__
 from stb_gym.command.advising import Advise
+from stb_gym.command.completion import SHELLS, completion
 from stb_gym.command.evaluating import Evaluate, Simulate
 from stb_gym.command.exploring import Explore
 from stb_gym.command.flags import Help, Parser, add_flags, add_rules, question_from, rules_from, rules_of_variant
 from stb_gym.command.judging import Judge
+from stb_gym.command.laboratory import COMMANDS, run_laboratory
 from stb_gym.command.listing import ListStates, ListStrategies, ListVariants
 from stb_gym.command.matches import EvaluateMatch, EvaluateTournament
 from stb_gym.command.measuring import Measure
@@ -49,15 +52,13 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="stb_gym.plainly")  # for a terminal that has no frames for the tiles
     try:
         with reader_may_leave(), _ending_cleanly():
-            words = import_games(sys.argv[1:] if arguments is None else arguments)
-            _answer(_parser().parse_args(words))
+            return _run(import_games(sys.argv[1:] if arguments is None else arguments))
     except (ValueError, OSError, ImportError) as error:
         print(f"stb-gym: {escaped(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("stb-gym: interrupted", file=sys.stderr)
         return 130
-    return 0
 
 
 @contextmanager
@@ -89,15 +90,35 @@ def import_games(words: list[str]) -> list[str]:
     return left
 
 
-def _answer(options: argparse.Namespace) -> None:
-    game = _game(options)
-    question = question_from(options.question, options, game)
+def _run(words: list[str]) -> int:
+    if words and words[0] in COMMANDS:
+        return run_laboratory(words[0], words[1:])
+    parser = command_parser()
+    options, unknown = parser.parse_known_args(words)
+    if unknown:
+        options.parser.refuse(unknown[0])
+    if options.completion is not None:
+        print(completion(parser, options.completion))
+    elif options.question is None:
+        parser.print_help()
+    else:
+        _answer(*asked(options), in_json=options.json)
+    return 0
+
+
+def _answer(question: Question, game: Game | None, in_json: bool) -> None:
     if question.interactive:
         question.answer(game)
         return
     with Progress(f"stb-gym {question.name}") as progress:
         answer = question.answer(game, progress.tell)
-    print(json.dumps(answer.to_json()) if options.json else answer)
+    print(json.dumps(answer.to_json()) if in_json else answer)
+
+
+def asked(options: argparse.Namespace) -> tuple[Question, Game | None]:
+    """The question that the options of a command ask, and the game that it is about."""
+    game = _game(options)
+    return question_from(options.question, options, game), game
 
 
 def _game(options: argparse.Namespace) -> Game | None:
@@ -111,29 +132,50 @@ def _game(options: argparse.Namespace) -> Game | None:
     return make_game(GAMES[options.game], rules)
 
 
-def _parser() -> argparse.ArgumentParser:
-    words = "Exact answers about Shut the Box, Threes and games of your own."
+def command_parser() -> argparse.ArgumentParser:
+    """The parser of the command, of which its completion and the pages about it are made, too."""
     parser = Parser(
-        prog="stb-gym", usage="stb-gym [--import MODULE] COMMAND ...", description=words, formatter_class=Help
+        prog="stb-gym",
+        usage="stb-gym [--import MODULE] COMMAND ...",
+        description="Exact answers about Shut the Box, Threes and games of your own.",
+        epilog=_examples("solve shut-the-box", "play threes --coach"),
+        formatter_class=Help,
     )
     parser.add_argument("--import", metavar="MODULE", help="import a module that registers a game, before all else")
-    commands: Any = parser.add_subparsers(required=True, metavar="COMMAND", prog="stb-gym")
+    parser.add_argument("--version", action="version", version=f"stb-gym {__version__}")
+    parser.add_argument(
+        "--completion",
+        choices=SHELLS,
+        metavar="SHELL",
+        help=f"print a script by which {' or '.join(SHELLS)} completes the command",
+    )
+    parser.set_defaults(question=None, parser=parser)
+    commands: Any = parser.add_subparsers(metavar="COMMAND", prog="stb-gym")
     for question in QUESTIONS:
         _add_command(commands, question)
+    for name, words in COMMANDS.items():
+        commands.add_parser(name, help=f"{words} (laboratory).", add_help=False)
     return parser
+
+
+def _examples(*examples: str) -> str:
+    return "\n".join(["examples:", *(f"  stb-gym {words}" for words in examples)])
 
 
 def _add_command(commands: Any, question: type[Question]) -> None:
     words = (question.__doc__ or "").partition("\n")[0]
     usage = f"stb-gym {question.name} {_arguments(question)}"
-    added = commands.add_parser(question.name, usage=usage, help=words, description=words, formatter_class=Help)
-    added.set_defaults(question=question, game=None, variant=None)
+    examples = _examples(*(f"{question.name} {words}".rstrip() for words in question.examples))
+    added = commands.add_parser(
+        question.name, usage=usage, help=words, description=words, epilog=examples, formatter_class=Help
+    )
+    added.set_defaults(question=question, parser=added, game=None, variant=None, json=False)
     try:
         if question.of_a_game:
             _add_game(added, question)
         add_flags(added, question)
         if not question.interactive:
-            added.add_argument("--json", action="store_true", help="print JSON instead of a table")
+            added.add_argument("--json", action="store_true", help="print JSON (docs/json.md) instead of a table")
         if question.of_a_game:
             add_rules(added)
     except argparse.ArgumentError as error:

@@ -13,6 +13,7 @@ from stb_gym.exact import Objective
 from stb_gym.games import Game, title
 from stb_gym.output import Column, Table, escaped
 
+SCHEMA = 1  # of the JSON, see docs/json.md: one more when an entry goes, is renamed or comes to mean something else
 Parts = Iterable[str | Table]  # sentences and tables
 Tell = Callable[..., None]  # takes what `stb_gym.output.Progress.tell` takes
 
@@ -27,12 +28,14 @@ class Question(ABC):
 
     Attributes:
         name: of the command.
+        examples: what may follow the name, for the help.
         of_a_game: whether it is about a game at all; the command of one that is not takes no game and no rules.
         needs_game: whether a game must be named.
         interactive: whether a person takes part: then the command prints by itself, and there is no answer to print.
     """
 
     name: ClassVar[str]
+    examples: ClassVar[tuple[str, str]]
     of_a_game: ClassVar[bool] = True
     needs_game: ClassVar[bool] = True
     interactive: ClassVar[bool] = False
@@ -109,8 +112,8 @@ class Answer(ABC):
     """An answer; its fields are the entries of its JSON, but for those that are None."""
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain JSON: what was asked about, then what was found."""
-        return self.about() | self.entries()
+        """The answer as plain JSON: the number of its schema, what was asked about, then what was found."""
+        return {"schema": SCHEMA} | self.about() | self.entries()
 
     def about(self) -> dict[str, Any]:
         """What was asked about, as plain JSON."""

@@ -28,9 +28,10 @@ class EvaluateRound(RoundQuestion):
     """The equilibrium of a round of several players, or the exact chances of a line-up of strategies."""
 
     name: ClassVar[str] = "round"
+    examples = "shut-the-box --ties all-win", "threes --policies approximation,optimal,random"
 
-    players: int | None = flag(None, "how many play: by default 2, or as many as there are strategies", "N", int)
-    strategies: tuple[str, ...] = flag((), LINE_UP, "A,B", names)
+    players: int | None = flag(None, "how many play: by default 2, or as many as there are policies", "N", int)
+    policies: tuple[str, ...] = flag((), LINE_UP, "A,B", names)
 
     def answer(self, game: Game, tell: Tell = silent) -> "RoundAnswer":
         """Solve the round, or evaluate the line-up.
@@ -40,17 +41,17 @@ class EvaluateRound(RoundQuestion):
             >>> [round(wins, 4) for wins in EvaluateRound().answer(stb_gym.ShutTheBox()).seats]
             [0.498, 0.502]
         """
-        players = self.players if self.players is not None else len(self.strategies) or 2
+        players = self.players if self.players is not None else len(self.policies) or 2
         rules = self.round(game, players)
-        lineup = self.strategies or ("optimal",) * players
+        lineup = self.policies or ("optimal",) * players
         players_of = [player(game, name) for name in lineup]
-        found = [_numbers(each.evaluate(players_of), bool(self.strategies)) for each in rules.conventions]
+        found = [_numbers(each.evaluate(players_of), bool(self.policies)) for each in rules.conventions]
         leads, differing = rules.tables.scores.tolist(), ranges(found)
         for numbers in [found[0], differing or {}]:
             if "survival" in numbers:
                 numbers["survival"] = dict(zip(leads, numbers["survival"], strict=True))
-        departs = None if self.strategies else _departures(rules)
-        return RoundAnswer(**about(rules), strategies=lineup, **found[0], ranges=differing, departures=departs)
+        departs = None if self.policies else _departures(rules)
+        return RoundAnswer(**about(rules), policies=lineup, **found[0], ranges=differing, departures=departs)
 
 
 def _numbers(found: RoundEvaluation, of_a_lineup: bool) -> dict[str, Any]:
@@ -90,7 +91,7 @@ class RoundAnswer(AnswerOfRound):
         differing = self.ranges or {}
         columns = {
             "": Column("", [f"seat {seat}" for seat in range(1, len(self.seats) + 1)]),
-            "plays": Column("", list(self.strategies)),
+            "plays": Column("", list(self.policies)),
             "wins": Column(".4%", self.seats),
         }
         if "seats" in differing:
@@ -134,9 +135,10 @@ class FindPar(RoundQuestion):
     """Par for who begins a round, by the number of players after, and how good plain strategies are there."""
 
     name: ClassVar[str] = "par"
+    examples = "threes", "shut-the-box --after 3"
 
     after: int = flag(10, "how many players come after, at most 100", "N", int)
-    strategies: tuple[str, ...] = flag((), "to compare: by default optimal-score and the rules of thumb", "A,B", names)
+    policies: tuple[str, ...] = flag((), "to compare: by default optimal-score and the rules of thumb", "A,B", names)
 
     def answer(self, game: Game, tell: Tell = silent) -> "ParAnswer":
         """Solve the largest round, in which all others are.
@@ -147,23 +149,21 @@ class FindPar(RoundQuestion):
             [5, 5, 4]
         """
         check_integer("players after", self.after, 1, 100)
-        strategies = self.strategies or ("optimal-score", *entry_of(game).rules_of_thumb)
+        policies = self.policies or ("optimal-score", *entry_of(game).rules_of_thumb)
         rules = self.round(game, self.after + 1)
         solution = rules.solve()
-        parts = {name: shares(solution, strategy(game, name)).tolist() for name in strategies}
+        parts = {name: shares(solution, strategy(game, name)).tolist() for name in policies}
         found = [
             each._asdict() | {"shares": {name: share[each.after] for name, share in parts.items()}}
             for each in pars(solution)[1:]
         ]
-        return ParAnswer(
-            **about(rules), strategies=strategies, pars=found, perfect_from=_perfect_from(found, strategies)
-        )
+        return ParAnswer(**about(rules), policies=policies, pars=found, perfect_from=_perfect_from(found, policies))
 
 
-def _perfect_from(found: list[dict[str, Any]], strategies: tuple[str, ...]) -> dict[str, int]:
+def _perfect_from(found: list[dict[str, Any]], policies: tuple[str, ...]) -> dict[str, int]:
     """By strategy the fewest players after from which on it is perfect, as far as was asked."""
     least = {}
-    for name in strategies:
+    for name in policies:
         for row in reversed(found):
             if row["shares"][name] < 1 - ROUNDING:
                 break
@@ -196,7 +196,7 @@ class ParAnswer(AnswerOfRound):
             "par": Column("d", [row["par"] for row in rows]),
             "even": Column("d", [row["even"] for row in rows]),
         }
-        shares = {name: Column(".2%", [row["shares"][name] for row in rows]) for name in self.strategies}
+        shares = {name: Column(".2%", [row["shares"][name] for row in rows]) for name in self.policies}
         yield table(columns | shares)
         yield "below a strategy: the share of the best chance that who begins has by it"
         for name, after in self.perfect_from.items():

@@ -1,6 +1,5 @@
 """What a turn is worth under perfect play: `stb-gym solve` and `stb-gym certify`."""
 
-import time
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -30,6 +29,7 @@ class Solve(Question):
     """Solve a game: the value of perfect play."""
 
     name: ClassVar[str] = "solve"
+    examples = "shut-the-box --tiles 10 --objective shut --exact", "threes --json"
 
     objective: str = objective_flag()
     worst: bool = flag(False, "the worst play instead of the best")
@@ -44,11 +44,9 @@ class Solve(Question):
             >>> round(Solve(objective="shut").answer(stb_gym.ShutTheBox()).value, 6)
             0.071432
         """
-        began = time.perf_counter()
         if self.out is not None or not fits(game):
-            return self._by_boards(game, began, tell)
+            return self._by_boards(game, tell)
         solution = solve(game, self.objective, worst=self.worst, exact=self.exact)
-        seconds = time.perf_counter() - began
         tables = solution.tables
         fraction = f"{solution.value.numerator}/{solution.value.denominator}" if self.exact else None
         first = tables.nodes_of(tables.start)
@@ -65,10 +63,9 @@ class Solve(Question):
                 words: float(solution.node_value[node])
                 for words, node in zip(rolls_in_words(words_of(game), game.dice), first, strict=True)
             },
-            seconds=seconds,
         )
 
-    def _by_boards(self, game: Game, began: float, tell: Tell) -> "SolveAnswer":
+    def _by_boards(self, game: Game, tell: Tell) -> "SolveAnswer":
         if self.exact or (self.worst and self.out is not None):
             raise ValueError("fractions are for games that fit into arrays, and the worst play is not saved")
         goal = objective_of(game, self.objective)
@@ -88,7 +85,6 @@ class Solve(Question):
             value=values.value,
             states=values.utility.size,
             by_first_roll=by_roll,
-            seconds=time.perf_counter() - began,
             out=self.out,
         )
 
@@ -104,7 +100,6 @@ class SolveAnswer(TurnAnswer):
     states: int
     decision_nodes: int | None = None
     by_first_roll: dict[str, float]
-    seconds: float
     out: str | None = None
 
     def parts(self) -> Parts:
@@ -117,7 +112,6 @@ class SolveAnswer(TurnAnswer):
             ("states", f"{self.states:,}"),
             None if self.decision_nodes is None else ("nodes with a move", f"{self.decision_nodes:,}"),
             None if self.out is None else ("values saved in", self.out),
-            ("seconds", f"{self.seconds:.4f}, the making of the arrays included"),
         )
         yield from self._first_rolls(list(self.by_first_roll), list(self.by_first_roll.values()))
 
@@ -143,6 +137,7 @@ class Certify(Question):
     """Solve a game in fractions, check that solution and the one in floats, and print a hash of all values."""
 
     name: ClassVar[str] = "certify"
+    examples = "shut-the-box", "threes --objective shut"
 
     objective: str = objective_flag()
     out: str | None = flag(None, "save the values of all states in fractions", "FILE")

@@ -3,7 +3,7 @@
 from dataclasses import MISSING, dataclass
 from typing import Any, ClassVar
 
-from stb_gym.command.contests import player
+from stb_gym.command.contests import POLICY, policy_of
 from stb_gym.command.questions import (
     GameAnswer,
     Parts,
@@ -17,7 +17,7 @@ from stb_gym.command.questions import (
     silent,
     table,
 )
-from stb_gym.exact import Mistake, TurnTables, evaluate, solve, strategies, strategy
+from stb_gym.exact import Mistake, TurnTables, evaluate, solve, strategies
 from stb_gym.games import Game, check_integer, words_of
 from stb_gym.measure import Comparison, compare, pocket_card
 from stb_gym.output import Column
@@ -30,39 +30,38 @@ class Compare(Question):
     """How different the final scores of two ways to play are, and how many games it takes to see it."""
 
     name: ClassVar[str] = "compare"
+    examples = "shut-the-box --policies optimal,biggest-first", "threes --policies ppo-threes,take-all"
 
-    strategies: tuple[str, ...] = flag(MISSING, PAIR, "A,B", names)
+    policies: tuple[str, ...] = flag(MISSING, PAIR, "A,B", names)
 
     def answer(self, game: Game, tell: Tell = silent) -> "CompareAnswer":
         """Compare the exact distributions.
 
         Example:
             >>> import stb_gym
-            >>> asked = Compare(strategies=("optimal-score", "biggest-first"))
+            >>> asked = Compare(policies=("optimal-score", "biggest-first"))
             >>> asked.answer(stb_gym.ShutTheBox()).comparison.at
             10
         """
-        if len(self.strategies) != 2:
-            raise ValueError(f"two strategies are compared, not {len(self.strategies)}")
-        plays = [player(game, name) for name in self.strategies]
-        policies = [strategy(game, each) if isinstance(each, str) else each for each in plays]
-        one, other = (evaluate(game, policy).score_distribution for policy in policies)
+        if len(self.policies) != 2:
+            raise ValueError(f"two policies are compared, not {len(self.policies)}")
+        one, other = (evaluate(game, policy_of(game, name)).score_distribution for name in self.policies)
         scores = sorted({*one, *other}, reverse=game.more_is_better)
         chances = {score: [each.get(score, 0.0) for each in (one, other)] for score in scores}
-        return CompareAnswer(game=game, strategies=self.strategies, comparison=compare(one, other), scores=chances)
+        return CompareAnswer(game=game, policies=self.policies, comparison=compare(one, other), scores=chances)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareAnswer(GameAnswer):
     """Two distributions of final scores; see `stb_gym.Comparison`. In `scores` are the two chances of each score."""
 
-    strategies: tuple[str, ...]
+    policies: tuple[str, ...]
     comparison: Comparison
     scores: dict[int, list[float]]
 
     def parts(self) -> Parts:
         """The differences, then a row for every score."""
-        found, (one, other) = self.comparison, self.strategies
+        found, (one, other) = self.comparison, self.policies
         yield facts(
             ("expected points", " and ".join(f"{mean:.6f}" for mean in found.means)),
             ("games of each to see that", _games(found.games_for_means)),
@@ -84,8 +83,9 @@ class WriteCard(Question):
     """A pocket card: a rule of thumb, the exceptions to it that are dearest to forget, and the regret that is left."""
 
     name: ClassVar[str] = "card"
+    examples = "shut-the-box --policy fewest-then-biggest --exceptions 20", "threes --policy threes-only"
 
-    strategy: str = flag(MISSING, "the rule of thumb, by name", "NAME")
+    policy: str = flag(MISSING, POLICY, "NAME|FILE")
     exceptions: int = flag(10, "how many exceptions to learn", "K", int)
     objective: str = objective_flag()
 
@@ -94,22 +94,22 @@ class WriteCard(Question):
 
         Example:
             >>> import stb_gym
-            >>> card = WriteCard(strategy="fewest-then-biggest", exceptions=5).answer(stb_gym.ShutTheBox())
+            >>> card = WriteCard(policy="fewest-then-biggest", exceptions=5).answer(stb_gym.ShutTheBox())
             >>> round(card.regrets[-1], 4)
             0.1235
         """
         check_integer("exceptions", self.exceptions, 0, 1000)
         optimum = solve(game, self.objective)
-        policy = strategy(game, self.strategy)
+        policy: Any = policy_of(game, self.policy)
         if policy.ndim > 1:
-            raise ValueError(f"a card is of a strategy that is certain of its moves, not of {self.strategy}")
+            raise ValueError(f"a card is of a policy that is certain of its moves, not of {self.policy}")
         found = pocket_card(optimum, policy, self.exceptions)
         rows = [_exception(optimum.tables, mistake) for mistake in found.exceptions]
         return CardAnswer(
             game=game,
             objective=optimum.objective,
-            strategy=self.strategy,
-            plays=strategies(game)[self.strategy],
+            policy=self.policy,
+            plays=strategies(game).get(self.policy),
             exceptions=rows,
             regrets=found.regrets,
         )
@@ -118,7 +118,7 @@ class WriteCard(Question):
 def _exception(tables: TurnTables, mistake: Mistake) -> dict[str, Any]:
     """An exception in words, and what it costs to forget it alone."""
     words = words_of(tables.game)
-    assert mistake.plays is not None  # a strategy by name makes no illegal moves
+    assert mistake.plays is not None  # a policy with illegal moves was refused
     does, instead_of = (words.move_in_words(words.move(action)) for action in (mistake.best, mistake.plays))
     return {"at": tables.describe_node(mistake.node), "do": does, "instead_of": instead_of, "costs": mistake.cost}
 
@@ -127,14 +127,15 @@ def _exception(tables: TurnTables, mistake: Mistake) -> dict[str, Any]:
 class CardAnswer(TurnAnswer):
     """A rule of thumb, its exceptions, and the regret with none, one, two ... of them."""
 
-    strategy: str
-    plays: str
+    policy: str
+    plays: str | None
     exceptions: list[dict[str, Any]]
     regrets: list[float]
 
     def parts(self) -> Parts:
         """The rule, then a row for every exception."""
-        yield f"{self.strategy}: {self.plays} Regret {self.in_unit(self.regrets[0])}."
+        named = f"{self.policy}: {self.plays}" if self.plays else f"{self.policy}."
+        yield f"{named} Regret {self.in_unit(self.regrets[0])}."
         if self.exceptions:
             columns = {name: Column("", [row[name] for row in self.exceptions]) for name in ("at", "do", "instead_of")}
             columns = {name.replace("_", " "): each for name, each in columns.items()}

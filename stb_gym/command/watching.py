@@ -36,10 +36,11 @@ class Watch(RoundQuestion):
     """Watch strategies or saved policies play, alone or a round, with what each move loses; in lines, or as a GIF."""
 
     name: ClassVar[str] = "watch"
+    examples = "shut-the-box --policy ppo-nine-tiles --policy random", "threes --seed 5 --out film.gif"
     needs_game: ClassVar[bool] = False
     interactive: ClassVar[bool] = True
 
-    player: tuple[str, ...] = flag(
+    policy: tuple[str, ...] = flag(
         (),
         "a strategy or a kept policy by name, a saved policy (.npz), or the folder of a run; several play in turn with "
         "the same dice; by default optimal",
@@ -53,7 +54,7 @@ class Watch(RoundQuestion):
         "score|shut|at-most:T",
     )
     values: str | None = flag(None, VALUES, "FILE")
-    games: int = flag(1, "how many turns each plays, or rounds all of them", "N", int)
+    turns: int = flag(1, "how many turns each plays, or rounds all of them", "N", int)
     seed: int | None = flag(None, "same seed, same dice", "S", int)
     out: str | None = flag(None, "write a film instead", "FILE.gif")
     pause: float = flag(1.0, "seconds between two moves on a terminal", "S", float)
@@ -64,15 +65,15 @@ class Watch(RoundQuestion):
         Raises:
             ValueError: if neither a game nor a policy of one is named, or there is no such player.
         """
-        check_integer("games", self.games, 1, 10_000 if self.out is None else LONGEST_FILM)
+        check_integer("turns", self.turns, 1, 10_000 if self.out is None else LONGEST_FILM)
         if self.out is not None and not self.out.lower().endswith(".gif"):
             raise ValueError(f"a film is a GIF: --out must end in .gif, unlike {self.out}")
         objective = self.objective or "score"
         if game is None:
             game, goal = self._of_the_policy()
             objective = self.objective or goal
-        seeds = np.random.SeedSequence(self.seed).generate_state(self.games).tolist()
-        players = [(Path(name).stem, player(game, name)) for name in self.player or ("optimal",)]
+        seeds = np.random.SeedSequence(self.seed).generate_state(self.turns).tolist()
+        players = [(Path(name).stem, player(game, name)) for name in self.policy or ("optimal",)]
         turns = self._together(game, players, seeds) if self.together else self._alone(game, objective, players, seeds)
         if self.out is not None:
             film = [frame for turn in turns for frame in frames(turn)]
@@ -97,7 +98,7 @@ class Watch(RoundQuestion):
         if self.objective is not None or self.values is not None:
             raise ValueError("objective and values are for turns alone: a round is played to win")
         if len(players) < 2:
-            raise ValueError("a round is of two players or more: name each by --player")
+            raise ValueError("a round is of two players or more: name each by --policy")
         rules = self.round(game, len(players))
         with Progress("stb-gym watch"):
             turns = play_together(rules, players, seeds)
@@ -109,7 +110,7 @@ class Watch(RoundQuestion):
 
     def _of_the_policy(self) -> tuple[Game, str]:
         """The game and the objective that a policy is for."""
-        for name in filter(is_policy, self.player):
+        for name in filter(is_policy, self.policy):
             saved = read_policy(name)
             return saved.game, saved.objective.name
         raise ValueError("watch whom at which game? Name a game, or a saved or kept policy, which is of one")

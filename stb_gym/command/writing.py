@@ -13,6 +13,7 @@ class WriteBook(Question):
     """Write every table and picture of a game into a folder, and a page that shows them all."""
 
     name: ClassVar[str] = "book"
+    examples = "threes --out threes", "shut-the-box --variant thai-style --out thai"
 
     out: str = flag(MISSING, "a new or empty folder", "FOLDER")
     force: bool = flag(False, "replace the book in a folder that is not empty")

@@ -10,7 +10,7 @@ from stb_gym.games.boards import Boards, Takes
 from stb_gym.games.canvas import Picture, below, needed
 from stb_gym.games.drawing import forbidden
 from stb_gym.games.fields import (
-    Rule, Variant, check_choice, check_flag, check_integer, check_names, integers, make_game, own_rules, rule,
+    Rule, Variant, check_choice, check_flag, check_integer, check_names, integers, make_game, meant, own_rules, rule,
     rule_flags, rules_of, same_rules, title,
 )  # fmt: skip
 from stb_gym.games.game import (
@@ -26,7 +26,7 @@ __all__ = [
     "GAMES", "ILLEGAL", "VARIANTS", "Boards", "Edges", "Entry", "Faces", "Game", "IntArray", "Move", "Moves",
     "Picture", "Rolls", "Rule", "RuleOfThumb", "ShutTheBox", "Takes", "Threes", "Variant", "Where", "Words", "below",
     "check_choice", "check_entry", "check_flag", "check_integer", "check_names", "enter", "entry_of", "forbidden",
-    "game_of", "integers", "kept", "legal_moves", "make_game", "needed", "numbers_typed", "own_rules", "positions_of",
-    "rolls", "rolls_in_words", "rule", "rule_flags", "rules_class_of", "rules_of", "same_rules", "states_in_words",
-    "throw_faces", "title", "words_of",
+    "game_of", "integers", "kept", "legal_moves", "make_game", "meant", "needed", "numbers_typed", "own_rules",
+    "positions_of", "rolls", "rolls_in_words", "rule", "rule_flags", "rules_class_of", "rules_of", "same_rules",
+    "states_in_words", "throw_faces", "title", "words_of",
 ]  # fmt: skip

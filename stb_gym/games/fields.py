@@ -7,6 +7,7 @@ that people hand in: each raises a ValueError that says in one line what was wro
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields
+from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -137,7 +138,7 @@ def check_names(kind: str, given: Iterable[str], allowed: Iterable[str]) -> None
     """Raise a ValueError unless each of the names `given` is allowed."""
     for name in given:
         if name not in allowed:
-            raise ValueError(f"unknown {kind} {name!r}: allowed are {', '.join(allowed)}")
+            raise ValueError(f"unknown {kind} {name!r}: allowed are {', '.join(allowed)}{meant(name, allowed)}")
 
 
 def check_integer(name: str, value: Any, low: int, high: int) -> None:
@@ -155,7 +156,17 @@ def check_flag(name: str, value: Any) -> None:
 def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
     """Raise a ValueError unless `value` is one of `allowed`."""
     if value not in allowed:
-        raise ValueError(f"unknown {name} {value!r}: allowed are {', '.join(map(str, allowed))}")
+        raise ValueError(f"unknown {name} {value!r}: allowed are {', '.join(map(str, allowed))}{meant(value, allowed)}")
+
+
+def meant(value: Any, allowed: Iterable[Any]) -> str:
+    """The end of a line about a name that is not allowed: which it looks like; nothing if it looks like none.
+
+    >>> meant("biggest-frist", ["random", "biggest-first"])
+    '; did you mean biggest-first?'
+    """
+    like = get_close_matches(str(value), [each for each in allowed if isinstance(each, str)], 1)
+    return f"; did you mean {like[0]}?" if like else ""
 
 
 def integers(name: str, values: Any, low: int, high: int) -> list[int]:

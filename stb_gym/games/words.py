@@ -65,7 +65,7 @@ class Words(Generic[G]):
         check_names("position", where, list(self.positions))
         roll = where.get("roll")
         if roll is not None:
-            roll = integers("dice shown", [roll] if isinstance(roll, int | np.integer) else roll, 1, self.game.faces)
+            roll = integers("roll", [roll] if isinstance(roll, int | np.integer) else roll, 1, self.game.faces)
         dice = where.get("dice", start_dice if roll is None else len(roll))
         held = where.get(held_word, start_held)
         all_held, all_dice = self.game.states()

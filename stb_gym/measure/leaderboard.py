@@ -51,7 +51,7 @@ An agent without masks may be saved with `illegal="end"`: then its illegal actio
 Then make this page again, and open one pull request with the three files:
 
 ```sh
-stb-gym judge --page docs/leaderboard.md
+stb-gym judge --out docs/leaderboard.md
 ```
 
 A test refuses a page that is not what the files say, a card that lacks an entry or is of other bytes, and a policy that

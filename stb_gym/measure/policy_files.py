@@ -158,7 +158,7 @@ def kept_policies(game: Game | None = None, folder: Path = KEPT) -> list[str]:
 
 def is_policy(name: str) -> bool:
     """Whether a name is that of a policy file, of a kept policy or of the folder of a run, and so of no strategy."""
-    return name.endswith(".npz") or name in kept_policies() or (Path(name) / OF_A_RUN).exists()
+    return os.sep in name or name.endswith(".npz") or name in kept_policies() or (Path(name) / OF_A_RUN).exists()
 
 
 def policy_path(path: str | Path) -> Path:

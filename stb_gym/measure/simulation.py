@@ -1,4 +1,4 @@
-"""Sampled games, to hold against the exact numbers: on the vector environment or, of large boxes, by the rules."""
+"""Sampled turns, to hold against the exact numbers: on the vector environment or, of large boxes, by the rules."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -17,12 +17,12 @@ TURNS_AT_ONCE = 1024  # where the rules look at every roll of each
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """Sampled games beside the exact value.
+    """Sampled turns beside the exact value.
 
     Attributes:
-        final_scores: [G] points of every game.
-        mean: mean value of the games, in the objective's unit.
-        standard_error: of the mean; that of the sample, so 0 if all games ended alike.
+        final_scores: [G] points of every turn.
+        mean: mean value of the turns, in the objective's unit.
+        standard_error: of the mean; that of the sample, so 0 if all turns ended alike.
         exact: the exact value.
     """
 
@@ -43,20 +43,20 @@ class Simulation:
 def simulate(
     game: Game,
     policy: Policy | BoardPolicy,
-    games: int,
+    turns: int,
     seed: int | None = None,
     objective: Goal = "score",
     progress: Callable[[int], None] = lambda played: None,
 ) -> Simulation:
-    """Play games, each to its end, and compare their mean with the exact value.
+    """Play turns, each to its end, and compare their mean with the exact value.
 
     Args:
         game: the rules.
         policy: the policy that plays.
-        games: how many games, 2 or more.
-        seed: of the dice and of the policy's own random choices; the same seed plays the same games.
+        turns: how many turns, 2 or more.
+        seed: of the dice and of the policy's own random choices; the same seed plays the same turns.
         objective: what a turn is played for, see `stb_gym.solve`.
-        progress: called after each batch with the number of games played so far.
+        progress: called after each batch with the number of turns played so far.
 
     Raises:
         ValueError: if an argument is not allowed.
@@ -64,38 +64,38 @@ def simulate(
     Example:
         >>> import stb_gym
         >>> game = stb_gym.ShutTheBox()
-        >>> played = stb_gym.simulate(game, stb_gym.solve(game).policy, games=2000, seed=1)
+        >>> played = stb_gym.simulate(game, stb_gym.solve(game).policy, turns=2000, seed=1)
         >>> abs(played.z) < 4
         True
     """
-    check_integer("number of games", games, 2, 10**9)
+    check_integer("turns", turns, 2, 10**9)
     if seed is not None:
         check_integer("seed", seed, 0, 2**63 - 1)
     exact = evaluate(game, policy, objective).value
-    scores = np.empty(games, np.int64)
+    scores = np.empty(turns, np.int64)
     first = 0
-    for batch in _turns(game, policy, games, seed):
+    for batch in _turns(game, policy, turns, seed):
         scores[first : first + len(batch)] = batch
         first += len(batch)
         progress(first)
     goal = objective_of(game, objective)
     values = goal.sign * goal.utilities(scores)
-    return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(games)), exact)
+    return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(turns)), exact)
 
 
-def _turns(game: Game, policy: Policy | BoardPolicy, games: int, seed: int | None) -> Iterator[IntArray]:
-    """The final scores of games in batches, each of which are played at once."""
+def _turns(game: Game, policy: Policy | BoardPolicy, turns: int, seed: int | None) -> Iterator[IntArray]:
+    """The final scores of turns in batches, each of which are played at once."""
     if isinstance(policy, BoardPolicy):
-        return _turns_by_rules(game, policy, games, seed)
-    return _turns_in_environments(game, policy, games, seed)
+        return _turns_by_rules(game, policy, turns, seed)
+    return _turns_in_environments(game, policy, turns, seed)
 
 
-def _turns_in_environments(game: Game, policy: Policy, games: int, seed: int | None) -> Iterator[IntArray]:
+def _turns_in_environments(game: Game, policy: Policy, turns: int, seed: int | None) -> Iterator[IntArray]:
     dice_seed, policy_seed = np.random.SeedSequence(seed).generate_state(2).tolist()
     player = Player(game, policy, policy_seed)
     env: TurnVectorEnv | None = None
-    for first in range(0, games, GAMES_AT_ONCE):
-        batch = np.empty(min(GAMES_AT_ONCE, games - first), np.int64)
+    for first in range(0, turns, GAMES_AT_ONCE):
+        batch = np.empty(min(GAMES_AT_ONCE, turns - first), np.int64)
         if env is None or env.num_envs != len(batch):
             env = TurnVectorEnv(game, len(batch), illegal="raise")
             observation, _ = env.reset(seed=dice_seed + first)
@@ -111,11 +111,11 @@ def _turns_in_environments(game: Game, policy: Policy, games: int, seed: int | N
         yield batch
 
 
-def _turns_by_rules(game: Game, policy: BoardPolicy, games: int, seed: int | None) -> Iterator[IntArray]:
+def _turns_by_rules(game: Game, policy: BoardPolicy, turns: int, seed: int | None) -> Iterator[IntArray]:
     """Without arrays of the game: the rules are asked for the moves at every position."""
     random = np.random.default_rng(seed)
-    for first in range(0, games, TURNS_AT_ONCE):
-        held, dice = (np.full(min(TURNS_AT_ONCE, games - first), each) for each in game.start())
+    for first in range(0, turns, TURNS_AT_ONCE):
+        held, dice = (np.full(min(TURNS_AT_ONCE, turns - first), each) for each in game.start())
         while dice.any():
             for thrown in np.unique(dice[dice > 0]):
                 places = np.flatnonzero(dice == thrown)

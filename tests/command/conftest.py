@@ -1,15 +1,20 @@
 """The command in the process of the tests."""
 
 import json
+from functools import partial
 
 import pytest
 
-from stb_gym.command import main
+from stb_gym.command import main, program
+from stb_gym.output import Progress
+
+AN_HOUR = 3600.0
 
 
 @pytest.fixture
-def ask(capsys):
+def ask(capsys, monkeypatch):
     """A function of the words of a command: its JSON, where nothing else is printed."""
+    monkeypatch.setattr(program, "Progress", partial(Progress, patience=AN_HOUR))  # the machine may be busy
 
     def asked(*words):
         assert main([*words, "--json"]) == 0

@@ -7,7 +7,7 @@ from stb_gym.command import main
 
 
 def test_evaluate(ask, capsys):
-    result = ask("evaluate", "shut-the-box", "--strategy", "biggest-first")
+    result = ask("evaluate", "shut-the-box", "--policy", "biggest-first")
     assert result["value"] == pytest.approx(11.373255046)
     assert result["optimum"] == pytest.approx(11.157508444)
     assert result["regret"] == pytest.approx(11.373255046 - 11.157508444)
@@ -29,7 +29,7 @@ def test_evaluate_a_saved_policy(ask, capsys, tmp_path):
 
 
 def test_simulate(ask, capsys):
-    arguments = ("simulate", "threes", "--strategy", "threes-only", "--games", "20000", "--seed", "3")
+    arguments = ("simulate", "threes", "--policy", "threes-only", "--turns", "20000", "--seed", "3")
     result = ask(*arguments)
     assert result["exact"] == pytest.approx(6.804024892)
     assert result["z"] == pytest.approx((result["mean"] - result["exact"]) / result["standard_error"])
@@ -39,7 +39,7 @@ def test_simulate(ask, capsys):
 
 
 def test_compare(ask, capsys):
-    words = ["compare", "shut-the-box", "--strategies", "optimal-score,biggest-first"]
+    words = ["compare", "shut-the-box", "--policies", "optimal-score,biggest-first"]
     found = ask(*words)
     assert found["comparison"]["distance"] == pytest.approx(0.014757, abs=5e-7)
     assert (found["comparison"]["at"], found["comparison"]["games_for_distance"]) == (10, 9179)
@@ -48,14 +48,14 @@ def test_compare(ask, capsys):
     printed = capsys.readouterr().out
     assert "largest distance           1.4757%, of the chance of at most 10\n" in printed
     assert "    0           7.0889%           6.9583%\n" in printed
-    assert main(["compare", "threes", "--strategies", "optimal,optimal-score"]) == 0
+    assert main(["compare", "threes", "--policies", "optimal,optimal-score"]) == 0
     assert "games of each to see that  there is no difference\n" in capsys.readouterr().out
-    assert main(["compare", "threes", "--strategies", "random"]) == 2
-    assert capsys.readouterr().err == "stb-gym: two strategies are compared, not 1\n"
+    assert main(["compare", "threes", "--policies", "random"]) == 2
+    assert capsys.readouterr().err == "stb-gym: two policies are compared, not 1\n"
 
 
 def test_card(ask, capsys):
-    words = ["card", "shut-the-box", "--strategy", "fewest-then-biggest", "--exceptions", "5"]
+    words = ["card", "shut-the-box", "--policy", "fewest-then-biggest", "--exceptions", "5"]
     found = ask(*words)
     assert [found["regrets"][0], found["regrets"][-1]] == pytest.approx([0.1656, 0.1235], abs=5e-5)
     assert len(found["exceptions"]) == 5
@@ -64,5 +64,5 @@ def test_card(ask, capsys):
     printed = capsys.readouterr().out
     assert "fewest-then-biggest: Shut as few tiles as possible" in printed
     assert found["exceptions"][0]["at"] in printed
-    assert main(["card", "threes", "--strategy", "random"]) == 2
-    assert capsys.readouterr().err == "stb-gym: a card is of a strategy that is certain of its moves, not of random\n"
+    assert main(["card", "threes", "--policy", "random"]) == 2
+    assert capsys.readouterr().err == "stb-gym: a card is of a policy that is certain of its moves, not of random\n"

@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from stb_gym import GAMES, Threes, rule
-from stb_gym.command import main
+from stb_gym.command import laboratory, main
 from stb_gym.command.program import QUESTIONS
 from stb_gym.games import Entry, enter, registry, rules_of
 
@@ -32,6 +32,12 @@ def said_of(flag, shown):
     return " ".join(said.split())
 
 
+def group_of(flag, shown):
+    """The games that help says a rule is of."""
+    [group] = [part for part in shown.split("\nrules of ")[1:] if re.search(rf"\n  --{flag}\b", part)]
+    return group.partition(":")[0].split(" and ")
+
+
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.name)
 def test_help_says_all_that_is_known_of_the_fields(help_of, question):
     shown = help_of(question.name)
@@ -47,13 +53,13 @@ def test_help_says_all_that_is_known_of_the_fields(help_of, question):
             assert known.words in said
             assert known.sample is None or said.startswith(known.sample)
             assert (f"(default {each.default})" in said) == (type(each.default) in (int, float, str))
-    assert ("GAME" in shown) == ("\nrules:\n" in shown) == question.of_a_game
+    assert ("GAME" in shown) == ("\nrules of " in shown) == question.of_a_game
     for name, rules in GAMES.items() if question.of_a_game else ():
         for each in fields(rules):
             known = rules_of(rules)[each.name]
             said = said_of(known.flag or each.name.replace("_", "-"), shown)
             assert known.words in said
-            assert re.search(rf"\(([\w-]+, )*{name}[,:)]", said)
+            assert name in group_of(known.flag or each.name.replace("_", "-"), shown)
             assert known.low is None or f"{known.low} to {known.high}" in said
             assert known.sample is None or said.startswith(known.sample)
             assert each.default in (None, False) or f"default {each.default}" in said
@@ -61,9 +67,17 @@ def test_help_says_all_that_is_known_of_the_fields(help_of, question):
 
 def test_what_games_share_is_said_once(help_of):
     shown = help_of("solve")
-    assert said_of("faces", shown) == "N faces of every die (shut-the-box, threes: 2 to 20, default 6)"
-    assert said_of("tiles", shown) == "N number of tiles, numbered from 1 (shut-the-box: 1 to 24, default 9)"
-    assert said_of("moon", shown).endswith("(threes)")
+    assert said_of("faces", shown) == "N faces of every die (2 to 20, default 6)"
+    assert said_of("tiles", shown) == "N number of tiles, numbered from 1 (1 to 24, default 9)"
+    assert "(shut-the-box: 1 to 7, default 2); number of dice of the first throw (threes:" in said_of("dice", shown)
+
+
+def test_rules_are_grouped_by_game(help_of):
+    shown = help_of("solve")
+    assert re.findall(r"^rules of (.*):$", shown, re.MULTILINE) == ["shut-the-box", "threes", "shut-the-box and threes"]
+    assert group_of("variant", shown) == group_of("tiles", shown) == ["shut-the-box"]
+    assert group_of("moon", shown) == ["threes"]
+    assert group_of("faces", shown) == group_of("dice", shown) == ["shut-the-box", "threes"]
 
 
 def test_positions_of_both_games_are_flags(help_of):
@@ -86,6 +100,8 @@ def test_the_commands_are_listed_with_what_they_do(help_of):
     shown = " ".join(help_of().split())
     for question in QUESTIONS:
         assert f" {question.name} {(question.__doc__ or '').split(chr(10))[0]}" in shown
+    for name, words in laboratory.COMMANDS.items():
+        assert f" {name} {words} (laboratory)." in shown
 
 
 # Games of one's own

@@ -47,7 +47,7 @@ def test_the_whole_answer(capsys, tmp_path, monkeypatch):
 
 def test_if_one_file_is_damaged_none_is_judged(capsys, tmp_path):
     (tmp_path / "mine.npz").write_bytes(b"PK")
-    assert main(["judge", "ppo-threes", str(tmp_path / "mine.npz"), "--page", str(tmp_path / "page.md")]) == 2
+    assert main(["judge", "ppo-threes", str(tmp_path / "mine.npz"), "--out", str(tmp_path / "page.md")]) == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err == f"stb-gym: {tmp_path / 'mine.npz'} is not a policy file of stb_gym, or is damaged\n"
@@ -61,10 +61,10 @@ def test_commands_know_the_kept_policies_by_name(ask, tmp_path):
     assert ask("evaluate", "shut-the-box", "--policy", "ppo-nine-tiles")["regret"] == evaluate(game, policy).regret
     for command in ("round", "match", "tournament"):
         by_name, by_file = (
-            ask(command, "shut-the-box", "--strategies", f"biggest-first,{who}")
+            ask(command, "shut-the-box", "--policies", f"biggest-first,{who}")
             for who in ("ppo-nine-tiles", str(tmp_path / "same.npz"))
         )
-        assert by_name.pop("strategies") != by_file.pop("strategies")
+        assert by_name.pop("policies") != by_file.pop("policies")
         assert by_name == by_file
 
 

@@ -1,4 +1,4 @@
-"""`stb-gym strategies`, `stb-gym variants` and `stb-gym tables`."""
+"""`stb-gym strategies`, `stb-gym variants` and `stb-gym states`."""
 
 import re
 
@@ -58,8 +58,8 @@ def test_tiny_chances_are_percentages_too():
     assert [_small(chance) for chance in (0.5, 1e-5, 9.1e-8)] == ["50.000000%", "0.001000%", "9.1e-06%"]
 
 
-def test_tables(ask, capsys):
-    words = ["tables", "shut-the-box", "--tiles", "3", "--objective", "shut"]
+def test_states(ask, capsys):
+    words = ["states", "shut-the-box", "--tiles", "3", "--objective", "shut"]
     found = ask(*words)["states"]
     assert len(found) == 7  # every set of open tiles but none
     by_name = {row["state"]: row for row in found}
@@ -73,5 +73,5 @@ def test_tables(ask, capsys):
     ]  # by one of four fives; or by a 2 and one of two threes, or back
     assert main(words) == 0
     assert re.search(r"\nopen 2 +2\.777778% +1\n", capsys.readouterr().out)
-    ten = ask("tables", "shut-the-box", "--tiles", "10")["states"][-1]["ways"]
+    ten = ask("states", "shut-the-box", "--tiles", "10")["states"][-1]["ways"]
     assert ten[5:10] == [117120, 465677280, 27229396320, 166670380800, 161989632000]

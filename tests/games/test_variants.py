@@ -148,7 +148,7 @@ def test_positions_are_named_with_their_dice_where_those_matter():
         (one_die, {"open": [5, 9], "roll": 1}, "roll must be an integer from 2 to 12, not 1"),
         (one_die, {"dice": 1}, "unknown number of dice there 1: allowed are 2"),
         (ShutTheBox(match="one-tile"), {"roll": 5}, "single dice matter here: roll must be the faces of 2 dice, not 5"),
-        (ShutTheBox(match="one-tile"), {"roll": [5, 7]}, "each of dice shown must be an integer from 1 to 6, not 7"),
+        (ShutTheBox(match="one-tile"), {"roll": [5, 7]}, "each of roll must be an integer from 1 to 6, not 7"),
         (ShutTheBox(open="odd"), {"open": [1, 2]}, "unknown open tile 2: allowed are 1, 3, 5, 7, 9"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -233,7 +233,7 @@ def watched(capsys, *words):
 
 
 def test_several_players_have_the_same_dice_and_the_same_seed_the_same_turns(capsys):
-    words = ["threes", "--player", "optimal", "--player", "take-all", "--seed", "5", "--games", "2"]
+    words = ["threes", "--policy", "optimal", "--policy", "take-all", "--seed", "5", "--turns", "2"]
     seen = watched(capsys, *words)
     assert seen == watched(capsys, *words)
     turns = re.findall(r"^(\S+) plays Threes.*\n\n(dice .*)$", seen, re.MULTILINE)
@@ -243,25 +243,25 @@ def test_several_players_have_the_same_dice_and_the_same_seed_the_same_turns(cap
 
 
 def test_a_policy_says_its_game_and_what_it_is_for(capsys, tmp_path):
-    shut = watched(capsys, "--player", "ppo-nine-tiles-shut")
+    shut = watched(capsys, "--policy", "ppo-nine-tiles-shut")
     assert shut.startswith("ppo-nine-tiles-shut plays Shut the box. 7.14% chance of 0 points with perfect\nplay.\n")
-    seen = watched(capsys, "--player", "dqn-twelve-tiles", "--player", "biggest-first", "--objective", "score")
+    seen = watched(capsys, "--policy", "dqn-twelve-tiles", "--policy", "biggest-first", "--objective", "score")
     assert "dqn-twelve-tiles plays Shut the box (tiles 12). 35.08 expected" in seen
     assert "biggest-first plays Shut the box (tiles 12)" in seen
     folder = tmp_path / "run"
     folder.mkdir()
     save_policy(folder / "policy.npz", Threes(), strategy(Threes(), "take-all"))
-    assert watched(capsys, "--player", str(folder)).startswith("run plays Threes.")
+    assert watched(capsys, "--policy", str(folder)).startswith("run plays Threes.")
     assert watched(capsys, "threes").startswith("optimal plays Threes.")
 
 
 def together(*names):
-    return ["--together", *(word for name in names for word in ("--player", name))]
+    return ["--together", *(word for name in names for word in ("--policy", name))]
 
 
 def test_a_round_is_told_in_lines_that_fit(capsys):
     names = together("random", "fewest-then-biggest", "ppo-nine-tiles", "random", "optimal")
-    words = ["shut-the-box", *names, "--shut-wins", "--games", "2", "--seed", "8"]
+    words = ["shut-the-box", *names, "--shut-wins", "--turns", "2", "--seed", "8"]
     seen = watched(capsys, *words)
     assert seen == watched(capsys, *words)
     assert seen != watched(capsys, *words[:-1], "9")
@@ -279,7 +279,7 @@ def test_a_round_is_told_in_lines_that_fit(capsys):
 
 
 def test_a_round_may_end_before_all_have_played(capsys):
-    words = ["threes", "--dice", "1", *together("optimal", "take-all"), "--shut-wins", "--games", "9", "--seed", "1"]
+    words = ["threes", "--dice", "1", *together("optimal", "take-all"), "--shut-wins", "--turns", "9", "--seed", "1"]
     rounds = watched(capsys, *words).split("optimal begins")[1:]
     ended = ["optimal ends with 0 points" in each for each in rounds]
     assert ["take-all is to beat" not in each for each in rounds] == ended
@@ -289,7 +289,7 @@ def test_a_round_may_end_before_all_have_played(capsys):
 
 def test_the_film_of_the_command(capsys, tmp_path):
     out = tmp_path / "film.gif"
-    seen = watched(capsys, "threes", "--player", "random", "--seed", "1", "--out", str(out))
+    seen = watched(capsys, "threes", "--policy", "random", "--seed", "1", "--out", str(out))
     count, seconds = map(
         int, re.fullmatch(rf"wrote {re.escape(str(out))}: (\d+) pictures, (\d+) seconds\n", seen).groups()
     )
@@ -304,16 +304,16 @@ def test_the_film_of_the_command(capsys, tmp_path):
     ("words", "message"),
     [
         ("", "watch whom at which game? Name a game, or a saved or kept policy"),
-        ("--player optimal", "watch whom at which game?"),
-        ("threes --player biggest-first", "unknown strategy of threes 'biggest-first'"),
-        ("threes --player ppo-nine-tiles", "ppo-nine-tiles is a policy of shut-the-box with"),
+        ("--policy optimal", "watch whom at which game?"),
+        ("threes --policy biggest-first", "unknown strategy of threes 'biggest-first'"),
+        ("threes --policy ppo-nine-tiles", "ppo-nine-tiles is a policy of shut-the-box with"),
         ("threes --out film.mp4", "a film is a GIF: --out must end in .gif, unlike film.mp4"),
-        ("threes --together --player random", "a round is of two players or more: name each by --player"),
-        ("threes --together --player random --player no", "unknown strategy"),
-        ("threes --together --player random --player take-all --objective shut", "a round is played to win"),
-        ("threes --player random --ties nobody", "ties, indifferent, shut-wins and may-stop are rules of a round"),
-        ("threes --games 0", "games must be an integer from 1 to 10000, not 0"),
-        ("threes --games 21 --out x.gif", "games must be an integer from 1 to 20, not 21"),
+        ("threes --together --policy random", "a round is of two players or more: name each by --policy"),
+        ("threes --together --policy random --policy no", "unknown strategy"),
+        ("threes --together --policy random --policy take-all --objective shut", "a round is played to win"),
+        ("threes --policy random --ties nobody", "ties, indifferent, shut-wins and may-stop are rules of a round"),
+        ("threes --turns 0", "turns must be an integer from 1 to 10000, not 0"),
+        ("threes --turns 21 --out x.gif", "turns must be an integer from 1 to 20, not 21"),
     ],
 )
 def test_wrong_use_is_one_line(capsys, words, message):

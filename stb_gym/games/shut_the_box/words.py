@@ -57,8 +57,8 @@ class BoxWords(Words[ShutTheBox]):
             raise ValueError(f"no roll of {' or '.join(map(str, allowed))} dice of {faces} faces is {roll}")
         if isinstance(roll, int | np.integer) and allowed != [1]:
             raise ValueError(f"single dice matter here: roll must be the faces of {allowed[0]} dice, not {roll}")
-        shown = integers("dice shown", [roll] if isinstance(roll, int | np.integer) else roll, 1, faces)
-        check_choice("number of dice shown", len(shown), allowed)
+        shown = integers("roll", [roll] if isinstance(roll, int | np.integer) else roll, 1, faces)
+        check_choice("number of dice in roll", len(shown), allowed)
         return len(shown), self.game.roll_of(np.array([shown], np.uint8))[0]
 
     def where(self, held: int, dice: int) -> dict[str, Any]:

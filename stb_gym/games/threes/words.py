@@ -28,7 +28,7 @@ class ThreesWords(Words[Threes]):
         check_names("position", where, ("points", "dice", "roll"))
         roll = where.get("roll")
         if roll is not None:
-            roll = integers("dice shown", [roll] if isinstance(roll, int | np.integer) else roll, 1, game.faces)
+            roll = integers("roll", [roll] if isinstance(roll, int | np.integer) else roll, 1, game.faces)
         dice = where.get("dice", game.dice if roll is None else len(roll))
         check_integer("number of dice", dice, 1, game.dice)
         if roll is not None and len(roll) != dice:
