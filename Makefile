@@ -7,7 +7,7 @@ PYTHON ?= python3.11
 BIN := .venv/bin
 LIBRARIES := .venv-libraries/bin
 
-.PHONY: demo check fast test libraries browser page lint bench clean python
+.PHONY: demo check fast test libraries browser page docs lint bench clean python
 
 demo: .venv/installed
 	$(BIN)/python -m training.demo
@@ -37,6 +37,10 @@ page: .venv/installed web/node_modules/.package-lock.json
 	npm --prefix web run --silent check
 	$(BIN)/stb-gym explore shut-the-box $(addprefix --run ,$(sort $(wildcard docs/trainings/*))) --out docs/explorer.html
 
+# The site, of which build/docs/index.html is the first page; a warning, such as of a link that leads nowhere, ends it.
+docs: .venv/docs
+	$(BIN)/python -m sphinx --quiet --nitpicky --fail-on-warning --keep-going docs build/docs
+
 lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -60,6 +64,10 @@ python:
 	@echo "installing into .venv-libraries; this takes some minutes"
 	$(LIBRARIES)/python -m pip install --quiet --constraint tests/libraries/constraints.txt --editable ".[libraries,test]"
 	$(LIBRARIES)/python -m pip install --quiet --no-deps --constraint tests/libraries/constraints.txt pufferlib
+	@touch $@
+
+.venv/docs: .venv/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
 	@touch $@
 
 .venv/browser: .venv/installed

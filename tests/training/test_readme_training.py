@@ -1,4 +1,4 @@
-"""What is said of training: the README's commands run, in their order, and the page of results is as it is made."""
+"""What is said of training: the commands of the pages run, in their order, and the page of results is as it is made."""
 
 import re
 import runpy
@@ -8,16 +8,17 @@ import sys
 import pytest
 
 from agents.presets import read_presets
+from docs import curves
 from tests import ROOT
-from tests.test_readme import TRAINING
-from training.results import results_page
+from tests.docs.pages import DOCS, README, commands_of
+from training.results import results_page, results_tables
 
 
 def test_training_runs(tmp_path, monkeypatch):
     """Each module as the program that `python -m` makes of it."""
     (tmp_path / "docs").symlink_to(ROOT / "docs")
     monkeypatch.chdir(tmp_path)
-    for command in TRAINING:
+    for command in commands_of("python -m training."):
         _, _, module, *words = shlex.split(command, comments=True)
         monkeypatch.setattr(sys, "argv", [module, *words])
         with pytest.raises(SystemExit) as ended:
@@ -26,10 +27,27 @@ def test_training_runs(tmp_path, monkeypatch):
     assert (tmp_path / "runs/quick/report/report.html").exists()
 
 
-def test_the_page_says_what_the_results_say():
-    folder = ROOT / "docs" / "results"
-    assert results_page(folder, read_presets()) == (folder / "README.md").read_text()
-    section = re.search("## How close do agents get.(.*?)\n###? ", (ROOT / "README.md").read_text(), re.DOTALL)
-    figures = re.findall(r"\d+\.\d{4,}", section[1])
-    assert figures
-    assert all(figure in results_page(folder, read_presets()) for figure in figures)
+def test_the_pages_say_what_the_results_say():
+    page = results_page(DOCS / "results", read_presets())
+    assert page == (DOCS / "results" / "README.md").read_text()
+    said, _, _ = (DOCS / "agents.md").read_text().partition("## What is still wrong")
+    assert len(figures := re.findall(r"\d+\.\d{4,}", said)) > 5
+    assert all(figure in page for figure in figures)
+
+
+def test_the_table_of_the_readme_says_what_the_results_say():
+    """If this fails, `python -m training.results docs/results` prints the numbers, in the rows of nine-tiles."""
+    rows = re.findall(r"^\| (\w.*) \| ([*\d.]+) \| (\S+) \|$", README.read_text(), re.MULTILINE)
+    assert len(rows) == 4
+    table = results_tables(DOCS / "results", read_presets())["nine-tiles"]
+    known = {row[0]: (row[1].partition(" ")[0].strip("*"), row[6]) for row in table.rows}
+    assert {name: (regret.strip("*"), steps) for name, regret, steps in rows} == {
+        name: known[name] for name, *_ in rows
+    }
+    regrets = [float(regret.strip("*")) for _, regret, _ in rows]
+    assert regrets == sorted(regrets, reverse=True)
+
+
+def test_the_picture_of_the_readme_is_drawn(tmp_path):
+    curves.draw(tmp_path / "curves.png")
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,41 @@
+"""How the site is built: `make docs`, in the root of the repository, makes it of the pages of this folder."""
+
+import re
+from importlib import metadata
+
+project = "stb_gym"
+author = "The stb_gym authors"
+release = metadata.version("stb-gym")
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "docs.written"]
+nitpick_ignore_regex = [("py:.*", ".*")]  # errors and types that docstrings name: many are of other libraries
+suppress_warnings = ["ref.python"]  # attributes of two classes that have the same name
+
+myst_heading_anchors = 3
+myst_enable_extensions = ["deflist"]
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # docstrings say what arguments are
+default_role = "code"
+napoleon_attr_annotations = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = "stb_gym"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_extra_path = ["explorer.html"]
+html_copy_source = html_show_copyright = html_show_sphinx = False
+pygments_style, pygments_dark_style = "tango", "github-dark"
+
+
+def setup(app):
+    """Docstrings are plain text: stars and bars, which stand for shapes and sizes in them, are no markup."""
+    app.connect("autodoc-process-docstring", lambda *given: _escape(given[-1]), priority=900)  # after napoleon
+
+
+def _escape(lines):
+    for place, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            lines[place] = re.sub(r"(?<!\\)([*|])", r"\\\1", line)

@@ -1,0 +1,155 @@
+"""Every code block of the README and of the pages runs, and the figures that it promises are those that are printed."""
+
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+import sys
+from contextlib import ExitStack
+from functools import cache
+from unittest.mock import patch
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from PIL import Image
+
+import stb_gym
+from docs.written import WRITERS, written
+from stb_gym import solve_boards
+from stb_gym.command import listing, main, solving
+from stb_gym.exact import objective_of
+from stb_gym.games import registry
+from tests import ROOT
+from tests.docs.pages import (
+    BLOCKS,
+    COMMANDS,
+    DOCS,
+    PAGES,
+    PYTHON,
+    blocks_of,
+    commands_of,
+    figures,
+    links_of,
+    promised_below,
+)
+
+OURS, MAKE, INSTALL = commands_of("stb-gym "), commands_of("make "), commands_of("pip install ")
+THE_300 = "shut-the-box --variant the-300"
+LONG = ("stb-gym variants", "stb-gym book", f"stb-gym advise {THE_300}", f"stb-gym evaluate {THE_300}")
+PUBLISHED = DOCS / "published.md"
+
+
+@pytest.fixture
+def games_are_forgotten():
+    """What a test registers is known to that test only."""
+    with ExitStack() as undone_at_the_end:
+        for known in (stb_gym.GAMES, registry._ENTRIES, stb_gym.ENVIRONMENTS, gym.registry):
+            undone_at_the_end.enter_context(patch.dict(known))
+        yield
+    sys.modules.pop("docs.pig", None)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _large_boxes_are_solved_once():
+    solved = cache(solve_boards)
+
+    def once(game, objective, progress=None, *, worst=False):
+        return solved(game, objective_of(game, objective), worst=worst)
+
+    with patch.object(solving, "solve_boards", once), patch.object(listing, "solve_boards", once):
+        yield
+
+
+@pytest.fixture
+def no_ink(monkeypatch):
+    """Pictures of books are made, and written without being drawn."""
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda figure, path, dpi: path.write_bytes(b"\x89PNG"))
+
+
+def test_there_is_something_of_everything():
+    assert {block.language for block in BLOCKS} == {"python", "sh", "text"}
+    known = [*MAKE, *INSTALL, *OURS, *commands_of("python -m training.")]
+    assert min(len(PYTHON), len(MAKE), len(INSTALL), len(OURS)) > 0
+    assert sorted(COMMANDS) == sorted(known)
+
+
+@pytest.mark.parametrize("block", PYTHON, ids=lambda block: block.page.stem)
+@pytest.mark.usefixtures("games_are_forgotten")
+def test_python_runs(block, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(compile(block.code, block.page.name, "exec"), {"__name__": "__main__"})
+    promised = figures(block.code)
+    assert promised or block.page.parent.name == "tutorials"
+    assert all(number in printed.getvalue() for number in promised)
+    for picture in tmp_path.glob("*.png"):
+        drawn, kept = (
+            np.asarray(Image.open(path).convert("RGB"), float) for path in (picture, DOCS / "boards" / picture.name)
+        )
+        assert abs(drawn - kept).mean() < 2  # of 255: another version may round the edges of letters otherwise
+
+
+@pytest.mark.parametrize(
+    "command", [pytest.param(line, marks=[pytest.mark.slow] if line.startswith(LONG) else []) for line in OURS]
+)
+@pytest.mark.usefixtures("no_ink")
+def test_commands_print_the_figures_that_stand_below_them(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    assert main(shlex.split(command, comments=True)[1:]) == 0
+    printed = capsys.readouterr().out
+    printed += "".join(path.read_text() for path in tmp_path.glob("*/*.md") if path.parent.name != "docs")
+    assert printed
+    assert all(number in printed for number in promised_below(command))
+
+
+def test_where_we_agree_with_others_we_do():
+    rows = re.findall(r"^\| .*? \| ([\d./%]+) \| ([\d./%]+) \|$", PUBLISHED.read_text(), re.MULTILINE)
+    block = next(block for block in blocks_of(PUBLISHED) if block.language == "sh")
+    assert [ours for _, ours in rows] == figures(block.code)
+    for theirs, ours in rows:
+        decimals = len(theirs.rstrip("%").partition(".")[2])
+        assert theirs == ours or theirs == f"{float(ours.rstrip('%')):.{decimals}f}" + "%" * ours.endswith("%")
+
+
+@pytest.mark.parametrize("command", MAKE)
+def test_make_knows_its_targets(command):
+    words = [*shlex.split(command, comments=True), "--dry-run"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "$(" not in done.stdout
+
+
+def test_links_and_pictures_exist():
+    for page in PAGES:
+        for target in links_of(page):
+            assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+# What the code writes of the pages
+
+
+def test_every_public_name_is_on_the_page_of_names_once():
+    listed = " ".join(re.findall(r"^```\{names\}\n(.*?)^```$", (DOCS / "api.md").read_text(), re.MULTILINE | re.DOTALL))
+    assert sorted(listed.split()) == sorted(stb_gym.__all__)
+
+
+def test_every_environment_has_its_place_on_the_page_of_its_game():
+    pages = "".join(written(path.read_text()) for path in (DOCS / "environments").glob("*.md"))
+    assert all(pages.count(f"| `{identity}` |") == 1 for identity in stb_gym.ENVIRONMENTS)
+    assert pages.count("\n## Observation Space\n") == len(stb_gym.GAMES)
+
+
+@pytest.mark.parametrize("command", ["solve", "round", "book"])
+def test_every_flag_is_in_the_reference(command, capsys, monkeypatch):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    monkeypatch.setattr("docs.written.LABORATORY", {})  # which starts torch
+    reference = WRITERS["commands"]("")
+    section = re.search(rf"## {command}\n(.*?)\n## ", reference, re.DOTALL)[1]
+    rules = reference.partition("## Rules\n")[2]
+    flags = set(re.findall(r"--[a-z][a-z-]+", re.sub(r"\n {8,}.*", "", capsys.readouterr().out))) - {"--help"}
+    assert len(flags) > 10
+    assert all(f"\n`{flag}" in section + rules for flag in flags), flags
