@@ -8,8 +8,6 @@ import re
 
 from playwright.sync_api import expect
 
-expect.set_options(timeout=30_000)  # a wait is over as soon as what is waited for is there
-
 
 def arrive(page, said):
     """Wait until the address says something."""

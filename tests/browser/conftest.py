@@ -21,7 +21,8 @@ MOVING = """[...document.querySelectorAll("*")].filter((each) => {
     const { transitionDuration, animationName } = getComputedStyle(each);
     return parseFloat(transitionDuration) > 0 || animationName !== "none";
 }).map((each) => each.outerHTML)"""
-PATIENCE = 30_000  # milliseconds: a wait is over as soon as what is waited for is there
+PATIENCE = 60_000  # milliseconds: a wait is over as soon as what is waited for is there
+playwright.expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +32,7 @@ def browser():
     if not AXE.exists():
         pytest.skip("there is no axe-core: npm --prefix web ci")
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=4 * PATIENCE)
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE)
         yield browser
         browser.close()
 
