@@ -228,7 +228,7 @@ def test_in_a_round_a_move_loses_what_it_makes_less_likely_to_win(game):
 def watched(capsys, *words):
     assert main(["watch", *words]) == 0
     printed = capsys.readouterr()
-    assert all(line.startswith("stb-gym watch") for line in printed.err.splitlines())  # that the work goes on
+    assert all(line.startswith("stb-gym watch: ") for line in printed.err.splitlines())  # that the work goes on
     return printed.out
 
 
