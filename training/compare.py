@@ -24,14 +24,14 @@ IN_UNIT = ("value", "regret", "standard_error")
 def compare(agents: Mapping[str, Measured]) -> dict[str, Measured]:
     """Evaluations of perfect play, agents and strategies by name; after perfect play by regret, the least first.
 
-    Strategies that are perfect play by another name are left out.
+    The strategy that is perfect play for this objective is left out, and so is "optimal", another name of the one for
+    the points.
 
     Args:
         agents: evaluations of agents by name, all of one game and objective.
     """
     optimum = next(iter(agents.values())).optimum
-    goal = optimum.objective.name
-    same = {f"optimal-{goal}", *(["optimal"] if goal == "score" else [])}
+    same = ("optimal", f"optimal-{optimum.objective.name}")
     others = {name: each for name, each in scripted(optimum).items() if name not in same}
     by_regret = sorted([*agents.items(), *others.items()], key=lambda entry: entry[1].regret)
     best = Preference(optimum.worths) if isinstance(optimum, BoardValues) else optimum.policy

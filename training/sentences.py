@@ -43,7 +43,7 @@ def opening(evaluations: Mapping[str, Measured], agents: Sequence[str]) -> str:
     said = [
         f"Perfect play comes to {value_in_words(optimum.value, unit)} a turn, random moves to "
         f"{value_in_words(random.value, unit)}.",
-        _how_close(f"{first} comes {'closest' if others else 'close'}: it", evaluations[first]),
+        _how_close(f"Of the agents {first} comes closest: it" if others else first, evaluations[first]),
         *(_how_close(name, evaluations[name]) for name in others),
     ]
     if known := [name for name in thumbs if name in evaluations]:
