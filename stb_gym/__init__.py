@@ -11,11 +11,13 @@ The story of the library, in the order to read it:
 4. `envs`: the same arrays as Gymnasium environments, single and vector, with action masks beside or in observations;
    and boxes too large for arrays, whose moves are worked out from boards.
 5. `measure`: anybody's agent against the optimum (`RegretMeter`); saved policies and their leaderboard; sampled games;
-   the round as an environment, in which an agent is measured against the best response (`RoundMeter`).
+   the round as an environment, in which an agent is measured against the best response (`RoundMeter`) or plays against
+   itself (`SelfPlayVectorEnv`).
 6. `book`: everything known about a game as tables and pictures; `explorer`: a page to click through it; `terminal`:
    play it, with a coach who separates luck from mistakes; `command`: all of this as the command `stb-gym`; `output`:
    tables, progress, colours and files.
-7. `sb3`: models of stable-baselines3 learn fast and are measured meanwhile; imported only when it is asked for.
+7. `sb3`: models of stable-baselines3 learn fast and are measured meanwhile; `pettingzoo`: a round whose seats are all
+   agents. Both are imported only when they are asked for.
 
 Importing the package registers the environments of `ENVIRONMENTS`, such as `stb_gym/ShutTheBox-v0`, and each once more
 with the mask in the observation, under the names that a library asks for, such as `stb_gym/ShutTheBoxMasked-v0`.
@@ -39,8 +41,8 @@ from stb_gym.games import (
 )  # fmt: skip
 from stb_gym.measure import (
     Comparison, Judgement, RegretMeter, RoundEnv, RoundMeter, RoundRegret, RoundVectorEnv, SampledEvaluation,
-    SavedPolicy, Simulation, compare, judge, kept_policies, load_policy, pocket_card, read_policy, save_policy,
-    simulate,
+    SavedPolicy, SelfPlayVectorEnv, Simulation, compare, judge, kept_policies, load_policy, pocket_card, read_policy,
+    save_policy, simulate,
 )  # fmt: skip
 from stb_gym.rounds import (
     BestResponse, Outcome, Round, RoundEvaluation, RoundSolution, Series, Tournament, match, series, tournament,
@@ -53,9 +55,9 @@ __all__ = [
     "Comparison", "Edges", "Evaluation", "Game", "IntArray", "Judgement", "MaskInObservation", "Mistake", "Moves",
     "Objective", "Outcome", "Player", "Policy", "Preference", "RegretMeter", "Round", "RoundEnv", "RoundEvaluation",
     "RoundMeter", "RoundRegret", "RoundSolution", "RoundVectorEnv", "RuleOfThumb", "SampledEvaluation", "SavedPolicy",
-    "Series", "ShutTheBox", "Simulation", "Solution", "Standing", "Threes", "Tournament", "TurnEnv", "TurnTables",
-    "TurnVectorEnv", "Variant", "VectorMaskInObservation", "Words", "certify", "compare", "compile_game",
-    "environment_of", "evaluate", "evaluate_boards", "game_of_environment", "judge", "kept_policies",
+    "SelfPlayVectorEnv", "Series", "ShutTheBox", "Simulation", "Solution", "Standing", "Threes", "Tournament",
+    "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant", "VectorMaskInObservation", "Words", "certify", "compare",
+    "compile_game", "environment_of", "evaluate", "evaluate_boards", "game_of_environment", "judge", "kept_policies",
     "load_board_values", "load_policy", "match", "pocket_card", "policy_from", "read_policy", "register_game", "rolls",
     "rule", "save_policy", "series", "simulate", "solve", "solve_boards", "strategies", "strategy", "tournament",
 ]  # fmt: skip
@@ -64,7 +66,7 @@ register_known()
 
 
 def __getattr__(name: str) -> Any:
-    """`stb_gym.sb3` starts torch, so it is imported when it is asked for."""
-    if name == "sb3":
-        return import_module("stb_gym.sb3")
+    """What starts other libraries, such as torch, is imported when it is asked for."""
+    if name in ("pettingzoo", "sb3"):
+        return import_module(f"stb_gym.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

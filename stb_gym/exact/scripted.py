@@ -41,7 +41,7 @@ class Standing(NamedTuple):
             '1 player leads with 8 points, 2 play after you'
         """
         lead, holders, after = self
-        before = "nobody has played"
+        before = "nobody has a score"
         if lead is not None:
             who = f"{holders} player{'s' * (holders > 1)} lead{'s' * (holders == 1)}"
             before = f"{who} with {words_of(game).score(lead)}"

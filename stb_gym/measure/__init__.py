@@ -19,14 +19,16 @@ from stb_gym.measure.mistakes import dearest_in_words, mistakes_in_json, mistake
 from stb_gym.measure.policy_files import (
     SavedPolicy, is_policy, kept_policies, load_policy, read_policy, save_policy,
 )  # fmt: skip
-from stb_gym.measure.rounds import Opponents, RoundEnv, RoundMeter, RoundRegret, RoundVectorEnv, opponents_of
+from stb_gym.measure.rounds import (
+    Opponents, RoundEnv, RoundMeter, RoundRegret, RoundVectorEnv, SelfPlayVectorEnv, StandingEnv, opponents_of,
+)  # fmt: skip
 from stb_gym.measure.sampled import NORMAL_95, AnyEvaluation, SampledEvaluation
 from stb_gym.measure.simulation import Simulation, simulate
 
 __all__ = [
     "MOST_TURNS", "NORMAL_95", "AnyEvaluation", "Card", "Comparison", "Judgement", "Opponents", "RegretMeter",
-    "RoundEnv", "RoundMeter", "RoundRegret", "RoundVectorEnv", "SampledEvaluation", "SavedPolicy", "Simulation",
-    "compare", "dearest_in_words", "is_policy", "judge", "kept_policies", "leaderboard", "load_policies", "load_policy",
-    "mistakes_in_json", "mistakes_in_words", "opponents_of", "pocket_card", "read_cards", "read_policy",
-    "save_policies", "save_policy", "simulate", "write_card",
+    "RoundEnv", "RoundMeter", "RoundRegret", "RoundVectorEnv", "SampledEvaluation", "SavedPolicy", "SelfPlayVectorEnv",
+    "Simulation", "StandingEnv", "compare", "dearest_in_words", "is_policy", "judge", "kept_policies", "leaderboard",
+    "load_policies", "load_policy", "mistakes_in_json", "mistakes_in_words", "opponents_of", "pocket_card",
+    "read_cards", "read_policy", "save_policies", "save_policy", "simulate", "write_card",
 ]  # fmt: skip

@@ -240,7 +240,7 @@ def test_an_illegal_action_loses_the_round():
 
 
 def test_meters_refuse_what_they_do_not_measure():
-    with pytest.raises(TypeError, match="no environment of a round"):
+    with pytest.raises(TypeError, match="no environment of one seat of a round"):
         RoundMeter(gym.make("stb_gym/Threes-v0"))
     for env in (gym.make(THREES), gym.make_vec(THREES, num_envs=2)):
         for question in (RegretMeter, stb_gym.solve, lambda env: stb_gym.evaluate(env, None)):

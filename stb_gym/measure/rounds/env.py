@@ -113,7 +113,7 @@ class RoundEnv(SeatEnv, TurnEnv):
         observation_dtype: Any = "uint8",
         **rules: Any,
     ):
-        self._asked = players, seat, opponents, ties, shut_wins, indifferent
+        self._rules, self._against = (players, ties, shut_wins, indifferent), (seat, opponents)
         self._place, self._holders = 0, 0
         game = self._game_of(game, rules)
         super().__init__(game, "score", illegal, render_mode, observation_dtype=observation_dtype)

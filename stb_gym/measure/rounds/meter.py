@@ -100,7 +100,7 @@ class RoundMeter:
         inner = layers_of(env)[0]
         self.opponents: Opponents = getattr(inner, "opponents", None)  # type: ignore[assignment]
         if not isinstance(self.opponents, Opponents):
-            raise TypeError(f"{env!r:.80} is no environment of a round: make one, as 'stb_gym/ShutTheBoxRound-v0'")
+            raise TypeError(f"{env!r:.80} is no environment of one seat of a round, such as 'stb_gym/ThreesRound-v0'")
         self.illegal: str = inner.illegal
         self._shown = Shown(env, inner.game)
         tables = self.opponents.rules.tables

@@ -56,11 +56,6 @@ class Opponents:
         after = self.rules.players - 1 - np.array(self.seats)[self.seat]
         return np.column_stack((standings.lead[self.index], standings.holders[self.index], after))
 
-    @property
-    def high(self) -> IntArray:
-        """[3] the greatest numbers of `seen`."""
-        return np.array([len(self.rules.standings.scores), self.rules.players - 1, self.rules.players - 1])
-
     @cached_property
     def share(self) -> Chances:
         """[N + 1] what who shares the lead among 1, 2 ... N wins; in the first place 0, of who is beaten."""

@@ -1,6 +1,8 @@
-"""What the environment of one round and that of many have in common: the seat of the player, and what it shows."""
+"""What the environments of rounds have in common: the standing beside the turn and, of one seat, its opponents."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,24 +17,24 @@ from stb_gym.rounds import Round
 IntArray = NDArray[np.integer[Any]]
 
 
-class SeatEnv(StepperEnv):
-    """An environment of one seat of a round.
+class StandingEnv(StepperEnv):
+    """An environment of a round, whose players see the standing beside their turn.
 
     Attributes:
         round: the `Round`.
-        opponents: the `Opponents`.
     """
 
-    round: Round
-    opponents: Opponents
-    _asked: tuple[int, int | str, Lineup, str, bool, str]
+    _rules: tuple[int, str, bool, str]  # players, ties, shut_wins and indifferent of the round
+
+    @cached_property
+    def round(self) -> Round:
+        """The round."""
+        players, ties, shut_wins, indifferent = self._rules
+        return Round(self.game, players, ties, shut_wins, indifferent=indifferent)
 
     def _observation_high(self) -> IntArray:
-        if not hasattr(self, "round"):
-            players, seat, opponents, ties, shut_wins, indifferent = self._asked
-            self.round = Round(self.game, players, ties, shut_wins, indifferent=indifferent)
-            self.opponents = opponents_of(self.round, seat, opponents)
-        return np.append(self.game.observation_high, self.opponents.high)
+        others = self.round.players - 1
+        return np.append(self.game.observation_high, [len(self.round.standings.scores), others, others])
 
     def _stepper_of(self, dtype: str, scale: float, kind: str | None) -> Stepper:
         self.objective = WIN
@@ -42,6 +44,41 @@ class SeatEnv(StepperEnv):
     def _width(self) -> int:
         """O, how many numbers are seen of the turn."""
         return len(self.game.observation_high)
+
+    @abstractmethod
+    def _standings(self) -> NDArray[Any]:
+        """[B, 3] what players see of the others now."""
+
+    def node(self, observation: NDArray[Any]) -> Any:
+        """The node of the turn of an observation [O + 3], or the nodes [B] of a batch, as the stepper numbers them."""
+        return super().node(np.asarray(observation)[..., : self._width])
+
+    def afterstates(self, observations: NDArray[Any] | None = None) -> tuple[IntArray, IntArray, NDArray[Any]]:
+        """What every legal move leads to, as `TurnEnv.afterstates` tells it; the standing stays before the dice."""
+        place, action, seen = super().afterstates(observations)
+        standing = self._standings() if observations is None else observations[:, self._width :]
+        seen[:, self._width : -1] = standing[place]
+        return place, action, seen
+
+
+class SeatEnv(StandingEnv):
+    """An environment of one seat of a round.
+
+    Attributes:
+        round: the `Round`.
+        opponents: the `Opponents`.
+    """
+
+    _against: tuple[int | str, Lineup]  # the seat, and the opponents as they are asked for
+    _place: Any
+
+    @cached_property
+    def opponents(self) -> Opponents:
+        """The opponents."""
+        return opponents_of(self.round, *self._against)
+
+    def _standings(self) -> NDArray[Any]:
+        return self.opponents.seen[np.atleast_1d(self._place)]
 
     @property
     def spec(self) -> EnvSpec | None:
@@ -62,19 +99,6 @@ class SeatEnv(StepperEnv):
             mine = np.flatnonzero((self.opponents.seat == seat) & (chance > 0))
             wins += float(chance[mine] @ self.opponents.reply(seat).values(self.opponents.index[mine]))
         return wins / float(chance.sum())
-
-    def node(self, observation: NDArray[Any]) -> Any:
-        """The node of the turn of an observation [O + 3], or the nodes [B] of a batch, as the stepper numbers them."""
-        return super().node(np.asarray(observation)[..., : self._width])
-
-    def afterstates(self, observations: NDArray[Any] | None = None) -> tuple[IntArray, IntArray, NDArray[Any]]:
-        """What every legal move leads to, as `TurnEnv.afterstates` tells it; the standing stays before the dice."""
-        place, action, seen = super().afterstates(observations)
-        here = self.opponents.seen[np.atleast_1d(self._place)] if observations is None else observations
-        seen[:, self._width : -1] = here[place, -len(SEEN) :]
-        return place, action, seen
-
-    _place: Any
 
     def _words(self, place: int, node: int, holders: int) -> str:
         """The standing that a player sees and, where the turn is over, how the round ends."""

@@ -49,7 +49,7 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         max_episode_steps: int | None = None,
         **rules: Any,
     ):
-        self._asked = players, seat, opponents, ties, shut_wins, indifferent
+        self._rules, self._against = (players, ties, shut_wins, indifferent), (seat, opponents)
         super().__init__(
             self._game_of(game, rules),
             num_envs,

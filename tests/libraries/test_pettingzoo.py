@@ -1,0 +1,192 @@
+"""PettingZoo 1.27: its own tests of environments, asked of rounds; and rounds of perfect seats beside exact chances."""
+
+import doctest
+import math
+from dataclasses import dataclass
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from pettingzoo.test import api_test, max_cycles_test, parallel_api_test, render_test, seed_test
+
+import stb_gym
+from stb_gym import Round, ShutTheBox, Threes
+from stb_gym import pettingzoo as zoo
+
+OF_EITHER_GAME = pytest.mark.parametrize("game", ["shut-the-box", "threes"])
+ANY_RULES = [{}, {"players": 1}, {"players": 3, "ties": "all-win", "shut_wins": True}, {"players": 5, "ties": "nobody"}]
+SMALL = Threes(dice=2, faces=4, free_face=1)
+
+
+def play(env, choose, seed=None):
+    """The agents in the order in which they act, and what each wins."""
+    env.reset(seed=seed)
+    acted, won = [], {}
+    for agent in env.agent_iter():
+        observation, reward, terminated, truncated, _ = env.last()
+        if terminated or truncated:
+            won[agent] = reward
+            env.step(None)
+        else:
+            acted.append(agent)
+            env.step(choose(agent, observation))
+    return acted, won
+
+
+# Its own tests
+
+
+@pytest.mark.parametrize("rules", ANY_RULES, ids=str)
+@OF_EITHER_GAME
+def test_its_api(game, rules):
+    api_test(zoo.env(game, **rules), num_cycles=100)
+    parallel_api_test(zoo.parallel_env(game, **rules), num_cycles=100)
+
+
+@OF_EITHER_GAME
+def test_its_seeds(game):
+    seed_test(lambda: zoo.env(game, players=3, observation_dtype="float32"))
+
+
+@OF_EITHER_GAME
+def test_its_rendering(game, monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setitem(zoo.RoundAECEnv.metadata, "render_fps", 1000)
+    monkeypatch.setitem(stb_gym.TurnEnv.metadata, "render_fps", 1000)
+    render_test(lambda **arguments: zoo.env(game, players=3, **arguments))
+
+
+@dataclass(frozen=True, repr=False)
+class Walk(stb_gym.Game):
+    """A walk of ten steps, whatever the die shows: PettingZoo's test of limits wants turns that any action prolongs."""
+
+    faces: int = 2
+    name, dice, moves = "walk", 1, ("a step",)
+
+    def start(self):
+        return 0, 1
+
+    def states(self):
+        return np.arange(11), np.arange(11) < 10
+
+    def level(self, held, dice):
+        return 10 - held
+
+    def edges(self, held, dice):
+        state, roll = np.indices((len(held), self.faces)).reshape(2, -1)
+        return stb_gym.Edges(state, roll, state * 0, held[state] + 1, held[state] + 1 < 10)
+
+    def final_score(self, held):
+        return held
+
+    @property
+    def observation_high(self):
+        return np.array([10, 2], np.uint8)
+
+    def observe(self, held, dice):
+        shown = np.arange(1, 3) if dice else np.zeros(1)
+        return np.stack(np.broadcast_arrays(held[:, None], shown), axis=-1).astype(np.uint8)
+
+
+def test_its_limits():
+    """Its test lets all agents act in every cycle, so it is asked of a round of one."""
+    made = {name: partial(getattr(zoo, name), Walk(), players=1) for name in ("env", "parallel_env")}
+    max_cycles_test(SimpleNamespace(**made))
+
+
+# The rules of the round
+
+
+def test_turns_that_are_cut_off_win_nothing():
+    acted, won = play(zoo.env(Walk(), players=3, max_cycles=4), lambda agent, seen: 0)
+    assert acted == ["player_0"] * 4 + ["player_1"] * 4 + ["player_2"] * 4
+    assert list(won.values()) == [0, 0, 0]
+    env = zoo.env("threes", max_cycles=1)
+    env.reset(seed=0)
+    env.step(0)
+    env.step(4)
+    assert (env.truncations, env.terminations) == (
+        {"player_0": True, "player_1": False},
+        {"player_0": False, "player_1": True},
+    )
+    assert env.rewards == {"player_0": 0, "player_1": 1}
+
+
+def test_who_forfeits_wins_nothing_and_the_others_play_on():
+    env = zoo.env("threes", players=3)
+    acted, won = play(env, lambda agent, seen: {"player_0": 1, "player_1": 4, "player_2": 4}[agent], seed=0)
+    assert acted[-2:] == ["player_1", "player_2"]
+    assert won["player_0"] == 0
+    assert sum(won.values()) == 1
+    with pytest.raises(ValueError, match="illegal"):
+        play(zoo.env("threes", illegal="raise"), lambda agent, seen: 1)
+
+
+@pytest.mark.parametrize("rules", [{"players": 2, "shut_wins": True}, {"players": 3, "ties": "nobody"}], ids=str)
+def test_perfect_seats_win_as_often_as_they_should(rules):
+    best = Round(SMALL, **rules).solve()
+    tables, count = stb_gym.compile_game(SMALL), 3000
+    env, actions = zoo.env(SMALL, **rules), {}
+
+    def perfect(agent, seen):
+        *turn, lead, holders, after = seen["observation"].tolist()
+        assert after == rules["players"] - 1 - env.possible_agents.index(agent)
+        if (*turn, lead, holders, after) not in actions:
+            told = stb_gym.Standing(int(tables.scores[lead]) if holders else None, holders, after)
+            node = tables.observation_index.find(np.array([turn], np.uint8))[0]
+            actions[*turn, lead, holders, after] = int(best.policy(told)[node])
+        return actions[*turn, lead, holders, after]
+
+    won = [play(env, perfect, seed)[1] for seed in range(count)]
+    found = np.array([[each[agent] for agent in env.possible_agents] for each in won])
+    noise = found.std(axis=0) / math.sqrt(count)
+    assert (abs(found.mean(axis=0) - best.seats) < 4 * noise).all()
+
+
+# What is shown
+
+
+def test_only_who_plays_has_actions():
+    env = zoo.env("shut-the-box", players=3)
+    env.reset(seed=0)
+    seen = {agent: env.observe(agent) for agent in env.agents}
+    assert [each["action_mask"].any() for each in seen.values()] == [True, False, False]
+    assert all((each["observation"] == seen["player_0"]["observation"]).all() for each in seen.values())
+    assert seen["player_0"]["observation"][-3:].tolist() == [46, 0, 2]
+
+
+def test_it_is_told_whose_turn_it_is_and_who_wins():
+    env = zoo.env("threes", players=3, render_mode="ansi")
+    play(env, lambda agent, seen: 4, seed=0)
+    env.reset(seed=0)
+    told = []
+    for _ in range(3):
+        told.append(env.render().splitlines()[0])
+        env.step(4)
+    scores = [env.infos[agent]["final_score"] for agent in env.agents]
+    assert told == [
+        "player_0: nobody has a score, 2 play after you",
+        f"player_1: 1 player leads with {scores[0]} points, 1 plays after you",
+        f"player_2: 1 player leads with {min(scores[:2])} points, none play after you",
+    ]
+    winners = [agent for agent, score in zip(env.agents, scores, strict=True) if score == min(scores)]
+    assert env.render().splitlines()[0] == f"{' and '.join(winners)} win{'s' * (len(winners) == 1)}"
+
+
+def test_wrong_arguments_are_refused():
+    for wrong, words in (
+        ({"players": 0}, "players must be"),
+        ({"ties": "none"}, "unknown ties"),
+        ({"max_cycles": 0}, "max_cycles must be"),
+        ({"tiles": 0}, "tiles must be"),
+        ({"tilse": 9}, "tilse"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            zoo.env(**wrong)
+    with pytest.raises(ValueError, match="RoundMeter"):
+        stb_gym.solve(zoo.env(ShutTheBox()).unwrapped._turn)
+
+
+def test_its_example_runs():
+    assert doctest.testmod(zoo).failed == 0
