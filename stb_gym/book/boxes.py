@@ -1,38 +1,36 @@
 """The chapter of Shut the Box: its boards, the largest tile kept, and the ways to shut the box."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
-from stb_gym.book.chapters import Page, Scoring
-from stb_gym.book.pictures import grid, values
+from stb_gym.book.chapters import Answer, Page, Scoring
+from stb_gym.book.pictures import draw_boards
 from stb_gym.book.positions import least_loss
-from stb_gym.book.words import every_state, moves_in_words, where
+from stb_gym.book.words import drawn_states, moves_in_words, where
 from stb_gym.exact import compile_game, edge_weights, expected, solve, strategy, ways_to_shut
 from stb_gym.games import ShutTheBox
 from stb_gym.output import Table, column
 
 RULES_OF_THUMB = ("fewest-then-biggest", "biggest-first", "most-ways")
 PICTURED = ("optimal-score", "biggest-first", "nine-eight-seven", "random", "worst")
+ROUNDING = 1e-9
 LARGEST_BOX = 12  # tiles; what the counting rule loses is worked out at least up to there
 
 
 def pages(game: ShutTheBox) -> dict[str, Page]:
     """The pages of this game alone."""
     by_sum, *others = scorings(game)
-    states_pages = {f"states-{other.name}": Page(partial(states, game, other, RULES_OF_THUMB)) for other in others}
     return {
         f"states-{by_sum.name}": Page(partial(states, game, by_sum, RULES_OF_THUMB), draw_boards),
-        **states_pages,
         "dearest-states": Page(partial(dearest_states, game)),
         "largest-kept": Page(partial(largest_kept, game)),
-        "ways": Page(partial(ways, game)),
-        "counting-rule": Page(partial(counting_rule, game)),
+        "counting-rule": Page(partial(counting_rule, game), part="players"),
+        "ways": Page(partial(ways, game), part="tables"),
+        **{f"states-{each.name}": Page(partial(states, game, each, RULES_OF_THUMB), part="tables") for each in others},
     }
 
 
@@ -61,7 +59,7 @@ def states(game: ShutTheBox, scoring: Scoring, names: Sequence[str] = ()) -> Tab
     open_tiles = replace(game, score="count").final_score(tables.held)
     open_sum = replace(game, score="sum").final_score(tables.held)
     columns = {
-        "state": column("", every_state(tables)),
+        "state": drawn_states(tables),
         "open tiles": column("d", open_tiles),
         "highest open": column("d", (board.bit_length() for board in tables.held.tolist())),
         "open sum": column("d", open_sum),
@@ -88,7 +86,7 @@ def dearest_states(game: ShutTheBox) -> Table:
     solution, chance = solve(game), solve(game, "shut")
     tables = solution.tables
     columns = {
-        "state": column("", every_state(tables)),
+        "state": drawn_states(tables),
         "points on the board": column("d", tables.final_score),
         "expected points": column(".4f", solution.state_value),
         "chance to shut": column(".4%", chance.state_value),
@@ -173,20 +171,28 @@ def _of_every_size(game: ShutTheBox) -> Iterator[ShutTheBox]:
             yield replace(game, tiles=tiles)
 
 
-def draw_boards(table: Table) -> Figure:
-    """What every board costs, from `states` counted in the sum of the tiles shut."""
-    tiles, highest, sums = (values(table, heading) for heading in ("open tiles", "highest open", "open sum"))
-    cost = sums.max() - values(table, "best")
-    numbers = range(1, int(tiles.max()) + 1)
-    figure, panels = grid(len(numbers), "What each board costs, by the number of its open tiles and their mean")
-    for axes, number in zip(panels, numbers, strict=True):
-        here = tiles == number
-        dots = axes.scatter(
-            sums[here] / number, cost[here], c=highest[here], cmap="viridis_r", vmin=0.5, vmax=highest.max() + 0.5, s=11
+def answers(game: ShutTheBox, tables: Mapping[str, Table]) -> list[Answer]:
+    """What people ask about the tiles."""
+    said = []
+    if "largest-kept" in tables:
+        kept = tables["largest-kept"]
+        state, roll, largest, best, _, loses = kept.rows[0]
+        said.append(
+            Answer(
+                "Should one always shut the largest tile?",
+                f"No: at {len(kept):,} positions every move that shuts the largest tile is wrong. It costs most with "
+                f"{state} and a {roll}: {best} is better than shutting the {largest} by {loses:.2f} points.",
+                "largest-kept",
+            )
         )
-        axes.set_title("1 tile open" if number == 1 else f"{number} tiles open", fontsize=10)
-    figure.supxlabel("mean of the open tiles", fontsize=10)
-    figure.supylabel("expected sum of the tiles left open, best play", fontsize=10)
-    ticks = MaxNLocator(integer=True, min_n_ticks=1)
-    figure.colorbar(dots, ax=panels, label="highest open tile", aspect=40, ticks=ticks)
-    return figure
+    if "counting-rule" in tables:
+        [(*_, counting, best, loses)] = [row for row in tables["counting-rule"].rows if row[0] == game.tiles]
+        said.append(
+            Answer(
+                "Is it best to leave the most ways to shut the box?",
+                f"{'Yes' if loses < ROUNDING else 'Not quite'}: who counts them shuts the box in {counting:.3%} of the "
+                f"turns, the best play for that in {best:.3%}.",
+                "counting-rule",
+            )
+        )
+    return said

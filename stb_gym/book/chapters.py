@@ -5,26 +5,92 @@ shows what it shows of any game.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from stb_gym.book.pictures import Picture
 from stb_gym.exact import TurnTables, compile_game, optimise, strategies
 from stb_gym.games import Game, check_names, entry_of, words_of
 from stb_gym.output import Style, Table, styles_of
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 Values = tuple[NDArray[Any], NDArray[Any]]
+PARTS = {
+    "turn": "A turn",
+    "players": "Strategies and their mistakes",
+    "rounds": "Several players",
+    "tables": "More tables",
+    "files": "All files",
+}
+
+
+class Heat(NamedTuple):
+    """Colours behind numbers: none at `middle`, the strongest at `low` and `high`.
+
+    Attributes:
+        headings: of the columns; all that are numbers if there are none.
+        low, middle, high: numbers of the columns; None for the largest there is.
+    """
+
+    headings: Sequence[str] = ()
+    low: float = 0
+    middle: float = 0
+    high: float | None = None
 
 
 class Page(NamedTuple):
-    """How to make a table and, if there is one, the picture beside it, which is drawn from the table."""
+    """A table of the book, and how its readers see it.
+
+    Attributes:
+        table: makes the table.
+        picture: draws the picture beside it from the table, if there is one.
+        part: where it stands in the book, one of `PARTS`. Those of "tables" are folded, those of "files" on no page.
+        shown: makes of the table what the page shows of it; the files hold the table itself.
+        heat: colours behind the numbers on the page.
+    """
 
     table: Callable[[], Table]
-    picture: "Callable[[Table], Figure] | None" = None
+    picture: Callable[[Table], Picture] | None = None
+    part: str = "turn"
+    shown: Callable[[Table], Table] = lambda table: table
+    heat: Heat | None = None
+
+
+class Section(NamedTuple):
+    """A page of the book that is made.
+
+    Attributes:
+        name: of its files, and of its place in the book.
+        page: how it is shown.
+        table: all of the table.
+        picture: the picture beside it.
+    """
+
+    name: str
+    page: Page
+    table: Table
+    picture: Picture | None
+
+    @property
+    def shown(self) -> Table:
+        """What readers see of the table."""
+        return self.page.shown(self.table)
+
+
+class Answer(NamedTuple):
+    """What a reader wants to know first.
+
+    Attributes:
+        question: in a few words.
+        sentence: what the numbers of a table say.
+        page: the name of the page with the table.
+    """
+
+    question: str
+    sentence: str
+    page: str
 
 
 class Scoring(NamedTuple):
@@ -62,6 +128,7 @@ class Chapter(NamedTuple):
         rules_of_thumb: the strategies that tables show beside the best play, and whose mistakes are listed.
         pictured: the strategies whose final scores are drawn.
         styles: how every strategy looks, the same in all pictures.
+        answers: makes answers about this game alone from the tables of the book, by name.
     """
 
     pages: Mapping[str, Page]
@@ -69,6 +136,7 @@ class Chapter(NamedTuple):
     rules_of_thumb: Sequence[str]
     pictured: Sequence[str]
     styles: Mapping[str, Style]
+    answers: Callable[[Mapping[str, Table]], list[Answer]]
 
 
 def chapter_of(game: Game) -> Chapter:
@@ -92,6 +160,7 @@ def chapter_of(game: Game) -> Chapter:
         rules_of_thumb=rules_of_thumb,
         pictured=pictured,
         styles=styles_of(dict.fromkeys([*pictured, *known])),  # those drawn as lines choose first
+        answers=partial(said["answers"], game) if "answers" in said else lambda tables: [],
     )
 
 

@@ -1,14 +1,17 @@
 """Tables about rounds of several players: strategies against each other, what a lead is worth, and the seats."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact import chance_to_beat, compile_game, strategies
 from stb_gym.games import Game
 from stb_gym.output import Table, column
-from stb_gym.rounds import INDIFFERENT, TIES, Round, RoundEvaluation
+from stb_gym.rounds import INDIFFERENT, TIES, Round, RoundEvaluation, series
 
 PLAYERS = 6
+EVENING = 50  # rounds
 
 
 def pairings(game: Game, ties: str) -> Table:
@@ -84,5 +87,27 @@ def rounds(game: Game, most: int = PLAYERS) -> Table:
         f"{'; '.join(f'{rule}: {words}' for rule, words in TIES.items())}. Where the others' chances depend on what "
         "players do to whom several moves are equally good, they are least and most over the rules for them: "
         f"{'; '.join(INDIFFERENT.values())}.",
+        columns,
+    )
+
+
+def evenings(game: Game, names: Sequence[str], most: int = EVENING) -> Table:
+    """How surely perfect play wins more rounds of an evening than other strategies.
+
+    Args:
+        game: the rules.
+        names: the strategies it plays against.
+        most: rounds of the longest evening.
+    """
+    rules = Round(game, 2, "split")
+    columns = {"rounds": column("d", range(1, most + 1))}
+    for name in names:
+        ended = series(rules, ["optimal", name], most, "alternating")
+        columns[f"beats {name}"] = column(".2%", ended.wins[:, 0])
+        columns[f"loses to {name}"] = column(".2%", ended.wins[:, 1])
+    return Table(
+        "Evenings: perfect play against others, by the number of rounds",
+        f"The chance that the equilibrium of the round wins more of so many rounds than another strategy, and that it "
+        f"wins fewer; else they are even. Two players begin in turns, and {TIES['split']}.",
         columns,
     )

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.book.chapters import Scoring
-from stb_gym.book.words import every_roll, moves_in_words, perfect_score, where
+from stb_gym.book.words import drawn_rolls, moves_in_words, perfect_score, where
 from stb_gym.exact import Solution, advantages, compile_game, edge_weights, evaluate, optimal_edges, solve, strategy
 from stb_gym.games import Game, words_of
 from stb_gym.output import Table, column
@@ -60,9 +60,8 @@ def openings(game: Game) -> Table:
     perfect = perfect_score(tables)
     first = np.flatnonzero(tables.node_state[tables.decisions] == tables.start)
     at = tables.decisions[first]
-    rolled = every_roll(tables)
     columns = {
-        "roll": column("", (rolled[node] for node in at)),
+        "roll": drawn_rolls(tables, at),
         "chance of the roll": column(".4%", tables.node_probability[at]),
     }
     for objective, value, wish, spec in (

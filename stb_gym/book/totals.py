@@ -1,14 +1,15 @@
 """The chapter of Threes: totals by the number of dice left, taking a die or throwing it again, and what is kept."""
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from stb_gym.book.chapters import Page, points
-from stb_gym.book.pictures import grid, percent, single, values
+from stb_gym.book.chapters import Answer, Heat, Page, points
+from stb_gym.book.pictures import draw_beat, draw_take_or_rethrow
+from stb_gym.book.words import drawn_rolls
 from stb_gym.exact import (
     Policy,
     Standing,
@@ -20,24 +21,24 @@ from stb_gym.exact import (
     strategy,
 )  # fmt: skip
 from stb_gym.games import IntArray, Threes, rolls
-from stb_gym.output import SERIES, Table, column
+from stb_gym.output import Table, column
 from stb_gym.rounds import INDIFFERENT, TIES, Round
 
 RULES_OF_THUMB = ("threes-only",)
 PICTURED = ("optimal-score", "threes-only", "random", "take-all", "worst")
-PANELS = 6  # faces of a die that are shown
 PLAYERS = 6
 EQUILIBRIUM = f"{TIES['split'].capitalize()}; {INDIFFERENT['fewer']}, then keeps fewer dice."
 
 
 def pages(game: Threes) -> dict[str, Page]:
     """The pages of this game alone."""
+    kept = ("optimal-score", *(f"{after} after" for after in range(1, PLAYERS)))
     return {
         "by-dice": Page(partial(by_dice, game, RULES_OF_THUMB)),
         "beat": Page(partial(beat, game), draw_beat),
         "take-or-rethrow": Page(partial(take_or_rethrow, game), draw_take_or_rethrow),
-        "keeps": Page(partial(keeps, game)),
-        "unusual-keeps": Page(partial(unusual_keeps, game)),
+        "keeps": Page(partial(keeps, game), part="rounds", heat=Heat(kept, middle=1, high=game.dice)),
+        "unusual-keeps": Page(partial(unusual_keeps, game), part="rounds", shown=odd_first),
     }
 
 
@@ -112,7 +113,7 @@ def keeps(game: Threes, players: int = PLAYERS) -> Table:
     kept |= {f"{after} after": solution.policy(Standing(after=after)) for after in range(1, players)}
     numbers = np.array([policy[first] + 1 for policy in kept.values()])
     columns = {
-        "roll": column("", map(_faces, rolls(game, game.dice).shown)),
+        "roll": drawn_rolls(tables, first),
         "chance": column(".4%", tables.node_probability[first]),
         **{name: column("d", number) for name, number in zip(kept, numbers, strict=True)},
     }
@@ -158,33 +159,34 @@ def unusual_keeps(game: Threes, players: int = PLAYERS) -> Table:
     )
 
 
-def draw_beat(table: Table) -> Figure:
-    """The greatest chance of a total below a number, from `beat`."""
-    figure, axes = single("The greatest chance of a total below a number, by the dice left to throw", 4.4)
-    for colour, heading in zip(SERIES, list(table.columns)[1:], strict=False):
-        axes.plot(values(table, "below"), values(table, heading), "o-", color=colour, markersize=3.5, label=heading)
-    axes.set(xlabel="total to stay below (points)", ylabel="greatest chance", ylim=(0, 1.02))
-    percent(axes)
-    axes.legend(frameon=False, title="dice")
-    return figure
+def odd_first(table: Table) -> Table:
+    """Of `unusual_keeps` first what the play of a single turn would not keep; for readers."""
+    kept, usual = (table.columns[heading].values for heading in ("keeps", "optimal-score keeps"))
+    return table.take(sorted(range(len(table)), key=lambda row: kept[row] == usual[row]))
 
 
-def draw_take_or_rethrow(table: Table) -> Figure:
-    """Taking one of two dice or throwing both again, from `take_or_rethrow`."""
-    two = table.take(np.flatnonzero(values(table, "dice left") == 2))
-    takes = [heading for heading in table.columns if heading.startswith("take")][:PANELS]
-    below, rethrow = values(two, "below"), values(two, "rethrow all")
-    figure, panels = grid(len(takes), "Two dice left: take the one that shows a certain face, or throw both again?")
-    for axes, heading in zip(panels, takes, strict=True):
-        take = values(two, heading)
-        axes.plot(below, take, "o-", color=SERIES[0], markersize=3.5, label="take it")
-        axes.plot(below, rethrow, "s--", color=SERIES[1], markersize=3.5, label="throw both again")
-        axes.set_title(heading, fontsize=10)
-        percent(axes)
-    panels[0].legend(frameon=False, fontsize=9)
-    figure.supxlabel("total of the two dice to stay below (points)", fontsize=10)
-    figure.supylabel("greatest chance", fontsize=10)
-    return figure
+def answers(game: Threes, tables: Mapping[str, Table]) -> list[Answer]:
+    """What people ask about the dice."""
+    if "keeps" not in tables:
+        return []
+    keeps = tables["keeps"]
+    alone, *after = (name for name in keeps.columns if name not in ("roll", "chance"))
+    last, chance, rolled = after[-1], keeps.columns["chance"].values, keeps.columns["roll"].values
+    pairs = list(zip(keeps.columns[alone].values, keeps.columns[last].values, strict=True))
+    differ = [place for place, (one, other) in enumerate(pairs) if one != other]
+    if not differ:
+        return []
+    first = max(differ, key=lambda place: chance[place])
+    return [
+        Answer(
+            "Does one keep other dice when others are to follow?",
+            f"Yes: with {last.replace('after', 'to come')} the first player keeps another number of dice of "
+            f"{len(differ)} of {len(pairs)} first throws, which is {math.fsum(chance[each] for each in differ):.1%} of "
+            f"the turns. Of {rolled[first]}, the likeliest of them, one keeps {pairs[first][1]} then, and "
+            f"{pairs[first][0]} for the fewest points.",
+            "keeps",
+        )
+    ]
 
 
 def _chances_below(game: Threes) -> NDArray[np.float64]:

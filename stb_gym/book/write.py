@@ -1,4 +1,4 @@
-"""Writing the book of a game: every table as CSV and Markdown, every picture, and one page that shows them all.
+"""Writing the book of a game: every table as CSV and Markdown, every picture as SVG, and one page that shows them all.
 
 The book is made in a folder of its own, which is renamed when it is complete: it appears whole or not at all. Where the
 folder exists already, the finished files are moved into it, the page that shows them last.
@@ -9,25 +9,15 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
-from stb_gym.book.chapters import Page
+from stb_gym.book.answers import answers
+from stb_gym.book.chapters import Page, Section, chapter_of
+from stb_gym.book.contents import contents
 from stb_gym.games import Game, title
-from stb_gym.output import Table, put_in_place, write_text
+from stb_gym.output import put_in_place, write_text
 
 MARKDOWN_ROWS = 5000
-PAGE_ROWS = 25
-DOTS_PER_INCH = 130
 INDEX = "index.html"
-
-
-class Section(NamedTuple):
-    """What the page of the book shows of a table: its first rows, and how many there are in all."""
-
-    name: str
-    head: Table
-    rows: int
-    picture: bool
 
 
 def write_book(
@@ -45,15 +35,13 @@ def write_book(
         The names of the files, index.html last.
 
     Raises:
-        ValueError: if `out` is no folder, or one that is not empty, if jinja2 or matplotlib is missing, or if there
-            is something wrong with the chapter of the game.
+        ValueError: if `out` is no folder, or one that is not empty, if jinja2 is missing, or if there is something
+            wrong with the chapter of the game.
     """
     try:
-        import jinja2
-
-        from stb_gym.book.contents import contents
+        from stb_gym.book.page import book_page
     except ImportError as error:
-        raise ValueError(f"a book needs jinja2 and matplotlib ({error}): pip install 'stb-gym[tables]'") from None
+        raise ValueError(f"a book needs jinja2 ({error}): pip install 'stb-gym[tables]'") from None
     if not str(out):
         raise ValueError("the folder to write into has no name")
     out = Path(os.path.abspath(out))
@@ -65,9 +53,8 @@ def write_book(
         folder = Path(aside) / out.name
         folder.mkdir()
         sections = list(_write_tables(folder, contents(game), title(game), progress))
-        page = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True)
-        html = page.get_template(f"{INDEX}.j2").render(game=game.name, title=title(game), sections=sections)
-        write_text(folder / INDEX, html)
+        progress(INDEX)
+        write_text(folder / INDEX, book_page(game, answers(chapter_of(game), sections), sections))
         names = sorted((path.name for path in folder.iterdir()), key=lambda name: (name == INDEX, name))
         if new:
             put_in_place(folder, out)
@@ -95,10 +82,10 @@ def _write_tables(
             continue
         write_text(folder / f"{name}.csv", table.to_csv())
         write_text(folder / f"{name}.md", f"{table.to_markdown(MARKDOWN_ROWS)}\n{rules}\n")
-        if page.picture is not None:
-            progress(f"{name}.png")
-            page.picture(table).savefig(folder / f"{name}.png", dpi=DOTS_PER_INCH)
-        yield Section(name, table.take(range(min(len(table), PAGE_ROWS))), len(table), page.picture is not None)
+        picture = page.picture and page.picture(table)
+        if picture is not None:
+            write_text(folder / f"{name}.svg", picture.to_svg())
+        yield Section(name, page, table, picture)
 
 
 def _replace(folder: Path, out: Path, names: list[str]) -> None:
@@ -107,7 +94,7 @@ def _replace(folder: Path, out: Path, names: list[str]) -> None:
         if (out / name).is_dir():
             raise ValueError(f"{out / name} is a folder, where a file of the book has to be")
     page = out / INDEX
-    old = re.findall(r'(?:href|src)="([\w-]+\.(?:csv|md|png))"', page.read_text("utf-8")) if page.exists() else []
+    old = re.findall(r'(?:href|src)="([\w-]+\.(?:csv|md|svg|png))"', page.read_text("utf-8")) if page.exists() else []
     for name in names:
         put_in_place(folder / name, out / name)
     for name in set(old) - set(names):

@@ -1,12 +1,9 @@
 """The book on disk: whole or not at all, the same every time, and a page that works without anything else."""
 
 import csv
-import re
 import subprocess
 import sys
 import time
-from html.parser import HTMLParser
-from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -14,114 +11,43 @@ import pytest
 from stb_gym import ShutTheBox, Threes
 from stb_gym.book import write, write_book
 from stb_gym.book.contents import contents
+from stb_gym.book.pictures import Picture
+from tests.book.reading import Page
 
-pytestmark = pytest.mark.slow  # for pictures take their time
+pytestmark = pytest.mark.slow
 
 GAME = ShutTheBox(4)
-
-
-@pytest.fixture(scope="module")
-def book(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("shelf") / "new" / "book"
-    made = []
-    files = write_book(GAME, folder, progress=made.append)
-    return folder, files, made
-
-
-@pytest.fixture
-def no_ink(monkeypatch):
-    """Pictures are made, and written without being drawn."""
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda figure, path, dpi: path.write_bytes(b"\x89PNG"))
 
 
 def bytes_in(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-class Page(HTMLParser):
-    """Checks that tags close in order; collects links, pictures, and the cells of every section."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.links, self.pictures, self.cells = [], [], [], {}
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        attributes = dict(attrs)
-        if tag == "a":
-            self.links.append(attributes["href"])
-        if tag == "img":
-            self.pictures.append(attributes["src"])
-            assert attributes["alt"]
-        if tag == "section":
-            self.section = attributes["id"]
-            self.cells[self.section] = []
-        if tag == "td":
-            self.cells[self.section].append("")
-        if tag not in ("meta", "img"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] == "td":
-            self.cells[self.section][-1] += data
-
-
 def test_every_table_and_picture_is_there(book):
-    folder, files, made = book
-    tables = [path.stem for path in folder.glob("*.csv")]
-    pages = contents(GAME)
-    assert sorted(tables) == sorted(name for name, page in pages.items() if len(page.table()) > 0)
-    drawn = {f"{name}.png" for name in tables if pages[name].picture}
-    assert (
-        {*bytes_in(folder)}
-        == set(files)
-        == {f"{n}.{e}" for n in tables for e in ("csv", "md")} | drawn | {"index.html"}
-    )
-    assert files[-1] == "index.html"
-    assert set(made) == set(pages) | drawn
-    assert all((folder / name).read_bytes().startswith(b"\x89PNG") for name in drawn)
-    assert list(folder.parent.iterdir()) == [folder]
+    pages = contents(book.game)
+    drawn = {f"{name}.svg" for name in book.tables if pages[name].picture}
+    tables = {f"{name}.{kind}" for name in book.tables for kind in ("csv", "md")}
+    assert {*bytes_in(book.folder)} == set(book.files) == tables | drawn | {"index.html"}
+    assert book.files[-1] == "index.html"
+    assert book.progress == [*pages, "index.html"]
+    assert book.folder in list(book.folder.parent.iterdir())
+    assert not [path for path in book.folder.parent.iterdir() if path.name.startswith(".")]
 
 
-def test_the_files_hold_the_tables(book):
-    folder, *_ = book
-    table = contents(GAME)["strategies"].table()
-    with (folder / "strategies.csv").open(newline="") as file:
+def test_the_files_hold_the_tables(box):
+    table = box.tables["strategies"]
+    with (box.folder / "strategies.csv").open(newline="") as file:
         header, *rows = csv.reader(file)
     assert header[:2] == ["strategy", "expected_points"]
     assert [(row[0], float(row[1])) for row in rows] == [row[:2] for row in table.rows]
-    text = (folder / "strategies.md").read_text()
+    text = (box.folder / "strategies.md").read_text()
     assert text.startswith(f"# {table.title}\n\n{table.note}\n\n| strategy |")
-    assert text.endswith("shut-the-box: tiles 4, dice 2, faces 6, score sum\n")
+    assert text.endswith("shut-the-box: tiles 6, dice 2, faces 6, score sum\n")
 
 
-def test_the_page_works_from_disk(book):
-    folder, files, _ = book
-    text = (folder / "index.html").read_text()
-    page = Page(text)
-    assert not re.search(r"https?:|<script|<link|@import|url\(", text)
-    names = {path.stem for path in folder.glob("*.csv")}
-    assert page.cells.keys() == names
-    assert [link[1:] for link in page.links if link[0] == "#"] == list(page.cells)
-    assert {link for link in page.links if link[0] != "#"} | set(page.pictures) == set(files) - {"index.html"}
-    for name in names:
-        assert page.cells[name] == [*chain(*contents(GAME)[name].table().cells(25))], name
-    assert "The first 25 of 52 rows; all are in" in text
-    assert text.count("all are in") == sum(len(contents(GAME)[name].table()) > 25 for name in names)
-
-
-@pytest.mark.usefixtures("no_ink")
-def test_the_same_book_twice(book, tmp_path):
-    folder, *_ = book
-    write_book(GAME, tmp_path / "again")
-    again = bytes_in(tmp_path / "again")
-    for name, data in bytes_in(folder).items():
-        assert again.pop(name) == data or name.endswith(".png"), name
-    assert again == {}
+def test_the_same_book_twice(threes, tmp_path):
+    write_book(threes.game, tmp_path / "again")
+    assert bytes_in(tmp_path / "again") == bytes_in(threes.folder)
 
 
 @pytest.fixture
@@ -129,8 +55,8 @@ def quick(monkeypatch):
     """Three pages, one of them with a picture."""
     pages = contents(GAME)
     kept = {name: pages[name] for name in ("strategies", "ways", "winning")}
-    monkeypatch.setattr("stb_gym.book.contents.contents", lambda game: kept)
-    return ["strategies.csv", "strategies.md", "ways.csv", "ways.md", "winning.csv", "winning.md", "winning.png"]
+    monkeypatch.setattr(write, "contents", lambda game: kept)
+    return ["strategies.csv", "strategies.md", "ways.csv", "ways.md", "winning.csv", "winning.md", "winning.svg"]
 
 
 def test_a_long_table_is_cut_in_markdown_alone(quick, monkeypatch, tmp_path):
@@ -160,7 +86,6 @@ def test_a_folder_that_is_not_empty_is_refused_unless_forced(quick, tmp_path):
     assert [*tmp_path.iterdir()] == [out]
 
 
-@pytest.mark.usefixtures("no_ink")
 def test_a_book_is_replaced_by_that_of_another_game(tmp_path):
     threes = set(write_book(Threes(1), tmp_path / "book"))
     (tmp_path / "book" / "mine.csv").write_text("mine")
@@ -225,14 +150,14 @@ def test_a_file_is_no_folder(quick, tmp_path):
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 @pytest.mark.parametrize("there", [False, True])
 def test_a_picture_that_fails_leaves_nothing(quick, tmp_path, monkeypatch, error, there):
-    def fails(*_, dpi):
+    def fails(picture):
         raise error("no ink")
 
     out = tmp_path / "book"
     if there:
         out.mkdir()
         (out / "strategies.csv").write_text("old")
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", fails)
+    monkeypatch.setattr(Picture, "to_svg", fails)
     with pytest.raises(error, match="no ink"):
         write_book(GAME, out, force=True)
     assert [*tmp_path.rglob("*")] == ([out, out / "strategies.csv"] if there else [])
@@ -243,16 +168,15 @@ def test_the_book_appears_only_when_it_is_whole(quick, tmp_path):
     seen = []
     out = tmp_path / "book"
     write_book(GAME, out, progress=lambda name: seen.append((name, out.exists())))
-    assert seen == [("strategies", False), ("ways", False), ("winning", False), ("winning.png", False)]
+    assert seen == [("strategies", False), ("ways", False), ("winning", False), ("index.html", False)]
     (tmp_path / "plain").mkdir()
     assert out.stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
-@pytest.mark.parametrize("package", ["matplotlib", "jinja2"])
-def test_a_missing_package_is_explained_in_one_line(package, tmp_path):
-    code = f"""
+def test_a_missing_package_is_explained_in_one_line(tmp_path):
+    code = """
 import sys
-sys.modules["{package}"] = None
+sys.modules["jinja2"] = None
 import stb_gym, stb_gym.book
 try:
     stb_gym.book.write_book(stb_gym.ShutTheBox(2), "book")
@@ -260,7 +184,7 @@ except ValueError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("a book needs jinja2 and matplotlib (")
+    assert done.stdout.startswith("a book needs jinja2 (")
     assert done.stdout.endswith("): pip install 'stb-gym[tables]'\n")
     assert done.stdout.count("\n") == 1
     assert [*tmp_path.iterdir()] == []
@@ -271,8 +195,7 @@ except ValueError as error:
     [ShutTheBox(1), ShutTheBox(5, dice=3, faces=4, score="count"), ShutTheBox(3, dice=1, faces=2), Threes(2, faces=2)],
     ids=str,
 )
-@pytest.mark.usefixtures("no_ink")
 def test_every_game_has_a_book(game, tmp_path):
     files = write_book(game, tmp_path / "book")
-    assert {"strategies.csv", "scores-sampled.png", "rounds.md", "frontier.png"} < set(files)
+    assert {"strategies.csv", "scores.svg", "rounds.md", "frontier.svg"} < set(files)
     Page((tmp_path / "book" / "index.html").read_text())

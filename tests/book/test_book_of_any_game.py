@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
 
 from stb_gym import ShutTheBox, Threes, compile_game, evaluate, strategies, strategy
-from stb_gym.book import Page, Scoring, boxes, totals, write_book
-from stb_gym.book.chapters import chapter_of
+from stb_gym.book import Answer, Page, Scoring, boxes, totals, write_book
+from stb_gym.book.answers import answers
+from stb_gym.book.chapters import Section, chapter_of
 from stb_gym.book.contents import contents
 from stb_gym.exact import optimise
 from stb_gym.games import Entry, enter, registry
@@ -58,7 +58,7 @@ def values(table, heading):
 @pytest.mark.slow
 def test_a_game_that_is_not_registered_has_a_book(tmp_path):
     files = write_book(GAME, tmp_path / "book")
-    assert {"strategies.csv", "nodes-points.csv", "scores-sampled.png", "frontier.png", "winning.png"} < set(files)
+    assert {"strategies.csv", "nodes-points.csv", "scores.svg", "frontier.svg", "winning.svg"} < set(files)
     text = "".join(path.read_text() for path in tmp_path.glob("book/*.md"))
     assert "many points" in text
     assert "chance of score 16 or more" in text
@@ -151,8 +151,7 @@ def test_a_chapter_says_what_it_wants(monkeypatch):
     pages = contents(GAME)
     assert {"faces", "departures-most-ways", "nodes-parity", "choices-parity"} < set(pages)
     assert not {"departures-lowest", "nodes-points"} & set(pages)
-    [axes] = pages["scores-sampled"].picture(pages["scores-sampled"].table()).axes
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["worst", "lowest"]
+    assert pages["scores"].picture.keywords["names"] == ["worst", "lowest"]
 
 
 def test_a_chapter_that_is_not_there_is_named():
@@ -181,18 +180,46 @@ def test_the_chapters_of_the_package(game, module):
     assert {*chapter.rules_of_thumb, *chapter.pictured} <= set(strategies(game))
 
 
-@pytest.mark.slow
+def test_a_chapter_answers_what_its_game_is_asked(monkeypatch):
+    faces = Table("Faces", "What the faces are worth.", {"face": column("d", [1, 2])})
+    module = ModuleType("a_chapter")
+    module.answers = lambda game, tables: [
+        Answer(f"How many faces has {game.name}?", f"{len(tables['faces'])}.", "faces")
+    ]
+    monkeypatch.setitem(sys.modules, "a_chapter", module)
+    enter(Entry(Most, chapter="a_chapter"))
+    assert answers(chapter_of(GAME), [Section("faces", Page(lambda: faces), faces, None)]) == [
+        ("How many faces has most?", "2.", "faces")
+    ]
+
+
+def test_answers_know_what_is_better():
+    pages = contents(GAME)
+    named = ("strategies", "openings", "winning")
+    sections = [Section(name, pages[name], pages[name].table(), None) for name in named]
+    best, opening, luck, good = (answer.sentence for answer in answers(chapter_of(GAME), sections))
+    expected = evaluate(TWIN, strategy(TWIN, "worst")).value
+    assert best.startswith(f"Who plays for the points expects {expected:.2f} and ends with a score of 16 or more in ")
+    assert re.fullmatch(r"Of the 56 first rolls it is, from the commonest: 3 \([\d.]+%\), 1 \([\d.]+%\)\.", opening)
+    assert luck.startswith("The luckiest first roll, 6,6,6, leaves 18.00")
+    even = [row[0] for row in table_of("winning").rows if row[1] >= 0.5]
+    assert f"a score of {min(even)} with 1 to come" in good
+
+
 def test_a_strategy_looks_the_same_in_all_pictures():
-    colours = {}
-    for name in ("scores-sampled", "frontier"):
-        page = contents(BOX)[name]
-        lines = page.picture(page.table()).axes[0].lines
-        colours[name] = {line.get_label().split(",")[0]: line.get_color() for line in lines}  # of names alike the first
-    scores, places = colours.values()
-    drawn = scores.keys() & places.keys()
-    assert {"optimal-score", "random", "biggest-first", "nine-eight-seven"} <= drawn
-    assert {name: scores[name] for name in drawn} == {name: places[name] for name in drawn}
-    assert len({scores[name] for name in boxes.PICTURED}) == len(boxes.PICTURED)
-    mistakes = contents(BOX)["departures-biggest-first-by-cost"]
-    [bar, *_] = mistakes.picture(mistakes.table()).axes[0].patches
-    assert to_hex(bar.get_facecolor()) == scores["biggest-first"]
+    pages, styles = contents(BOX), chapter_of(BOX).styles
+    frontier = pages["frontier"].picture(pages["frontier"].table())
+    colours = {name: key.colour for key in frontier.keys[1:] for name in key.name.split(", ")[:1]}
+    assert len({styles[name].colour for name in boxes.PICTURED}) == len(boxes.PICTURED)
+    for name in ("random", "biggest-first", "nine-eight-seven", "worst"):
+        assert colours[name] == styles[name].colour
+    panels = pages["scores"].picture(pages["scores"].table()).panels[1:]
+    for name, panel in zip([name for name in boxes.PICTURED if name != "optimal-score"], panels, strict=True):
+        assert f"color:{styles[name].colour}" in str(panel)
+    evenings = pages["evenings"].picture(pages["evenings"].table())
+    assert evenings.keys[1] == (
+        "against biggest-first",
+        styles["biggest-first"].colour,
+        styles["biggest-first"].dashes,
+        False,
+    )

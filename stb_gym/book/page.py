@@ -1,0 +1,108 @@
+"""The page of a book: answers, then its sections by parts, in one file that needs nothing else.
+
+A long table stands there with its first rows; the others are packed beside it, and a script fetches them for whoever
+searches or sorts.
+"""
+
+import base64
+import zlib
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from stb_gym.book.chapters import PARTS, Answer, Heat, Section
+from stb_gym.games import Game, title, words_of
+from stb_gym.output import Column, Table
+
+HERE = Path(__file__).parent
+STYLES = ("pictures/scheme.css", "page.css")
+ROWS = 12  # of a long table, before one asks for more
+LONG = 50  # letters of a cell that has several lines
+SHORT = 25  # rows that all stand on the page
+
+
+def book_page(game: Game, answers: Sequence[Answer], sections: Sequence[Section]) -> str:
+    """The text of the page.
+
+    Args:
+        game: the rules.
+        answers: what stands at the beginning.
+        sections: the tables that have rows, in the order of the book.
+    """
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True)
+    return environment.get_template("page.html.j2").render(
+        heading=words_of(game).introduction(),
+        how=words_of(game).how_to_play().split("\n"),
+        rules=title(game),
+        answers=answers,
+        parts={
+            words: [_shown(section) for section in sections if section.page.part == part]
+            for part, words in PARTS.items()
+            if part != "files" and any(section.page.part == part for section in sections)
+        },
+        sections=sections,
+        style=Markup("".join((HERE / each).read_text("utf-8") for each in STYLES)),
+        script=Markup((HERE / "page.js").read_text("utf-8")),
+    )
+
+
+def _shown(section: Section) -> dict[str, Any]:
+    """What the template is told of a section."""
+    table = section.shown
+    rows = _rows(table, section.page.heat)
+    first = len(rows) if len(rows) <= SHORT else ROWS
+    packed = base64.b64encode(zlib.compress("".join(rows[first:]).encode(), 9)).decode() if rows[first:] else ""
+    return {
+        "name": section.name,
+        "title": table.title,
+        "note": table.note,
+        "picture": section.picture,
+        "folded": section.page.part == "tables",
+        "headings": [(heading, column.is_number) for heading, column in table.columns.items()],
+        "rows": Markup("\n".join(rows[:first])),
+        "shown": first,
+        "count": len(rows),
+        "rest": packed,
+        "example": _example(table),
+    }
+
+
+def _example(table: Table) -> str:
+    """What one might search for."""
+    return next((column.cells(1)[0] for column in table.columns.values() if not column.is_number), "")
+
+
+def _rows(table: Table, heat: Heat | None) -> list[str]:
+    """The rows as HTML; the first cell of each names it."""
+    columns = [_cells(heading, column, heat) for heading, column in table.columns.items()]
+    return [f"<tr>{''.join(cells)}</tr>" for cells in zip(*columns, strict=True)]
+
+
+def _cells(heading: str, column: Column, heat: Heat | None) -> list[str]:
+    """The cells of a column as HTML: drawn where a value knows how, else in words."""
+    texts = column.cells()
+    long = ' class="long"' if max(map(len, texts)) > LONG else ""
+    kind = ' class="number"' if column.is_number else long
+    hot = column.is_number and heat is not None and heading in (heat.headings or [heading])
+    colours = (
+        [_colour(value, heat, max(column.values)) for value in column.values]
+        if hot and heat
+        else [""] * len(column.values)
+    )
+    shown = [
+        value.__html__() if hasattr(value, "__html__") else escape(text)
+        for value, text in zip(column.values, texts, strict=True)
+    ]
+    return [f"<td{kind}{colour}>{text}</td>" for colour, text in zip(colours, shown, strict=True)]
+
+
+def _colour(value: float, heat: Heat, largest: float) -> str:
+    """The colour behind a number, as the attribute of its cell."""
+    high = largest if heat.high is None else heat.high
+    end, kind = (high, "more") if value > heat.middle else (heat.low, "less")
+    strength = abs(value - heat.middle) / (abs(end - heat.middle) or 1)
+    return f' style="--heat:{60 * strength:.0f}%;--side:var(--{kind})"' if strength >= 0.01 else ""
