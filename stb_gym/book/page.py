@@ -78,12 +78,14 @@ def _example(table: Table) -> str:
 
 def _rows(table: Table, heat: Heat | None) -> list[str]:
     """The rows as HTML; the first cell of each names it."""
-    columns = [_cells(heading, column, heat) for heading, column in table.columns.items()]
-    return [f"<tr>{''.join(cells)}</tr>" for cells in zip(*columns, strict=True)]
+    first, *others = (_cells(heading, column, heat) for heading, column in table.columns.items())
+    named = [f'<th scope="row"{cell}</th>' for cell in first]
+    cells = [[f"<td{cell}</td>" for cell in column] for column in others]
+    return [f"<tr>{''.join(row)}</tr>" for row in zip(named, *cells, strict=True)]
 
 
 def _cells(heading: str, column: Column, heat: Heat | None) -> list[str]:
-    """The cells of a column as HTML: drawn where a value knows how, else in words."""
+    """The cells of a column as HTML, without their tags: drawn where a value knows how, else in words."""
     texts = column.cells()
     long = ' class="long"' if max(map(len, texts)) > LONG else ""
     kind = ' class="number"' if column.is_number else long
@@ -97,7 +99,7 @@ def _cells(heading: str, column: Column, heat: Heat | None) -> list[str]:
         value.__html__() if hasattr(value, "__html__") else escape(text)
         for value, text in zip(column.values, texts, strict=True)
     ]
-    return [f"<td{kind}{colour}>{text}</td>" for colour, text in zip(colours, shown, strict=True)]
+    return [f"{kind}{colour}>{text}" for colour, text in zip(colours, shown, strict=True)]
 
 
 def _colour(value: float, heat: Heat, largest: float) -> str:

@@ -44,15 +44,17 @@ class Page(HTMLParser):
             self.links.append(found["href"])
         if tag == "table":
             self.sections[self.place], self.headings[self.place] = [], []
-        if tag == "th":
+        if tag == "th" and "thead" in self.open:
             self.headings[self.place].append(["", found.get("scope")])
         if tag == "tr" and "tbody" in self.open:
             self.sections[self.place].append([])
-        if tag == "td":
+        if tag in ("td", "th") and "tbody" in self.open:
+            assert found.get("scope") == ("row" if tag == "th" else None)
+            assert (tag == "th") == (self.sections[self.place][-1] == [])
             self.sections[self.place][-1].append("")
         if found.get("role") == "img" and "figure" in self.open:
             self.pictures[self.place] = found["aria-labelledby"]
-        elif found.get("role") == "img" and "td" in self.open:
+        elif found.get("role") == "img" and "tbody" in self.open:
             self.sections[self.place][-1][-1] += found["aria-label"]
 
     def handle_startendtag(self, tag, attrs):
@@ -66,9 +68,9 @@ class Page(HTMLParser):
         self.words[self.within[-1]] = self.words.get(self.within[-1], "") + data
         if "caption" in self.open:
             self.captions[self.place] = data
-        if "th" in self.open:
+        if "th" in self.open and "thead" in self.open:
             self.headings[self.place][-1][0] += data
-        elif "td" in self.open and "span" not in self.open:
+        elif {"td", "th"} & {*self.open} and "span" not in self.open:
             self.sections[self.place][-1][-1] += data
 
 

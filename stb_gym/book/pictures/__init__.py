@@ -5,8 +5,8 @@
 """
 
 from stb_gym.book.pictures.boards import draw_beat, draw_boards, draw_take_or_rethrow
-from stb_gym.book.pictures.charts import Panel, paint, ramp
-from stb_gym.book.pictures.picture import Key, Picture, values
+from stb_gym.book.pictures.charts import Panel, ramp
+from stb_gym.book.pictures.picture import Key, Picture, paint, values
 from stb_gym.book.pictures.rounds import draw_evenings, draw_seats, draw_winning
 from stb_gym.book.pictures.turns import draw_first_rolls, draw_frontier, draw_scores, draw_tree
 

@@ -125,11 +125,6 @@ def ramp(place: float) -> str:
     return f"color-mix(in oklab, var(--few), var(--many) {100 * place:.0f}%)"
 
 
-def paint(colour: str) -> str:
-    """The colour of an agent on any ground: black is the ink of the page."""
-    return INK if colour == "#000000" else colour
-
-
 def dashed(dashes: Sequence[float]) -> str:
     """The attribute of a dashed line; `dashes` as in `stb_gym.output.Style`."""
     return f' stroke-dasharray="{" ".join(f"{2 * length:g}" for length in dashes)}"' if dashes else ""

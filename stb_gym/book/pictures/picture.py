@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.book.pictures.charts import LEFT, Panel, dashed, dot
+from stb_gym.book.pictures.charts import INK, LEFT, Panel, dashed, dot
+from stb_gym.output import INK as BLACK
 from stb_gym.output import Table
 
 SCHEME = Path(__file__).parent / "scheme.css"  # the colours of pictures, and of the page they stand on
@@ -77,3 +78,8 @@ class Picture(NamedTuple):
 def values(table: Table, heading: str) -> NDArray[Any]:
     """A column as an array."""
     return np.array(table.columns[heading].values)
+
+
+def paint(colour: str) -> str:
+    """The colour of an agent on any ground: black is the ink of the page."""
+    return INK if colour == BLACK else colour

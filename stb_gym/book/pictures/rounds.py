@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from stb_gym.book.pictures.charts import Panel, paint, ramp
-from stb_gym.book.pictures.picture import Key, Picture, values
+from stb_gym.book.pictures.charts import Panel, ramp
+from stb_gym.book.pictures.picture import Key, Picture, paint, values
 from stb_gym.output import Style, Table
 
 SEAT_ROW = 30  # units of SVG
@@ -24,12 +24,12 @@ def draw_winning(table: Table) -> Picture:
         panel.band(scores.tolist(), least.tolist(), most.tolist(), colour)
         panel.line(scores, values(table, f"{heading}, approximation"), colour, APPROXIMATION)
         panel.line(scores, share, colour)
-        even.append(str(scores[share >= 0.5][-1]) if (share >= 0.5).any() else "no score")
+        even.append(f"{scores[share >= 0.5][-1] if (share >= 0.5).any() else 'none'} ({heading})")
     return Picture(
         [panel],
         "What a score wins if ties split (solid), and if all tied players win: between the bounds of what the "
-        "indifferent may do (band), and as it was published (dashed). With "
-        f"{', '.join(after)} one wins half the time or more with {', '.join(even)} or better.",
+        "indifferent may do (band), and as it was published (dashed). If ties split, one wins half or more with a score "
+        f"of {', '.join(even)}, or a better one.",
         [Key(heading, colour) for heading, colour in zip(after, colours, strict=True)],
     )
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.book.pictures.charts import INK, WIDTH, Panel, paint
-from stb_gym.book.pictures.picture import Key, Picture, values
+from stb_gym.book.pictures.charts import INK, WIDTH, Panel
+from stb_gym.book.pictures.picture import Key, Picture, paint, values
 from stb_gym.output import Style, Table
 
 LOW = (WIDTH, 170)  # a panel of several that are read one by one
