@@ -111,7 +111,7 @@ def ticks(low: float, high: float, most: int, least_step: float = 0) -> list[flo
     """Round numbers from `low` to `high`, about as many as `most`.
 
     >>> ticks(0, 45, 5), ticks(-0.02, 0.013, 4)
-    ([0, 10, 20, 30, 40], [-0.02, -0.01, 0.0, 0.01])
+    ([0.0, 10.0, 20.0, 30.0, 40.0], [-0.02, -0.01, 0.0, 0.01])
     """
     power = 10.0 ** math.floor(math.log10((high - low) / most))
     step = next(factor * power for factor in (1, 2, 5, 10) if (high - low) / (factor * power) <= most)

@@ -28,8 +28,8 @@ def draw_winning(table: Table) -> Picture:
     return Picture(
         [panel],
         "What a score wins if ties split (solid), and if all tied players win: between the bounds of what the "
-        "indifferent may do (band), and as it was published (dashed). If ties split, one wins half or more with a score "
-        f"of {', '.join(even)}, or a better one.",
+        "indifferent may do (band), and as it was published (dashed). If ties split, one wins half or more with a "
+        f"score of {', '.join(even)}, or a better one.",
         [Key(heading, colour) for heading, colour in zip(after, colours, strict=True)],
     )
 
