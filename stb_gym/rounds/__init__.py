@@ -7,7 +7,9 @@
 - `matches`: several rounds, by who begins each; `tournaments`: to a limit of points.
 """
 
-from stb_gym.rounds.lineups import BestResponse, Outcome, RoundEvaluation, RoundSolution, reached_after, worth_before
+from stb_gym.rounds.lineups import (
+    BestResponse, Outcome, RoundEvaluation, RoundSolution, Seat, reached_after, worth_before,
+)  # fmt: skip
 from stb_gym.rounds.matches import BEGINS, Series, match, series
 from stb_gym.rounds.playing import Play
 from stb_gym.rounds.prospects import Departures, Par, departures, firsts, pars, shares
@@ -18,6 +20,7 @@ from stb_gym.rounds.tournaments import ENDS, Tournament, tournament
 
 __all__ = [
     "BEGINS", "ENDS", "INDIFFERENT", "ROUNDING", "TIES", "BestResponse", "Departures", "Outcome", "Par", "Play",
-    "Range", "Reply", "Round", "RoundEvaluation", "RoundSolution", "RoundStrategy", "Series", "Standings", "Tournament",
-    "departures", "firsts", "match", "pars", "reached_after", "series", "shares", "tournament", "worth_before",
+    "Range", "Reply", "Round", "RoundEvaluation", "RoundSolution", "RoundStrategy", "Seat", "Series", "Standings",
+    "Tournament", "departures", "firsts", "match", "pars", "reached_after", "series", "shares", "tournament",
+    "worth_before",
 ]  # fmt: skip

@@ -122,6 +122,10 @@ class RoundEnv(SeatEnv, TurnEnv):
         self._standing = slice(self._width, None)
         self._sees: Observation = self._seen[0]
 
+    def set_opponents(self, opponents: Lineup) -> None:
+        super().set_opponents(opponents)
+        self._first = self.opponents.first.sums[0].tolist()
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:

@@ -6,10 +6,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Standing, checked_answer, edge_weights_and_forfeits, expected_visits, score_chances
+from stb_gym.exact import (
+    Policy,
+    Standing,
+    TurnTables,
+    checked_answer,
+    edge_weights_and_forfeits,
+    expected_visits,
+    score_chances,
+)
 from stb_gym.measure.agents import answers_of
 from stb_gym.measure.rounds.opponents import Opponents
 from stb_gym.measure.shown import Shown, layers_of
+from stb_gym.rounds import RoundEvaluation
 
 AT_ONCE = 2**16  # nodes in one question to an agent
 Chances = NDArray[np.float64]
@@ -138,6 +147,36 @@ class RoundMeter:
             chances = score_chances(tables, expected_visits(tables, weights))  # who forfeits the turn wins nothing
             wins[met] = (chances * opponents.reply(seat).utility(opponents.index[met]).T).sum(axis=0)
         return RoundRegret(opponents, wins, self._most)
+
+    def lineup(self, agent: Any, deterministic: bool = True) -> RoundEvaluation:
+        """The round in which an agent plays in every seat, against nobody but itself, exactly.
+
+        What its seats could gain by a best response, each alone, is how exploitable the agent is.
+
+        Args:
+            agent, deterministic: as in a call. The agent must not take illegal actions.
+
+        Raises:
+            TypeError: as in a call.
+            ValueError: as in a call, or if the environment shows the agent only one of the seats.
+
+        Example:
+            >>> import gymnasium as gym, stb_gym
+            >>> meter = stb_gym.RoundMeter(gym.make("stb_gym/ThreesRound-v0"))
+            >>> everyone = meter.lineup(lambda observations, masks: masks.argmax(axis=1))
+            >>> [round(everyone.best_response(seat).gain, 4) for seat in range(2)]
+            [0.2301, 0.1389]
+        """
+        opponents, rules = self.opponents, self.opponents.rules
+        if len(opponents.seats) < rules.players:
+            raise ValueError('the agent has to see all seats: make the environment with seat="drawn"')
+        answers = answers_of(agent, deterministic, self._shown)
+
+        def plays(tables: TurnTables, standing: Standing) -> Policy:
+            seen = (opponents.index == rules.standings.find(standing)) & (opponents.seen[:, 2] == standing.after)
+            return self._asked(answers, np.flatnonzero(seen))[0]
+
+        return rules.evaluate([plays] * rules.players)
 
     def _asked(self, answers: Any, met: IntArray) -> list[NDArray[Any]]:
         """The policies of an agent at standings."""

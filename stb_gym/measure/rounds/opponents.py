@@ -5,7 +5,7 @@ the players after it determine how likely it is that it shares the lead with 0, 
 So a whole round takes two draws besides the turn itself, however many play.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,10 +18,10 @@ from stb_gym.exact import Standing
 from stb_gym.games import IntArray, check_integer, kept
 from stb_gym.measure.policy_files import is_policy, load_policy
 from stb_gym.measure.rounds.draws import Draws
-from stb_gym.rounds import Reply, Round, RoundStrategy, reached_after, worth_before
+from stb_gym.rounds import Reply, Round, RoundEvaluation, RoundStrategy, Seat, reached_after, worth_before
 
 Chances = NDArray[np.float64]
-Lineup = RoundStrategy | Path | Sequence[RoundStrategy | Path]
+Lineup = RoundStrategy | Path | Sequence[RoundStrategy | Path] | RoundEvaluation
 SEEN = ("lead", "holders", "after")
 
 
@@ -157,18 +157,21 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
         rules: the round.
         seat: the player's, 0 to players - 1, or "drawn": in every round one of them, each as likely as the others.
         opponents: one strategy that all play, or a list of one for each of the others in the order of the seats: see
-            `Round.evaluate`; or the file, the folder or the name of a saved policy.
+            `Round.evaluate`; or the file, the folder or the name of a saved policy; or an evaluated line-up of the round,
+            in which the player takes a seat and the others play as they do there.
 
     Raises:
         ValueError: if there is no such seat or strategy, or there are not as many as others.
     """
     if seat != "drawn":
         check_integer('seat, if it is not "drawn",', seat, 0, rules.players - 1)
+    seats = tuple(range(rules.players)) if seat == "drawn" else (int(seat),)
+    if isinstance(opponents, RoundEvaluation):
+        return _seated(rules, seats, lambda seat, _: opponents.played[seat])
     others = rules.players - 1
     given: list[Any] = list(opponents) if isinstance(opponents, list | tuple) else [opponents] * others
     if len(given) != others:
         raise ValueError(f"a player in a round of {rules.players} has {others} opponents, not {len(given)}")
-    seats = tuple(range(rules.players)) if seat == "drawn" else (int(seat),)
     named = {id(plays): _plays(rules, plays) for plays in given}  # a file is read once
     lineup = tuple(named[id(plays)] for plays in given)
     try:
@@ -191,15 +194,20 @@ def _kept(rules: Round, seats: tuple[int, ...], lineup: tuple[RoundStrategy, ...
 
 
 def _made(rules: Round, seats: tuple[int, ...], lineup: tuple[RoundStrategy, ...]) -> Opponents:
+    return _seated(rules, seats, lambda seat, other: rules.seat(seat, lineup[other]))
+
+
+def _seated(rules: Round, seats: tuple[int, ...], play: Callable[[int, int], Seat]) -> Opponents:
+    """The opponents in a round; `play` says what the play of each amounts to, given its seat and its number."""
     standings, others = rules.standings, rules.players - 1
     nobody = (standings.holders == 0).astype(float)
     as_it_is = (standings.holders[:, None] == np.arange(rules.players + 1)).astype(float)
     reached, fates = {0: nobody}, {others: as_it_is}  # before and after the player's turn, by seat
     for seat in range(max(seats)):
-        reached[seat + 1] = reached_after(standings, rules.seat(seat, lineup[seat]), reached[seat])
+        reached[seat + 1] = reached_after(standings, play(seat, seat), reached[seat])
     for seat in reversed(range(min(seats), others)):
-        play = rules.seat(seat + 1, lineup[seat])
-        fates[seat] = np.stack([worth_before(standings, play, column) for column in fates[seat + 1].T], axis=1)
+        after = play(seat + 1, seat)
+        fates[seat] = np.stack([worth_before(standings, after, column) for column in fates[seat + 1].T], axis=1)
         fates[seat][:, 0] = np.maximum(0, 1 - fates[seat][:, 1:].sum(axis=1))
     met = [standings.met_by(seat) for seat in seats]
     return Opponents(

@@ -1,0 +1,166 @@
+"""Train a learner in rounds, against itself or others, and measure it exactly: `python -m training.rounds ppo ...`.
+
+In self-play the measure is how exploitable the learner is, seat by seat, while it learns.
+"""
+
+import json
+import math
+import signal
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+import tyro
+
+from agents.presets import FILE, read_presets
+from stb_gym.command import rules_parser
+from stb_gym.games import check_integer
+from stb_gym.output import Progress, write_text
+from training.arguments import read_arguments
+from training.commands import task_name
+from training.round_run import CHECKPOINT, CONFIG, Measurement, RoundConfig, RoundTraining
+from training.run_writer import alone
+from training.statistics import interquartile_mean
+from training.train import task_from_flags
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Train a learner in rounds of several players, and measure exactly what each seat could gain by a best response.
+
+    Trainings that were interrupted go on, and those that are finished are not made again.
+    """
+
+    algorithm: tyro.conf.Positional[Literal["ppo", "dqn", "afterstate-network"]]
+    """Masked PPO, masked DQN or a network of afterstates."""
+    env: str = "stb_gym/ShutTheBox-v0"
+    """Environment of the turn, by its id."""
+    players: int = 2
+    """How many play."""
+    opponents: str = "naive"
+    """Whom it plays: naive (its newest self), fictitious (any of its selves), league (mostly the newest, sometimes any),
+    or a strategy by its name, such as optimal."""
+    ties: str = "split"
+    """Tie rule: split, all-win or nobody."""
+    variant: str = "round"
+    """Variant of the preset."""
+    steps: int | None = None
+    """Steps of all environments together (default: those of the preset)."""
+    presets: Path = FILE
+    """File of the presets."""
+    settings: dict[str, bool | int | float] = field(default_factory=dict)
+    """Settings that differ from those of the preset, as names and values: --settings width 64 learning_rate 0.001."""
+    seeds: tuple[int, ...] = (0,)
+    """Seeds of the dice, the network and the exploration; a training for each."""
+    out: Path = Path("runs/rounds")
+    """Folder of the trainings, each of which has a folder there."""
+    measurements: int = 40
+    """How often it is measured and, in self-play, a newer self made."""
+    checkpoint_seconds: float = 60.0
+    """The least processor time between two checkpoints, which are saved at measurements."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; returns its exit status."""
+    about = f"{Arguments.__doc__}\n\n{rules_parser().format_help()}"
+    options, flags = read_arguments(
+        Arguments, arguments, "training.rounds", description=about, return_unknown_args=True
+    )
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are cleared away
+    torch.set_num_threads(1)  # with one, the same command gives the same weights, bit by bit
+    try:
+        found = [
+            train_rounds(config, options.out / name, options.checkpoint_seconds)
+            for name, config in planned(options, flags)
+        ]
+    except (ValueError, OSError, MemoryError) as error:
+        print(f"training.rounds: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("training.rounds: interrupted; the same command goes on from the last checkpoint", file=sys.stderr)
+        return 130
+    for last in found:
+        print(in_words(last))
+    if len(found) > 1:
+        gain = float(interquartile_mean(np.array([[last["gain"]] for last in found]))[0])
+        print(f"interquartile mean of the largest gain of a seat, of {len(found)} seeds: {gain:.6f}")
+    return 0
+
+
+def planned(options: Arguments, flags: list[str]) -> list[tuple[str, RoundConfig]]:
+    """What is to be trained for each seed, by the name of its folder.
+
+    Raises:
+        ValueError: naming the first entry that is not allowed.
+    """
+    task, presets = task_from_flags(options.env, None, flags), read_presets(options.presets)
+    asked = options.algorithm, presets.name(task) or task_name(task), f"{options.players}-players", options.opponents
+    made = []
+    for seed in options.seeds:
+        learner = presets.config(options.algorithm, task, options.variant, seed, options.steps, options.settings)
+        config = RoundConfig(learner, options.players, options.opponents, options.ties, options.measurements)
+        made.append(("-".join([*asked, str(seed)]), config))
+    return made
+
+
+def train_rounds(config: RoundConfig, folder: Path, checkpoint_seconds: float = 60.0) -> Measurement:
+    """Train in rounds, or go on with it, or look up how it went; returns the last measurement.
+
+    Args:
+        config: what is trained.
+        folder: the folder of the training.
+        checkpoint_seconds: the least processor time between two checkpoints.
+
+    Raises:
+        ValueError: if the folder holds another training or another process writes to it, a file in it is damaged, or
+            learning diverges.
+    """
+    with alone(folder, waits=False):
+        training, text = RoundTraining(config), json.dumps(asdict(config), indent=2) + "\n"
+        if (folder / CONFIG).exists() and (folder / CONFIG).read_text(encoding="utf-8") != text:
+            raise ValueError(f"{folder} holds another training: remove it, or name another folder by --out")
+        write_text(folder / CONFIG, text)
+        training.read(folder)
+        if not training.is_finished:
+            _train(training, folder, checkpoint_seconds)
+        return training.measured[-1]
+
+
+def _train(training: RoundTraining, folder: Path, checkpoint_seconds: float) -> None:
+    learner, steps = training.learner, training.config.learner.steps
+    began = time.process_time() - (training.measured[-1]["seconds"] if training.measured else 0)
+    saved = time.process_time()
+    with Progress(folder.name, steps, "steps", initial=learner.num_timesteps, pause=math.inf) as progress:
+
+        def measure() -> None:
+            nonlocal saved
+            note = in_words(training.measure(time.process_time() - began))
+            due = not training.is_finished and time.process_time() - saved >= checkpoint_seconds
+            training.write(folder, due)
+            saved = time.process_time() if due else saved
+            progress.tell(min(learner.num_timesteps, steps), note=note, milestone=True)
+
+        def before_rollout() -> None:
+            progress.tell(learner.num_timesteps)
+            if training.is_due:
+                measure()
+
+        learner.learn_until(steps, before_rollout)
+        measure()
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+
+
+def in_words(found: Measurement) -> str:
+    """A measurement in words."""
+    seats = ", ".join(f"{found[name]:.6f}" for name in found if name.startswith("gain_") and name[-1].isdigit())
+    average = f"; of the average of its selves {found['gain_of_average']:.6f}" if "gain_of_average" in found else ""
+    made = f"{found['steps']:,} steps, {found['seconds'] / 60:.1f} minutes"
+    return f"gain {found['gain']:.6f} (by seat {seats}){average} after {made}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
