@@ -1,7 +1,7 @@
 """Self-play in rounds: the opponents of a learner are selves of its own, each known by what it does in every seat.
 
-    naive       the newest self: backward induction that does not know it is, as what is best for the last player depends
-                on nobody, what is best for the last but one on the last alone, and so on
+    naive       the newest self: backward induction that does not know it is, as what is best for the last player
+                depends on nobody, what is best for the last but one on the last alone, and so on
     fictitious  any self so far, each as likely (Heinrich et al., "Fictitious self-play in extensive-form games", 2015)
     league      the newest self in 80 % of the turns, in the others any self (Berner et al., "Dota 2 with large scale
                 deep reinforcement learning", 2019)
@@ -39,9 +39,8 @@ class Selves:
         >>> import stb_gym
         >>> rules = stb_gym.Round(stb_gym.Threes())
         >>> selves = Selves("fictitious", rules.evaluate(["random"] * 2))
-        >>> selves.add(rules.evaluate(["threes-only"] * 2))
+        >>> selves.add(rules.evaluate(["approximation"] * 2))
         >>> [played.seats.round(3).tolist() for played in (selves.newest, selves.opponents)]
-        [[0.5, 0.5], [0.5, 0.5]]
 
     Raises:
         ValueError: if there is no such kind.

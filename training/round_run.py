@@ -8,12 +8,12 @@ checkpoint.safetensors  everything to go on from; removed when it is finished
 
 import csv
 import io
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gymnasium.vector import AutoresetMode
 
 from agents.checkpoints import load_snapshot, save_snapshot, save_weights
 from agents.config import ALGORITHMS, Config
@@ -60,8 +60,10 @@ class RoundConfig:
         """The rounds to learn from; in self-play against random play until there is a self."""
         num_envs: int = self.learner.settings.num_envs  # type: ignore[union-attr]
         opponents = "random" if self.opponents in SELVES else self.opponents
-        game, how = self.learner.task.game(), {"ties": self.ties, "autoreset_mode": "SameStep"}
-        return RoundVectorEnv(game, num_envs, self.players, opponents=opponents, **how)
+        game, same_step = self.learner.task.game(), AutoresetMode.SAME_STEP
+        return RoundVectorEnv(
+            game, num_envs, self.players, opponents=opponents, ties=self.ties, autoreset_mode=same_step
+        )
 
 
 class RoundTraining:
@@ -72,11 +74,10 @@ class RoundTraining:
 
     Attributes:
         learner: the learner.
-        measured: the measurements so far. Of each `steps` and processor `seconds`; `gain_1`, `gain_2` ... what each seat
-            wins more by its best response, and `gain` the largest of these, which in self-play is the exploitability of
-            the learner; `wins_1`, `wins_2` ... what each seat wins. In self-play all of this is of rounds in which the
-            newest self plays in every seat, and `gain_of_average` the same as `gain` if each player is any of the
-            selves; else of rounds against the opponents.
+        measured: the measurements so far, each after so many `steps` and processor `seconds`: `gain_1`, `gain_2` ... is
+            what each seat could win more by a best response, `gain` the largest of these, and `wins_1`, `wins_2` ...
+            what each seat wins. In self-play all that is of rounds in which the newest self plays in every seat: how
+            exploitable it is; and `gain_of_average` is the gain if each player is any of the selves.
     """
 
     def __init__(self, config: RoundConfig):

@@ -18,8 +18,7 @@ import tyro
 
 from agents.presets import FILE, read_presets
 from stb_gym.command import rules_parser
-from stb_gym.games import check_integer
-from stb_gym.output import Progress, write_text
+from stb_gym.output import Progress, remove_leftovers, write_text
 from training.arguments import read_arguments
 from training.commands import task_name
 from training.round_run import CHECKPOINT, CONFIG, Measurement, RoundConfig, RoundTraining
@@ -42,8 +41,8 @@ class Arguments:
     players: int = 2
     """How many play."""
     opponents: str = "naive"
-    """Whom it plays: naive (its newest self), fictitious (any of its selves), league (mostly the newest, sometimes any),
-    or a strategy by its name, such as optimal."""
+    """Whom it plays: naive (its newest self), fictitious (any of its selves), league (mostly the newest), or a strategy
+    by its name, such as optimal."""
     ties: str = "split"
     """Tie rule: split, all-win or nobody."""
     variant: str = "round"
@@ -98,7 +97,9 @@ def planned(options: Arguments, flags: list[str]) -> list[tuple[str, RoundConfig
         ValueError: naming the first entry that is not allowed.
     """
     task, presets = task_from_flags(options.env, None, flags), read_presets(options.presets)
-    asked = options.algorithm, presets.name(task) or task_name(task), f"{options.players}-players", options.opponents
+    name = presets.name(task) or task_name(task)
+    asked = [options.algorithm, name, f"{options.players}-players", options.opponents]
+    asked += [options.ties] if options.ties != "split" else []
     made = []
     for seed in options.seeds:
         learner = presets.config(options.algorithm, task, options.variant, seed, options.steps, options.settings)
@@ -123,6 +124,7 @@ def train_rounds(config: RoundConfig, folder: Path, checkpoint_seconds: float = 
         training, text = RoundTraining(config), json.dumps(asdict(config), indent=2) + "\n"
         if (folder / CONFIG).exists() and (folder / CONFIG).read_text(encoding="utf-8") != text:
             raise ValueError(f"{folder} holds another training: remove it, or name another folder by --out")
+        remove_leftovers(folder)
         write_text(folder / CONFIG, text)
         training.read(folder)
         if not training.is_finished:

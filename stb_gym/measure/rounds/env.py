@@ -123,6 +123,7 @@ class RoundEnv(SeatEnv, TurnEnv):
         self._sees: Observation = self._seen[0]
 
     def set_opponents(self, opponents: Lineup) -> None:
+        """See `SeatEnv.set_opponents`."""
         super().set_opponents(opponents)
         self._first = self.opponents.first.sums[0].tolist()
 

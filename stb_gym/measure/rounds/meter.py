@@ -154,7 +154,8 @@ class RoundMeter:
         What its seats could gain by a best response, each alone, is how exploitable the agent is.
 
         Args:
-            agent, deterministic: as in a call. The agent must not take illegal actions.
+            agent: as in a call; it must not take illegal actions.
+            deterministic: as in a call.
 
         Raises:
             TypeError: as in a call.

@@ -157,8 +157,8 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
         rules: the round.
         seat: the player's, 0 to players - 1, or "drawn": in every round one of them, each as likely as the others.
         opponents: one strategy that all play, or a list of one for each of the others in the order of the seats: see
-            `Round.evaluate`; or the file, the folder or the name of a saved policy; or an evaluated line-up of the round,
-            in which the player takes a seat and the others play as they do there.
+            `Round.evaluate`; or the file, the folder or the name of a saved policy; or an evaluated line-up of the
+            round, in which the player takes a seat and the others play as they do there.
 
     Raises:
         ValueError: if there is no such seat or strategy, or there are not as many as others.
