@@ -8,7 +8,9 @@ import math
 import signal
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +20,7 @@ import tyro
 
 from agents.presets import FILE, read_presets
 from stb_gym.command import rules_parser
-from stb_gym.output import Progress, remove_leftovers, write_text
+from stb_gym.output import Column, Progress, Table, remove_leftovers, write_text
 from training.arguments import read_arguments
 from training.commands import task_name
 from training.round_run import CHECKPOINT, CONFIG, Measurement, RoundConfig, RoundTraining
@@ -26,21 +28,34 @@ from training.run_writer import alone
 from training.statistics import interquartile_mean
 from training.train import task_from_flags
 
+COLUMNS = (
+    ("players", "d"),
+    ("opponents", ""),
+    ("largest gain of a seat", ".6f"),
+    ("from", ".6f"),
+    ("to", ".6f"),
+    ("if any self plays", ".6f"),
+    ("seeds", "d"),
+    ("steps", ",.0f"),
+    ("minutes", ".1f"),
+)
+
 
 @dataclass(frozen=True)
 class Arguments:
     """Train a learner in rounds of several players, and measure exactly what each seat could gain by a best response.
 
-    Trainings that were interrupted go on, and those that are finished are not made again.
+    There is a training for every number of players, opponents and seed. Those that were interrupted go on, and those
+    that are finished are not made again.
     """
 
     algorithm: tyro.conf.Positional[Literal["ppo", "dqn", "afterstate-network"]]
     """Masked PPO, masked DQN or a network of afterstates."""
     env: str = "stb_gym/ShutTheBox-v0"
     """Environment of the turn, by its id."""
-    players: int = 2
+    players: tuple[int, ...] = (2,)
     """How many play."""
-    opponents: str = "naive"
+    opponents: tuple[str, ...] = ("naive",)
     """Whom it plays: naive (its newest self), fictitious (any of its selves), league (mostly the newest), or a strategy
     by its name, such as optimal."""
     ties: str = "split"
@@ -54,7 +69,7 @@ class Arguments:
     settings: dict[str, bool | int | float] = field(default_factory=dict)
     """Settings that differ from those of the preset, as names and values: --settings width 64 learning_rate 0.001."""
     seeds: tuple[int, ...] = (0,)
-    """Seeds of the dice, the network and the exploration; a training for each."""
+    """Seeds of the dice, the network and the exploration."""
     out: Path = Path("runs/rounds")
     """Folder of the trainings, each of which has a folder there."""
     measurements: int = 40
@@ -71,41 +86,51 @@ def main(arguments: list[str] | None = None) -> int:
     )
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are cleared away
     torch.set_num_threads(1)  # with one, the same command gives the same weights, bit by bit
+    found: dict[tuple[int, str], list[Measurement]] = {}
     try:
-        found = [
-            train_rounds(config, options.out / name, options.checkpoint_seconds)
-            for name, config in planned(options, flags)
-        ]
+        for name, config in planned(options, flags).items():
+            last = train_rounds(config, options.out / name, options.checkpoint_seconds)
+            found.setdefault((config.players, config.opponents), []).append(last)
     except (ValueError, OSError, MemoryError) as error:
         print(f"training.rounds: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("training.rounds: interrupted; the same command goes on from the last checkpoint", file=sys.stderr)
         return 130
-    for last in found:
-        print(in_words(last))
-    if len(found) > 1:
-        gain = float(interquartile_mean(np.array([[last["gain"]] for last in found]))[0])
-        print(f"interquartile mean of the largest gain of a seat, of {len(found)} seeds: {gain:.6f}")
+    print(summary(found))
     return 0
 
 
-def planned(options: Arguments, flags: list[str]) -> list[tuple[str, RoundConfig]]:
-    """What is to be trained for each seed, by the name of its folder.
+def planned(options: Arguments, flags: list[str]) -> dict[str, RoundConfig]:
+    """What is to be trained, by the name of its folder.
 
     Raises:
         ValueError: naming the first entry that is not allowed.
     """
     task, presets = task_from_flags(options.env, None, flags), read_presets(options.presets)
-    name = presets.name(task) or task_name(task)
-    asked = [options.algorithm, name, f"{options.players}-players", options.opponents]
-    asked += [options.ties] if options.ties != "split" else []
-    made = []
-    for seed in options.seeds:
+    name, ties = presets.name(task) or task_name(task), [options.ties] if options.ties != "split" else []
+    made = {}
+    for players, opponents, seed in product(options.players, options.opponents, options.seeds):
         learner = presets.config(options.algorithm, task, options.variant, seed, options.steps, options.settings)
-        config = RoundConfig(learner, options.players, options.opponents, options.ties, options.measurements)
-        made.append(("-".join([*asked, str(seed)]), config))
+        words = [options.algorithm, name, f"{players}-players", opponents, *ties, str(seed)]
+        made["-".join(words)] = RoundConfig(learner, players, opponents, options.ties, options.measurements)
     return made
+
+
+def summary(found: Mapping[tuple[int, str], Sequence[Measurement]]) -> Table:
+    """A row for every number of players and opponents: interquartile means over the seeds, of gains the range, too."""
+    rows = []
+    for (players, opponents), seeds in found.items():
+        gains = [last["gain"] for last in seeds]
+        average = _mean(seeds, "gain_of_average") if "gain_of_average" in seeds[0] else None
+        made = _mean(seeds, "steps"), _mean(seeds, "seconds") / 60
+        rows.append((players, opponents, _mean(seeds, "gain"), min(gains), max(gains), average, len(seeds), *made))
+    columns = zip(*rows, strict=True)
+    return Table("", "", {heading: Column(form, list(c)) for (heading, form), c in zip(COLUMNS, columns, strict=True)})
+
+
+def _mean(seeds: Sequence[Measurement], name: str) -> float:
+    return float(interquartile_mean(np.array([[last[name]] for last in seeds]))[0])
 
 
 def train_rounds(config: RoundConfig, folder: Path, checkpoint_seconds: float = 60.0) -> Measurement:

@@ -42,7 +42,7 @@ def test_self_play_learns_the_equilibrium_of_a_small_round(opponents, tmp_path, 
     assert [last["wins_1"], last["wins_2"]] == pytest.approx(Round(BOX).solve().seats)
     assert last["gain_of_average"] > last["gain"]  # the first of the selves had learned nothing yet
     assert not (folder / "checkpoint.safetensors").exists()
-    assert capsys.readouterr().out.startswith("gain 0.000000 (by seat 0.000000, 0.000000); of the average of its selves")
+    assert "gain 0.000000 (by seat 0.000000, 0.000000); of the average of its selves 0.0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn", "afterstate-network"])
@@ -77,13 +77,18 @@ def test_a_training_that_is_killed_ends_as_if_it_had_not_been(algorithm, opponen
 
 
 def test_what_is_finished_is_not_made_again_and_seeds_are_summed_up(tmp_path, capsys, monkeypatch):
-    words = ["--opponents", "random", "--steps", "1000", "--seeds", "0", "1"]
+    words = ["--opponents", "naive", "random", "--steps", "1000", "--seeds", "0", "1"]
     assert rounds.main(command(tmp_path, "ppo", *words)) == 0
     told = capsys.readouterr().out
-    assert told.count("gain ") == 3
-    gains = [measured(tmp_path / f"ppo-three-tiles-2-players-random-{seed}")[-1]["gain"] for seed in (0, 1)]
-    assert gains[0] != gains[1]
-    assert f"of 2 seeds: {sum(gains) / 2:.6f}" in told
+    heading, *lines = told.splitlines()
+    assert heading.split()[-3:] == ["seeds", "steps", "minutes"]
+    for line, opponents in zip(lines, ["naive", "random"], strict=True):
+        last = [measured(tmp_path / f"ppo-three-tiles-2-players-{opponents}-{seed}")[-1] for seed in (0, 1)]
+        gains = [each["gain"] for each in last]
+        assert gains[0] != gains[1]
+        average = [f"{sum(each['gain_of_average'] for each in last) / 2:.6f}"] if opponents == "naive" else []
+        numbers = [f"{number:.6f}" for number in (sum(gains) / 2, *sorted(gains))]
+        assert line.split()[:-1] == ["2", opponents, *numbers, *average, "2", "1,024"]
     monkeypatch.setattr(rounds, "_train", None)
     assert rounds.main(command(tmp_path, "ppo", *words)) == 0
     assert capsys.readouterr().out == told

@@ -1,0 +1,101 @@
+"""An agent in every seat of a round, and opponents that change, beside the reference in fractions."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from stb_gym import Round, RoundMeter, RoundVectorEnv, ShutTheBox, Threes
+from stb_gym.measure import opponents_of
+from tests import reference
+from tests.measure.test_rounds import as_agent, uniform
+from tests.reference_rounds import best_response_value, lineup, whatever_the_scores
+from tests.twins import twin
+
+DICE, BOX = Threes(dice=2), ShutTheBox(tiles=3)
+THREES = "stb_gym/ThreesRound-v0"
+
+
+def drawn(game, players, ties="split", **how):
+    return RoundVectorEnv(game, 1, players, ties=ties, **how)
+
+
+@pytest.mark.parametrize(("game", "players", "ties"), [(DICE, 3, "split"), (BOX, 2, "nobody")])
+def test_what_everyone_could_gain_is_that_of_the_reference(game, players, ties):
+    everyone = RoundMeter(drawn(game, players, ties)).lineup(uniform)
+    other = twin(game)
+    policies = [whatever_the_scores(reference.uniform(other))] * players
+    wins = lineup(other, policies, ties)
+    assert everyone.seats == pytest.approx([float(win) for win in wins])
+    gains = [best_response_value(other, seat, policies, ties) - win for seat, win in enumerate(wins)]
+    assert [everyone.best_response(seat).gain for seat in range(players)] == pytest.approx(list(map(float, gains)))
+
+
+@pytest.mark.parametrize(("game", "players"), [(DICE, 3), (BOX, 2)])
+def test_the_equilibrium_cannot_be_exploited(game, players):
+    solution = Round(game, players).solve()
+    choices = np.eye(len(game.moves))
+    equilibrium = as_agent(game, players, lambda tables, standing: choices[solution.policy(standing)])
+    everyone = RoundMeter(drawn(game, players)).lineup(equilibrium)
+    assert everyone.exploitability == pytest.approx(0, abs=1e-12)
+    assert everyone.seats == pytest.approx(solution.seats)
+
+
+def test_an_agent_that_plays_one_seat_alone_or_illegally_is_refused():
+    with pytest.raises(ValueError, match='the agent has to see all seats: make the environment with seat="drawn"'):
+        RoundMeter(drawn(DICE, 3, seat=1)).lineup(uniform)
+    with pytest.raises(ValueError, match="illegal"):
+        RoundMeter(drawn(BOX, 2)).lineup(lambda seen, masks: np.zeros(len(seen), int))
+
+
+@pytest.mark.parametrize("seat", ["drawn", 1])
+def test_a_line_up_leaves_what_its_players_leave(seat):
+    rules, names = Round(DICE, 3), ["random", "threes-only", "approximation"]
+    found = opponents_of(rules, seat, rules.evaluate(["approximation"] * 3))
+    wanted = opponents_of(rules, seat, ["approximation"] * 2)
+    assert (found.chance == wanted.chance).all()
+    assert (found.fates == wanted.fates).all()
+    between = opponents_of(rules, 1, rules.evaluate(names))
+    assert (between.fates == opponents_of(rules, 1, [names[0], names[2]]).fates).all()
+    assert (between.chance == opponents_of(rules, 1, [names[0], names[2]]).chance).all()
+
+
+def played(env, steps=40):
+    """What is seen and won in some steps of the first legal actions."""
+    observation, info = env.reset(seed=3)
+    seen = [np.array(observation)]
+    for _ in range(steps):
+        mask = np.atleast_2d(info["action_mask"])
+        actions = mask.argmax(axis=1) if hasattr(env, "num_envs") else int(mask.argmax())
+        observation, reward, over, _, info = env.step(actions)
+        seen += [np.array(observation), np.array(reward)]
+        if not hasattr(env, "num_envs") and over:
+            observation, info = env.reset()
+    return np.concatenate([np.ravel(each) for each in seen])
+
+
+@pytest.mark.parametrize("make", [lambda **how: gym.make(THREES, **how).unwrapped,
+                                  lambda **how: gym.make_vec(THREES, 16, **how)])  # fmt: skip
+def test_new_opponents_are_played_as_if_there_had_been_no_others(make):
+    changed, wanted = make(players=3, opponents="random"), make(players=3, opponents="optimal")
+    before = played(changed)
+    changed.set_opponents("optimal")
+    assert (played(changed) == played(wanted)).all()
+    assert not (before == played(wanted)).all()
+    assert changed.reward_threshold == wanted.reward_threshold
+
+
+def test_rounds_under_way_go_on_where_they_stand_and_end_by_the_new_opponents():
+    envs = RoundVectorEnv(DICE, 64, 2, seat=0, opponents="worst", autoreset_mode="SameStep")
+    before, infos = envs.reset(seed=0)
+    envs.set_opponents("optimal")
+    assert (envs.opponents.seen[envs._place] == before[:, -3:]).all()
+    won = []
+    for _ in range(40):
+        _, reward, over, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
+        won += reward[over].tolist()
+    meter = RoundMeter(envs)
+    wins = meter(lambda seen, masks: masks.argmax(axis=1)).value
+    assert len(won) > 1000
+    assert np.mean(won) == pytest.approx(wins, abs=4 * np.std(won) / len(won) ** 0.5)
+    envs.set_opponents("worst")
+    assert RoundMeter(envs)(lambda seen, masks: masks.argmax(axis=1)).value > wins + 0.2
