@@ -2,6 +2,8 @@
 
 - `train`: trains a learner and measures its regret meanwhile, exactly or, where positions are too many, by turns with
   the exact loss of every choice; `evaluate`: measures it again from its weights.
+- `rounds`: trains a learner in rounds of several players, against its selves or others, and measures what every seat
+  could gain by a best response; `round_run`: such a training, and its folder.
 - `run`, `run_writer`: reading and writing the folder of a run; `rows`: dataclasses as CSV; `logs`: what a training logs
   as it goes.
 - `arguments`: what the commands are asked; `--import MODULE` registers games of your own; `commands`: the names of
