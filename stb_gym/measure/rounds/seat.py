@@ -40,18 +40,6 @@ class StandingEnv(StepperEnv):
         self.objective = WIN
         return seat_transitions(self.game, dtype, len(SEEN))
 
-    def set_opponents(self, opponents: Lineup) -> None:
-        """Play against others from now on, also in rounds that are under way; what players see there stays.
-
-        Args:
-            opponents: as the environment was given them; for self-play perhaps what the player has come to do in every
-                seat, as `RoundMeter.lineup` tells it.
-
-        Raises:
-            ValueError: as where an environment is made.
-        """
-        self.opponents = opponents_of(self.round, self._asked[1], opponents)
-
     @property
     def _width(self) -> int:
         """O, how many numbers are seen of the turn."""
@@ -88,6 +76,18 @@ class SeatEnv(StandingEnv):
     def opponents(self) -> Opponents:
         """The opponents."""
         return opponents_of(self.round, *self._against)
+
+    def set_opponents(self, opponents: Lineup) -> None:
+        """Play against others from now on, also in rounds that are under way; what players see there stays.
+
+        Args:
+            opponents: as the environment was given them; for self-play perhaps what the player has come to do in every
+                seat, as `RoundMeter.lineup` tells it.
+
+        Raises:
+            ValueError: as where an environment is made.
+        """
+        self.opponents = opponents_of(self.round, self._against[0], opponents)
 
     def _standings(self) -> NDArray[Any]:
         return self.opponents.seen[np.atleast_1d(self._place)]
