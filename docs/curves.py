@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator
 
 import stb_gym
-from stb_gym.output import styles_of
+from stb_gym.output import colour_of, styles_of
 from training.ledger import Ledger
 from training.plots import save
 from training.statistics import interquartile_interval, interquartile_mean
@@ -49,7 +49,7 @@ def draw(path: Path) -> None:
     game = stb_gym.ShutTheBox()
     thumb = stb_gym.evaluate(game, stb_gym.strategy(game, THUMB)).regret
     for level, words, above in ((thumb, f"{THUMB}, a rule of thumb", 8), (0, "0 = perfect play", 9)):
-        axes.axhline(level, color="#5f5f5f", linestyle=":" if level else "-", linewidth=1 if level else 3)
+        axes.axhline(level, color=colour_of("optimal" if level == 0 else THUMB), linewidth=3 if level == 0 else 1.5)
         axes.annotate(words, (0.01, level), xycoords=("axes fraction", "data"), **{**BESIDE, "xytext": (0, above)})
     axes.set_yscale("symlog", linthresh=LINEAR, linscale=0.6)
     axes.set(xscale="log", xlabel="steps", ylabel="points lost in a turn, exactly", xlim=(2e3, 2e8), ylim=(-2e-5, 60))

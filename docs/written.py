@@ -32,16 +32,25 @@ if TYPE_CHECKING:
 
 
 def environment(game: str) -> str:
-    """The page of a game's environments, as Gymnasium has such: a summary, the docstring of the module, and all ids."""
+    """The page of a game's environments of one turn, as Gymnasium has such pages."""
     ids = [name for name, known in stb_gym.ENVIRONMENTS.items() if known.rules is GAMES[game]]
-    module = import_module(f"{GAMES[game].__module__.rpartition('.')[0]}.environment")
-    _, _, page = (inspect.getdoc(module) or "").partition("\n\n")
+    return page_of(f"{GAMES[game].__module__.rpartition('.')[0]}.environment", ids)
+
+
+def rounds(_: str = "") -> str:
+    """The page of the environments of a round."""
+    return page_of("stb_gym.measure.rounds.env", [name for name in gym.registry if ROUND.fullmatch(name)])
+
+
+def page_of(module: str, ids: list[str]) -> str:
+    """A summary, the docstring of a module, and all ids."""
+    _, _, page = (inspect.getdoc(import_module(module)) or "").partition("\n\n")
     masked = f"Each is there with the mask in the observation, too: `{masked_id(ids[0])}`, and so on."
     return "\n\n".join([summary(ids[0]), page, "## Ids", table_of_ids(ids), masked])
 
 
 def summary(identity: str) -> str:
-    """The table with which the page begins."""
+    """The table with which a page begins."""
     env = gym.make(identity)
     rows = {
         "Action space": env.action_space,
@@ -53,11 +62,11 @@ def summary(identity: str) -> str:
 
 
 def table_of_ids(ids: list[str]) -> str:
-    """Every id, what it passes to the environment, and the mean reward of perfect play."""
-    lines = ["| id | arguments | mean reward of perfect play |", "| --- | --- | ---: |"]
+    """Every id, what it passes to the environment, and the mean reward of the best play."""
+    lines = ["| id | arguments | mean reward of the best play |", "| --- | --- | ---: |"]
     for identity in ids:
-        given = [f"`{name}={value!r}`" for name, value in stb_gym.ENVIRONMENTS[identity].arguments.items()]
-        lines.append(f"| `{identity}` | {' '.join(given)} | {gym.spec(identity).reward_threshold:.6f} |")
+        given = [f"`{name}={value!r}`" for name, value in gym.spec(identity).kwargs.items() if name != "game"]
+        lines.append(f"| `{identity}` | {' '.join(given)} | {gym.make(identity).spec.reward_threshold:.6f} |")
     return "\n".join(lines)
 
 
@@ -119,7 +128,13 @@ def flags(actions: list[argparse.Action]) -> str:
     return "\n\n".join(items)
 
 
-WRITERS: dict[str, Callable[[str], str]] = {"environment": environment, "names": names, "commands": commands}
+WRITERS: dict[str, Callable[[str], str]] = {
+    "environment": environment,
+    "rounds": rounds,
+    "names": names,
+    "commands": commands,
+}
+ROUND = re.compile(r"stb_gym/\w+Round-v\d+")
 BLOCK = re.compile(rf"^```\{{({'|'.join(WRITERS)})\}}(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -138,8 +138,9 @@ def test_every_public_name_is_on_the_page_of_names_once():
 
 def test_every_environment_has_its_place_on_the_page_of_its_game():
     pages = "".join(written(path.read_text()) for path in (DOCS / "environments").glob("*.md"))
-    assert all(pages.count(f"| `{identity}` |") == 1 for identity in stb_gym.ENVIRONMENTS)
-    assert pages.count("\n## Observation Space\n") == len(stb_gym.GAMES)
+    rounds = [f"stb_gym/{rules.__name__}Round-v0" for rules in stb_gym.GAMES.values()]
+    assert all(pages.count(f"| `{identity}` |") == 1 for identity in [*stb_gym.ENVIRONMENTS, *rounds])
+    assert pages.count("\n## Observation Space\n") == len(stb_gym.GAMES) + 1
 
 
 @pytest.mark.parametrize("command", ["solve", "round", "book"])
@@ -152,4 +153,5 @@ def test_every_flag_is_in_the_reference(command, capsys, monkeypatch):
     rules = reference.partition("## Rules\n")[2]
     flags = set(re.findall(r"--[a-z][a-z-]+", re.sub(r"\n {8,}.*", "", capsys.readouterr().out))) - {"--help"}
     assert len(flags) > 10
+    assert section.count("\n`GAME`\n") == 1
     assert all(f"\n`{flag}" in section + rules for flag in flags), flags
