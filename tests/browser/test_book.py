@@ -58,19 +58,18 @@ def test_a_table_is_searched(browser, pages):
 
 
 def test_a_table_is_sorted_either_way_by_all_of_its_rows(browser, pages):
-    name = "departures-biggest-first-by-cost"
-    page_of = contents(GAMES["box"])[name]
+    page_of = contents(GAMES["box"])["choices-sum"]
     table = page_of.shown(page_of.table())
     with visiting(browser, pages, "desktop") as visitor:
-        section = visitor.visit(name).locator(f"#{name}")
-        heading = section.get_by_role("columnheader", name="loss")
+        section = visitor.visit("choices-sum").locator("#choices-sum")
+        heading = section.get_by_role("columnheader", name="best value")
         for way, down in (("ascending", False), ("descending", True)):
             heading.get_by_role("button").click()
             expect(heading).to_have_attribute("aria-sort", way)
             expect(section.locator("tbody tr")).to_have_count(len(table))
-            shown = [float(text) for text in section.locator("tbody td:nth-child(5)").all_inner_texts()]
+            shown = [float(text) for text in section.locator("tbody td:nth-child(4)").all_inner_texts()]
             assert shown == sorted(shown, reverse=down)
-            assert shown == pytest.approx(sorted(table.columns["loss"].values, reverse=down), abs=6e-5)
+            assert shown == pytest.approx(sorted(table.columns["best value"].values, reverse=down), abs=6e-5)
 
 
 def test_what_is_empty_comes_last_and_a_link_opens_what_is_folded(browser, pages):
