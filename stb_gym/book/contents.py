@@ -36,15 +36,14 @@ def _turn(game: Game, chapter: Chapter) -> dict[str, Page]:
 
 
 def _strategies(game: Game, chapter: Chapter) -> dict[str, Page]:
-    names, styles = list(chapter.pictured), chapter.styles
-    best_first = sorted(names, key=lambda name: name != "optimal-score")
+    compared = list(dict.fromkeys(["optimal-score", *chapter.pictured]))
     pages = {
         "strategies": Page(partial(players.ranking, game), part="players"),
         "scores": Page(
             partial(players.exact_scores, game),
-            partial(pictures.draw_scores, names=best_first, styles=styles),
+            partial(pictures.draw_scores, names=compared, styles=chapter.styles),
             "players",
-            partial(only, headings=["score", *best_first]),
+            partial(only, headings=["score", *compared]),
         ),
     }
     for name in chapter.rules_of_thumb:

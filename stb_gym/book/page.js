@@ -37,7 +37,10 @@ function equip(table) {
   const tell = () => {
     const all = body.rows.length;
     const seen = [...body.rows].filter((row) => !row.hidden).length;
-    caption.textContent = seen < all ? `${count(seen)} of ${count(all)} rows` : `${count(all)} row${all === 1 ? "" : "s"}`;
+    const told = seen < all ? `${count(seen)} of ${count(all)} rows` : `${count(all)} rows`;
+    const known = Number(table.dataset.count ?? all);
+    const others = known > all ? `, the first of ${count(known)}; the file has all` : "";
+    caption.textContent = told + others;
   };
 
   const tools = document.createElement("div");
@@ -59,7 +62,7 @@ function equip(table) {
   let more;
   if (packed) {
     more = document.createElement("button");
-    more.textContent = "show all rows";
+    more.textContent = "show more rows";
     more.addEventListener("click", whole);
     tools.append(more);
   }

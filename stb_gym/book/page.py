@@ -21,8 +21,10 @@ from stb_gym.output import Column, Table
 HERE = Path(__file__).parent
 STYLES = ("pictures/scheme.css", "page.css")
 ROWS = 12  # of a long table, before one asks for more
+MOST = 5000  # rows that a page can be asked for; the files have all
 LONG = 50  # letters of a cell that has several lines
 SHORT = 25  # rows that all stand on the page
+STRONGEST, FAINTEST = 60, 0.01  # percent of a colour behind a number, and the share of it that is left out
 
 
 def book_page(game: Game, answers: Sequence[Answer], sections: Sequence[Section]) -> str:
@@ -55,7 +57,7 @@ def _shown(section: Section) -> dict[str, Any]:
     table = section.shown
     rows = _rows(table, section.page.heat)
     first = len(rows) if len(rows) <= SHORT else ROWS
-    packed = base64.b64encode(zlib.compress("".join(rows[first:]).encode(), 9)).decode() if rows[first:] else ""
+    rest = "".join(rows[first:MOST])
     return {
         "name": section.name,
         "title": table.title,
@@ -66,7 +68,7 @@ def _shown(section: Section) -> dict[str, Any]:
         "rows": Markup("\n".join(rows[:first])),
         "shown": first,
         "count": len(rows),
-        "rest": packed,
+        "rest": base64.b64encode(zlib.compress(rest.encode(), 9)).decode() if rest else "",
         "example": _example(table),
     }
 
@@ -86,25 +88,20 @@ def _rows(table: Table, heat: Heat | None) -> list[str]:
 
 def _cells(heading: str, column: Column, heat: Heat | None) -> list[str]:
     """The cells of a column as HTML, without their tags: drawn where a value knows how, else in words."""
-    texts = column.cells()
-    long = ' class="long"' if max(map(len, texts)) > LONG else ""
-    kind = ' class="number"' if column.is_number else long
-    hot = column.is_number and heat is not None and heading in (heat.headings or [heading])
-    colours = (
-        [_colour(value, heat, max(column.values)) for value in column.values]
-        if hot and heat
-        else [""] * len(column.values)
-    )
+    texts, values = column.cells(), column.values
+    kind = ' class="number"' if column.is_number else ' class="long"' if max(map(len, texts)) > LONG else ""
     shown = [
         value.__html__() if hasattr(value, "__html__") else escape(text)
-        for value, text in zip(column.values, texts, strict=True)
+        for value, text in zip(values, texts, strict=True)
     ]
+    if heat is None or not column.is_number or heading not in (heat.headings or [heading]):
+        return [f"{kind}>{text}" for text in shown]
+    colours = (_colour(value, heat, max(values)) for value in values)
     return [f"{kind}{colour}>{text}" for colour, text in zip(colours, shown, strict=True)]
 
 
 def _colour(value: float, heat: Heat, largest: float) -> str:
     """The colour behind a number, as the attribute of its cell."""
-    high = largest if heat.high is None else heat.high
-    end, kind = (high, "more") if value > heat.middle else (heat.low, "less")
+    end, side = (largest if heat.high is None else heat.high, "more") if value > heat.middle else (heat.low, "less")
     strength = abs(value - heat.middle) / (abs(end - heat.middle) or 1)
-    return f' style="--heat:{60 * strength:.0f}%;--side:var(--{kind})"' if strength >= 0.01 else ""
+    return f' style="--heat:{STRONGEST * strength:.0f}%;--side:var(--{side})"' if strength >= FAINTEST else ""

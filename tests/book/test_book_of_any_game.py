@@ -151,7 +151,7 @@ def test_a_chapter_says_what_it_wants(monkeypatch):
     pages = contents(GAME)
     assert {"faces", "departures-most-ways", "nodes-parity", "choices-parity"} < set(pages)
     assert not {"departures-lowest", "nodes-points"} & set(pages)
-    assert pages["scores"].picture.keywords["names"] == ["worst", "lowest"]
+    assert pages["scores"].picture.keywords["names"] == ["optimal-score", "worst", "lowest"]
 
 
 def test_a_chapter_that_is_not_there_is_named():

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes, compile_game, evaluate, solve, strategy
-from stb_gym.book import positions, reading
+from stb_gym.book import Answer, Page, page, positions, reading
 from stb_gym.book.boxes import scorings
-from stb_gym.book.chapters import PARTS, chapter_of, points
+from stb_gym.book.chapters import PARTS, Section, chapter_of, points
 from stb_gym.book.contents import contents
 from stb_gym.book.page import ROWS, SHORT
+from stb_gym.output import Table, column
 
 BOX, NINE, THREES = ShutTheBox(6), ShutTheBox(), Threes()
 
@@ -181,3 +182,20 @@ def test_heat_is_of_the_strategies_alone():
     heats = {name: page.heat for name, page in contents(NINE).items() if page.heat}
     assert {f"departures-{name}-by-cost" for name in chapter.rules_of_thumb} < set(heats)
     assert np.isclose(heats["tournament-split"].middle, 0.5)
+
+
+def test_a_page_has_room_for_so_many_rows(monkeypatch):
+    monkeypatch.setattr(page, "MOST", 20)
+    table = Table("Numbers", "", {"number": column("d", range(40))})
+    text = page.book_page(BOX, [], [Section("numbers", Page(lambda: table), table, None)])
+    [rest] = re.findall(r'id="rest-numbers">(.*?)</script>', text)
+    assert zlib.decompress(base64.b64decode(rest)).decode().count("<tr>") == 20 - ROWS
+    assert f"The first {ROWS} of 40 rows" in text
+    assert 'data-count="40"' in text
+
+
+def test_what_a_table_says_is_no_markup():
+    table = Table("<i>", "<i>", {"<i>": column("", ["<i>"])})
+    text = page.book_page(BOX, [Answer("<i>", "<i>", "x")], [Section("x", Page(lambda: table), table, None)])
+    assert "<i>" not in text
+    assert text.count("&lt;i&gt;") >= 7

@@ -27,16 +27,16 @@ def draw_scores(table: Table, names: Sequence[str], styles: Mapping[str, Style])
         styles: how each looks.
     """
     scores, best = values(table, "score"), values(table, names[0])
-    ends, pitch = (scores.min() - 0.5, scores.max() + 0.5), 0.5
+    ends = (scores.min() - 0.5, scores.max() + 0.5)
     panel = Panel(ends, (0, best.max()), "final score (points)", "chance", names[0], percent=True, size=LOW)
     panels, said = [panel], []
-    _bars(panel, scores, best, pitch, paint(styles[names[0]].colour))
+    _bars(panel, scores, best, paint(styles[names[0]].colour))
     for name in names[1:]:
         more = values(table, name) - best
         low, high = min(0, more.min()), max(0, more.max())
         panel = Panel(ends, (low, high), "final score (points)", "chance more or less", f"{name} beside {names[0]}",
                       percent=True, size=LOW)  # fmt: skip
-        _bars(panel, scores, more, pitch, paint(styles[name].colour))
+        _bars(panel, scores, more, paint(styles[name].colour))
         panels.append(panel)
         behind = more.cumsum()  # the scores come best first
         place = abs(behind).argmax()
@@ -144,9 +144,9 @@ def _by_place(known: Table, perfect: str) -> dict[tuple[float, float], list[str]
     return found
 
 
-def _bars(panel: Panel, xs: NDArray[Any], heights: NDArray[Any], half: float, colour: str) -> None:
-    for x, height in zip(xs.tolist(), heights.tolist(), strict=True):
-        panel.bar(x - half, x + half, 0, height, colour)
+def _bars(panel: Panel, scores: NDArray[Any], heights: NDArray[Any], colour: str) -> None:
+    for score, height in zip(scores.tolist(), heights.tolist(), strict=True):
+        panel.bar(score - 0.5, score + 0.5, 0, height, colour)
 
 
 def _around(numbers: NDArray[Any]) -> tuple[float, float]:
