@@ -74,6 +74,7 @@ class RoundTraining:
 
     Attributes:
         learner: the learner.
+        envs: the rounds that it plays.
         measured: the measurements so far, each after so many `steps` and processor `seconds`: `gain_1`, `gain_2` ... is
             what each seat could win more by a best response, `gain` the largest of these, and `wins_1`, `wins_2` ...
             what each seat wins. In self-play all that is of rounds in which the newest self plays in every seat: how
@@ -81,10 +82,10 @@ class RoundTraining:
     """
 
     def __init__(self, config: RoundConfig):
-        self.config, self._envs = config, config.make_envs()
+        self.config, self.envs = config, config.make_envs()
         _, make = ALGORITHMS[config.learner.algorithm]
-        self.learner = make(self._envs, config.learner.settings, config.learner.seed)
-        self._meter, self._selves = RoundMeter(self._envs), None  # type: tuple[RoundMeter, Selves | None]
+        self.learner = make(self.envs, config.learner.settings, config.learner.seed)
+        self._meter, self._selves = RoundMeter(self.envs), None  # type: tuple[RoundMeter, Selves | None]
         self.measured: list[Measurement] = []
 
     @property
@@ -126,7 +127,7 @@ class RoundTraining:
             self._selves = Selves(self.config.opponents, newest)
         else:
             self._selves.add(newest)
-        self._envs.set_opponents(self._selves.opponents)
+        self.envs.set_opponents(self._selves.opponents)
         gains = _gains(newest)
         largest = {"gain": max(gains), "gain_of_average": max(_gains(self._selves.average))}
         return {**largest, **_by_seat("gain", gains), **_by_seat("wins", newest.seats)}
@@ -140,8 +141,8 @@ class RoundTraining:
         """Go on from a snapshot of the same training exactly as that one would have."""
         self.measured = snapshot["measured"]
         if self.config.opponents in SELVES:
-            self._selves = Selves.restored(self.config.opponents, self._envs.round, part(snapshot, "selves"))
-            self._envs.set_opponents(self._selves.opponents)
+            self._selves = Selves.restored(self.config.opponents, self.envs.round, part(snapshot, "selves"))
+            self.envs.set_opponents(self._selves.opponents)
         self.learner.restore(part(snapshot, "learner"))
 
     def read(self, folder: Path) -> None:

@@ -5,10 +5,13 @@ import csv
 import pytest
 from safetensors.numpy import load_file
 
+from agents.presets import read_presets
 from stb_gym import Round, RoundMeter, RoundVectorEnv, ShutTheBox
+from stb_gym.measure import opponents_of
 from tests import SMALL_PRESETS
 from tests.training.faults import Killed, killed
 from training import rounds
+from training.round_run import RoundConfig, RoundTraining
 
 TINY = ["--tiles", "3", "--dice", "1", "--faces", "3"]
 BOX = ShutTheBox(tiles=3, dice=1, faces=3)
@@ -43,6 +46,18 @@ def test_self_play_learns_the_equilibrium_of_a_small_round(opponents, tmp_path, 
     assert last["gain_of_average"] > last["gain"]  # the first of the selves had learned nothing yet
     assert not (folder / "checkpoint.safetensors").exists()
     assert "gain 0.000000 (by seat 0.000000, 0.000000); of the average of its selves 0.0" in capsys.readouterr().err
+
+
+def test_the_learner_plays_against_the_self_that_was_measured_last():
+    presets = read_presets(SMALL_PRESETS)
+    training = RoundTraining(RoundConfig(presets.config("ppo", presets.tasks["three-tiles"], "round"), 3, "naive"))
+    learner, envs = training.learner, training.envs
+    for steps in (0, 1024, 2048):
+        learner.learn_until(steps)
+        training.measure(0.0)
+        self_now = RoundMeter(envs).lineup(lambda seen, masks: learner.probabilities(seen, masks).argmax(axis=1))
+        assert (envs.opponents.fates == opponents_of(envs.round, "drawn", self_now).fates).all()
+        assert training.measured[-1]["wins_3"] == self_now.seats[2]
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn", "afterstate-network"])
