@@ -122,7 +122,7 @@ class RoundTraining:
         return {"gain": float(found.gains.max()), **_by_seat("gain", found.gains), **_by_seat("wins", found.seats)}
 
     def _against_selves(self) -> Measurement:
-        newest = self._meter.lineup(self._greedy)
+        newest = self.envs.round.evaluate([self._meter.strategy(self._greedy)] * self.config.players)
         if self._selves is None:
             self._selves = Selves(self.config.opponents, newest)
         else:

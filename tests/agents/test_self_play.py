@@ -63,8 +63,3 @@ def test_selves_go_on_from_a_snapshot_on_disk(kind, tmp_path):
     for ours, theirs in zip(restored.opponents.played, selves.opponents.played, strict=True):
         assert (ours.chances == theirs.chances).all()
         assert (ours.throws == theirs.throws).all()
-
-
-def test_a_kind_that_is_not_known_is_refused():
-    with pytest.raises(ValueError, match="unknown kind of self-play 'own': allowed are naive, fictitious, league"):
-        Selves("own", everyone("random"))

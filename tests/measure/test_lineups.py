@@ -15,19 +15,21 @@ DICE, BOX = Threes(dice=2), ShutTheBox(tiles=3)
 THREES = "stb_gym/ThreesRound-v0"
 
 
-def drawn(game, players, ties="split", **how):
-    return RoundVectorEnv(game, 1, players, ties=ties, **how)
+def everyone(agent, game, players, ties="split", **how):
+    """The round in which an agent plays in every seat."""
+    meter = RoundMeter(RoundVectorEnv(game, 1, players, ties=ties, **how))
+    return meter.opponents.rules.evaluate([meter.strategy(agent)] * players)
 
 
 @pytest.mark.parametrize(("game", "players", "ties"), [(DICE, 3, "split"), (BOX, 2, "nobody")])
 def test_what_everyone_could_gain_is_that_of_the_reference(game, players, ties):
-    everyone = RoundMeter(drawn(game, players, ties)).lineup(uniform)
+    found = everyone(uniform, game, players, ties)
     other = twin(game)
     policies = [whatever_the_scores(reference.uniform(other))] * players
     wins = lineup(other, policies, ties)
-    assert everyone.seats == pytest.approx([float(win) for win in wins])
+    assert found.seats == pytest.approx([float(win) for win in wins])
     gains = [best_response_value(other, seat, policies, ties) - win for seat, win in enumerate(wins)]
-    assert [everyone.best_response(seat).gain for seat in range(players)] == pytest.approx(list(map(float, gains)))
+    assert [found.best_response(seat).gain for seat in range(players)] == pytest.approx(list(map(float, gains)))
 
 
 @pytest.mark.parametrize(("game", "players"), [(DICE, 3), (BOX, 2)])
@@ -35,16 +37,16 @@ def test_the_equilibrium_cannot_be_exploited(game, players):
     solution = Round(game, players).solve()
     choices = np.eye(len(game.moves))
     equilibrium = as_agent(game, players, lambda tables, standing: choices[solution.policy(standing)])
-    everyone = RoundMeter(drawn(game, players)).lineup(equilibrium)
-    assert everyone.exploitability == pytest.approx(0, abs=1e-12)
-    assert everyone.seats == pytest.approx(solution.seats)
+    found = everyone(equilibrium, game, players)
+    assert found.exploitability == pytest.approx(0, abs=1e-12)
+    assert found.seats == pytest.approx(solution.seats)
 
 
 def test_an_agent_that_plays_one_seat_alone_or_illegally_is_refused():
-    with pytest.raises(ValueError, match='the agent has to see all seats: make the environment with seat="drawn"'):
-        RoundMeter(drawn(DICE, 3, seat=1)).lineup(uniform)
+    with pytest.raises(ValueError, match='the environment shows another seat: make it with seat="drawn"'):
+        everyone(uniform, DICE, 3, seat=1)
     with pytest.raises(ValueError, match="illegal"):
-        RoundMeter(drawn(BOX, 2)).lineup(lambda seen, masks: np.zeros(len(seen), int))
+        everyone(lambda seen, masks: np.zeros(len(seen), int), BOX, 2)
 
 
 @pytest.mark.parametrize("seat", ["drawn", 1])

@@ -55,7 +55,8 @@ def test_the_learner_plays_against_the_self_that_was_measured_last():
     for steps in (0, 1024, 2048):
         learner.learn_until(steps)
         training.measure(0.0)
-        self_now = RoundMeter(envs).lineup(lambda seen, masks: learner.probabilities(seen, masks).argmax(axis=1))
+        plays = RoundMeter(envs).strategy(lambda seen, masks: learner.probabilities(seen, masks).argmax(axis=1))
+        self_now = envs.round.evaluate([plays] * 3)
         assert (envs.opponents.fates == opponents_of(envs.round, "drawn", self_now).fates).all()
         assert training.measured[-1]["wins_3"] == self_now.seats[2]
 

@@ -1,5 +1,6 @@
 """The meter of rounds: how much does anybody's agent win in its seat, and how much more could be won there?"""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,6 @@ from stb_gym.exact import (
 from stb_gym.measure.agents import answers_of
 from stb_gym.measure.rounds.opponents import Opponents
 from stb_gym.measure.shown import Shown, layers_of
-from stb_gym.rounds import RoundEvaluation
 
 AT_ONCE = 2**16  # nodes in one question to an agent
 Chances = NDArray[np.float64]
@@ -148,36 +148,38 @@ class RoundMeter:
             wins[met] = (chances * opponents.reply(seat).utility(opponents.index[met]).T).sum(axis=0)
         return RoundRegret(opponents, wins, self._most)
 
-    def lineup(self, agent: Any, deterministic: bool = True) -> RoundEvaluation:
-        """The round in which an agent plays in every seat, against nobody but itself, exactly.
+    def strategy(self, agent: Any, deterministic: bool = True) -> Callable[[TurnTables, Standing], Policy]:
+        """An agent as a strategy of the round, which plays in any seat that its environment shows.
 
-        What its seats could gain by a best response, each alone, is how exploitable the agent is.
+        `Round.evaluate` then tells how exploitable an agent is that plays in every seat, as after self-play: what each
+        seat could gain by a best response. It may be an opponent in another environment, too.
 
         Args:
-            agent: as in a call; it must not take illegal actions.
+            agent: as in a call, but who acts illegally cannot be evaluated in a round.
             deterministic: as in a call.
 
         Raises:
             TypeError: as in a call.
-            ValueError: as in a call, or if the environment shows the agent only one of the seats.
+            ValueError: as in a call.
 
         Example:
             >>> import gymnasium as gym, stb_gym
-            >>> meter = stb_gym.RoundMeter(gym.make("stb_gym/ThreesRound-v0"))
-            >>> everyone = meter.lineup(lambda observations, masks: masks.argmax(axis=1))
+            >>> meter = stb_gym.RoundMeter(gym.make("stb_gym/ThreesRound-v0", players=2))
+            >>> plays = meter.strategy(lambda observations, masks: masks.argmax(axis=1))
+            >>> everyone = meter.opponents.rules.evaluate([plays, plays])
             >>> [round(everyone.best_response(seat).gain, 4) for seat in range(2)]
-            [0.2301, 0.1389]
+            [0.0979, 0.1236]
         """
-        opponents, rules = self.opponents, self.opponents.rules
-        if len(opponents.seats) < rules.players:
-            raise ValueError('the agent has to see all seats: make the environment with seat="drawn"')
-        answers = answers_of(agent, deterministic, self._shown)
+        answers, opponents = answers_of(agent, deterministic, self._shown), self.opponents
 
         def plays(tables: TurnTables, standing: Standing) -> Policy:
-            seen = (opponents.index == rules.standings.find(standing)) & (opponents.seen[:, 2] == standing.after)
-            return self._asked(answers, np.flatnonzero(seen))[0]
+            index = opponents.rules.standings.find(standing)
+            seen = np.flatnonzero((opponents.index == index) & (opponents.seen[:, 2] == standing.after))
+            if not len(seen):
+                raise ValueError('the environment shows another seat: make it with seat="drawn"')
+            return self._asked(answers, seen)[0]
 
-        return rules.evaluate([plays] * rules.players)
+        return plays
 
     def _asked(self, answers: Any, met: IntArray) -> list[NDArray[Any]]:
         """The policies of an agent at standings."""

@@ -81,8 +81,8 @@ class SeatEnv(StandingEnv):
         """Play against others from now on, also in rounds that are under way; what players see there stays.
 
         Args:
-            opponents: as the environment was given them; for self-play perhaps what the player has come to do in every
-                seat, as `RoundMeter.lineup` tells it.
+            opponents: as the environment was given them; for self-play perhaps an evaluated line-up of what the player
+                has come to do, see `RoundMeter.strategy`.
 
         Raises:
             ValueError: as where an environment is made.
