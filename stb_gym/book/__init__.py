@@ -16,11 +16,12 @@ when a book is made. A chapter may define any of these names; what it leaves out
 - `pages(game)`: a dict of the pages of this game alone, each a `Page`, by the names of their files (by default none);
 - `scorings(game)`: a list with each `Scoring` under which positions are valued (the points);
 - `RULES_OF_THUMB`: the strategies shown beside the best play, and whose mistakes are listed (all its rules of thumb);
-- `PICTURED`: the strategies whose scores are drawn (optimal-score, all its rules of thumb, random, worst);
-- `answers(game, tables)`: a list with each `Answer` that is of this game alone, from what its readers see of
-  the tables, by name (none).
+- `PICTURED`: the strategies whose scores are drawn beside the best ones (all its rules of thumb, random, worst);
+- `answers(game, tables)`: a list with each `Answer` that is of this game alone, from what readers see of the tables, by
+  name (none).
 
-Writing needs jinja2 (`pip install 'stb-gym[tables]'`), which is not loaded before.
+What is in `stb_gym.book.pictures` draws the pictures of pages; a `Heat` colours the numbers of their tables. Writing
+needs jinja2 (`pip install 'stb-gym[tables]'`), which is not loaded before.
 """
 
 from stb_gym.book.chapters import Answer, Heat, Page, Scoring

@@ -332,6 +332,7 @@ def test_winning_with_a_score():
     assert list(rows) == list(range(31))
 
 
+@pytest.mark.slow
 def test_the_seats_of_rounds():
     rows = rows_by(table_of(THREES, "rounds"), "players", "seat")
     assert list(rows) == [(players, seat) for players in range(1, 7) for seat in range(1, players + 1)]
@@ -344,6 +345,17 @@ def test_the_seats_of_rounds():
     for size in range(1, 7):
         assert sum(rows[size, seat]["split"] for seat in range(1, size + 1)) == pytest.approx(1)
         assert sum(rows[size, seat]["nobody: most"] for seat in range(1, size + 1)) < 1 + 1e-12
+
+
+def test_evenings():
+    game = Threes(3)
+    first = Round(game, 2).evaluate(["optimal", "random"]).outcome
+    second = Round(game, 2).evaluate(["random", "optimal"]).outcome
+    [one, two] = contests.evenings(game, ["random"], most=2).rows
+    assert one == pytest.approx((1, first.win, first.loss))
+    ahead = first.win * (second.loss + second.tie) + first.tie * second.loss  # won one and not lost the other
+    behind = first.loss * (second.win + second.tie) + first.tie * second.win
+    assert two == pytest.approx((2, ahead, behind))
 
 
 # Threes
