@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from benchmarks.timing import Comparison, Timer, installed, timer
 from stb_gym.envs.stepping import board_stepper
 
-OURS, THE_300 = "stb_gym/ShutTheBox-v0", "stb_gym/ShutTheBox300-v0"
+OURS, ROUND, THE_300 = "stb_gym/ShutTheBox-v0", "stb_gym/ShutTheBoxRound-v0", "stb_gym/ShutTheBox300-v0"
 NUM_ENVS = 4096
 TURNS_AHEAD = 64
 STEPS = 2000
@@ -32,6 +32,8 @@ def vector() -> Iterator[Comparison]:
     for count in (NUM_ENVS, 65536):
         name, same_step = f"vector step, {count} envs, SAME_STEP", _ours(count, autoreset_mode="SameStep")
         yield Comparison(name, "steps/s", same_step, "ours, NEXT_STEP", _ours(count), 0.7)
+    rounds = _ours(NUM_ENVS, ROUND, players=3)
+    yield Comparison(f"vector step of rounds, {NUM_ENVS} envs", "steps/s", rounds, "ours, turns", _ours(NUM_ENVS), 0.4)
     yield from _sampling(NUM_ENVS)
     yield from _of_boards(NUM_ENVS)
 
@@ -45,6 +47,10 @@ def scalar() -> Iterator[Comparison]:
     moves = itertools.cycle(_random_actions(lake.action_space, STEPS))
     ours, theirs = _playing(env, lambda: legal[turn._node]), _playing(lake, lambda: next(moves))
     yield Comparison("single step", "steps/s", ours, "Gymnasium FrozenLake-v1", theirs, 5)
+    env = gym.make(ROUND, players=3)
+    player: Any = env.unwrapped
+    rounds = _playing(env, lambda: legal[player._node])
+    yield Comparison("single step of a round", "steps/s", rounds, "ours, a turn", ours, 0.4)
     env = gym.make(THE_300)
     large: Any = env.unwrapped
     _, _, nodes = large.stepper.single

@@ -506,3 +506,21 @@ def test_the_step_after_an_end_draws_a_new_standing():
         assert (observation[~ended, -3:] == before[~ended, -3:]).all()
         before, ended = observation, over
     assert changed > 100
+
+
+def test_new_opponents_end_rounds_as_if_they_had_been_there_from_the_start():
+    """Also where an end was met before: what is remembered of the old opponents must be forgotten."""
+    changed, old, new = (gym.make(THREES, opponents=plays).unwrapped for plays in ("worst", "worst", "optimal"))
+
+    def played(env):
+        found = []
+        for seed in range(60):
+            observation, over = env.reset(seed=seed)[0], False
+            while not over:
+                observation, reward, over, _, info = env.step(0)
+            found.append((observation.tolist(), reward, info["holders"]))
+        return found
+
+    assert played(changed) == played(old) != played(new)
+    changed.set_opponents("optimal")
+    assert played(changed) == played(new)

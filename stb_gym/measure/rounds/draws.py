@@ -40,6 +40,10 @@ class Draws:
         counts = np.bincount(place.ravel(), minlength=len(bucket) * (self._buckets + 1))
         return counts.reshape(len(bucket), -1)[:, :-1].cumsum(axis=1)
 
+    def bounds(self, row: int) -> list[int]:
+        """The least random bits of what comes after each outcome of a row, for a bisection: it suits a single draw."""
+        return [int(edge * 2**64) for edge in self.sums[row].tolist()]
+
     def __call__(self, random: NDArray[np.uint64], begins: IntArray | None = None) -> IntArray:
         """[B] the outcomes of random bits [B] in the rows that begin there [B]; by default in the first row."""
         place = (random >> self._shift).view(np.int64)
@@ -50,5 +54,5 @@ class Draws:
         if len(unsure):
             numbers = (random[unsure] >> np.uint64(11)) * 2.0**-53
             rows = place[unsure] // self._buckets
-            found[unsure] = (self.sums[rows] <= numbers[:, None]).sum(axis=1)
+            found[unsure] = (self.sums[rows] <= numbers[:, None]).argmin(axis=1)
         return found

@@ -117,15 +117,16 @@ class RoundEnv(SeatEnv, TurnEnv):
         self._place, self._holders = 0, 0
         game = self._game_of(game, rules)
         super().__init__(game, "score", illegal, render_mode, observation_dtype=observation_dtype)
-        self._seen = self.opponents.seen.astype(self._observation_dtype)
-        self._first, self._share = self.opponents.first.sums[0].tolist(), self.opponents.share.tolist()
+        self._seen = list(self.opponents.seen.astype(self._observation_dtype))
+        self._first, self._share = self.opponents.first.bounds(0), self.opponents.share.tolist()
+        self._ends = self.opponents.one_end
         self._standing = slice(self._width, None)
         self._sees: Observation = self._seen[0]
 
     def set_opponents(self, opponents: Lineup) -> None:
         """See `SeatEnv.set_opponents`."""
         super().set_opponents(opponents)
-        self._first = self.opponents.first.sums[0].tolist()
+        self._first, self._ends = self.opponents.first.bounds(0), self.opponents.one_end
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -137,11 +138,11 @@ class RoundEnv(SeatEnv, TurnEnv):
         """
         if seed is not None:
             gym.Env.reset(self, seed=seed)
-        first: Any = self._first
+        first = self._first
         if options:
             options, named = self.opponents.named(options)
-            first = self._first if named is None else named.sums[0]
-        self._place = bisect(first, (self._np_random or self.np_random).random())
+            first = self._first if named is None else named.bounds(0)
+        self._place = bisect(first, (self._np_random or self.np_random).bit_generator.random_raw())
         self._sees = self._seen[self._place]
         observation, info = super().reset(options=options)
         observation[self._standing] = self._sees
@@ -159,8 +160,8 @@ class RoundEnv(SeatEnv, TurnEnv):
         observation[self._standing] = self._sees
         if not over:
             return observation, 0.0, False, truncated, info
-        luck = self._np_random.random()  # type: ignore[union-attr]
-        self._holders = holders = bisect(self.opponents.one_end[self._place, int(score)], luck)
+        luck = self._np_random.bit_generator.random_raw()  # type: ignore[union-attr]
+        self._holders = holders = bisect(self._ends[self._place, score], luck)
         info["holders"] = holders
         return observation, self._share[holders], True, truncated, info
 

@@ -134,19 +134,20 @@ class Opponents:
 
     @cached_property
     def one_end(self) -> "OneEnd":
-        """For single rounds, by the place of a standing and that of a score: the running sum of the fates."""
-        return OneEnd(self._left, self.last.sums)
+        """For single rounds, by the place of a standing and that of a score: the bounds of the fates."""
+        return OneEnd(self._left, self.last)
 
 
-class OneEnd(dict[tuple[int, int], list[float]]):
-    """The running sums of fates that were met, for a bisection: faster than arrays of one."""
+class OneEnd(dict[tuple[int, float], list[int]]):
+    """The bounds of fates that were met, for a bisection: faster than arrays of one; scores come as rewards do."""
 
-    def __init__(self, left: IntArray, sums: Chances):
+    def __init__(self, left: IntArray, last: Draws):
         super().__init__()
-        self._left, self._sums = left, sums
+        self._left, self._last = left, last
 
-    def __missing__(self, met: tuple[int, int]) -> list[float]:
-        self[met] = self._sums[self._left[met]].tolist()
+    def __missing__(self, met: tuple[int, float]) -> list[int]:
+        place, score = met
+        self[met] = self._last.bounds(self._left[place, int(score)])
         return self[met]
 
 

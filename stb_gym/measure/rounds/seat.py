@@ -40,7 +40,7 @@ class StandingEnv(StepperEnv):
         self.objective = WIN
         return seat_transitions(self.game, dtype, len(SEEN))
 
-    @property
+    @cached_property
     def _width(self) -> int:
         """O, how many numbers are seen of the turn."""
         return len(self.game.observation_high)
