@@ -124,6 +124,7 @@ class RoundAECEnv(AECEnv):
         self.terminations, self.truncations = (dict.fromkeys(self.agents, False) for _ in range(2))
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._cut: set[str] = set()
+        self._over = False
         self._turn.play.begin(ONLY)
         self._throw(seed)
 
@@ -135,7 +136,7 @@ class RoundAECEnv(AECEnv):
             TypeError: if the action is no integer.
         """
         agent = self.agent_selection
-        if self.terminations[agent] or self.truncations[agent]:
+        if self._over:
             self._was_dead_step(action)
             return
         self._cumulative_rewards[agent] = 0.0
@@ -151,7 +152,7 @@ class RoundAECEnv(AECEnv):
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
         """What an agent sees: the same as all, but for the mask."""
-        plays = agent == self.agent_selection and not (self.terminations[agent] or self.truncations[agent])
+        plays = agent == self.agent_selection and not self._over
         return {"observation": self._turn.seen(), "action_mask": self._turn.action_masks().astype(np.int8) * plays}
 
     def render(self) -> Any:
@@ -177,6 +178,7 @@ class RoundAECEnv(AECEnv):
             return
         self.rewards = dict(zip(self.agents, play.wins(ONLY)[0].tolist(), strict=True))
         self._accumulate_rewards()
+        self._over = True
         self.truncations = {agent: agent in self._cut for agent in self.agents}
         self.terminations = {agent: agent not in self._cut for agent in self.agents}
         winners = [agent for agent, reward in self.rewards.items() if reward]

@@ -38,12 +38,12 @@ class Play:
         self.places: IntArray = np.full((count, rules.players), self._worst + 1)
         self.seat: IntArray = np.zeros(count, np.int64)
         self.seen: IntArray = np.zeros((count, 3), np.int64)
-        self._see(np.arange(count))
+        self.begin(np.arange(count))
 
     def begin(self, rounds: IntArray) -> None:
         """Begin rounds [K] anew."""
         self.places[rounds], self.seat[rounds] = self._worst + 1, 0
-        self._see(rounds)
+        self.seen[rounds] = self._worst, 0, self._rules.players - 1
 
     def end_turns(self, rounds: IntArray, places: IntArray) -> IntArray:
         """End the turn of whoever plays in each of rounds [K], with scores of places [K], T for a forfeit.
@@ -51,12 +51,12 @@ class Play:
         Returns:
             Those of the rounds that are over.
         """
-        seat = self.seat[rounds]
-        self.places[rounds, seat] = places + (places == self._worst)
-        self.seat[rounds] = seat + 1
-        self._see(rounds)
-        over = (seat + 1 == self._rules.players) | self._rules.standings.over[self._standing(rounds)]
-        return rounds[over]
+        self.places[rounds, self.seat[rounds]] = scored = places + (places == self._worst)
+        self.seat[rounds] += 1
+        lead, holders, after = self.seen[rounds].T
+        holders = np.where(scored < lead, 1, holders + (scored == lead))
+        self.seen[rounds] = np.column_stack((np.minimum(lead, scored), holders, after - 1))
+        return rounds[(after == 0) | self._rules.standings.over[self._standing(rounds)]]
 
     def wins(self, rounds: IntArray) -> NDArray[np.float64]:
         """[K, N] what every player wins where rounds [K] are over."""
@@ -78,14 +78,9 @@ class Play:
             if found.shape != known.shape or found.dtype.kind not in "iu" or not ((found >= 0) & (found <= most)).all():
                 raise ValueError(f"the snapshot is not of {len(known)} rounds of {self._rules.players} players")
         self.places[:], self.seat[:] = places, seat
-        self._see(np.arange(len(self.seat)))
-
-    def _see(self, rounds: IntArray) -> None:
-        places = self.places[rounds]
-        lead = places.min(axis=1)
-        holders = (places == lead[:, None]).sum(axis=1) * (lead < self._worst)
-        after = self._rules.players - 1 - self.seat[rounds]
-        self.seen[rounds] = np.column_stack((np.minimum(lead, self._worst), holders, after))
+        lead = np.minimum(self.places.min(axis=1), self._worst)
+        holders = (self.places == lead[:, None]).sum(axis=1)
+        self.seen[:] = np.column_stack((lead, holders, self._rules.players - 1 - self.seat))
 
     def _standing(self, rounds: Any) -> Any:
         """The index of what is seen; see `Standings`."""

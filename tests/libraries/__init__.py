@@ -1,5 +1,6 @@
 """Every library's first line works: agents of nine libraries learn a little and are measured, in their own words.
 
+PettingZoo, the tenth, tests the rounds whose seats are all agents.
 They need an environment of their own, which `make libraries` makes; none of these tests is left out without a library.
 """
 

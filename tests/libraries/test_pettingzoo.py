@@ -154,6 +154,9 @@ def test_only_who_plays_has_actions():
     assert [each["action_mask"].any() for each in seen.values()] == [True, False, False]
     assert all((each["observation"] == seen["player_0"]["observation"]).all() for each in seen.values())
     assert seen["player_0"]["observation"][-3:].tolist() == [46, 0, 2]
+    last, _ = play(env, lambda agent, seen: int(seen["action_mask"].argmax()), seed=0)
+    assert env.agents == []
+    assert not env.observe(last[-1])["action_mask"].any()
 
 
 def test_it_is_told_whose_turn_it_is_and_who_wins():
