@@ -54,7 +54,7 @@ def summary(identity: str) -> str:
     env = gym.make(identity)
     rows = {
         "Action space": env.action_space,
-        "Observation space": env.observation_space,
+        "Observation space": " ".join(str(env.observation_space).split()),
         "Import": "import gymnasium, stb_gym",
         "Make": f'gymnasium.make("{identity}")',
     }
