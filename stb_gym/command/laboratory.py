@@ -13,6 +13,7 @@ PLACE = "training"  # its folder beside that of the library
 COMMANDS = {
     "demo": "A minute: solve, learn, and see how close it came",
     "train": "Train a learner, and measure its exact regret on the way",
+    "self-play": "Train learners in rounds, mostly against themselves, and measure how exploitable they are",
     "remeasure": "Measure a training again, from its weights",
     "report": "A page about trainings of one game, with tables and pictures",
     "mistakes": "A picture of where what an agent still loses lies",
@@ -24,7 +25,7 @@ COMMANDS = {
     "ladder": "A table and a picture of boxes of rising size",
     "tune": "Search settings by exact regret",
 }
-MODULES = {"remeasure": "evaluate"}  # those that are not called as their commands, which have other meanings here
+MODULES = {"remeasure": "evaluate", "self-play": "rounds"}  # those that are not called as their commands
 
 
 def run_laboratory(name: str, words: list[str]) -> int:
