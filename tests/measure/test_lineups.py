@@ -11,7 +11,7 @@ from tests.measure.test_rounds import as_agent, uniform
 from tests.reference_rounds import best_response_value, lineup, whatever_the_scores
 from tests.twins import twin
 
-DICE, BOX = Threes(dice=2), ShutTheBox(tiles=3)
+DICE, BOX = Threes(dice=2, faces=4), ShutTheBox(tiles=3)
 THREES = "stb_gym/ThreesRound-v0"
 
 

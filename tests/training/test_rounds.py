@@ -73,7 +73,7 @@ def test_learners_find_the_best_response_to_others(algorithm, tmp_path):
 
 @pytest.mark.parametrize(
     ("algorithm", "opponents"),
-    [("ppo", "league"), ("dqn", "naive"), ("afterstate-network", "fictitious"), ("ppo", "random")],
+    [("ppo", "league"), ("dqn", "naive"), ("afterstate-network", "random")],
 )
 def test_a_training_that_is_killed_ends_as_if_it_had_not_been(algorithm, opponents, tmp_path):
     words = ["--opponents", opponents, "--steps", "4000"]
