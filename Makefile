@@ -1,15 +1,25 @@
-# `make demo` shows the whole of it in a minute, `make check` is what one runs between two edits, `make test` runs all
-# tests; each makes the environment .venv first. `make libraries` runs the agents of other libraries, in an environment of
-# 2 GB of its own, .venv-libraries; `make browser` tries the pages in a browser, and `make page` builds that of `stb-gym
-# explore`.
+# `make demo` solves the games and lets learners without a network learn, in seconds; `make check` is what one runs between
+# two edits, `make test` runs all tests; each makes the environment .venv first. `make libraries` runs the agents of other
+# libraries, in an environment of 2 GB of its own, .venv-libraries; `make browser` tries the pages in a browser, and `make
+# page` builds that of `stb-gym explore`. `make package` builds what is published and tries it, `make lowest` tries the
+# lowest versions of what it needs, and `make coverage` says what tests run through.
+#
+# All but `make demo` need torch. On Linux pip may fetch it with gigabytes for graphics cards: `make test TORCH=cpu`, once,
+# takes torch's own build without them, or another by the name that it has there (cu128, auto; see `uv pip --help`).
+# `make demo TORCH=cpu` has masked PPO learn, too.
 
 PYTHON ?= python3.11
+TORCH ?=
 BIN := .venv/bin
 LIBRARIES := .venv-libraries/bin
+INSTALL := -m pip install --quiet --disable-pip-version-check
+EMPTY := build/empty/bin
+LIBRARY_ALONE := $(addprefix --ignore tests/,agents training test_house.py)
+OF_THE_WHEEL := $(addprefix tests/,command envs measure test_readme.py test_your_own_game.py)
 
-.PHONY: demo check fast test libraries browser page docs lint bench clean python
+.PHONY: demo check fast test coverage package lowest libraries browser page docs lint bench clean python
 
-demo: .venv/installed
+demo: $(if $(TORCH),.venv/installed,.venv/library)
 	$(BIN)/python -m training.demo
 
 check: .venv/installed
@@ -21,6 +31,31 @@ fast: .venv/installed
 # Three at a time on two cores: some tests wait for processes of their own.
 test: .venv/installed
 	$(BIN)/python -m pytest -n 3
+
+coverage: .venv/installed
+	$(BIN)/python -m pytest -n 3 --cov --cov-report term:skip-covered --cov-report html:build/coverage
+
+# The tests of the source distribution try the wheel, in an environment that has nothing else of the repository.
+package: .venv/installed
+	$(BIN)/python $(INSTALL) --constraint constraints.txt --group package
+	rm -rf build dist
+	$(BIN)/python -m build --no-isolation >/dev/null
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	mkdir -p build/source
+	tar --extract --gzip --file dist/*.tar.gz --directory build/source --strip-components 1
+	rm -r build/source/stb_gym
+	$(PYTHON) -m venv build/empty
+	$(EMPTY)/python $(INSTALL) "pip>=25.1"
+	$(EMPTY)/python $(INSTALL) --constraint constraints.txt --group test "$$(echo dist/*.whl)[render,tables]"
+	cd build/source && ../../$(EMPTY)/python -m pytest -m "not slow" $(OF_THE_WHEEL)
+
+# Newer packages between them and us warn of old ones, which is nobody's mistake; an old SDL must be told of no screen.
+lowest: | python
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python $(INSTALL) "pip>=25.1"
+	.venv-lowest/bin/python $(INSTALL) --constraint tests/lowest.txt --group test --editable ".[render,tables]"
+	SDL_VIDEODRIVER=dummy .venv-lowest/bin/python -m pytest -W default -m "not slow" $(LIBRARY_ALONE)
 
 libraries: .venv-libraries/installed
 	$(LIBRARIES)/python -m pytest tests/libraries
@@ -47,35 +82,44 @@ lint: .venv/installed
 	$(BIN)/mypy
 
 bench: .venv/installed
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[bench]"
+	$(BIN)/python $(INSTALL) --constraint constraints.txt --group bench
 	$(BIN)/python -m benchmarks
 
 python:
 	@command -v $(PYTHON) >/dev/null || { echo "no $(PYTHON): name a Python of 3.11 or newer by PYTHON=..." >&2; exit 1; }
 
-.venv/installed: pyproject.toml constraints.txt | python
+# An older pip knows no groups.
+.venv/library: pyproject.toml constraints.txt | python
 	$(PYTHON) -m venv .venv
+	$(BIN)/python $(INSTALL) "pip>=25.1"
+	$(BIN)/python $(INSTALL) --constraint constraints.txt --editable .
+	@touch $@
+
+.venv/installed: .venv/library
 	@echo "installing into .venv; this takes a minute or two"
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[lab,test]"
+	$(if $(TORCH),$(BIN)/python $(INSTALL) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python \
+		--torch-backend $(TORCH) --constraint constraints.txt torch)
+	$(BIN)/python $(INSTALL) --constraint constraints.txt --group lab --group test --editable .
 	@touch $@
 
 .venv-libraries/installed: pyproject.toml tests/libraries/constraints.txt | python
 	$(PYTHON) -m venv .venv-libraries
 	@echo "installing into .venv-libraries; this takes some minutes"
-	$(LIBRARIES)/python -m pip install --quiet --constraint tests/libraries/constraints.txt --editable ".[libraries,test]"
-	$(LIBRARIES)/python -m pip install --quiet --no-deps --constraint tests/libraries/constraints.txt pufferlib
+	$(LIBRARIES)/python $(INSTALL) "pip>=25.1"
+	$(LIBRARIES)/python $(INSTALL) --constraint tests/libraries/constraints.txt --group libraries --group test --editable .
+	$(LIBRARIES)/python $(INSTALL) --no-deps --constraint tests/libraries/constraints.txt pufferlib
 	@touch $@
 
 .venv/docs: .venv/installed
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
+	$(BIN)/python $(INSTALL) --constraint constraints.txt --group docs
 	@touch $@
 
 .venv/browser: .venv/installed
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[browser]"
+	$(BIN)/python $(INSTALL) --constraint constraints.txt --group browser
 	@touch $@
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	npm --prefix web ci --silent
 
 clean:
-	rm -rf .venv .venv-libraries web/node_modules build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-libraries .venv-lowest web/node_modules build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -16,7 +16,7 @@
   pictures; `pictured`: which agents these show, and what comes out in words; `merge`: those of several studies
   together; `keep`: the best policies; `ladder`: one table and one picture of boxes of rising size.
 - `tune`: searches settings by exact regret; `search`: the search.
-- `demo`: a demonstration of a minute.
+- `demo`: a demonstration without torch, in seconds; `demo_ppo`: its second part, in a minute.
 
 They are run from the root of a clone.
 """

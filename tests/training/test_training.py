@@ -12,7 +12,6 @@ from itertools import count
 import numpy as np
 import pytest
 import torch
-from filelock import FileLock
 from safetensors.numpy import load_file, save_file
 
 from agents.config import ALGORITHMS, Config
@@ -21,7 +20,6 @@ from stb_gym import ShutTheBox, command, compile_game, evaluate, load_policy, so
 from tests import SMALL_PRESETS, reference
 from tests.training.faults import signalled
 from tests.twins import choice, position, roll_at
-from training import demo
 from training import evaluate as evaluating
 from training import report as reporting
 from training import train as training
@@ -324,14 +322,6 @@ def test_runs_of_tasks_without_a_name_are_named_by_their_rules(tmp_path, monkeyp
         assert Run.open(tmp_path / "runs" / f"afterstates-ShutTheBox-v0-tiles-{tiles}-at-most-2-0").game().tiles == int(
             tiles
         )
-
-
-def test_a_demo_beside_another_is_one_line_and_status_2(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "runs" / "demo").mkdir(parents=True)
-    with FileLock(tmp_path / "runs" / "demo" / ".lock"):
-        assert demo.demo() == 2
-    assert capsys.readouterr().err == "training.demo: runs/demo is written to by another process\n"
 
 
 @pytest.mark.usefixtures("no_ink")
