@@ -11,10 +11,15 @@ from stb_gym.output import Progress
 AN_HOUR = 3600.0
 
 
+@pytest.fixture(autouse=True)
+def _nobody_is_impatient(monkeypatch):
+    """The machine may be busy, and tests compare all that is printed."""
+    monkeypatch.setattr(program, "Progress", partial(Progress, patience=AN_HOUR))
+
+
 @pytest.fixture
-def ask(capsys, monkeypatch):
+def ask(capsys):
     """A function of the words of a command: its JSON, where nothing else is printed."""
-    monkeypatch.setattr(program, "Progress", partial(Progress, patience=AN_HOUR))  # the machine may be busy
 
     def asked(*words):
         assert main([*words, "--json"]) == 0

@@ -133,13 +133,20 @@ def test_without_shtab_completion_says_what_to_install(capsys, monkeypatch):
 # The laboratory
 
 
+@pytest.fixture
+def laboratory_here(monkeypatch):
+    """The laboratory is the one beside the tests, wherever the library is."""
+    monkeypatch.setattr(laboratory, "ROOT", ROOT)
+
+
 def test_commands_of_the_laboratory_are_its_modules_and_no_questions():
     modules = {laboratory.MODULES.get(name, name) for name in laboratory.COMMANDS}
     assert modules == {path.stem for path in (ROOT / "training").glob("*.py") if "def main(" in path.read_text()}
     assert not laboratory.COMMANDS.keys() & {question.name for question in QUESTIONS}
 
 
-def test_a_command_of_the_laboratory_gets_its_words(capsys, monkeypatch):
+@pytest.mark.usefixtures("laboratory_here")
+def test_a_command_of_the_laboratory_gets_its_words(monkeypatch):
     told = []
     module = type(sys)("training.merge")
     module.main = lambda words: told.append(words) or 3
@@ -157,6 +164,7 @@ def test_where_there_is_no_laboratory_the_command_says_so(capsys, monkeypatch, t
     assert capsys.readouterr().err == f"stb-gym: {said}: run it there\n"
 
 
+@pytest.mark.usefixtures("laboratory_here")
 def test_a_laboratory_that_lacks_a_package_says_which(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "tyro", None)
     for name in [name for name in sys.modules if name.split(".")[0] == "training"]:

@@ -160,7 +160,7 @@ def test_all_else_is_that_of_the_environment(made_by):
 
 @pytest.mark.parametrize("names", ["jax", "Tianshou", None, ("obs", "mask")])
 def test_names_of_no_library_are_refused(names):
-    message = r"^unknown mask names .*: allowed are gymnasium, rllib, skrl, tianshou, torchrl$"
+    message = r"^unknown mask names .*: allowed are gymnasium, rllib, skrl, tianshou, torchrl"
     for make in (
         lambda: MaskInObservation(TurnEnv("threes"), names),
         lambda: VectorMaskInObservation(TurnVectorEnv("threes"), names),

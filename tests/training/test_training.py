@@ -260,7 +260,10 @@ def test_bad_arguments_are_one_line_and_status_2(arguments, message, capsys, tmp
 
 def test_a_table_is_where_it_is(tmp_path, capsys):
     assert training.main(["afterstates", *TASK, "--device", "cpu:0", "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == "training.train: unknown device of afterstates 'cpu:0': allowed are cpu\n"
+    assert (
+        capsys.readouterr().err
+        == "training.train: unknown device of afterstates 'cpu:0': allowed are cpu; did you mean cpu?\n"
+    )
 
 
 def test_a_folder_that_cannot_be_is_one_line_and_status_2(capsys):
