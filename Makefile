@@ -15,7 +15,7 @@ LIBRARIES := .venv-libraries/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check
 EMPTY := build/empty/bin
 LIBRARY_ALONE := $(addprefix --ignore tests/,agents training test_house.py)
-OF_THE_WHEEL := $(addprefix tests/,command envs measure test_readme.py test_your_own_game.py)
+OF_THE_WHEEL := $(addprefix tests/,command docs envs measure test_your_own_game.py)
 
 .PHONY: demo check fast test coverage package lowest libraries browser page docs lint bench clean python
 
