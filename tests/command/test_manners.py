@@ -108,7 +108,7 @@ _shtab_stb_gym "$1" "${@: -1}" "${@: -2:1}"; echo "${COMPREPLY[@]}"
     ("typed", "words"),
     [
         ("sol", "solve"),
-        ("tra", "train"),
+        ("stu", "study"),
         ("solve sh", "shut-the-box"),
         ("solve threes --ob", "--objective"),
         ("advise threes --p", "--points --players"),

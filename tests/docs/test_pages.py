@@ -62,12 +62,6 @@ def _large_boxes_are_solved_once():
         yield
 
 
-@pytest.fixture
-def no_ink(monkeypatch):
-    """Pictures of books are made, and written without being drawn."""
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda figure, path, dpi: path.write_bytes(b"\x89PNG"))
-
-
 def test_there_is_something_of_everything():
     assert {block.language for block in BLOCKS} == {"python", "sh", "text"}
     known = [*MAKE, *INSTALL, *OURS, *commands_of("python -m training.")]
@@ -94,7 +88,6 @@ def test_python_runs(block, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "command", [pytest.param(line, marks=[pytest.mark.slow] if line.startswith(LONG) else []) for line in OURS]
 )
-@pytest.mark.usefixtures("no_ink")
 def test_commands_print_the_figures_that_stand_below_them(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs").symlink_to(ROOT / "docs")
