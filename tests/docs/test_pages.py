@@ -41,6 +41,15 @@ LONG = ("stb-gym variants", "stb-gym book", f"stb-gym advise {THE_300}", f"stb-g
 PUBLISHED = DOCS / "published.md"
 
 
+def marked(cases, slow):
+    """Cases for `parametrize`, of which some are slow."""
+    return [pytest.param(case, marks=[pytest.mark.slow] if slow(case) else []) for case in cases]
+
+
+def name_of_page(block):
+    return block.page.stem
+
+
 @pytest.fixture
 def games_are_forgotten():
     """What a test registers is known to that test only."""
@@ -69,7 +78,7 @@ def test_there_is_something_of_everything():
     assert sorted(COMMANDS) == sorted(known)
 
 
-@pytest.mark.parametrize("block", PYTHON, ids=lambda block: block.page.stem)
+@pytest.mark.parametrize("block", marked(PYTHON, lambda block: block.page.stem == "a_big_box"), ids=name_of_page)
 @pytest.mark.usefixtures("games_are_forgotten")
 def test_python_runs(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -85,9 +94,7 @@ def test_python_runs(block, tmp_path, monkeypatch):
         assert abs(drawn - kept).mean() < 2  # of 255: another version may round the edges of letters otherwise
 
 
-@pytest.mark.parametrize(
-    "command", [pytest.param(line, marks=[pytest.mark.slow] if line.startswith(LONG) else []) for line in OURS]
-)
+@pytest.mark.parametrize("command", marked(OURS, lambda line: line.startswith(LONG)))
 def test_commands_print_the_figures_that_stand_below_them(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs").symlink_to(ROOT / "docs")
