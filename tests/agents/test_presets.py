@@ -61,7 +61,9 @@ def test_a_variant_of_any_task_is_the_same_for_all(tmp_path):
     five, other, dice = Task(BOX, {"tiles": 5}), Task(BOX, {"tiles": 8}), presets.tasks["two-dice"]
     assert found(five, "short") == found(other, "short") == (2000, 32)
     assert (found(five, "standard"), found(dice, "short")) == ((30_000, 40), (2000, 8))
-    with pytest.raises(ValueError, match="variant of ppo on five-tiles 'long': allowed are standard, no-masks, round, short"):
+    with pytest.raises(
+        ValueError, match="variant of ppo on five-tiles 'long': allowed are standard, no-masks, round, short"
+    ):
         presets.config("ppo", five, "long")
 
 
