@@ -18,7 +18,7 @@ from benchmarks.solving import solving
 from benchmarks.studies import studies
 from benchmarks.timing import Comparison, Result, measure
 from benchmarks.training import training
-from stb_gym.output import Column, Table
+from stb_gym.output import Column, Table, say
 
 Name = Literal["solving", "measuring", "vector", "scalar", "training", "studies"]
 BENCHMARKS: dict[Name, Callable[[], Iterator[Comparison]]] = {
@@ -53,18 +53,18 @@ def main(arguments: list[str] | None = None) -> int:
     interrupted = False
     try:
         for name in options.names or BENCHMARKS:
-            print(f"preparing {name}", file=sys.stderr)
+            say(f"preparing {name}", error=True)
             for comparison in BENCHMARKS[name]():
                 results.append(measure(comparison))
     except KeyboardInterrupt:
         interrupted = True
     if options.json:
-        print(json.dumps({"machine": machine(), "results": [to_json(result) for result in results]}, indent=2))
+        say(json.dumps({"machine": machine(), "results": [to_json(result) for result in results]}, indent=2))
     else:
-        print(results_table(results).to_text())
-        print("\n" + ", ".join(f"{name} {value}" for name, value in machine().items()))
+        say(results_table(results).to_text())
+        say("\n" + ", ".join(f"{name} {value}" for name, value in machine().items()))
     if interrupted:
-        print("benchmarks: interrupted; the results are those so far", file=sys.stderr)
+        say("benchmarks: interrupted; the results are those so far", error=True)
     return 130 if interrupted else 0
 
 

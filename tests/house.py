@@ -10,6 +10,10 @@ GAMES = {"ShutTheBox", "Threes"}
 NAMES = {"shut-the-box", "threes"}
 
 
+def _calls(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+
+
 class House:
     """The modules of some packages under a folder.
 
@@ -72,6 +76,10 @@ class House:
 
     def _ours(self, module: str) -> bool:
         return module.split(".")[0] == self.library
+
+    def callers(self, name: str) -> set[str]:
+        """The modules that call a function by this bare name."""
+        return {module for module, tree in self.trees.items() for node in ast.walk(tree) if _calls(node, name)}
 
     def long_modules(self, most: int) -> list[str]:
         """The modules of more lines."""

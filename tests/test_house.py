@@ -69,6 +69,10 @@ def test_nothing_outside_the_games_asks_which_game_it_is():
     assert HOUSE.questions(apart_from=GAMES) == []
 
 
+def test_commands_print_through_one_function_which_lets_nothing_steer_a_terminal():
+    assert HOUSE.callers("print") == {"stb_gym.output.console", "stb_gym.sb3"}  # of which the other prints numbers
+
+
 def test_the_docstring_of_a_package_names_its_modules():
     assert HOUSE.unnamed() == []
 

@@ -6,6 +6,7 @@ from typing import Any
 import tyro
 
 from stb_gym.command import import_games
+from stb_gym.output import say
 
 
 def read_arguments(kind: type[Any], arguments: list[str] | None, prog: str, **how: Any) -> Any:
@@ -23,6 +24,6 @@ def read_arguments(kind: type[Any], arguments: list[str] | None, prog: str, **ho
     try:
         words = import_games(sys.argv[1:] if arguments is None else arguments)
     except ValueError as error:
-        print(f"{prog}: {error}", file=sys.stderr)
+        say(f"{prog}: {error}", error=True)
         sys.exit(2)
     return tyro.cli(kind, args=words, prog=prog, **how)

@@ -16,7 +16,7 @@ from agents.learner import Learner
 from agents.limit import Limit, LimitSettings
 from agents.tabular import TabularSettings, make_afterstates, make_q_learning
 from stb_gym import GAMES, RegretMeter, solve, strategy
-from stb_gym.output import Column, Table
+from stb_gym.output import Column, Table, say
 
 ENV = "stb_gym/ShutTheBox-v0"
 STEPS = (10_000, 100_000, 1_000_000)
@@ -33,13 +33,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     argparse.ArgumentParser(prog="training.demo", description=__doc__).parse_args(arguments)
     solved()
-    print(f"\npoints lost by the greedy policies of learners on {ENV}, computed exactly\n")
-    print(f"{learned(STEPS)}\n")
-    print("Q-learning and afterstates have tables; the limit counts the rolls, and plays the counted game perfectly")
+    say(f"\npoints lost by the greedy policies of learners on {ENV}, computed exactly\n")
+    say(f"{learned(STEPS)}\n")
+    say("Q-learning and afterstates have tables; the limit counts the rolls, and plays the counted game perfectly")
     try:
         ppo = import_module("training.demo_ppo")
     except ModuleNotFoundError as error:
-        print(f"\nmasked PPO would follow, but needs {error.name}: make demo TORCH=cpu, or pip install --group lab")
+        say(f"\nmasked PPO would follow, but needs {error.name}: make demo TORCH=cpu, or pip install --group lab")
         return 0
     status: int = ppo.demo(ENV)
     return status
@@ -51,7 +51,7 @@ def solved() -> None:
         began = time.perf_counter()
         solution = solve(rules())
         milliseconds = 1000 * (time.perf_counter() - began)
-        print(f"{name}: perfect play leaves {solution.value:.9f} points (compiled and solved in {milliseconds:.1f} ms)")
+        say(f"{name}: perfect play leaves {solution.value:.9f} points (compiled and solved in {milliseconds:.1f} ms)")
 
 
 def learned(numbers: tuple[int, ...]) -> Table:

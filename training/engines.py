@@ -7,7 +7,6 @@ one goes on with it and comes to the same result, bit by bit.
 import contextlib
 import multiprocessing
 import socket
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ import torch
 from pebble import ProcessPool
 
 from agents.config import Config
+from stb_gym.output import say
 from training.train import train
 
 
@@ -118,5 +118,5 @@ def train_run(config: dict[str, Any], folder: Path, device: str) -> None:
         try:
             train(Config.from_json(config), folder, "resume", device=device)
         except (ValueError, OSError, MemoryError) as error:
-            print(f"training.study: {error}", file=sys.stderr)
+            say(f"training.study: {error}", error=True)
             raise

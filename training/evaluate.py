@@ -11,7 +11,7 @@ from agents.afterstate_network import AfterstateNetwork
 from agents.learner import Learner
 from agents.policy_array import preference, value_error
 from stb_gym import BoardEvaluation, evaluate_boards, solve_boards
-from stb_gym.output import reader_may_leave
+from stb_gym.output import reader_may_leave, refuse, say
 from training.arguments import read_arguments
 from training.compare import compare, comparison_table
 from training.run import Run, measure
@@ -38,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
         run = Run.open(options.run)
         result = run.result()
         if not result["finished"]:
-            print(f"{run.folder} is not finished: {run.progress()} steps", file=sys.stderr)
+            say(f"{run.folder} is not finished: {run.progress()} steps", error=True)
         learner = run.learner()
         _, greedy, exploring = measure(run.config, learner, options.turns)
         expects = value_error(learner, greedy)
@@ -48,12 +48,11 @@ def main(arguments: list[str] | None = None) -> int:
         both = {"greedy": measured.summary(), "exploring": exploring.summary(), "value_error": expects}
         with reader_may_leave():
             if options.json:
-                print(json.dumps({**run.config.to_json(), **made, **both}))
+                say(json.dumps({**run.config.to_json(), **made, **both}))
             else:
-                print(comparison_table(compare({f"{name} (greedy)": measured, f"{name} (exploring)": exploring})))
+                say(comparison_table(compare({f"{name} (greedy)": measured, f"{name} (exploring)": exploring})))
     except (ValueError, OSError) as error:
-        print(f"training.evaluate: {error}", file=sys.stderr)
-        return 2
+        return refuse("training.evaluate", error)
     return 0
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import tyro
 
 from stb_gym import solve
+from stb_gym.output import refuse, say
 from stb_gym.terminal import Frame, chooser, coach_alone, frames, play, write_film
 from training.arguments import read_arguments
 from training.run import Run
@@ -34,9 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
         film = film_of(Run.open(options.run), options.steps, options.seed)
         write_film(options.out, film)
     except (ValueError, OSError, ImportError) as error:
-        print(f"training.film: {error}", file=sys.stderr)
-        return 2
-    print(f"{options.out}: {len(film)} pictures, {sum(frame.seconds for frame in film):.0f} seconds", file=sys.stderr)
+        return refuse("training.film", error)
+    say(f"{options.out}: {len(film)} pictures, {sum(frame.seconds for frame in film):.0f} seconds", error=True)
     return 0
 
 

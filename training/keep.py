@@ -13,6 +13,7 @@ from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym import Policy, load_policy, save_policy
 from stb_gym.games import check_choice
 from stb_gym.measure import write_card
+from stb_gym.output import refuse, say
 from training.commands import train_command
 from training.ledger import Ledger, Row, policy_digest
 from training.pictured import agent_in_words
@@ -44,10 +45,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         presets = read_presets(options.presets)
         for path in keep(options.study, options.algorithms, presets, options.out, options.who, options.licence):
-            print(path, file=sys.stderr)
+            say(path, error=True)
     except (ValueError, OSError) as error:
-        print(f"training.keep: {error}", file=sys.stderr)
-        return 2
+        return refuse("training.keep", error)
     return 0
 
 

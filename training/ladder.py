@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter
 
 from agents.presets import FILE, Presets, read_presets
 from stb_gym.games import Game, rolls
-from stb_gym.output import Table, reader_may_leave, styles_of, write_aside
+from stb_gym.output import Table, reader_may_leave, refuse, say, styles_of, write_aside
 from training.ledger import Ledger, Row
 from training.pictured import agent_in_words
 
@@ -66,10 +66,9 @@ def main(arguments: list[str] | None = None) -> int:
         ladder = rungs(list(Ledger(options.folder).rows.values()), read_presets(options.presets))
         plot_ladder(options.folder / PICTURE, ladder)
         with reader_may_leave():
-            print(ladder_table(ladder).to_markdown_rows())
+            say(ladder_table(ladder).to_markdown_rows())
     except (ValueError, OSError) as error:
-        print(f"training.ladder: {error}", file=sys.stderr)
-        return 2
+        return refuse("training.ladder", error)
     return 0
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import tyro
 
 from agents.presets import FILE, read_presets
-from stb_gym.output import write_text
+from stb_gym.output import refuse, write_text
 from training.ledger import Ledger
 from training.results import results_page
 from training.study_plots import plot_study
@@ -35,8 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
         plot_study(options.into, presets)
         write_text(options.into / "README.md", results_page(options.into, presets))
     except (ValueError, OSError) as error:
-        print(f"training.merge: {error}", file=sys.stderr)
-        return 2
+        return refuse("training.merge", error)
     return 0
 
 

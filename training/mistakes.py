@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from stb_gym import Evaluation, solve
 from stb_gym.games import IntArray
 from stb_gym.measure import SavedPolicy, read_policy
-from stb_gym.output import Column, Table, colour_of, column, reader_may_leave
+from stb_gym.output import Column, Table, colour_of, column, reader_may_leave, refuse, say
 from training.arguments import read_arguments
 from training.plots import save
 
@@ -51,11 +51,10 @@ def main(arguments: list[str] | None = None) -> int:
         evaluations = evaluations_of(options.policies)
         plot_mistakes(options.out, evaluations)
         with reader_may_leave():
-            print(mistakes_table(evaluations))
+            say(mistakes_table(evaluations))
     except (ValueError, OSError) as error:
-        print(f"training.mistakes: {error}", file=sys.stderr)
-        return 2
-    print(f"the picture is {options.out}", file=sys.stderr)
+        return refuse("training.mistakes", error)
+    say(f"the picture is {options.out}", error=True)
     return 0
 
 

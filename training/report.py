@@ -18,7 +18,7 @@ from stb_gym.envs import Stepper, stepper_of
 from stb_gym.exact import Measured
 from stb_gym.games import throw_faces, words_of
 from stb_gym.measure import mistakes_in_words
-from stb_gym.output import INK, Column, Style, Table, reader_may_leave, styles_of, write_text
+from stb_gym.output import INK, Column, Style, Table, reader_may_leave, refuse, say, styles_of, write_text
 from training.arguments import read_arguments
 from training.compare import compare, comparison_table
 from training.plots import plot_regret, plot_scores, regret_of
@@ -43,11 +43,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = read_arguments(Arguments, arguments, "training.report")
     try:
         with reader_may_leave():
-            print(comparison_table(report([Run.open(folder) for folder in options.runs], options.out)))
+            say(comparison_table(report([Run.open(folder) for folder in options.runs], options.out)))
     except (ValueError, OSError) as error:
-        print(f"training.report: {error}", file=sys.stderr)
-        return 2
-    print(f"the report is {options.out / 'report.html'}", file=sys.stderr)
+        return refuse("training.report", error)
+    say(f"the report is {options.out / 'report.html'}", error=True)
     return 0
 
 

@@ -14,7 +14,7 @@ from agents.presets import FILE, Presets, read_presets
 from stb_gym import RegretMeter
 from stb_gym.exact import Measured
 from stb_gym.games import check_choice
-from stb_gym.output import Table, reader_may_leave
+from stb_gym.output import Table, reader_may_leave, refuse, say
 from training.commands import evaluate_command, train_command
 from training.compare import scripted
 from training.ledger import Ledger, Row
@@ -86,10 +86,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = tyro.cli(Arguments, args=arguments, prog="training.results")
     try:
         with reader_may_leave():
-            print(results_page(options.folder, read_presets(options.presets)), end="")
+            say(results_page(options.folder, read_presets(options.presets)).removesuffix("\n"))
     except (ValueError, OSError) as error:
-        print(f"training.results: {error}", file=sys.stderr)
-        return 2
+        return refuse("training.results", error)
     return 0
 
 

@@ -20,7 +20,7 @@ import tyro
 
 from agents.presets import FILE, read_presets
 from stb_gym.command import rules_parser
-from stb_gym.output import Column, Progress, Table, remove_leftovers, write_text
+from stb_gym.output import Column, Progress, Table, refuse, remove_leftovers, say, write_text
 from training.arguments import read_arguments
 from training.commands import task_name
 from training.round_run import CHECKPOINT, CONFIG, Measurement, RoundConfig, RoundTraining
@@ -92,12 +92,11 @@ def main(arguments: list[str] | None = None) -> int:
             last = train_rounds(config, options.out / name, options.checkpoint_seconds)
             found.setdefault((config.players, config.opponents), []).append(last)
     except (ValueError, OSError, MemoryError) as error:
-        print(f"training.rounds: {error}", file=sys.stderr)
-        return 2
+        return refuse("training.rounds", error)
     except KeyboardInterrupt:
-        print("training.rounds: interrupted; the same command goes on from the last checkpoint", file=sys.stderr)
+        say("training.rounds: interrupted; the same command goes on from the last checkpoint", error=True)
         return 130
-    print(summary(found))
+    say(summary(found))
     return 0
 
 

@@ -3,11 +3,11 @@
 import contextlib
 import json
 import math
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict, fields
 from itertools import starmap
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -17,8 +17,9 @@ from agents.config import Config
 from agents.learner import Learner
 from agents.policy_array import value_error
 from stb_gym import Policy, save_policy
+from stb_gym.exact import compile_game, edge_weights_and_forfeits
 from stb_gym.measure import save_policies
-from stb_gym.output import remove_leftovers, write_text
+from stb_gym.output import check_entries, made_of, remove_leftovers, say, write_text
 from training.logs import CSV, Log
 from training.rows import to_csv
 from training.run import Measurement, Measures, Point, Run, measure
@@ -176,17 +177,32 @@ def resume(folder: Path, config: Config, device: str = "cpu") -> tuple[Learner, 
         learner = config.learner(device)
         try:
             snapshot = load_snapshot(path)
-            points = [Point(**point) for point in snapshot.pop("points")]
-            policies = snapshot.pop("policies", [None] * len(points))
-            measurements = zip(points, snapshot.pop("figures"), policies, strict=True)
-            measured = list(starmap(Measurement, measurements))
+            measured = _measured(snapshot, config)
             learner.restore(snapshot)
-        except (ValueError, KeyError, TypeError, RuntimeError):  # one for each way in which a part may be damaged
-            print(f"{path} is damaged and removed", file=sys.stderr)
+        except (ValueError, RuntimeError):  # RuntimeError is torch's
+            say(f"{path} is damaged and removed", error=True)
             path.unlink()
             continue
         return learner, RunWriter(folder, config, measured)
     return begin(folder, config, overwrite=True, device=device)
+
+
+def _measured(snapshot: dict[str, Any], config: Config) -> list[Measurement]:
+    """The measurements in what was read of a checkpoint, which are taken out of it.
+
+    Raises:
+        ValueError: if they are none.
+    """
+    entries = {name: snapshot.pop(name, None) for name in ("points", "figures")}
+    check_entries(entries, {"points": list[dict[str, Any]], "figures": list[dict[str, float]]})
+    points = [made_of(Point, point) for point in entries["points"]]
+    if [point.steps for point in points[-1:]] != [snapshot.get("num_timesteps")]:
+        raise ValueError("the last measurement is of other steps")
+    policies = snapshot.pop("policies", [None] * len(points))
+    for policy in policies:
+        if policy is not None:
+            edge_weights_and_forfeits(compile_game(config.task.game()), policy, config.illegal)
+    return list(starmap(Measurement, zip(points, entries["figures"], policies, strict=True)))
 
 
 def clear(folder: Path) -> None:

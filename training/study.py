@@ -22,7 +22,7 @@ import tyro
 from agents.config import Config
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym.games import check_choice, check_integer, check_names
-from stb_gym.output import Progress, from_toml, is_of, read_text, write_text
+from stb_gym.output import Progress, from_toml, is_of, read_text, refuse, say, write_text
 from training.commands import run_name, train_command
 from training.engines import Engine, cluster, pool
 from training.ledger import Ledger
@@ -84,16 +84,15 @@ def main(arguments: list[str] | None = None) -> int:
             with engine as given:
                 failed = run_study(planned, out.resolve(), given)
             for run, reason in failed.items():
-                print(f"training.study: {run} failed: {reason}; see {out / run / 'log.txt'}", file=sys.stderr)
+                say(f"training.study: {run} failed: {reason}; see {out / run / 'log.txt'}", error=True)
             plot_study(out, presets)
             write_text(out / "README.md", results_page(out, presets))
     except (ValueError, OSError) as error:
-        print(f"training.study: {error}", file=sys.stderr)
-        return 2
+        return refuse("training.study", error)
     except KeyboardInterrupt:
-        print(f"training.study: interrupted; the same command goes on with {out}", file=sys.stderr)
+        say(f"training.study: interrupted; the same command goes on with {out}", error=True)
         return 130
-    print(f"the results are on the page {out / 'README.md'}", file=sys.stderr)
+    say(f"the results are on the page {out / 'README.md'}", error=True)
     return 1 if failed else 0
 
 
@@ -169,7 +168,7 @@ def print_commands(runs: list[Planned], out: Path, presets: Presets, device: str
     """Print a command for every run, which trains it in its folder of a study or goes on with it."""
     for run in runs:
         words = [*train_command(run.config, run.variant, presets), "--out", str(out / run.name), "--resume"]
-        print(shlex.join([*words, *(["--device", device] if device != "cpu" else [])]))
+        say(shlex.join([*words, *(["--device", device] if device != "cpu" else [])]))
 
 
 def run_study(planned: list[Planned], out: Path, engine: Engine) -> dict[str, str]:

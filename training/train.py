@@ -18,7 +18,7 @@ from agents.presets import FILE, STANDARD, read_presets
 from stb_gym import environment_of
 from stb_gym.command import rules_from, rules_parser
 from stb_gym.games import check_choice, check_integer
-from stb_gym.output import Progress
+from stb_gym.output import Progress, refuse, say
 from training.arguments import read_arguments
 from training.commands import run_name, task_name
 from training.logs import Log, check_logs, open_logs
@@ -111,12 +111,11 @@ def main(arguments: list[str] | None = None) -> int:
             device=options.device,
         )
     except (ValueError, OSError, MemoryError) as error:
-        print(f"training.train: {error}", file=sys.stderr)
-        return 2
+        return refuse("training.train", error)
     except KeyboardInterrupt:
-        print(f"training.train: interrupted; --resume goes on from the last checkpoint in {out}", file=sys.stderr)
+        say(f"training.train: interrupted; --resume goes on from the last checkpoint in {out}", error=True)
         return 130
-    print(f"the run is in {out}: python -m training.evaluate {out}", file=sys.stderr)
+    say(f"the run is in {out}: python -m training.evaluate {out}", error=True)
     return 0
 
 
@@ -220,7 +219,7 @@ def is_finished(out: Path, config: Config) -> bool:
         for read in (run.learner, *(() if run.is_sampled() else (run.policy, run.policies))):
             read()
     except ValueError as error:
-        print(f"{error}; the run is trained again", file=sys.stderr)
+        say(f"{error}; the run is trained again", error=True)
         return False
     return True
 

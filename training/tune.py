@@ -21,7 +21,7 @@ import tyro
 from agents.presets import FILE, STANDARD, read_presets
 from stb_gym.command import rules_parser
 from stb_gym.games import check_integer
-from stb_gym.output import Progress, check_entries, from_json, made_of, read_text, write_text
+from stb_gym.output import Progress, check_entries, from_json, made_of, read_text, refuse, say, write_text
 from training.arguments import read_arguments
 from training.run_writer import alone
 from training.search import SPACES, Search, Trial, best_of, mean_log, read_space
@@ -86,15 +86,14 @@ def main(arguments: list[str] | None = None) -> int:
         with alone(options.out, waits=False):
             best = tune(search, options.out, options.trials, options.finalists, options.fresh_seeds)
     except (ValueError, OSError, MemoryError) as error:
-        print(f"training.tune: {error}", file=sys.stderr)
-        return 2
+        return refuse("training.tune", error)
     except KeyboardInterrupt:
-        print(f"training.tune: interrupted; the same command goes on with {options.out}", file=sys.stderr)
+        say(f"training.tune: interrupted; the same command goes on with {options.out}", error=True)
         return 130
     following = [name for anchor in presets.budgets[options.algorithm][:1] for name in anchor if name != "steps"]
     command = ["python", "-m", "training.tune", *(sys.argv[1:] if arguments is None else arguments)]
     result = result_of(search, best, list(dict.fromkeys([*following, *space])))
-    print(json.dumps(result) if options.json else as_budget(result, shlex.join(command)))
+    say(json.dumps(result) if options.json else as_budget(result, shlex.join(command)))
     return 0
 
 

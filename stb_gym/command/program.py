@@ -31,7 +31,7 @@ from stb_gym.command.thumbs import Compare, WriteCard
 from stb_gym.command.watching import Watch
 from stb_gym.command.writing import WriteBook
 from stb_gym.games import GAMES, Game, make_game
-from stb_gym.output import Progress, escaped, reader_may_leave
+from stb_gym.output import Progress, reader_may_leave, refuse, say
 
 QUESTIONS: tuple[type[Question], ...] = (
     Solve, Certify, Evaluate, Measure, Compare, WriteCard, Judge, Advise, Simulate, ListVariants, ListStrategies,
@@ -54,10 +54,9 @@ def main(arguments: list[str] | None = None) -> int:
         with reader_may_leave(), _ending_cleanly():
             return _run(import_games(sys.argv[1:] if arguments is None else arguments))
     except (ValueError, OSError, ImportError) as error:
-        print(f"stb-gym: {escaped(str(error))}", file=sys.stderr)
-        return 2
+        return refuse("stb-gym", error)
     except KeyboardInterrupt:
-        print("stb-gym: interrupted", file=sys.stderr)
+        say("stb-gym: interrupted", error=True)
         return 130
 
 
@@ -98,7 +97,7 @@ def _run(words: list[str]) -> int:
     if unknown:
         options.parser.refuse(unknown[0])
     if options.completion is not None:
-        print(completion(parser, options.completion))
+        say(completion(parser, options.completion))
     elif options.question is None:
         parser.print_help()
     else:
@@ -112,7 +111,7 @@ def _answer(question: Question, game: Game | None, in_json: bool) -> None:
         return
     with Progress(f"stb-gym {question.name}") as progress:
         answer = question.answer(game, progress.tell)
-    print(json.dumps(answer.to_json()) if in_json else answer)
+    say(json.dumps(answer.to_json()) if in_json else answer)
 
 
 def asked(options: argparse.Namespace) -> tuple[Question, Game | None]:

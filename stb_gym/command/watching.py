@@ -13,7 +13,7 @@ from stb_gym.command.questions import OBJECTIVE, Tell, flag, silent
 from stb_gym.command.solving import VALUES, perfect_play
 from stb_gym.games import Game, check_integer, words_of
 from stb_gym.measure import is_policy, read_policy
-from stb_gym.output import Progress
+from stb_gym.output import Progress, say
 from stb_gym.terminal import (
     Named,
     Turn,
@@ -23,7 +23,7 @@ from stb_gym.terminal import (
     frames,
     play,
     play_together,
-    say,
+    say_wrapped,
     show,
     write_film,
 )
@@ -78,11 +78,11 @@ class Watch(RoundQuestion):
         if self.out is not None:
             film = [frame for turn in turns for frame in frames(turn)]
             write_film(self.out, film)
-            print(f"wrote {self.out}: {len(film)} pictures, {sum(frame.seconds for frame in film):.0f} seconds")
+            say(f"wrote {self.out}: {len(film)} pictures, {sum(frame.seconds for frame in film):.0f} seconds")
             return
         for turn in turns:
             show(turn, self.pause if sys.stdout.isatty() else 0)
-            print()
+            say()
 
     def _alone(self, game: Game, objective: str, players: list[Named], seeds: list[int]) -> Iterator[Turn]:
         if self.has_own_rules:
@@ -103,9 +103,9 @@ class Watch(RoundQuestion):
         with Progress("stb-gym watch"):
             turns = play_together(rules, players, seeds)
         if self.out is None:
-            say(f"{words_of(game).introduction()}: {contest(rules)}.")
-            say("A move loses what the best one against these others would win more.")
-            print()
+            say_wrapped(f"{words_of(game).introduction()}: {contest(rules)}.")
+            say_wrapped("A move loses what the best one against these others would win more.")
+            say()
         return turns
 
     def _of_the_policy(self) -> tuple[Game, str]:

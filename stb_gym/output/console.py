@@ -34,6 +34,22 @@ def escaped(text: str) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
+def say(text: object = "", *, error: bool = False) -> None:
+    """Print a text, of whose lines nothing but printable characters reaches a terminal: all commands print so.
+
+    Args:
+        text: what is said.
+        error: say it on standard error.
+    """
+    print("\n".join(map(escaped, str(text).split("\n"))), file=sys.stderr if error else None)
+
+
+def refuse(command: str, error: BaseException) -> int:
+    """Say in one line on standard error why a command does not do what it is asked; its exit status, which is 2."""
+    say(f"{command}: {escaped(str(error))}", error=True)
+    return 2
+
+
 @contextmanager
 def reader_may_leave() -> Iterator[None]:
     """Let whoever reads standard output stop reading before the block has written everything, as `| head` does."""

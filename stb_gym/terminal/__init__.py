@@ -9,7 +9,7 @@ from stb_gym.terminal.coach import coach_alone
 from stb_gym.terminal.course import contest
 from stb_gym.terminal.players import chooser
 from stb_gym.terminal.playing import Named, play_alone, play_round, play_together
-from stb_gym.terminal.watching import Frame, Turn, frames, play, say, show, write_film
+from stb_gym.terminal.watching import Frame, Turn, frames, play, say_wrapped, show, write_film
 
 __all__ = [
     "Frame",
@@ -23,7 +23,7 @@ __all__ = [
     "play_alone",
     "play_round",
     "play_together",
-    "say",
+    "say_wrapped",
     "show",
     "write_film",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stb_gym.games import Game, Move, words_of
+from stb_gym.output import say
 from stb_gym.terminal.coach import Coach
 from stb_gym.terminal.turns import Position, Step, TakenBack, move_in_words, stopped, take_turn
 
@@ -60,27 +61,27 @@ def your_turn(
     words, sitting = words_of(game), sitting or Sitting()
 
     def choose(position: Position) -> Move | None:
-        print(f"\n{words.text(position.held, position.dice, position.faces)}")
+        say(f"\n{words.text(position.held, position.dice, position.faces)}")
         if not any(words.typed_as(move.action) for move in position.moves):
-            print(words.no_move(position.held, position.dice, position.faces))
+            say(words.no_move(position.held, position.dice, position.faces))
             return position.moves[0] if position.moves else None
         if len(position.moves) == 1:
             [move] = position.moves
-            print(f"The only move: {move_in_words(game, position, move)}.")
+            say(f"The only move: {move_in_words(game, position, move)}.")
             return move
         move = _ask_dice(_ask(game, position, sitting, adviser or (lambda: coach)))
         if coach:
-            print(f"Coach: {coach.remark(position, move)}")
+            say(f"Coach: {coach.remark(position, move)}")
             if coach.losses(position)[move] > 0:
-                print(coach.ranking(position, move))
+                say(coach.ranking(position, move))
         return move
 
     if coach:
-        print(f"Coach: {coach.unit.value(coach.start)} {coach.unit.heading} with perfect play.")
+        say(f"Coach: {coach.unit.value(coach.start)} {coach.unit.heading} with perfect play.")
     steps, score = take_turn(game, dice, choose, ahead_of, sitting.steps)
     if stopped(steps):
-        print("You are ahead and nobody plays after you, so you stop.")
-    print(words.ended(score))
+        say("You are ahead and nobody plays after you, so you stop.")
+    say(words.ended(score))
     return steps, score
 
 
@@ -96,17 +97,17 @@ def _ask(game: Game, position: Position, sitting: Sitting, adviser: Callable[[],
         if understood in typed_as:
             return typed_as[understood]
         if typed in HELP:
-            print(f"You can {'; '.join(move_in_words(game, position, move) for move in position.moves)}.")
+            say(f"You can {'; '.join(move_in_words(game, position, move) for move in position.moves)}.")
         elif typed in HINT:
             sitting.hints += 1
-            print(_hint(adviser(), position))
+            say(_hint(adviser(), position))
         elif typed not in BACK:
-            print(words.hint(position.held, position.dice, position.roll, understood))
+            say(words.hint(position.held, position.dice, position.roll, understood))
         elif any(len(step.position.moves) > 1 for step in sitting.steps):
             sitting.taken_back += 1
             raise TakenBack
         else:
-            print("There is no move of yours to take back.")
+            say("There is no move of yours to take back.")
 
 
 def _hint(adviser: Coach | None, position: Position) -> str:
@@ -126,7 +127,7 @@ def _ask_dice(moves: list[Move]) -> Move:
         typed = read(f"Throw {allowed} dice next? ")
         if re.fullmatch(r"\d{1,3}", typed) and int(typed) in by_dice:
             return by_dice[int(typed)]
-        print(f"Type {allowed}.")
+        say(f"Type {allowed}.")
 
 
 def read(prompt: str) -> str:
@@ -142,10 +143,10 @@ def read(prompt: str) -> str:
     except UnicodeDecodeError:
         typed = ""
     except EOFError:
-        print()
+        say()
         raise
     if not sys.stdin.isatty():
-        print(typed)  # a terminal has shown it already
+        say(typed)  # a terminal has shown it already
     typed = typed.strip().lower()
     if typed in LEAVE:
         raise EOFError

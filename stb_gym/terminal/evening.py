@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
+from stb_gym.output import say
 from stb_gym.terminal.coach import CAUSES, Account, Event
 from stb_gym.terminal.dialogue import read
 
@@ -34,12 +35,12 @@ def again_and_again(play: Callable[[], Result], games: str) -> None:
         while True:
             results.append(play())
             if len(results) > 1:
-                print(f"\n{totals(results, games)}")
+                say(f"\n{totals(results, games)}")
             if not _another(games.removesuffix("s")):
                 return
-            print()
+            say()
     except EOFError:
-        print("Goodbye.")
+        say("Goodbye.")
 
 
 def totals(results: list[Result], games: str) -> str:
@@ -79,4 +80,4 @@ def _another(game: str) -> bool:
             return False
         if typed in ("y", "yes", "n", "no"):
             return typed[0] == "y"
-        print("Type y or n.")
+        say("Type y or n.")

@@ -9,7 +9,7 @@ import numpy as np
 
 from stb_gym.exact import BoardValues, Policy, Values, edge_weights, strategy
 from stb_gym.games import Game, check_integer, words_of
-from stb_gym.output import Progress, Table
+from stb_gym.output import Progress, Table, say
 from stb_gym.rounds import Round
 from stb_gym.terminal.chances import Chances, chances
 from stb_gym.terminal.coach import Account, Coach, coach_alone
@@ -46,7 +46,7 @@ def play_alone(known: Values | BoardValues, coach: bool, seed: int | None) -> No
             _, score = your_turn(known.game, adviser if coach else None, throws, None, lambda: adviser, sitting)
         reached = target is not None and known.game.sign * score >= known.game.sign * target
         if target is not None:
-            print("Just what you wanted!" if reached else f"You wanted {words.goal(target)}.")
+            say("Just what you wanted!" if reached else f"You wanted {words.goal(target)}.")
         account = adviser.account(sitting.steps) if coach else None
         _tell(account, sitting)
         return Result(score, float(reached) if target is not None else None, account)
@@ -129,7 +129,7 @@ def _told_if_left(coach: bool, account: Callable[[], Account], sitting: Sitting)
 
 def _tell(account: Account | None, sitting: Sitting) -> None:
     if account is not None:
-        print("\n".join(filter(None, [f"\n{account}", str(sitting)])))
+        say("\n".join(filter(None, [f"\n{account}", str(sitting)])))
 
 
 def _play_seats(
@@ -146,19 +146,19 @@ def _play_seats(
     while not course.over:
         at, ahead_of = course.seat, course.ahead_of
         if at == seat:
-            print(f"\nYour turn: {course.situation}.")
+            say(f"\nYour turn: {course.situation}.")
             adviser = partial(_adviser, prospects, course.standing)
             with _told_if_left(coach, partial(_account, prospects, course, sitting), sitting):
                 _, score = your_turn(rules.game, adviser() if coach else None, dice[at], ahead_of, adviser, sitting)
         else:
-            print(f"\n{course.names[at]}")
+            say(f"\n{course.names[at]}")
             with Progress(f"working on {rules.game}"):
                 policy = rules.policy(players[at][1], course.seen)
             score = _their_turn(rules, policy, dice[at], ahead_of)
         course.scores.append(score)
     if course.seat < rules.players:
-        print("\nThat ends the round.")
-    print(f"\n{course.result}")
+        say("\nThat ends the round.")
+    say(f"\n{course.result}")
     account = _account(prospects, course, sitting) if coach else None
     _tell(account, sitting)
     return Result(course.scores[seat] if seat < course.seat else None, course.share(seat), account)
@@ -174,13 +174,13 @@ def _adviser(prospects: Callable[[], Chances], standing: int) -> Coach:
 
 def _introduce(game: Game, goal: str) -> None:
     words = words_of(game)
-    print(f"{words.introduction()}: {goal}.\n{words.how_to_play()}\n{CAN_BE_TYPED}")
+    say(f"{words.introduction()}: {goal}.\n{words.how_to_play()}\n{CAN_BE_TYPED}")
 
 
 def _their_turn(rules: Round, policy: Policy, dice: np.random.Generator, ahead_of: int | None) -> int:
     """Play and show an opponent's turn; returns the final score."""
     game = rules.game
     steps, score = take_turn(game, dice, by_policy(game, policy, dice), ahead_of)
-    print(Table.from_rows(["", " ", "  ", "   "], [("", *step_in_words(game, step)) for step in steps]))
-    print(f"  {'ahead, and stops' if stopped(steps) else 'ends'} with {words_of(game).score(score)}")
+    say(Table.from_rows(["", " ", "  ", "   "], [("", *step_in_words(game, step)) for step in steps]))
+    say(f"  {'ahead, and stops' if stopped(steps) else 'ends'} with {words_of(game).score(score)}")
     return score

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stb_gym.games import Game, Picture, below, needed, words_of
-from stb_gym.output import write_aside
+from stb_gym.output import say, write_aside
 from stb_gym.terminal.coach import Coach
 from stb_gym.terminal.turns import Choose, Step, move_in_words, stopped, take_turn
 
@@ -101,23 +101,23 @@ def show(turn: Turn, pause: float = 0) -> None:
         pause: seconds between two moves.
     """
     words = words_of(turn.game)
-    say(turn.opening)
+    say_wrapped(turn.opening)
     for step in turn.steps:
-        print(f"\n{words.text(*step.position[:3])}")
-        say(turn.remark(step))
+        say(f"\n{words.text(*step.position[:3])}")
+        say_wrapped(turn.remark(step))
         sys.stdout.flush()
         time.sleep(pause)
-    print()
-    say(turn.end)
-    say(turn.summary)
+    say()
+    say_wrapped(turn.end)
+    say_wrapped(turn.summary)
     if turn.result:
-        print()
-        say(turn.result)
+        say()
+        say_wrapped(turn.result)
 
 
-def say(text: str) -> None:
+def say_wrapped(text: str) -> None:
     """Print a text in lines that fit into a terminal."""
-    print(textwrap.fill(text, COLUMNS, break_long_words=False, break_on_hyphens=False))
+    say(textwrap.fill(text, COLUMNS, break_long_words=False, break_on_hyphens=False))
 
 
 def frames(turn: Turn) -> Iterator[Frame]:

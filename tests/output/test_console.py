@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stb_gym.output import escaped
+from stb_gym.output import escaped, refuse, say
 
 FOLDER = Path(__file__).parents[2] / "stb_gym" / "output"
 
@@ -28,6 +28,19 @@ def test_what_is_not_printable_is_made_visible(text, visible):
     assert escaped(text) == visible
     assert escaped(text).isprintable()
     escaped(text).encode()
+
+
+def test_lines_are_said_and_what_would_steer_a_terminal_is_made_visible(capsys):
+    say("two\nlines of \x1b[31mred\r")
+    say()
+    say(5)
+    say("\x9b2J", error=True)
+    assert capsys.readouterr() == ("two\nlines of \\x1b[31mred\\r\n\n5\n", "\\x9b2J\n")
+
+
+def test_a_command_refuses_in_one_line(capsys):
+    assert refuse("training.train", ValueError("there is no folder a\nb\x1b[2J")) == 2
+    assert capsys.readouterr() == ("", "training.train: there is no folder a\\nb\\x1b[2J\n")
 
 
 @pytest.mark.parametrize("guarded", [True, False])
