@@ -11,7 +11,7 @@
 - `policy_array`: a learner's policy as arrays over nodes, to be evaluated exactly.
 - `config`: everything needed to make a learner, checked; `presets`: the settings in `presets.toml`, by algorithm and
   task; `budgets`: those of them that follow the number of steps.
-- `checkpoints`: learners on disk; loading one executes no code from the file.
+- `checkpoints`: learners on disk; loading one executes no code from the file; `snapshots`: what is read is checked.
 
 Used from a clone (`python -m training.train ...`); not part of the installed package.
 """

@@ -28,15 +28,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.learner import Snapshot, VectorEnv, Weights, explored, named, part
+from agents.learner import Snapshot, VectorEnv, Weights, explored
 from agents.luck import Luck
 from agents.networks import Perceptron
 from agents.optimizers import Optimizer
-from agents.playing import Playing
+from agents.playing import SCALE, Playing
 from agents.rows import distinct
+from agents.snapshots import named, part, take_up
 from stb_gym.games import IntArray
 
-SCALE = "scale"  # the name of the scale of rewards among the weights
 MAX_GRADIENT_NORM = 10.0
 AT_ONCE = 2048  # afterstates: what the network computes of them fits the cache
 
@@ -242,9 +242,9 @@ class AfterstateNetwork:
 
     def restore(self, snapshot: Snapshot) -> None:
         """See `Learner`; where the environment has no snapshot, it goes on with new episodes."""
-        self.num_timesteps, self._random.bit_generator.state = snapshot["num_timesteps"], snapshot["random"]
-        self._luck.restore(part(snapshot, "luck"))
-        self.load_weights(part(snapshot, "weights"))
-        self._optimizer.restore(part(snapshot, "optimizer"))
-        self._playing.restore(part(snapshot, "playing"))
+        parts = {"optimizer": self._optimizer.restore, "playing": self._playing.restore, "weights": self.load_weights}
+        take_up(self, snapshot, self._random, {**parts, "luck": self._luck.restore})
+        if not all(map(self._space.contains, snapshot["last.afterstate"])):
+            raise ValueError("the last moves lead to no afterstates")
+        self.num_timesteps = snapshot["num_timesteps"]
         self._last = Moved(**part(snapshot, "last")) if "playing.observation" in snapshot else self._none()

@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from agents.learner import Learner, Snapshot
-from stb_gym.output import write_aside
+from stb_gym.output import check_file, from_json, write_aside
 
 ENTRIES = "entries"  # where the metadata of a file has what is no array
 
@@ -53,7 +53,7 @@ def load_snapshot(path: Path) -> dict[str, Any]:
     """
     arrays, metadata = _read(path)
     try:
-        return {**json.loads(metadata[ENTRIES]), **arrays}
+        return {**from_json(metadata[ENTRIES]), **arrays}
     except (KeyError, ValueError, TypeError):
         raise ValueError(f"{path} holds no snapshot") from None
 
@@ -66,6 +66,7 @@ def _write(path: Path, arrays: dict[str, NDArray[Any]], metadata: dict[str, str]
 
 def _read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     try:
+        check_file(path)
         with safe_open(path, "numpy") as file:
             return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
     except FileNotFoundError:

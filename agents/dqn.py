@@ -34,15 +34,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.learner import Snapshot, VectorEnv, Weights, explored, named, part
+from agents.learner import Snapshot, VectorEnv, Weights, explored
 from agents.networks import Perceptron
 from agents.optimizers import Optimizer
-from agents.playing import Playing
+from agents.playing import SCALE, Playing
 from agents.replay import OVER, Positions, Replay
 from agents.returns import best, losses
+from agents.snapshots import named, part, take_up
 from stb_gym.games import IntArray
 
-SCALE = "scale"  # the name of the scale of rewards among the weights
 MAX_GRADIENT_NORM = 10.0
 
 
@@ -238,13 +238,11 @@ class DQN:
 
     def restore(self, snapshot: Snapshot) -> None:
         """See `Learner`; where the environment has no snapshot, it goes on with new episodes."""
-        self.num_timesteps, self._random.bit_generator.state = snapshot["num_timesteps"], snapshot["random"]
-        self._worth = snapshot["worth"].copy()
         self._positions = Positions(self._positions.observations[0], self._playing.actions)
-        self._positions.restore(part(snapshot, "positions"))
-        self.load_weights(part(snapshot, "weights"))
+        parts = {name: getattr(self, f"_{name}").restore for name in ("positions", "replay", "optimizer", "playing")}
+        take_up(self, snapshot, self._random, {**parts, "weights": self.load_weights}, growing=["worth"])
+        if max(len(snapshot["worth"]) - 1, self._replay.last_position) >= len(self._positions):
+            raise ValueError("there are worths or transitions of positions that were not seen")
+        self.num_timesteps, self._worth = snapshot["num_timesteps"], snapshot["worth"].copy()
         self._network.load_state_dict({name: torch.tensor(w) for name, w in part(snapshot, "learned").items()})
-        self._optimizer.restore(part(snapshot, "optimizer"))
-        self._replay.restore(part(snapshot, "replay"))
-        self._playing.restore(part(snapshot, "playing"))
         self._here = self._positions.numbers(self._playing.observation, self._playing.mask)

@@ -66,13 +66,3 @@ def explored(legal: NDArray[np.bool_], greedy: IntArray, exploration: float) -> 
     probability = exploration * legal / legal.sum(axis=1, keepdims=True)
     probability[np.arange(len(greedy)), greedy] += 1 - exploration
     return probability.astype(np.float32)
-
-
-def part(snapshot: Snapshot, name: str) -> dict[str, Any]:
-    """The entries of a snapshot whose names begin with `name.`, by the rest of their names."""
-    return {key.removeprefix(f"{name}."): value for key, value in snapshot.items() if key.startswith(f"{name}.")}
-
-
-def named(name: str, entries: Snapshot) -> dict[str, Any]:
-    """Entries with `name.` before their names, from which `part` finds them again."""
-    return {f"{name}.{key}": value for key, value in entries.items()}

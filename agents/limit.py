@@ -19,7 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learner import Snapshot, Weights, explored, named, part
+from agents.learner import Snapshot, Weights, explored
+from agents.snapshots import named, take_up
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import IntArray
 
@@ -132,6 +133,8 @@ class Limit:
 
     def load_weights(self, weights: Weights) -> None:
         """See `Learner`."""
+        if (weights["counts"] < 1).any():
+            raise ValueError("every roll is counted once before it is seen")
         self._counts[:] = weights["counts"]
         self._solve()
 
@@ -140,14 +143,11 @@ class Limit:
         return {
             "num_timesteps": self.num_timesteps,
             "random": self._random.bit_generator.state,
-            "nodes": self._nodes,
             **named("weights", self.weights()),
             **named("envs", self._envs.snapshot()),
         }
 
     def restore(self, snapshot: Snapshot) -> None:
         """See `Learner`."""
-        self.num_timesteps, self._nodes = snapshot["num_timesteps"], snapshot["nodes"]
-        self._random.bit_generator.state = snapshot["random"]
-        self.load_weights(part(snapshot, "weights"))
-        self._envs.restore(part(snapshot, "envs"))
+        take_up(self, snapshot, self._random, {"weights": self.load_weights, "envs": self._envs.restore})
+        self.num_timesteps, self._nodes = snapshot["num_timesteps"], self._envs.nodes

@@ -4,6 +4,7 @@ Jordan et al., "Muon: an optimizer for hidden layers in neural networks", 2024; 
 """
 
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 import torch
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 from agents.networks import Perceptron
+from agents.snapshots import check_like, named
+from agents.snapshots import part as part_of
 
 
 class Optimizer:
@@ -43,19 +46,40 @@ class Optimizer:
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
         """What it remembers of gradients, as arrays by name."""
-        return {
-            f"{name}.{number}.{entry}": array.numpy(force=True)
-            for name, part in self._parts.items()
-            for number, entries in part.state_dict()["state"].items()
-            for entry, array in entries.items()
-        }
+        parts = [named(name, remembered(part)) for name, part in self._parts.items()]
+        return {name: array for arrays in parts for name, array in arrays.items()}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Remember what a snapshot tells."""
+        """Remember what a snapshot tells.
+
+        Raises:
+            ValueError: if it is of other weights.
+        """
         for name, part in self._parts.items():
-            state: dict[int, dict[str, torch.Tensor]] = {}
-            for key, array in arrays.items():
-                of, number, entry = key.split(".")
-                if of == name:
-                    state.setdefault(int(number), {})[entry] = torch.tensor(array)
-            part.load_state_dict({**part.state_dict(), "state": state})
+            remember(part, part_of(arrays, name))
+
+
+def remembered(optimizer: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
+    """What an optimizer of torch remembers of gradients, as arrays by the number of the weights and a name."""
+    state = optimizer.state_dict()["state"].items()
+    return {f"{n}.{name}": torch.as_tensor(entry).numpy(force=True) for n, of in state for name, entry in of.items()}
+
+
+def remember(optimizer: torch.optim.Optimizer, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Let an optimizer that has made no step yet remember what another one did, which may be nothing.
+
+    Raises:
+        ValueError: if it is not what this one would remember after a step.
+    """
+    if not arrays:
+        return
+    stepped = deepcopy(optimizer)
+    for weights in (weights for group in stepped.param_groups for weights in group["params"]):
+        weights.grad = torch.zeros_like(weights)
+    stepped.step()
+    check_like(arrays, remembered(stepped))
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for key, array in arrays.items():
+        number, _, name = key.partition(".")
+        state.setdefault(int(number), {})[name] = torch.tensor(array)
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

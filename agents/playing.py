@@ -7,9 +7,11 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from agents.learner import Snapshot, VectorEnv, named, part
+from agents.learner import Snapshot, VectorEnv
+from agents.snapshots import check_like, named, part
 from stb_gym.games import IntArray
 
+SCALE = "scale"  # the name of the scale of rewards among the weights of learners
 NEARLY_NOTHING = float(np.finfo(np.float32).tiny)
 
 
@@ -94,14 +96,21 @@ class Playing:
         return {"scale": self.scale, **seen, "rewarded": self._rewarded, **named("envs", self.envs.snapshot())}
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot, with new episodes if it does not tell how they stood."""
-        self.scale = snapshot["scale"]
+        """Go on from a snapshot, with new episodes if it does not tell how they stood.
+
+        Raises:
+            ValueError: if it is of other environments.
+        """
+        check_like(snapshot, self.snapshot(), but=["envs"])
         if "observation" in snapshot:
+            if not self.envs.observation_space.contains(snapshot["observation"]):
+                raise ValueError("what was seen last is no observation")
             self.envs.restore(part(snapshot, "envs"))  # type: ignore[attr-defined]
             self.observation, self.mask, self.decision = (snapshot[k] for k in ("observation", "mask", "decision"))
             self._rewarded = snapshot["rewarded"].copy()
         else:
             self._begin(*self.envs.reset())
+        self.scale = snapshot["scale"]
 
     def _begin(self, observation: NDArray[Any], infos: dict[str, Any]) -> None:
         self._rewarded = np.zeros(self.envs.num_envs)

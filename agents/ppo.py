@@ -25,14 +25,14 @@ import torch
 from numpy.typing import NDArray
 
 from agents.batches import Batch, advantages
-from agents.learner import Snapshot, VectorEnv, Weights, named, part
+from agents.learner import Snapshot, VectorEnv, Weights
 from agents.networks import Perceptron
 from agents.optimizers import Optimizer
-from agents.playing import Playing
+from agents.playing import SCALE, Playing
 from agents.rows import distinct
+from agents.snapshots import named, take_up
 from stb_gym.games import IntArray, check_integer
 
-SCALE = "scale"  # the name of the scale of rewards among the weights
 IMPOSSIBLE = -1e8  # logit of an illegal action: finite, so that its share of the entropy is 0 and not NaN
 
 
@@ -244,7 +244,6 @@ class PPO:
 
     def restore(self, snapshot: Snapshot) -> None:
         """See `Learner`; where the environment has no snapshot, it goes on with new episodes."""
-        self.num_timesteps, self._random.bit_generator.state = snapshot["num_timesteps"], snapshot["random"]
-        self.load_weights(part(snapshot, "weights"))
-        self._optimizer.restore(part(snapshot, "optimizer"))
-        self._playing.restore(part(snapshot, "playing"))
+        parts = {"optimizer": self._optimizer.restore, "playing": self._playing.restore, "weights": self.load_weights}
+        take_up(self, snapshot, self._random, parts)
+        self.num_timesteps = snapshot["num_timesteps"]

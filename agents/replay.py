@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from agents.learner import Snapshot
 from agents.rows import distinct
+from agents.snapshots import check_like
 from stb_gym.games import IntArray
 
 OVER = 0  # the number that stands for the end of an episode; positions have the numbers from 1
@@ -66,7 +67,13 @@ class Positions:
         return {"observations": self.observations[1:], "bits": self._bits[1 : len(self)]}
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Number positions as they were, if none was seen yet."""
+        """Number positions as they were, if none was seen yet.
+
+        Raises:
+            ValueError: if it is of positions of other shapes.
+        """
+        own = self.snapshot()
+        check_like(snapshot, own, growing=own)
         self._find(snapshot["observations"], snapshot["bits"])
 
     def _find(self, observations: NDArray[Any], bits: NDArray[np.uint8]) -> IntArray:
@@ -158,10 +165,28 @@ class Replay:
         waiting = np.concatenate([self._rows[:0], *self._waiting])
         return {"rows": self._rows.view(np.uint8), "times": self._times, "waiting": waiting.view(np.uint8)}
 
+    @property
+    def last_position(self) -> int:
+        """The highest number of a position in it."""
+        every = [self._rows, *self._waiting]
+        return max(int(each[name].max(initial=OVER)) for each in every for name in ("position", "next"))
+
     def restore(self, snapshot: Snapshot) -> None:
-        """Hold what a replay of the same actions held."""
-        self._rows, self._times = snapshot["rows"].view(TRANSITION).copy(), snapshot["times"].copy()
-        self._waiting = [snapshot["waiting"].view(TRANSITION).copy()]
+        """Hold what a replay of the same actions held.
+
+        Raises:
+            ValueError: if it is of other actions, or none of a replay.
+        """
+        own = self.snapshot()
+        check_like(snapshot, own, growing=own)
+        rows, waiting = (snapshot[name].view(TRANSITION).copy() for name in ("rows", "waiting"))
+        every = np.concatenate([rows, waiting])
+        numbers = np.stack([every[name] for name in ("position", "action", "next")])
+        if len(snapshot["times"]) != len(rows) or (snapshot["times"] <= 0).any() or (numbers < 0).any():
+            raise ValueError("the transitions are none")
+        if (every["action"] >= self._actions).any() or not np.isfinite(every["reward"]).all():
+            raise ValueError("the transitions are of other actions, or of rewards that are no numbers")
+        self._rows, self._times, self._waiting = rows, snapshot["times"].copy(), [waiting]
         self._arrange()
 
     def _arrange(self) -> None:

@@ -13,8 +13,10 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
-from agents.learner import Snapshot, Weights, explored, named, part
-from stb_gym.envs import TurnEnv, TurnVectorEnv
+from agents.learner import Snapshot, Weights, explored
+from agents.optimizers import remember, remembered
+from agents.snapshots import check_like, named, part
+from stb_gym.envs import TurnEnv, TurnVectorEnv, throw_on
 
 BUFFER = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
 EXPLORATION = "exploration_rate"
@@ -58,6 +60,10 @@ class StableBaselines:
         seen: torch.Tensor = self.model.policy.obs_to_tensor(observations)[0]
         return seen
 
+    def _sees(self, observations: NDArray[Any]) -> bool:
+        """Whether observations [B, ...] are some that it may see."""
+        return all(map(self.model.observation_space.contains, observations))
+
     def _unscaled(self, values: torch.Tensor) -> NDArray[np.float64]:
         return np.asarray(values, np.float64) / self._reward_scale
 
@@ -71,7 +77,6 @@ class StableBaselines:
 
     def snapshot(self) -> dict[str, Any]:
         """See `Learner`."""
-        optimizer = self.model.policy.optimizer.state_dict()["state"]
         numpy_random = np.random.get_state(legacy=False)  # noqa: NPY002 (stable-baselines3 draws from it)
         assert isinstance(numpy_random, dict)
         key = numpy_random["state"].pop("key")
@@ -83,32 +88,27 @@ class StableBaselines:
             "numpy_random": numpy_random,
             "numpy_random_key": key,
             **named("weights", self.weights()),
-            **{
-                f"optimizer.{n}.{key}": torch.as_tensor(entry).numpy()
-                for n, state in optimizer.items()
-                for key, entry in state.items()
-            },
+            **named("optimizer", remembered(self.model.policy.optimizer)),
             **named("env", self._env.snapshot()),
         }
 
     def restore(self, snapshot: Snapshot) -> None:
         """See `Learner`."""
-        self.model.env.reset()  # so that the wrappers of the environment let it step
+        self.model._last_obs = self.model.env.reset()  # so that the wrappers of the environment let it step, too
+        self.model._last_episode_starts = np.ones(self.model.n_envs, np.bool_)
+        check_like(snapshot, self.snapshot(), growing=["buffer"], but=["optimizer", "env"])
+        remember(self.model.policy.optimizer, part(snapshot, "optimizer"))
+        numpy_random = {**snapshot["numpy_random"], "state": {**snapshot["numpy_random"]["state"]}}
+        numpy_random["state"]["key"] = snapshot["numpy_random_key"]
+        if numpy_random["state"]["pos"] > len(snapshot["numpy_random_key"]) or not self._sees(snapshot["last_obs"]):
+            raise ValueError("random numbers or observations are none")
+        np.random.set_state(numpy_random)  # noqa: NPY002
+        torch.set_rng_state(torch.as_tensor(snapshot["torch_random"]))
+        self._env.restore(part(snapshot, "env"))
         self.model.num_timesteps = snapshot["num_timesteps"]
         self.model._last_obs = snapshot["last_obs"]
         self.model._last_episode_starts = snapshot["last_episode_starts"]
         self.load_weights(part(snapshot, "weights"))
-        state: dict[int, dict[str, torch.Tensor]] = {}
-        for name, array in part(snapshot, "optimizer").items():
-            number, key = name.split(".")
-            state.setdefault(int(number), {})[key] = torch.as_tensor(array)
-        optimizer = self.model.policy.optimizer
-        optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
-        torch.set_rng_state(torch.as_tensor(snapshot["torch_random"]))
-        numpy_random = dict(snapshot["numpy_random"])
-        numpy_random["state"] = {**numpy_random["state"], "key": snapshot["numpy_random_key"]}
-        np.random.set_state(numpy_random)  # noqa: NPY002
-        self._env.restore(part(snapshot, "env"))
 
 
 class ActorCritic(StableBaselines):
@@ -167,12 +167,15 @@ class QLearner(StableBaselines):
     def restore(self, snapshot: Snapshot) -> None:
         """See `Learner`."""
         super().restore(snapshot)
-        buffer = self.model.replay_buffer
-        for name, rows in part(snapshot, "buffer").items():
-            getattr(buffer, name)[: len(rows)] = rows
-        buffer.pos, buffer.full = snapshot["buffer_pos"], len(rows) == buffer.buffer_size
+        buffer, rows = self.model.replay_buffer, part(snapshot, "buffer")
+        size, *others = {len(array) for array in rows.values()}
+        if others or max(size, snapshot["buffer_pos"] + 1) > buffer.buffer_size:
+            raise ValueError("the buffer has other rows than this learner's")
+        throw_on(self.model.action_space.np_random, snapshot["action_random"])
+        for name, array in rows.items():
+            getattr(buffer, name)[: len(array)] = array
+        buffer.pos, buffer.full = snapshot["buffer_pos"], size == buffer.buffer_size
         self.model._n_calls = snapshot["n_calls"]
-        self.model.action_space.np_random.bit_generator.state = snapshot["action_random"]
 
 
 class _BeforeRollout(BaseCallback):

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learner import Snapshot, Weights, explored, named, part
+from agents.learner import Snapshot, Weights, explored
+from agents.snapshots import named, take_up
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import IntArray
 
@@ -123,18 +124,15 @@ class TabularLearner:
             "num_timesteps": self.num_timesteps,
             "updates": self._updates,
             "random": self._random.bit_generator.state,
-            "nodes": self._nodes,
             **named("weights", self.weights()),
             **named("envs", self._envs.snapshot()),
         }
 
     def restore(self, snapshot: Snapshot) -> None:
         """See `Learner`."""
-        self.num_timesteps = snapshot["num_timesteps"]
-        self._updates[:], self._nodes = snapshot["updates"], snapshot["nodes"]
-        self._random.bit_generator.state = snapshot["random"]
-        self.load_weights(part(snapshot, "weights"))
-        self._envs.restore(part(snapshot, "envs"))
+        take_up(self, snapshot, self._random, {"envs": self._envs.restore, "weights": self.load_weights})
+        self.num_timesteps, self._nodes = snapshot["num_timesteps"], self._envs.nodes
+        self._updates[:] = snapshot["updates"]
 
 
 def make_q_learning(envs: TurnVectorEnv, settings: TabularSettings, seed: int) -> TabularLearner:

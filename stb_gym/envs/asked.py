@@ -1,4 +1,4 @@
-"""What a vector environment is asked for, checked: seeds, the games to begin anew, actions, and single games."""
+"""What an environment is asked for, checked: seeds and states of dice, games to begin anew, actions, single games."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -28,6 +28,22 @@ def seeded(seeds: Any, num_envs: int) -> np.random.Generator:
     if len(listed) != num_envs:
         raise ValueError(f"seed must be an integer or a list of {num_envs}, not of {len(listed)}")
     return np.random.default_rng(listed)
+
+
+def throw_on(generator: np.random.Generator, state: Any) -> None:
+    """Let a generator go on from the state of one of its kind; whatever else is given, it stays as it is.
+
+    Raises:
+        ValueError: if it is no such state.
+    """
+    bits: Any = type(generator.bit_generator)()
+    try:
+        bits.state = state
+        if repr(bits.state) != repr(state) or state.get("has_uint32", 0) not in (0, 1):
+            raise ValueError
+    except (ValueError, TypeError, KeyError, OverflowError):
+        raise ValueError(f"the state of random numbers is none of {type(bits).__name__}") from None
+    generator.bit_generator.state = state
 
 
 def chosen_games(mask: Any, num_envs: int) -> NDArray[np.bool_]:

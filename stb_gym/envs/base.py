@@ -11,6 +11,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
+from stb_gym.envs.asked import throw_on
 from stb_gym.envs.registration import reward_threshold
 from stb_gym.envs.rendering import Last, Shown, Window, draw
 from stb_gym.envs.stepping import Stepper, Transitions, stepper_of
@@ -37,6 +38,7 @@ class StepperEnv:
     max_episode_steps: int | None = None
     _spec: EnvSpec | None = None
     _node: Any
+    np_random: np.random.Generator
 
     def _take(
         self,
@@ -98,12 +100,21 @@ class StepperEnv:
         self._spec = spec
 
     def _read(self, snapshot: Mapping[str, Any], shape: tuple[int, ...], **counts: int) -> list[IntArray]:
-        """The nodes of a snapshot and other numbers, each of this shape and less than its count; else a ValueError."""
-        read = [np.array(snapshot.get(name, -1)) for name in ("node", *counts)]
-        if all(numbers.shape == shape and numbers.dtype.kind in "iu" for numbers in read):
-            below = zip(read[1:], counts.values(), strict=True)
-            if self.stepper.are_nodes(read[0]).all() and all(((n >= 0) & (n < count)).all() for n, count in below):
-                return read
+        """The nodes of a snapshot and other numbers, each of this shape and less than its count; else a ValueError.
+
+        Only if all of the snapshot is sound do the random numbers go on from its state.
+        """
+        try:
+            read = [np.array(snapshot[name]) for name in ("node", *counts)]
+            if all(numbers.shape == shape and numbers.dtype.kind in "iu" for numbers in read):
+                node, *others = read = [numbers.astype(np.int64) for numbers in read]
+                below = zip(others, counts.values(), strict=True)
+                sound = self.stepper.are_nodes(node).all() and all(((n >= 0) & (n < most)).all() for n, most in below)
+                if sound and isinstance(snapshot["begun"], bool):
+                    throw_on(self.np_random, snapshot["random"])
+                    return read
+        except (KeyError, TypeError, ValueError):
+            pass
         raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self.game}")
 
     def _draw(self, node: int, throw: int, last: Last | None, beside: str = "") -> Any:

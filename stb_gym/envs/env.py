@@ -150,7 +150,6 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         node, throw = self._read(snapshot, (), throw=self.stepper.throws)
         self._begun = snapshot["begun"]
         self._go(int(node), int(throw), None)
-        self.np_random.bit_generator.state = snapshot["random"]
 
     def render(self) -> Any:
         """The position as text ("ansi") or as a picture [H, W, 3] uint8 ("rgb_array"), or shown in a window ("human").

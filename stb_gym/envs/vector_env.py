@@ -185,7 +185,6 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self._node, self._throw, self._begun = node, throw, snapshot["begun"]
         self._left = left[0] if left else None
         self._moved[:] = False
-        self.np_random.bit_generator.state = snapshot["random"]
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """What a method or attribute is for each game, as Gymnasium's own vector environments tell it.

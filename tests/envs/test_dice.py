@@ -129,9 +129,17 @@ def test_snapshots_of_others_are_refused():
         each.reset(seed=1)
     whole = env.snapshot()
     wrong = [{}, envs.snapshot(), {**whole, "node": [3]}, {**whole, "throw": 36}, {**whole, "node": 1.5}]
+    random = whole["random"]
+    for state in (-1, 2**200, 1.5, "1", None):
+        wrong += [{**whole, "random": {**random, "state": {**random["state"], "state": state}}}]
+    wrong += [{**whole, "random": other} for other in ([], {}, {**random, "uinteger": 2**40}, {**random, "more": 1})]
+    wrong += [{**whole, "begun": "yes"}, {**whole, "node": True}, {**whole, "node": "3"}, {**whole, "throw": 2**70}]
+    wrong += [{name: whole[name] for name in whole if name != left_out} for left_out in whole]
+    wrong += [[], None, {**whole, "node": [[1], [2, 3]]}]
     for snapshot in wrong:
         with pytest.raises(ValueError, match=r"^the snapshot is not of one turn of ShutTheBox\(\)$"):
             env.restore(snapshot)
+        assert env.snapshot() == whole
     with pytest.raises(ValueError, match=r"^the snapshot is not of one turn of ShutTheBox\(tiles=3\)$"):
         small.restore(whole)
     with pytest.raises(ValueError, match=r"^the snapshot is not of 1 turns of Threes\(\)$"):
@@ -165,3 +173,30 @@ def test_seeds_that_are_none_are_refused_and_change_nothing(seed, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         envs.reset(seed=seed)
     np.testing.assert_equal(envs.snapshot(), state)
+
+
+@pytest.mark.parametrize("stepper", ["tables", "boards"])
+def test_what_is_refused_leaves_many_turns_as_they_were(stepper):
+    envs = gym.make_vec(BOX, 3, stepper=stepper, max_episode_steps=2).unwrapped
+    envs.reset(seed=1)
+    whole = envs.snapshot()
+    for name in ("node", "throw", "left"):
+        numbers = whole[name]
+        for other in (
+            numbers + 0.5,
+            numbers > 0,
+            numbers[:2],
+            numbers[None],
+            numbers - 10**6,
+            numbers.astype(str),
+            None,
+        ):
+            with pytest.raises(ValueError, match=r"^the snapshot is not of 3 turns of ShutTheBox\(\)$"):
+                envs.restore({**whole, name: other})
+            np.testing.assert_equal(envs.snapshot(), whole)
+    for name in ("begun", "random"):
+        with pytest.raises(ValueError, match=r"^the snapshot is not of 3 turns of ShutTheBox\(\)$"):
+            envs.restore({**whole, "node": whole["node"][::-1], name: None})
+        np.testing.assert_equal(envs.snapshot(), whole)
+    envs.restore({**whole, "node": whole["node"].astype(np.uint64), "throw": whole["throw"].astype(np.uint8)})
+    assert {number.dtype for number in (envs._node, envs._throw)} == {np.dtype(np.int64)}

@@ -189,6 +189,37 @@ def test_a_damaged_checkpoint_is_removed(interrupted, tmp_path, capsys):
     assert not newer.exists()
 
 
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda entries: {"points": float("nan")},
+        lambda entries: {"points": []},
+        lambda entries: {"points": {"0": entries["points"][0]}},
+        lambda entries: {"points": [{**entries["points"][0], "more": 1}]},
+        lambda entries: {"points": [*entries["points"][:-1], {**entries["points"][-1], "regret": "0"}]},
+        lambda entries: {"points": [*entries["points"][:-1], {**entries["points"][-1], "steps": 10**9}]},
+        lambda entries: {"figures": [None for _ in entries["figures"]]},
+        lambda entries: {"figures": entries["figures"][1:]},
+        lambda entries: {"policies": entries["policies"][1:]},
+        lambda entries: {"policies": entries["policies"].astype(float)},
+        lambda entries: {"policies": np.full_like(entries["policies"], 200)},
+        lambda entries: {"policies": "text"},
+        lambda entries: {"num_timesteps": str(entries["num_timesteps"])},
+        lambda entries: {"num_timesteps": np.array([entries["num_timesteps"]])},
+        lambda entries: {"num_timesteps": entries["num_timesteps"] + 1},
+        lambda entries: {"random": {"bit_generator": "PCG64"}},
+    ],
+)
+def test_a_forged_checkpoint_is_removed(interrupted, tmp_path, forge, capsys):
+    folder, config = interrupted
+    shutil.copytree(folder, tmp_path / "run")
+    older, newer = sorted((tmp_path / "run").glob("checkpoint-*"))
+    snapshot = load_snapshot(newer)
+    save_snapshot(newer, {**snapshot, **forge(snapshot)})
+    assert resume(tmp_path / "run", config)[0].num_timesteps == int(older.stem.split("-")[1])
+    assert capsys.readouterr().err == f"{newer} is damaged and removed\n"
+
+
 def test_a_snapshot_holds_arrays_and_what_json_can_hold(tmp_path):
     snapshot = {"a": np.arange(6, dtype=np.uint8).reshape(2, 3)[:, ::2], "b": {"c": [1, "two", 2**100]}, "d": None}
     snapshot["e"] = np.array(0.1)
