@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from stb_gym.output.reading import check_file
+
 
 @contextmanager
 def write_aside(path: str | Path) -> Iterator[Path]:
@@ -14,11 +16,10 @@ def write_aside(path: str | Path) -> Iterator[Path]:
     the way are made. The path is that of a new and empty file: a link that somebody has put there is not followed.
 
     Raises:
-        IsADirectoryError: if `path` is a folder.
+        OSError: if something else has the name of the file, such as a folder or a device.
     """
     path = Path(path)
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder, not a file")
+    check_file(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{os.getpid()}-{path.name}")
     _make_new(aside)
@@ -44,11 +45,7 @@ def put_in_place(aside: Path, path: Path) -> None:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text file whole, the same bytes on every system.
-
-    Raises:
-        IsADirectoryError: if `path` is a folder.
-    """
+    """Write a text file whole, the same bytes on every system; see `write_aside`."""
     with write_aside(path) as aside:
         aside.write_text(text, encoding="utf-8", newline="\n")
 

@@ -14,7 +14,7 @@ T = TypeVar("T")
 def check_file(path: Path) -> None:
     """Raise an OSError where something else has the name of a file: a named pipe would be waited for without end."""
     if path.exists() and not path.is_file():
-        raise OSError(f"{path} is a folder, a pipe or a device, not a file")
+        raise OSError(f"{path} is {'a folder' if path.is_dir() else 'a pipe or a device'}, not a file")
 
 
 def read_text(path: str | Path) -> str:

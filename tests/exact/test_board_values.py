@@ -201,7 +201,7 @@ def test_an_entry_of_another_kind_is_refused(nine_file, name, value, kind):
 def test_a_named_pipe_is_not_waited_for(nine_file, name):
     (nine_file.parent / name).unlink()
     os.mkfifo(nine_file.parent / name)
-    with pytest.raises(ValueError, match=f"{name} is a folder, a pipe or a device, not a file"):
+    with pytest.raises(ValueError, match=f"{name} is a pipe or a device, not a file"):
         load_board_values(nine_file, NINE)
 
 

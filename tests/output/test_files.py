@@ -81,7 +81,7 @@ def test_text_is_the_same_bytes_everywhere_and_folders_are_made(tmp_path):
 
 def test_a_folder_is_refused(tmp_path):
     (tmp_path / "folder").mkdir()
-    with pytest.raises(IsADirectoryError, match="folder is a folder, not a file"):
+    with pytest.raises(OSError, match="folder is a folder, not a file"):
         write_text(tmp_path / "folder", "text")
     assert contents(tmp_path / "folder") == {}
 
@@ -111,3 +111,11 @@ def test_a_link_in_the_place_of_the_unfinished_file_is_not_followed(tmp_path):
     write_text(path, "newer")
     assert contents(tmp_path) == {"somebody's": "kept", "file.txt": "newer"}
     assert not path.is_symlink()
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="pipe is a pipe or a device, not a file"):
+        write_text(tmp_path / "pipe", "text")
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+    assert (tmp_path / "pipe").is_fifo()

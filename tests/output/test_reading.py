@@ -70,7 +70,7 @@ def test_only_files_are_read(tmp_path):
     assert read_text(tmp_path / "text") == "é"
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path, "/dev/zero"):
-        with pytest.raises(OSError, match="is a folder, a pipe or a device, not a file"):
+        with pytest.raises(OSError, match=r"is a (folder|pipe or a device), not a file"):
             read_text(path)
     with pytest.raises(FileNotFoundError):
         read_text(tmp_path / "none")
