@@ -17,8 +17,9 @@ from gymnasium.vector import AutoresetMode
 
 from agents.checkpoints import load_snapshot, save_snapshot, save_weights
 from agents.config import ALGORITHMS, Config
-from agents.learner import Snapshot, named, part
+from agents.learner import Snapshot
 from agents.self_play import SELVES, Selves
+from agents.snapshots import named, part
 from stb_gym import RoundEvaluation, RoundMeter, RoundVectorEnv
 from stb_gym.games import check_choice, check_integer
 from stb_gym.output import write_text

@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with reader_may_leave(), _ending_cleanly():
             return _run(import_games(sys.argv[1:] if arguments is None else arguments))
-    except (ValueError, OSError, ImportError) as error:
+    except (ValueError, OSError, ImportError, MemoryError) as error:
         return refuse("stb-gym", error)
     except KeyboardInterrupt:
         say("stb-gym: interrupted", error=True)

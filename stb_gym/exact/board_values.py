@@ -25,7 +25,7 @@ from stb_gym.exact.values import tied
 from stb_gym.games import Boards, Game, IntArray, game_of
 from stb_gym.output import check_file, from_json, made_of, read_text, write_aside, write_text
 
-BITS_AT_ONCE = 12  # of a board that are looked up at once; twice as many as tiles
+BITS_AT_ONCE = 14  # of a board that are looked up at once; twice as many as tiles
 
 
 @dataclass(frozen=True)

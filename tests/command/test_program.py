@@ -26,7 +26,7 @@ def test_the_installed_command_prints_json_alone_on_standard_output():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("solve shut-the-box --tiles 99", "tiles must be an integer from 1 to 24, not 99"),
+        ("solve shut-the-box --tiles 99", "tiles must be an integer from 1 to 28, not 99"),
         ("solve shut-the-box --tiles x", "--tiles must be an integer, not 'x'"),
         ("solve threes --tiles 4", "unknown rule 'tiles': allowed are dice, faces"),
         ("solve shut-the-box --score golf", "unknown score 'golf': allowed are sum, count"),

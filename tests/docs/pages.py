@@ -14,7 +14,6 @@ PAGES = [README, *sorted(DOCS.rglob("*.md"))]
 TESTED_ELSEWHERE = [
     DOCS / "leaderboard.md",
     DOCS / "results/README.md",
-    DOCS / "thirty-tiles.md",
     DOCS / "your_own_game.md",
 ]
 

@@ -257,7 +257,7 @@ def test_positions_that_are_none_are_refused(name, options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tiles": 30}, "tiles must be an integer from 1 to 24"),
+        ({"tiles": 30}, "tiles must be an integer from 1 to 28"),
         ({"objective": "win"}, "unknown objective 'win'"),
         ({"illegal": "ignore"}, "unknown treatment of illegal actions 'ignore': allowed are end, raise"),
         (

@@ -348,7 +348,7 @@ def test_a_file_without_rules_that_came_later_still_fits(nine_file):
     ("entry", "message"),
     [
         ({"rules": {"tiles": 9, "magic": True}}, "unknown rule 'magic': allowed are tiles, dice"),
-        ({"rules": {"tiles": 99}}, "tiles must be an integer from 1 to 24, not 99"),
+        ({"rules": {"tiles": 99}}, "tiles must be an integer from 1 to 28, not 99"),
         ({"rules": {}, "game": "threes"}, "threes has no boards"),
         ({"game": "go"}, "unknown game 'go': allowed are shut-the-box, threes"),
         ({"objective": "win"}, "unknown objective 'win'"),

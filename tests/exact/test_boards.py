@@ -166,3 +166,14 @@ def test_progress_is_told_now_and_then_and_at_the_end(monkeypatch):
     calls = []
     solve_boards(NINE, progress=lambda done, rows: calls.append((done, rows)))
     assert calls == [(done, 256) for done in range(4, 257, 4)]
+
+
+@pytest.mark.parametrize("one_die", ["never", "any-time"])
+def test_the_highest_tiles_of_the_largest_box_are_tiles_as_any(one_die):
+    game = ShutTheBox(tiles=28, dice=5, open=(1, 2, 5, 14, 15, 25, 26, 27, 28), one_die=one_die)
+    solution, boards = solve(game), solve_boards(game)
+    assert boards.value == pytest.approx(solution.value)
+    held, dice = solution.tables.held, solution.tables.dice
+    thrown = dice > 0
+    worths = boards.worths(held[thrown], dice[thrown])
+    assert -worths == pytest.approx(solution.state_value[thrown])

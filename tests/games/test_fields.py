@@ -118,5 +118,5 @@ def test_values_of_numpy_become_pythons():
     assert eval(repr(box)) == box
     assert {type(getattr(box, each.name)) for each in fields(box)} == {int, str, bool, type(None)}
     assert repr(Threes(dice=np.int32(3))) == "Threes(dice=3)"
-    with pytest.raises(ValueError, match=r"tiles must be an integer from 1 to 24, not 6\.0"):
+    with pytest.raises(ValueError, match=r"tiles must be an integer from 1 to 28, not 6\.0"):
         ShutTheBox(tiles=np.float64(6))

@@ -234,7 +234,7 @@ def test_what_is_no_run_is_refused(tmp_path, capsys):
     ("arguments", "message"),
     [
         (["ppo", "--env", "CartPole-v1"], "unknown environment 'CartPole-v1'"),
-        (["dqn", "--tiles", "99"], "tiles must be an integer from 1 to 24"),
+        (["dqn", "--tiles", "99"], "tiles must be an integer from 1 to 28"),
         (["ppo", "--objective", "win"], "unknown objective 'win'"),
         (["ppo", "--settings", "width", "-3"], "width must be an integer from 1"),
         (["ppo", "--settings", "widht", "3"], "unknown setting 'widht': allowed are num_envs, n_steps"),

@@ -48,7 +48,7 @@ class ShutTheBox(Game):
         ValueError: naming the field that is out of range, and the range.
     """
 
-    tiles: int = rule(9, "number of tiles, numbered from 1", low=1, high=24, size=True)
+    tiles: int = rule(9, "number of tiles, numbered from 1", low=1, high=28, size=True)
     dice: int = rule(2, "number of dice in a throw, and always in the first", low=1, high=7, size=True)
     faces: int = rule(6, "faces of every die", low=2, high=20, size=True)
     score: str = rule(
