@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stb_gym.command.questions import GameAnswer, Question, flag
+from stb_gym.command.questions import GameAnswer, Question, expect, flag
 from stb_gym.exact import BoardPolicy, Policy, strategy
 from stb_gym.games import Game
 from stb_gym.measure import is_policy, load_policy
@@ -17,6 +17,7 @@ LINE_UP = "one for each seat: strategies or kept policies by name, files of save
 TIES_WORDS = "who wins a tie"
 INDIFFERENT_WORDS = "which of equally good moves players of the equilibrium take"
 RANGE_WORDS = "least and most: over what those may do to whom several moves are equally good (--indifferent)"
+SECONDS = 5e-8  # that a pass takes for a standing and a move
 
 
 def player(game: Game, name: str) -> str | Policy:
@@ -38,9 +39,17 @@ class RoundQuestion(Question):
     shut_wins: bool = flag(False, "the perfect score (0 in Shut the Box and Threes) wins at once")
     may_stop: bool = flag(False, "the last player stops once ahead (Shut the Box)")
 
+    @property
+    def passes(self) -> int:
+        """How often all standings are worked on: once for a solution by each rule for the indifferent."""
+        return len(INDIFFERENT)
+
     def round(self, game: Game, players: int) -> Round:
-        """The round that is asked about."""
-        return Round(game, players, self.ties, self.shut_wins, self.may_stop, self.indifferent)
+        """The round that is asked about; how long it will take is told, if that is long."""
+        rules = Round(game, players, self.ties, self.shut_wins, self.may_stop, self.indifferent)
+        met = sum(len(rules.standings.met_by(seat)) for seat in range(players))
+        expect(self.passes * met, SECONDS * len(rules.tables.edge_node), "standings")
+        return rules
 
     @property
     def has_own_rules(self) -> bool:

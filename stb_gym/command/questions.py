@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 from stb_gym.exact import Objective
 from stb_gym.games import Game, title
 from stb_gym.output import Column, Table, escaped
+from stb_gym.output import expect as expect
 
 SCHEMA = 1  # of the JSON, see docs/json.md: one more when an entry goes, is renamed or comes to mean something else
 Parts = Iterable[str | Table]  # sentences and tables

@@ -33,6 +33,11 @@ class EvaluateRound(RoundQuestion):
     players: int | None = flag(None, "how many play: by default 2, or as many as there are policies", "N", int)
     policies: tuple[str, ...] = flag((), LINE_UP, "A,B", names)
 
+    @property
+    def passes(self) -> int:
+        """Solutions, and the departures of one of them; or the play of a line-up, and the best responses to it."""
+        return 2 * super().passes if self.policies else super().passes + 1
+
     def answer(self, game: Game, tell: Tell = silent) -> "RoundAnswer":
         """Solve the round, or evaluate the line-up.
 

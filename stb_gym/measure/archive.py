@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.output import check_file
-
 LARGEST = 2**28  # bytes of a file, and of an array in it
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # as NumPy packs; others unpack at a stroke, however large
 
@@ -30,7 +28,8 @@ def read_array(path: Path, name: str, largest: int) -> NDArray[Any] | None:
     Raises:
         Exception: of almost any kind, if the file is damaged, the array is larger, or it holds Python objects.
     """
-    check_file(path)
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is no file, and may have no end")
     if path.stat().st_size > LARGEST:
         raise ValueError(f"{path} is larger than {LARGEST:,} bytes")
     with zipfile.ZipFile(path) as archive:

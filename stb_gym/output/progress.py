@@ -14,6 +14,9 @@ from stb_gym.output.console import escaped
 PATIENCE = 2.0  # seconds before anything is said
 PAUSE = 10.0  # seconds between two lines in a file; a terminal's one line is written anew every second
 MOST_LEFT = 1e7  # seconds left that are worth telling
+LONG = 10.0  # seconds that are worth telling before they have begun
+
+_open: list["Progress"] = []  # the blocks that work is done in, the innermost last
 
 
 class Progress:
@@ -66,10 +69,12 @@ class Progress:
 
     def __enter__(self) -> Self:
         self._timer.start()
+        _open.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._timer.cancel()
+        _open.remove(self)
         with self._lock:
             if self._spoke and self._news:
                 self._say()
@@ -96,6 +101,25 @@ class Progress:
             self._news = True
             if self._clock() >= self._next or (milestone and _columns(self._stream) is None):
                 self._say()
+
+    def expect(self, total: float, seconds: float, unit: str) -> None:
+        """Say at once how long the work is going to take, if that is more than ten seconds.
+
+        Args:
+            total: how much there is to do, of which nothing is done yet.
+            seconds: how long each part of it takes, about.
+            unit: what is counted.
+        """
+        with self._lock:
+            self._done, self._total, self._unit = 0, total, unit
+            if total * seconds > LONG:
+                self._note = f"about {timedelta(seconds=round(total * seconds))} in all"
+                self._say()
+                self._note = ""
+
+    def more(self, amount: float) -> None:
+        """Tell that so much more is done."""
+        self.tell((self._done or 0) + amount)
 
     def _go_on(self) -> None:
         """What the timer does: say something if nothing was said."""
@@ -136,6 +160,18 @@ class Progress:
             self._stream.flush()
         except (AttributeError, OSError, ValueError):  # there is no standard error, it is closed, or nobody reads it
             pass
+
+
+def expect(total: float, seconds: float, unit: str) -> None:
+    """Tell whoever waits, if anybody does, how much there is to do; see `Progress.expect`."""
+    for progress in _open[-1:]:
+        progress.expect(total, seconds, unit)
+
+
+def tick(amount: float) -> None:
+    """Tell whoever waits, if anybody does, that so much more is done."""
+    for progress in _open[-1:]:
+        progress.more(amount)
 
 
 def _columns(stream: TextIO) -> int | None:

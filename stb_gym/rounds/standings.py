@@ -3,6 +3,7 @@
 All that matters of the final scores so far is the standing: the lead, which is the best of them, and how many hold it.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from stb_gym.exact import Standing, TurnTables
 from stb_gym.games import IntArray, check_choice, check_integer
+from stb_gym.output import tick
 
 MOST_PLAYERS = 101  # a hundred after the first
 LARGEST_BLOCK = 2**22  # edges x standings that are worked on at once
@@ -101,11 +103,13 @@ class Standings:
             return np.flatnonzero(self.holders == 0)
         return np.flatnonzero((self.holders > 0) & (self.holders <= seat) & ~self.over)
 
-    def blocks(self, seat: int) -> list[IntArray]:
-        """The same, as many at a time as fit."""
+    def blocks(self, seat: int) -> Iterator[IntArray]:
+        """The same, as many at a time as fit; whoever waits is told when each is done."""
         met = self.met_by(seat)
         size = max(1, LARGEST_BLOCK // max(1, len(self.tables.edge_node)))
-        return [met[first : first + size] for first in range(0, len(met), size)]
+        for first in range(0, len(met), size):
+            yield met[first : first + size]
+            tick(len(met[first : first + size]))
 
     def find(self, standing: Standing) -> int:
         """The index of a standing.

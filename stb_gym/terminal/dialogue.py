@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stb_gym.games import Game, Move, words_of
-from stb_gym.output import say
+from stb_gym.output import say as say  # for who asks, too
 from stb_gym.terminal.coach import Coach
 from stb_gym.terminal.turns import Position, Step, TakenBack, move_in_words, stopped, take_turn
 

@@ -4,9 +4,8 @@ import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
-from stb_gym.output import say
 from stb_gym.terminal.coach import CAUSES, Account, Event
-from stb_gym.terminal.dialogue import read
+from stb_gym.terminal.dialogue import read, say
 
 
 class Result(NamedTuple):

@@ -5,8 +5,9 @@ import re
 import pytest
 
 from stb_gym import Round, ShutTheBox, Threes, save_policy, series, strategy
-from stb_gym.command import main
+from stb_gym.command import contests, main
 from stb_gym.command.rounds import FindPar
+from stb_gym.rounds import standings
 
 
 def test_round(ask, capsys):
@@ -149,3 +150,15 @@ def test_from_how_many_players_after_only_threes_is_perfect():
     five_dice = FindPar(after=5, ties="all-win", policies=("threes-only",)).answer(Threes())
     shares = [row["shares"]["threes-only"] for row in five_dice.pars]
     assert shares[4] == pytest.approx(0.85, abs=5e-3)
+
+
+@pytest.mark.parametrize("more", [[], ["--policies", "random,take-all,random"]])
+def test_a_round_that_takes_long_says_so_before_it_begins(capsys, monkeypatch, more):
+    words, done = ["round", "threes", "--dice", "2", "--players", "3", *more], []
+    assert main(words) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(contests, "SECONDS", 1.0)
+    monkeypatch.setattr(standings, "tick", done.append)
+    assert main(words) == 0
+    first = capsys.readouterr().err.splitlines()[0]
+    assert re.fullmatch(rf"stb-gym round: 0 of {sum(done)} standings \(0%\), about [0-9:]+ in all", first)

@@ -12,7 +12,7 @@ import threading
 
 import pytest
 
-from stb_gym.output import Progress
+from stb_gym.output import Progress, expect, tick
 from stb_gym.output import progress as module
 
 LATE = 1e6  # seconds until a timer speaks that is not wanted
@@ -276,3 +276,28 @@ def test_a_pipe_is_no_terminal():
     with open(writing, "w") as stream:
         assert module._columns(stream) is None
     os.close(reading)
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(0.25, ""), (2.0, "work: 0 of 40 rows (0%), about 0:01:20 in all\n")])
+def test_work_of_more_than_ten_seconds_is_told_before_it_begins(clock, seconds, told):
+    stream = io.StringIO()
+    with Progress("work", stream=stream, clock=clock, patience=LATE):
+        expect(40, seconds, "rows")
+        assert stream.getvalue() == told
+    expect(40, 2.0, "rows")  # nobody waits
+
+
+def test_whoever_works_need_not_know_who_waits(clock):
+    inner, outer = io.StringIO(), io.StringIO()
+    tick(1)
+    with Progress("outer", stream=outer, clock=clock, patience=LATE, pause=0):
+        expect(10, 0.0, "rows")
+        with Progress("inner", stream=inner, clock=clock, patience=LATE, pause=0):
+            clock.now += LATE
+            tick(2)
+            tick(3)
+        clock.now += LATE
+        tick(4)
+    tick(1)
+    assert [line.partition(",")[0] for line in inner.getvalue().splitlines()] == ["inner: 2", "inner: 5"]
+    assert [line.partition(",")[0] for line in outer.getvalue().splitlines()] == ["outer: 4 of 10 rows (40%)"]
