@@ -113,7 +113,7 @@ class StepperEnv:
                 if sound and isinstance(snapshot["begun"], bool):
                     throw_on(self.np_random, snapshot["random"])
                     return read
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, IndexError, TypeError, ValueError):
             pass
         raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self.game}")
 

@@ -165,6 +165,8 @@ def environment_of(identity: str) -> Environment:
         >>> stb_gym.environment_of("stb_gym/ShutTheBox10-v0").arguments
         {'tiles': 10}
     """
+    if not isinstance(identity, str):
+        raise ValueError(f"an environment is named by its id, not by {identity!r}")
     module, _, identity = identity.rpartition(":")
     if module:
         try:

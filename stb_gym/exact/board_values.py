@@ -90,7 +90,7 @@ class BoardValues:
         """
         held = np.asarray(held)
         held = held.astype(np.int64, copy=False) if held.dtype.kind in "iu" else held  # short ones would overflow
-        if (more := held & ~self.game.start()[0] != 0).any():
+        if (more := np.asarray(held & ~self.game.start()[0] != 0)).any():
             start = [thing + 1 for thing in self._boards.things]
             raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held[more][0]}")
         worths, over = self.utility.reshape(-1).take(self.places(held, dice)), np.broadcast_to(dice, held.shape) == 0

@@ -27,10 +27,11 @@ from numpy.typing import NDArray
 
 from stb_gym.games.boards import Boards, Takes
 from stb_gym.games.boards import IntArray as IntArray
-from stb_gym.games.fields import check_rules, rules_in_words
+from stb_gym.games.fields import check_integer, check_rules, rules_in_words
 from stb_gym.games.keeping import kept
 
 ILLEGAL = ("end", "raise")  # what may be done about an illegal action: it ends the turn, or raises an error
+MOST_DICE = 64  # more have too many throws whatever their faces are
 LARGEST_THROW_TABLE = 2**22  # throws: a second to count, and as many entries to sample from
 
 
@@ -199,6 +200,7 @@ def rolls(game: Game, dice: int) -> Rolls:
     Raises:
         ValueError: if there are more throws than LARGEST_THROW_TABLE.
     """
+    check_integer("dice", dice, 0, MOST_DICE)
     if game.faces**dice > LARGEST_THROW_TABLE:
         raise ValueError(
             f"{dice} dice of {game.faces} faces have {game.faces**dice:,} throws; at most {LARGEST_THROW_TABLE:,} fit"

@@ -101,7 +101,7 @@ def pocket_card(optimum: Solution, policy: NDArray[Any], exceptions: int) -> Poc
         [0.1656, 0.1235, 0.1021]
     """
     found: list[Mistake] = []
-    corrected = policy.copy()
+    corrected = np.array(policy)
     evaluation = optimum.evaluate(corrected)
     regrets = [evaluation.regret]
     while len(found) < exceptions and (dearest := evaluation.mistakes(1)):

@@ -153,7 +153,8 @@ def kept_policies(game: Game | None = None, folder: Path = KEPT) -> list[str]:
         >>> "ppo-nine-tiles" in stb_gym.kept_policies()
         True
     """
-    return sorted(path.stem for path in folder.glob("*.npz") if game is None or _is_of(path, game))
+    known = None if game is None else game_of(game)
+    return sorted(path.stem for path in Path(folder).glob("*.npz") if known is None or _is_of(path, known))
 
 
 def is_policy(name: str) -> bool:

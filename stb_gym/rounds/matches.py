@@ -94,6 +94,8 @@ def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begin
     check_integer("players of a match", rules.players, 2, MOST_PLAYERS)
     check_integer("rounds", rounds, 1, 10_000)
     check_choice("way to begin", begins, list(BEGINS))
+    if len(strategies) != rules.players:
+        raise ValueError(f"a match of {rules.players} players needs as many strategies, not {len(strategies)}")
     endings = _endings(rules, strategies, begins)
     unit = math.lcm(*(lead.denominator for _, _, points in endings for lead in _leads(points)))
     _check_size(rules.players, rounds, unit)
