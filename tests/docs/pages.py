@@ -45,8 +45,9 @@ def commands_of(beginning: str) -> list[str]:
 
 
 def figures(text: str) -> list[str]:
-    """The percentages in comments, and other numbers of four decimals or more, and fractions of large numbers."""
-    return re.findall(r"\d+\.\d+%|\d+\.\d{4,}|\d{6,}/\d{6,}", "\n".join(re.findall("#.*", text)))
+    """The numbers in comments that have decimals or thousands, and fractions of large numbers."""
+    found = r"\d+\.\d+%?|\d{1,3}(?:,\d{3})+|\d{6,}/\d{6,}"
+    return re.findall(found, "\n".join(re.findall("#.*", text)))
 
 
 def promised_below(command: str) -> list[str]:

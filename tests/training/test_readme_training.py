@@ -10,11 +10,11 @@ import pytest
 from agents.presets import read_presets
 from docs import curves
 from tests import ROOT
-from tests.docs.pages import DOCS, README, commands_of
+from tests.docs.pages import DOCS, README, commands_of, promised_below
 from training.results import results_page, results_tables
 
 
-def test_training_runs(tmp_path, monkeypatch):
+def test_training_runs_and_prints_the_figures_that_stand_below(tmp_path, monkeypatch, capsys):
     """Each module as the program that `python -m` makes of it."""
     (tmp_path / "docs").symlink_to(ROOT / "docs")
     monkeypatch.chdir(tmp_path)
@@ -24,6 +24,8 @@ def test_training_runs(tmp_path, monkeypatch):
         with pytest.raises(SystemExit) as ended:
             runpy.run_path(str(ROOT / f"{module.replace('.', '/')}.py"), run_name="__main__")
         assert ended.value.code == 0, command
+        printed = capsys.readouterr().out
+        assert all(number in printed for number in promised_below(command)), command
     assert (tmp_path / "runs/quick/report/report.html").exists()
 
 
