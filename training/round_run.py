@@ -86,7 +86,8 @@ class RoundTraining:
         self.config, self.envs = config, config.make_envs()
         _, make = ALGORITHMS[config.learner.algorithm]
         self.learner = make(self.envs, config.learner.settings, config.learner.seed)
-        self._meter, self._selves = RoundMeter(self.envs), None  # type: tuple[RoundMeter, Selves | None]
+        self._meter = RoundMeter(self.envs)
+        self._selves: Selves | None = None
         self.measured: list[Measurement] = []
 
     @property
@@ -159,7 +160,7 @@ class RoundTraining:
             self.measured *= self.is_finished  # else there is nothing to go on from
 
     def write(self, folder: Path, checkpoint: bool) -> None:
-        """Write the files of the training, and everything to go on from before them, or remove that."""
+        """Write the files of the training and, where wanted, before them everything to go on from."""
         if checkpoint:
             save_snapshot(folder / CHECKPOINT, self.snapshot())
         save_weights(folder / WEIGHTS, self.learner)
