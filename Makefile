@@ -50,12 +50,14 @@ package: .venv/installed
 	$(EMPTY)/python $(INSTALL) --constraint constraints.txt --group test "$$(echo dist/*.whl)[render,tables]"
 	cd build/source && ../../$(EMPTY)/python -m pytest -m "not slow" $(OF_THE_WHEEL)
 
-# Newer packages between them and us warn of old ones, which is nobody's mistake; an old SDL must be told of no screen.
+# Newer packages between them and us warn of old ones, which is nobody's mistake; an old SDL must be told of no screen; and
+# what Gymnasium's own tests ask, its checker and wrappers before 1.3 do not yet answer themselves.
 lowest: | python
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python $(INSTALL) "pip>=25.1"
 	.venv-lowest/bin/python $(INSTALL) --constraint tests/lowest.txt --group test --editable ".[render,tables]"
-	SDL_VIDEODRIVER=dummy .venv-lowest/bin/python -m pytest -W default -m "not slow" $(LIBRARY_ALONE)
+	SDL_VIDEODRIVER=dummy .venv-lowest/bin/python -m pytest -W default -m "not slow" $(LIBRARY_ALONE) \
+		--ignore tests/envs/test_gymnasium.py --deselect tests/envs/test_vector_env.py::test_gymnasium_tells_each_game_how_it_ended
 
 libraries: .venv-libraries/installed
 	$(LIBRARIES)/python -m pytest tests/libraries
