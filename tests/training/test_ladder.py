@@ -93,7 +93,7 @@ def test_the_command_prints_the_table_and_draws_the_picture(tmp_path, capsys):
     entered = Ledger(tmp_path)
     entered.rows = {row.run: row for row in RUNS}
     entered.curves = {row.run: [replace(POINT, run=row.run)] for row in RUNS}
-    entered._write()
+    entered.write()
     assert ladder.main([str(tmp_path), "--presets", str(SMALL_PRESETS)]) == 0
     assert "three-tiles" in capsys.readouterr().out.splitlines()[2]
     picture = imread(tmp_path / "ladder.png")[..., :3]
