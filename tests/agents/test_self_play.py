@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from agents.checkpoints import load_snapshot, save_snapshot
-from agents.learner import named, part
 from agents.self_play import SELVES, Selves, mixed
+from agents.snapshots import named, part
 from stb_gym import Round, ShutTheBox, Threes
 
 ROUND = Round(Threes(dice=2), players=3)
