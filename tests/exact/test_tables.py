@@ -206,7 +206,7 @@ def test_games_that_do_not_fit_are_refused_with_their_size(monkeypatch):
     ("make", "message"),
     [
         (lambda: ShutTheBox(tiles=0), "tiles must be an integer from 1 to 28, not 0"),
-        (lambda: ShutTheBox(tiles=25), "tiles must be"),
+        (lambda: ShutTheBox(tiles=29), "tiles must be"),
         (lambda: ShutTheBox(tiles=9.0), "tiles must be"),
         (lambda: ShutTheBox(dice=True), "dice must be"),
         (lambda: ShutTheBox(faces=1), "faces must be an integer from 2 to 20, not 1"),
