@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from stb_gym import SampledEvaluation
 from stb_gym.exact import Measured
 from stb_gym.measure import NORMAL_95
-from stb_gym.output import Style, to_svg, write_aside, write_text
+from stb_gym.output import Style, write_aside, write_text
 from training.run import Point
+from training.svg import to_svg
 
 WIDTH = 5.4  # inches: little enough that words can be read on a phone
 NAMES_PER_ROW = 2  # below a picture

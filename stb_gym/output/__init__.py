@@ -6,7 +6,7 @@ In the order to read:
 - `reading`: files of which nothing is believed.
 - `table`: one table for text, Markdown, CSV and HTML.
 - `progress`: how far long work has come.
-- `palette`: one colour for an agent in every picture; `svg`: pictures that follow the reader's light or dark page.
+- `palette`: one colour for an agent in every picture.
 """
 
 from stb_gym.output.console import escaped, reader_may_leave, refuse, say
@@ -14,12 +14,11 @@ from stb_gym.output.files import put_in_place, remove_leftovers, write_aside, wr
 from stb_gym.output.palette import DASHES, INK, SERIES, Style, colour_of, style_of, styles_of
 from stb_gym.output.progress import Progress, expect, tick
 from stb_gym.output.reading import check_entries, check_file, from_json, from_toml, is_of, made_of, read_text
-from stb_gym.output.svg import to_svg
 from stb_gym.output.table import Column, Table, column
 
 __all__ = [
     "DASHES", "INK", "SERIES", "Column", "Progress", "Style", "Table", "check_entries", "check_file", "colour_of",
     "column", "escaped", "expect", "from_json", "from_toml", "is_of", "made_of", "put_in_place", "read_text",
-    "reader_may_leave", "refuse", "remove_leftovers", "say", "style_of", "styles_of", "tick", "to_svg", "write_aside",
+    "reader_may_leave", "refuse", "remove_leftovers", "say", "style_of", "styles_of", "tick", "write_aside",
     "write_text",
 ]  # fmt: skip

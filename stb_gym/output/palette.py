@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from zlib import crc32
 
-INK = "#000000"  # of perfect play and of words; in the dark it is light, as `to_svg` and the pages draw it
+INK = "#000000"  # of perfect play and of words; light in the dark, as the pages and their pictures draw it
 AGENTS = {
     "ppo": "#0072b2",
     "dqn": "#f09600",

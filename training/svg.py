@@ -2,9 +2,11 @@
 
 import io
 import re
-from typing import Any
 
-from stb_gym.output.palette import INK
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from stb_gym.output import INK
 
 # A page that shows the picture by <img> tells it the reader's colour scheme; nothing of this reaches the page itself.
 STYLE = """\
@@ -14,7 +16,7 @@ svg { color: #1b1b1b } text { fill: currentColor; font-family: system-ui, 'DejaV
 </style>"""
 
 
-def to_svg(figure: Any) -> str:
+def to_svg(figure: Figure) -> str:
     """A figure of matplotlib as SVG without a ground of its own; the same figure always gives the same text.
 
     What is drawn in `INK`, black, is light in the dark, as all words are whose colour is not set; other colours stay.
@@ -22,8 +24,6 @@ def to_svg(figure: Any) -> str:
     Args:
         figure: the figure.
     """
-    from matplotlib import rc_context
-
     written = io.StringIO()
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "stb_gym"}):
         figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
