@@ -8,7 +8,7 @@
   as it goes.
 - `arguments`: what the commands are asked; `--import MODULE` registers games of your own; `commands`: the names of
   trainings, and the commands that repeat them.
-- `compare`, `report`, `plots`, `svg`, `sentences`: one page of HTML about runs of one game, its table, its pictures, and
+- `compare`, `report`, `plots`, `svg`, `sentences`: one page of HTML about runs of one game, its table, its pictures and
   what comes out in words; `mistakes`: a picture of where what they still lose lies; `film`: what a run had learned at
   several measurements plays the same dice.
 - `study`: trains algorithms x tasks x seeds; `engines`: in processes of this machine or on a Ray cluster; `ledger`: the
