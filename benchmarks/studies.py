@@ -36,15 +36,15 @@ def studies() -> Iterator[Comparison]:
     ours = _short(short, lambda: pool(os.cpu_count() or 1))
     yield Comparison(f"{RUNS} short runs", "runs/s", ours, "Ray", ray, rounds=3)
     with TemporaryDirectory(prefix="study-") as name:
-        folder = Path(name)
+        folder, planned = Path(name), _planned()
         train_run(short.to_json(), folder / "run", "cpu")
         yield Comparison("runs handed out", "runs/s", _handed_out(Run(folder / "run", short)), rounds=3)
         with Ledger(folder) as ledger:
-            for run in _planned():
+            for run in planned:
                 ledger.enter(run.name, run.task, run.variant, Run(folder / "run", run.config))
         driver: dict[str, Callable[[], object]] = {
             "planning": _planned,
-            "looking for": lambda: unfinished(_planned(), folder, Ledger(folder / "none")),
+            "looking for": lambda: unfinished(planned, folder, Ledger(folder / "none")),
             "reading": lambda: Ledger(folder),
             "writing": ledger.write,
             "the page of": lambda: results_page(folder, PRESETS),
