@@ -13,6 +13,8 @@ TORCH ?=
 BIN := .venv/bin
 LIBRARIES := .venv-libraries/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check
+# Of every editable installation setuptools warns, whatever its folders are called.
+EDITABLE := PYTHONWARNINGS=ignore
 EMPTY := build/empty/bin
 LIBRARY_ALONE := $(addprefix --ignore tests/,agents training test_house.py)
 OF_THE_WHEEL := $(addprefix tests/,command docs envs measure test_your_own_game.py)
@@ -55,7 +57,7 @@ package: .venv/installed
 lowest: | python
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python $(INSTALL) "pip>=25.1"
-	.venv-lowest/bin/python $(INSTALL) --constraint tests/lowest.txt --group test --editable ".[render,tables]"
+	$(EDITABLE) .venv-lowest/bin/python $(INSTALL) --constraint tests/lowest.txt --group test --editable ".[render,tables]"
 	SDL_VIDEODRIVER=dummy .venv-lowest/bin/python -m pytest -W default -m "not slow" $(LIBRARY_ALONE) \
 		--ignore tests/envs/test_gymnasium.py --deselect tests/envs/test_vector_env.py::test_gymnasium_tells_each_game_how_it_ended
 
@@ -94,21 +96,21 @@ python:
 .venv/library: pyproject.toml constraints.txt | python
 	$(PYTHON) -m venv .venv
 	$(BIN)/python $(INSTALL) "pip>=25.1"
-	$(BIN)/python $(INSTALL) --constraint constraints.txt --editable .
+	$(EDITABLE) $(BIN)/python $(INSTALL) --constraint constraints.txt --editable .
 	@touch $@
 
 .venv/installed: .venv/library
 	@echo "installing into .venv; this takes a minute or two"
 	$(if $(TORCH),$(BIN)/python $(INSTALL) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python \
 		--torch-backend $(TORCH) --constraint constraints.txt torch)
-	$(BIN)/python $(INSTALL) --constraint constraints.txt --group lab --group test --editable .
+	$(EDITABLE) $(BIN)/python $(INSTALL) --constraint constraints.txt --group lab --group test --editable .
 	@touch $@
 
 .venv-libraries/installed: pyproject.toml tests/libraries/constraints.txt | python
 	$(PYTHON) -m venv .venv-libraries
 	@echo "installing into .venv-libraries; this takes some minutes"
 	$(LIBRARIES)/python $(INSTALL) "pip>=25.1"
-	$(LIBRARIES)/python $(INSTALL) --constraint tests/libraries/constraints.txt --group libraries --group test --editable .
+	$(EDITABLE) $(LIBRARIES)/python $(INSTALL) --constraint tests/libraries/constraints.txt --group libraries --group test --editable .
 	$(LIBRARIES)/python $(INSTALL) --no-deps --constraint tests/libraries/constraints.txt pufferlib
 	@touch $@
 

@@ -22,7 +22,7 @@ import tyro
 from agents.config import Config
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym.games import check_choice, check_integer, check_names
-from stb_gym.output import Progress, from_toml, is_of, read_text, refuse, say, write_text
+from stb_gym.output import Progress, from_toml, is_of, read_text, reader_may_leave, refuse, say, write_text
 from training.commands import run_name, train_command
 from training.engines import Engine, cluster, pool
 from training.ledger import Ledger
@@ -77,7 +77,8 @@ def main(arguments: list[str] | None = None) -> int:
         presets = read_presets(options.presets)
         planned = plan(options.study, options.studies, presets)
         if options.print:
-            print_commands(unfinished(planned, out, Ledger(out)), out, presets, options.device)
+            with reader_may_leave():
+                print_commands(unfinished(planned, out, Ledger(out)), out, presets, options.device)
             return 0
         engine = pool(options.workers, options.device) if options.ray is None else cluster(options.ray, options.device)
         with alone(out, waits=False):
