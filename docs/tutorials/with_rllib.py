@@ -44,7 +44,7 @@ def best(module, shown):
 def main(steps, seed=0):
     """Learn for some steps of all games together, and print the curve."""
     torch.set_num_threads(1)  # networks as small as these are faster so
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     meter = stb_gym.RegretMeter(gym.make(ENVIRONMENT, **OPTIONS))
     algorithm = configuration(seed).build_algo()
     for done in range(0, steps + 1, BATCH):

@@ -21,7 +21,7 @@ SMALL = {"train_batch_size_per_learner": 256, "minibatch_size": 128, "num_epochs
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
     environment = {"env_vars": {"PYTHONPATH": str(ROOT)}}
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env=environment)
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env=environment)
     yield
     ray.shutdown()
 
