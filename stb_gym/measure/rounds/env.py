@@ -156,10 +156,11 @@ class RoundEnv(SeatEnv, TurnEnv):
             TypeError: if the action is no integer.
             RuntimeError: before the first reset, or if the turn is over.
         """
-        observation, score, over, truncated, info = super().step(action)
+        moved = super().step(action)
+        observation, score, over, truncated, info = moved
         observation[self._standing] = self._sees
         if not over:
-            return observation, 0.0, False, truncated, info
+            return moved
         luck = self._np_random.bit_generator.random_raw()  # type: ignore[union-attr]
         self._holders = holders = bisect(self._ends[self._place, score], luck)
         info["holders"] = holders
