@@ -17,17 +17,18 @@ AGENTS = {
     "qlearning": "#5ab4c3",
     "afterstate": "#a5785a",
     "limit": "#8787ff",
+    "a2c": "#874b78",
     "optimal": INK,
     "optimum": INK,
     "random": "#8a8a8a",
 }
-OTHERS = ("#e14b0f", "#874b78", "#c3a578", "#a52d4b")  # of names that are not above, such as rules of thumb
-SERIES = (*list(AGENTS.values())[:6], *OTHERS)  # of lines that stand for no agent
+OTHERS = ("#e14b0f", "#c3a578", "#a52d4b")  # of names that are not above, such as rules of thumb
+SERIES = (*list(AGENTS.values())[:7], *OTHERS)  # of lines that stand for no agent
 DASHES = ((), (6.0, 2.0), (2.0, 1.5), (6.0, 1.5, 1.0, 1.5))  # lengths of dashes and gaps in line widths; () is solid
 RARE_DASHES = ((1.0, 3.0), (9.0, 1.5, 1.0, 1.5, 1.0, 1.5))  # of an agent's runs for which the others do not suffice
 
 _AGENT = re.compile(
-    r"(?<![a-z])(?:maskable[ -]?)?(ppo|qr-?dqn|dqn|q-?learning|afterstate|optimal|optimum|limit|random)s?(?![a-z])"
+    r"(?<![a-z])(?:maskable[ -]?)?(ppo|a2c|qr-?dqn|dqn|q-?learning|afterstate|optimal|optimum|limit|random)s?(?![a-z])"
 )
 _NO_VARIANT = re.compile(r"\b(masked|tabular|seed|\d+)\b|[^a-z0-9]+")  # what also stands beside the name of an agent
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from stb_gym.output import DASHES, INK, SERIES, colour_of, style_of, styles_of
+from stb_gym.output.palette import OTHERS
 
 AGENTS = ["ppo", "dqn", "qrdqn", "q-learning", "afterstates", "limit", "optimal", "random"]
 DARK = "#1b1b1b"
@@ -152,7 +153,9 @@ def test_other_names_have_no_agents_colour(name):
     assert colour_of(name) not in map(colour_of, AGENTS)
 
 
-@pytest.mark.parametrize("name", ["ppo", "masked PPO", "PPO, tabular", "ppo, seed 3", "optimum", "q-learning", "limit"])
+@pytest.mark.parametrize(
+    "name", ["ppo", "A2C", "masked PPO", "PPO, tabular", "ppo, seed 3", "optimum", "q-learning", "limit"]
+)
 def test_an_agent_as_it_is_has_a_solid_line(name):
     assert style_of(name).dashes == ()
 
@@ -167,13 +170,13 @@ def test_variants_are_dashed_the_same_way_always(name):
 
 def test_the_lines_of_a_picture_differ():
     runs = ["ppo", "ppo quick", "ppo long", "ppo no-masks", "dqn", "dqn quick", "random", "optimum"]
-    rules = [f"rule {number}" for number in range(4 * len(DASHES))]
+    rules = [f"rule {number}" for number in range(len(OTHERS) * len(DASHES))]
     styles = styles_of([*runs, *rules])
     assert list(styles) == [*runs, *rules]
     assert len(set(styles.values())) == len(styles)
     assert all(styles[name].colour == colour_of(name) for name in runs)
     assert styles["ppo"] == style_of("ppo")
-    assert len({styles[name].colour for name in rules[:4]}) == 4
+    assert len({styles[name].colour for name in rules[: len(OTHERS)]}) == len(OTHERS)
 
 
 def test_runs_of_one_agent_are_told_apart_by_dashes_and_a_name_met_twice_is_one_line():
