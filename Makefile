@@ -19,6 +19,9 @@ EMPTY := build/empty/bin
 LIBRARY_ALONE := $(addprefix --ignore tests/,agents training test_house.py)
 OF_THE_WHEEL := $(addprefix tests/,command docs envs measure test_your_own_game.py)
 
+# Tests are rewritten and compiled by every process that reads them, unless it may keep what another has compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo check fast test coverage package lowest libraries browser page docs lint bench clean python
 
 demo: $(if $(TORCH),.venv/installed,.venv/library)
