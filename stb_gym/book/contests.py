@@ -75,12 +75,11 @@ def rounds(game: Game, most: int = PLAYERS) -> Table:
         "seat": column("d", (seat for players in sizes for seat in range(1, players + 1))),
     }
     for ties in TIES:
-        of_sizes = [Round(game, players, ties).range_of(lambda rules: rules.solve().seats) for players in sizes]
-        ends = {"least": [seats.least for seats in of_sizes], "most": [seats.most for seats in of_sizes]}
-        if not any(seats.is_wide for seats in of_sizes):
-            columns[ties] = column(".4%", np.concatenate(ends["least"]))
-            continue
-        columns |= {f"{ties}: {end}": column(".4%", np.concatenate(seats)) for end, seats in ends.items()}
+        seats = Round(game, most, ties).range_of(
+            lambda rules: np.concatenate([each.seats for each in rules.of_fewer()])
+        )
+        ends = {f"{ties}: least": seats.least, f"{ties}: most": seats.most} if seats.is_wide else {ties: seats.least}
+        columns |= {heading: column(".4%", wins) for heading, wins in ends.items()}
     return Table(
         f"Rounds of 1 to {most} players: what each seat wins",
         "The expected win of every seat, in turn order, when all play the equilibrium. "
