@@ -1,11 +1,13 @@
 """Books that are written once, and read by all tests."""
 
+from functools import cache
 from typing import NamedTuple
+from unittest.mock import patch
 
 import pytest
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.book import write_book
+from stb_gym.book import write, write_book
 from stb_gym.book.contents import contents
 from tests.book.reading import Page
 
@@ -23,10 +25,12 @@ class Book(NamedTuple):
 
 
 def written(game, folder):
-    """Write a book, and read it."""
+    """Write a book, and read it; its tables are made once, for its files and for the tests."""
     progress = []
-    files = write_book(game, folder, progress=progress.append)
-    tables = {name: page.table() for name, page in contents(game).items()}
+    pages = {name: page._replace(table=cache(page.table)) for name, page in contents(game).items()}
+    with patch.object(write, "contents", lambda game: pages):
+        files = write_book(game, folder, progress=progress.append)
+    tables = {name: page.table() for name, page in pages.items()}
     text = (folder / "index.html").read_text()
     return Book(game, folder, files, progress, {n: t for n, t in tables.items() if len(t)}, Page(text), text)
 
