@@ -21,6 +21,7 @@ from stb_gym import solve_boards
 from stb_gym.command import listing, main, solving
 from stb_gym.exact import objective_of
 from stb_gym.games import registry
+from stb_gym.measure import meter
 from tests import ROOT
 from tests.docs.pages import (
     BLOCKS,
@@ -37,7 +38,7 @@ from tests.docs.pages import (
 
 OURS, MAKE, INSTALL = commands_of("stb-gym "), commands_of("make "), commands_of("pip install ")
 THE_300 = "shut-the-box --variant the-300"
-LONG = ("stb-gym variants", "stb-gym book", f"stb-gym advise {THE_300}", f"stb-gym evaluate {THE_300}")
+LONG = ("stb-gym variants", "stb-gym book", f"stb-gym advise {THE_300}")
 PUBLISHED = DOCS / "published.md"
 
 
@@ -67,7 +68,9 @@ def _large_boxes_are_solved_once():
     def once(game, objective, progress=None, *, worst=False):
         return solved(game, objective_of(game, objective), worst=worst)
 
-    with patch.object(solving, "solve_boards", once), patch.object(listing, "solve_boards", once):
+    with ExitStack() as undone_at_the_end:
+        for module in (solving, listing, meter):
+            undone_at_the_end.enter_context(patch.object(module, "solve_boards", once))
         yield
 
 

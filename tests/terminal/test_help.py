@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from stb_gym import Round, ShutTheBox, Standing, Threes, solve, solve_boards
+from stb_gym import BoardValues, Round, ShutTheBox, Standing, Threes, solve, solve_boards
+from stb_gym.exact import objective_of
 from stb_gym.games import words_of
 from stb_gym.terminal import coach_alone, play_alone
 from stb_gym.terminal.chances import chances
@@ -300,7 +301,9 @@ def test_a_board_of_any_size_fits_into_80_columns(tiles):
 
 
 def test_everything_of_the_largest_box_but_sentences_fits_into_80_columns(monkeypatch, capsys):
-    values = solve_boards(ShutTheBox(tiles=24, dice=4))
+    game = ShutTheBox(tiles=24, dice=4)
+    worths = np.random.default_rng(0).uniform(-300, 0, (2**12, 2**12))  # as wide as any: how good they are is the same
+    values = BoardValues(game, objective_of(game, "score"), worths)
 
     def types(prompt):
         open_and_roll = capsys.readouterr().out
