@@ -67,7 +67,8 @@ OWN = [lambda score: -((score - 4.5) ** 2), lambda score: score % 3 - 1]
 def test_policies_are_measured_as_by_stored_edges(monkeypatch, game, column_tiles, objective):
     values, solution = by_boards(monkeypatch, game, column_tiles, objective), solve(game, objective)
     assert values.value == pytest.approx(solution.value, rel=1e-12)
-    for name, policy in POLICIES.items():
+    for name in POLICIES if objective == "score" else ("any move", "often the same"):
+        policy = POLICIES[name]
         found, expected = evaluate_boards(values, policy), solution.evaluate(policy)
         assert_same(found, expected)
         assert (found.agreement_by_visits is None) == (name == "any move")
@@ -93,7 +94,7 @@ def test_mistakes_are_those_of_stored_edges(monkeypatch, game, column_tiles):
             assert (mistake.visits, mistake.loss) == pytest.approx((same.visits, same.loss), rel=1e-9)
 
 
-@pytest.mark.parametrize(("game", "column_tiles"), GAMES)
+@pytest.mark.parametrize(("game", "column_tiles"), GAMES[::2])
 def test_strategies_by_name_are_measured_as_by_stored_edges(monkeypatch, game, column_tiles):
     values, solution = by_boards(monkeypatch, game, column_tiles), solve(game)
     for name in strategies(game):

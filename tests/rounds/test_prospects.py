@@ -62,6 +62,7 @@ def test_nobody_is_even_against_many():
     assert pars(Round(ShutTheBox(tiles=2, dice=1, faces=3), 60, "nobody").solve())[-1].even is None
 
 
+@pytest.mark.slow
 def test_only_threes_becomes_perfect():
     """It has 86 % of the best chance with 5 players after and 92 % with 20."""
     solution = Round(FIVE_DICE, 21).solve()
