@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from itertools import count
 
 import numpy as np
@@ -30,7 +29,7 @@ FIVE = PRESETS.tasks["five-tiles"]
 OWN = [algorithm for algorithm in ALGORITHMS if algorithm not in STOCK]  # the others have tests of their own
 
 
-def command(algorithm, out, steps=4096, measurements=8):
+def command(algorithm, out, steps=3072, measurements=6):
     words = [algorithm, "--presets", str(FILE), "--tiles", "5", "--steps", str(steps)]
     return [*words, "--measurements", str(measurements), "--checkpoint-seconds", "0", "--out", str(out), "--resume"]
 
@@ -103,21 +102,24 @@ def test_a_run_killed_at_any_moment_ends_as_if_it_had_not_been(tmp_path):
         ended_as_if_never_killed(out, tmp_path / "whole")
 
 
+KILLED = """
+import signal, sys
+from tests.training.faults import signalled
+from training.train import main
+with signalled(signal.SIGKILL, "curve.csv", after=2):
+    main(sys.argv[1:])
+"""
+
+
 def test_a_process_that_is_killed_is_gone_on_with(tmp_path):
-    """One true SIGKILL, at whatever moment it comes."""
-    long = {"steps": 400_000, "measurements": 60}
+    """One true SIGKILL, between two files of a measurement."""
     out = tmp_path / "killed"
-    words = [sys.executable, "-m", "training.train", *command("afterstates", out, **long)]
-    process = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 300
-    while len(list(out.glob("checkpoint-*"))) < 2 and time.monotonic() < deadline and process.poll() is None:
-        time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert process.returncode == -signal.SIGKILL, "it had ended before it was killed"
+    words = [sys.executable, "-c", KILLED, *command("afterstates", out)]
+    ended = subprocess.run(words, cwd=ROOT, stderr=subprocess.DEVNULL, check=False)
+    assert ended.returncode == -signal.SIGKILL
     assert list(out.glob("checkpoint-*"))
-    assert training.main(command("afterstates", out, **long)) == 0
-    assert training.main(command("afterstates", tmp_path / "whole", **long)) == 0
+    assert training.main(command("afterstates", out)) == 0
+    assert training.main(command("afterstates", tmp_path / "whole")) == 0
     ended_as_if_never_killed(out, tmp_path / "whole")
 
 
@@ -135,7 +137,7 @@ def test_a_process_that_is_told_to_end_while_it_writes_leaves_no_half_of_a_file(
 @pytest.fixture(scope="module", params=["dqn", "afterstates"])
 def interrupted(request, tmp_path_factory):
     """The folder of a run that was interrupted at a measurement, and its configuration."""
-    config = PRESETS.config(request.param, FIVE, steps=20_000)
+    config = PRESETS.config(request.param, FIVE, steps=6000)
     folder, points = tmp_path_factory.mktemp("interrupted"), []
 
     def stop(self, done, note=None, milestone=False):
@@ -235,7 +237,7 @@ def test_a_snapshot_holds_arrays_and_what_json_can_hold(tmp_path):
 def test_a_run_of_another_configuration_is_not_resumed(interrupted, tmp_path, capsys):
     folder, config = interrupted
     shutil.copytree(folder, tmp_path / "run")
-    arguments = [config.algorithm, "--presets", str(FILE), "--tiles", "5", "--steps", "20000"]
+    arguments = [config.algorithm, "--presets", str(FILE), "--tiles", "5", "--steps", "6000"]
     assert training.main([*arguments, "--seed", "1", "--out", str(tmp_path / "run"), "--resume"]) == 2
     assert "holds a run of another configuration" in capsys.readouterr().err
     assert training.main([*arguments, "--out", str(tmp_path / "run"), "--resume"]) == 0

@@ -76,7 +76,7 @@ def test_learners_find_the_best_response_to_others(algorithm, tmp_path):
     [("ppo", "league"), ("dqn", "naive"), ("afterstate-network", "random")],
 )
 def test_a_training_that_is_killed_ends_as_if_it_had_not_been(algorithm, opponents, tmp_path):
-    words = ["--opponents", opponents, "--steps", "4000"]
+    words = ["--opponents", opponents, "--steps", "2500"]
     assert rounds.main(command(tmp_path / "whole", algorithm, *words)) == 0
     for moment in (5, 12):
         with pytest.raises(Killed), killed(moment):

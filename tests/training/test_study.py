@@ -44,7 +44,8 @@ from training.statistics import interquartile_interval, interquartile_mean, inte
 
 SHELF = tempfile.TemporaryDirectory(prefix="study-")
 FILE = Path(SHELF.name) / "presets.toml"  # what a study tells needs no runs that have learned much
-FILE.write_text(re.sub("steps = [0-9]+_000", "steps = 5_000", SMALL_PRESETS.read_text()))
+LESS = re.sub("steps = [0-9]+_000", "steps = 5_000", SMALL_PRESETS.read_text())
+FILE.write_text(re.sub("(n_epochs|gradient_steps) = [0-9]+", r"\1 = 1", LESS))
 PRESETS = read_presets(FILE)
 STUDIES = """
 [[small]]
@@ -406,6 +407,7 @@ def test_an_agent_has_one_colour_in_all_pictures_and_its_variants_other_lines(fo
     assert colours["PPO"] != colours["tabular"]
 
 
+@pytest.mark.usefixtures("no_ink")
 def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path, capsys):
     arguments = command(tmp_path, TWO)
     stale = tmp_path / "out" / "afterstates-three-tiles-0"
@@ -560,6 +562,7 @@ def test_a_training_that_ends_its_process_fails_alone_and_the_pool_ends_what_is_
         assert not Run.open(tmp_path / "ended").result()["finished"]
 
 
+@pytest.mark.usefixtures("no_ink")
 def test_the_commands_that_are_printed_train_what_the_study_takes_up(folder, tmp_path, capsys):
     words = command(tmp_path, TWO)
     assert study.main([*words, "--print"]) == 0
