@@ -14,7 +14,7 @@ from stb_gym.book.answers import answers
 from stb_gym.book.chapters import Page, Section, chapter_of
 from stb_gym.book.contents import contents
 from stb_gym.games import Game, title
-from stb_gym.output import put_in_place, write_text
+from stb_gym.output import put_in_place, remove_abandoned, write_text
 
 MARKDOWN_ROWS = 5000
 INDEX = "index.html"
@@ -49,7 +49,8 @@ def write_book(
     new = not out.exists()
     place = out.parent if new else out
     place.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=place) as aside:
+    remove_abandoned(place / out.name)
+    with tempfile.TemporaryDirectory(f"-{out.name}", f".{os.getpid()}-", place) as aside:
         folder = Path(aside) / out.name
         folder.mkdir()
         sections = list(_write_tables(folder, contents(game), title(game), progress))

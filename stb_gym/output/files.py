@@ -1,11 +1,16 @@
 """Files that appear whole or not at all: the project writes its files through these functions."""
 
+import glob
 import os
+import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from stb_gym.output.reading import check_file
+
+DAY = 24 * 60 * 60.0  # seconds
 
 
 @contextmanager
@@ -14,6 +19,7 @@ def write_aside(path: str | Path) -> Iterator[Path]:
 
     After an error or an interrupt the file that was there before is as it was, and nothing lies beside it. Folders on
     the way are made. The path is that of a new and empty file: a link that somebody has put there is not followed.
+    What processes that were killed while they wrote this file have left is removed when it is a day old.
 
     Raises:
         OSError: if something else has the name of the file, such as a folder or a device.
@@ -21,6 +27,7 @@ def write_aside(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     check_file(path)
     path.parent.mkdir(parents=True, exist_ok=True)
+    remove_abandoned(path)
     aside = path.with_name(f".{os.getpid()}-{path.name}")
     _make_new(aside)
     try:
@@ -55,6 +62,19 @@ def remove_leftovers(folder: Path) -> None:
 
     Nobody else may be writing there meanwhile: an unfinished file of a living process looks the same.
     """
-    for path in folder.glob(".*-*"):
-        if path.name[1:].split("-")[0].isdecimal() and not path.is_dir():
+    for path in _unfinished(folder):
+        if not path.is_dir():
             path.unlink(missing_ok=True)
+
+
+def remove_abandoned(path: Path) -> None:
+    """Remove unfinished files and folders of this name that nobody has written to for a day: he was killed."""
+    for left in _unfinished(path.parent, glob.escape(path.name)):
+        with suppress(OSError):  # it has just been removed, or is somebody else's
+            if time.time() - max(each.stat().st_mtime for each in (left, *left.rglob("*"))) > DAY:
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+
+def _unfinished(folder: Path, names: str = "*") -> Iterator[Path]:
+    """What processes have not finished in a folder, or have left there: its name begins with theirs, a number."""
+    return (path for path in folder.glob(f".*-{names}") if path.name[1:].split("-")[0].isdecimal())

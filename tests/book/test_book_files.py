@@ -1,6 +1,7 @@
 """The book on disk: whole or not at all, the same every time, and a page that works without anything else."""
 
 import csv
+import os
 import subprocess
 import sys
 import time
@@ -123,13 +124,24 @@ def test_a_book_that_is_killed_leaves_nothing(tmp_path):
     command = [Path(sys.executable).parent / "stb-gym", "book", "shut-the-box", "--out", "book"]
     writing = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 30
-    while not [*tmp_path.glob(".book-*/book/*.csv")] and time.monotonic() < until:
+    while not [*tmp_path.glob(".*-book/book/*.csv")] and time.monotonic() < until:
         time.sleep(0.01)
-    assert [path.name[:6] for path in tmp_path.iterdir()] == [".book-"]
+    assert [path.name[-5:] for path in tmp_path.iterdir()] == ["-book"]
     writing.terminate()
     writing.communicate(timeout=30)
     assert writing.returncode == 143
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_what_a_killed_process_left_of_a_book_long_ago_is_removed(there, quick, tmp_path):
+    out = tmp_path / "book"
+    out.mkdir(exist_ok=there) if there else None
+    left = (out if there else tmp_path) / ".12-abc-book"
+    left.mkdir()
+    os.utime(left, (0, 0))
+    write_book(GAME, out)
+    assert not left.exists()
 
 
 def test_an_empty_folder_is_filled_and_hidden_files_do_not_count(quick, tmp_path, monkeypatch):

@@ -101,6 +101,21 @@ def test_leftovers_of_killed_writers_are_removed_and_nothing_else(tmp_path, monk
     assert {path.name for path in tmp_path.iterdir()} == left
 
 
+def test_what_killed_writers_left_a_day_ago_is_removed_when_the_file_is_written_again(tmp_path):
+    (tmp_path / ".5-file[1].txt").mkdir()
+    for name in (".5-file[1].txt/a", ".12-file[1].txt", ".13-file[1].txt", ".12-file1.txt", ".x-file[1].txt"):
+        (tmp_path / name).write_text("half")
+        os.utime(tmp_path / name, (0, 0))
+    (tmp_path / ".14-file[1].txt").mkdir()
+    (tmp_path / ".14-file[1].txt" / "new").write_text("half")
+    for name in (".5-file[1].txt", ".14-file[1].txt"):
+        os.utime(tmp_path / name, (0, 0))
+    os.utime(tmp_path / ".13-file[1].txt")
+    write_text(tmp_path / "file[1].txt", "new")
+    left = {"file[1].txt", ".13-file[1].txt", ".14-file[1].txt", ".12-file1.txt", ".x-file[1].txt"}
+    assert {path.name for path in tmp_path.iterdir()} == left
+
+
 def test_a_link_in_the_place_of_the_unfinished_file_is_not_followed(tmp_path):
     target, path = tmp_path / "somebody's", tmp_path / "file.txt"
     target.write_text("kept")
