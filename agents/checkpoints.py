@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from agents.learner import Learner, Snapshot
 from stb_gym.output import check_file, from_json, write_aside
@@ -60,8 +60,9 @@ def load_snapshot(path: Path) -> dict[str, Any]:
 
 def _write(path: Path, arrays: dict[str, NDArray[Any]], metadata: dict[str, str] | None) -> None:
     contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # one number stays one number
+    # safetensors itself would write through a file of its own, which whoever is killed leaves behind.
     with write_aside(path) as aside:
-        save_file(contiguous, aside, metadata)
+        aside.write_bytes(save(contiguous, metadata))
 
 
 def _read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:

@@ -82,6 +82,7 @@ class StableBaselines:
         key = numpy_random["state"].pop("key")
         return {
             "num_timesteps": self.num_timesteps,
+            "n_updates": self.model._n_updates,
             "last_obs": self.model._last_obs,
             "last_episode_starts": self.model._last_episode_starts,
             "torch_random": torch.get_rng_state().numpy(),
@@ -105,7 +106,7 @@ class StableBaselines:
         np.random.set_state(numpy_random)  # noqa: NPY002
         torch.set_rng_state(torch.as_tensor(snapshot["torch_random"]))
         self._env.restore(part(snapshot, "env"))
-        self.model.num_timesteps = snapshot["num_timesteps"]
+        self.model.num_timesteps, self.model._n_updates = snapshot["num_timesteps"], snapshot["n_updates"]
         self.model._last_obs = snapshot["last_obs"]
         self.model._last_episode_starts = snapshot["last_episode_starts"]
         self.load_weights(part(snapshot, "weights"))

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import resource
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from agents.checkpoints import load_snapshot, save_snapshot
 from agents.config import ALGORITHMS
 from agents.presets import read_presets
 from agents.stock import STOCK
+from stb_gym.output import files
 from tests import ROOT, SMALL_PRESETS
 from tests.training.faults import Killed, killed, signalled
 from training import train as training
@@ -64,7 +66,7 @@ def test_a_stock_run_that_is_killed_ends_as_if_it_had_not_been(algorithm, tmp_pa
     short = {"steps": 400, "measurements": 4}
     assert training.main(command(algorithm, tmp_path / "whole", **short)) == 0
     out = tmp_path / "killed"
-    for moment in (8, 20):
+    for moment in (8, 40):
         with pytest.raises(Killed), killed(moment):
             training.main(command(algorithm, out, **short))
     assert list(out.glob("checkpoint-*"))
@@ -232,6 +234,25 @@ def test_a_snapshot_holds_arrays_and_what_json_can_hold(tmp_path):
     assert loaded == snapshot
     with pytest.raises(ValueError, match="there is no"):
         load_snapshot(tmp_path / "none")
+
+
+def test_a_checkpoint_for_which_the_disk_has_no_room_is_an_error_of_the_system(tmp_path):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            save_snapshot(tmp_path / "s", {"a": np.zeros(1000)})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_checkpoint_is_written_through_no_file_but_the_one_aside(tmp_path, monkeypatch):
+    """A file that safetensors wrote by itself would be left behind under a name that nobody knows."""
+    made, make_new = [], files._make_new
+    monkeypatch.setattr(files, "_make_new", lambda path: (make_new(path), made.append(path.stat().st_ino)))
+    save_snapshot(tmp_path / "s", {"a": np.zeros(1000)})
+    assert made == [(tmp_path / "s").stat().st_ino]
 
 
 def test_a_run_of_another_configuration_is_not_resumed(interrupted, tmp_path, capsys):
