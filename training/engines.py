@@ -6,10 +6,13 @@ one goes on with it and comes to the same result, bit by bit.
 
 import contextlib
 import multiprocessing
+import os
 import socket
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,11 +41,13 @@ class Engine(NamedTuple):
 def pool(workers: int, device: str = "cpu") -> Iterator[Engine]:
     """Processes of this machine; a training that ends its process fails, and the others go on.
 
+    They end with this process, even if it is killed.
+
     Args:
         workers: how many trainings run at a time.
         device: where their networks are.
     """
-    with ProcessPool(workers, context=multiprocessing.get_context("spawn")) as processes:
+    with ProcessPool(workers, initializer=end_with_parent, context=multiprocessing.get_context("spawn")) as processes:
         try:
             yield Engine(
                 lambda config, folder: processes.schedule(train_run, args=(config.to_json(), folder, device)),
@@ -51,6 +56,16 @@ def pool(workers: int, device: str = "cpu") -> Iterator[Engine]:
         except BaseException:
             processes.stop()
             raise
+
+
+def end_with_parent() -> None:
+    """Let this process end, from now on, when the one that began it has: nobody else would tell it."""
+    threading.Thread(target=_end_after, args=(multiprocessing.parent_process(),), daemon=True).start()
+
+
+def _end_after(process: BaseProcess) -> None:
+    process.join()
+    os._exit(1)
 
 
 @contextmanager

@@ -137,6 +137,33 @@ def test_a_study_that_is_killed_with_its_trainings_is_gone_on_with(tmp_path):
     assert set(Ledger(tmp_path / "out").rows) == {"afterstates-three-tiles-0", "afterstates-three-tiles-1"}
 
 
+def begin_one_more(writer):
+    """A process that begins another, which has nothing to do for a minute."""
+    child = multiprocessing.get_context("fork").Process(target=idle, args=(writer,))
+    child.start()
+    child.join()
+
+
+def idle(writer):
+    engines.end_with_parent()
+    writer.send("begun")
+    time.sleep(60)
+    writer.send("still there")
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_the_processes_of_a_pool_end_when_the_study_is_killed():
+    reader, writer = multiprocessing.Pipe(duplex=False)
+    study = multiprocessing.get_context("fork").Process(target=begin_one_more, args=(writer,))
+    study.start()
+    writer.close()
+    assert reader.recv() == "begun"
+    study.kill()
+    with pytest.raises(EOFError):  # as nobody is left who could write
+        reader.recv()
+    study.join()
+
+
 @pytest.mark.usefixtures("no_ink")
 def test_off_a_terminal_a_study_says_a_line_for_every_run_that_ends(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(study, "Progress", partial(Progress, clock=count().__next__))  # in which nothing is quick
