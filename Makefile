@@ -2,7 +2,7 @@
 # two edits, `make test` runs all tests; each makes the environment .venv first. `make libraries` runs the agents of other
 # libraries, in an environment of 2 GB of its own, .venv-libraries; `make browser` tries the pages in a browser, and `make
 # page` builds that of `stb-gym explore`. `make package` builds what is published and tries it, `make lowest` tries the
-# lowest versions of what it needs, and `make coverage` says what tests run through.
+# lowest versions of what it needs, `make coverage` says what tests run through, and `make mutants` what they catch.
 #
 # All but `make demo` need torch. On Linux pip may fetch it with gigabytes for graphics cards: `make test TORCH=cpu`, once,
 # takes torch's own build without them, or another by the name that it has there (cu128, auto; see `uv pip --help`).
@@ -22,7 +22,7 @@ OF_THE_WHEEL := $(addprefix tests/,command docs envs measure test_your_own_game.
 # Tests are rewritten and compiled by every process that reads them, unless it may keep what another has compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check fast test coverage package lowest libraries browser page docs lint bench clean python
+.PHONY: demo check fast test coverage mutants package lowest libraries browser page docs lint bench clean python
 
 demo: $(if $(TORCH),.venv/installed,.venv/library)
 	$(BIN)/python -m training.demo
@@ -39,6 +39,9 @@ test: .venv/installed
 
 coverage: .venv/installed
 	$(BIN)/python -m pytest -n 3 --cov --cov-report term:skip-covered --cov-report html:build/coverage
+
+mutants: .venv/installed
+	$(BIN)/python -m tests.mutants --workers 2
 
 # The tests of the source distribution try the wheel, in an environment that has nothing else of the repository.
 package: .venv/installed

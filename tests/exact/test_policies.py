@@ -91,6 +91,8 @@ def test_what_is_no_observation_is_refused():
     with pytest.raises(ValueError, match="is no observation of ShutTheBox"):
         player(two_rolls)
     with pytest.raises(ValueError, match="is no observation of ShutTheBox"):
+        player(np.stack((TABLES.observation[5], two_rolls)))  # one of several
+    with pytest.raises(ValueError, match="is no observation of ShutTheBox"):
         player(TABLES.observation[5] * 256.0)
 
 

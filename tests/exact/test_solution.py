@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes, compile_game, solve
+from stb_gym.exact.values import tied
 from stb_gym.games import words_of
 from tests import reference
 from tests.twins import SMALL, STANDARD, moves_at, nodes_of, position, roll_at, throwing_states, twin
@@ -210,3 +211,11 @@ def test_many_utilities_at_once_give_what_each_gives_alone():
 def test_unknown_objectives_are_refused(objective):
     with pytest.raises(ValueError, match=r"unknown objective .*: allowed are score, shut, at-most:T"):
         solve(NINE, objective)
+
+
+@pytest.mark.parametrize(("others", "ties"), [((-1e6, -1), False), ((-1e6, 0), False), ((-1e6, 1), True)])
+def test_ties_are_relative_to_the_best_move_unless_utilities_may_cancel(others, ties):
+    best, after, utility = np.array([-1.0]), np.array([-1 - 1e-6]), np.array(others, np.float64)
+    assert tied(after, best, utility).tolist() == [ties]
+    assert tied(-after, -best, -utility).tolist() == [ties]
+    assert tied(best, best, utility).all()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes, compile_game, solve
+from stb_gym.exact import optimise
 from stb_gym.games import Edges, own_rules, rolls, throw_faces
 from stb_gym.games.shut_the_box.rules import NO_MOVE
 from tests.twins import SMALL, STANDARD, MostThrees, moves_at, nodes_of, position, roll_at, throwing_states, twin
@@ -268,6 +269,16 @@ def test_values_are_carried_to_edges_and_back(game, columns):
             of_node = at_edges[list(tables.edges_of(node))].reshape(len(tables.edges_of(node)), -1)
             assert reduced[place].ravel().tolist() == [plain(column) for column in of_node.T.tolist()]
             assert (spread[list(tables.edges_of(node))] == at_decisions[place]).all()
+
+
+@pytest.mark.parametrize("columns", [(3,), (2, 3)])
+def test_utilities_side_by_side_are_worth_what_each_is_alone(columns):
+    tables = compile_game(ShutTheBox(tiles=3))
+    utility = numbers(tables.states, columns).astype(np.float64)
+    together = optimise(tables, utility)
+    for column in np.ndindex(columns):
+        for values, alone in zip(together, optimise(tables, utility[:, *column]), strict=True):
+            assert values[:, *column].tolist() == pytest.approx(alone.tolist())
 
 
 @pytest.mark.parametrize("game", SEGMENTED, ids=str)
