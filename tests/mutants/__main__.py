@@ -86,7 +86,7 @@ def results() -> dict[str, str]:
 
 
 def try_all(todo: list[Mutant], options: Arguments, found: dict[str, str]) -> None:
-    """Try the mutants of one package after the other, each with the tests watched so far; in the end survivors with all.
+    """Try the mutants of one package after the other with the tests watched so far, and in the end survivors with all.
 
     Every result is written down at once.
     """

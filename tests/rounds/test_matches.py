@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from stb_gym import Round, ShutTheBox, Threes, match, series, strategy
-from stb_gym.rounds import BEGINS, TIES
+from stb_gym.rounds import BEGINS, TIES, matches
 from stb_gym.rounds.matches import endings_of
 from tests import reference
 from tests.golden import POLICIES
@@ -120,3 +120,16 @@ def test_what_is_not_allowed_is_said_in_a_line(players, rounds, begins, message)
     with pytest.raises(ValueError, match=message) as refused:
         series(Round(SMALL, players), ["random"] * players, rounds, begins)
     assert "\n" not in str(refused.value)
+
+
+def test_a_match_has_as_many_strategies_as_players_and_leads_that_fit(monkeypatch):
+    rules = Round(SMALL, 3, "all-win")
+    with pytest.raises(ValueError, match="a match of 3 players needs as many strategies, not 4"):
+        series(rules, ["random"] * 4, 5)
+    monkeypatch.setattr(matches, "LARGEST_SERIES", 11**2)  # of two players 5 rounds ahead of the third to 5 behind
+    assert len(series(rules, ["random"] * 3, 5).wins) == 5
+    monkeypatch.setattr(matches, "LARGEST_SERIES", 11**2 - 1)
+    with pytest.raises(
+        ValueError, match=r"too large: with leads in 1/1 points \(2 x rounds x 1 \+ 1\)\^2 must be at most 120"
+    ):
+        series(rules, ["random"] * 3, 5)

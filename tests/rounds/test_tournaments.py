@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Solution, Threes, evaluate, strategies, strategy
-from stb_gym.rounds import ENDS, TIES, tournament
+from stb_gym.rounds import ENDS, TIES, tournament, tournaments
 from tests.twins import MostThrees
 
 NINE = ShutTheBox()
@@ -217,6 +217,15 @@ def test_what_is_not_allowed_is_said_in_a_line(make, message):
     with pytest.raises(ValueError, match=message) as refused:
         make()
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.usefixtures("any_turns")
+def test_a_tournament_of_too_many_sums_is_refused_with_their_number(monkeypatch):
+    monkeypatch.setattr(tournaments, "LARGEST_STEP", 4 * 2 * 5)
+    assert tournament(NINE, [LOW, HIGH], limit=4).wins.sum() == pytest.approx(1)
+    monkeypatch.setattr(tournaments, "LARGEST_STEP", 4 * 2 * 5 - 1)
+    with pytest.raises(ValueError, match=r"to 4 of 2 strategies with 5 final scores is too large: .* at most 39"):
+        tournament(NINE, [LOW, HIGH], limit=4)
 
 
 @pytest.mark.usefixtures("any_turns")
