@@ -10,8 +10,9 @@ import pytest
 
 from tests import ROOT
 from tests.mutants import __main__ as command
+from tests.mutants import knowledge
 from tests.mutants import workshop as workshops
-from tests.mutants.knowledge import Watched, choose
+from tests.mutants.knowledge import choose, watch
 from tests.mutants.mistakes import KINDS
 from tests.mutants.planting import mutants_of, sample
 
@@ -102,7 +103,7 @@ def test_mistakes_are_known_by_where_they_are_and_planted_there_alone():
         "a.py::Some::f constants: 1 → 2",
         "a.py::Some::f constants: 1 → 2 (2)",
     ]
-    assert [each.lines for each in found] == [range(2, 3), range(6, 11), *[range(8, 10)] * 3, *[range(10, 11)] * 2]
+    assert [each.line for each in found] == [2, 6, 8, 8, 8, 10, 10]
     changed = [each.planted_in(MODULE) for each in found]
     assert changed[4] == MODULE.replace(b"a -\n            b", b"(a + b)")
     assert changed[6] == MODULE.replace(b"1, 1", b"1, (2)")
@@ -122,14 +123,15 @@ def test_a_sample_is_drawn_of_all_kinds_and_stays_when_other_modules_change():
     assert len(sample(few, 60, seed=1)) == 60
 
 
-def test_tests_that_run_through_a_line_are_tried_first_and_slow_ones_later():
-    one = Watched({"a::slow": 1, "a::near": 0.02, "a::other": 0.01}, {"m.py": {"7": ["a::slow", "a::near"]}})
-    two = Watched({"b::near": 0.01, "b::inside": 0.01}, {"m.py": {"8": ["b::near"], "9": ["b::inside"]}})
-    far = Watched({"c::far": 0.01}, {"n.py": {"7": ["c::far"]}})
-    tests, cost = choose([one, far, two], "m.py", range(7, 9), seconds=5)
+def test_tests_that_run_through_a_function_are_tried_first_and_slow_ones_later():
+    one = {"a::slow": (1, ["m.py::f"]), "a::near": (0.02, ["m.py::f", "n.py::g"]), "a::other": (0.01, [])}
+    two = {"b::near": (0.01, ["m.py::f"]), "b::inside": (0.01, ["m.py::F::f"])}
+    far = {"c::far": (0.01, ["n.py::f"])}
+    tests, cost = choose([one, far, two], "m.py::f", seconds=5)
     assert tests == ["b::near", "a::near", "a::slow", "b::inside", "a::other"]
     assert cost == pytest.approx(1.05)
-    assert choose([one, far, two], "m.py", range(7, 9), seconds=0.035)[0] == ["b::near", "a::near"]
+    assert choose([one, far, two], "m.py::f", seconds=0.035)[0] == ["b::near", "a::near"]
+    assert choose([one, far, two], "m.py", seconds=0.04)[0] == ["a::near", "b::inside", "b::near"]
 
 
 @pytest.fixture
@@ -147,7 +149,7 @@ def checkout(tmp_path, monkeypatch):
     for name, text in files.items():
         (root / name).write_text(text)
     subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)
-    for module in (workshops, command):
+    for module in (workshops, knowledge, command):
         monkeypatch.setattr(module, "ROOT", root)
     monkeypatch.setattr(workshops, "PREPARED", [])
     return root
@@ -157,8 +159,9 @@ def checkout(tmp_path, monkeypatch):
 def test_a_mistake_is_planted_in_a_copy_and_caught_or_survives(checkout, monkeypatch):
     monkeypatch.setattr(command, "START", 3)
     before = (checkout / "lib.py").read_bytes()
-    seen = Watched({"tests/test_lib.py::test_f": 0.1}, {"lib.py": {"2": ["tests/test_lib.py::test_f"]}})
     with workshops.workshop() as here:
+        [seen] = watch(here, ["tests/test_lib.py"], checkout / "build")
+        assert [places for _, places in seen.values()] == [["lib.py::f"]]
         found = {
             each.change: command.try_one(here, each, [seen], 5)
             for each in mutants_of("lib.py", before)

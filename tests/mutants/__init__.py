@@ -4,7 +4,7 @@ In the order to read:
 
 - `mistakes`: the kinds of them; `planting`: all that a module can have, and a sample of those of many modules.
 - `workshop`: a copy of the checkout, and pytest in it; `watching`: the plugin that pytest has there.
-- `knowledge`: which tests run through which lines, and so are tried first.
+- `knowledge`: which tests run through which functions, and so are tried first.
 - `__main__`: the command, `python -m tests.mutants`; what it found is kept in `results.tsv`, and why survivors change
   nothing is said in `explained.toml`.
 

@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     say(table(mutants, found, explained).to_text())
     left = [each for each in survivors(mutants, found) if each.name not in explained]
     for mutant in left:
-        say(f"{mutant.path}:{mutant.lines[-1]} {mutant.name}")
+        say(f"{mutant.path}:{mutant.line} {mutant.name}")
     return 1 if left else 0
 
 
@@ -137,7 +137,7 @@ def try_one(here: Workshop, mutant: Mutant, watched: list[Watched], seconds: flo
     Raises:
         RuntimeError: if pytest itself fails.
     """
-    chosen, cost = choose(watched, mutant.path, mutant.lines, seconds)
+    chosen, cost = choose(watched, mutant.place, seconds)
     if not chosen:
         return SURVIVED
     files = dict.fromkeys(test.split("::")[0] for test in chosen)

@@ -18,7 +18,7 @@ class Mutant(NamedTuple):
         kind: of the mistake, one of `KINDS`.
         place: path of the module, and the function or class in it.
         change: what becomes what; the second of the same in one place ends in (2), and so on.
-        lines: those that run, or not, because of what is changed.
+        line: where the change begins.
         start: the first byte that is changed in the module, which is in UTF-8.
         stop: the first byte after.
         source: what stands there then.
@@ -27,7 +27,7 @@ class Mutant(NamedTuple):
     kind: str
     place: str
     change: str
-    lines: range
+    line: int
     start: int
     stop: int
     source: str
@@ -53,7 +53,7 @@ def mutants_of(path: str, module: bytes) -> Iterator[Mutant]:
     for line in module.splitlines(keepends=True):
         begins.append(begins[-1] + len(line))
     met: Counter[str] = Counter()
-    for scope, statement, node in _pieces(ast.parse(module)):
+    for scope, node in _pieces(ast.parse(module)):
         for kind, changes in KINDS.items():
             for old, new in changes(node):
                 if ast.unparse(old) == ast.unparse(new):  # both arguments that are swapped are the same
@@ -64,24 +64,20 @@ def mutants_of(path: str, module: bytes) -> Iterator[Mutant]:
                     kind,
                     place,
                     change + f" ({met[place + change]})" * (met[place + change] > 1),
-                    _lines(statement, old),
+                    old.lineno,
                     begins[old.lineno - 1] + old.col_offset,
                     begins[old.end_lineno - 1] + old.end_col_offset,
                     ast.unparse(new) if isinstance(new, ast.stmt) else f"({ast.unparse(new)})",
                 )
 
 
-def _pieces(
-    node: ast.AST, scope: tuple[str, ...] = (), statement: ast.AST | None = None
-) -> Iterator[tuple[tuple[str, ...], ast.AST, ast.AST]]:
-    """(Scope, statement, piece) of all pieces that can go wrong."""
+def _pieces(node: ast.AST, scope: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], ast.AST]]:
+    """(Scope, piece) of all pieces that can go wrong."""
     for field, child in _children(node):
-        if _is_left_alone(field, child):
-            continue
-        inner = child if isinstance(child, ast.stmt) else statement
-        yield scope, inner, child
-        named = isinstance(child, ast.FunctionDef | ast.ClassDef)
-        yield from _pieces(child, (*scope, child.name) if named else scope, inner)
+        if not _is_left_alone(field, child):
+            yield scope, child
+            named = isinstance(child, ast.FunctionDef | ast.ClassDef)
+            yield from _pieces(child, (*scope, child.name) if named else scope)
 
 
 def _is_left_alone(field: str, child: ast.AST) -> bool:
@@ -95,12 +91,6 @@ def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         for each in value if isinstance(value, list) else [value]:
             if isinstance(each, ast.AST):
                 yield field, each
-
-
-def _lines(statement: ast.AST, piece: ast.AST) -> range:
-    """From where a statement begins to the end of the piece; of the defaults of a function all its lines."""
-    whole = isinstance(statement, ast.FunctionDef)
-    return range(statement.lineno, (statement if whole else piece).end_lineno + 1)
 
 
 def _shown(old: str, new: str) -> str:
