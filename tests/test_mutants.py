@@ -157,7 +157,7 @@ def checkout(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_mistake_is_planted_in_a_copy_and_caught_or_survives(checkout, monkeypatch):
-    monkeypatch.setattr(command, "START", 3)
+    monkeypatch.setattr(command, "START", 4)
     before = (checkout / "lib.py").read_bytes()
     with workshops.workshop() as here:
         [seen] = watch(here, ["tests/test_lib.py"], checkout / "build")

@@ -216,6 +216,11 @@ def test_other_environments_are_refused(name):
         game_of_environment("stb_gym/ShutTheBox-v0", {"tile": 3})
 
 
+def test_what_is_no_id_is_refused():
+    with pytest.raises(ValueError, match=r"^an environment is named by its id, not by ShutTheBox\(\)$"):
+        environment_of(ShutTheBox())
+
+
 def test_all_public_names_are_there():
     assert all(hasattr(stb_gym, name) for name in stb_gym.__all__)
     assert sorted(set(stb_gym.__all__)) == sorted(stb_gym.__all__)

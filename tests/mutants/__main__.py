@@ -2,14 +2,12 @@
 
 import sys
 import tomllib
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser, Namespace
 from collections.abc import Container, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
-
-import tyro
 
 from stb_gym.output import Column, Progress, Table, say, write_text
 from tests import ROOT
@@ -33,28 +31,27 @@ UNTRIED, CAUGHT, EXPLAINED, LEFT = "untried", "caught", "survivors explained", "
 START = 15  # processor seconds that pytest and the libraries may take to start
 
 
-@dataclass(frozen=True)
-class Arguments:
-    """Plant mistakes in the library one at a time, and count those that the tests catch.
-
-    What has a result is not tried again: the command may be interrupted, and goes on when it is called anew.
-    """
-
-    number: tyro.conf.Positional[int] = 320
-    """How many mistakes to plant."""
-    seed: int = 0
-    """Which: the same number and seed plant the same mistakes."""
-    workers: int = 1
-    """How many to try at the same time, each in a copy of the checkout."""
-    seconds: float = 8
-    """Processor seconds of tests that are tried with a mistake before it has survived."""
-    again: bool = False
-    """Try survivors that nobody has explained once more."""
+def parser() -> ArgumentParser:
+    """What the command is told."""
+    made = ArgumentParser(
+        prog="tests.mutants",
+        description="Plant mistakes in the library one at a time, and count those that the tests catch. What has a "
+        "result is not tried again: the command may be interrupted, and goes on when it is called anew.",
+        formatter_class=ArgumentDefaultsHelpFormatter,
+    )
+    made.add_argument("number", type=int, nargs="?", default=320, help="how many mistakes to plant")
+    made.add_argument("--seed", type=int, default=0, help="which: the same number and seed plant the same mistakes")
+    made.add_argument(
+        "--workers", type=int, default=1, help="how many to try at a time, each in a copy of the checkout"
+    )
+    made.add_argument("--seconds", type=float, default=8, help="processor seconds of tests before one has survived")
+    made.add_argument("--again", action="store_true", help="try survivors that nobody has explained once more")
+    return made
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; its exit status is 1 if a survivor is unexplained."""
-    options = tyro.cli(Arguments, args=arguments, prog="tests.mutants")
+    options = parser().parse_args(arguments)
     mutants = sample(all_mutants(), options.number, options.seed)
     known, explained = results(), tomllib.loads(REASONS.read_text())
     found = {each.name: known[each.name] for each in mutants if each.name in known}
@@ -85,7 +82,7 @@ def results() -> dict[str, str]:
     return dict(line.split("\t") for line in lines)
 
 
-def try_all(todo: list[Mutant], options: Arguments, found: dict[str, str]) -> None:
+def try_all(todo: list[Mutant], options: Namespace, found: dict[str, str]) -> None:
     """Try the mutants of one package after the other with the tests watched so far, and in the end survivors with all.
 
     Every result is written down at once.

@@ -3,6 +3,7 @@
 Each run is a process of its own, forked off one that has imported the libraries of others already, but nothing of ours.
 """
 
+import gc
 import multiprocessing
 import os
 import resource
@@ -85,6 +86,7 @@ class Workshop:
 def _pytest(tree: Path, notes: Path, seconds: int, words: list[str]) -> None:
     """Run pytest in a copy; what was imported of the checkout to come here is forgotten."""
     os.setsid()
+    gc.freeze()  # what was there before is nobody's garbage
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     output = os.open(notes / "output", os.O_WRONLY | os.O_CREAT)
     for stream in (1, 2):
