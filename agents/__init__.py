@@ -7,6 +7,7 @@
   `optimizers`: perceptrons with layer normalisation, and what changes their weights.
 - `tabular`: Q-learning and afterstates; `limit`: how well one could play who has seen the same rolls.
 - `stock`: agents of stable-baselines3 as they are, and tuned by settings alone; `stable_baselines`: as learners.
+- `many_boxes`: boxes of many sizes and dice as one environment, which a network of afterstates may learn at once.
 - `self_play`: the selves of a learner, which are its opponents in rounds.
 - `policy_array`: a learner's policy as arrays over nodes, to be evaluated exactly.
 - `config`: everything needed to make a learner, checked; `presets`: the settings in `presets.toml`, by algorithm and

@@ -1,0 +1,244 @@
+"""Does what is learned on many boxes carry over to others? `python -m training.many_boxes docs/results`.
+
+A network of afterstates learns from boards with gaps, of some numbers of dice, and is measured, exactly, on whole
+boxes, with none of which it ever began. Beside it stand the better rule of thumb, the network before it learned,
+networks that learn on that box alone, and the shared one after it went on to learn there.
+"""
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import torch
+import tyro
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from agents.afterstate_network import AfterstateNetwork, AfterstateSettings
+from agents.learner import Weights
+from agents.many_boxes import DICE, ManyBoxes, boards_with_gaps, preference, whole_box
+from agents.presets import read_presets
+from stb_gym import BoardValues, ShutTheBox, evaluate_boards, solve_boards
+from stb_gym.exact.boards import board_strategy
+from stb_gym.games import IntArray, check_integer, entry_of
+from stb_gym.output import Progress, Table, read_text, reader_may_leave, refuse, say, styles_of, tick, write_text
+from training.plots import save
+from training.rows import from_csv, to_csv
+
+NAME = "many-boxes"  # of the files
+THUMB, BEFORE, SHARED, TUNED, BRIEFLY, ALONE = AGENTS = (
+    "rule of thumb", "untrained", "shared", "shared, then this box", "this box, briefly", "this box",
+)  # fmt: skip
+SLOWER = 0.3  # of the learning rate, where a network goes on to learn on one box
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Train a network of afterstates on many boxes at once, and measure it exactly on boxes that are none of these.
+
+    What many-boxes.csv says already is not measured again, so that the same command goes on where it was stopped.
+    """
+
+    folder: tyro.conf.Positional[Path]
+    """Where many-boxes.csv and the picture many-boxes.png are written."""
+    boxes: tuple[tuple[int, int], ...] = ((9, 2), (16, 3), (12, 4), (16, 4), (20, 4), (24, 4))
+    """Boxes to measure on, each by its tiles and its dice."""
+    dice: tuple[int, ...] = (1, 2, 4)
+    """Numbers of dice that the shared network learns with."""
+    steps: int = 1_000_000
+    """Steps of the shared network, and of one that learns on a box alone."""
+    brief: int = 125_000
+    """Steps of the shared network that goes on to learn on a box, and of one that learns there briefly."""
+    seeds: tuple[int, ...] = (0, 1, 2)
+    """Seeds of the boards, the dice, the networks and the exploration."""
+    json: bool = False
+    """Print JSON instead of a table."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """An agent on a box.
+
+    Attributes:
+        tiles, dice: the box.
+        agent: one of AGENTS.
+        seed: of its training.
+        shared_dice: the numbers of dice of the shared network, such as "1 2 4".
+        shared_steps: how many steps were made on boards with gaps.
+        steps: how many steps were made on this box.
+        optimum: points of perfect play.
+        regret: points that the agent loses against it.
+    """
+
+    tiles: int
+    dice: int
+    agent: str
+    seed: int
+    shared_dice: str
+    shared_steps: int
+    steps: int
+    optimum: float = 0.0
+    regret: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """The regret as a share of the optimum."""
+        return self.regret / abs(self.optimum)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; returns its exit status."""
+    options = tyro.cli(Arguments, args=arguments, prog="training.many_boxes")
+    torch.set_num_threads(1)  # with one, the same command gives the same weights, bit by bit
+    try:
+        rows = measured(planned(options), options.folder / f"{NAME}.csv")
+        plot_boxes(options.folder / f"{NAME}.png", rows)
+        with reader_may_leave():
+            say(json.dumps([asdict(row) for row in rows]) if options.json else boxes_table(rows).to_markdown_rows())
+    except (ValueError, OSError) as error:
+        return refuse("training.many_boxes", error)
+    except KeyboardInterrupt:
+        say("training.many_boxes: interrupted; the same command goes on with what is not measured yet", error=True)
+        return 130
+    return 0
+
+
+def planned(options: Arguments) -> list[Row]:
+    """What is to be measured, seed by seed and box by box.
+
+    Raises:
+        ValueError: naming the first argument that is not allowed.
+    """
+    for dice in (*options.dice, *(dice for _, dice in options.boxes)):
+        check_integer("dice", dice, 1, DICE)
+    for tiles, dice in options.boxes:
+        check_integer(f"tiles of a box with {dice} dice", tiles, 1, whole_box(dice).tiles)
+    for seed in options.seeds:
+        check_integer("seed", seed, 0, 2**32 - 1)
+    check_integer("steps", options.steps, 1, 10**9)
+    check_integer("brief", options.brief, 1, 10**9)
+    made = {
+        THUMB: (0, 0),
+        BEFORE: (0, 0),
+        SHARED: (options.steps, 0),
+        TUNED: (options.steps, options.brief),
+        BRIEFLY: (0, options.brief),
+        ALONE: (0, options.steps),
+    }
+    shared = " ".join(map(str, sorted(set(options.dice))))
+    each = product(options.seeds, options.boxes, made.items())
+    rows = [Row(*box, agent, 0 if agent == THUMB else seed, shared, *steps) for seed, box, (agent, steps) in each]
+    return list(dict.fromkeys(rows))
+
+
+def measured(plan: Sequence[Row], path: Path) -> list[Row]:
+    """The rows of a plan with what is measured, of which a file holds what is known so far.
+
+    Raises:
+        ValueError: if the file is damaged.
+    """
+    found = {replace(row, optimum=0.0, regret=0.0): row for row in _known(path)}
+    missing = [row for row in plan if row not in found]
+    shared = {(row.seed, row.shared_steps) for row in missing}
+    steps = sum(row.steps for row in missing) + sum(steps for _, steps in shared)
+    with Progress("many boxes", steps, "steps", pause=math.inf) as progress:
+        for row in missing:
+            found[row] = _measured(row)
+            write_text(path, to_csv(list(found.values()), Row))
+            note = f"{row.tiles} tiles, {row.dice} dice, {row.agent}: {found[row].share:.2%}"
+            progress.tell(note=note, milestone=True)
+    return [found[row] for row in plan]
+
+
+def _known(path: Path) -> list[Row]:
+    try:
+        return from_csv(read_text(path), Row) if path.exists() else []
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+
+
+def _measured(row: Row) -> Row:
+    best = _optimum(row.tiles, row.dice)
+    if row.agent == THUMB:
+        names = entry_of(best.game).rules_of_thumb
+        regret = min(evaluate_boards(best, board_strategy(best.game, name)).regret for name in names)
+    else:
+        board = np.array([best.game.start()[0]])
+        shared = _shared(row.shared_dice, row.seed, row.shared_steps) if row.shared_steps else None
+        regret = evaluate_boards(best, preference(trained({row.dice: board}, row.steps, row.seed, shared))).regret
+    return replace(row, optimum=float(best.value), regret=regret)
+
+
+@lru_cache(maxsize=1)
+def _optimum(tiles: int, dice: int) -> BoardValues:
+    return solve_boards(ShutTheBox(tiles=tiles, dice=dice))
+
+
+@lru_cache(maxsize=1)
+def _shared(dice: str, seed: int, steps: int) -> Weights:
+    return trained(boards_with_gaps([int(number) for number in dice.split()], seed), steps, seed).weights()
+
+
+def trained(boards: Mapping[int, IntArray], steps: int, seed: int, weights: Weights | None = None) -> AfterstateNetwork:
+    """A network that learned from turns that begin with boards, by the settings of the ladder.
+
+    Args:
+        boards: by the number of dice, as `ManyBoxes` takes them.
+        steps: how many it makes.
+        seed: of all that is drawn.
+        weights: what it has learned already.
+    """
+    presets = read_presets()
+    settings = presets.config("afterstate-network", presets.tasks["the-300"], "ladder", steps=max(steps, 1)).settings
+    assert isinstance(settings, AfterstateSettings)
+    if weights:
+        settings = replace(settings, learning_rate=SLOWER * settings.learning_rate)
+    network = AfterstateNetwork(ManyBoxes(boards, settings.num_envs), settings, seed)
+    if weights:
+        network.load_weights(weights)
+    network.learn_until(steps, lambda: tick(settings.num_envs))
+    return network
+
+
+def boxes_table(rows: Sequence[Row]) -> Table:
+    """A row for every box: what each agent loses, as a share of perfect play, in the mean over the seeds."""
+    boxes = dict.fromkeys((row.tiles, row.dice, row.optimum) for row in rows)
+    lines = [
+        (str(tiles), str(dice), f"{optimum:.3f}", *(f"{share:.2%}" for share in _shares(rows, tiles, dice).values()))
+        for tiles, dice, optimum in boxes
+    ]
+    return Table.from_rows(["tiles", "dice", "perfect play", *AGENTS], lines)
+
+
+def _shares(rows: Sequence[Row], tiles: int, dice: int) -> dict[str, float]:
+    """By agent the mean over the seeds of what it loses on a box."""
+    of_box = [row for row in rows if (row.tiles, row.dice) == (tiles, dice)]
+    return {agent: float(np.mean([row.share for row in of_box if row.agent == agent])) for agent in AGENTS}
+
+
+def plot_boxes(path: Path, rows: Sequence[Row]) -> None:
+    """Draw what agents lose on each box: a line through the means of each agent, a dot for each seed."""
+    figure = Figure(figsize=(8, 5.5), layout="constrained")
+    axes = figure.add_subplot()
+    boxes = list(dict.fromkeys((row.tiles, row.dice) for row in rows))
+    for agent, style in styles_of(AGENTS).items():
+        means = [_shares(rows, *box)[agent] for box in boxes]
+        axes.plot(means, color=style.colour, linestyle=style.linestyle, label=agent)
+        seeds = [(boxes.index((row.tiles, row.dice)), row.share) for row in rows if row.agent == agent]
+        axes.plot(*zip(*seeds, strict=True), ".", color=style.colour)
+    axes.set_xticks(range(len(boxes)), [f"{tiles} tiles,\n{dice} dice" for tiles, dice in boxes])
+    axes.set(yscale="log", ylabel="regret as a share of perfect play")
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.grid(alpha=0.25)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    save(path, figure)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
