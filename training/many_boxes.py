@@ -24,18 +24,30 @@ from agents.afterstate_network import AfterstateNetwork, AfterstateSettings
 from agents.learner import Weights
 from agents.many_boxes import DICE, ManyBoxes, boards_with_gaps, preference, whole_box
 from agents.presets import read_presets
-from stb_gym import BoardValues, ShutTheBox, evaluate_boards, solve_boards
+from stb_gym import ShutTheBox, evaluate_boards, solve_boards
 from stb_gym.exact.boards import board_strategy
 from stb_gym.games import IntArray, check_integer, entry_of
-from stb_gym.output import Progress, Table, read_text, reader_may_leave, refuse, say, styles_of, tick, write_text
+from stb_gym.output import (
+    Column,
+    Progress,
+    Table,
+    read_text,
+    reader_may_leave,
+    refuse,
+    say,
+    styles_of,
+    tick,
+    write_text,
+)
 from training.plots import save
 from training.rows import from_csv, to_csv
 
 NAME = "many-boxes"  # of the files
-THUMB, BEFORE, SHARED, TUNED, BRIEFLY, ALONE = AGENTS = (
-    "rule of thumb", "untrained", "shared", "shared, then this box", "this box, briefly", "this box",
-)  # fmt: skip
+THUMB, SHARED = "rule of thumb", "shared"
+AGENTS = (THUMB, "untrained", SHARED, "shared, then this box", "this box, briefly", "this box")
 SLOWER = 0.3  # of the learning rate, where a network goes on to learn on one box
+
+_solved = lru_cache(maxsize=1)(solve_boards)
 
 
 @dataclass(frozen=True)
@@ -47,8 +59,10 @@ class Arguments:
 
     folder: tyro.conf.Positional[Path]
     """Where many-boxes.csv and the picture many-boxes.png are written."""
-    boxes: tuple[tuple[int, int], ...] = ((9, 2), (16, 3), (12, 4), (16, 4), (20, 4), (24, 4))
+    boxes: tuple[tuple[int, int], ...] = ((9, 2), (16, 3), (12, 4), (16, 4), (20, 4))
     """Boxes to measure on, each by its tiles and its dice."""
+    large: tuple[tuple[int, int], ...] = ((24, 4),)
+    """Boxes on which nothing learns: the rule of thumb and the shared network alone are measured there."""
     dice: tuple[int, ...] = (1, 2, 4)
     """Numbers of dice that the shared network learns with."""
     steps: int = 1_000_000
@@ -69,8 +83,8 @@ class Row:
         tiles, dice: the box.
         agent: one of AGENTS.
         seed: of its training.
-        shared_dice: the numbers of dice of the shared network, such as "1 2 4".
-        shared_steps: how many steps were made on boards with gaps.
+        shared_dice: the numbers of dice on whose boards with gaps it learned, such as "1 2 4"; "" if it did not.
+        shared_steps: how many steps were made there.
         steps: how many steps were made on this box.
         optimum: points of perfect play.
         regret: points that the agent loses against it.
@@ -115,34 +129,27 @@ def planned(options: Arguments) -> list[Row]:
     Raises:
         ValueError: naming the first argument that is not allowed.
     """
-    for dice in (*options.dice, *(dice for _, dice in options.boxes)):
+    boxes, shared = options.boxes + options.large, sorted(set(options.dice))
+    for dice in (*shared, *(dice for _, dice in boxes)):
         check_integer("dice", dice, 1, DICE)
-    for tiles, dice in options.boxes:
+    for tiles, dice in boxes:
         check_integer(f"tiles of a box with {dice} dice", tiles, 1, whole_box(dice).tiles)
-    for seed in options.seeds:
-        check_integer("seed", seed, 0, 2**32 - 1)
-    check_integer("steps", options.steps, 1, 10**9)
-    check_integer("brief", options.brief, 1, 10**9)
-    made = {
-        THUMB: (0, 0),
-        BEFORE: (0, 0),
-        SHARED: (options.steps, 0),
-        TUNED: (options.steps, options.brief),
-        BRIEFLY: (0, options.brief),
-        ALONE: (0, options.steps),
-    }
-    shared = " ".join(map(str, sorted(set(options.dice))))
-    each = product(options.seeds, options.boxes, made.items())
-    rows = [Row(*box, agent, 0 if agent == THUMB else seed, shared, *steps) for seed, box, (agent, steps) in each]
+    for name, numbers, least in (("seed", options.seeds, 0), ("steps", (options.steps, options.brief), 1)):
+        for number in numbers:
+            check_integer(name, number, least, 10**9)
+    long, brief = options.steps, options.brief
+    made = ((0, 0), (0, 0), (long, 0), (long, brief), (0, brief), (0, long))  # steps on boards with gaps, on the box
+    words, agents = " ".join(map(str, shared)), list(zip(AGENTS, made, strict=True))
+    rows = [
+        Row(*box, agent, 0 if agent == THUMB else seed, words if steps[0] else "", *steps)
+        for seed, box, (agent, steps) in product(options.seeds, boxes, agents)
+        if box in options.boxes or agent in (THUMB, SHARED)
+    ]
     return list(dict.fromkeys(rows))
 
 
 def measured(plan: Sequence[Row], path: Path) -> list[Row]:
-    """The rows of a plan with what is measured, of which a file holds what is known so far.
-
-    Raises:
-        ValueError: if the file is damaged.
-    """
+    """The rows of a plan with what is measured; a file holds what is so far, or a ValueError says that it is damaged."""
     found = {replace(row, optimum=0.0, regret=0.0): row for row in _known(path)}
     missing = [row for row in plan if row not in found]
     shared = {(row.seed, row.shared_steps) for row in missing}
@@ -164,7 +171,7 @@ def _known(path: Path) -> list[Row]:
 
 
 def _measured(row: Row) -> Row:
-    best = _optimum(row.tiles, row.dice)
+    best = _solved(ShutTheBox(tiles=row.tiles, dice=row.dice))
     if row.agent == THUMB:
         names = entry_of(best.game).rules_of_thumb
         regret = min(evaluate_boards(best, board_strategy(best.game, name)).regret for name in names)
@@ -173,11 +180,6 @@ def _measured(row: Row) -> Row:
         shared = _shared(row.shared_dice, row.seed, row.shared_steps) if row.shared_steps else None
         regret = evaluate_boards(best, preference(trained({row.dice: board}, row.steps, row.seed, shared))).regret
     return replace(row, optimum=float(best.value), regret=regret)
-
-
-@lru_cache(maxsize=1)
-def _optimum(tiles: int, dice: int) -> BoardValues:
-    return solve_boards(ShutTheBox(tiles=tiles, dice=dice))
 
 
 @lru_cache(maxsize=1)
@@ -208,27 +210,29 @@ def trained(boards: Mapping[int, IntArray], steps: int, seed: int, weights: Weig
 
 def boxes_table(rows: Sequence[Row]) -> Table:
     """A row for every box: what each agent loses, as a share of perfect play, in the mean over the seeds."""
-    boxes = dict.fromkeys((row.tiles, row.dice, row.optimum) for row in rows)
-    lines = [
-        (str(tiles), str(dice), f"{optimum:.3f}", *(f"{share:.2%}" for share in _shares(rows, tiles, dice).values()))
-        for tiles, dice, optimum in boxes
-    ]
-    return Table.from_rows(["tiles", "dice", "perfect play", *AGENTS], lines)
+    optimum = {(row.tiles, row.dice): row.optimum for row in rows}
+    columns = {
+        "tiles": Column("d", [tiles for tiles, _ in optimum]),
+        "dice": Column("d", [dice for _, dice in optimum]),
+        "perfect play": Column(".3f", list(optimum.values())),
+    }
+    agents = {agent: Column(".2%", [_mean(rows, box, agent) for box in optimum]) for agent in AGENTS}
+    return Table("", "", columns | agents)
 
 
-def _shares(rows: Sequence[Row], tiles: int, dice: int) -> dict[str, float]:
-    """By agent the mean over the seeds of what it loses on a box."""
-    of_box = [row for row in rows if (row.tiles, row.dice) == (tiles, dice)]
-    return {agent: float(np.mean([row.share for row in of_box if row.agent == agent])) for agent in AGENTS}
+def _mean(rows: Sequence[Row], box: tuple[int, int], agent: str) -> float | None:
+    """The mean over the seeds of what an agent loses on a box, if it was measured there."""
+    shares = [row.share for row in rows if (row.tiles, row.dice, row.agent) == (*box, agent)]
+    return float(np.mean(shares)) if shares else None
 
 
 def plot_boxes(path: Path, rows: Sequence[Row]) -> None:
-    """Draw what agents lose on each box: a line through the means of each agent, a dot for each seed."""
+    """Draw what agents lose on each box: a line through the means of each agent, and a dot for each seed."""
     figure = Figure(figsize=(8, 5.5), layout="constrained")
     axes = figure.add_subplot()
     boxes = list(dict.fromkeys((row.tiles, row.dice) for row in rows))
     for agent, style in styles_of(AGENTS).items():
-        means = [_shares(rows, *box)[agent] for box in boxes]
+        means = np.array([_mean(rows, box, agent) for box in boxes], np.float64)  # not a number where there is none
         axes.plot(means, color=style.colour, linestyle=style.linestyle, label=agent)
         seeds = [(boxes.index((row.tiles, row.dice)), row.share) for row in rows if row.agent == agent]
         axes.plot(*zip(*seeds, strict=True), ".", color=style.colour)

@@ -55,6 +55,7 @@ def test_moves_lead_from_the_tiles_and_the_roll_that_are_seen():
             assert len(sets) == (place == number).sum()
             assert not after[place == number][:, 24:-1].any()
             assert (after[place == number][:, -1] == dice * after[place == number][:, :24].any(axis=1)).all()
+            assert (np.diff(action[place == number]) > 0).all()
             assert actions[shuffled[number]] in action[place == number]
 
 

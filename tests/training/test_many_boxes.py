@@ -10,7 +10,25 @@ from training import many_boxes
 from training.many_boxes import AGENTS, Row, boxes_table, planned
 from training.rows import from_csv
 
-SMALL = ["--boxes", "5", "1", "6", "2", "--dice", "2", "1", "--steps", "300", "--brief", "100", "--seeds", "0"]
+SMALL = [
+    "--boxes",
+    "5",
+    "1",
+    "6",
+    "2",
+    "--large",
+    "8",
+    "2",
+    "--dice",
+    "2",
+    "1",
+    "--steps",
+    "300",
+    "--brief",
+    "100",
+    "--seeds",
+    "0",
+]
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +44,10 @@ def rows_in(folder):
 
 def test_every_agent_is_measured_on_every_box(folder):
     rows = rows_in(folder)
-    assert [(row.tiles, row.dice, row.agent) for row in rows] == [(*box, a) for box in ((5, 1), (6, 2)) for a in AGENTS]
+    boxes = {(5, 1): AGENTS, (6, 2): AGENTS, (8, 2): ("rule of thumb", "shared")}
+    assert [(row.tiles, row.dice, row.agent) for row in rows] == [(*box, a) for box in boxes for a in boxes[box]]
     assert {(row.shared_steps, row.steps) for row in rows} == {(0, 0), (300, 0), (300, 100), (0, 100), (0, 300)}
-    assert {row.shared_dice for row in rows} == {"1 2"}
+    assert {(row.shared_dice, row.shared_steps) for row in rows} == {("", 0), ("1 2", 300)}
     for row in rows:
         assert row.optimum == pytest.approx(solve(ShutTheBox(tiles=row.tiles, dice=row.dice)).value)
     regrets = {(row.tiles, row.agent): row.regret for row in rows}
@@ -40,7 +59,7 @@ def test_every_agent_is_measured_on_every_box(folder):
 
 def test_what_is_missing_is_measured_and_nothing_else(folder, tmp_path, monkeypatch, capsys):
     text = (folder / "many-boxes.csv").read_text()
-    (tmp_path / "many-boxes.csv").write_text("".join(text.splitlines(keepends=True)[:-4]))
+    (tmp_path / "many-boxes.csv").write_text("".join(text.splitlines(keepends=True)[:-6]))
     many_boxes._shared.cache_clear()
     assert many_boxes.main([str(tmp_path), *SMALL]) == 0
     assert (tmp_path / "many-boxes.csv").read_text() == text
@@ -52,7 +71,10 @@ def test_what_is_missing_is_measured_and_nothing_else(folder, tmp_path, monkeypa
 
 def test_the_table_has_means_over_seeds_and_the_picture_is_drawn(folder):
     rows = [Row(9, 2, agent, seed, "1", 5, 5, 10.0, 0.1 + seed / 5) for agent in AGENTS for seed in (0, 1)]
-    assert boxes_table(rows).rows == [("9", "2", "10.000", *["2.00%"] * len(AGENTS))]
+    rows += [Row(8, 2, "shared", 0, "1", 5, 0, 10.0, 0.5)]
+    small, large = boxes_table(rows).cells()
+    assert small == ["9", "2", "10.000", *["2.00%"] * len(AGENTS)]
+    assert large == ["8", "2", "10.000", *("5.00%" if agent == "shared" else "" for agent in AGENTS)]
     assert imread(folder / "many-boxes.png")[..., :3].std() > 0.05
 
 
@@ -66,7 +88,7 @@ def test_a_rule_of_thumb_is_measured_once():
     [
         (["--boxes", "7", "1"], "tiles of a box with 1 dice must be an integer from 1 to 6"),
         (["--dice", "5"], "dice must be an integer from 1 to 4"),
-        (["--brief", "0"], "brief must be"),
+        (["--brief", "0"], "steps must be"),
         (["--steps", "0"], "steps must be"),
         (["--seeds", "-1"], "seed must be"),
     ],
