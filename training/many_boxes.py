@@ -149,7 +149,7 @@ def planned(options: Arguments) -> list[Row]:
 
 
 def measured(plan: Sequence[Row], path: Path) -> list[Row]:
-    """The rows of a plan with what is measured; a file holds what is so far, or a ValueError says that it is damaged."""
+    """The rows of a plan with what is measured; a file holds what is so far. A ValueError says if it is damaged."""
     found = {replace(row, optimum=0.0, regret=0.0): row for row in _known(path)}
     missing = [row for row in plan if row not in found]
     shared = {(row.seed, row.shared_steps) for row in missing}
