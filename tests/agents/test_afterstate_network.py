@@ -41,11 +41,11 @@ def test_it_learns_however_episodes_end_and_begin(mode, limit):
     assert np.abs(expected - optimum.node_utility[tables.decisions]).mean() < 0.5
 
 
-@pytest.mark.parametrize(("env", "rules"), [(THREES, {"dice": 3}), (BOX, {"tiles": 7, "one_die": "any-time"})])
+@pytest.mark.parametrize(("env", "rules"), [(THREES, {"dice": 3}), (BOX, {"tiles": 4, "one_die": "any-time"})])
 def test_afterstates_of_different_numbers_of_dice_are_told_apart(env, rules):
     envs = make(env, **rules)
     agent = learner(envs)
-    agent.learn_until(20_000 if env == THREES else 60_000)
+    agent.learn_until(10_000)
     assert regret(agent, envs.game) < 0.1
 
 
@@ -174,12 +174,12 @@ def test_positions_without_a_move_are_worth_nothing():
 )
 def test_it_goes_on_from_a_file_bit_by_bit(env, rules, tmp_path):
     one = learner(make(env, **rules))
-    one.learn_until(2500)
+    one.learn_until(1500)
     save_snapshot(tmp_path / "snapshot", one.snapshot())
-    one.learn_until(5000)
+    one.learn_until(2500)
     other = learner(make(env, **rules), seed=1)
     other.restore(load_snapshot(tmp_path / "snapshot"))
-    other.learn_until(5000)
+    other.learn_until(2500)
     for name, array in one.weights().items():
         assert (array == other.weights()[name]).all()
     assert one.figures == other.figures

@@ -86,7 +86,7 @@ def test_what_is_kept_are_transitions_of_the_game_however_episodes_end_and_begin
 @pytest.mark.parametrize("changes", [{}, {"double": True}, {"quantiles": 8}, {"pooled": False}, {"batch_size": 32}])
 def test_every_variant_learns_what_moves_are_worth(changes):
     game, learner = ShutTheBox(tiles=5), dqn(**changes)
-    learner.learn_until(8000)
+    learner.learn_until(6000)
     tables, optimum = compile_game(game), solve(game)
     expected = learner.values(tables.observation[tables.decisions], tables.legal(tables.decisions))
     assert regret(learner, game) < 0.2 < regret(dqn(), game)
@@ -96,7 +96,7 @@ def test_every_variant_learns_what_moves_are_worth(changes):
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
 def test_it_learns_from_environments_of_gymnasium_in_every_mode(mode):
     learner = dqn(make(mode, "sync"))
-    learner.learn_until(8000)
+    learner.learn_until(5000)
     assert regret(learner, ShutTheBox(tiles=5)) < 0.1
 
 
@@ -128,12 +128,12 @@ def test_every_position_is_drawn_about_as_often():
 @pytest.mark.parametrize("changes", [{"double": True}, {"quantiles": 4}])
 def test_it_goes_on_from_a_file_bit_by_bit(changes, tmp_path):
     one = dqn(**changes)
-    one.learn_until(2500)
+    one.learn_until(1500)
     save_snapshot(tmp_path / "snapshot", one.snapshot())
-    one.learn_until(5000)
+    one.learn_until(2500)
     other = dqn(seed=1, **changes)
     other.restore(load_snapshot(tmp_path / "snapshot"))
-    other.learn_until(5000)
+    other.learn_until(2500)
     for name, array in one.weights().items():
         assert (array == other.weights()[name]).all()
     assert one.figures == other.figures

@@ -32,8 +32,8 @@ SETTINGS = PPOSettings(
 )
 
 
-def make(mode="SameStep", num_envs=64, env=BOX, kind="vector_entry_point", **options):
-    rules = {"tiles": 6} if env == BOX else {}
+def make(mode="SameStep", num_envs=64, env=BOX, kind="vector_entry_point", tiles=6, **options):
+    rules = {"tiles": tiles} if env == BOX else {}
     vector = {"autoreset_mode": gym.vector.AutoresetMode(mode)}
     if kind == "sync":
         return gym.make_vec(env, num_envs, kind, vector_kwargs=vector, **rules, **options)
@@ -168,19 +168,14 @@ def test_whole_numbers_are_seen_in_unary_and_others_as_they_are():
 
 
 @pytest.mark.parametrize(
-    ("mode", "kind", "steps"),
-    [
-        ("SameStep", "vector_entry_point", 40_000),
-        ("NextStep", "vector_entry_point", 50_000),
-        ("NextStep", "sync", 40_000),
-    ],
+    ("mode", "kind"), [("SameStep", "vector_entry_point"), ("NextStep", "vector_entry_point"), ("NextStep", "sync")]
 )
-def test_it_learns_in_every_mode_and_also_environments_of_gymnasium(mode, kind, steps):
-    learner = ppo(make(mode, kind=kind), n_steps=32)
-    before = regret(learner, ShutTheBox(tiles=6))
-    learner.learn_until(steps)
+def test_it_learns_in_every_mode_and_also_environments_of_gymnasium(mode, kind):
+    learner = ppo(make(mode, kind=kind, tiles=5), n_steps=32)
+    before = regret(learner, ShutTheBox(tiles=5))
+    learner.learn_until(20_000)
     assert before > 0.5
-    assert regret(learner, ShutTheBox(tiles=6)) < 0.05
+    assert regret(learner, ShutTheBox(tiles=5)) < 0.05
 
 
 def test_it_learns_threes_and_expects_what_it_gets():
@@ -242,8 +237,8 @@ def test_one_that_is_restored_goes_on_bit_by_bit():
     json.dumps({name: entry for name, entry in kept.items() if not isinstance(entry, np.ndarray)})
     other.restore(kept)
     for learner in (one, other):
-        learner.learn_until(4096)
-    assert one.num_timesteps == other.num_timesteps == 4096
+        learner.learn_until(2048)
+    assert one.num_timesteps == other.num_timesteps == 2048
     for name, weights in one.weights().items():
         assert (weights == other.weights()[name]).all(), name
     assert one.figures == other.figures
