@@ -150,7 +150,7 @@ def test_what_is_no_observation_is_refused(both):
 # Both environments, move for move
 
 
-@pytest.mark.parametrize("limit", [None, 2])
+@pytest.mark.parametrize("limit", [None, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("mode", AutoresetMode)
 @pytest.mark.parametrize("game", BOXES, ids=str)
 def test_both_vector_environments_play_the_same(game, mode, limit):

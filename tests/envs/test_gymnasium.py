@@ -39,7 +39,10 @@ ROUNDS = [round_id(game) for game in GAMES.values()]
 IDS = [*TURNS, *ROUNDS, *map(masked_id, ROUNDS)]
 BOX, MASKED = PLAIN[0], masked_id(PLAIN[0])
 COUNT = 3
-of_every_id = pytest.mark.parametrize("identity", IDS)
+FIRST = {BOX, MASKED, *ROUNDS}
+of_every_id = pytest.mark.parametrize(
+    "identity", [pytest.param(each, marks=[] if each in FIRST else pytest.mark.slow) for each in IDS]
+)
 in_every_mode = pytest.mark.parametrize("mode", AutoresetMode)
 of_either_kind = pytest.mark.parametrize("identity", [BOX, MASKED])
 
@@ -438,7 +441,9 @@ def optimum(game, objective):
     return solve(game, objective) if fits(game) else solve_boards(game, objective)
 
 
-@pytest.mark.parametrize("identity", TURNS)
+@pytest.mark.parametrize(
+    "identity", [pytest.param(each, marks=pytest.mark.slow if "300" in each else []) for each in TURNS]
+)
 def test_the_reward_threshold_is_the_mean_reward_of_perfect_play(identity):
     env = gym.make(identity).unwrapped
     best = optimum(env.game, env.objective)

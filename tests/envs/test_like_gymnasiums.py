@@ -84,6 +84,7 @@ def same_infos(ours, theirs):
             assert (ours[key] == told).all(), key
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [{}, *({"max_episode_steps": steps} for steps in (1, 2, 3, 5, 8, 9))], ids=str)
 @pytest.mark.parametrize("mode", AutoresetMode)
 @pytest.mark.parametrize(("name", "options"), [(BOX, {}), (THREES, {"objective": "shut"})], ids=str)

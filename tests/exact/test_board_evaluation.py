@@ -62,7 +62,9 @@ def assert_same(found, expected, places=1e-9):
 OWN = [lambda score: -((score - 4.5) ** 2), lambda score: score % 3 - 1]
 
 
-@pytest.mark.parametrize("objective", ["score", "shut", "at-most:3", *OWN])
+@pytest.mark.parametrize(
+    "objective", ["score", "shut", *(pytest.param(each, marks=pytest.mark.slow) for each in ("at-most:3", *OWN))]
+)
 @pytest.mark.parametrize(("game", "column_tiles"), GAMES)
 def test_policies_are_measured_as_by_stored_edges(monkeypatch, game, column_tiles, objective):
     values, solution = by_boards(monkeypatch, game, column_tiles, objective), solve(game, objective)
@@ -94,6 +96,7 @@ def test_mistakes_are_those_of_stored_edges(monkeypatch, game, column_tiles):
             assert (mistake.visits, mistake.loss) == pytest.approx((same.visits, same.loss), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "column_tiles"), GAMES[::2])
 def test_strategies_by_name_are_measured_as_by_stored_edges(monkeypatch, game, column_tiles):
     values, solution = by_boards(monkeypatch, game, column_tiles), solve(game)
@@ -119,6 +122,7 @@ REFERENCE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fields", [{}, {"one_die": "any-time"}, {"dice": 3, "faces": 3, "first_move": 2}])
 def test_the_reference_finds_the_same_scores(monkeypatch, fields):
     """It states the rules and the strategies anew, and its numbers are fractions."""

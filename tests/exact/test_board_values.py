@@ -108,12 +108,13 @@ def test_the_check_finds_a_single_bit_of_the_values(nine_file, place, mask):
             load(check=True)
 
 
-@pytest.mark.parametrize("place", range(HEADER))
-def test_the_check_finds_a_single_bit_of_the_header(nine_file, place):
-    flip(nine_file, place)
-    with pytest.raises(ValueError, match=r"^.*nine.npy is .*damaged.*") as refused:
-        load_board_values(nine_file, NINE, check=True)
-    assert "\n" not in str(refused.value)
+def test_the_check_finds_a_single_bit_of_the_header(nine_file):
+    for place in range(HEADER):
+        flip(nine_file, place)
+        with pytest.raises(ValueError, match=r"^.*nine.npy is .*damaged.*") as refused:
+            load_board_values(nine_file, NINE, check=True)
+        assert "\n" not in str(refused.value), place
+        flip(nine_file, place)
 
 
 @pytest.mark.parametrize("place", [0, 3, 5, 6, 8, 9, 10, 11, 13, 22, 23, 60, 65, 70, 126])

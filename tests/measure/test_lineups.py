@@ -21,6 +21,7 @@ def everyone(agent, game, players, ties="split", **how):
     return meter.opponents.rules.evaluate([meter.strategy(agent)] * players)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "players", "ties"), [(DICE, 3, "split"), (BOX, 2, "nobody")])
 def test_what_everyone_could_gain_is_that_of_the_reference(game, players, ties):
     found = everyone(uniform, game, players, ties)

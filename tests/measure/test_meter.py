@@ -63,6 +63,7 @@ def test_a_rule_of_thumb_on_observations_has_its_published_regret():
     assert evaluation.value == pytest.approx(-float(other), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", [SIX, ShutTheBox(tiles=5, score="count"), Threes(dice=3)], ids=str)
 @pytest.mark.parametrize(("objective", "utility"), [("score", reference.fewest), ("shut", reference.shut)])
 @pytest.mark.parametrize("form", ["actions", "probabilities"])

@@ -263,6 +263,7 @@ def whole(tmp_path_factory):
     return files(tmp_path_factory.mktemp("policies") / "policy.npz").read_bytes()
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_damage_is_told_in_a_line_or_does_no_harm(whole, tmp_path_factory, data):

@@ -100,6 +100,7 @@ def test_there_are_twenty_and_more_of_them():
     assert len(AGENTS) >= 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("illegally", [False, True])
 def test_means_of_many_samples_scatter_about_the_exact_regret_as_they_say(illegally):
     meter = RegretMeter(NINE)
@@ -113,6 +114,7 @@ def test_means_of_many_samples_scatter_about_the_exact_regret_as_they_say(illega
     assert 0.9 < covered < 0.99
 
 
+@pytest.mark.slow
 def test_an_interval_is_two_standard_errors_to_either_side_and_nothing_below_0():
     meter, agent = RegretMeter(NINE), player(NINE, load_policy("ppo-nine-tiles", NINE))
     samples = [meter.sample(agent, turns, seed) for turns in (30, 30_000) for seed in range(8)]
@@ -161,6 +163,7 @@ def test_perfect_play_loses_nothing_and_makes_no_mistake():
     assert (found.value, found.agreement_by_visits, found.illegal_mass) == (meter.optimum.value, 1, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", [biggest_first, careless])
 def test_the_mistakes_that_are_met_are_those_of_the_policy(agent):
     meter = RegretMeter(NINE)
@@ -254,6 +257,7 @@ def large():
     return RegretMeter(ShutTheBox(tiles=18, dice=4))
 
 
+@pytest.mark.slow
 def test_a_rule_of_thumb_on_a_large_box_has_its_exact_regret(large):
     order = np.array(sorted(range(len(large.game.moves)), key=lambda action: large.game.moves[action][::-1])[::-1])
     exact = evaluate(large.game, strategy(large.game, "biggest-first"))
@@ -273,6 +277,7 @@ def test_what_needs_all_positions_says_what_to_use_instead(large):
             measured(first_legal)
 
 
+@pytest.mark.slow
 def test_ten_thousand_turns_of_a_large_box_tell_good_play_to_two_hundredths_of_a_point(large):
     stepper = stepper_of(large.game, large.objective)
 

@@ -47,6 +47,7 @@ def test_scores_are_distributed_as_computed(game):
     assert stats.chisquare(*pooled).pvalue > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "game",
     [ShutTheBox(first_move=3), ShutTheBox(tiles=10, dice=3, faces=4, one_die="any-time"), Threes()],

@@ -85,7 +85,7 @@ def by_turn(first, later):
 
 @pytest.mark.parametrize("begins", BEGINS)
 @pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("players", [2, 3])
+@pytest.mark.parametrize("players", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_every_course_of_a_small_match(players, ties, begins):
     known = [("random", "worst"), ("lowest-first", "random"), ("worst", "biggest-first")][:players]
     plays = [[scores_of(name) for name in names] for names in known]

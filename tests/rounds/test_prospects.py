@@ -10,7 +10,9 @@ from tests.twins import MostThrees
 NINE, FIVE_DICE = ShutTheBox(), Threes()
 
 
-@pytest.mark.parametrize(("players", "positions"), [(2, 19), (3, 28), (5, 50), (10, 75)])
+@pytest.mark.parametrize(
+    ("players", "positions"), [(2, 19), (3, 28), (5, 50), pytest.param(10, 75, marks=pytest.mark.slow)]
+)
 def test_where_the_first_player_departs_from_the_fewest_points(players, positions):
     found = departures(Round(NINE, players).solve())
     assert (found.first, found.positions) == (positions, 4040)
@@ -42,7 +44,7 @@ def test_who_need_not_play_departs_nowhere():
     assert not departures(Round(NINE, 2, shut_wins=True).solve()).by_lead[0][0]
 
 
-@pytest.mark.parametrize("game", [NINE, FIVE_DICE, MostThrees(dice=3)], ids=str)
+@pytest.mark.parametrize("game", [pytest.param(NINE, marks=pytest.mark.slow), FIVE_DICE, MostThrees(dice=3)], ids=str)
 @pytest.mark.parametrize("ties", ["split", "nobody"])
 def test_par_is_the_worst_score_that_is_worth_a_turn(game, ties):
     solution = Round(game, 6, ties).solve()

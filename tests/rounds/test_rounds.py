@@ -114,6 +114,7 @@ def test_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins
     assert seats == pytest.approx([*map(float, figure("equilibria", game, players, ties, shut_wins, indifferent))])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "players", "ties", "shut_wins", "indifferent"), EQUILIBRIA, ids=str)
 def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins, indifferent):
     """So equality to within a tolerance is equality in fractions, wherever it matters."""
@@ -195,6 +196,7 @@ def lacking(game, *scores):
     return tuple(game.perfect_score - score for score in scores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shut_wins", [False, True])
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize(("game", "players"), [*product(MOST, (1, 2)), (MOST[0], 3)], ids=str)

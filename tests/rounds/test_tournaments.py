@@ -116,6 +116,7 @@ def test_turns_of_a_game_are_those_of_its_strategies(game, rule):
     assert tournament(game, ["optimal", strategy(game, "worst")], rule, 6).wins == pytest.approx(wins, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("limit", [1, 4, 6])
 @pytest.mark.parametrize("turns", LINEUPS, ids=str)

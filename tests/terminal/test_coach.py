@@ -124,6 +124,7 @@ def turn_by(policy, tables, random):
 GAMES = [ShutTheBox(), ShutTheBox(tiles=3), ShutTheBox(tiles=5, dice=1, score="count"), Threes()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["score", "shut", "at-most:6"])
 @pytest.mark.parametrize("game", GAMES, ids=str)
 def test_start_luck_and_cost_make_the_result_of_a_turn(game, objective):
