@@ -32,6 +32,7 @@ from stb_gym.command import main
 from stb_gym.exact import ways_to_shut
 from stb_gym.games import registry
 from stb_gym.games.canvas import Canvas
+from tests import PATIENCE
 
 DOCS = Path(__file__).parent.parent / "docs"
 HOLD, AGAIN = 0, 1
@@ -609,7 +610,7 @@ def test_a_process_of_its_own(words):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -13,6 +13,7 @@ from stb_gym import ShutTheBox, Threes
 from stb_gym.book import write, write_book
 from stb_gym.book.contents import contents
 from stb_gym.book.pictures import Picture
+from tests import PATIENCE
 from tests.book.reading import Page
 
 pytestmark = pytest.mark.slow
@@ -123,12 +124,12 @@ def test_a_folder_filled_by_another_meanwhile_is_left_alone(quick, tmp_path):
 def test_a_book_that_is_killed_leaves_nothing(tmp_path):
     command = [Path(sys.executable).parent / "stb-gym", "book", "shut-the-box", "--out", "book"]
     writing = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 30
+    until = time.monotonic() + PATIENCE
     while not [*tmp_path.glob(".*-book/book/*.csv")] and time.monotonic() < until:
         time.sleep(0.01)
     assert [path.name[-5:] for path in tmp_path.iterdir()] == ["-book"]
     writing.terminate()
-    writing.communicate(timeout=30)
+    writing.communicate(timeout=PATIENCE)
     assert writing.returncode == 143
     assert [*tmp_path.iterdir()] == []
 

@@ -10,7 +10,7 @@ import pytest
 from stb_gym import __version__
 from stb_gym.command import laboratory, main
 from stb_gym.command.program import QUESTIONS, asked, command_parser
-from tests import ROOT
+from tests import PATIENCE, ROOT
 from tests.command.test_questions import ASKED
 
 EXAMPLES = [(question, example) for question in QUESTIONS for example in question.examples]
@@ -119,7 +119,7 @@ def test_bash_completes_commands_games_and_flags(typed, words, capsys):
     assert main(["--completion", "bash"]) == 0
     bash = ["bash", "-c", COMPLETED, "bash", "stb-gym", *typed.split()]
     script = capsys.readouterr().out
-    done = subprocess.run(bash, input=script, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(bash, input=script, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.stdout.split(), done.stderr) == (words.split(), "")
 
 

@@ -11,6 +11,7 @@ import pytest
 from stb_gym import ShutTheBox, save_policy, strategy
 from stb_gym.command import main
 from stb_gym.output import Progress
+from tests import PATIENCE
 from tests.command.processes import STB_GYM, run
 
 
@@ -198,7 +199,7 @@ def ended_by(signum, folder):
             assert list(folder.iterdir())
             process.send_signal(signum)
             said = process.stderr.read()
-            return process.wait(timeout=30), said
+            return process.wait(timeout=PATIENCE), said
         finally:
             process.kill()
 
@@ -232,7 +233,7 @@ def test_a_reader_that_stops_reading_causes_no_traceback(words):
     for unbuffered in ("1", ""):
         environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
         done = subprocess.run(
-            [*STB_GYM, *words], stdout=write, stderr=subprocess.PIPE, env=environment, timeout=60, check=False
+            [*STB_GYM, *words], stdout=write, stderr=subprocess.PIPE, env=environment, timeout=PATIENCE, check=False
         )
         assert done.stderr == b""
     os.close(write)
@@ -241,7 +242,10 @@ def test_a_reader_that_stops_reading_causes_no_traceback(words):
 @pytest.mark.slow
 def test_a_closed_standard_output_causes_no_traceback():
     done = subprocess.run(
-        ["bash", "-c", '"$@" >&-', "bash", *STB_GYM, "solve", "threes"], capture_output=True, timeout=60, check=False
+        ["bash", "-c", '"$@" >&-', "bash", *STB_GYM, "solve", "threes"],
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
 

@@ -22,7 +22,7 @@ from stb_gym.command import listing, main, solving
 from stb_gym.exact import objective_of
 from stb_gym.games import registry
 from stb_gym.measure import meter
-from tests import ROOT
+from tests import PATIENCE, ROOT
 from tests.docs.pages import (
     BLOCKS,
     COMMANDS,
@@ -120,7 +120,7 @@ def test_where_we_agree_with_others_we_do():
 @pytest.mark.parametrize("command", MAKE)
 def test_make_knows_its_targets(command):
     words = [*shlex.split(command, comments=True), "--dry-run"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
     assert "$(" not in done.stdout
 

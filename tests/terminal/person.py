@@ -10,6 +10,7 @@ from stb_gym import solve
 from stb_gym.games import legal_moves, words_of
 from stb_gym.terminal import play_alone, play_round
 from stb_gym.terminal.turns import Position
+from tests import PATIENCE
 from tests.command.processes import STB_GYM
 
 CTRL_C, CTRL_D = b"\x03", b"\x04"
@@ -33,7 +34,7 @@ def sit_down(*arguments, types, another=()):
     os.close(theirs)
     seen = b""
     try:
-        while select.select([ours], [], [], 30)[0]:
+        while select.select([ours], [], [], PATIENCE)[0]:
             try:
                 seen += os.read(ours, 4096)
             except OSError:  # the command has ended
@@ -44,7 +45,7 @@ def sit_down(*arguments, types, another=()):
             elif seen.endswith(b"(y or n) "):
                 os.write(ours, another.pop(0) if another else b"n\n")
         shown = seen.decode(errors="replace").replace("\r\n", "\n")
-        return person.wait(timeout=30), re.sub(r"\nAnother (turn|round)\? \(y or n\) n\n$", "", shown)
+        return person.wait(timeout=PATIENCE), re.sub(r"\nAnother (turn|round)\? \(y or n\) n\n$", "", shown)
     finally:
         person.kill()
         os.close(ours)

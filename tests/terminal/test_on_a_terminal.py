@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from stb_gym import Round, Threes
+from tests import PATIENCE
 from tests.command.processes import STB_GYM
 from tests.terminal.person import CTRL_C, CTRL_D, Careful, boards, in_turn, sit_down, talk
 
@@ -98,7 +99,7 @@ def test_a_round_on_a_terminal(seat):
 @pytest.mark.parametrize("shell", ["{} </dev/null", "{} <&-"])
 def test_who_cannot_type_is_bid_goodbye(shell):
     command = shell.format(shlex.join([*STB_GYM, "play", "threes", "--seed", "1"]))
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("Goodbye.\n")
 
@@ -107,7 +108,9 @@ def test_who_cannot_type_is_bid_goodbye(shell):
 def test_a_terminal_without_frames_for_the_tiles_shows_their_numbers():
     environment = os.environ | {"PYTHONIOENCODING": "latin-1"}
     command = [*STB_GYM, "play", "shut-the-box", "--seed", "1"]
-    done = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False, env=environment)
+    done = subprocess.run(
+        command, input="", capture_output=True, text=True, timeout=PATIENCE, check=False, env=environment
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert "+---++---+\ndice " in done.stdout
     assert "| 8 || 9 |" in done.stdout

@@ -30,7 +30,7 @@ from agents.stock import STOCK
 from stb_gym import ShutTheBox, evaluate, load_policy, strategy
 from stb_gym.measure import read_cards
 from stb_gym.output import Progress
-from tests import ROOT, SMALL_PRESETS
+from tests import PATIENCE, ROOT, SMALL_PRESETS
 from tests.training.faults import Killed, killed
 from training import engines, keep, merge, pictured, results, study, study_plots
 from training import train as training
@@ -123,12 +123,12 @@ def test_a_study_that_is_killed_with_its_trainings_is_gone_on_with(tmp_path):
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + PATIENCE
     while not (tmp_path / "out" / "afterstates-three-tiles-1").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    with FileLock(tmp_path / "out" / ".lock", timeout=60):  # a training that was just being started dies a little later
+    with FileLock(tmp_path / "out" / ".lock", timeout=PATIENCE):  # a training just being started dies a little later
         assert set(Ledger(tmp_path / "out").rows) == {"afterstates-three-tiles-0"}
     result = tmp_path / "out" / "afterstates-three-tiles-0" / "result.json"
     before = result.stat().st_mtime_ns
@@ -585,7 +585,7 @@ def test_a_training_that_ends_its_process_fails_alone_and_the_pool_ends_what_is_
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert Run.open(tmp_path / "another").result()["finished"]
-    with FileLock(tmp_path / "ended" / ".lock", timeout=10):
+    with FileLock(tmp_path / "ended" / ".lock", timeout=PATIENCE):
         assert not Run.open(tmp_path / "ended").result()["finished"]
 
 
