@@ -16,7 +16,7 @@ INSTALL := -m pip install --quiet --disable-pip-version-check
 # Of every editable installation setuptools warns, whatever its folders are called.
 EDITABLE := PYTHONWARNINGS=ignore
 EMPTY := build/empty/bin
-LIBRARY_ALONE := $(addprefix --ignore tests/,agents training test_house.py)
+LIBRARY_ALONE := $(addprefix --ignore tests/,agents benchmarks training test_house.py)
 OF_THE_WHEEL := $(addprefix tests/,command docs envs measure test_your_own_game.py)
 
 # Tests are rewritten and compiled by every process that reads them, unless it may keep what another has compiled.
