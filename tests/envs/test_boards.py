@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import re
 
 import gymnasium as gym
 import numpy as np
@@ -104,6 +105,8 @@ def test_legal_moves_and_what_is_seen_of_what_they_lead_to_are_the_same(both):
     same(*(stepper.unthrown(each.after) for stepper, each in zip(both, moves, strict=True)))
     fractions = np.random.default_rng(1).random(len(nodes[0]))
     same(*(stepper.choose(there, fractions) for stepper, there in zip(both, nodes, strict=True)))
+    for stepper in both:
+        assert stepper.choose(np.array([stepper.forfeit]), fractions[:1]).tolist() == [0]
 
 
 def test_legal_moves_at_no_nodes_are_none(both):
@@ -138,11 +141,13 @@ def test_numbers_that_are_no_nodes_are_known(both):
 
 
 def test_what_is_no_observation_is_refused(both):
-    for stepper in both:
-        width = len(stepper.game.observation_high)
+    for stepper, nodes in zip(both, everywhere(both), strict=True):
+        width, seen = len(stepper.game.observation_high), stepper.observation.take(nodes[0], axis=0)
         for wrong in (np.ones(width), np.eye(width)[0], np.eye(width)[-1]):
             with pytest.raises(ValueError, match="is no observation of ShutTheBox"):
                 stepper.find(wrong.astype(np.uint8))
+            with pytest.raises(ValueError, match=f"^{re.escape(str(wrong.astype(int).tolist()))} is no observation"):
+                stepper.find(np.stack((seen, wrong.astype(np.uint8), seen)))  # one among good ones
         with pytest.raises(ValueError, match=f"has {width} numbers, not shape"):
             stepper.find(np.zeros(width + 1, np.uint8))
 
