@@ -18,7 +18,7 @@ import numpy as np
 import torch
 import tyro
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import FuncFormatter
 
 from agents.afterstate_network import AfterstateNetwork, AfterstateSettings
 from agents.learner import Weights
@@ -28,6 +28,7 @@ from stb_gym import ShutTheBox, evaluate_boards, solve_boards
 from stb_gym.exact.boards import board_strategy
 from stb_gym.games import IntArray, check_integer, entry_of
 from stb_gym.output import (
+    SERIES,
     Column,
     Progress,
     Table,
@@ -35,11 +36,10 @@ from stb_gym.output import (
     reader_may_leave,
     refuse,
     say,
-    styles_of,
     tick,
     write_text,
 )
-from training.plots import save
+from training.plots import LEAST_REGRET, save
 from training.rows import from_csv, to_csv
 
 NAME = "many-boxes"  # of the files
@@ -149,7 +149,7 @@ def planned(options: Arguments) -> list[Row]:
 
 
 def measured(plan: Sequence[Row], path: Path) -> list[Row]:
-    """The rows of a plan with what is measured; a file holds what is so far. A ValueError says if it is damaged."""
+    """The rows of a plan with what is measured, of which a file holds what is so far; a ValueError if it is damaged."""
     found = {replace(row, optimum=0.0, regret=0.0): row for row in _known(path)}
     missing = [row for row in plan if row not in found]
     shared = {(row.seed, row.shared_steps) for row in missing}
@@ -227,19 +227,18 @@ def _mean(rows: Sequence[Row], box: tuple[int, int], agent: str) -> float | None
 
 
 def plot_boxes(path: Path, rows: Sequence[Row]) -> None:
-    """Draw what agents lose on each box: a line through the means of each agent, and a dot for each seed."""
+    """Draw what agents lose on each box, a dot for each seed."""
     figure = Figure(figsize=(8, 5.5), layout="constrained")
     axes = figure.add_subplot()
     boxes = list(dict.fromkeys((row.tiles, row.dice) for row in rows))
-    for agent, style in styles_of(AGENTS).items():
-        means = np.array([_mean(rows, box, agent) for box in boxes], np.float64)  # not a number where there is none
-        axes.plot(means, color=style.colour, linestyle=style.linestyle, label=agent)
-        seeds = [(boxes.index((row.tiles, row.dice)), row.share) for row in rows if row.agent == agent]
-        axes.plot(*zip(*seeds, strict=True), ".", color=style.colour)
+    for place, (agent, colour) in enumerate(zip(AGENTS, SERIES, strict=False)):
+        of_agent = [row for row in rows if row.agent == agent]
+        across = [boxes.index((row.tiles, row.dice)) + 0.12 * (place - len(AGENTS) / 2 + 0.5) for row in of_agent]
+        axes.plot(across, [max(row.share, LEAST_REGRET) for row in of_agent], "o", color=colour, label=agent)
     axes.set_xticks(range(len(boxes)), [f"{tiles} tiles,\n{dice} dice" for tiles, dice in boxes])
     axes.set(yscale="log", ylabel="regret as a share of perfect play")
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.grid(alpha=0.25)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
+    axes.grid(axis="y", alpha=0.25)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
     save(path, figure)
 
