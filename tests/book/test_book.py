@@ -271,6 +271,7 @@ def test_strategies():
     assert values == sorted(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", [BOX, THREES], ids=["box", "threes"])
 def test_scores_exact_and_sampled(game):
     exact, sampled = table_of(game, "scores"), table_of(game, "scores-sampled")

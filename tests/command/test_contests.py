@@ -125,6 +125,7 @@ def test_round_says_what_changes_with_the_standing(ask, capsys):
     assert "departures" not in ask("round", "threes", "--dice", "2", "--policies", "random,random")
 
 
+@pytest.mark.slow
 def test_par(ask, capsys):
     words = ["par", "threes", "--after", "5"]
     found = ask(*words)

@@ -38,7 +38,9 @@ from tests.docs.pages import (
 
 OURS, MAKE, INSTALL = commands_of("stb-gym "), commands_of("make "), commands_of("pip install ")
 THE_300 = "shut-the-box --variant the-300"
-LONG = ("stb-gym variants", "stb-gym book", f"stb-gym advise {THE_300}")
+LONG = tuple(
+    f"stb-gym {words}" for words in ("variants", "book", "par", "certify", f"advise {THE_300}", "advise threes --lead")
+)
 PUBLISHED = DOCS / "published.md"
 
 

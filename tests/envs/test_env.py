@@ -118,6 +118,7 @@ def test_turns_without_a_seed_go_on_with_the_same_dice():
     assert len({tuple(observation) for observation in runs[0]}) > 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "game"), [(BOX, ShutTheBox()), (THREES, Threes())])
 def test_rolls_follow_their_probabilities(name, game):
     env = gym.make(name)

@@ -74,6 +74,7 @@ def test_a_picture_of_a_box_tells_the_last_move_the_sum_and_the_points(written):
     assert len(golden_columns(env.render())) == 0
 
 
+@pytest.mark.slow
 def test_the_last_picture_says_why_the_turn_is_over(written):
     env, ends = TurnEnv(NINE, render_mode="rgb_array"), set()
     for seed in range(60):
@@ -251,6 +252,7 @@ def test_a_copy_of_an_environment_with_a_window_is_another_one(pygame):
 # Films
 
 
+@pytest.mark.slow
 def test_a_recorded_video_shows_every_position_a_second_each(monkeypatch, tmp_path):
     """In place of moviepy, whose files need a video player to be looked at, stands something that notes the frames."""
     monkeypatch.setitem(TurnEnv.metadata, "render_fps", 1)

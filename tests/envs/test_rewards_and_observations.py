@@ -32,6 +32,7 @@ def many_turns(name, steps=60, **options):
     return envs, seen, env, alone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("name", [BOX, THREES])
 def test_observations_are_the_same_in_every_type(name, dtype):

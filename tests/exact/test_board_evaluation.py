@@ -79,6 +79,7 @@ def test_policies_are_measured_as_by_stored_edges(monkeypatch, game, column_tile
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "column_tiles"), GAMES)
 def test_mistakes_are_those_of_stored_edges(monkeypatch, game, column_tiles):
     monkeypatch.setattr(board_evaluation, "MISTAKES_KEPT", 8)

@@ -136,6 +136,7 @@ def test_the_hash_tells_games_objectives_and_values_apart():
 # What is wrong is found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", UTILITIES)
 @pytest.mark.parametrize("game", FEW, ids=str)
 @pytest.mark.parametrize("error", [Fraction(1, 10**40), Fraction(-1, 10**40)])

@@ -110,6 +110,7 @@ def test_nodes_where_the_optimum_leaves_the_largest_tile():
     assert np.count_nonzero(does < could) == 205
 
 
+@pytest.mark.slow
 def test_ten_tiles():
     assert solve(ShutTheBox(tiles=10), "shut", exact=True).value == Fraction(594167327, 14693280768)
 

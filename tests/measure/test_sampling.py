@@ -81,6 +81,7 @@ AGENTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AGENTS)
 def test_it_is_the_exact_regret_but_for_what_it_calls_noise(name):
     what, agent, deterministic = AGENTS[name]

@@ -269,7 +269,16 @@ def test_scores_that_no_turn_ends_with_are_refused():
 
 
 @pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize(("game", "players"), [(NINE, 2), (NINE, 4), (FIVE_DICE, 2), (FIVE_DICE, 5)], ids=str)
+@pytest.mark.parametrize(
+    ("game", "players"),
+    [
+        (NINE, 2),
+        pytest.param(NINE, 4, marks=pytest.mark.slow),
+        (FIVE_DICE, 2),
+        pytest.param(FIVE_DICE, 5, marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
 def test_nobody_can_gain_at_the_equilibrium(game, players, ties):
     rules = Round(game, players, ties)
     assert rules.solve().evaluation.exploitability == pytest.approx(0, abs=1e-12)

@@ -239,6 +239,7 @@ def test_what_several_games_came_to():
     )
 
 
+@pytest.mark.slow
 def test_another_game_has_other_dice_and_the_totals_of_all():
     words = ("threes", "--coach", "--seed", "4")
     status, seen = sit_down(*words, types=lambda seen: b"5\n", another=[b"perhaps\n", b"y\n", b"yes\n"])

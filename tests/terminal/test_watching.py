@@ -259,6 +259,7 @@ def together(*names):
     return ["--together", *(word for name in names for word in ("--policy", name))]
 
 
+@pytest.mark.slow
 def test_a_round_is_told_in_lines_that_fit(capsys):
     names = together("random", "fewest-then-biggest", "ppo-nine-tiles", "random", "optimal")
     words = ["shut-the-box", *names, "--shut-wins", "--turns", "2", "--seed", "8"]
