@@ -1,11 +1,14 @@
 """One network for many boxes: what is measured, how it goes on, its table and its picture."""
 
 import json
+import re
+from shutil import copy
 
 import pytest
 from matplotlib.image import imread
 
 from stb_gym import ShutTheBox, evaluate, solve, strategy
+from tests import ROOT
 from training import many_boxes
 from training.many_boxes import AGENTS, Row, boxes_table, planned
 from training.rows import from_csv
@@ -76,6 +79,15 @@ def test_the_table_has_means_over_seeds_and_the_picture_is_drawn(folder):
     assert small == ["9", "2", "10.000", *["2.00%"] * len(AGENTS)]
     assert large == ["8", "2", "10.000", *("5.00%" if agent == "shared" else "" for agent in AGENTS)]
     assert imread(folder / "many-boxes.png")[..., :3].std() > 0.05
+
+
+def test_the_page_has_the_table_that_its_command_prints(tmp_path, monkeypatch, capsys):
+    page = (ROOT / "docs" / "agents.md").read_text()
+    [words] = re.findall(r"^python -m training.many_boxes docs/results (.*)$", page, re.MULTILINE)
+    copy(ROOT / "docs" / "results" / "many-boxes.csv", tmp_path)
+    monkeypatch.delattr(many_boxes, "trained")
+    assert many_boxes.main([str(tmp_path), *words.split()]) == 0
+    assert capsys.readouterr().out in page
 
 
 def test_a_rule_of_thumb_is_measured_once():
