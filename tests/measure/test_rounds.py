@@ -477,6 +477,14 @@ def test_draws_are_those_of_a_search_for_every_number():
         assert (Draws(chances[[row]])(bits) == expected).all()
 
 
+@pytest.mark.parametrize("rows", [2, 9, 3000])
+def test_tables_of_draws_stay_small(rows):
+    begins = Draws(np.ones((rows, 2))).begins
+    assert begins.tolist() == [begins[1] * row for row in range(rows)]
+    assert 2**17 < rows * begins[1] <= 2**20
+    assert begins[1] <= 2**18
+
+
 # What ends, and what begins
 
 

@@ -26,7 +26,7 @@ PACKAGES = {
 PICTURES = {"drawing.py", "canvas.py"}  # where a mistake is a matter of taste
 HERE = Path(__file__).parent
 RESULTS, REASONS, KEPT = HERE / "results.tsv", HERE / "explained.toml", ROOT / "build" / "mutants"
-SURVIVED, AT_IMPORT, LATE = "survived", "nothing can be imported", "out of time: "
+SURVIVED, AT_IMPORT, LATE = "survived", "tests cannot be collected", "out of time: "
 UNTRIED, CAUGHT, EXPLAINED, LEFT = "untried", "caught", "survivors explained", "unexplained"
 START = 15  # processor seconds that pytest and the libraries may take to start
 
@@ -140,15 +140,15 @@ def try_one(here: Workshop, mutant: Mutant, watched: list[Watched], seconds: flo
     files = dict.fromkeys(test.split("::")[0] for test in chosen)
     with here.changed(mutant.path, mutant.planted_in((ROOT / mutant.path).read_bytes())):
         status = here.pytest(["-x", *files], round(START + 3 * cost), chosen)
-    match status:
-        case 0 | 5:  # 5: the mistake has changed the names of the tests
-            return SURVIVED
-        case 1:
-            return here.note(watching.BEGUN)
-        case 2 | 4 if "rror" in here.note("output"):
-            return AT_IMPORT
-        case _ if status < 0:
-            return LATE + here.note(watching.BEGUN)
+    begun = here.note(watching.BEGUN)
+    if status < 0:
+        return LATE + begun
+    if status == 1 and begun:
+        return begun
+    if status in (1, 2, 4) and "ERROR" in here.note("output"):
+        return AT_IMPORT
+    if status in (0, 5):  # 5: the mistake has changed the names of the tests
+        return SURVIVED
     raise RuntimeError(f"pytest ended with {status} for {mutant.name}:\n{here.note('output')[-2000:]}")
 
 
