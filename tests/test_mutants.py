@@ -124,14 +124,27 @@ def test_a_sample_is_drawn_of_all_kinds_and_stays_when_other_modules_change():
 
 
 def test_tests_that_run_through_a_function_are_tried_first_and_slow_ones_later():
-    one = {"a::slow": (1, ["m.py::f"]), "a::near": (0.02, ["m.py::f", "n.py::g"]), "a::other": (0.01, [])}
-    two = {"b::near": (0.01, ["m.py::f"]), "b::inside": (0.01, ["m.py::F::f"])}
-    far = {"c::far": (0.01, ["n.py::f"])}
+    one = {
+        "t/x.py::slow": (1, ["m.py::f"]),
+        "t/x.py::near": (0.02, ["m.py::f", "n.py::g"]),
+        "t/x.py::other": (0.01, []),
+    }
+    two = {"t/y.py::near": (0.01, ["m.py::f"]), "t/y.py::inside": (0.01, ["m.py::F::f"])}
+    far = {"t/a.py::far": (0.01, ["n.py::f"])}
+    own = {"m/z.py::own": (0.01, ["m/m.py::f"])}
     tests, cost = choose([one, far, two], "m.py::f", seconds=5)
-    assert tests == ["b::near", "a::near", "a::slow", "b::inside", "a::other"]
-    assert cost == pytest.approx(1.05)
-    assert choose([one, far, two], "m.py::f", seconds=0.035)[0] == ["b::near", "a::near"]
-    assert choose([one, far, two], "m.py", seconds=0.04)[0] == ["a::near", "b::inside", "b::near"]
+    assert [each[2:] for each in tests] == [
+        "y.py::near",
+        "x.py::near",
+        "x.py::slow",
+        "y.py::inside",
+        "x.py::other",
+        "a.py::far",
+    ]
+    assert cost == pytest.approx(1.06)
+    assert choose([one, far, two], "m.py::f", seconds=0.035)[0] == ["t/y.py::near", "t/x.py::near"]
+    assert choose([one, far, two], "m.py", seconds=0.04)[0] == ["t/x.py::near", "t/y.py::inside", "t/y.py::near"]
+    assert choose([one, far, own], "m/n.py", seconds=0.02)[0] == ["m/z.py::own", "t/a.py::far"]
 
 
 @pytest.fixture

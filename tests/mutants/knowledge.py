@@ -56,8 +56,9 @@ def _watched(workshop: Workshop, name: str) -> Watched:
 def choose(watched: list[Watched], place: str, seconds: float) -> tuple[list[str], float]:
     """The tests to try a mistake with, the likeliest to catch it first, and what they cost together.
 
-    First come quick tests that run through the function, then slower ones; then those that run through the module, and
-    then all others in their files, as what is computed once and shared is seen only in the test that was first.
+    First come those that run through the function, then those that run through the module, then all others in their
+    files, as what is computed once and shared is seen only in the test that was first, and then the rest; among these
+    those of the package, and the quick ones, come first.
 
     Args:
         watched: what is known of the tests.
@@ -69,9 +70,11 @@ def choose(watched: list[Watched], place: str, seconds: float) -> tuple[list[str
         near = {test for test, (_, places) in tests.items() if place in places}
         inside = {test for test, (_, places) in tests.items() if any(_is_in(each, place) for each in places)}
         near_cost = sum(tests[test][0] for test in near)
-        for test, (cost, _) in tests.items() if inside else ():
-            rank = 0 if test in near else 1 if test in inside else 2
-            ranked.append((rank, cost > QUICK, near_cost, test.split("::")[0], cost, test))
+        for test, (cost, _) in tests.items():
+            rank = 0 if test in near else 1 if test in inside else 2 if inside else 3
+            file = test.split("::")[0]
+            elsewhere = file.split("/")[-2] not in place.split("/")
+            ranked.append((rank, elsewhere, cost > QUICK, near_cost, file, cost, test))
     chosen, total = [], 0.0
     for *_, cost, test in sorted(ranked):
         if total + cost <= seconds:
