@@ -23,9 +23,10 @@ COMMANDS = {
     "merge": "Bring the results of a study to those of others",
     "keep": "Keep the best policies of a study",
     "ladder": "A table and a picture of boxes of rising size",
+    "many-boxes": "One network on many boxes, and what it knows of others",
     "tune": "Search settings by exact regret",
 }
-MODULES = {"remeasure": "evaluate", "self-play": "rounds"}  # those that are not called as their commands
+MODULES = {"many-boxes": "many_boxes", "remeasure": "evaluate", "self-play": "rounds"}  # those that are not called as their commands
 
 
 def run_laboratory(name: str, words: list[str]) -> int:
