@@ -85,7 +85,7 @@ def test_a_training_that_is_killed_ends_as_if_it_had_not_been(algorithm, opponen
     assert rounds.main(command(tmp_path / "killed", algorithm, *words)) == 0
     whole, again = only(tmp_path / "whole"), only(tmp_path / "killed")
     assert measured(again) == measured(whole)
-    assert len(measured(whole)) > 4
+    assert len(measured(whole)) > 3
     ours, theirs = (load_file(folder / "weights.safetensors") for folder in (again, whole))
     assert ours.keys() == theirs.keys()
     assert all((ours[name] == theirs[name]).all() for name in ours)
