@@ -26,7 +26,8 @@ COMMANDS = {
     "many-boxes": "One network on many boxes, and what it knows of others",
     "tune": "Search settings by exact regret",
 }
-MODULES = {"many-boxes": "many_boxes", "remeasure": "evaluate", "self-play": "rounds"}  # those that are not called as their commands
+# Those that are not called as their commands.
+MODULES = {"many-boxes": "many_boxes", "remeasure": "evaluate", "self-play": "rounds"}
 
 
 def run_laboratory(name: str, words: list[str]) -> int:
