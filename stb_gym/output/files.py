@@ -68,7 +68,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def remove_abandoned(path: Path) -> None:
-    """Remove unfinished files and folders of this name that nobody has written to for a day: he was killed."""
+    """Remove unfinished files and folders of this name that were not written to for a day: the process was killed."""
     for left in _unfinished(path.parent, glob.escape(path.name)):
         with suppress(OSError):  # it has just been removed, or is somebody else's
             if time.time() - max(each.stat().st_mtime for each in (left, *left.rglob("*"))) > DAY:
