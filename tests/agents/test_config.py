@@ -79,3 +79,7 @@ def test_configurations_that_are_not_whole_are_refused():
 def test_settings_without_a_meaning_are_refused(algorithm, changes, message):
     with pytest.raises(ValueError, match=message):
         config(algorithm, changes=changes)
+
+
+def test_a_warm_up_may_be_left_out():
+    assert config("dqn", changes={"warm_up": 0}).settings.warm_up == 0

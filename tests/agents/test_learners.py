@@ -43,6 +43,16 @@ def test_same_seed_same_weights(algorithm):
 
 
 @pytest.mark.parametrize("algorithm", OWN)
+def test_another_seed_draws_other_throws_explorations_and_weights(algorithm):
+    one, other = (learner(algorithm, seed=seed).snapshot() for seed in (1, 2))
+    drawn = [name for name in one if name.endswith(("random", "throw", "layers.0.weight"))]
+    assert {name.split(".")[-1] for name in drawn} >= {"random", "throw"}
+    assert len([name for name in drawn if name.endswith("random")]) == 2
+    for name in drawn:
+        assert not np.array_equal(one[name], other[name])
+
+
+@pytest.mark.parametrize("algorithm", OWN)
 @pytest.mark.parametrize(("name", "seed", "share"), [("three-tiles", 0, 0.5), ("two-dice", 1, 1)])
 def test_learners_learn(algorithm, name, seed, share):
     task = SMALL.tasks[name]

@@ -112,3 +112,15 @@ def test_a_network_that_learns_many_boxes_goes_on_from_a_file_bit_by_bit(tmp_pat
     other.restore(load_snapshot(tmp_path / "snapshot"))
     other.learn_until(1200)
     assert all((array == other.weights()[name]).all() for name, array in one.weights().items())
+
+
+def test_turns_are_those_of_the_seed_and_of_its_spaces():
+    envs, again, other = (ManyBoxes(BOARDS, 40) for _ in range(3))
+    assert (envs.reset(seed=5)[0] == again.reset(seed=5)[0]).all()
+    assert (envs.reset()[0] != other.reset(seed=6)[0]).any()
+    assert (envs.reset(seed=5)[0] == again.reset(seed=5)[0]).all()
+    seen, _ = envs.reset(seed=7)
+    assert envs.observation_space.contains(seen)
+    assert envs.action_space.shape == (40,)
+    assert envs.action_space.contains(np.full(40, envs.actions - 1))
+    assert not envs.action_space.contains(np.full(40, envs.actions))

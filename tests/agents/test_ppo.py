@@ -155,18 +155,6 @@ def test_what_is_expected_of_the_rest_of_a_truncated_episode_is_rewarded():
     assert 0.1 < whole[over].mean() < 0.9
 
 
-def test_whole_numbers_are_seen_in_unary_and_others_as_they_are():
-    def seen(space, rows):
-        network = Perceptron(space, 4, 1, 1.0, torch.Generator())
-        network.layers = torch.nn.Identity()
-        return network(torch.as_tensor(np.array(rows))).tolist()
-
-    whole = gym.spaces.Box(0, np.array([3, 1]), dtype=np.int64)
-    assert seen(whole, [[0, 1], [2, 0], [3, 1]]) == [[0, 0, 0, 1], [1, 1, 0, 0], [1, 1, 1, 1]]
-    assert seen(gym.spaces.Box(-1, 1, (2,)), [[0.5, -1.0]]) == [[0.5, -1.0]]
-    assert seen(gym.spaces.Box(0, 10**6, (1, 2), np.int32), [[[7, 9]]]) == [[7, 9]]
-
-
 @pytest.mark.parametrize(
     ("mode", "kind"), [("SameStep", "vector_entry_point"), ("NextStep", "vector_entry_point"), ("NextStep", "sync")]
 )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agents.checkpoints import load_snapshot, save_snapshot
+from agents.checkpoints import load_snapshot, load_weights, save_snapshot, save_weights
 from agents.config import Task
 from agents.snapshots import check_like
 from tests.agents.small import BOX, OWN, config
@@ -55,6 +55,16 @@ def test_every_forged_entry_of_a_checkpoint_is_refused(algorithm, tmp_path):
     with pytest.raises(ValueError, match="'unknown'"):
         fresh.restore({**whole, "unknown": 1})
     fresh.restore(whole)
+
+
+@pytest.mark.parametrize("changes", [{"width": 8}, {"quantiles": 2}])
+def test_weights_of_another_configuration_are_refused_and_change_nothing(changes, tmp_path):
+    given = config("dqn", THREE, changes=SETTINGS["dqn"]).learner()
+    save_weights(tmp_path / "weights", config("dqn", THREE, changes={**SETTINGS["dqn"], **changes}).learner())
+    before = given.weights()
+    with pytest.raises(ValueError, match=r"weights does not fit its configuration$"):
+        load_weights(tmp_path / "weights", given)
+    assert all((array == before[name]).all() for name, array in given.weights().items())
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,14 @@ def test_perfect_play_loses_nothing_and_makes_no_mistake():
     assert (found.value, found.agreement_by_visits, found.illegal_mass) == (meter.optimum.value, 1, 0)
 
 
+def test_the_dearest_of_the_mistakes_that_are_met_come_first():
+    sampled = RegretMeter(SIX).sample(first_legal, 2000)
+    costs = [mistake.cost for mistake in sampled.mistakes()]
+    assert costs == sorted(costs, reverse=True)
+    assert costs[0] > 3 * costs[-1]
+    assert sum(costs) == pytest.approx(sampled.regret)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("agent", [biggest_first, careless])
 def test_the_mistakes_that_are_met_are_those_of_the_policy(agent):

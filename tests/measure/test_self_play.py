@@ -161,6 +161,21 @@ def test_rounds_go_on_from_a_snapshot_as_they_would_have():
             other.restore(snapshot | wrong)
 
 
+def test_rounds_are_those_of_their_seed_and_who_has_not_ended_has_no_wins():
+    envs, again, other = (SelfPlayVectorEnv(ShutTheBox(tiles=6), 30) for _ in range(3))
+    for each, seed in ((envs, 1), (again, 1), (other, 2)):
+        each.reset(seed=seed)
+    assert not np.array_equal(envs.reset()[0], other.reset()[0])
+    assert np.array_equal(envs.reset(seed=3)[0], again.reset(seed=3)[0])
+    ended = 0
+    for _ in range(40):
+        *_, infos = envs.step(envs.legal_sample())
+        if "wins" in infos:
+            assert not infos["wins"][~infos["_wins"]].any()
+            ended += int(infos["_wins"].sum())
+    assert ended > 30
+
+
 def test_a_turn_alone_is_not_measured():
     with pytest.raises(ValueError, match="RoundMeter"):
         stb_gym.solve(SelfPlayVectorEnv("threes"))

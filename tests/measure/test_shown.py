@@ -166,6 +166,7 @@ REFUSED = {
     **({"RepeatAction": lambda: wrappers.RepeatAction(make(), 2)} if hasattr(wrappers, "RepeatAction") else {}),
     "TransformAction": lambda: wrappers.TransformAction(make(), lambda action: action, make().action_space),
     "Remembers": lambda: Remembers(make()),
+    "Counts": lambda: Counts(make()),
     "ChangesSpace": lambda: ChangesSpace(make()),
     "FewerActions": lambda: FewerActions(make()),
 }
@@ -174,6 +175,11 @@ REFUSED = {
 class Remembers(Doubled):
     def reset(self, **options):
         return super().reset(**options)
+
+
+class Counts(Doubled):
+    def step(self, action):
+        return super().step(action)
 
 
 class ChangesSpace(gym.Wrapper):

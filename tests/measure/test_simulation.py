@@ -79,6 +79,13 @@ def test_same_seed_same_games_and_batches_differ():
     assert (simulate(game, strategy(game, "random"), games, seed=6).final_scores != first).any()
 
 
+@pytest.mark.parametrize("turns", [2, 3])
+def test_few_turns_by_the_rules_are_played_to_their_ends(turns):
+    for seed in range(20):
+        scores = simulate(ShutTheBox(), AnyMove(), turns, seed=seed).final_scores
+        assert (scores < 45).all()
+
+
 def test_progress_counts_the_games():
     told = []
     simulate(Threes(), strategy(Threes(), "take-all"), GAMES_AT_ONCE + 7, seed=0, progress=told.append)
