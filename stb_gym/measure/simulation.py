@@ -93,14 +93,10 @@ def _turns(game: Game, policy: Policy | BoardPolicy, turns: int, seed: int | Non
 def _turns_in_environments(game: Game, policy: Policy, turns: int, seed: int | None) -> Iterator[IntArray]:
     dice_seed, policy_seed = np.random.SeedSequence(seed).generate_state(2).tolist()
     player = Player(game, policy, policy_seed)
-    env: TurnVectorEnv | None = None
     for first in range(0, turns, GAMES_AT_ONCE):
         batch = np.empty(min(GAMES_AT_ONCE, turns - first), np.int64)
-        if env is None or env.num_envs != len(batch):
-            env = TurnVectorEnv(game, len(batch), illegal="raise")
-            observation, _ = env.reset(seed=dice_seed + first)
-        else:
-            observation, _ = env.reset()
+        env = TurnVectorEnv(game, len(batch), illegal="raise")
+        observation, _ = env.reset(seed=dice_seed + first)
         playing = np.ones(len(batch), np.bool_)
         while playing.any():
             observation, _, over, _, info = env.step(player(observation))
