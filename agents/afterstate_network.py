@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from agents.learner import Snapshot, VectorEnv, Weights, explored
 from agents.luck import Luck
-from agents.networks import Perceptron
+from agents.networks import Perceptron, load, weights_of
 from agents.optimizers import Optimizer
 from agents.playing import SCALE, Playing
 from agents.rows import distinct
@@ -220,13 +220,12 @@ class AfterstateNetwork:
 
     def weights(self) -> dict[str, NDArray[Any]]:
         """See `Learner`; the `scale` of rewards belongs to them, as the network tells values divided by it."""
-        network = {name: array.numpy(force=True) for name, array in self._network.state_dict().items()}
-        return {**network, SCALE: np.asarray(self._playing.scale)}
+        return {**weights_of(self._network), SCALE: np.asarray(self._playing.scale)}
 
     def load_weights(self, weights: Weights) -> None:
         """See `Learner`."""
         self._playing.scale = weights[SCALE].item()
-        self._network.load_state_dict({name: torch.tensor(weights[name]) for name in weights if name != SCALE})
+        load(self._network, weights)
 
     def snapshot(self) -> dict[str, Any]:
         """See `Learner`."""

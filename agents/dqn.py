@@ -35,7 +35,7 @@ import torch
 from numpy.typing import NDArray
 
 from agents.learner import Snapshot, VectorEnv, Weights, explored
-from agents.networks import Perceptron
+from agents.networks import Perceptron, load, weights_of
 from agents.optimizers import Optimizer
 from agents.playing import SCALE, Playing
 from agents.replay import OVER, Positions, Replay
@@ -213,14 +213,13 @@ class DQN:
 
     def weights(self) -> dict[str, NDArray[Any]]:
         """See `Learner`; the averaged weights, and the scale of rewards, as they tell values divided by it."""
-        averaged = {name: array.numpy(force=True) for name, array in self._average.state_dict().items()}
-        return {**averaged, SCALE: np.asarray(self._playing.scale)}
+        return {**weights_of(self._average), SCALE: np.asarray(self._playing.scale)}
 
     def load_weights(self, weights: Weights) -> None:
         """See `Learner`."""
         self._playing.scale = weights[SCALE].item()
         for network in (self._average, self._network):
-            network.load_state_dict({name: torch.tensor(weights[name]) for name in weights if name != SCALE})
+            load(network, weights)
 
     def snapshot(self) -> dict[str, Any]:
         """See `Learner`."""
@@ -229,7 +228,7 @@ class DQN:
             "random": self._random.bit_generator.state,
             "worth": self._worth,
             **named("weights", self.weights()),
-            **named("learned", {name: array.numpy(force=True) for name, array in self._network.state_dict().items()}),
+            **named("learned", weights_of(self._network)),
             **named("optimizer", self._optimizer.snapshot()),
             **named("positions", self._positions.snapshot()),
             **named("replay", self._replay.snapshot()),
@@ -244,5 +243,5 @@ class DQN:
         if max(len(snapshot["worth"]) - 1, self._replay.last_position) >= len(self._positions):
             raise ValueError("there are worths or transitions of positions that were not seen")
         self.num_timesteps, self._worth = snapshot["num_timesteps"], snapshot["worth"].copy()
-        self._network.load_state_dict({name: torch.tensor(w) for name, w in part(snapshot, "learned").items()})
+        load(self._network, part(snapshot, "learned"))
         self._here = self._positions.numbers(self._playing.observation, self._playing.mask)

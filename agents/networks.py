@@ -4,9 +4,13 @@ Without normalisation more gradient steps of the same size do harm; with it they
 optimum.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import gymnasium as gym
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 HIGHEST_IN_UNARY = 255
 
@@ -73,3 +77,13 @@ def linear(inputs: int, outputs: int, gain: float, generator: torch.Generator) -
     torch.nn.init.orthogonal_(layer.weight, gain, generator)
     torch.nn.init.zeros_(layer.bias)
     return layer
+
+
+def weights_of(network: torch.nn.Module) -> dict[str, NDArray[Any]]:
+    """The weights of a network as arrays, by name."""
+    return {name: weights.numpy(force=True) for name, weights in network.state_dict().items()}
+
+
+def load(network: torch.nn.Module, weights: Mapping[str, NDArray[Any]]) -> None:
+    """Give a network weights that `weights_of` told, which may stand among other arrays."""
+    network.load_state_dict({name: torch.tensor(weights[name]) for name in network.state_dict()})

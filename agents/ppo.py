@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from agents.batches import Batch, advantages
 from agents.learner import Snapshot, VectorEnv, Weights
-from agents.networks import Perceptron
+from agents.networks import Perceptron, load, weights_of
 from agents.optimizers import Optimizer
 from agents.playing import SCALE, Playing
 from agents.rows import distinct
@@ -224,13 +224,12 @@ class PPO:
 
     def weights(self) -> dict[str, NDArray[Any]]:
         """See `Learner`; the `scale` of rewards belongs to them, as the critic tells values divided by it."""
-        networks = {name: array.numpy(force=True) for name, array in self._networks.state_dict().items()}
-        return {**networks, SCALE: np.asarray(self._playing.scale)}
+        return {**weights_of(self._networks), SCALE: np.asarray(self._playing.scale)}
 
     def load_weights(self, weights: Weights) -> None:
         """See `Learner`."""
         self._playing.scale = weights[SCALE].item()
-        self._networks.load_state_dict({name: torch.tensor(weights[name]) for name in weights if name != SCALE})
+        load(self._networks, weights)
 
     def snapshot(self) -> dict[str, Any]:
         """See `Learner`."""

@@ -14,6 +14,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
 from agents.learner import Snapshot, Weights, explored
+from agents.networks import load, weights_of
 from agents.optimizers import remember, remembered
 from agents.snapshots import check_like, named, part
 from stb_gym.envs import TurnEnv, TurnVectorEnv, throw_on
@@ -69,11 +70,11 @@ class StableBaselines:
 
     def weights(self) -> dict[str, NDArray[Any]]:
         """See `Learner`."""
-        return {name: tensor.numpy() for name, tensor in self.model.policy.state_dict().items()}
+        return weights_of(self.model.policy)
 
     def load_weights(self, weights: Weights) -> None:
         """See `Learner`."""
-        self.model.policy.load_state_dict({name: torch.as_tensor(array) for name, array in weights.items()})
+        load(self.model.policy, weights)
 
     def snapshot(self) -> dict[str, Any]:
         """See `Learner`."""
