@@ -81,5 +81,6 @@ def test_settings_without_a_meaning_are_refused(algorithm, changes, message):
         config(algorithm, changes=changes)
 
 
-def test_a_warm_up_may_be_left_out():
+def test_a_warm_up_may_be_left_out_and_a_horizon_be_one_step():
+    assert config("q-learning", changes={"horizon": 1.0}).settings.horizon == 1
     assert config("dqn", changes={"warm_up": 0}).settings.warm_up == 0

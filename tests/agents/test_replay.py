@@ -126,6 +126,8 @@ def test_little_that_is_new_waits_and_is_kept_in_a_snapshot():
     assert replay.counts.sum() == 2000
     other = Replay(ACTIONS, True)
     other.restore(replay.snapshot())
+    assert (other.moves == replay.moves).all()
+    assert (other.counts == replay.counts).all()
     for each in (replay, other):
         each.add(*many)
         each.count()

@@ -232,11 +232,13 @@ def test_a_stock_agent_that_went_on_goes_back_to_its_snapshot(algorithm, quick, 
     save_weights(tmp_path / "weights", agent)
     rate = getattr(agent.model, "exploration_rate", None)
     agent.learn_until(280, lambda: None)
-    end = weights(agent)
+    end, steps = weights(agent), agent.num_timesteps
+    assert 280 <= steps < 400
     for other in (agent, learner(algorithm, seed=5)):
         other.restore(load_snapshot(tmp_path / "snapshot"))
         assert 150 <= other.num_timesteps < 250
         other.learn_until(280, lambda: None)
+        assert other.num_timesteps == steps
         assert (weights(other) == end).all()
     agent.model.exploration_rate = 0.7
     load_weights(tmp_path / "weights", agent)
