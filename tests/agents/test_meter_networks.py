@@ -139,10 +139,13 @@ def test_scores_that_are_none_are_refused():
 
     class NotANumber(nn.Linear):
         def forward(self, observations):
-            return super().forward(observations) * np.nan
+            scores = super().forward(observations)
+            scores[-1, where] = np.nan
+            return scores
 
-    with pytest.raises(ValueError, match="a torch module returned scores that are not a number"):
-        METER(NotANumber(SEEN, ACTIONS))
+    for where in (..., -1):  # all scores of an observation, and one of them
+        with pytest.raises(ValueError, match="a torch module returned scores that are not a number"):
+            METER(NotANumber(SEEN, ACTIONS))
     with torch.no_grad():
         net[0].weight[3, 2] = torch.inf
     with pytest.raises(ValueError, match="the agent has weights that are infinite or not a number"):
