@@ -140,12 +140,14 @@ def test_scores_that_are_none_are_refused():
     class NotANumber(nn.Linear):
         def forward(self, observations):
             scores = super().forward(observations)
-            scores[-1, where] = np.nan
+            scores[-1, self.where] = np.nan
             return scores
 
+    broken = NotANumber(SEEN, ACTIONS)
     for where in (..., -1):  # all scores of an observation, and one of them
+        broken.where = where
         with pytest.raises(ValueError, match="a torch module returned scores that are not a number"):
-            METER(NotANumber(SEEN, ACTIONS))
+            METER(broken)
     with torch.no_grad():
         net[0].weight[3, 2] = torch.inf
     with pytest.raises(ValueError, match="the agent has weights that are infinite or not a number"):
