@@ -20,9 +20,22 @@ from training.statistics import interquartile_interval, interquartile_mean
 
 DOCS = Path(__file__).parent
 TASK, THUMB = "nine-tiles", "fewest-then-biggest"
-AGENTS = {"stock DQN": "sb3-dqn", "stock PPO": "sb3-ppo", "masked DQN": "dqn", "limit": "limit"}
+AGENTS = {
+    "masked DQN": "dqn",
+    "masked PPO": "ppo",
+    "limit": "limit",
+    "stock DQN": "sb3-dqn",
+    "stock PPO": "sb3-ppo",
+    "stock MaskablePPO": "sb3-maskable-ppo",
+}
 LINEAR = 1e-4  # below it the axis is linear, so that it has a 0
 BESIDE: dict[str, Any] = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": 10}
+
+# What would be hidden at the right end of its line: to the left of its beginning, or below.
+ELSEWHERE: dict[str, tuple[int, dict[str, Any]]] = {
+    "limit": (0, {"xytext": (-5, 0), "ha": "right"}),
+    "stock MaskablePPO": (-1, {"xytext": (-5, -14)}),
+}
 
 
 def curves_of(algorithm: str) -> tuple[np.ndarray, np.ndarray]:
@@ -43,16 +56,17 @@ def draw(path: Path) -> None:
         mean = interquartile_mean(regrets)
         axes.plot(steps, mean, color=style.colour, linestyle=style.linestyle, linewidth=2)
         axes.fill_between(steps, *interquartile_interval(regrets), color=style.colour, alpha=0.2, linewidth=0)
-        place = 0 if name == "limit" else -1  # to the left of the one line that others come near
-        beside = {"xytext": (-5, 0), "ha": "right"} if place == 0 else {}
+        place, beside = ELSEWHERE.get(name, (-1, {}))
         axes.annotate(name, (steps[place], mean[place]), color=style.colour, **{**BESIDE, **beside})
     game = stb_gym.ShutTheBox()
     thumb = stb_gym.evaluate(game, stb_gym.strategy(game, THUMB)).regret
     for level, words, above in ((thumb, f"{THUMB}, a rule of thumb", 8), (0, "0 = perfect play", 9)):
         axes.axhline(level, color=colour_of("optimal" if level == 0 else THUMB), linewidth=3 if level == 0 else 1.5)
-        axes.annotate(words, (0.01, level), xycoords=("axes fraction", "data"), **{**BESIDE, "xytext": (0, above)})
+        axes.annotate(
+            words, (0.99, level), xycoords=("axes fraction", "data"), ha="right", **{**BESIDE, "xytext": (0, above)}
+        )
     axes.set_yscale("symlog", linthresh=LINEAR, linscale=0.6)
-    axes.set(xscale="log", xlabel="steps", ylabel="points lost in a turn, exactly", xlim=(2e3, 2e8), ylim=(-2e-5, 60))
+    axes.set(xscale="log", xlabel="steps", ylabel="points lost in a turn, exactly", xlim=(2e3, 2e9), ylim=(-2e-5, 60))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda level, _: f"{level:g}"))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
