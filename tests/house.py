@@ -28,7 +28,11 @@ class House:
         paths = sorted(path for package in packages for path in (root / package).rglob("*.py"))
         self.paths = {".".join(path.relative_to(root).with_suffix("").parts): path for path in paths}
         self.paths = {module.removesuffix(".__init__"): path for module, path in self.paths.items()}
-        self.trees = {module: ast.parse(path.read_text()) for module, path in self.paths.items()}
+
+    @cached_property
+    def trees(self) -> dict[str, ast.Module]:
+        """The syntax of every module, read when something is asked of it: not when tests are only collected."""
+        return {module: ast.parse(path.read_text()) for module, path in self.paths.items()}
 
     @cached_property
     def imports(self) -> dict[str, set[str]]:
