@@ -130,6 +130,7 @@ def _mistakes_in_words(task: str, game: Game) -> str:
     for name, regret, number, *shares in mistakes_table(evaluations_of(tuple(kept))).rows:
         share, group = max(zip(shares, GROUPS, strict=True))
         told.append(
-            f"{name} loses {regret_in_words(regret)} by {number} choices, {share:.0%} of it by the kind '{group}'"
+            f"{name} loses {regret_in_words(regret)} by {number} choice{'s' * (number != 1)}, "
+            f"{share:.0%} of it by the kind '{group}'"
         )
     return f"{'; '.join(told)}."

@@ -57,7 +57,7 @@ def test_the_table_tells_what_the_dearest_mistakes_add_up_to():
             sums[f"{how}, {'often' if mistake.visits >= 1 / 1000 else 'rare'}"] += mistake.cost / regret
         assert shares == pytest.approx(list(sums.values()))
         assert sum(shares) == pytest.approx(1)
-        assert max(shares) < 0.9
+    assert sum(share > 0.05 for _, _, _, *shares in table.rows for share in shares) >= 3  # of several groups
 
 
 def test_every_panel_shows_the_choices_that_lose_something(drawn, tmp_path):
