@@ -33,12 +33,11 @@ check: .venv/installed
 fast: .venv/installed
 	$(BIN)/python -m pytest -m "not slow" --ignore tests/agents --ignore tests/training
 
-# Three at a time on two cores: some tests wait for processes of their own.
 test: .venv/installed
-	$(BIN)/python -m pytest -n 3
+	$(BIN)/python -m pytest
 
 coverage: .venv/installed
-	$(BIN)/python -m pytest -n 3 --cov --cov-report term:skip-covered --cov-report html:build/coverage
+	$(BIN)/python -m pytest --cov --cov-report term:skip-covered --cov-report html:build/coverage
 
 mutants: .venv/installed
 	$(BIN)/python -m tests.mutants --workers 2

@@ -108,6 +108,7 @@ def test_the_check_finds_a_single_bit_of_the_values(nine_file, place, mask):
             load(check=True)
 
 
+@pytest.mark.slow
 def test_the_check_finds_a_single_bit_of_the_header(nine_file):
     for place in range(HEADER):
         flip(nine_file, place)
@@ -138,6 +139,7 @@ def test_more_data_than_were_written_are_refused(nine_file):
         load_board_values(nine_file, NINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "mask"), [(0, 1), (1, 4), (2, 128)])
 def test_a_single_bit_of_the_json_is_found_or_changes_nothing(nine_file, first, mask):
     """What is no JSON, or of another game, is refused; a space may become another letter that JSON skips."""
