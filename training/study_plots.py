@@ -22,6 +22,7 @@ from training.statistics import interquartile_interval, interquartile_mean, inte
 
 OF_NO_LENGTH = ("q-learning", "afterstates", "limit")  # every measurement of theirs is the end of a shorter training
 LETTERS = 80  # of the names of agents, in one line below a picture
+CROWDED = 3.5  # powers of ten along an axis from which on only these are labelled
 
 T = TypeVar("T")
 Curves = list[list[CurvePoint]]
@@ -129,7 +130,8 @@ def _plot_task(path: Path, by_agent: Mapping[str, T], panels: list[Panel], draw:
         for agent, curves in by_agent.items():
             draw(axes, agent, styles[agent], curves, panel)
         axes.set(xlabel=panel.along, ylabel=panel.title, xscale="log", yscale="log" if panel.logarithmic else "linear")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        decades = np.ptp(np.log10(axes.get_xlim()))
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < CROWDED else (1,)))
         axes.xaxis.set_major_formatter(EngFormatter(sep="") if panel.along == "steps" else FormatStrFormatter("%g"))
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.grid(alpha=0.25)

@@ -32,6 +32,7 @@ def test_training_runs_and_prints_the_figures_that_stand_below(tmp_path, monkeyp
 def test_the_pages_say_what_the_results_say():
     page = results_page(DOCS / "results", read_presets())
     assert page == (DOCS / "results" / "README.md").read_text()
+    assert "e+" not in page  # as steps of thousands of millions were written
     said, _, _ = (DOCS / "agents.md").read_text().partition("## What is still wrong")
     assert len(figures := re.findall(r"\d+\.\d{4,}", said)) > 5
     assert all(figure in page for figure in figures)
