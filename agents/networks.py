@@ -85,5 +85,10 @@ def weights_of(network: torch.nn.Module) -> dict[str, NDArray[Any]]:
 
 
 def load(network: torch.nn.Module, weights: Mapping[str, NDArray[Any]]) -> None:
-    """Give a network weights that `weights_of` told, which may stand among other arrays."""
+    """Give a network weights that `weights_of` told, which may stand among other arrays.
+
+    Raises:
+        KeyError: if one is missing.
+        RuntimeError: if one is of another shape.
+    """
     network.load_state_dict({name: torch.tensor(weights[name]) for name in network.state_dict()})

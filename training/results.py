@@ -185,7 +185,7 @@ def _agent_line(rows: list[Row], folder: Path, presets: Presets) -> tuple[str, .
         f"{mean_of_seeds([row.agreement_by_visits for row in rows]):.2%}",
         f"{mean_of_seeds([row.illegal_mass for row in rows]):.2%}" if config.illegal == "end" else "",
         _in_words([row.seed for row in rows]),
-        f"{float(f'{first.steps / 1e6:.3g}'):,g}M",  # three figures, never with an exponent
+        f"{float(f'{first.steps / 1e6:.3g}'):,.7g}M",  # three figures, never with an exponent
         f"{mean_of_seeds([row.seconds for row in rows]) / 60:.1f}",
         f"`{shlex.join(command)}`",
     )

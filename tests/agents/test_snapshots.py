@@ -61,7 +61,7 @@ def test_every_forged_entry_of_a_checkpoint_is_refused(algorithm, tmp_path):
 def test_weights_of_another_configuration_are_refused_and_change_nothing(changes, tmp_path):
     given = config("dqn", THREE, changes=SETTINGS["dqn"]).learner()
     save_weights(tmp_path / "weights", config("dqn", THREE, changes={**SETTINGS["dqn"], **changes}).learner())
-    before = given.weights()
+    before = {name: array.copy() for name, array in given.weights().items()}
     with pytest.raises(ValueError, match=r"weights does not fit its configuration$"):
         load_weights(tmp_path / "weights", given)
     assert all((array == before[name]).all() for name, array in given.weights().items())

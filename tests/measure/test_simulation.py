@@ -28,6 +28,7 @@ GAMES = [ShutTheBox(), Threes(), ShutTheBox(tiles=3, score="count")]
 @pytest.mark.parametrize(("game", "name"), [(g, n) for g in GAMES for n in strategies(g)], ids=str)
 @pytest.mark.parametrize("objective", ["score", "shut"])
 def test_means_lie_within_four_standard_errors(game, name, objective):
+    # By this seed even the rarest end comes about, four times where 3.9 are expected; without one there is no error.
     simulation = simulate(game, strategy(game, name), 30_000, seed=2, objective=objective)
     assert simulation.exact == evaluate(game, strategy(game, name), objective).value
     assert simulation.standard_error > 0
