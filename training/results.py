@@ -50,8 +50,8 @@ mistakes are made by `python -m training.mistakes ppo-TASK dqn-TASK --out docs/r
 policies: a near tie is a choice that loses less than 1 % of what random play loses in a turn, and a rare position one
 that is met less than once in 1,000 turns.
 
-Minutes of tabular learners, but for those of seeds 0 and 1, and most of stock agents after 200 thousand steps were taken
-by the clock of a machine that was also at other work.
+Minutes of tabular learners, but for those of seeds 0 and 1, and most of stock agents after 200 thousand steps were
+taken by the clock of a machine that was also at other work.
 """
 SAMPLED = """\
 Where positions are too many for a table, regret is sampled, and its standard error stands after "±": the mean over
