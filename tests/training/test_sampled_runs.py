@@ -139,6 +139,7 @@ def test_tables_tell_it_from_an_exact_one(study, folder, monkeypatch):
     page = results.results_page(study, read_presets(study / "presets.toml"))
     assert f"**{row.regret:.5f}** ± {row.standard_error:.5f} |" in page
     assert results.SAMPLED.strip() in page
+    assert "--policy random" not in page  # of The 300 that would take a minute
 
 
 def test_what_was_written_before_anything_was_sampled_is_read_as_exact(study):
