@@ -113,10 +113,10 @@ def results_page(folder: Path, presets: Presets) -> str:
 
 
 def results_tables(folder: Path, presets: Presets) -> dict[str, Table]:
-    """For every task the agents, the worst of them first; before them, where regret is exact, random play and the best
-    strategy.
+    """For every task the agents, the worst of them first.
 
-    Numbers of an agent are interquartile means over its seeds; that of the regret is followed by its 95 % interval.
+    Before them, where regret is exact, are random play and the best strategy that is not perfect. Numbers of
+    an agent are interquartile means over its seeds; that of the regret is followed by its 95 % interval.
 
     Raises:
         ValueError: if there are no runs in the folder, its files are damaged, or a run is not of the preset that its
