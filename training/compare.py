@@ -60,7 +60,7 @@ def _evaluated(optimum: Values | BoardValues, policy: Any) -> Measured:
 
 def comparison_table(evaluations: Mapping[str, Measured]) -> Table:
     """A row for each evaluation, all of one objective."""
-    summaries = [each.summary() for each in evaluations.values()]
+    summaries = [{**each.summary(), "normalised_score": each.normalised_score} for each in evaluations.values()]
     optimum = next(iter(evaluations.values())).optimum
     columns = {"policy": Column("", list(evaluations))}
     for key, heading in COLUMNS.items():

@@ -88,7 +88,9 @@ def test_it_is_measured_again_from_its_weights_with_as_many_turns_as_one_likes(f
     told = json.loads(capsys.readouterr().out)
     assert told["greedy"]["turns"] == told["exploring"]["turns"] == 5000
     assert evaluating.main([str(folder)]) == 0
-    assert "standard error" in capsys.readouterr().out
+    table = capsys.readouterr().out
+    assert "standard error" in table
+    assert f" {Run.open(folder).result()['greedy']['normalised_score']:.3%} " in table
 
 
 def test_killed_at_any_moment_it_ends_as_if_it_had_not_been(tmp_path):

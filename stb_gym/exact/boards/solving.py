@@ -12,6 +12,7 @@ tiles are worked out first, for all columns at once; then those that take column
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,6 +95,7 @@ def count_ways(game: Game) -> BoardValues:
     return BoardValues(game, shut, sweep_boards(rows, shut, np.add, may_stop=True).reshape(-1, rows.columns))
 
 
+@lru_cache(maxsize=64)  # several evaluations of one box ask for it, and of The 300 it takes seconds
 def random_value(game: Game, goal: Objective) -> float:
     """The value of a turn in which every legal move has the same probability, in the objective's unit."""
     rows = board_rows(game)
