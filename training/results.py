@@ -32,10 +32,11 @@ process in one thread of torch, measuring included; what else a machine does is 
 Agents learn from play alone; the exact values only measure them. PPO and DQN see observations and masks, nothing else,
 and no parameter of theirs belongs to a single position. "200k", "1m", "10m", "quick" and "long" are trainings of other
 lengths, with the settings that fit these. "no masks", "double", "quantiles" and "unpooled", in which moves that led to
-the same do not share what came after, change one part of an agent. The learner of afterstates is also given where every
-move leads. So is the limit, which counts the rolls that it sees and plays the counted game perfectly: who saw the same
-rolls can hardly play better. What others lose beyond it is due to the algorithm, the rest to the rolls. It counts them
-state by state, or, as "shared dice", together, as who knows that all states throw the same dice.
+the same do not share what came after, change one part of an agent. Learners of afterstates, tabular or a network, are
+also given where every move leads. So is the limit, which counts the rolls that it sees and plays the counted game
+perfectly: who saw the same rolls can hardly play better, unless it learns of one state from others, as a network does.
+What others lose beyond it is due to the algorithm, the rest to the rolls. It counts them state by state, or, as "shared
+dice", together, as who knows that all states throw the same dice.
 
 Stock agents are classes of stable-baselines3 and sb3-contrib as they are, with their default settings on one
 environment from `gym.make`; "scaled" multiplies its rewards by 1/45 on nine tiles, by 1/30 in Threes, and "million" is
