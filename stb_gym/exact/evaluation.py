@@ -87,7 +87,7 @@ class Evaluation(Measured):
     @property
     def illegal_mass(self) -> float:
         """The chance that a turn ends with an illegal action."""
-        return float(self.visits @ self.forfeits)
+        return min(float(self.visits @ self.forfeits), 1.0)  # the sum of many chances may be rounded up
 
     @cached_property
     def mean_throws(self) -> float:
