@@ -5,6 +5,7 @@ an agent is worth, and profile.png the ends of all runs; stock agents are in TAS
 which `training.mistakes` draws, shows what the kept policies still lose.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, groupby
 
@@ -43,6 +44,7 @@ MASKED = ("ppo", "dqn")
 NO_MASKS = "no-masks"
 # Variants that show what a part of an agent is worth.
 ABLATIONS = (NO_MASKS, "double", "quantiles", "unpooled", "shared-dice")
+OF_NO_LENGTH = ("q-learning", "afterstates", "limit")  # every measurement of theirs is the end of a shorter training
 
 
 def agent_in_words(row: Row) -> str:
@@ -61,16 +63,17 @@ def pictured(rows: Iterable[Row]) -> dict[str, list[Row]]:
     """The runs in each kind of picture, by the end of its name.
 
     Where there is the standard variant of an algorithm, variants that only train for a longer or a shorter time are in
-    TASK-budgets.png alone.
+    TASK-budgets.png alone, which leaves out who was trained for one length.
     """
     by_name = sorted(rows, key=lambda row: (row.task, row.agent, row.seed))
     own = [row for row in by_name if row.algorithm not in STOCK]
     standard = {(row.task, row.algorithm) for row in own if row.variant == STANDARD}
     ablated = {(row.task, row.algorithm) for row in own if row.variant in ABLATIONS}
     lengths = [row for row in own if row.variant not in ABLATIONS]
+    several = Counter((task, algorithm) for task, algorithm, _ in {(r.task, r.algorithm, r.variant) for r in lengths})
     return {
         "": [row for row in lengths if row.variant == STANDARD or (row.task, row.algorithm) not in standard],
-        "-budgets": lengths,
+        "-budgets": [row for row in lengths if row.algorithm in OF_NO_LENGTH or several[row.task, row.algorithm] > 1],
         "-ablations": [
             row for row in own if row.variant in (STANDARD, *ABLATIONS) and (row.task, row.algorithm) in ablated
         ],

@@ -52,7 +52,7 @@ policies: a near tie is a choice that loses less than 1 % of what random play lo
 that is met less than once in 1,000 turns.
 
 Minutes of tabular learners, but for those of seeds 0 and 1, and most of stock agents after 200 thousand steps were
-taken by the clock of a machine that was also at other work.
+taken by the clock of a machine that was also at other work. On The 300 other trainings ran beside, which slows them.
 """
 SAMPLED = """\
 Where positions are too many for a table, regret is sampled, and its standard error stands after "±": the mean over

@@ -16,11 +16,10 @@ from stb_gym.exact import objective_of
 from stb_gym.measure import NORMAL_95
 from stb_gym.output import Style, styles_of
 from training.ledger import CurvePoint, Ledger, Row
-from training.pictured import agent_in_words, pictured, shares_by_agent
+from training.pictured import OF_NO_LENGTH, agent_in_words, pictured, shares_by_agent
 from training.plots import LEAST_REGRET, regret_of, save
 from training.statistics import interquartile_interval, interquartile_mean, interval
 
-OF_NO_LENGTH = ("q-learning", "afterstates", "limit")  # every measurement of theirs is the end of a shorter training
 LETTERS = 80  # of the names of agents, in one line below a picture
 CROWDED = 3.5  # powers of ten along an axis from which on only these are labelled
 

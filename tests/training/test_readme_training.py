@@ -11,6 +11,8 @@ from agents.presets import read_presets
 from docs import curves
 from tests import ROOT
 from tests.docs.pages import DOCS, README, commands_of, promised_below
+from training.ledger import Ledger
+from training.pictured import pictured
 from training.results import results_page, results_tables
 
 
@@ -49,6 +51,13 @@ def test_the_table_of_the_readme_says_what_the_results_say():
     }
     regrets = [float(regret.strip("*")) for _, regret, _ in rows]
     assert regrets == sorted(regrets, reverse=True)
+
+
+def test_the_picture_of_lengths_shows_who_was_trained_for_several():
+    rows = [row for row in Ledger(DOCS / "results").rows.values() if row.task == "nine-tiles"]
+    assert "afterstate-network" in {row.algorithm for row in rows}
+    lengths = {row.algorithm for row in pictured(rows)["-budgets"]}
+    assert lengths == {"ppo", "dqn", "q-learning", "afterstates", "limit"}
 
 
 def test_the_picture_of_the_readme_is_drawn(tmp_path):

@@ -8,7 +8,6 @@ Of the nodes nothing is kept but sums, and the dearest mistakes. For the regret 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,7 +105,7 @@ class BoardEvaluation(Measured):
         """What the policy loses against perfect play, 0 or more."""
         return self.sums.regret
 
-    @cached_property
+    @property
     def random_value(self) -> float:
         """Expected value of a turn of uniformly random legal play."""
         return (
