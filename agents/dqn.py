@@ -10,8 +10,8 @@ learning with double Q-learning", 2016; Dabney et al., "Distributional reinforce
   samples). So a target is the mean over all that followed a move (paper, sb3: one sample).
 - Moves that led to the same position with the same reward may share what followed (`pooled`; paper, sb3: none do).
 - An update is of positions, with all moves made there (paper, sb3: of 32 moves, one position each).
-- The value of a next position is of the weights when it was last in an update (paper, sb3: of weights copied every
-  10,000 updates, or steps).
+- The value of a next position is of the weights when it was last in an update; before the first, of those when it was
+  met, or nothing (`value_new`; paper, sb3: of weights copied every 10,000 updates, or steps).
 - The loss is the square, weighted by a power of how often the move was made (paper: with clipped errors, sb3: Huber's).
 - Illegal actions are masked in targets and in play (paper: there are none, sb3: not known).
 - Rewards are divided by the greatest sum of an episode so far (paper: cut to -1 .. 1, sb3: as they are), and not
@@ -25,7 +25,7 @@ grows with the positions seen, so this is for environments where they come again
 of what followed, and without Huber's loss, as by the third paper's QR-DQN-0.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -72,6 +72,9 @@ class DQNSettings:
     """Units in each of the two hidden layers."""
     pooled: bool
     """Whether moves that led to the same position with the same reward share all that followed; see `Replay`."""
+    value_new: bool
+    """Whether a position is worth something from when it is met, not only after its first update: for tasks most of
+    whose positions are new."""
     double: bool
     """Whether in targets the averaged weights value what the learned ones choose."""
     quantiles: int
@@ -151,12 +154,12 @@ class DQN:
     def _learn(self, learning_rate: float) -> None:
         """Update the networks; what followed is worked out once for all updates."""
         self._replay.count()
-        self._worth = np.pad(self._worth, ((0, len(self._positions) - len(self._worth)), (0, 0)))
+        self._value_new()
         returns = self._replay.returns(self._worth, self._playing.scale, self._random)
-        for drawn in self._draw():
+        for drawn in self._positions.draws(self.settings.gradient_steps, self.settings.batch_size, self._random):
             observations = torch.as_tensor(self._positions.observations[drawn]).to(self._device)
             estimates = self._network(observations).view(len(drawn), -1, self.settings.quantiles)
-            self._value(drawn, estimates, observations)
+            self._value(drawn, estimates.numpy(force=True))
             target, weight = (torch.as_tensor(array).to(self._device) for array in self._targets(drawn, returns))
             made = weight > 0
             loss = (weight[made] * losses(estimates[made], target[made])).sum() / weight.sum().clamp(min=1)
@@ -175,29 +178,26 @@ class DQN:
         weights[place, action] = self._replay.counts[move] ** self.settings.weighting
         return targets, weights
 
-    def _draw(self) -> Iterator[IntArray]:
-        """Draw the positions [B] of each update, those again of which all others were drawn as often."""
-        decisions = self._positions.decisions
-        size, order = min(self.settings.batch_size, len(decisions)), decisions[:0]
-        for _ in range(self.settings.gradient_steps):
-            if len(order) < size:
-                order = np.concatenate([order, self._random.permutation(decisions)])
-            yield order[:size]
-            order = order[size:]
+    def _value_new(self) -> None:
+        """Value the positions met since the last update where that is a setting; else they are worth nothing yet."""
+        known, decisions = len(self._worth), self._positions.decisions
+        self._worth = np.pad(self._worth, ((0, len(self._positions) - known), (0, 0)))
+        if self.settings.value_new:
+            new = decisions[decisions.searchsorted(known) :]
+            self._value(new, self._estimates(self._network, self._positions.observations[new]))
 
-    def _value(self, drawn: IntArray, estimates: torch.Tensor, observations: torch.Tensor) -> None:
+    def _value(self, drawn: IntArray, estimates: NDArray[np.float32]) -> None:
         """Keep what positions [B] are worth by their estimates [B, A, K]: targets are made of it."""
-        found = estimates.numpy(force=True)
-        chosen = best(found, self._positions.masks(drawn))
+        chosen = best(estimates, self._positions.masks(drawn))
         if self.settings.double:
-            found = self._average(observations).view_as(estimates).numpy(force=True)
-        self._worth[drawn] = found[np.arange(len(drawn)), chosen]
+            estimates = self._estimates(self._average, self._positions.observations[drawn])
+        self._worth[drawn] = estimates[np.arange(len(drawn)), chosen]
 
     @torch.no_grad()
     def _estimates(self, network: Perceptron, observations: NDArray[Any]) -> NDArray[np.float32]:
         """[B, A, K] by a network, at observations [B, ...]."""
         estimates = network(torch.as_tensor(observations).to(self._device)).numpy(force=True)
-        shaped: NDArray[np.float32] = estimates.reshape(len(observations), -1, self.settings.quantiles)
+        shaped: NDArray[np.float32] = estimates.reshape(-1, self._playing.actions, self.settings.quantiles)
         return shaped
 
     def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:

@@ -4,6 +4,7 @@ Of the tens of millions of transitions of a training on nine tiles 49,000 are di
 over all that ever followed a move, which an update of DQN is after, need not be guessed from samples: it is there.
 """
 
+from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
@@ -35,6 +36,7 @@ class Positions:
         self._number: dict[bytes, int] = {b"": OVER}
         self._observations = np.zeros((1024, *observation.shape), observation.dtype)
         self._bits = np.zeros((1024, -(-actions // 8)), np.uint8)
+        self._is_decision = np.zeros(1024, np.bool_)
 
     def __len__(self) -> int:
         return len(self._number)
@@ -47,7 +49,7 @@ class Positions:
     @property
     def decisions(self) -> IntArray:
         """The numbers of those with a legal action."""
-        return np.flatnonzero(self._bits[: len(self)].any(axis=1))
+        return np.flatnonzero(self._is_decision[: len(self)])
 
     def masks(self, numbers: IntArray) -> NDArray[np.bool_]:
         """[B, A] the masks of positions [B]; False for the end."""
@@ -61,6 +63,16 @@ class Positions:
         ordered = first.argsort()
         first = first[ordered]
         return self._find(observations[first], np.packbits(masks[first], axis=1))[ordered.argsort()][place]
+
+    def draws(self, times: int, size: int, random: np.random.Generator) -> Iterator[IntArray]:
+        """Draw as many decisions [size] as many times, those again of which all others were drawn as often."""
+        decisions = self.decisions
+        size, order = min(size, len(decisions)), decisions[:0]
+        for _ in range(times):
+            if len(order) < size:
+                order = np.concatenate([order, random.permutation(decisions)])
+            yield order[:size]
+            order = order[size:]
 
     def snapshot(self) -> dict[str, Any]:
         """All of them by number; see `restore`."""
@@ -85,8 +97,10 @@ class Positions:
         while len(self) > len(self._bits):
             self._observations = np.concatenate([self._observations, np.zeros_like(self._observations)])
             self._bits = np.concatenate([self._bits, np.zeros_like(self._bits)])
+            self._is_decision = np.concatenate([self._is_decision, np.zeros_like(self._is_decision)])
         new = found >= known
         self._observations[found[new]], self._bits[found[new]] = observations[new], bits[new]
+        self._is_decision[found[new]] = bits[new].any(axis=1)
         return found
 
 

@@ -26,6 +26,7 @@ SETTINGS = DQNSettings(
     weighting=0.5,
     width=32,
     pooled=True,
+    value_new=False,
     double=False,
     quantiles=1,
 )
@@ -108,18 +109,36 @@ def test_double_targets_are_of_the_averaged_weights_at_the_learned_choice():
     seen, masks = learner._positions.observations, learner._positions.masks(np.arange(len(learner._positions)))
     learned, averaged = (learner._estimates(each, seen[drawn]) for each in (learner._network, learner._average))
     assert (best(learned, masks[drawn]) != best(averaged, masks[drawn])).any()
-    learner._value(drawn, torch.as_tensor(learned), torch.as_tensor(seen[drawn]))
+    learner._value(drawn, learned)
     for position, choice, estimates in zip(drawn, best(learned, masks[drawn]), averaged, strict=True):
         assert learner._worth[position] == estimates[choice]
     assert all((learner.weights()[name] == before[name]).all() for name in before)
 
 
+@pytest.mark.parametrize("value_new", [False, True])
+def test_a_new_position_is_worth_nothing_or_what_the_network_expects(value_new):
+    learner = dqn(value_new=value_new, warm_up=200)
+    learner.learn_until(500)
+    known = len(learner._positions)
+    while len(learner._positions) == known:
+        learner._play()
+    learner._value_new()
+    learner._value_new()  # of no position
+    new = np.arange(known, len(learner._positions))
+    expected = learner._estimates(learner._network, learner._positions.observations[new])
+    masks = learner._positions.masks(new)
+    for position, estimates, mask in zip(new, expected, masks, strict=True):
+        worth = estimates[best(estimates[None], mask[None])[0]] if value_new and mask.any() else 0
+        assert learner._worth[position] == worth
+    assert learner._worth[new].any() == value_new
+
+
 def test_every_position_is_drawn_about_as_often():
-    learner = dqn(batch_size=7, gradient_steps=40)
+    learner = dqn()
     learner.learn_until(1000)
-    drawn = np.concatenate(list(learner._draw()))
-    decisions = learner._positions.decisions
-    times = np.bincount(drawn, minlength=len(learner._positions))
+    positions = learner._positions
+    drawn = np.concatenate(list(positions.draws(40, 7, np.random.default_rng(0))))
+    decisions, times = positions.decisions, np.bincount(drawn, minlength=len(positions))
     assert times.sum() == 280
     assert not np.delete(times, decisions).any()
     assert np.ptp(times[decisions]) <= 2
