@@ -19,12 +19,13 @@ from training.ledger import Ledger, Row
 from training.pictured import agent_in_words
 
 PICTURE = "ladder.png"
+DIFFERENCES = {" no masks": " without masks", " own": ", own settings"}
 LEAST_SHARE = 1e-5  # a share of 0, which the axis does not have, is drawn there
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """Print how much of perfect play agents miss on boxes of rising size, in Markdown, and draw it."""
+    """Print what share of perfect play agents miss on boxes of rising size, in Markdown, and draw it."""
 
     folder: tyro.conf.Positional[Path]
     """Folder of a study whose tasks are boxes, of which runs.csv and curves.csv are needed; the picture is written
@@ -85,9 +86,15 @@ def rungs(rows: Sequence[Row], presets: Presets) -> list[Rung]:
         if task not in presets.tasks:
             raise ValueError(f"there is no task {task!r} in {presets.file}")
         runs, game = list(of_task), presets.tasks[task].game()
-        regret = {agent: [row.regret for row in seeds] for agent, seeds in groupby(runs, agent_in_words)}
+        regret = {agent: [row.regret for row in seeds] for agent, seeds in groupby(runs, agent_on_ladder)}
         found.append(Rung(task, positions(game), len(game.moves), runs[0].optimum, regret))
     return sorted(found, key=lambda rung: rung.positions)
+
+
+def agent_on_ladder(row: Row) -> str:
+    """The algorithm of a run and what is different about it, such as "PPO without masks"."""
+    name, _, variant = agent_in_words(row).partition(", ladder")
+    return name + DIFFERENCES.get(variant, variant)
 
 
 def positions(game: Game) -> int:
@@ -106,7 +113,7 @@ def agents_of(ladder: Sequence[Rung]) -> list[str]:
 
 
 def ladder_table(ladder: Sequence[Rung]) -> Table:
-    """A row for every box: the mean regret of each agent in points, and as a share of the optimum."""
+    """A row for every box: the mean regret of each agent as a share of the optimum."""
     agents = agents_of(ladder)
     lines = [
         (
@@ -122,8 +129,7 @@ def ladder_table(ladder: Sequence[Rung]) -> Table:
 
 
 def _cell(rung: Rung, agent: str) -> str:
-    regret = rung.mean(agent)
-    return f"{regret:.4f} ({regret / abs(rung.optimum):.3%})"
+    return f"{rung.mean(agent) / abs(rung.optimum):.3%}"
 
 
 def plot_ladder(path: Path, ladder: Sequence[Rung]) -> None:

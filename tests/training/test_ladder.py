@@ -9,7 +9,7 @@ from agents.presets import read_presets
 from stb_gym import ShutTheBox
 from tests import SMALL_PRESETS
 from training import ladder
-from training.ladder import agents_of, ladder_table, positions, rungs
+from training.ladder import agent_on_ladder, agents_of, ladder_table, positions, rungs
 from training.ledger import CurvePoint, Ledger, Row
 from training.study import STUDIES, plan
 
@@ -79,14 +79,22 @@ def test_rungs_are_in_the_order_of_their_size():
     assert (three.task, three.positions, three.actions) == ("three-tiles", 2**3 * 3, 4)
     assert (five.task, five.positions, five.actions) == ("five-tiles", 2**5 * 11, len(ShutTheBox(tiles=5).moves))
     assert positions(ShutTheBox(tiles=9)) == 5632
-    assert five.regret == {"masked PPO, ladder": [0.1, 0.2, 0.3], "masked DQN, ladder": [0.4]}
-    assert agents_of([three, five]) == ["masked DQN, ladder", "masked PPO, ladder"]
+    assert five.regret == {"masked PPO": [0.1, 0.2, 0.3], "masked DQN": [0.4]}
+    assert agents_of([three, five]) == ["masked DQN", "masked PPO"]
 
 
-def test_the_table_has_regrets_in_points_and_as_shares_of_the_optimum():
+@pytest.mark.parametrize(
+    ("variant", "name"),
+    [("ladder", "masked PPO"), ("ladder-no-masks", "PPO without masks"), ("ladder-own", "masked PPO, own settings")],
+)
+def test_an_agent_is_named_by_what_is_different_about_it(variant, name):
+    assert agent_on_ladder(replace(RUNS[0], variant=variant)) == name
+
+
+def test_the_table_has_regrets_as_shares_of_the_optimum():
     rows = ladder_table(rungs(RUNS, PRESETS)).rows
-    assert rows[0] == ("three-tiles", "24", "4", "4.000", "", "0.0200 (0.500%)")
-    assert rows[1][4:] == ("0.4000 (10.000%)", "0.2000 (5.000%)")
+    assert rows[0] == ("three-tiles", "24", "4", "4.000", "", "0.500%")
+    assert rows[1][4:] == ("10.000%", "5.000%")
 
 
 def test_the_command_prints_the_table_and_draws_the_picture(tmp_path, capsys):
