@@ -25,7 +25,7 @@ LEAST_SHARE = 1e-5  # a share of 0, which the axis does not have, is drawn there
 
 @dataclass(frozen=True)
 class Arguments:
-    """Print what share of perfect play agents miss on boxes of rising size, in Markdown, and draw it."""
+    """Print what agents lose on boxes of rising size, where random play loses 100 %, in Markdown, and draw it."""
 
     folder: tyro.conf.Positional[Path]
     """Folder of a study whose tasks are boxes, of which runs.csv and curves.csv are needed; the picture is written
@@ -42,22 +42,18 @@ class Rung(NamedTuple):
         positions: boards times rolls.
         actions: moves there are in all, legal or not.
         optimum: points of perfect play.
-        regret: [seeds] the regrets of each agent, by its name.
+        shares: [seeds] the regrets of each agent as shares of that of random play, by its name.
     """
 
     task: str
     positions: int
     actions: int
     optimum: float
-    regret: Mapping[str, Sequence[float]]
+    shares: Mapping[str, Sequence[float]]
 
     def mean(self, agent: str) -> float:
-        """The mean of the regrets of an agent over its seeds."""
-        return float(np.mean(self.regret[agent]))
-
-    def share(self, regret: float) -> float:
-        """A regret as a share of the optimum, as it is drawn."""
-        return max(regret / abs(self.optimum), LEAST_SHARE)
+        """The mean of the shares of an agent over its seeds."""
+        return float(np.mean(self.shares[agent]))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -86,8 +82,8 @@ def rungs(rows: Sequence[Row], presets: Presets) -> list[Rung]:
         if task not in presets.tasks:
             raise ValueError(f"there is no task {task!r} in {presets.file}")
         runs, game = list(of_task), presets.tasks[task].game()
-        regret = {agent: [row.regret for row in seeds] for agent, seeds in groupby(runs, agent_on_ladder)}
-        found.append(Rung(task, positions(game), len(game.moves), runs[0].optimum, regret))
+        shares = {agent: [1 - row.normalised_score for row in seeds] for agent, seeds in groupby(runs, agent_on_ladder)}
+        found.append(Rung(task, positions(game), len(game.moves), runs[0].optimum, shares))
     return sorted(found, key=lambda rung: rung.positions)
 
 
@@ -109,11 +105,11 @@ def positions(game: Game) -> int:
 
 def agents_of(ladder: Sequence[Rung]) -> list[str]:
     """The agents of any rung, by name."""
-    return sorted({agent for rung in ladder for agent in rung.regret})
+    return sorted({agent for rung in ladder for agent in rung.shares})
 
 
 def ladder_table(ladder: Sequence[Rung]) -> Table:
-    """A row for every box: the mean regret of each agent as a share of the optimum."""
+    """A row for every box: the mean regret of each agent as a share of that of random play."""
     agents = agents_of(ladder)
     lines = [
         (
@@ -121,29 +117,27 @@ def ladder_table(ladder: Sequence[Rung]) -> Table:
             f"{rung.positions:,}",
             f"{rung.actions:,}",
             f"{rung.optimum:.3f}",
-            *(_cell(rung, agent) if agent in rung.regret else "" for agent in agents),
+            *(f"{rung.mean(agent):.3%}" if agent in rung.shares else "" for agent in agents),
         )
         for rung in ladder
     ]
     return Table.from_rows(["box", "positions", "actions", "perfect play", *agents], lines)
 
 
-def _cell(rung: Rung, agent: str) -> str:
-    return f"{rung.mean(agent) / abs(rung.optimum):.3%}"
-
-
 def plot_ladder(path: Path, ladder: Sequence[Rung]) -> None:
-    """Draw regret, as a share of the optimum, against the size of boxes: a line for each agent, a dot for each seed."""
+    """Draw regret against the size of boxes: a line for each agent, a dot for each seed."""
     figure = Figure(figsize=(8, 5.5), layout="constrained")
     axes = figure.add_subplot()
     for agent, style in styles_of(agents_of(ladder)).items():
-        on = [rung for rung in ladder if agent in rung.regret]
-        means = [rung.share(rung.mean(agent)) for rung in on]
+        on = [rung for rung in ladder if agent in rung.shares]
+        means = [max(rung.mean(agent), LEAST_SHARE) for rung in on]
         places = [rung.positions for rung in on]
-        axes.plot(places, means, color=style.colour, linestyle=style.linestyle, label=agent)
-        seeds = [(rung.positions, rung.share(regret)) for rung in on for regret in rung.regret[agent]]
+        [line] = axes.plot(places, means, color=style.colour, linestyle=style.linestyle, label=agent)
+        if len(on) == 1:  # which is no line
+            line.set(marker="o", markersize=9, fillstyle="none")
+        seeds = [(rung.positions, max(share, LEAST_SHARE)) for rung in on for share in rung.shares[agent]]
         axes.plot(*zip(*seeds, strict=True), ".", color=style.colour)
-    axes.set(xscale="log", yscale="log", xlabel="positions", ylabel="regret as a share of perfect play")
+    axes.set(xscale="log", yscale="log", xlabel="positions", ylabel="regret as a share of that of random play")
     axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
     for rung in ladder:
         axes.annotate(rung.task, (rung.positions, 1.01), xycoords=("data", "axes fraction"), ha="center", fontsize=8)

@@ -1,13 +1,14 @@
 """The ladder: the same settings on every rung, its table, and its picture."""
 
 from dataclasses import replace
+from shutil import copy
 
 import pytest
 from matplotlib.image import imread
 
 from agents.presets import read_presets
 from stb_gym import ShutTheBox
-from tests import SMALL_PRESETS
+from tests import ROOT, SMALL_PRESETS
 from training import ladder
 from training.ladder import agent_on_ladder, agents_of, ladder_table, positions, rungs
 from training.ledger import CurvePoint, Ledger, Row
@@ -48,13 +49,13 @@ POINT = CurvePoint(
 )
 PRESETS = read_presets(SMALL_PRESETS)
 RUNS = [
-    replace(ROW, run=f"{algorithm}-{task}-{seed}", algorithm=algorithm, task=task, seed=seed, regret=regret)
-    for algorithm, task, regrets in (
-        ("ppo", "five-tiles", (0.1, 0.2, 0.3)),
-        ("ppo", "three-tiles", (0.0, 0.02, 0.04)),
-        ("dqn", "five-tiles", (0.4,)),
+    replace(ROW, run=f"{algorithm}-{task}-{seed}", algorithm=algorithm, task=task, seed=seed, normalised_score=score)
+    for algorithm, task, scores in (
+        ("ppo", "five-tiles", (0.5, 0.75, 1.0)),
+        ("ppo", "three-tiles", (0.75, 0.875)),
+        ("dqn", "five-tiles", (-0.5,)),
     )
-    for seed, regret in enumerate(regrets)
+    for seed, score in enumerate(scores)
 ]
 
 
@@ -79,7 +80,7 @@ def test_rungs_are_in_the_order_of_their_size():
     assert (three.task, three.positions, three.actions) == ("three-tiles", 2**3 * 3, 4)
     assert (five.task, five.positions, five.actions) == ("five-tiles", 2**5 * 11, len(ShutTheBox(tiles=5).moves))
     assert positions(ShutTheBox(tiles=9)) == 5632
-    assert five.regret == {"masked PPO": [0.1, 0.2, 0.3], "masked DQN": [0.4]}
+    assert five.shares == {"masked PPO": [0.5, 0.25, 0.0], "masked DQN": [1.5]}
     assert agents_of([three, five]) == ["masked DQN", "masked PPO"]
 
 
@@ -91,10 +92,10 @@ def test_an_agent_is_named_by_what_is_different_about_it(variant, name):
     assert agent_on_ladder(replace(RUNS[0], variant=variant)) == name
 
 
-def test_the_table_has_regrets_as_shares_of_the_optimum():
+def test_the_table_has_regrets_as_shares_of_that_of_random_play():
     rows = ladder_table(rungs(RUNS, PRESETS)).rows
-    assert rows[0] == ("three-tiles", "24", "4", "4.000", "", "0.500%")
-    assert rows[1][4:] == ("10.000%", "5.000%")
+    assert rows[0] == ("three-tiles", "24", "4", "4.000", "", "18.750%")
+    assert rows[1][4:] == ("150.000%", "25.000%")
 
 
 def test_the_command_prints_the_table_and_draws_the_picture(tmp_path, capsys):
@@ -117,3 +118,11 @@ def test_the_command_prints_the_table_and_draws_the_picture(tmp_path, capsys):
 def test_other_games_are_refused():
     with pytest.raises(ValueError, match="threes has no boards"):
         rungs([replace(ROW, task="two-dice")], PRESETS)
+
+
+def test_the_page_has_the_table_of_the_ladder(tmp_path, capsys):
+    """If this fails, `python -m training.ladder docs/results/ladder` prints the table."""
+    for name in ("runs.csv", "curves.csv"):
+        copy(ROOT / "docs" / "results" / "ladder" / name, tmp_path)
+    assert ladder.main([str(tmp_path)]) == 0
+    assert capsys.readouterr().out in (ROOT / "docs" / "agents.md").read_text()
