@@ -65,7 +65,7 @@ class Positions:
         return self._find(observations[first], np.packbits(masks[first], axis=1))[ordered.argsort()][place]
 
     def draws(self, times: int, size: int, random: np.random.Generator) -> Iterator[IntArray]:
-        """Draw as many decisions [size] as many times, those again of which all others were drawn as often."""
+        """Draw decisions [size], or all if there are no more, so many times; one again when all others had a turn."""
         decisions = self.decisions
         size, order = min(size, len(decisions)), decisions[:0]
         for _ in range(times):

@@ -19,7 +19,7 @@ from training.ledger import Ledger, Row
 from training.pictured import agent_in_words
 
 PICTURE = "ladder.png"
-DIFFERENCES = {" no masks": " without masks", " own": ", own settings"}
+DIFFERENCES = {" no masks": " without masks", " own": ", own settings"}  # what variants of the ladder are called
 LEAST_SHARE = 1e-5  # a share of 0, which the axis does not have, is drawn there
 
 
