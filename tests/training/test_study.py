@@ -104,9 +104,10 @@ def folder(tmp_path_factory):
 
 def kill_and_go_on(folder):
     """Kill a study while it enters its third run, and go on; the two that were entered are not run again."""
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed), killed(3, "runs.csv"):
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr("training.ledger.time.monotonic", lambda: 0.0)  # so writing takes no time: every run is written
-        run_study(command(folder))
+        with pytest.raises(Killed), killed(3, "runs.csv"):
+            run_study(command(folder))
     entered = set(Ledger(folder / "out").rows)
     assert len(entered) == 2
     assert len((folder / "out" / "curves.csv").read_text().split("afterstates-five-tiles-shut-0")) > 1
@@ -541,19 +542,21 @@ def test_a_study_is_run_by_one_process(tmp_path, capsys):
 def test_a_study_that_is_ended_ends_its_trainings(tmp_path):
     told = []
 
+    def begin(*_):
+        told.append("begun")
+        if len(told) == 2:
+            signal.setitimer(signal.ITIMER_REAL, 0.1)  # by when the study waits for its trainings
+        return Future()
+
     @contextmanager
     def endless(workers, device):
         try:
-            yield Engine(lambda *_: told.append("begun") or Future(), lambda: workers - told.count("ended"))
+            yield Engine(begin, lambda: workers - told.count("ended"))
         except SystemExit:
             told.append("ended")
             raise
 
-    def alarm(*_):
-        signal.raise_signal(signal.SIGTERM)
-
-    before = signal.signal(signal.SIGALRM, alarm)
-    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGTERM))
     with pytest.raises(SystemExit) as stopped:
         run_study(command(tmp_path), endless)
     signal.signal(signal.SIGALRM, before)
