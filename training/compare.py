@@ -24,32 +24,36 @@ IN_UNIT = ("value", "regret", "standard_error")
 def compare(agents: Mapping[str, Measured]) -> dict[str, Measured]:
     """Evaluations of perfect play, agents and strategies by name; after perfect play by regret, the least first.
 
-    The strategy that is perfect play for this objective is left out, and so is "optimal", another name of the one for
-    the points.
-
     Args:
         agents: evaluations of agents by name, all of one game and objective.
     """
-    optimum = next(iter(agents.values())).optimum
-    same = ("optimal", f"optimal-{optimum.objective.name}")
-    others = {name: each for name, each in scripted(optimum).items() if name not in same}
-    by_regret = sorted([*agents.items(), *others.items()], key=lambda entry: entry[1].regret)
-    best = Preference(optimum.worths) if isinstance(optimum, BoardValues) else optimum.policy
-    return {"optimum": _evaluated(optimum, best), **dict(by_regret)}
+    found = scripted(next(iter(agents.values())).optimum)
+    optimum = found.pop("optimum")
+    by_regret = sorted([*agents.items(), *found.items()], key=lambda entry: entry[1].regret)
+    return {"optimum": optimum, **dict(by_regret)}
 
 
 def scripted(optimum: Values | BoardValues) -> dict[str, Measured]:
-    """The strategies of a game by name, measured exactly; of boxes too large for arrays those that are not solved for.
+    """Perfect play and the strategies of a game by name, measured exactly.
+
+    The strategy that is perfect play for this objective is left out, and so is "optimal", another name of the one for
+    the points. Of boxes too large for arrays only random play and the rules of thumb are measured.
 
     Args:
         optimum: what they are measured against.
     """
     game = optimum.game
-    names = ["random", *entry_of(game).rules_of_thumb] if isinstance(optimum, BoardValues) else strategies(game)
+    best, names = (
+        (Preference(optimum.worths), ["random", *entry_of(game).rules_of_thumb])
+        if isinstance(optimum, BoardValues)
+        else (optimum.policy, strategies(game))
+    )
+    same = ("optimal", f"optimal-{optimum.objective.name}")
+    policies = {"optimum": best, **{name: strategy(game, name) for name in names if name not in same}}
     found = {}
-    with Progress(f"strategies of {game} evaluated", len(names)) as progress:
-        for name in names:
-            found[name] = _evaluated(optimum, strategy(game, name))
+    with Progress(f"strategies of {game} evaluated", len(policies)) as progress:
+        for name, policy in policies.items():
+            found[name] = _evaluated(optimum, policy)
             progress.tell(len(found), note=name)
     return found
 

@@ -11,7 +11,7 @@ from agents.afterstate_network import AfterstateNetwork
 from agents.learner import Learner
 from agents.policy_array import preference, value_error
 from stb_gym import BoardEvaluation, evaluate_boards, solve_boards
-from stb_gym.output import reader_may_leave, refuse, say
+from stb_gym.output import Progress, reader_may_leave, refuse, say
 from training.arguments import read_arguments
 from training.compare import compare, comparison_table
 from training.run import Run, measure
@@ -39,10 +39,11 @@ def main(arguments: list[str] | None = None) -> int:
         result = run.result()
         if not result["finished"]:
             say(f"{run.folder} is not finished: {run.progress()} steps", error=True)
-        learner = run.learner()
-        _, greedy, exploring = measure(run.config, learner, options.turns)
-        expects = value_error(learner, greedy)
-        measured = swept(run, learner) if options.exact else greedy
+        with Progress(f"{run.folder.name} measured"):
+            learner = run.learner()
+            _, greedy, exploring = measure(run.config, learner, options.turns)
+            expects = value_error(learner, greedy)
+            measured = swept(run, learner) if options.exact else greedy
         name = run.config.algorithm
         made = {"finished": result["finished"], "steps_made": result["steps"]}
         both = {"greedy": measured.summary(), "exploring": exploring.summary(), "value_error": expects}
