@@ -6,7 +6,7 @@
 - `shut_the_box`, `threes`: everything of each game.
 """
 
-from stb_gym.games.boards import Boards, Takes
+from stb_gym.games.boards import Boards
 from stb_gym.games.canvas import Picture, below, needed
 from stb_gym.games.drawing import forbidden
 from stb_gym.games.fields import (
@@ -24,7 +24,7 @@ from stb_gym.games.words import Faces, Where, Words, numbers_typed, positions_of
 
 __all__ = [
     "GAMES", "ILLEGAL", "VARIANTS", "Boards", "Edges", "Entry", "Faces", "Game", "IntArray", "Move", "Moves",
-    "Picture", "Rolls", "Rule", "RuleOfThumb", "ShutTheBox", "Takes", "Threes", "Variant", "Where", "Words", "below",
+    "Picture", "Rolls", "Rule", "RuleOfThumb", "ShutTheBox", "Threes", "Variant", "Where", "Words", "below",
     "check_choice", "check_entry", "check_flag", "check_integer", "check_names", "enter", "entry_of", "forbidden",
     "game_of", "integers", "kept", "legal_moves", "make_game", "meant", "needed", "numbers_typed", "own_rules",
     "positions_of", "rolls", "rolls_in_words", "rule", "rule_flags", "rules_class_of", "rules_of", "same_rules",

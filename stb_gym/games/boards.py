@@ -10,41 +10,25 @@ IntArray = NDArray[np.integer[Any]]
 
 
 class Boards(NamedTuple):
-    """A game in which every move takes things out of a set, such as tiles off a board.
-
-    Attributes:
-        things: the bits of the start, lowest first.
-        throws: the numbers of dice that may be thrown, that of the first throw first.
-        moves: (dice, roll, taken) of every move but for the first of a turn: the dice thrown, the place of the roll in
-            `rolls`, and what the move takes as a bit mask.
-        may_throw: tells of boards [B] that a move led to whether a number of dice may be thrown there.
-        additive: True if the final score of a board is the sum of those of its parts.
-    """
-
-    things: Sequence[int]
-    throws: Sequence[int]
-    moves: Sequence[tuple[int, int, int]]
-    may_throw: Callable[[IntArray, int], NDArray[np.bool_]]
-    additive: bool
-
-
-class Takes(NamedTuple):
     """A game in which every move takes things off a board: every roll with every move it may lead to, [M] of them.
 
     A board is what is held, bits of at most 30 things; the turn ends when nothing is left of it, and with a move that
     takes nothing. In an observation every thing and every roll has a number of its own, 1 if it is there, else 0.
 
     Attributes:
+        things: the bits of the start, lowest first.
         throws: the numbers of dice that are thrown in a turn, all of them first.
         additive: True if the final score of a board is the sum of those of its parts.
         dice, roll: how many dice were thrown, and the place of the roll among those of so many.
         action, taken: the move, and what it takes as a bit mask, always the same: it is legal where all of it is there.
         first, later: whether it may be made on the first throw of a turn, which is with the board of the start, and
             whether on a later one.
+        may_throw: tells of boards [B] that a move led to whether a number of dice may be thrown there.
         next_dice: from boards [E] after moves [E], how many dice are thrown next, 0 where the turn ends, and -1 where
             the move may not be made because of the dice it chooses; None if it is always as many as in the first.
     """
 
+    things: Sequence[int]
     throws: Sequence[int]
     additive: bool
     dice: IntArray
@@ -53,4 +37,5 @@ class Takes(NamedTuple):
     taken: IntArray
     first: NDArray[np.bool_]
     later: NDArray[np.bool_]
+    may_throw: Callable[[IntArray, int], NDArray[np.bool_]]
     next_dice: Callable[[IntArray, IntArray], IntArray] | None

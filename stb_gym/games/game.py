@@ -25,7 +25,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.boards import Boards, Takes
+from stb_gym.games.boards import Boards
 from stb_gym.games.boards import IntArray as IntArray
 from stb_gym.games.fields import check_integer, check_rules, rules_in_words
 from stb_gym.games.keeping import kept
@@ -167,20 +167,12 @@ class Game(ABC):
         return iter(())
 
     def boards(self) -> Boards:
-        """The game as boards, which are solved without arrays of edges.
-
-        Raises:
-            ValueError: if these rules have no such form, saying which have.
-        """
-        raise ValueError(f"{self.name} has no boards, by which it could be solved without arrays")
-
-    def takes(self) -> Takes:
-        """The game as moves that take things off a board, which environments work out without arrays.
+        """The game as moves that take things off a board, by which it is solved and stepped without arrays of edges.
 
         Raises:
             ValueError: if these rules have no such form.
         """
-        raise ValueError(f"{self.name} has no boards, from which moves could be worked out without arrays")
+        raise ValueError(f"{self.name} has no boards, by which it could be solved or stepped without arrays")
 
 
 @kept(mebibytes=64)

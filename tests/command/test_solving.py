@@ -57,7 +57,7 @@ def test_values_of_every_board_in_a_file(ask, capsys, tmp_path, monkeypatch):
     assert main(["advise", *box, *where, "--values", file, "--objective", "shut"]) == 2
     assert "objective 'score', not 'shut'" in capsys.readouterr().err
     assert main(["solve", "threes", "--out", file]) == 2
-    assert "threes has no boards, by which it could be solved without arrays" in capsys.readouterr().err
+    assert "threes has no boards, by which it could be solved or stepped without arrays" in capsys.readouterr().err
 
 
 def test_certificates(ask, capsys, tmp_path):

@@ -330,7 +330,7 @@ def test_an_illegal_action_of_a_large_box_loses_all_its_points():
     ("arguments", "message"),
     [
         ({"game": BOX, "stepper": "dense"}, "unknown stepper 'dense': allowed are None, tables, boards"),
-        ({"game": Threes(), "stepper": "boards"}, "threes has no boards, from which moves could be worked out"),
+        ({"game": Threes(), "stepper": "boards"}, "threes has no boards, by which it could be solved or step"),
         ({"game": BOX, "tiles": 24, "dice": 4, "stepper": "tables"}, r"too large for tables, .* 134,217,728 entries"),
     ],
 )

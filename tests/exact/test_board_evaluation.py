@@ -37,6 +37,8 @@ GAMES = [
     (ShutTheBox(tiles=3, dice=1), 2),
     (ShutTheBox(tiles=12, dice=3, open="4-up"), 5),
     (ShutTheBox(tiles=10, match="two-at-most", ending_roll=7), 1),
+    (ShutTheBox(tiles=9, match="one-tile", one_die="high-shut"), 3),
+    (ShutTheBox(tiles=8, dice=3, faces=4, match="faces-or-sum"), 5),
     (ShutTheBox(tiles=8, score="digits"), 12),
     (ShutTheBox(tiles=9, dice=3, faces=4, score="count", first_move=8), 3),
     (ShutTheBox(one_die="any-time"), 4),

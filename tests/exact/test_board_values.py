@@ -355,7 +355,6 @@ def test_a_file_without_rules_that_came_later_still_fits(nine_file):
         ({"rules": {}, "game": "threes"}, "threes has no boards"),
         ({"game": "go"}, "unknown game 'go': allowed are shut-the-box, threes"),
         ({"objective": "win"}, "unknown objective 'win'"),
-        ({"rules": {"match": "one-tile"}}, "without arrays there are solutions with match sum"),
     ],
 )
 def test_a_file_of_rules_that_are_unknown_is_refused(nine_file, entry, message):

@@ -45,14 +45,14 @@ class BoardStepper(Stepper):
     """
 
     def __init__(self, game: Game, objective: Objective, observation_dtype: str, reward_scale: float):
-        takes, self.full = game.takes(), game.start()[0]
+        boards, self.full = game.boards(), game.start()[0]
         self.game, self.objective, self.reward_scale = game, objective, reward_scale
-        self.cases, self.next_dice = Cases(game, takes), takes.next_dice
+        self.cases, self.next_dice = Cases(game, boards), boards.next_dice
         self.sight, self.dtype = Sight(game, self.cases, observation_dtype), observation_dtype
         self.endings = Endings(game, objective, reward_scale)
         self.throws, self.actions = len(rolls(game, game.dice).of_throw), len(game.moves)
         self.taken = np.zeros(self.actions, np.int64)
-        self.taken[takes.action] = takes.taken
+        self.taken[boards.action] = boards.taken
         self.bits = self.full.bit_length()
         self.board_mask = (1 << self.bits) - 1  # the bits of a board in a state
         self.start = self.cases.first_throw << self.bits | self.full

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, Takes, rolls
+from stb_gym.games import Boards, Game, IntArray, rolls
 
 NOTHING_HAS = np.int32(1 << 30)  # a thing that is on no board
 
@@ -38,7 +38,7 @@ class Cases:
 
     Args:
         game: the rules.
-        takes: what `Game.takes` says of them.
+        boards: what `Game.boards` says of them.
 
     Attributes:
         all: the cases by number: those of later throws, by number of dice, all of them first, and by roll; those of
@@ -48,13 +48,13 @@ class Cases:
         first_throw, forfeit: kinds of throws that are no number of dice.
     """
 
-    def __init__(self, game: Game, takes: Takes):
+    def __init__(self, game: Game, boards: Boards):
         self.first_throw, self.forfeit = game.dice + 1, game.dice + 2
-        later = [case for dice in takes.throws for case in _cases(game, takes, dice, dice, takes.later)]
-        first = _cases(game, takes, self.first_throw, game.dice, takes.first)
+        later = [case for dice in boards.throws for case in _cases(game, boards, dice, dice, boards.later)]
+        first = _cases(game, boards, self.first_throw, game.dice, boards.first)
         ends = [_case(kind, 0, 0, np.zeros(0, np.int64), np.zeros(0, np.int64)) for kind in (0, self.forfeit)]
         self.all, self.later, self.end = [*later, *first, *ends], len(later), len(later) + len(first)
-        self._next_dice = takes.next_dice
+        self._next_dice = boards.next_dice
 
     def fits(self, case: int, boards: IntArray) -> NDArray[np.bool_]:
         """[K, B] whether everything that an action of the case takes is on the boards [B]."""
@@ -79,10 +79,10 @@ class Cases:
             yield case, order[last[case] - counts[case] : last[case]]
 
 
-def _cases(game: Game, takes: Takes, kind: int, dice: int, may: NDArray[np.bool_]) -> list[Case]:
+def _cases(game: Game, boards: Boards, kind: int, dice: int, may: NDArray[np.bool_]) -> list[Case]:
     """The cases of all rolls of so many dice, where moves may be made that are marked [M]."""
-    here = [may & (takes.dice == dice) & (takes.roll == roll) for roll in range(len(rolls(game, dice).counts))]
-    return [_case(kind, dice, roll, takes.action[at], takes.taken[at]) for roll, at in enumerate(here)]
+    here = [may & (boards.dice == dice) & (boards.roll == roll) for roll in range(len(rolls(game, dice).counts))]
+    return [_case(kind, dice, roll, boards.action[at], boards.taken[at]) for roll, at in enumerate(here)]
 
 
 def _case(kind: int, dice: int, roll: int, action: IntArray, taken: IntArray) -> Case:

@@ -43,7 +43,7 @@ class Endings:
     def __init__(self, game: Game, objective: Objective, reward_scale: float):
         start = game.start()[0]
         self.scores: Callable[[Any], IntArray] = game.final_score
-        if game.takes().additive:
+        if game.boards().additive:
             points = game.final_score(1 << np.arange(start.bit_length()))
             self.scores = BoardSums(points).of
             self._all = np.zeros(1, points.dtype)

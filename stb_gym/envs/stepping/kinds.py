@@ -48,7 +48,7 @@ def kind_for(game: Game) -> str:
     if fits_tables(game):
         return "tables"
     try:
-        game.takes()
+        game.boards()
     except ValueError:
         return "tables"  # which say how large they may be
     return "boards"

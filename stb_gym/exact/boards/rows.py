@@ -124,7 +124,8 @@ class BoardRows:
         places = places_of(self.boards.things, self.columns)
         first = dict(zip(self.boards.throws, (rolls.start for rolls in self.throws), strict=True))
         sets: MoveSets = {}
-        for dice, roll, taken in self.boards.moves:
+        moves = np.stack((self.boards.dice, self.boards.roll, self.boards.taken))[:, self.boards.later]
+        for dice, roll, taken in dict.fromkeys(zip(*moves.tolist(), strict=True)):  # whatever dice are chosen for next
             in_row, in_column = divmod(sum(place for bit, place in places.items() if taken >> bit & 1), self.columns)
             by_roll = sets.setdefault(in_column, {})
             by_roll[first[dice] + roll] = (*by_roll.get(first[dice] + roll, ()), in_row)

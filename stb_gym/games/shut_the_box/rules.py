@@ -24,12 +24,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.boards import Boards, Takes
+from stb_gym.games.boards import Boards
 from stb_gym.games.fields import check_choice, check_integer, make_game, rule
 from stb_gym.games.game import Edges, Game, IntArray, rolls
 from stb_gym.games.shut_the_box.hand import ONE_DIE, Hand
 from stb_gym.games.shut_the_box.matching import BY_SUM, MATCHES, board_of, in_order, match_table, sets_to_shut
-from stb_gym.games.shut_the_box.taking import takes_of
+from stb_gym.games.shut_the_box.taking import boards_of
 from stb_gym.games.shut_the_box.variants import OPEN, VARIANTS, known_tiles, start_tiles
 
 NO_MOVE: tuple[int, ...] = ()
@@ -232,16 +232,4 @@ class ShutTheBox(Game):
                 yield replace(self, tiles=tiles)
 
     def boards(self) -> Boards:
-        if self.match not in BY_SUM:
-            raise ValueError(f"without arrays there are solutions with match {' or '.join(BY_SUM)}, not {self.match}")
-        moves = [
-            (dice, roll, taken)
-            for dice, matches in self._matches.items()
-            for roll, _, taken, _, later in matches.T.tolist()
-            if later
-        ]
-        things = [tile - 1 for tile in self.start_tiles]
-        return Boards(things, self.throws, moves, self.hand.may_throw, self.score != "digits")
-
-    def takes(self) -> Takes:
-        return takes_of(self._matches, self.hand, self.score != "digits")
+        return boards_of(self.start_tiles, self._matches, self.hand, self.score != "digits")

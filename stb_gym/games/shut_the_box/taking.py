@@ -1,17 +1,18 @@
-"""Shut the Box as moves that take tiles off a board, from which an environment works out moves without arrays."""
+"""Shut the Box as moves that take tiles off a board, by which it is solved and stepped without arrays of edges."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from stb_gym.games.boards import IntArray, Takes
+from stb_gym.games.boards import Boards, IntArray
 from stb_gym.games.shut_the_box.hand import Hand
 
 
-def takes_of(matches: Mapping[int, IntArray], hand: Hand, additive: bool) -> Takes:
+def boards_of(tiles: Sequence[int], matches: Mapping[int, IntArray], hand: Hand, additive: bool) -> Boards:
     """Every roll with every move it may lead to.
 
     Args:
+        tiles: those that are open at the start, in ascending order.
         matches: the `match_table` of every number of dice thrown.
         hand: the rule of the dice. There is an action for every set of tiles and choice of dice.
         additive: whether the score is the sum of those of single tiles.
@@ -30,4 +31,16 @@ def takes_of(matches: Mapping[int, IntArray], hand: Hand, additive: bool) -> Tak
         return throws[np.arange(len(held)), action % choices]
 
     chosen = None if len(hand.throws) == 1 else next_dice
-    return Takes(hand.throws, additive, dice, roll, action, taken, first > 0, later > 0, chosen)
+    return Boards(
+        things=[tile - 1 for tile in tiles],
+        throws=hand.throws,
+        additive=additive,
+        dice=dice,
+        roll=roll,
+        action=action,
+        taken=taken,
+        first=first > 0,
+        later=later > 0,
+        may_throw=hand.may_throw,
+        next_dice=chosen,
+    )
