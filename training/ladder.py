@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter
 
 from agents.presets import FILE, Presets, read_presets
 from stb_gym.games import Game, rolls
-from stb_gym.output import Table, reader_may_leave, refuse, say, styles_of, write_aside
+from stb_gym.output import Column, Table, reader_may_leave, refuse, say, styles_of, write_aside
 from training.ledger import Ledger, Row
 from training.pictured import agent_in_words
 
@@ -109,19 +109,14 @@ def agents_of(ladder: Sequence[Rung]) -> list[str]:
 
 
 def ladder_table(ladder: Sequence[Rung]) -> Table:
-    """A row for every box: the mean regret of each agent as a share of that of random play."""
+    """A column for every box, and a row for every agent: its mean regret as a share of that of random play."""
     agents = agents_of(ladder)
-    lines = [
-        (
-            rung.task,
-            f"{rung.positions:,}",
-            f"{rung.actions:,}",
-            f"{rung.optimum:.3f}",
-            *(f"{rung.mean(agent):.3%}" if agent in rung.shares else "" for agent in agents),
-        )
-        for rung in ladder
-    ]
-    return Table.from_rows(["box", "positions", "actions", "perfect play", *agents], lines)
+    columns = {"": Column("", ["positions", "actions", "perfect play", *agents])}
+    for rung in ladder:
+        box = [f"{rung.positions:,}", f"{rung.actions:,}", f"{rung.optimum:.3f}"]
+        shares = [f"{rung.mean(agent):.3%}" if agent in rung.shares else None for agent in agents]
+        columns[rung.task] = Column(str, [*box, *shares])
+    return Table("", "", columns)
 
 
 def plot_ladder(path: Path, ladder: Sequence[Rung]) -> None:

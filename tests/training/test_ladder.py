@@ -93,9 +93,11 @@ def test_an_agent_is_named_by_what_is_different_about_it(variant, name):
 
 
 def test_the_table_has_regrets_as_shares_of_that_of_random_play():
-    rows = ladder_table(rungs(RUNS, PRESETS)).rows
-    assert rows[0] == ("three-tiles", "24", "4", "4.000", "", "18.750%")
-    assert rows[1][4:] == ("150.000%", "25.000%")
+    table = ladder_table(rungs(RUNS, PRESETS))
+    assert list(table.columns) == ["", "three-tiles", "five-tiles"]
+    assert table.rows[:2] == [("positions", "24", "352"), ("actions", "4", f"{len(ShutTheBox(tiles=5).moves)}")]
+    assert table.rows[2] == ("perfect play", "4.000", "4.000")
+    assert table.rows[3:] == [("masked DQN", None, "150.000%"), ("masked PPO", "18.750%", "25.000%")]
 
 
 def test_the_command_prints_the_table_and_draws_the_picture(tmp_path, capsys):
@@ -104,7 +106,7 @@ def test_the_command_prints_the_table_and_draws_the_picture(tmp_path, capsys):
     entered.curves = {row.run: [replace(POINT, run=row.run)] for row in RUNS}
     entered.write()
     assert ladder.main([str(tmp_path), "--presets", str(SMALL_PRESETS)]) == 0
-    assert "three-tiles" in capsys.readouterr().out.splitlines()[2]
+    assert "masked PPO | " in capsys.readouterr().out
     picture = imread(tmp_path / "ladder.png")[..., :3]
     assert picture.std() > 0.05
     plain = read_presets().tasks
