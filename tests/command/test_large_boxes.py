@@ -97,8 +97,9 @@ def test_simulate(ask, large, name):
     assert ask(*question) == found
 
 
-def test_advise(ask, large):
-    question = ["advise", *BOX, "--open", "1,2,4,6,7", "--roll", "7"]
+@pytest.mark.parametrize("rule", [["--roll", "7"], ["--roll", "3,4", "--match", "one-tile"]])
+def test_advise(ask, large, rule):
+    question = ["advise", *BOX, "--open", "1,2,4,6,7", *rule]
     expected = ask(*question)
     large()
     assert_near(ask(*question), expected)

@@ -31,7 +31,7 @@ def solve_boards(
     """Solve a turn for every board; it takes little more memory than a float a board (three if dice are chosen).
 
     Args:
-        game: rules that have `boards`: Shut the Box with sums of tiles that match those of the dice.
+        game: rules that have `boards`: those of Shut the Box.
         objective: what is wanted, see `stb_gym.solve`.
         progress: called now and then with the number of rows that are solved, and of all rows.
         worst: solve for the opposite instead.
