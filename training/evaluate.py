@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
         result = run.result()
         if not result["finished"]:
             say(f"{run.folder} is not finished: {run.progress()} steps", error=True)
-        with Progress(f"{run.folder.name} measured"):
+        with Progress(f"{run.folder} measured"):
             learner = run.learner()
             _, greedy, exploring = measure(run.config, learner, options.turns)
             expects = value_error(learner, greedy)

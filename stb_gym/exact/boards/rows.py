@@ -125,7 +125,7 @@ class BoardRows:
         first = dict(zip(self.boards.throws, (rolls.start for rolls in self.throws), strict=True))
         sets: MoveSets = {}
         moves = np.stack((self.boards.dice, self.boards.roll, self.boards.taken))[:, self.boards.later]
-        for dice, roll, taken in dict.fromkeys(zip(*moves.tolist(), strict=True)):  # whatever dice are chosen for next
+        for dice, roll, taken in dict.fromkeys(zip(*moves.tolist(), strict=True)):  # once, not for every choice of dice
             in_row, in_column = divmod(sum(place for bit, place in places.items() if taken >> bit & 1), self.columns)
             by_roll = sets.setdefault(in_column, {})
             by_roll[first[dice] + roll] = (*by_roll.get(first[dice] + roll, ()), in_row)
