@@ -4,6 +4,7 @@ Without normalisation more gradient steps of the same size do harm; with it they
 optimum.
 """
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -59,6 +60,16 @@ class Perceptron(torch.nn.Module):
         """[B] the first of the outputs alone, for observations [B, ...]."""
         weight, bias = self.layers[-1].parameters()
         return torch.nn.functional.linear(self.layers[:-1](self._seen(observations)), weight[:1], bias[:1])[:, 0]
+
+    def outputs_at(self, observations: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
+        """[P] some of the [B, outputs] for observations [B, ...], each computed alone: those at rising places [P]."""
+        hidden, (weight, bias) = self.layers[:-1](self._seen(observations)), self.layers[-1].parameters()
+        begin = torch.searchsorted(place, torch.arange(len(hidden) + 1, device=place.device) * len(weight))
+        output, none = place % len(weight), hidden.new_zeros(len(place))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta")
+            wanted = torch.sparse_csr_tensor(begin, output, none, (len(hidden), len(weight)), check_invariants=False)
+        return torch.sparse.sampled_addmm(wanted, hidden, weight.T).values() + bias[output]
 
     def _seen(self, observations: torch.Tensor) -> torch.Tensor:
         """[B, inputs] what the first layer is given."""

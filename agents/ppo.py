@@ -25,6 +25,7 @@ import torch
 from numpy.typing import NDArray
 
 from agents.batches import Batch, advantages
+from agents.choices import Choices, choices
 from agents.learner import Snapshot, VectorEnv, Weights
 from agents.networks import Perceptron, load, weights_of
 from agents.optimizers import Optimizer
@@ -32,8 +33,6 @@ from agents.playing import SCALE, Playing
 from agents.rows import distinct
 from agents.snapshots import named, take_up
 from stb_gym.games import IntArray, check_integer
-
-IMPOSSIBLE = -1e8  # logit of an illegal action: finite, so that its share of the entropy is 0 and not NaN
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ class PPO:
         self._critic = Perceptron(space, settings.width, 1, 1.0, generator)
         self._networks = torch.nn.ModuleDict({"actor": self._actor, "critic": self._critic}).to(self.device)
         self._optimizer = Optimizer(self._actor, self._critic, max_gradient=settings.max_gradient)
-        self._random = np.random.default_rng(seed)
+        self._random = np.random.default_rng([seed, 1])  # other numbers than those of the dice
         self.num_timesteps, self.figures = 0, dict[str, float]()
 
     def learn_until(self, steps: int, before_rollout: Callable[[], None] = lambda: None) -> None:
@@ -125,32 +124,33 @@ class PPO:
         """Make T steps in B environments.
 
         Returns:
-            [T + 1, B, ...] observations and masks, those after the last step too; [T, B] decisions, actions, rewards
-            (with what is to be expected of the rest of an episode that is truncated), and whether episodes ended.
+            [T + 1, B, ...] observations and masks, those after the last step too; [T, B] decisions, actions, the
+            logarithms of their probabilities, rewards (with what is to be expected of the rest of an episode that is
+            truncated), and whether episodes ended.
         """
         playing, steps = self._playing, []
         seen = [(playing.observation, playing.mask)]
         for _ in range(self.settings.n_steps):
-            decision, action = playing.decision, self._choose(playing.observation, playing.mask)
-            step = playing.step(action)
+            decision, chosen = playing.decision, self._choose(playing.observation, playing.mask)
+            step = playing.step(chosen[0])
             reward = step.reward.copy()
             reward[step.truncated] += self.values(step.last, step.last_mask)
-            steps.append((decision, action, reward, step.terminated | step.truncated))
+            steps.append((decision, *chosen, reward, step.terminated | step.truncated))
             seen.append((playing.observation, playing.mask))
         return *map(np.stack, zip(*seen, strict=True)), *map(np.stack, zip(*steps, strict=True))
 
-    def _choose(self, observation: NDArray[Any], mask: NDArray[np.bool_]) -> IntArray:
-        """[B] an action for each row, with the probabilities of the actor."""
+    @torch.no_grad()
+    def _choose(self, observation: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[IntArray, NDArray[np.float32]]:
+        """[B] an action for each row, drawn with the probabilities of the actor, and [B] their logarithms."""
         first, place = distinct(observation, mask)
-        upper = self.probabilities(observation[first], mask[first]).cumsum(axis=1, dtype=np.float64)
-        # One search for all rows: the bounds of row u lie from u to u + 1, and a number of 24 bits is added exactly.
-        bounds = (upper / upper[:, -1:] + np.arange(len(first))[:, None]).ravel()
-        drawn = place + self._random.random(len(place), dtype=np.float32)
-        return bounds.searchsorted(drawn, side="right") - place * self._playing.actions
+        policy = self._choices(observation[first], mask[first])
+        chosen = policy.drawn(place, self._random.random(len(place), dtype=np.float32))
+        action, log_probability = policy.place[chosen] % mask.shape[1], policy.log_probability[chosen]
+        return action.numpy(force=True), log_probability.numpy(force=True)
 
     def _batch(self, seen: NDArray[Any], masks: NDArray[Any], decision: NDArray[Any], *steps: NDArray[Any]) -> Batch:
         """What a rollout teaches; see `_play` for the arguments."""
-        actions, (action, reward, over) = masks.shape[-1], steps
+        actions, (action, log_probability, reward, over) = masks.shape[-1], steps
         seen, masks, shape = seen.reshape(-1, *seen.shape[2:]), masks.reshape(-1, actions), masks.shape[:2]
         first, place = distinct(seen, masks)
         value = self._expected(seen[first])[place].reshape(shape)
@@ -161,12 +161,11 @@ class PPO:
         pairs, pair = np.unique(row * actions + action[decision], return_inverse=True)
         samples, visits = len(row), np.bincount(row, minlength=len(first))
         row_of_pair, action_of_pair = map(self._tensor, np.divmod(pairs, actions))
-        observation, mask = self._tensor(seen[first]), self._tensor(masks[first])
-        with torch.no_grad():
-            before = self._log_probabilities(observation, mask)[row_of_pair, action_of_pair]
+        before = np.empty(len(pairs), np.float32)
+        before[pair] = log_probability[decision]
         return Batch(
-            observation=observation,
-            mask=mask,
+            observation=self._tensor(seen[first]),
+            mask=self._tensor(masks[first]),
             weight=self._tensor(visits / samples).float(),
             target=self._tensor(np.bincount(row, target, len(first)) / visits.clip(min=1)).float(),
             row=row_of_pair,
@@ -174,7 +173,7 @@ class PPO:
             share=self._tensor(np.bincount(pair) / samples).float(),
             up=self._tensor(np.bincount(pair, advantage.clip(min=0)) / samples).float(),
             down=self._tensor(np.bincount(pair, advantage.clip(max=0)) / samples).float(),
-            before=before,
+            before=self._tensor(before),
         )
 
     def _update(self, batch: Batch, left: float) -> None:
@@ -190,19 +189,20 @@ class PPO:
 
     def _loss(self, batch: Batch, entropy_weight: float) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """What is to be made small, and its parts by name: clipped objective, entropy and squared error of values."""
-        clip = self.settings.clip_range
-        log_probability = self._log_probabilities(batch.observation, batch.mask)
-        ratio = (log_probability[batch.row, batch.action] - batch.before).exp()
+        clip, policy = self.settings.clip_range, choices(self._actor, batch.observation, batch.mask)
+        ratio = (policy.log_probability_at(batch.row * batch.mask.shape[1] + batch.action) - batch.before).exp()
         objective = (batch.up * ratio.clamp(max=1 + clip) + batch.down * ratio.clamp(min=1 - clip)).sum()
-        legal = log_probability.masked_fill(~batch.mask, 0)  # exp takes ten times as long of what is as IMPOSSIBLE
-        entropy = -(batch.weight * (legal.exp() * legal).sum(dim=1)).sum()
+        entropy = -(batch.weight[policy.row] * policy.log_probability.exp() * policy.log_probability).sum()
         error = (batch.weight * (self._critic(batch.observation)[:, 0] - batch.target) ** 2).sum()
         clipped = (batch.share * ((ratio - 1).abs() > clip)).sum()
         loss = self.settings.value_weight * error - objective - entropy_weight * entropy
         return loss, {"objective": objective, "entropy": entropy, "value_error": error, "clipped": clipped}
 
-    def _log_probabilities(self, observation: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        return torch.log_softmax(self._actor(observation).masked_fill(~mask, IMPOSSIBLE), dim=1)
+    def _choices(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> Choices:
+        """What the actor does; where no action is legal, it takes the first."""
+        masks = masks.copy() if self.settings.masks else np.ones_like(masks)
+        masks[~masks.any(axis=1), 0] = True
+        return choices(self._actor, self._tensor(observations), self._tensor(masks))
 
     @torch.no_grad()
     def _expected(self, observations: NDArray[Any]) -> NDArray[np.float32]:
@@ -214,9 +214,9 @@ class PPO:
     @torch.no_grad()
     def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
         """See `Learner`."""
-        mask = self._tensor(masks | ~masks.any(axis=1, keepdims=True) if self.settings.masks else np.ones_like(masks))
-        legal = self._log_probabilities(self._tensor(observations), mask).masked_fill_(~mask, 0)
-        return legal.exp_().masked_fill_(~mask, 0).numpy(force=True)
+        policy, probabilities = self._choices(observations, masks), np.zeros(masks.shape, np.float32)
+        probabilities.put(policy.place.numpy(force=True), policy.log_probability.exp().numpy(force=True))
+        return probabilities
 
     def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
         """See `Learner`."""

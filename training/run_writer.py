@@ -58,10 +58,7 @@ class RunWriter:
         """
         if not all(np.isfinite(array).all() for array in learner.weights().values()):
             raise ValueError(f"learning has diverged: after {learner.num_timesteps:,} steps weights are not finite")
-        try:
-            measured = measure(self._config, learner)
-        except ValueError as error:  # weights so large outweigh the mask
-            raise ValueError(f"learning has diverged: after {learner.num_timesteps:,} steps {error}") from None
+        measured = measure(self._config, learner)
         point = _point(learner, seconds, measured)
         policy = None if measured.policy is None else measured.policy.astype(np.min_scalar_type(measured.policy.max()))
         self.measured.append(Measurement(point, dict(learner.figures), policy))

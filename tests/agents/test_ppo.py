@@ -73,7 +73,7 @@ def test_the_loss_is_that_of_all_samples_one_by_one(mode):
     learner.learn_until(1024)
     played = learner._play()
     batch = learner._batch(*played)
-    seen, mask, decision, action, reward, over = played
+    seen, mask, decision, action, log_probability, reward, over = played
     old = learner.probabilities(seen[:-1].reshape(-1, seen.shape[-1]), mask[:-1].reshape(-1, mask.shape[-1]))
     scale = learner._playing.scale
     value = learner.values(seen.reshape(-1, seen.shape[-1]), mask).reshape(9, 64) / scale
@@ -87,6 +87,7 @@ def test_the_loss_is_that_of_all_samples_one_by_one(mode):
     new = learner.probabilities(seen[:-1].reshape(-1, seen.shape[-1]), mask[:-1].reshape(-1, mask.shape[-1]))
     value = learner.values(seen[:-1].reshape(-1, seen.shape[-1]), mask).reshape(8, 64)[decision] / scale
     chosen = decision.ravel(), action[decision]
+    assert log_probability[decision] == pytest.approx(np.log(old[chosen[0], chosen[1]]), abs=1e-5)
     ratio = new[chosen[0], chosen[1]] / old[chosen[0], chosen[1]]
     assert (np.abs(ratio - 1) > 0.2).mean() > 0.1
     objective = np.minimum(ratio * advantage, ratio.clip(0.8, 1.2) * advantage).mean()
@@ -111,7 +112,7 @@ def test_actions_are_drawn_with_the_probabilities_of_the_actor():
     )
     with torch.no_grad():
         learner._actor.layers[-1].weight *= 200
-    drawn = np.bincount(learner._choose(observation, mask), minlength=mask.shape[1]) / 40_000
+    drawn = np.bincount(learner._choose(observation, mask)[0], minlength=mask.shape[1]) / 40_000
     expected = learner.probabilities(observation[:1], mask[:1])[0]
     assert 0.05 < expected.max() < 0.95
     assert drawn == pytest.approx(expected, abs=0.01)
@@ -123,7 +124,7 @@ def test_the_least_and_the_greatest_random_number_choose_legal_actions_too(numbe
     learner = ppo(make(num_envs=256))
     learner._random = SimpleNamespace(random=lambda size, dtype: np.full(size, number, dtype))
     mask = learner._playing.mask
-    actions = learner._choose(learner._playing.observation, mask)
+    actions, _ = learner._choose(learner._playing.observation, mask)
     assert mask[np.arange(256), actions].all()
 
 

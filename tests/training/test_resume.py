@@ -350,12 +350,6 @@ def test_a_run_is_not_replaced_because_it_is_not_whole(tmp_path, capsys):
     assert training.main([*arguments, "--overwrite"]) == 0
 
 
-def test_learning_that_diverges_until_masks_hide_nothing_is_an_error(tmp_path, capsys):
-    arguments = ["ppo", "--presets", str(FILE), "--tiles", "4", "--out", str(tmp_path / "run")]
-    assert training.main([*arguments, "--settings", "learning_rate", "1e4"]) == 2
-    assert "steps the policy takes the illegal action" in capsys.readouterr().err
-
-
 def test_learning_that_diverges_is_an_error(tmp_path, capsys):
     arguments = ["dqn", "--presets", str(FILE), "--tiles", "5", "--out", str(tmp_path / "run")]
     assert training.main([*arguments, "--settings", "learning_rate", "1e30"]) == 2

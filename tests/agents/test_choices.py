@@ -1,0 +1,51 @@
+"""Probabilities of legal actions alone: they are the softmax over all outputs, and so are their gradients."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+from agents.choices import FEW, choices
+from agents.networks import Perceptron
+
+ROWS, ACTIONS = 6, 200
+SPACE = gym.spaces.Box(-1, 1, (5,), np.float32)
+
+
+def a_case(legal, bias):
+    """A network, its observations, and masks with 1 to `legal` legal actions."""
+    generator, random = torch.Generator().manual_seed(3), np.random.default_rng(3)
+    network = Perceptron(SPACE, 16, ACTIONS, 9.0, generator)
+    torch.nn.init.normal_(network.layers[-1].bias, bias, generator=generator)
+    mask = np.zeros((ROWS, ACTIONS), np.bool_)
+    for row in mask:
+        row[random.choice(ACTIONS, random.integers(1, legal + 1), replace=False)] = True
+    return network, torch.randn(ROWS, 5, generator=generator), torch.tensor(mask)
+
+
+@pytest.mark.parametrize(
+    ("legal", "mkl", "bias"),
+    [(1, True, 0), (12, True, 0), (12, True, 200), (12, True, -200), (12, False, 0), (ACTIONS, True, 0)],
+)
+def test_they_are_the_softmax_over_legal_actions_with_its_gradients(legal, mkl, bias, monkeypatch):
+    network, observation, mask = a_case(legal, bias)
+    if not mkl:
+        monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: False)
+    assert (mask.float().mean() <= FEW) == (legal <= 12)
+    alone = legal <= 12 and torch.backends.mkl.is_available()
+    monkeypatch.setattr(network, "forward" if alone else "outputs_at", None)
+    weight = torch.randn(int(mask.sum()), generator=torch.Generator().manual_seed(4))
+    found = choices(network, observation, mask)
+    (found.log_probability * weight).sum().backward()
+    gradients = [weights.grad.clone() for weights in network.parameters()]
+    network.zero_grad()
+    output = network.layers(observation)
+    expected = torch.stack([row - row[legal].logsumexp(0) for row, legal in zip(output, mask, strict=True)])[mask]
+    (expected * weight).sum().backward()
+    torch.testing.assert_close(found.log_probability, expected, rtol=1e-4, atol=1e-4)
+    for gradient, weights in zip(gradients, network.parameters(), strict=True):
+        torch.testing.assert_close(gradient, weights.grad, rtol=1e-3, atol=1e-3)
+    assert found.place.tolist() == np.flatnonzero(mask).tolist()
+    assert found.row.tolist() == mask.nonzero()[:, 0].tolist()
+    chosen = torch.tensor([len(weight) - 1, 0])
+    assert (found.log_probability_at(found.place[chosen]) == found.log_probability[chosen]).all()
