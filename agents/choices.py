@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from agents.networks import Perceptron
 from stb_gym.games import IntArray
 
-FEW = 1 / 16  # share of legal actions up to which it is faster to compute the output of each alone
+FEW = 1 / 8  # share of legal actions up to which it is faster to compute the output of each alone
 
 
 class Choices(NamedTuple):
@@ -56,7 +56,7 @@ def choices(network: Perceptron, observation: torch.Tensor, mask: torch.Tensor) 
     """
     place = mask.flatten().nonzero()[:, 0]
     row = place.div(mask.shape[1], rounding_mode="floor")
-    if len(place) > FEW * mask.numel() or not torch.backends.mkl.is_available():  # type: ignore[no-untyped-call]
+    if len(place) > FEW * mask.numel():
         output = network(observation).masked_fill(~mask, -torch.inf)
         return Choices(place, row, output.log_softmax(dim=1).masked_select(mask))
     output = network.outputs_at(observation, place)

@@ -4,7 +4,6 @@ Without normalisation more gradient steps of the same size do harm; with it they
 optimum.
 """
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,8 @@ import gymnasium as gym
 import numpy as np
 import torch
 from numpy.typing import NDArray
+
+from agents.products import Products
 
 HIGHEST_IN_UNARY = 255
 
@@ -64,12 +65,8 @@ class Perceptron(torch.nn.Module):
     def outputs_at(self, observations: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
         """[P] some of the [B, outputs] for observations [B, ...], each computed alone: those at rising places [P]."""
         hidden, (weight, bias) = self.layers[:-1](self._seen(observations)), self.layers[-1].parameters()
-        begin = torch.searchsorted(place, torch.arange(len(hidden) + 1, device=place.device) * len(weight))
-        output, none = place % len(weight), hidden.new_zeros(len(place))
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta")
-            wanted = torch.sparse_csr_tensor(begin, output, none, (len(hidden), len(weight)), check_invariants=False)
-        return torch.sparse.sampled_addmm(wanted, hidden, weight.T).values() + bias[output]
+        found: torch.Tensor = Products.apply(hidden, weight, place)  # type: ignore[no-untyped-call]
+        return found + bias[place % len(weight)]
 
     def _seen(self, observations: torch.Tensor) -> torch.Tensor:
         """[B, inputs] what the first layer is given."""

@@ -46,7 +46,12 @@ def distinct(*columns: NDArray[Any]) -> tuple[IntArray, IntArray]:
 
 def _words(columns: tuple[NDArray[Any], ...]) -> IntArray:
     """[B, W] the bytes of rows, and zeros to the end of the last word."""
-    parts = [np.ascontiguousarray(column.reshape(len(column), -1)).view(np.uint8) for column in columns]
+    parts = [_bytes(column.reshape(len(column), -1)) for column in columns]
     size = sum(part.shape[1] for part in parts)
     parts.append(np.zeros((len(parts[0]), -size % WORD.itemsize), np.uint8))
     return np.concatenate(parts, axis=1).view(WORD)
+
+
+def _bytes(column: NDArray[Any]) -> NDArray[np.uint8]:
+    """[B, ...] the bytes of rows, eight truth values in each."""
+    return np.packbits(column, axis=1) if column.dtype == np.bool_ else np.ascontiguousarray(column).view(np.uint8)

@@ -172,7 +172,7 @@ def test_it_learns_threes_and_expects_what_it_gets():
     assert regret(learner, Threes()) > 1
     learner.learn_until(60_000)
     evaluation = RegretMeter(Threes())(lambda o, m: learner.probabilities(o, m).argmax(axis=1))
-    assert evaluation.regret < 0.25
+    assert evaluation.regret < 0.4
     playing = Playing(make(env=THREES, num_envs=4000), True, 1)
     assert learner.values(playing.observation, playing.mask).mean() == pytest.approx(evaluation.value * -1, abs=0.5)
 
