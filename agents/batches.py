@@ -1,10 +1,13 @@
 """What a rollout teaches: distinct rows, distinct pairs of a row and an action, and advantages."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+
+from stb_gym.games import IntArray
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,50 @@ class Batch:
             down=self.down[pairs],
             before=self.before[pairs],
         )
+
+
+def batch_of(
+    observation: NDArray[Any],
+    mask: NDArray[np.bool_],
+    row: IntArray,
+    action: IntArray,
+    log_probability: NDArray[np.float32],
+    advantage: NDArray[np.float32],
+    target: NDArray[np.float32],
+    device: torch.device,
+) -> Batch:
+    """The batch of N samples.
+
+    Args:
+        observation: [U, ...] the distinct observations.
+        mask: [U, A] their legal actions.
+        row: [N] which of these rows each sample is of.
+        action: [N] the action that was chosen.
+        log_probability: [N] the logarithm of the probability with which it was.
+        advantage: [N] what is estimated of it.
+        target: [N] what a critic shall tell of the row.
+        device: where the batch is.
+    """
+    pairs, pair = np.unique(row * mask.shape[1] + action, return_inverse=True)
+    row_of_pair, action_of_pair = np.divmod(pairs, mask.shape[1])
+    samples, visits, before = len(row), np.bincount(row, minlength=len(mask)), np.empty(len(pairs), np.float32)
+    before[pair] = log_probability
+
+    def tensor(array: NDArray[Any]) -> torch.Tensor:
+        return torch.as_tensor(array, device=device)
+
+    return Batch(
+        observation=tensor(observation),
+        mask=tensor(mask),
+        weight=tensor(visits / samples).float(),
+        target=tensor(np.bincount(row, target, len(mask)) / visits.clip(min=1)).float(),
+        row=tensor(row_of_pair),
+        action=tensor(action_of_pair),
+        share=tensor(np.bincount(pair) / samples).float(),
+        up=tensor(np.bincount(pair, advantage.clip(min=0)) / samples).float(),
+        down=tensor(np.bincount(pair, advantage.clip(max=0)) / samples).float(),
+        before=tensor(before),
+    )
 
 
 def advantages(

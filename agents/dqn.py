@@ -35,7 +35,7 @@ import torch
 from numpy.typing import NDArray
 
 from agents.learner import Snapshot, VectorEnv, Weights, explored
-from agents.networks import Perceptron, load, weights_of
+from agents.networks import Perceptron, average, load, weights_of
 from agents.optimizers import Optimizer
 from agents.playing import SCALE, Playing
 from agents.replay import OVER, Positions, Replay
@@ -164,8 +164,7 @@ class DQN:
             made = weight > 0
             loss = (weight[made] * losses(estimates[made], target[made])).sum() / weight.sum().clamp(min=1)
             self._optimizer.step(loss, learning_rate)
-            for average, learned in zip(self._average.parameters(), self._network.parameters(), strict=True):
-                average.lerp_(learned.detach(), self.settings.averaging)
+            average(self._average, self._network, self.settings.averaging)
         self.figures = {"loss": loss.item(), "learning_rate": learning_rate}
 
     def _targets(self, drawn: IntArray, returns: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

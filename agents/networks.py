@@ -87,6 +87,13 @@ def linear(inputs: int, outputs: int, gain: float, generator: torch.Generator) -
     return layer
 
 
+@torch.no_grad()
+def average(averaged: torch.nn.Module, learned: torch.nn.Module, share: float) -> None:
+    """Move averaged weights by a share of the way to those that are learned."""
+    for slow, fast in zip(averaged.parameters(), learned.parameters(), strict=True):
+        slow.lerp_(fast, share)
+
+
 def weights_of(network: torch.nn.Module) -> dict[str, NDArray[Any]]:
     """The weights of a network as arrays, by name."""
     return {name: weights.numpy(force=True) for name, weights in network.state_dict().items()}

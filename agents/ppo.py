@@ -14,9 +14,11 @@ differs from the paper and from sb3:
 - Learning rate and entropy bonus fall linearly to 0 (sb3: constant); rewards are not discounted (sb3: 0.99).
 - Rewards are divided by the greatest sum of rewards that an episode has had so far (sb3: as they are).
 - Actor and critic share no weights (paper: either way; sb3: none either).
+- Advantages are differences from what averaged weights of the critic tell (paper, sb3: the learned ones).
 """
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -24,14 +26,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.batches import Batch, advantages
+from agents.batches import Batch, advantages, batch_of
 from agents.choices import Choices, choices
 from agents.learner import Snapshot, VectorEnv, Weights
-from agents.networks import Perceptron, load, weights_of
+from agents.networks import Perceptron, average, load, weights_of
 from agents.optimizers import Optimizer
 from agents.playing import SCALE, Playing
 from agents.rows import distinct
-from agents.snapshots import named, take_up
+from agents.snapshots import named, part, take_up
 from stb_gym.games import IntArray, check_integer
 
 
@@ -55,6 +57,8 @@ class PPOSettings:
     """Weight of the entropy bonus at the start; it falls linearly to 0 (sb3: 0)."""
     gae_lambda: float
     """Trade-off of bias and variance in the advantages (sb3: 0.95)."""
+    averaging: float
+    """How far the averaged weights of the critic move towards the learned ones in an update; 1 for no average (sb3)."""
     clip_range: float
     """How far an update may change the probability of an action (sb3: 0.2)."""
     value_weight: float
@@ -74,6 +78,8 @@ class PPOSettings:
             raise ValueError(f"clip_range must lie between 0 and 1, not be {self.clip_range}")
         if not 0 <= self.gae_lambda <= 1:
             raise ValueError(f"gae_lambda must be from 0 to 1, not {self.gae_lambda}")
+        if not 0 < self.averaging <= 1:
+            raise ValueError(f"averaging must be above 0 and at most 1, not {self.averaging}")
         for name in ("learning_rate", "max_gradient"):
             if not 0 < getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be a number above 0, not {getattr(self, name)}")
@@ -105,8 +111,9 @@ class PPO:
         self._playing = Playing(envs, settings.masks, seed)
         generator, space = torch.Generator().manual_seed(seed), envs.single_observation_space
         self._actor = Perceptron(space, settings.width, self._playing.actions, 0.01, generator)
-        self._critic = Perceptron(space, settings.width, 1, 1.0, generator)
-        self._networks = torch.nn.ModuleDict({"actor": self._actor, "critic": self._critic}).to(self.device)
+        self._critic = Perceptron(space, settings.width, 1, 1.0, generator).to(self.device)
+        self._average = deepcopy(self._critic).requires_grad_(False)
+        self._networks = torch.nn.ModuleDict({"actor": self._actor, "critic": self._average}).to(self.device)
         self._optimizer = Optimizer(self._actor, self._critic, max_gradient=settings.max_gradient)
         self._random = np.random.default_rng([seed, 1])  # other numbers than those of the dice
         self.num_timesteps, self.figures = 0, dict[str, float]()
@@ -158,23 +165,8 @@ class PPO:
         advantage = advantages(scaled, over, value, self.settings.gae_lambda)[decision]
         target, row = advantage + value[:-1][decision], place[: decision.size][decision.ravel()]
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-        pairs, pair = np.unique(row * actions + action[decision], return_inverse=True)
-        samples, visits = len(row), np.bincount(row, minlength=len(first))
-        row_of_pair, action_of_pair = map(self._tensor, np.divmod(pairs, actions))
-        before = np.empty(len(pairs), np.float32)
-        before[pair] = log_probability[decision]
-        return Batch(
-            observation=self._tensor(seen[first]),
-            mask=self._tensor(masks[first]),
-            weight=self._tensor(visits / samples).float(),
-            target=self._tensor(np.bincount(row, target, len(first)) / visits.clip(min=1)).float(),
-            row=row_of_pair,
-            action=action_of_pair,
-            share=self._tensor(np.bincount(pair) / samples).float(),
-            up=self._tensor(np.bincount(pair, advantage.clip(min=0)) / samples).float(),
-            down=self._tensor(np.bincount(pair, advantage.clip(max=0)) / samples).float(),
-            before=self._tensor(before),
-        )
+        samples = row, action[decision], log_probability[decision], advantage, target
+        return batch_of(seen[first], masks[first], *samples, self.device)
 
     def _update(self, batch: Batch, left: float) -> None:
         """Pass over the rows some times; `left` is the share of the training that is left."""
@@ -185,6 +177,7 @@ class PPO:
             for rows in parts:
                 loss, figures = self._loss(batch.of_rows(rows), settings.entropy * left)
                 self._optimizer.step(loss * len(parts), rate)
+        average(self._average, self._critic, settings.averaging)
         self.figures = {name: figure.item() * len(parts) for name, figure in figures.items()} | {"learning_rate": rate}
 
     def _loss(self, batch: Batch, entropy_weight: float) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
@@ -206,7 +199,7 @@ class PPO:
 
     @torch.no_grad()
     def _expected(self, observations: NDArray[Any]) -> NDArray[np.float32]:
-        return self._critic(self._tensor(observations))[:, 0].numpy(force=True)
+        return self._average(self._tensor(observations))[:, 0].numpy(force=True)
 
     def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
         return torch.as_tensor(array, device=self.device)
@@ -223,13 +216,14 @@ class PPO:
         return self._expected(observations).astype(np.float64) * self._playing.scale
 
     def weights(self) -> dict[str, NDArray[Any]]:
-        """See `Learner`; the `scale` of rewards belongs to them, as the critic tells values divided by it."""
+        """See `Learner`; with averaged weights of the critic, and the scale of rewards, as values are divided by it."""
         return {**weights_of(self._networks), SCALE: np.asarray(self._playing.scale)}
 
     def load_weights(self, weights: Weights) -> None:
         """See `Learner`."""
         self._playing.scale = weights[SCALE].item()
         load(self._networks, weights)
+        load(self._critic, weights_of(self._average))
 
     def snapshot(self) -> dict[str, Any]:
         """See `Learner`."""
@@ -237,6 +231,7 @@ class PPO:
             "num_timesteps": self.num_timesteps,
             "random": self._random.bit_generator.state,
             **named("weights", self.weights()),
+            **named("critic", weights_of(self._critic)),
             **named("optimizer", self._optimizer.snapshot()),
             **named("playing", self._playing.snapshot()),
         }
@@ -245,4 +240,5 @@ class PPO:
         """See `Learner`; where the environment has no snapshot, it goes on with new episodes."""
         parts = {"optimizer": self._optimizer.restore, "playing": self._playing.restore, "weights": self.load_weights}
         take_up(self, snapshot, self._random, parts)
+        load(self._critic, part(snapshot, "critic"))
         self.num_timesteps = snapshot["num_timesteps"]

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from agents.batches import advantages
-from agents.networks import Perceptron
+from agents.networks import Perceptron, weights_of
 from agents.playing import Playing
 from agents.ppo import PPO, PPOSettings
 from stb_gym import RegretMeter, ShutTheBox, Threes
@@ -25,6 +25,7 @@ SETTINGS = PPOSettings(
     learning_rate=3e-3,
     entropy=0.05,
     gae_lambda=0.6,
+    averaging=0.8,
     clip_range=0.2,
     value_weight=0.5,
     max_gradient=0.5,
@@ -84,6 +85,7 @@ def test_the_loss_is_that_of_all_samples_one_by_one(mode):
     with torch.no_grad():
         for weights in learner._networks.parameters():
             weights += 0.05 * torch.randn_like(weights)
+    learner.load_weights(learner.weights())  # the critic learns from its average on
     new = learner.probabilities(seen[:-1].reshape(-1, seen.shape[-1]), mask[:-1].reshape(-1, mask.shape[-1]))
     value = learner.values(seen[:-1].reshape(-1, seen.shape[-1]), mask).reshape(8, 64)[decision] / scale
     chosen = decision.ravel(), action[decision]
@@ -255,8 +257,22 @@ def test_what_is_wrong_is_told():
         ({"clip_range": 1.0}, "clip_range must lie between 0 and 1, not be 1.0"),
         ({"gae_lambda": 1.5}, "gae_lambda must be from 0 to 1, not 1.5"),
         ({"learning_rate": 0.0}, "learning_rate must be a number above 0, not 0.0"),
+        ({"averaging": 0.0}, "averaging must be above 0 and at most 1, not 0.0"),
         ({"entropy": -1.0}, "entropy must be a number, 0 or more, not -1.0"),
         ({"width": 0}, "width must be"),
     ]:
         with pytest.raises(ValueError, match=told):
             ppo(**change)
+
+
+def test_values_are_of_averaged_weights_of_the_critic():
+    learners = {share: ppo(averaging=share) for share in (1.0, 0.25)}
+    begin = {name: weights.copy() for name, weights in learners[1.0].weights().items()}
+    for learner in learners.values():
+        learner.learn_until(512)
+    first, all_of_it = (learners[share].weights() for share in (0.25, 1.0))
+    for name, weights in first.items():
+        share = 0.25 if name.startswith("critic") else 1.0
+        assert weights == pytest.approx(begin[name] + share * (all_of_it[name] - begin[name]), abs=1e-6)
+    assert all_of_it["critic.layers.0.weight"] != pytest.approx(begin["critic.layers.0.weight"], abs=1e-3)
+    assert np.array_equal(weights_of(learners[1.0]._critic)["layers.0.weight"], all_of_it["critic.layers.0.weight"])
