@@ -58,7 +58,8 @@ class PPOSettings:
     gae_lambda: float
     """Trade-off of bias and variance in the advantages (sb3: 0.95)."""
     averaging: float
-    """How far the averaged weights of the critic move towards the learned ones in an update; 1 for no average (sb3)."""
+    """How far the averaged weights of the critic move towards the learned ones in an update; 1 for no average (sb3).
+    The first updates move them farther, as the learned ones then change most: update k 10 / (10 + k) of the way."""
     clip_range: float
     """How far an update may change the probability of an action (sb3: 0.2)."""
     value_weight: float
@@ -177,7 +178,8 @@ class PPO:
             for rows in parts:
                 loss, figures = self._loss(batch.of_rows(rows), settings.entropy * left)
                 self._optimizer.step(loss * len(parts), rate)
-        average(self._average, self._critic, settings.averaging)
+        updates = self.num_timesteps / (settings.num_envs * settings.n_steps)
+        average(self._average, self._critic, max(settings.averaging, 10 / (10 + updates)))
         self.figures = {name: figure.item() * len(parts) for name, figure in figures.items()} | {"learning_rate": rate}
 
     def _loss(self, batch: Batch, entropy_weight: float) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
