@@ -10,8 +10,8 @@ from torch.nn.functional import embedding_bag
 class Products(torch.autograd.Function):
     """The products of rows of a matrix [B, W] with rows of another one [A, W], for P of the B * A pairs.
 
-    That of rows b and a is the entry at the place b * A + a of `left @ right.T`, read row by row. torch's own gradient
-    of `sampled_addmm` makes three times the whole of this.
+    That of rows b and a is the entry at the place b * A + a of `left @ right.T`, read row by row. The gradient which
+    torch itself has of `sampled_addmm` takes three times as long as all of this.
     """
 
     @staticmethod
