@@ -44,14 +44,16 @@ def main(arguments: list[str] | None = None) -> int:
             _, greedy, exploring = measure(run.config, learner, options.turns)
             expects = value_error(learner, greedy)
             measured = swept(run, learner) if options.exact else greedy
-        name = run.config.algorithm
-        made = {"finished": result["finished"], "steps_made": result["steps"]}
-        both = {"greedy": measured.summary(), "exploring": exploring.summary(), "value_error": expects}
+            name = run.config.algorithm
+            made = {"finished": result["finished"], "steps_made": result["steps"]}
+            both = {"greedy": measured.summary(), "exploring": exploring.summary(), "value_error": expects}
+            told = (
+                json.dumps({**run.config.to_json(), **made, **both})
+                if options.json
+                else comparison_table(compare({f"{name} (greedy)": measured, f"{name} (exploring)": exploring}))
+            )
         with reader_may_leave():
-            if options.json:
-                say(json.dumps({**run.config.to_json(), **made, **both}))
-            else:
-                say(comparison_table(compare({f"{name} (greedy)": measured, f"{name} (exploring)": exploring})))
+            say(told)
     except (ValueError, OSError) as error:
         return refuse("training.evaluate", error)
     return 0
