@@ -59,7 +59,7 @@ class PPOSettings:
     """Trade-off of bias and variance in the advantages (sb3: 0.95)."""
     averaging: float
     """How far the averaged weights of the critic move towards the learned ones in an update; 1 for no average (sb3).
-    The first updates move them farther, as the learned ones then change most: update k 10 / (10 + k) of the way."""
+    The first updates move them farther, as the learned ones then change most: update k at least 10 / (10 + k)."""
     clip_range: float
     """How far an update may change the probability of an action (sb3: 0.2)."""
     value_weight: float
