@@ -4,8 +4,8 @@
 - `ppo`, `dqn`, `afterstate_network`: the algorithms, each to be read from top to bottom; `batches`, `replay`,
   `returns`, `luck`: what they learn from.
 - `playing`: a vector environment as they play it; `rows`: equal rows of a batch, computed once; `networks`,
-  `optimizers`: perceptrons with layer normalisation, and what changes their weights; `choices`,
-  `products`: legal actions alone.
+  `optimizers`: perceptrons with layer normalisation, and what changes their weights; `masked_categorical`, `products`:
+  legal actions alone.
 - `tabular`: Q-learning and afterstates; `limit`: how well one could play who has seen the same rolls.
 - `stock`: agents of stable-baselines3 as they are, and tuned by settings alone; `stable_baselines`: as learners.
 - `many_boxes`: boxes of many sizes and dice as one environment, which a network of afterstates may learn at once.

@@ -27,8 +27,8 @@ import torch
 from numpy.typing import NDArray
 
 from agents.batches import Batch, advantages, batch_of
-from agents.choices import Choices, choices
 from agents.learner import Snapshot, VectorEnv, Weights
+from agents.masked_categorical import MaskedCategorical, masked_categorical
 from agents.networks import Perceptron, average, load, weights_of
 from agents.optimizers import Optimizer
 from agents.playing import SCALE, Playing
@@ -151,7 +151,7 @@ class PPO:
     def _choose(self, observation: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[IntArray, NDArray[np.float32]]:
         """[B] an action for each row, drawn with the probabilities of the actor, and [B] their logarithms."""
         first, place = distinct(observation, mask)
-        policy = self._choices(observation[first], mask[first])
+        policy = self._policy_at(observation[first], mask[first])
         chosen = policy.drawn(place, self._random.random(len(place), dtype=np.float32))
         action, log_probability = policy.place[chosen] % mask.shape[1], policy.log_probability[chosen]
         return action.numpy(force=True), log_probability.numpy(force=True)
@@ -184,7 +184,7 @@ class PPO:
 
     def _loss(self, batch: Batch, entropy_weight: float) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """What is to be made small, and its parts by name: clipped objective, entropy and squared error of values."""
-        clip, policy = self.settings.clip_range, choices(self._actor, batch.observation, batch.mask)
+        clip, policy = self.settings.clip_range, masked_categorical(self._actor, batch.observation, batch.mask)
         ratio = (policy.log_probability_at(batch.row * batch.mask.shape[1] + batch.action) - batch.before).exp()
         objective = (batch.up * ratio.clamp(max=1 + clip) + batch.down * ratio.clamp(min=1 - clip)).sum()
         entropy = -(batch.weight[policy.row] * policy.log_probability.exp() * policy.log_probability).sum()
@@ -193,11 +193,11 @@ class PPO:
         loss = self.settings.value_weight * error - objective - entropy_weight * entropy
         return loss, {"objective": objective, "entropy": entropy, "value_error": error, "clipped": clipped}
 
-    def _choices(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> Choices:
-        """What the actor does; where no action is legal, it takes the first."""
+    def _policy_at(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> MaskedCategorical:
+        """What the actor does, the policy; where no action is legal, it takes the first."""
         masks = masks.copy() if self.settings.masks else np.ones_like(masks)
         masks[~masks.any(axis=1), 0] = True
-        return choices(self._actor, self._tensor(observations), self._tensor(masks))
+        return masked_categorical(self._actor, self._tensor(observations), self._tensor(masks))
 
     @torch.no_grad()
     def _expected(self, observations: NDArray[Any]) -> NDArray[np.float32]:
@@ -209,7 +209,7 @@ class PPO:
     @torch.no_grad()
     def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
         """See `Learner`."""
-        policy, probabilities = self._choices(observations, masks), np.zeros(masks.shape, np.float32)
+        policy, probabilities = self._policy_at(observations, masks), np.zeros(masks.shape, np.float32)
         probabilities.put(policy.place.numpy(force=True), policy.log_probability.exp().numpy(force=True))
         return probabilities
 

@@ -12,8 +12,8 @@ from stb_gym.games import IntArray
 FEW = 1 / 8  # share of legal actions up to which it is faster to compute the output of each alone
 
 
-class Choices(NamedTuple):
-    """What a policy does in U rows: P legal actions, row by row.
+class MaskedCategorical(NamedTuple):
+    """A categorical distribution of legal actions in each of U rows: P of them in all, row by row.
 
     Attributes:
         place: [P] the place of each among the U * A actions of all rows, legal or not: row * A + action.
@@ -46,8 +46,8 @@ class Choices(NamedTuple):
         return upper.searchsorted(begin[rows] + random * np.diff(begin)[rows], side="right")
 
 
-def choices(network: Perceptron, observation: torch.Tensor, mask: torch.Tensor) -> Choices:
-    """What a policy does that takes the softmax of the outputs of legal actions.
+def masked_categorical(network: Perceptron, observation: torch.Tensor, mask: torch.Tensor) -> MaskedCategorical:
+    """The softmax of the outputs of legal actions, which is what a policy with a mask does.
 
     Args:
         network: has an output for each action.
@@ -58,9 +58,9 @@ def choices(network: Perceptron, observation: torch.Tensor, mask: torch.Tensor) 
     row = place.div(mask.shape[1], rounding_mode="floor")
     if len(place) > FEW * mask.numel():
         output = network(observation).masked_fill(~mask, -torch.inf)
-        return Choices(place, row, output.log_softmax(dim=1).masked_select(mask))
+        return MaskedCategorical(place, row, output.log_softmax(dim=1).masked_select(mask))
     output = network.outputs_at(observation, place)
     greatest = output.new_zeros(len(mask)).scatter_reduce(0, row, output.detach(), "amax", include_self=False)
     above = output - greatest[row]
     total = output.new_zeros(len(mask)).index_add(0, row, above.exp())
-    return Choices(place, row, above - total.log()[row])
+    return MaskedCategorical(place, row, above - total.log()[row])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from agents.choices import FEW, choices
+from agents.masked_categorical import FEW, masked_categorical
 from agents.networks import Perceptron
 
 ROWS, ACTIONS = 6, 200
@@ -30,7 +30,7 @@ def test_they_are_the_softmax_over_legal_actions_with_its_gradients(legal, bias,
     assert alone == (legal <= 12)
     monkeypatch.setattr(network, "forward" if alone else "outputs_at", None)
     weight = torch.randn(int(mask.sum()), generator=torch.Generator().manual_seed(4))
-    found = choices(network, observation, mask)
+    found = masked_categorical(network, observation, mask)
     (found.log_probability * weight).sum().backward()
     gradients = [weights.grad.clone() for weights in network.parameters()]
     network.zero_grad()
