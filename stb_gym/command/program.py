@@ -92,12 +92,12 @@ def import_games(words: list[str]) -> list[str]:
 def _run(words: list[str]) -> int:
     if words and words[0] in COMMANDS:
         return run_laboratory(words[0], words[1:])
-    parser = command_parser()
+    parser = command_parser(words)
     options, unknown = parser.parse_known_args(words)
     if unknown:
         options.parser.refuse(unknown[0])
     if options.completion is not None:
-        say(completion(parser, options.completion))
+        say(completion(command_parser(), options.completion))
     elif options.question is None:
         parser.print_help()
     else:
@@ -131,8 +131,12 @@ def _game(options: argparse.Namespace) -> Game | None:
     return make_game(GAMES[options.game], rules)
 
 
-def command_parser() -> argparse.ArgumentParser:
-    """The parser of the command, of which its completion and the pages about it are made, too."""
+def command_parser(words: list[str] | None = None) -> argparse.ArgumentParser:
+    """The parser of the command, of which its completion and the pages about it are made, too.
+
+    Args:
+        words: if given, only commands that are among them get their arguments, as those of all take a while to make.
+    """
     parser = Parser(
         prog="stb-gym",
         usage="stb-gym [--import MODULE] COMMAND ...",
@@ -151,9 +155,11 @@ def command_parser() -> argparse.ArgumentParser:
     parser.set_defaults(question=None, parser=parser)
     commands: Any = parser.add_subparsers(metavar="COMMAND", prog="stb-gym")
     for question in QUESTIONS:
-        _add_command(commands, question)
-    for name, words in COMMANDS.items():
-        commands.add_parser(name, help=f"{words} (laboratory).", add_help=False)
+        added = _add_command(commands, question)
+        if words is None or question.name in words:
+            _add_arguments(added, question)
+    for name, about in COMMANDS.items():
+        commands.add_parser(name, help=f"{about} (laboratory).", add_help=False)
     return parser
 
 
@@ -161,22 +167,26 @@ def _examples(*examples: str) -> str:
     return "\n".join(["examples:", *(f"  stb-gym {words}" for words in examples)])
 
 
-def _add_command(commands: Any, question: type[Question]) -> None:
+def _add_command(commands: Any, question: type[Question]) -> argparse.ArgumentParser:
     words = (question.__doc__ or "").partition("\n")[0]
     usage = f"stb-gym {question.name} {_arguments(question)}"
     examples = _examples(*(f"{question.name} {words}".rstrip() for words in question.examples))
-    added = commands.add_parser(
+    added: argparse.ArgumentParser = commands.add_parser(
         question.name, usage=usage, help=words, description=words, epilog=examples, formatter_class=Help
     )
     added.set_defaults(question=question, parser=added, game=None, variant=None, json=False)
+    return added
+
+
+def _add_arguments(parser: argparse.ArgumentParser, question: type[Question]) -> None:
     try:
         if question.of_a_game:
-            _add_game(added, question)
-        add_flags(added, question)
+            _add_game(parser, question)
+        add_flags(parser, question)
         if not question.interactive:
-            added.add_argument("--json", action="store_true", help="print JSON (docs/json.md) instead of a table")
+            parser.add_argument("--json", action="store_true", help="print JSON (docs/json.md) instead of a table")
         if question.of_a_game:
-            add_rules(added)
+            add_rules(parser)
     except argparse.ArgumentError as error:
         raise ValueError(f"a rule of a game needs another flag (see stb_gym.rule): {error}") from error
 

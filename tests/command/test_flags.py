@@ -145,7 +145,7 @@ def test_a_rule_may_not_have_the_flag_of_a_command(capsys):
 
     with patch.dict(GAMES), patch.dict(registry._ENTRIES):
         enter(Entry(Taken))
-        assert main(["solve", "taken"]) == 2
+        assert main(["match", "taken"]) == 2
     said = capsys.readouterr().err
     assert said == (
         "stb-gym: a rule of a game needs another flag (see stb_gym.rule): "
