@@ -28,7 +28,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.learner import Snapshot, VectorEnv, Weights, explored
+from agents.learner import Snapshot, VectorEnv, Weights, check_exploration, explored
 from agents.luck import Luck
 from agents.networks import Perceptron, load, weights_of
 from agents.optimizers import Optimizer
@@ -55,12 +55,12 @@ class AfterstateSettings:
     """Probability of a random legal move."""
     width: int
     """Units in each of the two hidden layers."""
-    first_update: ClassVar[int] = 0  # it learns from the first steps on
+    masks: ClassVar[bool] = True
+    first_update: ClassVar[int] = 0
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
-        if not 0 <= self.exploration < 1:
-            raise ValueError(f"exploration must be below 1, or nothing greedy is left, not {self.exploration}")
+        check_exploration(self.exploration)
 
 
 class Moved(NamedTuple):
@@ -115,10 +115,11 @@ class AfterstateNetwork:
         figures: of the last update, by name, for a log.
 
     Raises:
-        ValueError: if the environment is of another kind, or cannot tell what moves lead to.
+        ValueError: if a setting has no meaning, or the environment is of another kind; see `Playing`.
     """
 
     def __init__(self, envs: VectorEnv, settings: AfterstateSettings, seed: int = 0, device: str = "cpu"):
+        settings.check()
         if not hasattr(envs, "afterstates"):
             raise ValueError("a network of afterstates needs an environment that has `afterstates`: what moves lead to")
         self.settings, self._device = settings, torch.device(device)
@@ -162,7 +163,8 @@ class AfterstateNetwork:
         decision, action, chosen = playing.decision, np.zeros(len(place), np.int64), last.afterstate.copy()
         action[decision], chosen[decision] = (each[move[decision]] for each in (outlook.action, outlook.afterstate))
         step = playing.step(action)
-        step.reward[step.truncated] += playing.scale * self._look(step.last).value
+        if step.truncated.any():
+            step.reward[step.truncated] += playing.scale * self._look(step.last).value
         shown = playing.arrived() - chosen[:, :-1]
         self._last = Moved(decision, chosen, shown, step.reward, ~(step.terminated | step.truncated))
         return last.afterstate[last.made], last.shown[last.made], targets[last.made]

@@ -1,13 +1,35 @@
-"""What a rollout teaches: distinct rows, distinct pairs of a row and an action, and advantages."""
+"""A rollout and what it teaches: distinct rows, distinct pairs of a row and an action, and advantages."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from stb_gym.games import IntArray
+
+
+class Rollout(NamedTuple):
+    """T steps in B environments.
+
+    Attributes:
+        observation: [T + 1, B, ...] what was seen, after the last step, too.
+        mask: [T + 1, B, A] True where an action was legal.
+        decision: [T, B] whether an action was asked for.
+        action: [T, B] the actions.
+        log_probability: [T, B] the logarithm of the probability with which each was chosen.
+        reward: [T, B] the rewards, with what is to be expected of the rest of an episode that was truncated.
+        over: [T, B] whether an episode ended.
+    """
+
+    observation: NDArray[Any]
+    mask: NDArray[np.bool_]
+    decision: NDArray[np.bool_]
+    action: IntArray
+    log_probability: NDArray[np.float32]
+    reward: NDArray[np.float32]
+    over: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -18,13 +40,13 @@ class Batch:
         observation: [U, ...] the observations.
         mask: [U, A] True where an action is legal.
         weight: [U] the share of the samples.
-        target: [U] the mean of what a critic shall tell.
+        target: [U] the mean of what values are fitted to.
         row: [P] the row of a pair.
         action: [P] the action of a pair.
         share: [P] the share of the samples.
-        up: [P] the sum of the positive advantages, divided by the number of all samples.
-        down: [P] the same of the negative ones.
-        before: [P] the logarithm of the probability with which the action was chosen.
+        positive_advantage: [P] the sum of the positive advantages, divided by the number of all samples.
+        negative_advantage: [P] the same of the negative ones.
+        old_log_probability: [P] the logarithm of the probability with which the action was chosen.
     """
 
     observation: torch.Tensor
@@ -34,9 +56,9 @@ class Batch:
     row: torch.Tensor
     action: torch.Tensor
     share: torch.Tensor
-    up: torch.Tensor
-    down: torch.Tensor
-    before: torch.Tensor
+    positive_advantage: torch.Tensor
+    negative_advantage: torch.Tensor
+    old_log_probability: torch.Tensor
 
     def of_rows(self, rows: torch.Tensor) -> "Batch":
         """The part of some rows, with all their pairs."""
@@ -51,9 +73,9 @@ class Batch:
             row=new[self.row[pairs]],
             action=self.action[pairs],
             share=self.share[pairs],
-            up=self.up[pairs],
-            down=self.down[pairs],
-            before=self.before[pairs],
+            positive_advantage=self.positive_advantage[pairs],
+            negative_advantage=self.negative_advantage[pairs],
+            old_log_probability=self.old_log_probability[pairs],
         )
 
 
@@ -76,13 +98,14 @@ def batch_of(
         action: [N] the action that was chosen.
         log_probability: [N] the logarithm of the probability with which it was.
         advantage: [N] what is estimated of it.
-        target: [N] what a critic shall tell of the row.
+        target: [N] what the value of the row is fitted to.
         device: where the batch is.
     """
     pairs, pair = np.unique(row * mask.shape[1] + action, return_inverse=True)
     row_of_pair, action_of_pair = np.divmod(pairs, mask.shape[1])
-    samples, visits, before = len(row), np.bincount(row, minlength=len(mask)), np.empty(len(pairs), np.float32)
-    before[pair] = log_probability
+    samples, visits = len(row), np.bincount(row, minlength=len(mask))
+    old_log_probability = np.empty(len(pairs), np.float32)
+    old_log_probability[pair] = log_probability  # that of any sample of a pair: the actor is one for the whole rollout
 
     def tensor(array: NDArray[Any]) -> torch.Tensor:
         return torch.as_tensor(array, device=device)
@@ -95,9 +118,9 @@ def batch_of(
         row=tensor(row_of_pair),
         action=tensor(action_of_pair),
         share=tensor(np.bincount(pair) / samples).float(),
-        up=tensor(np.bincount(pair, advantage.clip(min=0)) / samples).float(),
-        down=tensor(np.bincount(pair, advantage.clip(max=0)) / samples).float(),
-        before=tensor(before),
+        positive_advantage=tensor(np.bincount(pair, advantage.clip(min=0)) / samples).float(),
+        negative_advantage=tensor(np.bincount(pair, advantage.clip(max=0)) / samples).float(),
+        old_log_probability=tensor(old_log_probability),
     )
 
 
@@ -112,7 +135,7 @@ def advantages(
         value: [T + 1, B] what is expected where the steps were made, and after the last.
         gae_lambda: 0 trusts the values, 1 the rewards.
     """
-    surprise = reward + value[1:] * ~over - value[:-1]
-    for step in range(len(surprise) - 2, -1, -1):
-        surprise[step] += gae_lambda * ~over[step] * surprise[step + 1]
-    return surprise
+    advantage = reward + value[1:] * ~over - value[:-1]  # errors of temporal differences; what follows adds later ones
+    for step in range(len(advantage) - 2, -1, -1):
+        advantage[step] += gae_lambda * ~over[step] * advantage[step + 1]
+    return advantage

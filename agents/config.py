@@ -112,7 +112,7 @@ class Config:
 
         With masks there are none, so that one is an error ("raise"); without masks they "end" the turn.
         """
-        return "raise" if getattr(self.settings, "masks", True) else "end"
+        return "raise" if self.settings.masks else "end"
 
     def learner(self, device: str = "cpu") -> Learner:
         """A learner that has learned nothing yet.

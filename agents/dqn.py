@@ -34,7 +34,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.learner import Snapshot, VectorEnv, Weights, explored
+from agents.learner import Snapshot, VectorEnv, Weights, check_exploration, explored
 from agents.networks import Perceptron, average, load, weights_of
 from agents.optimizers import Optimizer
 from agents.playing import SCALE, Playing
@@ -73,8 +73,8 @@ class DQNSettings:
     pooled: bool
     """Whether moves that led to the same position with the same reward share all that followed; see `Replay`."""
     value_new: bool
-    """Whether a position is worth something from when it is met, not only after its first update: for tasks most of
-    whose positions are new."""
+    """Whether a new position is valued by the network at once; else it is worth nothing until its first update. For
+    tasks most of whose positions are new."""
     double: bool
     """Whether in targets the averaged weights value what the learned ones choose."""
     quantiles: int
@@ -82,9 +82,9 @@ class DQNSettings:
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
-        for name, setting in (("averaging", self.averaging), ("exploration", self.exploration)):
-            if setting > 1:
-                raise ValueError(f"{name} must be at most 1, not {setting}")
+        check_exploration(self.exploration)
+        if not 0 < self.averaging <= 1:
+            raise ValueError(f"averaging must be above 0 and at most 1, not {self.averaging}")
 
     @property
     def first_update(self) -> int:
@@ -108,6 +108,7 @@ class DQN:
     """
 
     def __init__(self, envs: VectorEnv, settings: DQNSettings, seed: int = 0, device: str = "cpu"):
+        settings.check()
         self.settings, self._device = settings, torch.device(device)
         self._random = np.random.default_rng([seed, 1])  # other numbers than those of the dice
         self._playing, weights = Playing(envs, settings.masks, seed), torch.Generator().manual_seed(seed)

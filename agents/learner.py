@@ -55,6 +55,18 @@ class Learner(Protocol):
         """Go on from a snapshot of a learner of the same configuration exactly as that one would have, bit by bit."""
 
 
+def check_finite(learner: Learner) -> None:
+    """Raise a ValueError if learning has diverged: what was learned is infinite or not a number."""
+    if not all(np.isfinite(array).all() for array in learner.weights().values()):
+        raise ValueError(f"learning has diverged: after {learner.num_timesteps:,} steps weights are not finite")
+
+
+def check_exploration(exploration: float) -> None:
+    """Raise a ValueError unless something greedy is left beside a probability of random actions."""
+    if not 0 <= exploration < 1:
+        raise ValueError(f"exploration must be below 1, or nothing greedy is left, not {exploration}")
+
+
 def explored(legal: NDArray[np.bool_], greedy: IntArray, exploration: float) -> NDArray[np.float32]:
     """[B, A] the probabilities of actions chosen greedily, but sometimes at random.
 

@@ -5,8 +5,9 @@
     worth(state) = sum over rolls of chance(roll) worth(node)
 
 Kumar and Varaiya, "Stochastic systems", 1986; the count of one is Laplace's rule of succession. The limit is given the
-rules of moves, as the learner of afterstates is, and the rewards, but not the chances of the dice. Who saw the same
-rolls can hardly play better: what another's regret is above the limit's is its algorithm's, the rest the data's.
+rules of moves, as the learner of afterstates is, and the rewards, but not the chances of the dice. No learner that saw
+the same rolls can be expected to do much better: what it loses beyond the limit is due to its algorithm, the rest to
+the data.
 
 There are two such limits. Rolls are counted state by state, which is all there is to know for who does not see that all
 states throw the same dice; or together for all states that throw as many dice, the most that could be found out.
@@ -19,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learner import Snapshot, Weights, explored
+from agents.learner import Snapshot, Weights, check_exploration, explored
 from agents.snapshots import named, take_up
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import IntArray
@@ -37,18 +38,12 @@ class LimitSettings:
     """Probability of a random legal move."""
     shared_dice: bool
     """Count rolls together for all states that throw as many dice, not state by state."""
-
     masks: ClassVar[bool] = True
+    first_update: ClassVar[int] = 0
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
-        if not 0 <= self.exploration < 1:
-            raise ValueError(f"exploration must be below 1, or nothing greedy is left, not {self.exploration}")
-
-    @property
-    def first_update(self) -> int:
-        """After how many steps it begins to learn."""
-        return 0
+        check_exploration(self.exploration)
 
 
 class Limit:

@@ -38,8 +38,13 @@ class MaskedCategorical(NamedTuple):
 
         Returns:
             [N] which of the P actions.
+
+        Raises:
+            ValueError: if learning has diverged, so that a probability is not a number.
         """
         upper = np.exp(self.log_probability.numpy(force=True), dtype=np.float64).cumsum()
+        if np.isnan(upper[-1]):
+            raise ValueError("learning has diverged: probabilities are not numbers")
         row = self.row.numpy(force=True)
         # One search for all rows: the numbers of a row lie between where its first and where the next one's begin.
         begin = np.append(0, upper)[row.searchsorted(np.arange(row[-1] + 2))]

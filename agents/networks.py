@@ -41,8 +41,8 @@ class Perceptron(torch.nn.Module):
         super().__init__()
         if not isinstance(space, gym.spaces.Box):
             raise ValueError(f"observations must be arrays of numbers, a Box, not a {type(space).__name__}")
-        self.unary = bool(np.issubdtype(space.dtype, np.integer) and (space.low == 0).all())
-        self.unary &= int(space.high.max(initial=0)) <= HIGHEST_IN_UNARY if self.unary else False
+        counts = np.issubdtype(space.dtype, np.integer) and (space.low == 0).all()
+        self.unary = bool(counts and space.high.max(initial=0) <= HIGHEST_IN_UNARY)
         high = space.high.ravel().astype(np.int64) if self.unary else np.ones(space.high.size, np.int64)
         least = np.concatenate([np.arange(1, most + 1) for most in high])
         self.register_buffer("_column", torch.as_tensor(np.repeat(np.arange(len(high)), high)), persistent=False)

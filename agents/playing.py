@@ -78,10 +78,10 @@ class Playing:
         self._rewarded += reward
         self.scale = max(self.scale, float(np.abs(self._rewarded).max()))
         self._rewarded[over] = 0.0
-        return Step(np.asarray(reward, np.float32), terminated, truncated, last, last_mask)
+        return Step(np.array(reward, np.float32), terminated, truncated, last, last_mask)
 
     def arrived(self) -> NDArray[Any]:
-        """[B, ...] what the last step led to, which is no more seen where an episode has begun anew."""
+        """[B, ...] what the last step led to; where it ended an episode, the last observation of that."""
         observation, infos, ended = self._answer
         seen = np.array(observation)
         if ended.any():

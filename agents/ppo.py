@@ -26,7 +26,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.batches import Batch, advantages, batch_of
+from agents.batches import Batch, Rollout, advantages, batch_of
 from agents.learner import Snapshot, VectorEnv, Weights
 from agents.masked_categorical import MaskedCategorical, masked_categorical
 from agents.networks import Perceptron, average, load, weights_of
@@ -69,7 +69,6 @@ class PPOSettings:
     width: int
     """Units in each of the two hidden layers of actor and critic (sb3: 64)."""
     first_update: ClassVar[int] = 0
-    """0: it learns from the first rollout on."""
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
@@ -124,28 +123,22 @@ class PPO:
         while self.num_timesteps < steps:
             before_rollout()
             left = 1 - self.num_timesteps / steps
-            batch = self._batch(*self._play())
+            batch = self._batch(self._play())
             self.num_timesteps += self.settings.n_steps * len(self._playing.decision)
             self._update(batch, left)
 
-    def _play(self) -> tuple[NDArray[Any], ...]:
-        """Make T steps in B environments.
-
-        Returns:
-            [T + 1, B, ...] observations and masks, those after the last step too; [T, B] decisions, actions, the
-            logarithms of their probabilities, rewards (with what is to be expected of the rest of an episode that is
-            truncated), and whether episodes ended.
-        """
+    def _play(self) -> Rollout:
+        """Make `n_steps` steps in every environment."""
         playing, steps = self._playing, []
         seen = [(playing.observation, playing.mask)]
         for _ in range(self.settings.n_steps):
-            decision, chosen = playing.decision, self._choose(playing.observation, playing.mask)
-            step = playing.step(chosen[0])
-            reward = step.reward.copy()
-            reward[step.truncated] += self.values(step.last, step.last_mask)
-            steps.append((decision, *chosen, reward, step.terminated | step.truncated))
+            decision, (action, log_probability) = playing.decision, self._choose(playing.observation, playing.mask)
+            step = playing.step(action)
+            if step.truncated.any():
+                step.reward[step.truncated] += self.values(step.last, step.last_mask)
+            steps.append((decision, action, log_probability, step.reward, step.terminated | step.truncated))
             seen.append((playing.observation, playing.mask))
-        return *map(np.stack, zip(*seen, strict=True)), *map(np.stack, zip(*steps, strict=True))
+        return Rollout(*map(np.stack, zip(*seen, strict=True)), *map(np.stack, zip(*steps, strict=True)))
 
     @torch.no_grad()
     def _choose(self, observation: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[IntArray, NDArray[np.float32]]:
@@ -156,18 +149,18 @@ class PPO:
         action, log_probability = policy.place[chosen] % mask.shape[1], policy.log_probability[chosen]
         return action.numpy(force=True), log_probability.numpy(force=True)
 
-    def _batch(self, seen: NDArray[Any], masks: NDArray[Any], decision: NDArray[Any], *steps: NDArray[Any]) -> Batch:
-        """What a rollout teaches; see `_play` for the arguments."""
-        actions, (action, log_probability, reward, over) = masks.shape[-1], steps
-        seen, masks, shape = seen.reshape(-1, *seen.shape[2:]), masks.reshape(-1, actions), masks.shape[:2]
-        first, place = distinct(seen, masks)
-        value = self._expected(seen[first])[place].reshape(shape)
-        scaled = (reward / self._playing.scale).astype(np.float32)
-        advantage = advantages(scaled, over, value, self.settings.gae_lambda)[decision]
-        target, row = advantage + value[:-1][decision], place[: decision.size][decision.ravel()]
+    def _batch(self, rollout: Rollout) -> Batch:
+        """What a rollout teaches."""
+        observations, masks = (each.reshape(-1, *each.shape[2:]) for each in (rollout.observation, rollout.mask))
+        first, place = distinct(observations, masks)
+        row, made = place.reshape(rollout.mask.shape[:2]), rollout.decision
+        value = self._expected(observations[first])[row]
+        reward = (rollout.reward / self._playing.scale).astype(np.float32)
+        advantage = advantages(reward, rollout.over, value, self.settings.gae_lambda)[made]
+        target = advantage + value[:-1][made]
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-        samples = row, action[decision], log_probability[decision], advantage, target
-        return batch_of(seen[first], masks[first], *samples, self.device)
+        samples = row[:-1][made], rollout.action[made], rollout.log_probability[made], advantage, target
+        return batch_of(observations[first], masks[first], *samples, self.device)
 
     def _update(self, batch: Batch, left: float) -> None:
         """Pass over the rows some times; `left` is the share of the training that is left."""
@@ -178,15 +171,18 @@ class PPO:
             for rows in parts:
                 loss, figures = self._loss(batch.of_rows(rows), settings.entropy * left)
                 self._optimizer.step(loss * len(parts), rate)
-        updates = self.num_timesteps / (settings.num_envs * settings.n_steps)
+        updates = self.num_timesteps / (settings.n_steps * self._playing.envs.num_envs)
         average(self._average, self._critic, max(settings.averaging, 10 / (10 + updates)))
         self.figures = {name: figure.item() * len(parts) for name, figure in figures.items()} | {"learning_rate": rate}
 
     def _loss(self, batch: Batch, entropy_weight: float) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """What is to be made small, and its parts by name: clipped objective, entropy and squared error of values."""
         clip, policy = self.settings.clip_range, masked_categorical(self._actor, batch.observation, batch.mask)
-        ratio = (policy.log_probability_at(batch.row * batch.mask.shape[1] + batch.action) - batch.before).exp()
-        objective = (batch.up * ratio.clamp(max=1 + clip) + batch.down * ratio.clamp(min=1 - clip)).sum()
+        ratio = (
+            policy.log_probability_at(batch.row * batch.mask.shape[1] + batch.action) - batch.old_log_probability
+        ).exp()
+        positive, negative = batch.positive_advantage, batch.negative_advantage
+        objective = (positive * ratio.clamp(max=1 + clip) + negative * ratio.clamp(min=1 - clip)).sum()
         entropy = -(batch.weight[policy.row] * policy.log_probability.exp() * policy.log_probability).sum()
         error = (batch.weight * (self._critic(batch.observation)[:, 0] - batch.target) ** 2).sum()
         clipped = (batch.share * ((ratio - 1).abs() > clip)).sum()

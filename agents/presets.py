@@ -70,7 +70,7 @@ class Presets:
         """
         check_choice("algorithm", algorithm, list(ALGORITHMS))
         name = self.name(task)
-        variants = [variant for of, variant in self.entries[algorithm] if of == name] or [STANDARD]
+        variants = [known for of, known in self.entries[algorithm] if of == name] or [STANDARD]
         check_choice(f"variant of {algorithm} on {name or 'tasks without a name'}", variant, variants)
         entries = dict(self.entries[algorithm].get((name, variant), self.entries[algorithm][None, STANDARD]))
         preset_steps = entries.pop("steps")

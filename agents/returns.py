@@ -6,8 +6,6 @@ from numpy.typing import NDArray
 
 from stb_gym.games import IntArray
 
-ILLEGAL_VALUE = -1e8  # of illegal actions, below every value there is
-
 
 def best(estimates: NDArray[np.float32], legal: NDArray[np.bool_]) -> IntArray:
     """The legal actions whose returns have the greatest mean.
@@ -19,7 +17,7 @@ def best(estimates: NDArray[np.float32], legal: NDArray[np.bool_]) -> IntArray:
     Returns:
         [B] actions, the lowest of those that are as good; 0 where none is legal.
     """
-    choice: IntArray = np.where(legal, estimates.mean(axis=2), ILLEGAL_VALUE).argmax(axis=1)
+    choice: IntArray = np.where(legal, estimates.mean(axis=2), -np.inf).argmax(axis=1)
     return choice
 
 

@@ -1,7 +1,7 @@
 """Self-play in rounds: the opponents of a learner are selves of its own, each known by what it does in every seat.
 
-    naive       the newest self: backward induction that does not know it is, as what is best for the last player
-                depends on nobody, what is best for the last but one on the last alone, and so on
+    naive       the newest self: in effect backward induction, as the last player's best play depends on nobody, that
+                of the one before on the last alone, and so on
     fictitious  any self so far, each as likely (Heinrich et al., "Fictitious self-play in extensive-form games", 2015)
     league      the newest self in 80 % of the turns, in the others any self (Berner et al., "Dota 2 with large scale
                 deep reinforcement learning", 2019)

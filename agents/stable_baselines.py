@@ -47,7 +47,7 @@ class StableBaselines:
     @property
     def figures(self) -> dict[str, float]:
         """See `Learner`; what the library logs of its training."""
-        logged = self.model.logger.name_to_value if self.num_timesteps else {}
+        logged = self.model.logger.name_to_value if hasattr(self.model, "_logger") else {}
         return {
             name.removeprefix("train/"): float(value) for name, value in logged.items() if name.startswith("train/")
         }

@@ -10,12 +10,12 @@ given the rules of moves. Neither is given the probabilities of the dice or the 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learner import Snapshot, Weights, explored
+from agents.learner import Snapshot, Weights, check_exploration, explored
 from agents.snapshots import named, take_up
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import IntArray
@@ -32,19 +32,16 @@ class TabularSettings:
     exploration: float
     """Probability of a random legal move."""
     horizon: float
-    """A place that was updated n times has the step size horizon / (horizon + n)."""
+    """The n-th update of a place has the step size horizon / (horizon + n); several at once have that of the last times
+    their number, at most 1."""
+    masks: ClassVar[bool] = True
+    first_update: ClassVar[int] = 0
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
-        if not 0 <= self.exploration < 1:
-            raise ValueError(f"exploration must be below 1, or nothing greedy is left, not {self.exploration}")
+        check_exploration(self.exploration)
         if self.horizon < 1:
             raise ValueError(f"horizon must be 1 or more, not {self.horizon}")
-
-    @property
-    def first_update(self) -> int:
-        """After how many steps it begins to learn."""
-        return 0
 
 
 class TabularLearner:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from agents.checkpoints import load_weights
 from agents.config import Config
-from agents.learner import Learner
+from agents.learner import Learner, check_finite
 from agents.policy_array import policies
 from stb_gym import Game, Policy, RegretMeter, load_policy, solve
 from stb_gym.envs import fits_tables
@@ -96,7 +96,11 @@ def measure(config: Config, learner: Learner, turns: int | None = None) -> Measu
         config: what is trained.
         learner: the learner.
         turns: how many turns are played, whatever the size; by default TURNS where there are no tables.
+
+    Raises:
+        ValueError: if learning has diverged.
     """
+    check_finite(learner)
     game, objective = config.task.game(), config.task.objective
     if turns is None and fits_tables(game):
         greedy, exploring = policies(game, learner)
@@ -104,7 +108,7 @@ def measure(config: Config, learner: Learner, turns: int | None = None) -> Measu
         return Measures(greedy, optimum.evaluate(greedy, config.illegal), optimum.evaluate(exploring, config.illegal))
     meter = _meter(game, objective, config.illegal)
     agents = lambda seen, masks: learner.probabilities(seen, masks).argmax(axis=1), learner.probabilities
-    return Measures(None, *(meter.sample(agent, turns or TURNS, config.seed) for agent in agents))
+    return Measures(None, *(meter.sample(agent, TURNS if turns is None else turns, config.seed) for agent in agents))
 
 
 @kept(mebibytes=1024)

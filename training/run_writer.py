@@ -56,8 +56,6 @@ class RunWriter:
         Raises:
             ValueError: if learning has diverged.
         """
-        if not all(np.isfinite(array).all() for array in learner.weights().values()):
-            raise ValueError(f"learning has diverged: after {learner.num_timesteps:,} steps weights are not finite")
         measured = measure(self._config, learner)
         point = _point(learner, seconds, measured)
         policy = None if measured.policy is None else measured.policy.astype(np.min_scalar_type(measured.policy.max()))

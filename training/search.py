@@ -70,13 +70,13 @@ class Search:
         config: the training as it is without the search; its settings are tried first, and its seed is the first one.
         space: the lowest and the highest value of the settings that are searched.
         seeds: how many times the settings of a trial are trained.
-        limit_minutes: the most processor time that a training may take, measuring included.
+        limit_minutes: the most processor time that a training may take, measuring included; None for any.
     """
 
     config: Config
     space: Space
     seeds: int
-    limit_minutes: float
+    limit_minutes: float | None
 
     def config_of(self, trial: Trial, seed: int) -> Config:
         """The training of a trial with one of the seeds, counted from 0.
@@ -125,13 +125,13 @@ class Search:
                 nonlocal parts, regret
                 minutes = (time.process_time() - began) / 60
                 trial.minutes = max(trial.minutes, round(minutes, 4))
-                if minutes > (self.limit_minutes or math.inf):
+                if self.limit_minutes is not None and minutes > self.limit_minutes:
                     raise TrialError("too slow")
                 if learner.num_timesteps > MOST_STEPS * config.steps:
                     raise TrialError(f"its rollouts end after {learner.num_timesteps:,} steps")
                 made = min(PARTS * learner.num_timesteps // config.steps, PARTS)
                 if made > parts:
-                    regret = measure(config, learner)[1].regret
+                    regret = measure(config, learner).greedy.regret
                 while parts < made:  # a rollout may be longer than a part
                     parts += 1
                     note(regret)

@@ -173,7 +173,7 @@ def test_any_vector_environment_will_do_also_without_masks_or_a_snapshot():
 
 
 def test_settings_without_a_meaning_are_refused():
-    for name in ("averaging", "exploration"):
-        with pytest.raises(ValueError, match=f"{name} must be at most 1, not 1.5"):
-            replace(SETTINGS, **{name: 1.5}).check()
+    for name, words in (("averaging", "must be above 0 and at most 1"), ("exploration", "must be below 1")):
+        with pytest.raises(ValueError, match=f"{name} {words}.* not 1.5"):
+            DQN(make(), replace(SETTINGS, **{name: 1.5}))
     assert SETTINGS.first_update == 1000

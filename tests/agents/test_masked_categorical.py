@@ -44,3 +44,10 @@ def test_they_are_the_softmax_over_legal_actions_with_its_gradients(legal, bias,
     assert found.row.tolist() == mask.nonzero()[:, 0].tolist()
     chosen = torch.tensor([len(weight) - 1, 0])
     assert (found.log_probability_at(found.place[chosen]) == found.log_probability[chosen]).all()
+
+
+def test_nothing_is_drawn_with_probabilities_that_are_not_numbers():
+    network, observation, mask = a_case(12, 0)
+    network.layers[-1].bias.data[int(mask[1].nonzero()[0])] = torch.nan
+    with torch.no_grad(), pytest.raises(ValueError, match="learning has diverged: probabilities are not numbers"):
+        masked_categorical(network, observation, mask).drawn(np.arange(ROWS), np.full(ROWS, 0.5))

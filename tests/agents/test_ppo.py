@@ -73,7 +73,7 @@ def test_the_loss_is_that_of_all_samples_one_by_one(mode):
     learner = ppo(make(mode))
     learner.learn_until(1024)
     played = learner._play()
-    batch = learner._batch(*played)
+    batch = learner._batch(played)
     seen, mask, decision, action, log_probability, reward, over = played
     old = learner.probabilities(seen[:-1].reshape(-1, seen.shape[-1]), mask[:-1].reshape(-1, mask.shape[-1]))
     scale = learner._playing.scale
@@ -267,12 +267,19 @@ def test_what_is_wrong_is_told():
 
 @pytest.mark.parametrize(("before", "share"), [(0, 10 / 11), (59, 0.25)])
 def test_values_are_of_averaged_weights_of_the_critic(before, share):
-    learner = ppo(averaging=0.25, n_epochs=1)
-    learner.learn_until(512 * before)
+    learner = ppo(make(num_envs=32), averaging=0.25, n_epochs=1)
+    learner.learn_until(256 * before)
     averaged = {name: weights.copy() for name, weights in learner.weights().items()}
-    learner.learn_until(512 * (before + 1))
+    learner.learn_until(256 * (before + 1))
     learned, moved = weights_of(learner._critic), learner.weights()
     for name, weights in learned.items():
         begin = averaged[f"critic.{name}"]
         assert moved[f"critic.{name}"] == pytest.approx(begin + share * (weights - begin), abs=1e-6)
         assert weights != pytest.approx(begin, abs=1e-5)
+
+
+def test_rewards_of_the_environment_are_left_as_they_are():
+    given = np.zeros(64, np.float32)
+    playing = Playing(gym.wrappers.vector.TransformReward(make(), lambda _: given), masks=True, seed=0)
+    playing.step(playing.mask.argmax(axis=1)).reward[:] = 1
+    assert not given.any()

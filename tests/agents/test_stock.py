@@ -236,6 +236,7 @@ def test_a_stock_agent_that_went_on_goes_back_to_its_snapshot(algorithm, quick, 
     assert 280 <= steps < 400
     for other in (agent, learner(algorithm, seed=5)):
         other.restore(load_snapshot(tmp_path / "snapshot"))
+        assert other is agent or other.figures == {}
         assert 150 <= other.num_timesteps < 250
         other.learn_until(280, lambda: None)
         assert other.num_timesteps == steps

@@ -350,10 +350,11 @@ def test_a_run_is_not_replaced_because_it_is_not_whole(tmp_path, capsys):
     assert training.main([*arguments, "--overwrite"]) == 0
 
 
-def test_learning_that_diverges_is_an_error(tmp_path, capsys):
-    arguments = ["dqn", "--presets", str(FILE), "--tiles", "5", "--out", str(tmp_path / "run")]
-    assert training.main([*arguments, "--settings", "learning_rate", "1e30"]) == 2
-    assert "learning has diverged: after" in capsys.readouterr().err
+@pytest.mark.parametrize(("algorithm", "rate"), [("ppo", "1e9"), ("dqn", "1e30")])
+def test_learning_that_diverges_is_an_error(algorithm, rate, tmp_path, capsys):
+    arguments = [algorithm, "--presets", str(FILE), "--tiles", "5", "--out", str(tmp_path / "run")]
+    assert training.main([*arguments, "--settings", "learning_rate", rate]) == 2
+    assert "learning has diverged: " in capsys.readouterr().err
     assert Run.open(tmp_path / "run").result()["finished"] is False
 
 

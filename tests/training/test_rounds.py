@@ -5,6 +5,7 @@ import csv
 import pytest
 from safetensors.numpy import load_file
 
+from agents.checkpoints import load_snapshot, save_snapshot
 from agents.presets import read_presets
 from stb_gym import Round, RoundMeter, RoundVectorEnv, ShutTheBox
 from stb_gym.measure import opponents_of
@@ -133,3 +134,28 @@ def test_a_folder_of_another_training_is_refused(tmp_path, capsys):
     assert rounds.main(command(tmp_path, "ppo", "--steps", "500", "--opponents", "random")) == 0
     assert rounds.main(command(tmp_path, "ppo", "--steps", "600", "--opponents", "random")) == 2
     assert "holds another training: remove it, or name another folder by --out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("opponents", ["naive", "random"])
+def test_a_damaged_file_is_told_of_with_its_folder(opponents, tmp_path, capsys):
+    words = command(tmp_path, "afterstate-network", "--opponents", opponents, "--steps", "500")
+    with pytest.raises(Killed), killed(8):
+        rounds.main(words)
+    checkpoint, curve = only(tmp_path) / "checkpoint.safetensors", only(tmp_path) / "curve.csv"
+    snapshot = load_snapshot(checkpoint)
+
+    def refused():
+        assert rounds.main(words) == 2
+        return f"{only(tmp_path)} holds a damaged file: " in capsys.readouterr().err
+
+    for name in ("measured", "learner.random", "selves.count"):
+        if name in snapshot:
+            save_snapshot(checkpoint, {entry: held for entry, held in snapshot.items() if entry != name})
+            assert refused()
+    save_snapshot(checkpoint, {**snapshot, "measured": [1]})
+    assert refused()
+    checkpoint.unlink()
+    whole = curve.read_text()
+    for damaged in (whole.rpartition(",")[0] + "\n", whole.replace("steps", "stops"), whole[:-1]):
+        curve.write_text(damaged)
+        assert refused()

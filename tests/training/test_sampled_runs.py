@@ -87,6 +87,8 @@ def test_it_is_measured_again_from_its_weights_with_as_many_turns_as_one_likes(f
     assert evaluating.main([str(folder), "--turns", "5000", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["greedy"]["turns"] == told["exploring"]["turns"] == 5000
+    assert evaluating.main([str(folder), "--turns", "0"]) == 2
+    assert "turns must be an integer from 2" in capsys.readouterr().err
     assert evaluating.main([str(folder)]) == 0
     table = capsys.readouterr().out
     assert "standard error" in table

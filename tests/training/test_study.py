@@ -217,8 +217,7 @@ def test_runs_of_other_settings_are_run_again(folder, tmp_path):
     other = tmp_path / "presets.toml"
     other.write_text(FILE.read_text().replace("horizon = 10.0", "horizon = 11.0"))
     planned = study.plan("small", folder.parent / "studies.toml", read_presets(other))
-    left = study.unfinished(planned, tmp_path, Ledger(folder))
-    assert left == [run for run in planned if run.config.algorithm == "afterstates"]
+    assert study.unentered(planned, Ledger(folder)) == [run for run in planned if run.config.algorithm == "afterstates"]
     message = "afterstates-five-tiles-0 in .* was trained with other settings than its preset has now"
     with pytest.raises(ValueError, match=message):
         results.results_tables(folder, read_presets(other))
@@ -502,6 +501,9 @@ def test_a_damaged_ledger_is_named(folder, tmp_path, capsys):
 
     runs, curves = (folder / "runs.csv").read_text(), (folder / "curves.csv").read_text()
     assert "runs.csv" in printed(runs[: len(runs) // 2], curves)
+    heading, first, *others = runs.splitlines()
+    assert "it is not whole" in printed("\n".join([heading, first.rpartition(",")[0], *others, ""]), curves)
+    assert "it has other columns" in printed(runs.replace("regret", "loss", 1), curves)
     assert "they are not of the same runs" in printed(runs, "\n".join(curves.splitlines()[:10]) + "\n")
     assert "unknown task of ppo-five-tiles-0 in" in printed(runs.replace("ppo,five-tiles,", "ppo,six,"), curves)
     assert results.main([str(tmp_path / "none")]) == 2
@@ -604,6 +606,9 @@ def test_the_commands_that_are_printed_train_what_the_study_takes_up(folder, tmp
     assert not (tmp_path / "out").exists()
     for line in lines:
         assert training.main(shlex.split(line)[3:]) == 0
+    assert study.main([*words, "--print"]) == 0
+    assert capsys.readouterr().out == ""
+    assert not (tmp_path / "out" / "runs.csv").exists()  # it might be another process that writes it
     none = Engine(lambda *_: pytest.fail("nothing is left to run"), lambda: 1)
     assert run_study(words, lambda *_: nullcontext(none)) == 0
     assert len(Ledger(tmp_path / "out").rows) == 2
