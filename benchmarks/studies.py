@@ -44,7 +44,7 @@ def studies() -> Iterator[Comparison]:
                 ledger.enter(run.name, run.task, run.variant, Run(folder / "run", run.config))
         driver: dict[str, Callable[[], object]] = {
             "planning": _planned,
-            "looking for": lambda: unfinished(planned, folder, Ledger(folder / "none")),
+            "looking for": lambda: unfinished(planned, folder),
             "reading": lambda: Ledger(folder),
             "writing": ledger.write,
             "the page of": lambda: results_page(folder, PRESETS),

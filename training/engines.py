@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import socket
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -20,7 +21,6 @@ import torch
 from pebble import ProcessPool
 
 from agents.config import Config
-from stb_gym.output import say
 from training.train import train
 
 
@@ -125,13 +125,13 @@ def train_run(config: dict[str, Any], folder: Path, device: str) -> None:
         device: where the networks are.
 
     Raises:
-        ValueError, OSError, MemoryError: that the training failed of; they stand in `log.txt`, too.
+        Exception: that the training failed of; it stands in `log.txt`, too.
     """
     torch.set_num_threads(1)
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "log.txt").open("a", encoding="utf-8") as log, contextlib.redirect_stderr(log):
         try:
             train(Config.from_json(config), folder, "resume", device=device)
-        except (ValueError, OSError, MemoryError) as error:
-            say(f"training.study: {error}", error=True)
+        except Exception:
+            traceback.print_exc()
             raise

@@ -14,9 +14,10 @@ from matplotlib.ticker import FuncFormatter
 
 from agents.presets import FILE, Presets, read_presets
 from stb_gym.games import Game, rolls
-from stb_gym.output import Column, Table, reader_may_leave, refuse, say, styles_of, write_aside
+from stb_gym.output import Column, Table, reader_may_leave, refuse, say, styles_of
 from training.ledger import Ledger, Row
 from training.pictured import agent_in_words
+from training.plots import save
 
 PICTURE = "ladder.png"
 DIFFERENCES = {" no masks": " without masks", " own": ", own settings"}  # what variants of the ladder are called
@@ -138,8 +139,7 @@ def plot_ladder(path: Path, ladder: Sequence[Rung]) -> None:
         axes.annotate(rung.task, (rung.positions, 1.01), xycoords=("data", "axes fraction"), ha="center", fontsize=8)
     axes.grid(alpha=0.25)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
-    with write_aside(path) as aside:
-        figure.savefig(aside, dpi=130)
+    save(path, figure)
 
 
 if __name__ == "__main__":

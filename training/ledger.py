@@ -105,7 +105,7 @@ class Ledger:
                     self.curves[point.run].append(point)
             if not all(self.curves.values()):
                 raise ValueError("they are not of the same runs")
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError) as error:
             raise ValueError(f"{folder / RUNS} or {folder / CURVES} is damaged: {error}") from None
 
     def __enter__(self) -> Self:

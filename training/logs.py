@@ -5,10 +5,8 @@ exact, and what the learner tells of its last update, such as its losses, as `tr
 a checkpoint makes the measurements after it anew, to the same numbers: no log has them twice.
 """
 
-import csv
 import hashlib
 import importlib
-import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import Any
 
 from agents.config import Config
 from stb_gym.output import write_text
+from training.rows import csv_text
 from training.run import Measurement
 
 Log = Callable[[Sequence[Measurement]], None]
@@ -59,13 +58,8 @@ def _csv(folder: Path, config: Config, measured: Sequence[Measurement]) -> Itera
     """A file of all measurements, written anew with every one: steps, seconds and the figures of the learner."""
 
     def log(measurements: Sequence[Measurement]) -> None:
-        text = io.StringIO()
-        names = dict.fromkeys(name for each in measurements for name in each.figures)
-        writer = csv.DictWriter(text, ["steps", "seconds", *names], lineterminator="\n")
-        writer.writeheader()
-        for point, figures, _ in measurements:
-            writer.writerow({"steps": point.steps, "seconds": point.seconds, **figures})
-        write_text(folder / CSV, text.getvalue())
+        rows = [{"steps": point.steps, "seconds": point.seconds, **figures} for point, figures, _ in measurements]
+        write_text(folder / CSV, csv_text(dict.fromkeys(name for row in rows for name in row), rows))
 
     yield log
 

@@ -166,7 +166,7 @@ def measured(plan: Sequence[Row], path: Path) -> list[Row]:
 def _known(path: Path) -> list[Row]:
     try:
         return from_csv(read_text(path), Row) if path.exists() else []
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError) as error:
         raise ValueError(f"{path} is damaged: {error}") from None
 
 

@@ -145,7 +145,7 @@ def _mistakes(evaluation: Measured, run: Run) -> list[dict[str, Any]]:
 
 
 def _since(actions: Mapping[int, int]) -> int | None:
-    """The steps of the first measurement from which on the action was what it is at the last one; None of none."""
+    """The steps of the earliest measurement since which the action has not changed; None without measurements."""
     newest_first = list(reversed(actions))
     same = list(takewhile(lambda steps: actions[steps] == actions[newest_first[0]], newest_first))
     return same[-1] if same else None

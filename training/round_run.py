@@ -6,23 +6,21 @@ weights.safetensors     the networks at the last of them
 checkpoint.safetensors  everything to go on from; removed when it is finished
 """
 
-import csv
-import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from agents.checkpoints import load_snapshot, save_snapshot, save_weights
 from agents.config import ALGORITHMS, Config
-from agents.learner import Snapshot
+from agents.learner import Snapshot, check_finite
 from agents.self_play import SELVES, Selves
 from agents.snapshots import named, part
 from stb_gym import RoundEvaluation, RoundMeter, RoundVectorEnv
 from stb_gym.games import check_choice, check_integer
-from stb_gym.output import write_text
+from stb_gym.output import check_entries, read_text, write_text
+from training.rows import csv_rows, csv_text
 
 LEARNERS = ("ppo", "dqn", "afterstate-network")
 CONFIG, CURVE, WEIGHTS, CHECKPOINT = "config.json", "curve.csv", "weights.safetensors", "checkpoint.safetensors"
@@ -107,10 +105,7 @@ class RoundTraining:
         Raises:
             ValueError: if learning has diverged.
         """
-        if not all(np.isfinite(array).all() for array in self.learner.weights().values()):
-            raise ValueError(
-                f"learning has diverged: after {self.learner.num_timesteps:,} steps weights are not finite"
-            )
+        check_finite(self.learner)
         made = {"steps": self.learner.num_timesteps, "seconds": round(seconds, 3)}
         found = self._against_selves() if self.config.opponents in SELVES else self._against_others()
         self.measured.append({**made, **found})
@@ -141,6 +136,7 @@ class RoundTraining:
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go on from a snapshot of the same training exactly as that one would have."""
+        check_entries({"measured": snapshot.get("measured")}, {"measured": list[dict[str, float]]})
         self.measured = snapshot["measured"]
         if self.config.opponents in SELVES:
             self._selves = Selves.restored(self.config.opponents, self.envs.round, part(snapshot, "selves"))
@@ -153,18 +149,22 @@ class RoundTraining:
         Raises:
             ValueError: if a file is damaged.
         """
-        if (folder / CHECKPOINT).exists():
-            self.restore(load_snapshot(folder / CHECKPOINT))
-        elif (folder / CURVE).exists():
-            self.measured = _from_csv((folder / CURVE).read_text(encoding="utf-8"))
-            self.measured *= self.is_finished  # else there is nothing to go on from
+        try:
+            if (folder / CHECKPOINT).exists():
+                self.restore(load_snapshot(folder / CHECKPOINT))
+            elif (folder / CURVE).exists():
+                self.measured = _from_csv(read_text(folder / CURVE))
+                if not self.is_finished:  # there is nothing to go on from
+                    self.measured = []
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:  # RuntimeError is torch's
+            raise ValueError(f"{folder} holds a damaged file: {error}") from None
 
     def write(self, folder: Path, checkpoint: bool) -> None:
         """Write the files of the training and, where wanted, before them everything to go on from."""
         if checkpoint:
             save_snapshot(folder / CHECKPOINT, self.snapshot())
         save_weights(folder / WEIGHTS, self.learner)
-        write_text(folder / CURVE, _to_csv(self.measured))
+        write_text(folder / CURVE, csv_text(self.measured[0], self.measured))
 
 
 def _gains(lineup: RoundEvaluation) -> list[float]:
@@ -175,14 +175,7 @@ def _by_seat(name: str, numbers: Any) -> Measurement:
     return {f"{name}_{seat}": float(number) for seat, number in enumerate(numbers, 1)}
 
 
-def _to_csv(rows: list[Measurement]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
 def _from_csv(text: str) -> list[Measurement]:
-    rows = csv.DictReader(io.StringIO(text))
-    return [{name: int(told) if name == "steps" else float(told) for name, told in row.items()} for row in rows]
+    return [
+        {name: int(told) if name == "steps" else float(told) for name, told in row.items()} for row in csv_rows(text)
+    ]

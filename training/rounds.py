@@ -14,7 +14,6 @@ from itertools import product
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
 import torch
 import tyro
 
@@ -25,7 +24,7 @@ from training.arguments import read_arguments
 from training.commands import task_name
 from training.round_run import CHECKPOINT, CONFIG, Measurement, RoundConfig, RoundTraining
 from training.run_writer import alone
-from training.statistics import interquartile_mean
+from training.statistics import mean_of_seeds
 from training.train import task_from_flags
 
 COLUMNS = (
@@ -129,7 +128,7 @@ def summary(found: Mapping[tuple[int, str], Sequence[Measurement]]) -> Table:
 
 
 def _mean(seeds: Sequence[Measurement], name: str) -> float:
-    return float(interquartile_mean(np.array([[last[name]] for last in seeds]))[0])
+    return mean_of_seeds([last[name] for last in seeds])
 
 
 def train_rounds(config: RoundConfig, folder: Path, checkpoint_seconds: float = 60.0) -> Measurement:

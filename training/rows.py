@@ -1,12 +1,33 @@
-"""Dataclasses of numbers and words as CSV, a row each."""
+"""Rows of numbers and words as CSV, and dataclasses of these."""
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+
+def csv_text(names: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Rows as CSV below the names of their columns; what a row does not name is left empty."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(names), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def csv_rows(text: str) -> list[dict[str, str]]:
+    """The rows of CSV, by the names of their columns.
+
+    Raises:
+        ValueError: if a row is not as long as the heading, the last line is not whole, or there is no row.
+    """
+    heading, *rows = csv.reader(io.StringIO(text)) if text.endswith("\n") else ([],)
+    if not rows or any(len(row) != len(heading) for row in rows):
+        raise ValueError("it is not whole")
+    return [dict(zip(heading, row, strict=True)) for row in rows]
 
 
 def to_csv(rows: Sequence[Any], kind: type[Any]) -> str:
@@ -16,11 +37,7 @@ def to_csv(rows: Sequence[Any], kind: type[Any]) -> str:
         rows: instances of the dataclass.
         kind: the dataclass.
     """
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [field.name for field in fields(kind)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(vars(row) for row in rows)
-    return text.getvalue()
+    return csv_text([field.name for field in fields(kind)], map(vars, rows))
 
 
 def from_csv(text: str, kind: type[T]) -> list[T]:
@@ -31,12 +48,11 @@ def from_csv(text: str, kind: type[T]) -> list[T]:
         kind: the dataclass.
 
     Raises:
-        ValueError: if the heading is another, the last line is not whole, or there is no row.
+        ValueError: if the heading is another, a line is not whole, or there is no row.
     """
     kinds = {field.name: field.type for field in fields(kind)}  # type: ignore[arg-type]
     optional = [field.name for field in fields(kind) if field.default is not MISSING]  # type: ignore[arg-type]
-    rows = list(csv.DictReader(io.StringIO(text)))
-    heading = list(rows[0]) if rows else []
-    if heading != [name for name in kinds if name in heading or name not in optional] or not text.endswith("\n"):
-        raise ValueError("it is not whole")
-    return [kind(**{name: kinds[name](row[name]) for name in heading}) for row in rows]  # type: ignore[operator]
+    rows = csv_rows(text)
+    if list(rows[0]) != [name for name in kinds if name in rows[0] or name not in optional]:
+        raise ValueError("it has other columns")
+    return [kind(**{name: kinds[name](told) for name, told in row.items()}) for row in rows]  # type: ignore[operator]

@@ -78,7 +78,8 @@ def main(arguments: list[str] | None = None) -> int:
         planned = plan(options.study, options.studies, presets)
         if options.print:
             with reader_may_leave():
-                print_commands(unfinished(planned, out, Ledger(out)), out, presets, options.device)
+                left = unfinished(unentered(planned, Ledger(out)), out)
+                print_commands(left, out, presets, options.device)
             return 0
         engine = pool(options.workers, options.device) if options.ray is None else cluster(options.ray, options.device)
         with alone(out, waits=False):
@@ -148,17 +149,15 @@ def _runs(part: Any, presets: Presets) -> list[Planned]:
     ]
 
 
-def unfinished(planned: list[Planned], out: Path, ledger: Ledger) -> list[Planned]:
-    """The runs that are still to be trained; those that are finished in their folders are entered in the ledger."""
-    left = []
-    for run in planned:
-        if run.name in ledger.rows and ledger.rows[run.name].config == run.config.digest():
-            continue
-        if is_finished(out / run.name, run.config):
-            _enter(ledger, run, out)
-        else:
-            left.append(run)
-    return left
+def unentered(planned: list[Planned], ledger: Ledger) -> list[Planned]:
+    """The runs that a ledger does not have, or has of another configuration."""
+    digests = {name: row.config for name, row in ledger.rows.items()}
+    return [run for run in planned if digests.get(run.name) != run.config.digest()]
+
+
+def unfinished(runs: list[Planned], out: Path) -> list[Planned]:
+    """Those of some runs that are not finished in their folders."""
+    return [run for run in runs if not is_finished(out / run.name, run.config)]
 
 
 def _enter(ledger: Ledger, run: Planned, out: Path) -> None:
@@ -187,7 +186,12 @@ def run_study(planned: list[Planned], out: Path, engine: Engine) -> dict[str, st
     ended: queue.SimpleQueue[Future[None]] = queue.SimpleQueue()
     failed: dict[str, str] = {}
     with Ledger(out) as ledger:
-        waiting = deque(unfinished(planned, out, ledger))
+        new = unentered(planned, ledger)
+        waiting = deque(unfinished(new, out))
+        to_train = {run.name for run in waiting}
+        for run in new:
+            if run.name not in to_train:
+                _enter(ledger, run, out)
         total = sum(run.config.steps for run in planned)
         finished = total - sum(run.config.steps for run in waiting)
         with Progress("study", total, "steps", initial=finished, pause=math.inf) as progress:

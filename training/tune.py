@@ -3,8 +3,6 @@
 The folder of a search holds `search.json`, from which the same command goes on if it was interrupted, and `trials.csv`.
 """
 
-import csv
-import io
 import json
 import math
 import shlex
@@ -23,6 +21,7 @@ from stb_gym.command import rules_parser
 from stb_gym.games import check_integer
 from stb_gym.output import Progress, check_entries, from_json, made_of, read_text, refuse, say, write_text
 from training.arguments import read_arguments
+from training.rows import csv_text
 from training.run_writer import alone
 from training.search import SPACES, Search, Trial, best_of, mean_log, read_space
 from training.train import task_from_flags
@@ -190,13 +189,18 @@ def _read(out: Path, search: Search) -> list[Trial]:
 def _write(out: Path, search: Search, made: Sequence[Trial]) -> None:
     trials = [asdict(trial) for trial in made]
     write_text(out / "search.json", json.dumps({"search": _record(search), "trials": trials}, indent=1) + "\n")
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["trial", "regret", "fresh_regret", "minutes", "outcome", *search.space])
-    for number, trial in enumerate(made):
-        means = [math.exp(mean_log(each)) if each else "" for each in (trial.regrets, trial.fresh)]
-        writer.writerow([number, *means, trial.minutes, trial.outcome, *trial.settings.values()])
-    write_text(out / "trials.csv", text.getvalue())
+    rows = [
+        {
+            "trial": number,
+            "regret": math.exp(mean_log(trial.regrets)) if trial.regrets else "",
+            "fresh_regret": math.exp(mean_log(trial.fresh)) if trial.fresh else "",
+            "minutes": trial.minutes,
+            "outcome": trial.outcome,
+            **trial.settings,
+        }
+        for number, trial in enumerate(made)
+    ]
+    write_text(out / "trials.csv", csv_text(rows[0], rows))
 
 
 if __name__ == "__main__":
