@@ -108,11 +108,10 @@ class AfterstateNetwork:
         envs: the vector environment, in SAME_STEP or NEXT_STEP mode, whose `afterstates` tells what moves lead to.
         settings: its settings.
         seed: of the environment, the network and the exploration.
-        device: where the networks are, as torch names it.
+        device: where the network is, as torch names it.
 
     Attributes:
-        num_timesteps: steps made so far, in all environments together.
-        figures: of the last update, by name, for a log.
+        num_timesteps, figures: see `Learner`.
 
     Raises:
         ValueError: if a setting has no meaning, or the environment is of another kind; see `Playing`.

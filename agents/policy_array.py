@@ -13,6 +13,7 @@ from stb_gym.games import IntArray
 from stb_gym.measure import AnyEvaluation
 
 AT_ONCE = 2**16  # nodes
+AT_ONCE_ON_LARGE_BOXES = 2**12  # of which each has a mask of hundreds of actions
 Show = Callable[[IntArray], tuple[NDArray[Any], NDArray[np.bool_]]]  # of nodes [B]
 
 
@@ -44,7 +45,7 @@ def value_error(learner: Learner, evaluation: AnyEvaluation) -> float:
         evaluation: that of its greedy policy.
     """
     if isinstance(evaluation, SampledEvaluation):
-        expected = _in_parts(learner.values, evaluation.shown, evaluation.node, at_once=4096)
+        expected = _in_parts(learner.values, evaluation.shown, evaluation.node, AT_ONCE_ON_LARGE_BOXES)
         return float(np.sqrt(np.mean((expected - evaluation.utility) ** 2)))
     tables = evaluation.tables
     expected = _in_parts(learner.values, _shown(tables), tables.decisions)

@@ -15,11 +15,11 @@ from stb_gym.envs.registration import (
 )  # fmt: skip
 from stb_gym.envs.registration import register_known as register_known
 from stb_gym.envs.stepping import LegalMoves, Stepper, Transitions, fits_tables, stepper_of, transitions
-from stb_gym.envs.vector_env import TurnVectorEnv
+from stb_gym.envs.vector_env import Step, TurnVectorEnv
 from stb_gym.envs.wrappers import MaskInObservation, VectorMaskInObservation
 
 __all__ = [
-    "ENVIRONMENTS", "Environment", "LegalMoves", "MaskInObservation", "Stepper", "StepperEnv", "Transitions",
+    "ENVIRONMENTS", "Environment", "LegalMoves", "MaskInObservation", "Step", "Stepper", "StepperEnv", "Transitions",
     "TurnEnv", "TurnVectorEnv", "VectorMaskInObservation", "environment_of", "fits_tables", "game_of_environment",
     "masked_id", "register_game", "register_known", "round_id", "stepper_of", "throw_on", "transitions",
 ]  # fmt: skip

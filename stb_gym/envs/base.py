@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from stb_gym.envs.asked import throw_on
 from stb_gym.envs.registration import reward_threshold
-from stb_gym.envs.rendering import Last, Shown, Window, draw
+from stb_gym.envs.rendering import Last, Position, Window, draw
 from stb_gym.envs.stepping import Stepper, Transitions, stepper_of
 from stb_gym.exact import Goal, Objective, objective_of
 from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, game_of, rules_class_of, throw_faces
@@ -120,7 +120,7 @@ class StepperEnv:
     def _draw(self, node: int, throw: int, last: Last | None, beside: str = "") -> Any:
         """A node, reached by a throw after the last move, and words beside it, as the render mode wants them."""
         mode = "rgb_array" if self.render_mode == "human" else self.render_mode
-        return draw(self.game, self._shown(node, throw), last, mode, beside)
+        return draw(self.game, self._position(node, throw), last, mode, beside)
 
     def _beside(self, game: int) -> str:
         """What is to be told beside the position of a game."""
@@ -128,17 +128,17 @@ class StepperEnv:
 
     def _move(self, node: int, throw: int, action: int) -> Last:
         """A move that was made at a node, reached by a throw."""
-        return Last(self._shown(node, throw), action)
+        return Last(self._position(node, throw), action)
 
     def _opened(self) -> Window | None:
         """The window of an environment that has one."""
         return Window(self.metadata["render_fps"], self.game.name) if self.render_mode == "human" else None
 
-    def _shown(self, node: int, throw: int) -> Shown:
+    def _position(self, node: int, throw: int) -> Position:
         """The position at a node that was reached by a throw."""
         held, dice = (int(number) for number in self.stepper.position(self.stepper.state_of(node)))
         forfeit = bool(node == self.stepper.forfeit)
-        return Shown(held, dice, () if forfeit else throw_faces(throw, dice, self.game.faces), forfeit)
+        return Position(held, dice, () if forfeit else throw_faces(throw, dice, self.game.faces), forfeit)
 
     @property
     def afterstate_space(self) -> gym.spaces.Box:

@@ -9,7 +9,7 @@ from stb_gym.games import Faces, Game, Picture, forbidden, legal_moves, needed, 
 FORFEIT = "illegal action: the turn ends"
 
 
-class Shown(NamedTuple):
+class Position(NamedTuple):
     """A position as the rules have it.
 
     Attributes:
@@ -27,11 +27,11 @@ class Shown(NamedTuple):
 class Last(NamedTuple):
     """The move that led to a position: where it was made, and its action."""
 
-    shown: Shown
+    position: Position
     action: int
 
 
-def draw(game: Game, shown: Shown, last: Last | None, render_mode: str | None, beside: str = "") -> Any:
+def draw(game: Game, position: Position, last: Last | None, render_mode: str | None, beside: str = "") -> Any:
     """A position in a render mode, as text ("ansi") or as a picture [H, W, 3]; None without one.
 
     What is to be told beside it stands before the text, or before the words in the picture. A turn that an illegal
@@ -39,20 +39,20 @@ def draw(game: Game, shown: Shown, last: Last | None, render_mode: str | None, b
     """
     if render_mode is None:
         return None
-    words, (held, dice, faces, forfeit) = words_of(game), shown
+    words, (held, dice, faces, forfeit) = words_of(game), position
     if render_mode == "ansi":
         text = words.text(held, dice, faces)
         score = words.score(int(game.final_score(np.array([held]))[0]))
         return "\n".join(filter(None, (beside, f"{FORFEIT} with {score}" if forfeit else "", text)))
-    before = None if forfeit or last is None else last.shown.held
-    told = ". ".join(filter(None, (beside, _told(game, shown, last))))
+    before = None if forfeit or last is None else last.position.held
+    told = ". ".join(filter(None, (beside, _told(game, position, last))))
     picture = words.picture(held, dice, faces, told, before)
     return forbidden(picture) if forfeit else picture
 
 
-def _told(game: Game, shown: Shown, last: Last | None) -> str:
+def _told(game: Game, position: Position, last: Last | None) -> str:
     """What is to be said of a position: the move that led there, and why the turn is over if it is."""
-    held, dice, faces, forfeit = shown
+    held, dice, faces, forfeit = position
     if forfeit:
         return FORFEIT
     moved = None if last is None else _move_in_words(game, last, goes_on=dice > 0)
@@ -66,7 +66,7 @@ def _told(game: Game, shown: Shown, last: Last | None) -> str:
 
 def _move_in_words(game: Game, last: Last, goes_on: bool) -> str:
     words = words_of(game)
-    return words.move_in_words(words.move(last.action, goes_on), _roll(game, last.shown.faces))
+    return words.move_in_words(words.move(last.action, goes_on), _roll(game, last.position.faces))
 
 
 def _roll(game: Game, faces: Faces) -> Any:

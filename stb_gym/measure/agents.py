@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact import as_array
-from stb_gym.measure.shown import Shown
+from stb_gym.measure.shown import Masks, Shown
 
-Masks = NDArray[np.bool_]
 Answers = Callable[[Any, Masks], Any]  # from observations [B, ...] and masks [B, A] to actions [B] or chances [B, A]
 
 MEMORY = "the agent has a memory: what it does is not determined by the position"

@@ -16,13 +16,13 @@ from stb_gym.exact import (
     expected_visits,
     score_chances,
 )
+from stb_gym.games import IntArray
 from stb_gym.measure.agents import answers_of
 from stb_gym.measure.rounds.opponents import Opponents
 from stb_gym.measure.shown import Shown, layers_of
 
 AT_ONCE = 2**16  # nodes in one question to an agent
 Chances = NDArray[np.float64]
-IntArray = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, eq=False)

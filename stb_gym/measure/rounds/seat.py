@@ -10,11 +10,10 @@ from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from stb_gym.envs import Stepper, StepperEnv
+from stb_gym.games import IntArray
 from stb_gym.measure.rounds.opponents import SEEN, Lineup, Opponents, opponents_of
 from stb_gym.measure.rounds.stepping import WIN, seat_transitions
 from stb_gym.rounds import Round
-
-IntArray = NDArray[np.integer[Any]]
 
 
 class StandingEnv(StepperEnv):

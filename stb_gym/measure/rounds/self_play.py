@@ -7,12 +7,10 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from stb_gym.envs import TurnVectorEnv
+from stb_gym.envs import Step, TurnVectorEnv
 from stb_gym.games import Game, IntArray
 from stb_gym.measure.rounds.seat import StandingEnv
 from stb_gym.rounds import Play
-
-Step = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 
 class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
