@@ -35,7 +35,7 @@ class TurnVecEnv(VecEnv):
     add, `episode` with return, length and seconds. sb3-contrib finds the masks by `env_method("action_masks")`.
 
     Args:
-        envs: a `TurnVectorEnv` in SAME_STEP mode, as it is or with the mask in its observations.
+        envs: a `TurnVectorEnv` in SAME_STEP mode, as it is, with the mask in its observations, or otherwise wrapped.
 
     Raises:
         ValueError: if `envs` is something else, or in another autoreset mode.
@@ -82,7 +82,7 @@ class TurnVecEnv(VecEnv):
         observation, reward, terminated, truncated, infos = self.envs.step(self._actions)
         over = terminated | truncated
         self._length += 1
-        told: list[dict[str, Any]] = [{}] * self.num_envs
+        told: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for game in over.nonzero()[0].tolist():
             told[game] = self._ended(game, float(reward[game]), bool(terminated[game]), infos)
         self._length[over] = 0
@@ -109,7 +109,7 @@ class TurnVecEnv(VecEnv):
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """An attribute of the vector environment, or the space of one game, once for each chosen game."""
-        of_one = self if attr_name in ("observation_space", "action_space") else self.envs
+        of_one = self if attr_name in ("observation_space", "action_space") else self.envs.unwrapped
         return [getattr(of_one, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
@@ -118,7 +118,7 @@ class TurnVecEnv(VecEnv):
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         """The result of a method of the vector environment, a row for each chosen game."""
-        result = getattr(self.envs, method_name)(*method_args, **method_kwargs)
+        result = getattr(self.envs.unwrapped, method_name)(*method_args, **method_kwargs)
         return [result[game] for game in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
@@ -130,7 +130,8 @@ class RegretCallback(BaseCallback):
     """Measures a model while it learns: how far from perfect play is its policy?
 
     It measures at the start, before the first rollout after each multiple of `every` steps (during a rollout the policy
-    stays the same), and at the end: exactly or, if `turns` are given, by turns that it plays, with the exact loss of
+    stays the same), and at the end; inside a callback such as `EveryNTimesteps` or `EvalCallback` at the start and when
+    that one calls it. It measures exactly or, if `turns` are given, by turns that it plays, with the exact loss of
     every choice. All numbers of the measurement's `summary` are logged by the model's logger as `exact/regret`,
     `exact/value`, ..., or as `sampled/regret`, `sampled/standard_error`, ..., so TensorBoard and Weights & Biases draw
     them.
@@ -151,6 +152,7 @@ class RegretCallback(BaseCallback):
         best: the one of least regret.
 
     Raises:
+        TypeError: if `meter` is none.
         ValueError: if an argument is not allowed, or turns are to be sampled and a policy to be saved.
 
     Example:
@@ -175,6 +177,8 @@ class RegretCallback(BaseCallback):
         turns: int | None = None,
         seed: int = 0,
     ):
+        if not isinstance(meter, RegretMeter):
+            raise TypeError(f"a RegretCallback needs a meter, such as stb_gym.RegretMeter(env), not {meter!r:.80}")
         check_integer("every", every, 1, 2**53)
         if turns is not None:
             check_integer("turns", turns, 2, MOST_TURNS)
@@ -193,6 +197,8 @@ class RegretCallback(BaseCallback):
             self._measure()
 
     def _on_step(self) -> bool:
+        if self.parent is not None:  # a callback that calls this one when it is time, and tells it nothing else
+            self._measure()
         return True
 
     def _on_training_end(self) -> None:

@@ -15,7 +15,7 @@ from stb_gym.envs.asked import throw_on
 from stb_gym.envs.registration import reward_threshold
 from stb_gym.envs.rendering import Last, Position, Window, draw
 from stb_gym.envs.stepping import Stepper, Transitions, stepper_of
-from stb_gym.exact import Goal, Objective, objective_of
+from stb_gym.exact import Goal, Objective, is_named, objective_of
 from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, game_of, rules_class_of, throw_faces
 
 
@@ -82,6 +82,11 @@ class StepperEnv:
                     f"{', '.join(known)} and the arguments {', '.join(own)}"
                 )
         return game_of(game, rules)
+
+    @property
+    def objective_name(self) -> str | None:
+        """The name of the objective, which says all of it to another process; None of an objective of one's own."""
+        return self.objective.name if is_named(self.game, self.objective) else None
 
     @property
     def spec(self) -> EnvSpec | None:

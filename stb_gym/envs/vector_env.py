@@ -96,7 +96,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             ValueError: if `options` names no position of the game, or one without a legal move, if the mask is none or
                 chooses no game, or the seeds are not as many as the games.
         """
-        where = dict(options or {})
+        where = {**(options or {})}
         chosen = chosen_games(where.pop("reset_mask", np.ones(self.num_envs, np.bool_)), self.num_envs)
         beginning = self.stepper.beginnings(where) if where else self._first_throws
         if seed is None or isinstance(seed, int):

@@ -75,7 +75,8 @@ class Evaluation(Measured):
     def agreement_by_visits(self) -> float:
         """The same, each node weighted by its visits: the share of choices in play that are optimal."""
         visits = self.visits[self.tables.decisions]
-        return float(1 - visits @ self._departs[self.tables.decisions] / visits.sum())
+        departs = visits @ self._departs[self.tables.decisions] / visits.sum()
+        return max(float(1 - departs), 0.0)  # the sum of many chances may be rounded up
 
     @cached_property
     def score_distribution(self) -> dict[int, float]:

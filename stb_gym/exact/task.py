@@ -41,20 +41,39 @@ def task_of(what: Any, objective: Goal | None = None, illegal: str | None = None
 
 
 def _said_by(env: Any) -> Task:
-    """The task of an environment, or the one that all of several have, which may run in other processes."""
+    """The task of an environment, or the one that all of several have."""
     inner = getattr(env, "unwrapped", env)
-    one = hasattr(inner, "game")
     try:
-        said = [[getattr(inner, name)] if one else inner.get_attr(name) for name in Task._fields]
+        own = hasattr(inner, "game")
+        tasks = [Task(inner.game, inner.objective, inner.illegal)] if own else _said_by_each(inner)
     except AttributeError:
         raise _neither(env) from None
-    tasks = [Task(*each) for each in zip(*said, strict=True)]
     if not tasks or not all(isinstance(task.game, Game) for task in tasks):
         raise _neither(env)
     for task in tasks:
         if task != tasks[0]:
             raise ValueError(f"the environments of {type(env).__name__} have different tasks: {tasks[0]} and {task}")
     return tasks[0]
+
+
+def _said_by_each(envs: Any) -> list[Task]:
+    """The tasks of several environments.
+
+    In other processes they say the names of their objectives: a function cannot be sent, and to ask for it would end
+    the process.
+    """
+    games, illegal = envs.get_attr("game"), envs.get_attr("illegal")
+    if hasattr(envs, "envs"):
+        objectives = envs.get_attr("objective")
+    else:
+        names = envs.get_attr("objective_name")
+        if None in names:
+            raise ValueError(
+                f"the objective of {type(envs).__name__} is a function, which cannot be seen from this process: take "
+                "an environment that is made alike"
+            )
+        objectives = map(objective_of, games, names)
+    return [Task(*each) for each in zip(games, objectives, illegal, strict=True)]
 
 
 def _neither(what: Any) -> TypeError:

@@ -78,8 +78,8 @@ def _check_spaces(agent: Any, shown: Shown) -> None:
             f"the agent sees {_shape(sees)}, but the meter shows {_shape(shown.space)}: make the meter with the "
             "agent's environment"
         )
-    normalises = getattr(agent, "get_vec_normalize_env", lambda: None)() is not None
-    if normalises and not shown.normalised:
+    normalising = getattr(agent, "get_vec_normalize_env", lambda: None)()
+    if normalising is not None and getattr(normalising, "norm_obs", True) and not shown.normalised:
         raise ValueError("the agent's observations are normalised: make the meter with its VecNormalize environment")
 
 
@@ -175,8 +175,8 @@ def _scoring(module: Any, deterministic: bool) -> Answers:
         scores = as_array(getattr(scored, "logits", scored))
         if scores.shape != masks.shape:
             raise ValueError(f"a torch module must return scores of shape {masks.shape}, not {scores.shape}")
-        if np.isnan(scores).any():
-            raise ValueError("a torch module returned scores that are not a number")
+        if np.isnan(scores).any() or not np.isfinite(scores.max(axis=1, where=masks, initial=-np.inf)).all():
+            raise ValueError("a torch module returned scores that are not a number, or infinite for all legal actions")
         return _best(scores, masks) if deterministic else _softmax(scores, masks)
 
     return answers

@@ -50,7 +50,9 @@ class RegretMeter:
 
     Args:
         what: a game, or the environment that the agent was made for, however wrapped: see `stb_gym.solve`. Wrappers
-            that show more than the position, such as a stack of frames, are refused.
+            that show more than the position, such as a stack of frames, and limits that truncate turns are refused. A
+            wrapper of your own that changes what is seen is asked for it if it is a Gymnasium `ObservationWrapper`;
+            what any other `step` and `reset` do to observations and actions is not known.
         objective: what is wanted; by default what the environment rewards, and of a game "score".
         illegal: an illegal action ends the turn with the worst score ("end"), or is refused ("raise"); by default what
             the environment does, and of a game "end".

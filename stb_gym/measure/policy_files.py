@@ -14,7 +14,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stb_gym.exact import Goal, Objective, Policy, compile_game, count_nodes, edge_weights_and_forfeits, objective_of
+from stb_gym.exact import (
+    Goal,
+    Objective,
+    Policy,
+    compile_game,
+    count_nodes,
+    edge_weights_and_forfeits,
+    is_named,
+    objective_of,
+    task_of,
+)
 from stb_gym.games import ILLEGAL, Game, check_choice, game_of, same_rules
 from stb_gym.measure.archive import LARGEST, read_array
 from stb_gym.output import from_json, write_aside
@@ -41,46 +51,41 @@ class SavedPolicy(NamedTuple):
 
 
 def save_policy(
-    path: str | Path, game: Game, policy: Policy, illegal: str = "raise", objective: Goal = "score"
+    path: str | Path, what: Any, policy: Policy, illegal: str | None = None, objective: Goal | None = None
 ) -> None:
     """Write a policy, the rules it is for and what it is to be judged by as an .npz file.
 
     Args:
         path: the file, which appears whole or not at all.
-        game: the rules.
+        what: a game, or an environment of one, see `solve`.
         policy: [N] actions or [N, A] probabilities.
-        illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn.
-        objective: what the policy plays for, of those that have a name; see `solve`.
+        illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn; by default what the
+            environment does, and of a game "raise".
+        objective: what the policy plays for, of those that have a name; by default what the environment rewards, and
+            of a game "score".
 
     Raises:
+        TypeError: if `what` is neither a game nor an environment of one.
         ValueError: if the policy does not fit the game, or takes an illegal action and `illegal` is not "end", if the
             objective has no name by which it could be read again, or the file would be larger than any may be.
 
     Example:
         See `load_policy`.
     """
+    game, goal, illegal = task_of(what, objective, illegal)
     edge_weights_and_forfeits(compile_game(game), policy, illegal)
     if np.asarray(policy).nbytes > LARGEST:
         raise ValueError(
             f"a policy of {np.asarray(policy).nbytes:,} bytes is too large for a file: at most {LARGEST:,} fit"
         )
-    rules, goal = json.dumps(asdict(game), default=int), _named(game, objective)  # type: ignore[call-overload]
+    if not is_named(game, goal):
+        raise ValueError(
+            f"a policy file names its objective, and {goal.name!r} is not the name of this: allowed are score, shut "
+            "and chances such as at-most:5"
+        )
+    rules = json.dumps(asdict(game), default=int)  # type: ignore[call-overload]
     with write_aside(path) as aside, aside.open("wb") as file:
-        np.savez_compressed(file, policy=policy, game=game.name, rules=rules, objective=goal, illegal=illegal)
-
-
-def _named(game: Game, objective: Goal) -> str:
-    """The name of an objective, from which it can be made again."""
-    goal = objective_of(game, objective)
-    try:
-        if objective_of(game, goal.name) == goal:
-            return goal.name
-    except ValueError:  # its name is none of those known
-        pass
-    raise ValueError(
-        f"a policy file names its objective, and {goal.name!r} is not the name of this one: allowed are score, shut "
-        "and chances such as at-most:5"
-    )
+        np.savez_compressed(file, policy=policy, game=game.name, rules=rules, objective=goal.name, illegal=illegal)
 
 
 def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
@@ -109,7 +114,11 @@ def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
     if not _is_of(file, game):
         name, rules = _rules(file)
         raise ValueError(f"{path} is a policy of {name} with {rules}, not of {game}")
-    return _fitting(file, game, illegal)
+    try:
+        return _fitting(file, game, illegal)
+    except ValueError as error:
+        said = _text(file, "illegal", "raise")
+        raise ValueError(f"{error}" + (f'; it was saved with illegal="{said}"' if said != illegal else "")) from None
 
 
 def read_policy(path: str | Path) -> SavedPolicy:

@@ -1,9 +1,10 @@
 """What an environment shows of nodes of its game, through all its wrappers: what an agent is handed."""
 
+import math
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise
 from typing import Any
 
@@ -41,6 +42,7 @@ class Shown:
     def __init__(self, what: Any, game: Game):
         self.game, layers = game, [] if what is game else layers_of(what)
         self.space = _space(layers[-1]) if layers else gym.spaces.Box(0, game.observation_high, dtype=np.uint8)
+        _check_limit(layers)
         inner = _space(layers[0]) if layers else self.space
         self.numbers, self._dtype = inner.shape[0], inner.dtype
         views = [_view(layer, inner) for inner, layer in pairwise(layers)]
@@ -59,6 +61,17 @@ class Shown:
     def now(self, shown: Any, masks: Masks) -> Any:
         """The other part of it, given the first one."""
         return _seen_through(self._changing, deepcopy(shown), masks)
+
+
+def _check_limit(layers: list[Any]) -> None:
+    """Refuse environments that truncate turns, as it depends on the steps so far what is worth most there."""
+    limits = [layer.spec.max_episode_steps for layer in layers if getattr(layer, "spec", None)]
+    limit, longest = min(filter(None, limits), default=math.inf), layers[0].stepper.longest if layers else 0
+    if limit < longest:
+        raise ValueError(
+            f"a turn may take {longest} steps, and what is truncated after {limit} cannot be measured: make the meter "
+            "with an environment without that limit"
+        )
 
 
 def _seen_through(views: list[View], shown: Any, masks: Masks) -> Any:
@@ -87,7 +100,9 @@ def _made_again(envs: Any) -> gym.Env[Any, Any]:
     Raises:
         ValueError: if it was not made by Gymnasium, or has a wrapper that cannot be made again.
     """
-    spec = envs.get_attr("spec")[0]
+    tell = getattr(envs, "env_method", None) or envs.call  # of stable-baselines3, of Gymnasium
+    # Wrappers by functions of one's own cannot be sent from there: the process would end in trying.
+    spec = None if "<Transform" in tell("__str__")[0] else envs.get_attr("spec")[0]
     wrappers = [wrapper for wrapper in getattr(spec, "additional_wrappers", ()) if wrapper.name != "Monitor"]
     if spec is None or any(wrapper.kwargs is None for wrapper in wrappers):
         raise ValueError(
@@ -108,18 +123,34 @@ def _actions(layer: Any) -> Any:
 def _view(layer: Any, inner: Any) -> View:
     """What a wrapper makes of the observations of many nodes."""
     if isinstance(layer, MaskInObservation | VectorMaskInObservation):
-        return lambda shown, masks: layer.together(shown, masks.view(np.int8))
+        return partial(_masked, layer)
     if _normalises(layer):
-        return lambda shown, masks: layer.normalize_obs(shown)
+        return partial(_normalised, layer)
     if _stateful(layer) or _actions(layer) != _actions(inner):
         raise _refusal(layer)
     if isinstance(layer, gym.ObservationWrapper):
-        return lambda shown, masks: _stacked([layer.observation(rows(shown, node)) for node in range(len(masks))])
+        return partial(_observed, layer)
     if isinstance(layer, gym.vector.VectorObservationWrapper):
-        return lambda shown, masks: _joined(layer, shown, len(masks))
+        return partial(_joined, layer)
     if _space(layer) != _space(inner):
         raise _refusal(layer)
-    return lambda shown, masks: shown
+    return _as_it_is
+
+
+def _as_it_is(shown: Any, masks: Masks) -> Any:
+    return shown
+
+
+def _masked(layer: Any, shown: Any, masks: Masks) -> Any:
+    return layer.together(shown, masks.view(np.int8))
+
+
+def _normalised(layer: Any, shown: Any, masks: Masks) -> Any:
+    return layer.normalize_obs(shown)
+
+
+def _observed(layer: Any, shown: Any, masks: Masks) -> Any:
+    return _stacked([layer.observation(rows(shown, node)) for node in range(len(masks))])
 
 
 def _normalises(layer: Any) -> bool:
@@ -144,9 +175,9 @@ def _refusal(layer: Any) -> ValueError:
     )
 
 
-def _joined(layer: Any, shown: Any, nodes: int) -> Any:
+def _joined(layer: Any, shown: Any, masks: Masks) -> Any:
     """The observations of nodes after a vector wrapper, which sees as many at once as there are environments."""
-    count = layer.num_envs
+    count, nodes = layer.num_envs, len(masks)
     padded = np.arange(-(-nodes // count) * count).clip(max=nodes - 1).reshape(-1, count)
     parts = [deepcopy(layer.observations(rows(shown, chosen))) for chosen in padded]
     return rows(_stacked([rows(part, place) for part in parts for place in range(count)]), slice(nodes))

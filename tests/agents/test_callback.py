@@ -9,6 +9,7 @@ import gymnasium as gym
 import pytest
 from sb3_contrib import QRDQN, MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.callbacks import EveryNTimesteps
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.logger import configure
 
@@ -145,8 +146,23 @@ def test_turns_are_sampled_where_they_are_asked_for_and_told_apart(tmp_path, cap
     assert capsys.readouterr().out.splitlines()[-1] == line
 
 
+def test_inside_another_callback_it_measures_when_that_one_calls(tmp_path):
+    env = gym.make(BOX, **SIX)
+    meter = stb_gym.RegretMeter(env)
+    inside, path = RegretCallback(meter, every=10**6, save_path=tmp_path / "best.npz"), tmp_path / "best.npz"
+    model = model_of(MaskablePPO, env).learn(512, EveryNTimesteps(128, inside))
+    assert [steps for steps, _ in inside.curve] == [0, 128, 256, 384, 512]
+    assert inside.evaluation.regret <= meter(model).regret != inside.curve[0][1]["regret"]
+    assert meter.solution.evaluate(stb_gym.load_policy(path, meter.game)).regret == inside.best.regret
+    listed = RegretCallback(meter, every=256)
+    model_of(MaskablePPO, env).learn(512, [listed])
+    assert [steps for steps, _ in listed.curve] == [0, 256, 512]
+
+
 def test_what_it_refuses(tmp_path):
     meter = stb_gym.RegretMeter(gym.make(BOX, **SIX))
+    with pytest.raises(TypeError, match=r"needs a meter, such as stb_gym\.RegretMeter\(env\), not <stb_gym"):
+        RegretCallback(gym.make(BOX, **SIX))
     with pytest.raises(ValueError, match="every must be"):
         RegretCallback(meter, every=0)
     with pytest.raises(ValueError, match="turns must be"):

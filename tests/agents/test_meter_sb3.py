@@ -160,6 +160,8 @@ def test_normalised_observations_are_as_they_are_at_the_time():
         assert policy[node] == model.predict(observation, deterministic=True)[0]
     with pytest.raises(ValueError, match="are normalised: make the meter with its VecNormalize environment"):
         RegretMeter(make())(model)
+    model = model_of(PPO, VecNormalize(DummyVecEnv([make]), norm_obs=False))
+    assert RegretMeter(make())(model).regret == RegretMeter(make())(model.policy).regret
 
 
 def test_entries_of_an_observation_may_be_normalised():

@@ -3,11 +3,13 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from sb3_contrib import MaskablePPO
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecMonitor
 
+import stb_gym
 from stb_gym.sb3 import TurnVecEnv
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
@@ -141,6 +143,25 @@ def test_attributes_and_methods():
     with pytest.raises(AttributeError, match="nothing"):
         vec_env.get_attr("nothing")
     vec_env.close()
+
+
+def test_it_may_be_wrapped_before():
+    envs = gym.wrappers.vector.RecordEpisodeStatistics(same_step(BOX, 3))
+    vec_env = TurnVecEnv(envs)
+    vec_env.reset()
+    assert np.array_equal(vec_env.env_method("action_masks"), envs.unwrapped.action_masks())
+    assert stb_gym.RegretMeter(vec_env).game == envs.unwrapped.game
+    assert MaskablePPO("MlpPolicy", vec_env, n_steps=32, device="cpu").learn(96).num_timesteps == 96
+
+
+def test_infos_of_one_game_are_not_those_of_another():
+    vec_env = TurnVecEnv(same_step(BOX, 2))
+    vec_env.seed(1)
+    vec_env.reset()
+    _, _, over, infos = vec_env.step(np.argmax(vec_env.env_method("action_masks"), axis=1))
+    assert not over.any()
+    infos[0]["mine"] = 1
+    assert infos[1] == {}
 
 
 def test_what_it_refuses():

@@ -8,6 +8,7 @@ import tracemalloc
 import zipfile
 from functools import partial
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -114,7 +115,7 @@ def test_an_older_file_is_for_the_points_without_illegal_actions(tmp_path):
     [np.square, Objective("squares", np.square), Objective("shut", np.square), Objective("at-most:5 ", np.square)],
 )
 def test_an_objective_that_cannot_be_named_is_not_saved(tmp_path, objective):
-    with pytest.raises(ValueError, match=r"a policy file names its objective, and '.*' is not the name of this one"):
+    with pytest.raises(ValueError, match=r"a policy file names its objective, and '.*' is not the name of this: "):
         save_policy(tmp_path / "policy.npz", GAME, solve(GAME).policy, objective=objective)
     assert list(tmp_path.iterdir()) == []
 
@@ -294,3 +295,15 @@ def test_rules_nested_deep_are_refused(tmp_path):
     files(tmp_path / "policy.npz", rules='{"tiles": ' + "[" * 20_000)
     with pytest.raises(ValueError, match=r"policy.npz is not a policy file of stb_gym, or is damaged"):
         read_policy(tmp_path / "policy.npz")
+
+
+def test_an_environment_says_what_a_policy_is_judged_by(tmp_path):
+    env, path = gym.make("stb_gym/ShutTheBox-v0", tiles=4, objective="shut"), tmp_path / "own.npz"
+    game = env.unwrapped.game
+    save_policy(path, env, np.zeros(compile_game(game).nodes, int))
+    saved = read_policy(path)
+    assert (saved.game, saved.objective.name, saved.illegal) == (game, "shut", "end")
+    with pytest.raises(ValueError, match=r'takes the illegal action 0 at .*; it was saved with illegal="end"$'):
+        load_policy(path, game)
+    with pytest.raises(TypeError, match="is neither a game nor an environment of stb_gym"):
+        save_policy(path, gym.make("CartPole-v1"), np.zeros(3, int))

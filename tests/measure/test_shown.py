@@ -1,5 +1,6 @@
 """What the meter hands to agents is what the environment shows in play, through every wrapper, or it refuses."""
 
+import pickle
 from functools import partial
 
 import gymnasium as gym
@@ -212,13 +213,55 @@ def test_vector_wrappers_that_show_more_than_the_position_are_refused():
 
 
 def test_wrappers_in_other_processes_that_cannot_be_made_again_are_refused():
-    for inside in (lambda: Doubled(make()), lambda: TurnEnv(ShutTheBox(tiles=5))):
+    halved = wrappers.TransformReward(make(), lambda reward: reward / 2)
+    for inside in (lambda: Doubled(make()), lambda: TurnEnv(ShutTheBox(tiles=5)), lambda: halved):
         envs = AsyncVectorEnv([inside] * 2)
         with pytest.raises(
             ValueError, match="AsyncVectorEnv show cannot be seen from this process: make the meter with"
         ):
             RegretMeter(envs)
+        assert len(envs.reset()[0]) == 2  # they go on
         envs.close()
+
+
+def test_an_objective_of_ones_own_stays_in_its_process():
+    envs = AsyncVectorEnv([lambda: make(objective=lambda points: -(points**2))] * 2)
+    with pytest.raises(ValueError, match="the objective of AsyncVectorEnv is a function, which cannot be seen from"):
+        RegretMeter(envs)
+    assert len(envs.reset()[0]) == 2
+    envs.close()
+    here = SyncVectorEnv([partial(make, objective=squares)] * 2)
+    assert RegretMeter(here).optimum.value == RegretMeter(make(objective=squares)).optimum.value
+
+
+def squares(points):
+    return -(points**2)
+
+
+@pytest.mark.parametrize(
+    "limited",
+    [
+        lambda steps: make(max_episode_steps=steps),
+        lambda steps: Doubled(wrappers.TimeLimit(make(), steps)),
+        lambda steps: make_vec(max_episode_steps=steps),
+        lambda steps: make_vec(max_episode_steps=steps, vectorization_mode="sync"),
+    ],
+)
+def test_turns_that_are_truncated_are_not_measured(limited):
+    longest = make().unwrapped.stepper.longest
+    message = f"a turn may take {longest} steps, and what is truncated after {longest - 1} cannot be measured"
+    with pytest.raises(ValueError, match=message):
+        RegretMeter(limited(longest - 1))
+    assert RegretMeter(limited(longest)).optimum.value == RegretMeter(make()).optimum.value
+
+
+@pytest.mark.parametrize("name", ["as it is", "masked id", "own", "mask of own"])
+def test_a_meter_can_be_sent_to_another_process(name):
+    meter = RegretMeter(SINGLE[name]())
+    sent = pickle.loads(pickle.dumps(meter))
+    assert (
+        sent(lambda observations, masks: masks.argmax(axis=1)).regret == meter(lambda o, masks: masks.argmax(1)).regret
+    )
 
 
 @pytest.mark.parametrize(

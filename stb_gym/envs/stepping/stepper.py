@@ -159,7 +159,7 @@ class Stepper(ABC):
             ValueError: if `where` names no position of the game, or one without a legal move.
         """
         words = words_of(self.game)
-        held, dice, roll = words.locate(where)
+        held, dice, roll = words.locate({**where})
         state = self.find_state(held, dice)
         throws = np.arange(self.throws)
         fits = ~self.over.take(self.nodes(state, throws))

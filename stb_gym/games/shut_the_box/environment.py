@@ -34,8 +34,8 @@ times `reward_scale`:
 - objective "shut": 1 for a score of 0, else 0;
 - objective "at-most:T": 1 for a score of at most T, else 0.
 
-`env.spec.reward_threshold` is the mean reward of perfect play, which no agent exceeds but by luck; None of rules and
-objectives that have no id.
+`env.spec.reward_threshold` is the mean reward of perfect play, which no agent exceeds but by luck, or by turns that
+`max_episode_steps` cuts off for nothing; None of rules and objectives that have no id.
 
 ## Episode End
 Terminated when the roll leaves no move, when all tiles are shut, or after an illegal action. Never truncated, but by

@@ -25,8 +25,8 @@ Nothing until the end; then the utility of the final score, which is the total o
 - objective "shut": 1 for a score of 0 (nothing but threes) or less, else 0;
 - objective "at-most:T": 1 for a score of at most T, else 0.
 
-`env.spec.reward_threshold` is the mean reward of perfect play, which no agent exceeds but by luck; None of rules and
-objectives that have no id.
+`env.spec.reward_threshold` is the mean reward of perfect play, which no agent exceeds but by luck, or by turns that
+`max_episode_steps` cuts off for nothing; None of rules and objectives that have no id.
 
 ## Episode End
 Terminated when all dice are kept, or after an illegal action. Never truncated, but by
