@@ -19,14 +19,14 @@ ABOUT = """\
 # Leaderboard
 
 Saved policies, measured exactly: no game is played, so a place here is no matter of luck. Regret is what a policy loses
-in a turn against perfect play, in points, or in chance where the objective is one. Choices are counted as often as a
-turn meets them. In italics stand perfect play and the best rule of thumb. `stb-gym judge` prints this board, and
+in a turn against perfect play, in points, or in chance where the objective is one. Choices are weighted by how often a
+turn meets them. Perfect play and the best rule of thumb are in italics. `stb-gym judge` prints these numbers, and
 `stb-gym judge FILE` judges a policy of your own.
 """
 ENTER = f"""\
 ## Enter your own
 
-A policy is a file of at most {LARGEST_ENTRY:,} bytes, beside it lies its card. In a clone of the repository, make both:
+A policy is a file of at most {LARGEST_ENTRY:,} bytes, with its card beside it. In a clone of the repository, make both:
 
 ```python
 import stb_gym
