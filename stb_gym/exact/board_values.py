@@ -182,9 +182,11 @@ def load_board_values(path: str | Path, game: Game, objective: Goal = "score", *
         ...     print(round(stb_gym.load_board_values(f"{folder}/box.npy", box).value, 6))
         7.623689
     """
+    if not is_named(game, goal := objective_of(game, objective)):
+        raise ValueError(f"values are saved for score, shut and at-most:T, not for {goal.name}")
     values = open_board_values(path, check=check)
     there = {**asdict(values.game), "objective": values.objective.name}  # type: ignore[call-overload]
-    asked = {**asdict(game), "objective": objective_of(game, objective).name}  # type: ignore[call-overload]
+    asked = {**asdict(game), "objective": goal.name}  # type: ignore[call-overload]
     if values.game.name != game.name:
         raise ValueError(f"{path} holds values of {values.game.name}, not of {game.name}")
     differing = [f"{name} {there[name]!r}, not {asked[name]!r}" for name in asked if asked[name] != there[name]]

@@ -112,9 +112,17 @@ def _edges(
         for first in range(block.start, block.stop, rows):
             edges = game.edges(held[first : min(first + rows, block.stop)], int(dice[block.start]))
             edges = Edges(*(np.asarray(column, np.int64) for column in edges))
+            _check_places(game, edges, min(rows, block.stop - first), int(dice[block.start]))
             parts.append((node_start[first + edges.state] + edges.roll, edges.action, edges.next_held, edges.next_dice))
     node, action, next_held, next_dice = (np.concatenate(column) for column in zip(*parts, strict=True))
     return node, action, next_held, next_dice
+
+
+def _check_places(game: Game, edges: Edges, states: int, dice: int) -> None:
+    """Raise a ValueError if edges are of states or rolls that there are not."""
+    for name, places, most in (("state", edges.state, states), ("roll", edges.roll, len(rolls(game, dice).counts))):
+        if places.size and not 0 <= places.min() <= places.max() < most:
+            raise ValueError(f"edges of {game} with {dice} dice name a {name} that is not from 0 to {most - 1}")
 
 
 def _level(states: slice, node_start: IntArray, edge_start: IntArray, level_rolls: Rolls) -> Level:

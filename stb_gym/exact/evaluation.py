@@ -47,8 +47,9 @@ class Evaluation(Measured):
     @cached_property
     def loss(self) -> NDArray[np.float64]:
         """[N] what the policy's choice at each node loses, if play were perfect afterwards."""
-        lost = -self.tables.sum_at_nodes(self.weights * self.optimum.advantage)
-        return np.maximum(lost + self.forfeits * (self.optimum.node_utility - _worst(self.optimum)), 0)
+        lost = -self.tables.sum_at_nodes(self.weights * self.optimum.advantage.astype(float))
+        forfeited = self.optimum.node_utility.astype(float) - _worst(self.optimum)
+        return np.maximum(lost + self.forfeits * forfeited, 0)
 
     @cached_property
     def regret(self) -> float:
@@ -134,7 +135,7 @@ def _value(optimum: Values, weights: NDArray[np.float64], forfeited: float) -> f
 
 
 def _worst(optimum: Values) -> float:
-    """The utility of the worst score there is."""
+    """The least utility that a turn may end with."""
     return float(optimum.objective.utilities(optimum.tables.final_score).min())
 
 

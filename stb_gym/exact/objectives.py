@@ -17,6 +17,8 @@ Utility = Callable[[IntArray], NDArray[Any]]
 class Objective:
     """A utility of the final score; players maximise its expectation.
 
+    Utilities that differ by less than 1e-10 of their size count as equal, so a large constant is better left out.
+
     Args:
         name: what it is called.
         utility: from final scores [S] to their utilities [S], more is better.
@@ -44,7 +46,9 @@ class Objective:
             ValueError: if the utility is not a finite number for each of them.
         """
         utility = np.asarray(self.utility(final_score))
-        finite = utility.dtype.kind in "biu" or np.isfinite(utility.astype(float)).all()
+        finite = utility.dtype.kind in "biu" or (
+            utility.dtype.kind in "fO" and np.isfinite(utility.astype(float)).all()
+        )
         if utility.shape != final_score.shape or not finite:
             raise ValueError(
                 f"the objective {self.name} must give a finite number for each of {final_score.size} scores"
@@ -54,7 +58,7 @@ class Objective:
     @property
     def opposite(self) -> "Objective":
         """The worst for this objective, in the same unit."""
-        return Objective(f"worst {self.name}", lambda score: -self.utilities(score), self.unit, -self.sign)
+        return Objective(f"worst {self.name}", _Opposite(self), self.unit, -self.sign)
 
 
 Goal = str | Objective | Utility
@@ -97,6 +101,17 @@ class _Points:
 
     def __call__(self, score: IntArray) -> NDArray[np.int64]:
         return self.sign * score.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _Opposite:
+    """What is best for it is worst for an objective."""
+
+    objective: Objective
+
+    def __call__(self, score: IntArray) -> NDArray[Any]:
+        utility = self.objective.utilities(score)
+        return -utility.astype(float if utility.dtype.kind in "bu" else utility.dtype)
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,6 @@ def chance_to_beat(tables: TurnTables) -> NDArray[np.float64]:
         targets = slice(first, first + TARGETS_AT_ONCE)
         better = tables.score_index[:, None] < np.arange(len(tables.scores))[targets]
         chances[:, targets] = optimise(tables, better.astype(float))[0]
-    chances.flags.writeable = False  # it is kept
     return chances
 
 

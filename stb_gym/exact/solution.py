@@ -17,7 +17,7 @@ from stb_gym.exact.values import Values, optimise
 
 
 class Solution(Values):
-    """The best (or worst) play of a game; see `Values` for what is known of it."""
+    """The best play of a game; see `Values` for what is known of it."""
 
     def evaluate(self, policy: Policy | BoardPolicy, illegal: str = "raise") -> Evaluation:
         """Measure a policy against this solution exactly; nothing is solved again.
@@ -48,7 +48,7 @@ def solve(what: Any, objective: Goal | None = None, *, worst: bool = False, exac
             Gymnasium and stable-baselines3 that run several, which says what its rules are and what it rewards.
         objective: what is wanted, by name, as an `Objective` or as a function of final scores, see `objective_of`; by
             default what the environment says, and of a game "score".
-        worst: minimise instead.
+        worst: solve for the opposite instead.
         exact: compute in fractions.
 
     Raises:
@@ -63,10 +63,10 @@ def solve(what: Any, objective: Goal | None = None, *, worst: bool = False, exac
         Fraction(2261, 432)
     """
     game, goal, _ = task_of(what, objective)
-    tables = compile_game(game)
+    goal, tables = goal.opposite if worst else goal, compile_game(game)
     utility: NDArray[Any] = goal.utilities(tables.final_score)
     utility = np.array([Fraction(u) for u in utility.tolist()], object) if exact else utility.astype(float)
-    return Solution(tables, goal, *optimise(tables, utility, worst=worst))
+    return Solution(tables, goal, *optimise(tables, utility))
 
 
 @overload

@@ -25,11 +25,11 @@ TIE = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """The values of a game under its best (or worst) play.
+    """The values of a game under its best play.
 
     Attributes:
         tables: the arrays of the game.
-        objective: what is maximised (minimised in the worst play).
+        objective: what is maximised.
         state_utility: [S] expected utility at every state, before its throw.
         node_utility: [N] expected utility at every node, before its choice.
     """
@@ -62,7 +62,7 @@ class Values:
 
     @cached_property
     def advantage(self) -> NDArray[Any]:
-        """[E] how much better taking each edge is than the best of its node: 0 or less (in the worst play: or more)."""
+        """[E] how much better taking each edge is than the best of its node: 0 or less."""
         return advantages(self.tables, self.state_utility, self.node_utility)
 
     @cached_property
@@ -77,9 +77,7 @@ class Values:
 
     def worth(self, held: int, dice: int) -> float:
         """Expected utility at the state (held, dice) before its throw, or (without dice) of a turn that ends there."""
-        if dice == 0:
-            return float(self.objective.utilities(self.game.final_score(np.array([held])))[0])
-        return float(self.state_utility[self.tables.find_state(held, dice)])
+        return float(self.worths(np.array([held]), dice)[0])
 
     def worths(self, held: IntArray, dice: IntArray | int) -> NDArray[Any]:
         """The same of many states at once.
@@ -100,6 +98,7 @@ class Values:
             >>> best.worths(np.array([0b110, 0b1, 0b1]), np.array([2, 2, 0])).round(4).tolist()
             [-4.2145, -1.0, -1.0]
         """
+        held = np.asarray(held).astype(np.int64)  # short integers would overflow
         dice, (code, by_code) = np.broadcast_to(dice, held.shape), self._codes
         asked = held * (self.game.dice + 1) + dice
         state = by_code[np.minimum(np.searchsorted(code, asked, sorter=by_code), len(code) - 1)]

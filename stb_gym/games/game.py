@@ -199,7 +199,10 @@ def rolls(game: Game, dice: int) -> Rolls:
         )
     throws = np.indices((game.faces,) * dice, np.uint8).reshape(dice, game.faces**dice).T + np.uint8(1)
     shown = game.roll_of(throws)
-    keys = shown @ 256 ** np.arange(shown.shape[1])[::-1]  # in the order of the rows, and much faster to sort
+    if shown.shape[1] < 8:  # whose numbers fit one: in the order of the rows, and much faster to sort
+        keys = shown @ 256 ** np.arange(shown.shape[1])[::-1]
+    else:
+        keys = np.unique(shown, axis=0, return_inverse=True)[1].ravel()
     _, first, of_throw, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
     return Rolls(shown[first], counts, of_throw)
 

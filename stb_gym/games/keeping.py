@@ -4,12 +4,13 @@ What is made of a game is large or small as the game is: a bound on the number o
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from threading import RLock
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -33,8 +34,9 @@ class Kept(Protocol[P, R]):
 def kept(mebibytes: int) -> Callable[[Callable[P, R]], Kept[P, R]]:
     """Keep the results of a function of hashable arguments, and forget those not asked for longest.
 
-    The last result is kept whatever its size. Arrays that a result makes of itself later on, such as a
-    `cached_property`, count once an eighth of the results are new: while there are few, from the next new one on.
+    Arrays of a result become read-only, as everybody is given the same. The last result is kept whatever its size.
+    Results may grow after they are kept, as by a `cached_property`: all are measured again when an eighth of them are
+    new, while there are few with every new one.
 
     Args:
         mebibytes: how much the arrays of all results may take.
@@ -64,6 +66,8 @@ def kept(mebibytes: int) -> Callable[[Callable[P, R]], Kept[P, R]]:
                     results.move_to_end(key)
                     return results[key]
                 made = results[key] = function(*args, **kwargs)
+                for array in arrays_of(made):
+                    array.flags.writeable = False
                 sizes[key], new = array_bytes(made), new + 1
                 if 8 * new >= len(results):  # to measure thousands for each new one would take longer than to make it
                     sizes.update((each, array_bytes(result)) for each, result in results.items())
@@ -86,8 +90,16 @@ def kept(mebibytes: int) -> Callable[[Callable[P, R]], Kept[P, R]]:
 
 
 def array_bytes(result: Any) -> int:
-    """The bytes of an array, or of all arrays directly in a tuple or among the attributes of an object."""
+    """The bytes of the arrays of a result."""
+    return sum(array.nbytes for array in arrays_of(result))
+
+
+def arrays_of(result: Any) -> Iterator[NDArray[Any]]:
+    """The result, if it is an array, or all arrays directly in a tuple or among the attributes of an object."""
     if isinstance(result, np.ndarray):
-        return int(result.nbytes)
+        yield result
+        return
     parts = result if isinstance(result, tuple) else getattr(result, "__dict__", {}).values()
-    return sum(array_bytes(part) for part in parts if isinstance(part, np.ndarray | tuple))
+    for part in parts:
+        if isinstance(part, np.ndarray | tuple):
+            yield from arrays_of(part)

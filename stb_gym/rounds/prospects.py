@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Policy, optimal_edges, optimise, solve
+from stb_gym.exact import TIE, Policy, optimal_edges, optimise, solve
 from stb_gym.rounds.lineups import RoundSolution
 
 
@@ -74,7 +74,7 @@ def pars(solution: RoundSolution) -> list[Par]:
     """
     worth, scores = solution.evaluation.worth, solution.evaluation.standings.scores
     return [
-        Par(after, float(first), int(scores[row >= first][-1]), _worst(scores, row >= 1 / 2))
+        Par(after, float(first), int(scores[row >= first * (1 - TIE)][-1]), _worst(scores, row >= (1 - TIE) / 2))
         for after, (first, row) in enumerate(zip(firsts(solution), worth, strict=True))
     ]
 
@@ -86,11 +86,12 @@ def firsts(solution: RoundSolution) -> NDArray[np.float64]:
 
 
 def shares(solution: RoundSolution, policy: Policy) -> NDArray[np.float64]:
-    """[players] how much of that a policy wins which does not look at others, by the number of players after."""
+    """[players] what a policy that ignores the others wins, as a share of `firsts`; 1 where nobody can win anything."""
     chances = solve(solution.evaluation.tables.game).evaluate(policy).score_distribution
     scores = solution.evaluation.standings.scores.tolist()
     wins = solution.evaluation.worth @ [chances.get(score, 0.0) for score in scores]
-    share: NDArray[np.float64] = np.minimum(wins / firsts(solution), 1)
+    most = firsts(solution)
+    share: NDArray[np.float64] = np.minimum(np.divide(wins, most, out=np.ones_like(most), where=most > 0), 1)
     return share
 
 

@@ -30,7 +30,7 @@ from stb_gym.exact import (
     score_chances,
     strategy,
 )  # fmt: skip
-from stb_gym.games import Game, IntArray, check_choice
+from stb_gym.games import Game, IntArray, check_choice, check_flag
 from stb_gym.rounds.lineups import BestResponse, RoundEvaluation, RoundSolution, Seat, worth_before
 from stb_gym.rounds.replies import INDIFFERENT, Reply
 from stb_gym.rounds.standings import Standings
@@ -91,8 +91,8 @@ class Round:
     indifferent: str = "fewer"
 
     def __post_init__(self) -> None:
-        check_choice("shut_wins", self.shut_wins, (False, True))
-        check_choice("may_stop", self.may_stop, (False, True))
+        check_flag("shut_wins", self.shut_wins)
+        check_flag("may_stop", self.may_stop)
         check_choice("rule for the indifferent", self.indifferent, list(INDIFFERENT))
         tables, standings = self.tables, self.standings
         size = len(standings.lead) * len(standings.scores)
@@ -196,7 +196,11 @@ class Round:
                 function answers is no policy of the game.
         """
         plays = self._named(plays)
-        return self._asked(plays, standing)[0] if callable(plays) else plays
+        if callable(plays):
+            return self._asked(plays, standing)[0]
+        self.standings.find(standing)
+        edge_weights(self.tables, plays)
+        return plays
 
     def _asked(
         self, plays: Callable[[TurnTables, Standing], Policy], standing: Standing

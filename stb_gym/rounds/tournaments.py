@@ -80,7 +80,7 @@ def tournament(
         strategies: one for each of 1 to 100 players: a name or a policy. "optimal" plays for the best expected points.
         rule: one of `ENDS`. Who is alone from the start of "out-at" wins after 0 rounds.
         limit: points, 1 to 10,000; by default as in `LIMITS`.
-        ties: one of `stb_gym.standings.TIES`.
+        ties: one of `stb_gym.rounds.TIES`.
 
     Example:
         >>> import stb_gym

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from stb_gym import ShutTheBox, load_board_values, solve_boards
+from stb_gym import Objective, ShutTheBox, load_board_values, solve_boards
 from stb_gym.exact import open_board_values
 from stb_gym.output import files
 
@@ -399,3 +399,10 @@ def test_values_that_cannot_be_written_leave_the_old_ones(nine_file, monkeypatch
     assert (nine_file.read_bytes(), about(nine_file).read_bytes()) == before
     assert len(list(nine_file.parent.iterdir())) == 2
     assert load_board_values(nine_file, NINE, check=True).value == solve_boards(NINE).value
+
+
+def test_an_objective_of_ones_own_is_not_found_in_a_file(tmp_path):
+    game = ShutTheBox(tiles=4)
+    solve_boards(game).save(tmp_path / "box.npy")
+    with pytest.raises(ValueError, match="values are saved for score, shut and at-most:T, not for score"):
+        load_board_values(tmp_path / "box.npy", game, Objective("score", lambda points: -(points**2)))

@@ -287,3 +287,17 @@ def test_optimal_actions_that_differ_are_told(monkeypatch):
 def test_unknown_objectives_are_refused(check):
     with pytest.raises(ValueError, match="unknown objective 'points'"):
         check(ShutTheBox(tiles=4), "points")
+
+
+def test_a_utility_in_fractions_is_not_rounded():
+    game = ShutTheBox(tiles=1)
+
+    def halves(points):
+        return points * 0.5
+
+    values = values_of(solve(game, halves, exact=True))
+    check_bellman(game, halves, *values)
+    assert values[0][game.start()] == Fraction(1, 2)
+    nothing = [dict.fromkeys(each, Fraction(0)) for each in values]
+    with pytest.raises(ValueError, match="the Bellman equation fails"):
+        check_bellman(game, halves, *nothing)

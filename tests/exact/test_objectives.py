@@ -6,8 +6,20 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from stb_gym import Objective, ShutTheBox, Threes, certify, compile_game, evaluate, simulate, solve, strategy
-from stb_gym.exact import objective_of
+from stb_gym import (
+    Objective,
+    ShutTheBox,
+    Threes,
+    certify,
+    compile_game,
+    evaluate,
+    evaluate_boards,
+    simulate,
+    solve,
+    solve_boards,
+    strategy,
+)
+from stb_gym.exact import board_strategy, objective_of
 from tests import reference
 from tests.twins import (
     SMALL,
@@ -70,15 +82,15 @@ def of_one(game, utility):
 @pytest.mark.parametrize("game", [*SMALL, MostThrees(dice=2, faces=4)], ids=str)
 def test_every_value_is_that_of_the_reference(game, utility, worst):
     solution, other, theirs = solve(game, utility, worst=worst, exact=True), twin(game), of_one(game, utility)
-    tables, best = solution.tables, min if worst else max
+    tables, best, state_value = solution.tables, min if worst else max, solution.state_value
     for state, where in throwing_states(tables):
-        assert solution.state_utility[state] == reference.value(other, where, theirs, best)
+        assert state_value[state] == reference.value(other, where, theirs, best)
         for node in nodes_of(tables, state):
             values = reference.move_values(other, where, roll_at(tables, node), theirs, best)
-            found = {move: solution.state_utility[after] for move, after in moves_at(tables, node).items()}
+            found = {move: state_value[after] for move, after in moves_at(tables, node).items()}
             assert found == values
     floats = solve(game, utility, worst=worst)
-    assert solution.value == solution.state_utility[tables.start]
+    assert solution.value == state_value[tables.start]
     np.testing.assert_allclose(floats.state_utility, solution.state_utility.astype(float), rtol=1e-12, atol=1e-12)
 
 
@@ -322,3 +334,46 @@ def test_the_worth_of_a_state_is_its_utility_and_that_of_an_end_of_its_score(gam
         assert solution.worth(held, dice) == solution.state_utility[state]
         assert solution.worth(held, 0) == ends[state]
         assert type(solution.worth(held, dice)) is float
+
+
+@pytest.mark.parametrize("kind", [bool, np.uint64, np.uint8, float, object])
+def test_the_opposite_of_any_kind_of_numbers(kind):
+    goal = Objective("own", lambda points: (points > 3).astype(kind), sign=-1)
+    opposite = pickle.loads(pickle.dumps(Objective("own", is_even).opposite))
+    assert opposite.utilities(np.array([1, 2])).tolist() == [0, -1]
+    assert goal.opposite.utilities(np.array([1, 7])).tolist() == [0, -1]
+    assert goal.opposite.sign == 1
+    game = ShutTheBox(tiles=4)
+    assert solve(game, goal, worst=True).value == solve(game, lambda points: -(points > 3).astype(float)).value
+
+
+def test_utilities_that_are_no_real_numbers_are_refused():
+    for utility in (lambda points: points * 1j, lambda points: np.full(points.shape, "1")):
+        with pytest.raises(ValueError, match="must give a finite number for each of"):
+            solve(ShutTheBox(tiles=4), utility)
+
+
+def test_a_utility_that_writes_into_the_scores_is_stopped():
+    game = ShutTheBox(tiles=4)
+    before = solve(game).value
+
+    def negated(points):
+        points *= -1
+        return points
+
+    with pytest.raises(ValueError, match="read-only"):
+        solve(game, negated)
+    assert solve(game, "shut").value == solve(game, lambda points: (points == 0) * 1.0).value
+    assert solve(game).value == before
+
+
+def test_play_is_measured_against_the_worst_as_by_boards():
+    game = ShutTheBox(tiles=5)
+    tables, boards = solve(game, worst=True), solve_boards(game, worst=True)
+    for name in ("fewest-then-biggest", "random"):
+        by_tables = tables.evaluate(strategy(game, name))
+        by_boards = evaluate_boards(boards, board_strategy(game, name))
+        assert by_tables.regret == pytest.approx(by_boards.regret)
+        assert by_tables.value == pytest.approx(by_boards.value)
+    assert tables.evaluate(solve(game).policy).regret == pytest.approx(tables.value - solve(game).value)
+    assert tables.evaluate(tables.policy).regret == 0

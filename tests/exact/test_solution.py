@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from stb_gym import ShutTheBox, Threes, compile_game, solve
+from stb_gym import ShutTheBox, Threes, compile_game, solve, strategy
 from stb_gym.exact.values import tied
 from stb_gym.games import words_of
 from tests import reference
@@ -169,15 +169,15 @@ def test_threes_taking_a_one_against_rethrowing_two_dice(target, take, rethrow):
 def test_every_value_is_that_of_the_reference(game, objective, worst):
     solution, other = solve(game, objective, worst=worst, exact=True), twin(game)
     utility = {"score": reference.fewest, "shut": reference.shut, "at-most:3": reference.at_most(3)}[objective]
-    best = min if worst else max
-    tables = solution.tables
+    best, sign = (min, -1) if worst else (max, 1)
+    tables, state_utility = solution.tables, sign * solution.state_utility
     for state, where in throwing_states(tables):
-        assert solution.state_utility[state] == reference.value(other, where, utility, best)
+        assert state_utility[state] == reference.value(other, where, utility, best)
         for node in nodes_of(tables, state):
             roll = roll_at(tables, node)
-            assert solution.node_utility[node] == reference.node_value(other, where, roll, utility, best)
+            assert sign * solution.node_utility[node] == reference.node_value(other, where, roll, utility, best)
             values = reference.move_values(other, where, roll, utility, best)
-            found = {move: solution.state_utility[after] for move, after in moves_at(tables, node).items()}
+            found = {move: state_utility[after] for move, after in moves_at(tables, node).items()}
             assert found == values
 
 
@@ -220,3 +220,21 @@ def test_ties_are_relative_to_the_best_move_unless_utilities_may_cancel(others, 
     assert tied(after, best, utility).tolist() == [ties]
     assert tied(-after, -best, -utility).tolist() == [ties]
     assert tied(best, best, utility).all()
+
+
+def test_a_solution_in_fractions_measures_policies():
+    game = ShutTheBox(tiles=4)
+    exact, floats = solve(game, exact=True), solve(game)
+    for policy in (floats.policy, strategy(game, "random")):
+        assert exact.evaluate(policy).regret == pytest.approx(floats.evaluate(policy).regret, abs=1e-15)
+
+
+def test_worths_are_asked_of_any_integers_and_only_of_states():
+    best = solve(NINE)
+    held = np.array([200, 6, 1])
+    for asked in (held.astype(np.uint8), held.tolist()):
+        assert (best.worths(asked, 2) == best.worths(held, 2)).all()
+    assert best.worth(200, 2) == best.worths(held, 2)[0]
+    for where in ((1 << 9, 2), (1, 3), (1, -1)):
+        with pytest.raises(ValueError, match="has no state that holds"):
+            best.worth(*where)

@@ -1,6 +1,7 @@
 """The compiled arrays against the rules as the reference states them: every state, roll and move."""
 
 import itertools
+import math
 from dataclasses import dataclass
 from functools import partialmethod
 from typing import ClassVar
@@ -349,3 +350,32 @@ def test_advantages_and_optimal_edges_are_those_of_each_node(game):
         for edge, utility in after.items():
             assert solution.advantage[edge] == utility - best <= 0
             assert solution.optimal[edge] == (best - utility < 1e-9)
+
+
+@dataclass(frozen=True)
+class Coins(MostThrees):
+    """Three dice more than fit a single number, in order."""
+
+    def roll_of(self, throws):
+        return np.sort(throws, axis=1)
+
+
+def test_rolls_of_many_dice_are_counted_apart():
+    found = rolls(Coins(dice=7, faces=2), 10)
+    assert found.counts.tolist() == [math.comb(10, twos) for twos in range(11)]
+    assert found.shown.sum(axis=1).tolist() == list(range(10, 21))
+
+
+@pytest.mark.parametrize("column", ["state", "roll"])
+@pytest.mark.parametrize("off", [-100, 100])
+def test_edges_of_places_that_are_none_are_refused(column, off):
+    @dataclass(frozen=True)
+    class Wrong(Threes):
+        name: ClassVar[str] = f"wrong-{column}-{off}"
+
+        def edges(self, held, dice):
+            edges = super().edges(held, dice)
+            return edges._replace(**{column: getattr(edges, column) + off})
+
+    with pytest.raises(ValueError, match=f"name a {column} that is not from 0 to "):
+        compile_game(Wrong(dice=2))

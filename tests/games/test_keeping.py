@@ -173,3 +173,14 @@ def test_a_function_may_ask_itself():
         return 1 if number == 0 else number * factorial(number - 1)
 
     assert factorial(5) == 120
+
+
+def test_what_is_kept_cannot_be_changed_by_anybody():
+    @kept(mebibytes=1)
+    def make(count):
+        return np.zeros(count), (np.ones(count),)
+
+    zeros, (ones,) = make(3)
+    for array in (zeros, ones):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7

@@ -102,3 +102,43 @@ def test_rounds_under_way_go_on_where_they_stand_and_end_by_the_new_opponents():
     assert np.mean(won) == pytest.approx(wins, abs=4 * np.std(won) / len(won) ** 0.5)
     envs.set_opponents("worst")
     assert RoundMeter(envs)(lambda seen, masks: masks.argmax(axis=1)).value > wins + 0.2
+
+
+def test_a_function_is_asked_again_when_it_has_learned():
+    env, learned = gym.make("stb_gym/ThreesRound-v0", dice=2, faces=4).unwrapped, [0]
+    meter = RoundMeter(env)
+    plays = meter.strategy(
+        lambda seen, masks: [masks.argmax(axis=1), masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)][learned[0]]
+    )
+    wins = []
+    for learned[0] in (0, 1):
+        env.set_opponents(plays)
+        wins.append(env.reward_threshold)
+    assert wins[0] != wins[1]
+
+
+def test_the_spec_tells_of_the_new_opponents():
+    env = gym.make("stb_gym/ThreesRound-v0", dice=2, faces=4, opponents="random").unwrapped
+    before = env.spec.reward_threshold
+    env.set_opponents("optimal")
+    assert env.spec.reward_threshold == env.reward_threshold < before
+
+
+def test_a_line_up_of_another_round_is_refused():
+    rules = Round(DICE, 3)
+    for other in (Round(DICE, 2), Round(DICE, 3, "nobody"), Round(Threes(dice=2, faces=4, free_face=2), 3)):
+        with pytest.raises(ValueError, match="the line-up of opponents is of another round than Round"):
+            opponents_of(rules, 0, other.evaluate(["random"] * other.players))
+
+
+def test_a_reset_that_is_refused_changes_nothing():
+    env = gym.make(THREES, players=3).unwrapped
+    env.reset(seed=1)
+    before = env.snapshot()
+    for options in ({"points": 999}, {"points": 999, "lead": 3}):
+        with pytest.raises(ValueError, match=r"999|lead"):
+            env.reset(options=options)
+        assert env.snapshot() == before
+    with pytest.raises(ValueError, match="snapshot"):
+        env.restore({**before, "place": 0, "node": -1})
+    assert env.snapshot() == before

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stb_gym import Round, ShutTheBox, Standing, Threes, evaluate, solve, strategy
-from stb_gym.rounds import departures, firsts, pars
+from stb_gym.rounds import departures, firsts, pars, shares
 from tests.twins import MostThrees
 
 NINE, FIVE_DICE = ShutTheBox(), Threes()
@@ -71,3 +71,10 @@ def test_only_threes_becomes_perfect():
     chances = evaluate(FIVE_DICE, strategy(FIVE_DICE, "threes-only")).score_distribution
     wins = solution.evaluation.worth @ [chances.get(score, 0) for score in range(31)]
     assert (wins / firsts(solution))[[5, 20]] == pytest.approx([0.8614, 0.9219], abs=5e-5)
+
+
+@pytest.mark.parametrize("ties", ["split", "all-win", "nobody"])
+def test_par_where_everybody_ends_alike(ties):
+    solution = Round(ShutTheBox(tiles=1), players=5, ties=ties).solve()
+    assert [each.par for each in pars(solution)] == [1] * 5
+    assert (shares(solution, strategy(ShutTheBox(tiles=1), "random")) == 1).all()

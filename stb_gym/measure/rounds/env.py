@@ -142,6 +142,7 @@ class RoundEnv(SeatEnv, TurnEnv):
         if options:
             options, named = self.opponents.named(options)
             first = self._first if named is None else named.bounds(0)
+            self.stepper.beginnings(options)  # which refuses what it must before anything changes
         self._place = bisect(first, (self._np_random or self.np_random).bit_generator.random_raw())
         self._sees = self._seen[self._place]
         observation, info = super().reset(options=options)
@@ -176,9 +177,9 @@ class RoundEnv(SeatEnv, TurnEnv):
         Raises:
             ValueError: if the snapshot is not of one round, or of other rules.
         """
-        self._place, self._holders = map(int, self._read_seats(snapshot, ()))
-        self._sees = self._seen[self._place]
+        place, holders = map(int, self._read_seats(snapshot, ()))
         super().restore(snapshot)
+        self._place, self._holders, self._sees = place, holders, self._seen[place]
 
     def _beside(self, game: int) -> str:
         return self._words(self._place, self._node, self._holders)

@@ -168,6 +168,7 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
         check_integer('seat, if it is not "drawn",', seat, 0, rules.players - 1)
     seats = tuple(range(rules.players)) if seat == "drawn" else (int(seat),)
     if isinstance(opponents, RoundEvaluation):
+        _check_round(rules, opponents)
         return _seated(rules, seats, lambda seat, _: opponents.played[seat])
     others = rules.players - 1
     given: list[Any] = list(opponents) if isinstance(opponents, list | tuple) else [opponents] * others
@@ -175,11 +176,18 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
         raise ValueError(f"a player in a round of {rules.players} has {others} opponents, not {len(given)}")
     named = {id(plays): _plays(rules, plays) for plays in given}  # a file is read once
     lineup = tuple(named[id(plays)] for plays in given)
-    try:
-        hash(lineup)
-    except TypeError:  # policies
-        return _made(rules, seats, lineup)
-    return _kept(rules, seats, lineup)
+    if all(isinstance(plays, str) for plays in lineup):
+        return _kept(rules, seats, lineup)
+    return _made(rules, seats, lineup)  # what a function answers may change as its network learns
+
+
+def _check_round(rules: Round, lineup: RoundEvaluation) -> None:
+    """Raise a ValueError if a line-up is of another round."""
+    ours, theirs = rules.standings, lineup.standings
+    if lineup.tables.game != rules.game or any(
+        getattr(theirs, name) != getattr(ours, name) for name in ("players", "ties", "shut_wins")
+    ):
+        raise ValueError(f"the line-up of opponents is of another round than {rules}")
 
 
 def _plays(rules: Round, plays: RoundStrategy | Path) -> RoundStrategy:

@@ -87,6 +87,8 @@ class SeatEnv(StandingEnv):
             ValueError: as where an environment is made.
         """
         self.opponents = opponents_of(self.round, self._against[0], opponents)
+        if self._spec is not None:
+            self._spec.reward_threshold = self.reward_threshold
 
     def _standings(self) -> NDArray[Any]:
         return self.opponents.seen[np.atleast_1d(self._place)]
