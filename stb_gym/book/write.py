@@ -6,7 +6,6 @@ folder exists already, the finished files are moved into it, the page that shows
 
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -14,10 +13,11 @@ from stb_gym.book.answers import answers
 from stb_gym.book.chapters import Page, Section, chapter_of
 from stb_gym.book.contents import contents
 from stb_gym.games import Game, title
-from stb_gym.output import put_in_place, remove_abandoned, write_text
+from stb_gym.output import new_folder, put_in_place, write_text
 
 MARKDOWN_ROWS = 5000
 INDEX = "index.html"
+GENERATOR = '<meta name="generator" content="stb-gym book">'  # in the page, so that a book is known as one
 
 
 def write_book(
@@ -49,9 +49,8 @@ def write_book(
     new = not out.exists()
     place = out.parent if new else out
     place.mkdir(parents=True, exist_ok=True)
-    remove_abandoned(place / out.name)
-    with tempfile.TemporaryDirectory(f"-{out.name}", f".{os.getpid()}-", place) as aside:
-        folder = Path(aside) / out.name
+    with new_folder(place) as aside:
+        folder = aside / out.name
         folder.mkdir()
         sections = list(_write_tables(folder, contents(game), title(game), progress))
         progress(INDEX)
@@ -95,7 +94,8 @@ def _replace(folder: Path, out: Path, names: list[str]) -> None:
         if (out / name).is_dir():
             raise ValueError(f"{out / name} is a folder, where a file of the book has to be")
     page = out / INDEX
-    old = re.findall(r'(?:href|src)="([\w-]+\.(?:csv|md|svg|png))"', page.read_text("utf-8")) if page.exists() else []
+    before = page.read_text("utf-8", errors="replace") if page.is_file() else ""
+    old = re.findall(r'(?:href|src)="([\w-]+\.(?:csv|md|svg|png))"', before) if GENERATOR in before else []
     for name in names:
         put_in_place(folder / name, out / name)
     for name in set(old) - set(names):

@@ -196,11 +196,7 @@ class Round:
                 function answers is no policy of the game.
         """
         plays = self._named(plays)
-        if callable(plays):
-            return self._asked(plays, standing)[0]
-        self.standings.find(standing)
-        edge_weights(self.tables, plays)
-        return plays
+        return self._asked(plays if callable(plays) else lambda tables, standing: plays, standing)[0]
 
     def _asked(
         self, plays: Callable[[TurnTables, Standing], Policy], standing: Standing

@@ -125,9 +125,9 @@ def test_a_book_that_is_killed_leaves_nothing(tmp_path):
     command = [Path(sys.executable).parent / "stb-gym", "book", "shut-the-box", "--out", "book"]
     writing = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + PATIENCE
-    while not [*tmp_path.glob(".*-book/book/*.csv")] and time.monotonic() < until:
+    while not [*tmp_path.glob(".stb-gym-*/book/*.csv")] and time.monotonic() < until:
         time.sleep(0.01)
-    assert [path.name[-5:] for path in tmp_path.iterdir()] == ["-book"]
+    assert [path.name[:9] for path in tmp_path.iterdir()] == [".stb-gym-"]
     writing.terminate()
     writing.communicate(timeout=PATIENCE)
     assert writing.returncode == 143
@@ -138,7 +138,7 @@ def test_a_book_that_is_killed_leaves_nothing(tmp_path):
 def test_what_a_killed_process_left_of_a_book_long_ago_is_removed(there, quick, tmp_path):
     out = tmp_path / "book"
     out.mkdir(exist_ok=there) if there else None
-    left = (out if there else tmp_path) / ".12-abc-book"
+    left = (out if there else tmp_path) / ".stb-gym-abc"
     left.mkdir()
     os.utime(left, (0, 0))
     write_book(GAME, out)
@@ -212,3 +212,12 @@ def test_every_game_has_a_book(game, tmp_path):
     files = write_book(game, tmp_path / "book")
     assert {"strategies.csv", "scores.svg", "rounds.md", "frontier.svg"} < set(files)
     Page((tmp_path / "book" / "index.html").read_text())
+
+
+def test_files_that_another_page_shows_stay(quick, tmp_path):
+    page = '<a href="logo.png">, <a href="thesis.md">'.encode("latin-1") + b"\xff"
+    for name, content in {"index.html": page, "logo.png": b"1", "thesis.md": b"2"}.items():
+        (tmp_path / name).write_bytes(content)
+    write_book(GAME, tmp_path, force=True)
+    assert (tmp_path / "logo.png").read_bytes() == b"1"
+    assert (tmp_path / "thesis.md").read_bytes() == b"2"

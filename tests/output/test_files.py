@@ -3,6 +3,8 @@
 import errno
 import os
 import resource
+import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -21,7 +23,7 @@ def path(request, tmp_path):
 
 
 def contents(folder):
-    return {path.name: path.read_text() for path in folder.iterdir()}
+    return {path.name: path.read_text() if path.is_file() else "a folder" for path in folder.iterdir()}
 
 
 def write_then(path, error):
@@ -69,7 +71,7 @@ def test_a_reader_sees_the_old_file_until_the_new_one_is_whole(path):
     before = contents(path.parent).get("file.txt")
     with write_aside(path) as aside:
         aside.write_text("new")
-        assert aside.parent == path.parent
+        assert aside.parent.parent == path.parent
         assert contents(path.parent).get("file.txt") == before
     assert contents(path.parent) == {"file.txt": "new"}
 
@@ -86,46 +88,51 @@ def test_a_folder_is_refused(tmp_path):
     assert contents(tmp_path / "folder") == {}
 
 
-def test_leftovers_of_killed_writers_are_removed_and_nothing_else(tmp_path, monkeypatch):
-    monkeypatch.setattr(files.os, "getpid", lambda: 4321)
+def test_leftovers_of_killed_writers_are_removed_and_nothing_else(tmp_path):
     with write_aside(tmp_path / "file-1.txt") as aside:
         aside.write_text("half")
-        os.link(aside, tmp_path / "kept aside")
-    os.rename(tmp_path / "kept aside", aside)  # as a killed writer leaves it
-    for name in (".gitignore", ".x-1", "12-34", ".12", "-5"):
+        shutil.copytree(aside.parent, tmp_path / "as a killed writer leaves it")
+    os.rename(tmp_path / "as a killed writer leaves it", aside.parent)
+    for name in (".gitignore", ".12-file-1.txt", "stb-gym-1"):
         (tmp_path / name).write_text("")
     (tmp_path / ".7-folder").mkdir()
-    assert aside.exists()
+    assert aside.read_text() == "half"
     remove_leftovers(tmp_path)
-    left = {".gitignore", ".x-1", "12-34", ".12", "-5", ".7-folder", "file-1.txt"}
+    left = {".gitignore", ".12-file-1.txt", "stb-gym-1", ".7-folder", "file-1.txt"}
     assert {path.name for path in tmp_path.iterdir()} == left
 
 
-def test_what_killed_writers_left_a_day_ago_is_removed_when_the_file_is_written_again(tmp_path):
-    (tmp_path / ".5-file[1].txt").mkdir()
-    for name in (".5-file[1].txt/a", ".12-file[1].txt", ".13-file[1].txt", ".12-file1.txt", ".x-file[1].txt"):
-        (tmp_path / name).write_text("half")
-        os.utime(tmp_path / name, (0, 0))
-    (tmp_path / ".14-file[1].txt").mkdir()
-    (tmp_path / ".14-file[1].txt" / "new").write_text("half")
-    for name in (".5-file[1].txt", ".14-file[1].txt"):
-        os.utime(tmp_path / name, (0, 0))
-    os.utime(tmp_path / ".13-file[1].txt")
-    write_text(tmp_path / "file[1].txt", "new")
-    left = {"file[1].txt", ".13-file[1].txt", ".14-file[1].txt", ".12-file1.txt", ".x-file[1].txt"}
+def test_what_killed_writers_left_a_day_ago_is_removed_when_something_is_written_again(tmp_path):
+    for name in (".stb-gym-old", ".stb-gym-at-work", ".2024-01-15-file.txt"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file.txt").write_text("half")
+        os.utime(tmp_path / name / "file.txt", (0, 0))
+    (tmp_path / ".stb-gym-at-work" / "file.txt").touch()
+    for folder in tmp_path.iterdir():
+        os.utime(folder, (0, 0))
+    write_text(tmp_path / "file.txt", "new")
+    left = {"file.txt", ".stb-gym-at-work", ".2024-01-15-file.txt"}
     assert {path.name for path in tmp_path.iterdir()} == left
 
 
-def test_a_link_in_the_place_of_the_unfinished_file_is_not_followed(tmp_path):
-    target, path = tmp_path / "somebody's", tmp_path / "file.txt"
-    target.write_text("kept")
-    (tmp_path / f".{os.getpid()}-file.txt").symlink_to(target)
-    write_text(path, "new")
-    assert contents(tmp_path) == {"somebody's": "kept", "file.txt": "new"}
-    (tmp_path / f".{os.getpid()}-file.txt").symlink_to(tmp_path / "nowhere")
-    write_text(path, "newer")
-    assert contents(tmp_path) == {"somebody's": "kept", "file.txt": "newer"}
-    assert not path.is_symlink()
+def test_many_may_write_a_file_at_once_and_its_name_may_be_as_long_as_any(tmp_path):
+    path = tmp_path / ("x" * 251 + ".txt")
+    texts = [f"{writer}" * 10_000 for writer in range(8)]
+
+    def write(text):
+        for _ in range(20):
+            write_text(path, text)
+
+    with ThreadPoolExecutor(8) as writers:
+        list(writers.map(write, texts))
+    assert path.read_text() in texts
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_file_has_the_rights_that_files_have(tmp_path):
+    (tmp_path / "plain").touch()
+    write_text(tmp_path / "written", "text")
+    assert (tmp_path / "written").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
 def test_what_is_no_file_is_not_replaced(tmp_path):

@@ -56,7 +56,7 @@ def ended_as_if_never_killed(out, whole):
     same(numbers(out), numbers(whole))
     assert json.loads((out / "result.json").read_text())["finished"] is True
     assert not list(out.glob("checkpoint-*"))
-    assert not list(out.glob(".[0-9]*"))
+    assert not list(out.glob(".stb-gym-*"))
     seconds = [point.seconds for point in Run.open(out).curve()]
     assert seconds == sorted(seconds)
 
@@ -361,9 +361,10 @@ def test_learning_that_diverges_is_an_error(algorithm, rate, tmp_path, capsys):
 def test_what_a_killed_process_left_half_written_is_removed(interrupted, tmp_path):
     folder, config = interrupted
     shutil.copytree(folder, tmp_path / "run")
-    left = [tmp_path / "run" / ".4711-policy.npz", tmp_path / "run" / ".12-checkpoint-0000000000001.safetensors"]
+    left = [tmp_path / "run" / ".stb-gym-abc", tmp_path / "run" / ".stb-gym-def"]
     for path in left:
-        path.write_text("half")
+        path.mkdir()
+        (path / "policy.npz").write_text("half")
     resume(tmp_path / "run", config)
     assert not any(path.exists() for path in left)
     assert (tmp_path / "run" / ".lock").exists()
