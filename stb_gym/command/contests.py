@@ -16,7 +16,7 @@ POLICY = "a strategy (see stb-gym strategies GAME), a kept policy (see stb-gym j
 LINE_UP = "one for each seat: strategies or kept policies by name, files of saved policies (.npz), or folders of runs"
 TIES_WORDS = "who wins a tie"
 INDIFFERENT_WORDS = "which of equally good moves players of the equilibrium take"
-RANGE_WORDS = "least and most: over what those may do to whom several moves are equally good (--indifferent)"
+RANGE_WORDS = "least and most: by the rules for those to whom several moves are equally good (--indifferent)"
 SECONDS = 5e-8  # that a pass takes for a standing and a move
 
 

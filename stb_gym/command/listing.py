@@ -185,7 +185,7 @@ class ListStates(Question):
         """
         solution = solve(game, self.objective)
         tables, words = solution.tables, words_of(game)
-        ways = ways_to_shut(tables).astype(int).tolist()
+        ways = ways_to_shut(tables, exact=True).tolist()
         places = [int(place) for place in (tables.dice > 0).nonzero()[0]]
         names = [words.state(int(tables.held[place]), int(tables.dice[place])) for place in places]
         rows = [

@@ -4,6 +4,7 @@ import os
 import sys
 from dataclasses import MISSING, dataclass
 from importlib import import_module
+from types import ModuleType
 from typing import Any, ClassVar
 
 from stb_gym.command.evaluating import MISTAKES, EvaluateAnswer, PolicyAnswer, mistake_table
@@ -59,20 +60,33 @@ class Measure(Question):
         )
 
 
+def imported(module: str, flag: str) -> ModuleType:
+    """A module that somebody names in a flag; it may lie in the working directory.
+
+    Raises:
+        ValueError: if it cannot be imported, saying why.
+    """
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return import_module(module)
+    except (Exception, SystemExit) as error:  # whatever a file of somebody else does
+        raise ValueError(f"{flag}: {type(error).__name__}: {error}") from error
+
+
 def _imported(named: str) -> Any:
-    """What a module, of the working directory too, has by a name.
+    """What a module has by a name, both in the words MODULE:NAME.
 
     Raises:
         ValueError: if there is no such thing.
     """
     module, _, name = named.partition(":")
-    sys.path.insert(0, os.getcwd())
-    try:
-        return getattr(import_module(module), name)
-    except Exception as error:  # whatever a file of somebody else does
-        raise ValueError(f"--agent {named}: {type(error).__name__}: {error}") from error
-    finally:
-        sys.path.remove(os.getcwd())
+    if not name:
+        raise ValueError(f"--agent must be MODULE:NAME, such as mine:agent, not {named}")
+    found = imported(module, f"--agent {named}")
+    if not hasattr(found, name):
+        raise ValueError(f"--agent {named}: the module {module} has no {name}")
+    return getattr(found, name)
 
 
 @dataclass(frozen=True, kw_only=True)

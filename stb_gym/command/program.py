@@ -1,10 +1,8 @@
 """The command `stb-gym`: answers on standard output, as tables or as JSON; everything else on standard error."""
 
 import argparse
-import importlib
 import io
 import json
-import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -22,7 +20,7 @@ from stb_gym.command.judging import Judge
 from stb_gym.command.laboratory import COMMANDS, run_laboratory
 from stb_gym.command.listing import ListStates, ListStrategies, ListVariants
 from stb_gym.command.matches import EvaluateMatch, EvaluateTournament
-from stb_gym.command.measuring import Measure
+from stb_gym.command.measuring import Measure, imported
 from stb_gym.command.playing import Play
 from stb_gym.command.questions import Question
 from stb_gym.command.rounds import EvaluateRound, FindPar
@@ -79,13 +77,8 @@ def import_games(words: list[str]) -> list[str]:
     first = Parser(add_help=False, allow_abbrev=False)
     first.add_argument("--import", dest="modules", action="append", default=[])
     known, left = first.parse_known_args(words)
-    if known.modules:
-        sys.path.insert(0, os.getcwd())
     for module in known.modules:
-        try:
-            importlib.import_module(module)
-        except Exception as error:  # whatever a file of somebody else does
-            raise ValueError(f"--import {module}: {type(error).__name__}: {error}") from error
+        imported(module, f"--import {module}")
     return left
 
 

@@ -125,8 +125,8 @@ class RoundAnswer(AnswerOfRound):
     def _departing(self, positions: int, first: int, by_lead: dict[int, list[int]]) -> Parts:
         """At how many positions perfect play is not that of a turn alone, by what the player sees."""
         yield (
-            f"positions, of {positions:,}, at which no best move is one for the best points: {first} for who begins,\n"
-            "for others by the lead of one player and the number of players who come after"
+            f"positions, of {positions:,}, at which no best move is best for the points: {first} for who begins, "
+            "for others by the lead and by who come after"
         )
         after = {
             f"{players} after": Column("d", [counts[players] for counts in by_lead.values()])

@@ -52,7 +52,7 @@ class Solve(Question):
         first = tables.nodes_of(tables.start)
         return SolveAnswer(
             game=game,
-            objective=solution.objective,
+            objective=objective_of(game, self.objective),
             play="worst" if self.worst else "best",
             value=float(solution.value),
             fraction=fraction,

@@ -66,6 +66,10 @@ class Watch(RoundQuestion):
             ValueError: if neither a game nor a policy of one is named, or there is no such player.
         """
         check_integer("turns", self.turns, 1, 10_000 if self.out is None else LONGEST_FILM)
+        if not 0 <= self.pause <= 60:
+            raise ValueError(f"pause must be from 0 to 60 seconds, not {self.pause}")
+        if self.seed is not None:
+            check_integer("seed", self.seed, 0, 2**63 - 1)
         if self.out is not None and not self.out.lower().endswith(".gif"):
             raise ValueError(f"a film is a GIF: --out must end in .gif, unlike {self.out}")
         objective = self.objective or "score"

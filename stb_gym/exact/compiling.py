@@ -111,11 +111,20 @@ def _edges(
             continue
         for first in range(block.start, block.stop, rows):
             edges = game.edges(held[first : min(first + rows, block.stop)], int(dice[block.start]))
-            edges = Edges(*(np.asarray(column, np.int64) for column in edges))
+            edges = Edges(*(_whole(game, name, column) for name, column in edges._asdict().items()))
             _check_places(game, edges, min(rows, block.stop - first), int(dice[block.start]))
             parts.append((node_start[first + edges.state] + edges.roll, edges.action, edges.next_held, edges.next_dice))
     node, action, next_held, next_dice = (np.concatenate(column) for column in zip(*parts, strict=True))
     return node, action, next_held, next_dice
+
+
+def _whole(game: Game, name: str, column: IntArray) -> IntArray:
+    """A column of edges, as integers; a ValueError if it has other numbers."""
+    given = np.asarray(column)
+    whole = given.astype(np.int64)
+    if (whole != given).any():
+        raise ValueError(f"{name} of the edges of {game} must be integers, not {given[whole != given][0]}")
+    return whole
 
 
 def _check_places(game: Game, edges: Edges, states: int, dice: int) -> None:

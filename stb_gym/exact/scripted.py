@@ -64,17 +64,18 @@ def most_ways(tables: TurnTables) -> Policy:
     return tables.lowest_actions(ways == tables.spread(tables.reduce(np.maximum, ways)))
 
 
-def ways_to_shut(tables: TurnTables) -> NDArray[np.float64]:
+def ways_to_shut(tables: TurnTables, exact: bool = False) -> NDArray[Any]:
     """[S, K] in how many ways a turn at the state reaches the perfect score in exactly 0, 1, 2 ... K - 1 throws.
 
-    Every throw of the dice and every legal move counts as one way of its own. Exact below 2**53.
+    Every throw of the dice and every legal move counts as one way of its own. In floats, which are right below 2**53;
+    or, if they are to be `exact`, in Python's integers, which may be as large as they like and take longer.
     """
-    longest = len(tables.levels)  # every throw leads to a lower level
-    ways = np.zeros((tables.states, longest + 1))
-    ways[:, 0] = (tables.dice == 0) & (tables.final_score == tables.game.perfect_score)
+    longest, kind = len(tables.levels), object if exact else float  # every throw leads to a lower level
+    ways = np.zeros((tables.states, longest + 1), kind)
+    ways[:, 0] = np.int64(tables.dice == 0) * (tables.final_score == tables.game.perfect_score)
     for level in tables.levels:
-        counts = level.rolls.counts
-        at_nodes = np.zeros((level.nodes.stop - level.nodes.start, longest))
+        counts = level.rolls.counts.astype(kind)
+        at_nodes = np.zeros((level.nodes.stop - level.nodes.start, longest), kind)
         if level.live.size:
             at_nodes[level.live] = level.reduce(np.add, ways[tables.edge_next[level.edges], :-1])
         ways[level.states, 1:] = np.tensordot(at_nodes.reshape(-1, len(counts), longest), counts, (1, 0))
@@ -126,23 +127,23 @@ def chance_to_beat(tables: TurnTables) -> NDArray[np.float64]:
 
 def by_thumb(tables: TurnTables, rule: RuleOfThumb) -> Policy:
     """The policy of a rule of thumb: at every node the move it wants most, the lowest action among equals."""
-    wanted = np.concatenate(
-        [
-            rule(
-                tables.game,
-                Moves(
-                    held=tables.held[tables.node_state[nodes]],
-                    roll=level.rolls.shown[(nodes - level.nodes.start) % len(level.rolls.counts)],
-                    action=tables.edge_action[level.edges],
-                    next_held=tables.held[tables.edge_next[level.edges]],
-                    next_dice=tables.dice[tables.edge_next[level.edges]],
-                ),
-            )
-            for level in tables.levels
-            for nodes in [tables.edge_node[level.edges]]
-            if level.live.size
-        ]
-    )
+    parts = []
+    for level in tables.levels:
+        nodes, after = tables.edge_node[level.edges], tables.edge_next[level.edges]
+        if not level.live.size:
+            continue
+        moves = Moves(
+            held=tables.held[tables.node_state[nodes]],
+            roll=level.rolls.shown[(nodes - level.nodes.start) % len(level.rolls.counts)],
+            action=tables.edge_action[level.edges],
+            next_held=tables.held[after],
+            next_dice=tables.dice[after],
+        )
+        part = np.asarray(rule(tables.game, moves))
+        if part.shape != nodes.shape or part.dtype.kind not in "iufb" or np.isnan(part).any():
+            raise ValueError(f"a rule of thumb of {tables.game} must give a number for each of {len(nodes)} moves")
+        parts.append(part)
+    wanted = np.concatenate(parts)
     return tables.lowest_actions(wanted == tables.spread(tables.reduce(np.minimum, wanted)))
 
 

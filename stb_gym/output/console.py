@@ -41,7 +41,9 @@ def say(text: object = "", *, error: bool = False) -> None:
         text: what is said.
         error: say it on standard error.
     """
-    print("\n".join(map(escaped, str(text).split("\n"))), file=sys.stderr if error else None)
+    stream = sys.stderr if error else sys.stdout
+    if stream is not None:  # None if it was closed before Python began
+        print("\n".join(map(escaped, str(text).split("\n"))), file=stream)
 
 
 def refuse(command: str, error: BaseException) -> int:

@@ -178,7 +178,7 @@ class Coach:
             changes = {"dice": thrown - worth}
             worth = thrown if step.move is None else self._after(step.move)
             if len(step.position.moves) > 1:
-                changes["choices"] = worth - thrown
+                changes["choices"] = worth - thrown if step.move is None else -self.losses(step.position)[step.move]
             dice, move, _ = step_in_words(self.game, step)
             events.append(Event(f"throw {number}: {dice}, {move}", changes))
         return Account(self.unit, self.start, events)

@@ -75,8 +75,9 @@ class Turn(NamedTuple):
     def remark(self, step: Step) -> str:
         """What a move lost, or why there is none."""
         position, move = step
-        if move is None:
-            return words_of(self.game).no_move(position.held, position.dice, position.faces)
+        words = words_of(self.game)
+        if move is None or not words.typed_as(move.action):
+            return words.no_move(position.held, position.dice, position.faces)
         said = "the only move." if len(position.moves) == 1 else self.coach.remark(position, move)
         return f"{move_in_words(self.game, position, move)}: {said}"
 

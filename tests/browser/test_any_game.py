@@ -75,3 +75,16 @@ def test_how_many_dice_are_thrown_can_be_chosen_where_that_differs(visitor):
     expect(page.locator(".dice button")).to_have_count(2)
     arrive(page, "dice=2")
     visitor.look()
+
+
+def test_where_nobody_loses_anything_there_is_nothing_to_practise(reader, tmp_path):
+    write_explorer(tmp_path / "small.html", ShutTheBox(tiles=2))
+    page = reader.page
+    page.goto((tmp_path / "small.html").as_uri() + "#drill?for=score")
+    expect(page.get_by_text("Nobody loses anything here.")).to_be_visible()
+
+
+@pytest.mark.parametrize("words", ["map?by=toString", "board?for=round&ties=toString", "play?coach=toString"])
+def test_words_that_are_none_of_the_page_are_passed_over(visitor, words):
+    page = visitor.visit(words, "pig")
+    expect(page.locator("main, .main").first).to_be_visible()

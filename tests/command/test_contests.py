@@ -35,7 +35,7 @@ def test_what_depends_on_the_indifferent_is_told_with_its_range(ask, capsys):
     assert "2 players, ties all-win, who is indifferent prefers to share the lead with fewer" in printed
     assert "seat 1  optimal  56.6301%  56.6301%  59.5982%" in printed
     assert "  10  100.00%  22.52 to 29.98%" in printed
-    assert "least and most: over what those may do" in printed
+    assert "least and most: by the rules for those to whom" in printed
     assert "who come after, from least to most by what the indifferent do\n" in printed
     line_up = ["match", "threes", "--policies", "approximation,optimal", "--ties", "all-win"]
     assert ask(*line_up)["ranges"]["round"][1] == pytest.approx([0.404069, 0.433776], abs=5e-7)
@@ -120,7 +120,7 @@ def test_round_says_what_changes_with_the_standing(ask, capsys):
     assert [found["by_lead"][lead] for lead in ("0", "3", "10", "20")] == [[85], [243], [57], [30]]
     assert main(["round", "shut-the-box"]) == 0
     printed = capsys.readouterr().out
-    assert "positions, of 4,040, at which no best move is one for the best points: 19 for who begins," in printed
+    assert "positions, of 4,040, at which no best move is best for the points: 19 for who begins," in printed
     assert "\n   0       85\n" in printed
     assert "departures" not in ask("round", "threes", "--dice", "2", "--policies", "random,random")
 
@@ -163,3 +163,9 @@ def test_a_round_that_takes_long_says_so_before_it_begins(capsys, monkeypatch, m
     assert main(words) == 0
     first = capsys.readouterr().err.splitlines()[0]
     assert re.fullmatch(rf"stb-gym round: 0 of {sum(done)} standings \(0%\), about [0-9:]+ in all", first)
+
+
+def test_no_sentence_is_broken(ask, capsys):
+    for words in (["round", "threes", "--dice", "2"], ["par", "threes", "--dice", "2", "--after", "2"]):
+        assert main(words) == 0
+        assert "\\n" not in capsys.readouterr().out

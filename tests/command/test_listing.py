@@ -75,3 +75,9 @@ def test_states(ask, capsys):
     assert re.search(r"\nopen 2 +2\.777778% +1\n", capsys.readouterr().out)
     ten = ask("states", "shut-the-box", "--tiles", "10")["states"][-1]["ways"]
     assert ten[5:10] == [117120, 465677280, 27229396320, 166670380800, 161989632000]
+
+
+def test_ways_are_counted_however_many_there_are(ask):
+    states = ask("states", "shut-the-box", "--tiles", "13", "--dice", "3")["states"]
+    assert sum(states[-1]["ways"]) == 16_239_012_495_395_456_643_120  # more than any number of 64 bits
+    assert all(type(ways) is int and ways >= 0 for row in states for ways in row["ways"])

@@ -1,5 +1,7 @@
 """`stb-gym measure`: an agent of one's own, by the name it has in a module."""
 
+import sys
+
 import pytest
 
 from stb_gym import RegretMeter, ShutTheBox, Threes
@@ -44,8 +46,8 @@ def test_an_agent_of_the_working_directory(ask, tmp_path, monkeypatch):
     ("words", "message"),
     [
         (("--agent", "no.such:play"), "--agent no.such:play: ModuleNotFoundError: No module named 'no'"),
-        (("--agent", "tests.measure.test_meter:nobody"), "--agent tests.measure.test_meter:nobody: AttributeError: "),
-        (("--agent", "tests.measure.test_meter"), "--agent tests.measure.test_meter: AttributeError: "),
+        (("--agent", "tests.measure.test_meter:nobody"), "the module tests.measure.test_meter has no nobody"),
+        (("--agent", "tests.measure.test_meter"), "--agent must be MODULE:NAME, such as mine:agent, not tests.measure"),
         (("--agent", "tests.measure.test_meter:SIX"), "--agent tests.measure.test_meter:SIX: ShutTheBox(tiles=6)"),
         (("--agent", NAMED, "--turns", "1"), "turns must be an integer from 2 to 1000000, not 1"),
         (("--agent", NAMED, "--turns", "9", "--seed", "-1"), "seed must be an integer from 0"),
@@ -69,3 +71,24 @@ def test_an_illegal_action_ends_the_turn_or_refuses_the_agent(ask, capsys):
 def careless(observations, masks):
     """An illegal action."""
     return masks.argmin(axis=1)
+
+
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [
+        ("os", "--agent must be MODULE:NAME, such as mine:agent, not os"),
+        ("os:nothing", "--agent os:nothing: the module os has no nothing"),
+        ("leaves:agent", "--agent leaves:agent: SystemExit: 0"),
+        ("moves_away:nothing", "--agent moves_away:nothing: the module moves_away has no nothing"),
+    ],
+)
+def test_a_module_that_is_not_as_it_should_be(agent, said, tmp_path, monkeypatch, capsys):
+    (tmp_path / "leaves.py").write_text("import sys\nsys.exit(0)\n")
+    (tmp_path / "moves_away.py").write_text("import os\nos.chdir('/')\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    assert main(["measure", "threes", "--dice", "2", "--agent", agent]) == 2
+    assert capsys.readouterr().err == f"stb-gym: {said}\n"
+    if agent.startswith("leaves"):
+        assert main(["--import", "leaves", "solve", "threes"]) == 2
+        assert capsys.readouterr().err == "stb-gym: --import leaves: SystemExit: 0\n"

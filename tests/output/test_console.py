@@ -70,3 +70,12 @@ def test_the_package_needs_nothing_but_python():
             for name in names:
                 own = name.startswith("stb_gym.output.") or name == drawing.get(path)
                 assert own or name.split(".")[0] in sys.stdlib_module_names, path
+
+
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_what_is_closed_is_not_written_to_nor_something_else_in_its_place(closed, monkeypatch, capsys):
+    monkeypatch.setattr(sys, closed, None)
+    say("lost", error=closed == "stderr")
+    say("told", error=closed != "stderr")
+    written = capsys.readouterr()
+    assert written.out + written.err == "told\n"

@@ -331,3 +331,31 @@ def test_without_pillow_the_command_says_what_to_install(capsys, monkeypatch, tm
     assert capsys.readouterr().err == (
         "stb-gym: pictures need Pillow, which is not installed: pip install 'stb-gym[render]'\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--pause", "-1"], "pause must be from 0 to 60 seconds, not -1.0"),
+        (["--pause", "inf"], "pause must be from 0 to 60 seconds, not inf"),
+        (["--pause", "nan"], "pause must be from 0 to 60 seconds, not nan"),
+        (["--seed", "-1"], "seed must be an integer from 0 to 9223372036854775807, not -1"),
+    ],
+)
+def test_numbers_are_checked_before_anything_is_shown(words, said, capsys):
+    assert main(["watch", "shut-the-box", *words]) == 2
+    assert capsys.readouterr() == ("", f"stb-gym: {said}\n")
+
+
+def test_who_has_no_choice_makes_no_mistake_and_no_move():
+    for game in (ShutTheBox(tiles=3), ShutTheBox(tiles=3, one_die="any-time")):
+        coach = coach_alone(solve(game))
+        for seed in range(30):
+            turn = play("somebody", coach, chooser(coach, strategy(game, "worst"), random()), random(seed))
+            assert not any("no move: " in turn.remark(step) for step in turn.steps)
+
+
+def test_choices_that_are_as_good_cost_nothing():
+    coach = coach_alone(solve(ShutTheBox(), "shut"))
+    turn = play("somebody", coach, lambda position: coach.best(position)[-1] if position.moves else None, random(359))
+    assert turn.summary.endswith("the choices cost nothing.")

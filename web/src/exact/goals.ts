@@ -50,6 +50,10 @@ export function lossShown(goal: Goal, loss: number): string {
   return `${scaled.toFixed(loss === 0 ? 0 : digits)}${isChance(goal) ? "%" : ""}`;
 }
 
+export function signed(goal: Goal, change: number): string {
+  return `${change < 0 ? "−" : "+"}${lossShown(goal, Math.abs(change))}`;
+}
+
 export function percent(chance: number): string {
   return `${(100 * chance).toFixed(chance > 0 && chance < 0.001 ? 4 : 2)}%`;
 }
@@ -119,7 +123,7 @@ function roundFromWords(game: Game, words: Record<string, string>): Goal {
   const most = game.leads.players - 1;
   const lead = game.scores.indexOf(Number(words.lead ?? "none"));
   const after = within(0, whole(words.after, 1), lead < 0 ? most : most - 1);
-  const ties = words.ties in game.leads.ties ? words.ties : Object.keys(game.leads.ties)[0];
+  const ties = Object.hasOwn(game.leads.ties, words.ties ?? "") ? words.ties : Object.keys(game.leads.ties)[0];
   const holders = lead < 0 ? 0 : within(1, whole(words.holders, 1), most - after);
   return { kind: "round", ties, lead: lead < 0 ? null : lead, holders, after };
 }

@@ -43,7 +43,7 @@ export function Quiz({ solved, draw }: Props) {
     chosen.value = null;
   };
   const choice = usePicking(chosen.value === null ? node : null, answer);
-  if (node === null) return <div class="card">{tally}</div>;
+  if (node === null) return <div class="card">{tally || "Nobody loses anything here."}</div>;
   const { state, roll } = positionOf(game, node);
   const lost = chosen.value === null ? 0 : lossOf(game, solved.values, chosen.value, node);
   return (

@@ -1,7 +1,7 @@
 // The account of a game: luck and choices, every step, and the mistakes by how serious they are.
 
 import { AccountChart } from "./AccountChart";
-import { GRADES, lossShown, shown, unitOf, type Goal, type Grade } from "../exact/goals";
+import { GRADES, lossShown, shown, signed, unitOf, type Goal, type Grade } from "../exact/goals";
 import { Head } from "../parts/Head";
 import { useSession } from "../session";
 import { mistakesOf, totals, type Event } from "./events";
@@ -59,8 +59,4 @@ export function Account({ events, goal }: { events: Event[]; goal: Goal }) {
       </details>
     </section>
   );
-}
-
-function signed(goal: Goal, change: number): string {
-  return `${change < 0 ? "−" : "+"}${lossShown(goal, Math.abs(change))}`;
 }

@@ -1,7 +1,7 @@
 // What a game was worth: a bar for every throw and every choice, from what it was worth before to after. Up is good.
 
 import type { Event } from "./events";
-import { shown, type Goal } from "../exact/goals";
+import { shown, signed, type Goal } from "../exact/goals";
 import { useSession } from "../session";
 import { narrow } from "../parts/screen";
 
@@ -16,7 +16,7 @@ export function AccountChart({ events, goal }: { events: Event[]; goal: Goal }) 
   const y = (worth: number) => TOP + ((high + room - worth) / (high - low + 2 * room)) * (HEIGHT - TOP - BOTTOM);
   const slot = (width - LEFT - RIGHT) / events.length;
   const ticks = [0, 1, 2, 3, 4].map((step) => low + (step * (high - low)) / 4);
-  const says = events.map(({ kind, words, before, after }) => `${words}: ${kind} ${shown(game, goal, after - before)}`);
+  const says = events.map(({ kind, words, before, after }) => `${words}: ${kind} ${signed(goal, after - before)}`);
   return (
     <svg
       class="chart"

@@ -47,7 +47,7 @@ export function setupFromWords(game: Game, words: Words): Setup {
     seed: Number.parseInt(words.seed ?? "1", 10) || 1,
     against: names.includes(words.against) ? words.against : null,
     second: words.turn === "second",
-    coach: words.coach in COACH ? (words.coach as Setup["coach"]) : "during",
+    coach: Object.hasOwn(COACH, words.coach ?? "") ? (words.coach as Setup["coach"]) : "during",
     played: (words.played ?? "").split(".").filter(Boolean).map(Number),
   };
 }

@@ -20,7 +20,8 @@ export function Drill() {
     const total = dear.reduce((sum, cost) => sum + cost, 0);
     return (asked: number) => {
       let left = total * fractions(seed, asked)();
-      return dear.findIndex((cost) => (left -= cost) < 0);
+      const node = dear.findIndex((cost) => (left -= cost) < 0);
+      return node < 0 ? null : node; // where nobody loses anything
     };
   }, [solved, seed]);
   return (

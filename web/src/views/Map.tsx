@@ -22,7 +22,7 @@ export function Map() {
   const everybody = session.everybody(solved);
   const named = (name: string | undefined, usual: Player) => everybody.find((player) => player.name === name) ?? usual;
   const [player, other] = [named(words.player, everybody[1] ?? everybody[0]), named(words.other, everybody[0])];
-  const by = words.by in SHADES ? (words.by as keyof typeof SHADES) : "value";
+  const by = Object.hasOwn(SHADES, words.by ?? "") ? (words.by as keyof typeof SHADES) : "value";
   const met = useMemo(() => visitsOfStates(game, session.visits(solved.perfect)), [solved]);
   const shade = useMemo(() => shadeOf(session, solved, by, player, other), [solved, by, player, other]);
   const selected = game.over[session.position.value.state] ? game.start : session.position.value.state;
