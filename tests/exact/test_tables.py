@@ -11,6 +11,7 @@ import pytest
 
 from stb_gym import ShutTheBox, Threes, compile_game, solve
 from stb_gym.exact import optimise
+from stb_gym.exact.scripted import by_thumb
 from stb_gym.games import Edges, own_rules, rolls, throw_faces
 from stb_gym.games.shut_the_box.rules import NO_MOVE
 from tests.twins import SMALL, STANDARD, MostThrees, moves_at, nodes_of, position, roll_at, throwing_states, twin
@@ -379,3 +380,25 @@ def test_edges_of_places_that_are_none_are_refused(column, off):
 
     with pytest.raises(ValueError, match=f"name a {column} that is not from 0 to "):
         compile_game(Wrong(dice=2))
+
+
+def test_edges_to_half_a_state_are_refused():
+    @dataclass(frozen=True)
+    class Halved(Threes):
+        name: ClassVar[str] = "halved"
+
+        def edges(self, held, dice):
+            edges = super().edges(held, dice)
+            return edges._replace(next_held=edges.next_held / 2)
+
+    with pytest.raises(ValueError, match=r"^next_held of the edges of .* must be integers, not 0\.5$"):
+        compile_game(Halved(dice=2))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [lambda game, moves: None, lambda game, moves: moves.action[:-1], lambda game, moves: moves.action * np.nan],
+)
+def test_a_rule_of_thumb_answers_for_every_move(wrong):
+    with pytest.raises(ValueError, match="must give a number for each of"):
+        by_thumb(compile_game(Threes(dice=2)), wrong)
