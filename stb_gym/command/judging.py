@@ -31,6 +31,8 @@ class Judge(Question):
             >>> found.evaluation.agreement_by_visits > 0.99999
             True
         """
+        if self.out is not None and (self.files or self.objective is not None):
+            raise ValueError("the leaderboard is of the kept policies, each by its own objective: say --out alone")
         files, judgements = self.files or kept_policies(), []
         for done, file in enumerate(files):
             tell(done, len(files), note=file)

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from stb_gym.command.contests import RoundQuestion, player
 from stb_gym.command.questions import OBJECTIVE, Tell, flag, silent
 from stb_gym.command.solving import VALUES, perfect_play
+from stb_gym.explorer import titles_of
 from stb_gym.games import Game, check_integer, words_of
 from stb_gym.measure import is_policy, read_policy
 from stb_gym.output import Progress, say
@@ -77,7 +77,9 @@ class Watch(RoundQuestion):
             game, goal = self._of_the_policy()
             objective = self.objective or goal
         seeds = np.random.SeedSequence(self.seed).generate_state(self.turns).tolist()
-        players = [(Path(name).stem, player(game, name)) for name in self.policy or ("optimal",)]
+        policies = self.policy or ("optimal",)
+        titles = titles_of(list(dict.fromkeys(policies)))
+        players = [(titles[name], player(game, name)) for name in policies]
         turns = self._together(game, players, seeds) if self.together else self._alone(game, objective, players, seeds)
         if self.out is not None:
             film = [frame for turn in turns for frame in frames(turn)]

@@ -47,7 +47,9 @@ class Evaluation(Measured):
     @cached_property
     def loss(self) -> NDArray[np.float64]:
         """[N] what the policy's choice at each node loses, if play were perfect afterwards."""
-        lost = -self.tables.sum_at_nodes(self.weights * self.optimum.advantage.astype(float))
+        # What is as good as the best loses nothing, and no rounding error either.
+        advantage = np.where(self.optimum.optimal, 0, self.optimum.advantage).astype(float)
+        lost = -self.tables.sum_at_nodes(self.weights * advantage)
         forfeited = self.optimum.node_utility.astype(float) - _worst(self.optimum)
         return np.maximum(lost + self.forfeits * forfeited, 0)
 

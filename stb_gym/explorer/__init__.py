@@ -9,5 +9,6 @@ what it says in words is written here. Its script is built from the folder `web`
 """
 
 from stb_gym.explorer.page import explorer_page, write_explorer
+from stb_gym.explorer.players import titles_of
 
-__all__ = ["explorer_page", "write_explorer"]
+__all__ = ["explorer_page", "titles_of", "write_explorer"]

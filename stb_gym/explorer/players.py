@@ -1,6 +1,7 @@
 """Whose moves a page knows: strategies, saved policies, and the measurements of trainings."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,13 +39,41 @@ class History:
 def player_names(tables: TurnTables, more: Iterable[str]) -> list[str]:
     """The rules of thumb and the kept policies of a game, and more: names of strategies, files of policies."""
     usual = [*entry_of(tables.game).rules_of_thumb, *kept_policies(tables.game)]
-    return list(dict.fromkeys([*usual, *more]))
+    return [name for name in dict.fromkeys([*usual, *more]) if name != OPTIMUM]
+
+
+def titles_of(names: Sequence[str]) -> dict[str, str]:
+    """What players are called, by the names they were asked for by: a file by its own name, or its folder's, too.
+
+    Raises:
+        ValueError: if two are called the same even so.
+
+    Example:
+        >>> titles_of(["random", "runs/a/policy.npz", "runs/b/policy.npz"])
+        {'random': 'random', 'runs/a/policy.npz': 'a/policy', 'runs/b/policy.npz': 'b/policy'}
+    """
+    short = {name: Path(name).stem for name in names}
+    again = {title for title, times in Counter([OPTIMUM, *short.values()]).items() if times > 1}
+    titles = {
+        name: f"{Path(name).absolute().parent.name}/{title}" if title in again and name != title else title
+        for name, title in short.items()
+    }
+    check_apart(titles.values())
+    return titles
+
+
+def check_apart(titles: Iterable[str]) -> None:
+    """Raise a ValueError if two players or trainings are called the same."""
+    for title, times in Counter(titles).items():
+        if times > 1:
+            raise ValueError(f"{times} players are called {title}: give their files or folders other names")
 
 
 def player_facts(tables: TurnTables, names: list[str], histories: list[History]) -> dict[str, Any]:
     """The names, colours and dashes of all players; the steps and the regrets of trainings."""
     known = strategies(tables.game)
-    titles = {name: Path(name).stem for name in names}
+    titles = titles_of(names)
+    check_apart([OPTIMUM, *titles.values(), *(each.name for each in histories)])
     styles = styles_of([OPTIMUM, *titles.values(), *(each.name for each in histories)])
     shown = {name: {"colour": style.colour, "dashes": style.dashes} for name, style in styles.items()}
     return {

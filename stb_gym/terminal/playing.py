@@ -128,8 +128,9 @@ def _told_if_left(coach: bool, account: Callable[[], Account], sitting: Sitting)
 
 
 def _tell(account: Account | None, sitting: Sitting) -> None:
-    if account is not None:
-        say("\n".join(filter(None, [f"\n{account}", str(sitting)])))
+    told = [*([] if account is None else [str(account)]), *filter(None, [str(sitting)])]
+    if told:
+        say("\n" + "\n".join(told))
 
 
 def _play_seats(

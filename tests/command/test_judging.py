@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from stb_gym import ShutTheBox, Threes, evaluate, kept_policies, load_policy, save_policy, strategy
 from stb_gym.command import main
 
@@ -47,7 +49,7 @@ def test_the_whole_answer(capsys, tmp_path, monkeypatch):
 
 def test_if_one_file_is_damaged_none_is_judged(capsys, tmp_path):
     (tmp_path / "mine.npz").write_bytes(b"PK")
-    assert main(["judge", "ppo-threes", str(tmp_path / "mine.npz"), "--out", str(tmp_path / "page.md")]) == 2
+    assert main(["judge", "ppo-threes", str(tmp_path / "mine.npz")]) == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err == f"stb-gym: {tmp_path / 'mine.npz'} is not a policy file of stb_gym, or is damaged\n"
@@ -79,3 +81,10 @@ def test_one_can_play_against_a_kept_policy(monkeypatch, capsys):
     assert "  ends with " in printed
     assert main(["play", "threes", "--against", "ppo-nine-tiles"]) == 2
     assert capsys.readouterr().err.startswith("stb-gym: ppo-nine-tiles is a policy of shut-the-box with ")
+
+
+@pytest.mark.parametrize("words", [["ppo-threes"], ["--objective", "shut"]])
+def test_the_leaderboard_is_of_the_kept_policies_as_they_are(words, tmp_path, capsys):
+    assert main(["judge", *words, "--out", str(tmp_path / "page.md")]) == 2
+    assert "say --out alone" in capsys.readouterr().err
+    assert not (tmp_path / "page.md").exists()

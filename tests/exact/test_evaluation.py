@@ -8,7 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stb_gym import ShutTheBox, Threes, compile_game, evaluate, policy_from, solve, strategies, strategy
+from stb_gym import (
+    ShutTheBox,
+    Threes,
+    compile_game,
+    evaluate,
+    evaluate_boards,
+    policy_from,
+    solve,
+    solve_boards,
+    strategies,
+    strategy,
+)
+from stb_gym.exact import board_strategy
 from tests import golden, reference
 from tests.twins import SMALL, STANDARD, choice, ours, position, roll_at, twin
 
@@ -230,3 +242,12 @@ def test_mistakes_are_listed_dearest_first_with_what_is_played_and_what_is_best(
     assert NINE.moves[first.plays] == (1, 5)
     assert NINE.moves[first.best] == (2, 4)
     assert evaluation.tables.describe_node(first.node) == "open 1,2,3,4,5,7,9, roll 6"
+
+
+@pytest.mark.parametrize("objective", ["score", "shut"])
+def test_what_is_as_good_as_the_best_is_no_mistake(objective):
+    game = ShutTheBox(one_die="low-sum")
+    found = evaluate(game, strategy(game, f"optimal-{objective}"), objective)
+    assert (found.regret, found.mistakes()) == (0, [])
+    boards = evaluate_boards(solve_boards(game, objective), board_strategy(game, f"optimal-{objective}"))
+    assert (boards.regret, boards.mistakes()) == (0, [])

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import stb_gym
-from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, solve, strategy
-from stb_gym.explorer import explorer_page, write_explorer
+from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, save_policy, solve, strategy
+from stb_gym.explorer import explorer_page, titles_of, write_explorer
 from stb_gym.explorer.packing import pack
 from stb_gym.games import rolls, words_of
 from stb_gym.measure import kept_policies
@@ -197,3 +197,16 @@ def test_colours_of_luck_and_choices_are_of_the_palette():
     luck, choice = (re.search(rf"--{name}:\s*(#\w+)", style)[1] for name in ("luck", "choice"))
     assert {luck, choice} <= {*stb_gym.output.SERIES}
     assert luck != choice
+
+
+def test_players_of_the_same_name_are_told_apart(tmp_path):
+    files = [tmp_path / folder / name for folder in "ab" for name in ("policy.npz", "optimal.npz")]
+    for file in files:
+        file.parent.mkdir(exist_ok=True)
+        save_policy(file, Threes(dice=2), strategy(Threes(dice=2), "take-all"))
+    page = explorer_page(Threes(dice=2), [*map(str, files), "optimal"])
+    names = [player["name"] for player in held_by(page)[0]["players"]]
+    assert names[-4:] == ["a/policy", "a/optimal", "b/policy", "b/optimal"]
+    assert titles_of(["random", str(files[0])]) == {"random": "random", str(files[0]): "policy"}
+    with pytest.raises(ValueError, match="2 players are called a/policy: give their files or folders other names"):
+        titles_of(["x/a/policy.npz", "y/a/policy.npz"])

@@ -85,6 +85,7 @@ def test_a_hint_in_a_round_knows_the_others_even_without_a_coach(monkeypatch, ca
     best = " or ".join(f"keep {move.action + 1}" for move in coach.best(position))
     assert re.search(rf"\nHint: {best} \(.*\), {re.escape(worth)}\n", seen)
     assert "Coach" not in seen
+    assert "\nWith 1 hint.\n" in seen
 
 
 def test_where_nobody_knows_there_is_no_hint(typing, capsys):

@@ -59,12 +59,11 @@ class BoardSums:
             played: that of what the policy's move leads to.
         """
         lossy = np.flatnonzero(best > played)
-        visits, best = visits.reshape(-1)[lossy], best.reshape(-1)[lossy]
-        played = played.reshape(-1)[lossy]
-        loss = best - played
+        lossy = lossy[~self._tied(played.reshape(-1)[lossy], best.reshape(-1)[lossy])]
+        visits, loss = visits.reshape(-1)[lossy], best.reshape(-1)[lossy] - played.reshape(-1)[lossy]
         cost = visits * loss
         self.regret += float(cost.sum())
-        self.departures += float(visits[~self._tied(played, best)].sum())
+        self.departures += float(visits.sum())
         dear = np.flatnonzero(cost > self._least)
         found = np.column_stack([node.reshape(-1)[lossy[dear]], visits[dear], loss[dear]])
         self._mistakes = np.concatenate([self._mistakes, found])
