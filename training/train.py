@@ -115,7 +115,9 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         say(f"training.train: interrupted; --resume goes on from the last checkpoint in {out}", error=True)
         return 130
-    say(f"the run is in {out}: python -m training.evaluate {out}", error=True)
+    module = type(config.task.game()).__module__
+    own = "" if module.startswith("stb_gym.") else f" --import {module}"
+    say(f"the run is in {out}: python -m training.evaluate{own} {out}", error=True)
     return 0
 
 

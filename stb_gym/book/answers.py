@@ -66,7 +66,8 @@ def _opening(openings: Table) -> str:
         return "There is nothing to choose at the first roll."
     if len(rolls) <= FEW:
         rolls.sort(key=lambda row: row["roll"].place)
-        return "; ".join(f"on {row['roll']} {row['best for the points']}" for row in rolls).capitalize() + "."
+        said = "; ".join(f"on {row['roll']} {row['best for the points']}" for row in rolls)
+        return f"{said[0].upper()}{said[1:]}."
     likely: dict[str, float] = defaultdict(float)
     for row in rolls:
         likely[row["best for the points"]] += row["chance of the roll"]

@@ -96,7 +96,8 @@ def _cells(heading: str, column: Column, heat: Heat | None) -> list[str]:
     ]
     if heat is None or not column.is_number or heading not in (heat.headings or [heading]):
         return [f"{kind}>{text}" for text in shown]
-    colours = (_colour(value, heat, max(values)) for value in values)
+    largest = max(values)
+    colours = (_colour(value, heat, largest) for value in values)
     return [f"{kind}{colour}>{text}" for colour, text in zip(colours, shown, strict=True)]
 
 

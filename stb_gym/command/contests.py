@@ -41,7 +41,7 @@ class RoundQuestion(Question):
 
     @property
     def passes(self) -> int:
-        """How often all standings are worked on: once for a solution by each rule for the indifferent."""
+        """How many times all standings are gone through: once by each rule for the indifferent."""
         return len(INDIFFERENT)
 
     def round(self, game: Game, players: int) -> Round:

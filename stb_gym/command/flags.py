@@ -223,7 +223,7 @@ def _given(options: argparse.Namespace, kind: str) -> dict[str, Any]:
 def _by_game(said: Iterable[tuple[str, str, str]], known: Sequence[str] = ()) -> str:
     """What a flag means in every game that has it: (game, words, range) each; the same is said once.
 
-    That it is so in all of those that the reader knows the flag is of, is not said.
+    Games are named only where they differ; if all `known` games agree, none is.
     """
     games: dict[tuple[str, str], list[str]] = {}
     for name, words, span in said:

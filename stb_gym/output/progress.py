@@ -16,7 +16,7 @@ PAUSE = 10.0  # seconds between two lines in a file; a terminal's one line is wr
 MOST_LEFT = 1e7  # seconds left that are worth telling
 LONG = 10.0  # seconds that are worth telling before they have begun
 
-_open: list["Progress"] = []  # the blocks that work is done in, the innermost last
+_running: list["Progress"] = []  # the blocks that work is done in, the innermost last
 
 
 class Progress:
@@ -58,7 +58,7 @@ class Progress:
         self._note = ""
         self._news = False  # whether there is news that was not said yet
         self._spoke = False
-        self._open = 0  # characters of a line that is not ended yet
+        self._unended = 0  # characters of a line that is not ended yet
         self._stream = sys.stderr if stream is None else stream
         self._clock, self._began = clock, clock()
         self._pause = pause
@@ -69,16 +69,16 @@ class Progress:
 
     def __enter__(self) -> Self:
         self._timer.start()
-        _open.append(self)
+        _running.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._timer.cancel()
-        _open.remove(self)
+        _running.remove(self)
         with self._lock:
             if self._spoke and self._news:
                 self._say()
-            if self._open:
+            if self._unended:
                 self._write("\n")
             self._spoke, self._next = True, math.inf  # no more, not even by a timer that was just due
 
@@ -134,8 +134,8 @@ class Progress:
         if columns is None:
             self._write(f"{text}\n")
         else:
-            text, before = text[: columns - 1], self._open
-            self._open = len(text)
+            text, before = text[: columns - 1], self._unended
+            self._unended = len(text)
             self._write("\r" + text.ljust(before))
 
     def _text(self) -> str:
@@ -164,13 +164,13 @@ class Progress:
 
 def expect(total: float, seconds: float, unit: str) -> None:
     """Tell whoever waits, if anybody does, how much there is to do; see `Progress.expect`."""
-    for progress in _open[-1:]:
+    for progress in _running[-1:]:
         progress.expect(total, seconds, unit)
 
 
 def tick(amount: float) -> None:
     """Tell whoever waits, if anybody does, that so much more is done."""
-    for progress in _open[-1:]:
+    for progress in _running[-1:]:
         progress.more(amount)
 
 

@@ -30,7 +30,7 @@ INDIFFERENT = {
 
 @dataclass(frozen=True, eq=False)
 class Reply:
-    """Best play.
+    """Best play at a standing, given what each standing is worth afterwards.
 
     Attributes:
         tables: the arrays of the game.

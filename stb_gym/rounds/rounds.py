@@ -91,6 +91,8 @@ class Round:
     indifferent: str = "fewer"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.game, Game):
+            raise TypeError(f"{self.game!r:.80} is no game: make one, such as stb_gym.Threes()")
         check_flag("shut_wins", self.shut_wins)
         check_flag("may_stop", self.may_stop)
         check_choice("rule for the indifferent", self.indifferent, list(INDIFFERENT))

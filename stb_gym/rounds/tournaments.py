@@ -146,8 +146,8 @@ def _play(
             # Of totals below the limit and those over it the former are better where fewer points are.
             behind, ahead = (left, 0 * out) if sign > 0 else (0 * left, out)
             wins += _best(over, _worse(over, sign) + behind[:, None], counts, shares)
-            ended_or_not = _best(below, _worse(below, sign) + ahead[:, None], counts, shares)
-            wins += ended_or_not - _best(below, _worse(below, sign), counts, shares)
+            best_of_all = _best(below, _worse(below, sign) + ahead[:, None], counts, shares)
+            wins += best_of_all - _best(below, _worse(below, sign), counts, shares)
         else:
             wins += _best(out[:, None], gone[:, None], counts, shares)
         gone += out

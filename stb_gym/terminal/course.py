@@ -73,7 +73,7 @@ class Course:
 
     @property
     def leaders(self) -> list[str]:
-        """Who has it."""
+        """The names of those who have the best score."""
         return [name for name, score in zip(self.names, self.scores, strict=False) if score == self.best]
 
     def share(self, seat: int) -> float:

@@ -476,3 +476,8 @@ def test_standings_are_found_where_they_are(ties):
 def test_what_is_played_is_asked_only_where_a_round_can_stand(plays):
     with pytest.raises(ValueError, match=r"999|a policy of"):
         Round(Threes(dice=2)).policy(plays, Standing(999, 1, 0) if isinstance(plays, str) else Standing(None, 0, 1))
+
+
+def test_a_round_is_of_a_game():
+    with pytest.raises(TypeError, match=r"^'threes' is no game: make one, such as stb_gym.Threes\(\)$"):
+        Round("threes")

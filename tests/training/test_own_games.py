@@ -30,7 +30,7 @@ def test_pig_is_trained_evaluated_and_reported(in_docs, tmp_path, capsys):
     out = tmp_path / "run"
     words = ["afterstates", "--env", "stb_gym/Pig-v0", "--most-points", "30", "--steps", "60000", "--out", str(out)]
     assert train.main(["--import", "pig", *words]) == 0
-    capsys.readouterr()
+    assert capsys.readouterr().err.endswith(f"python -m training.evaluate --import pig {out}\n")
     assert evaluate.main(["--import", "pig", str(out), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["task"] == {"env": "stb_gym/Pig-v0", "rules": {"most_points": 30}, "objective": "score"}

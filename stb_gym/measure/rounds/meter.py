@@ -46,7 +46,7 @@ class RoundRegret:
 
     @property
     def best(self) -> float:
-        """That of the best response to the opponents."""
+        """The value of the best response to the opponents."""
         return float(self.opponents.chance @ self.most)
 
     @property

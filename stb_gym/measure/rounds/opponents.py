@@ -35,8 +35,8 @@ class Opponents:
         seat: [C] the place in `seats` of the seat that sees a standing.
         index: [C] its index among the standings of the round, which do not tell how many play after.
         chance: [C] the chance that the player sees it. They sum to less than 1 where a round can end before.
-        fates: [S, Z, N + 1] the chances, by how a holder of the lead leaves the standings, of sharing the lead among 1,
-            2 ... N in the end, and in the first place of being beaten.
+        fates: [S, Z, N + 1] the chance that a player in each of the `seats` who holds the lead of standing z after the
+            turn is one of k holders in the end; k = 0: is beaten.
     """
 
     rules: Round
