@@ -60,7 +60,7 @@ def load_snapshot(path: Path) -> dict[str, Any]:
 
 def _write(path: Path, arrays: dict[str, NDArray[Any]], metadata: dict[str, str] | None) -> None:
     contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}  # one number stays one number
-    # safetensors itself would write through a file of its own, which whoever is killed leaves behind.
+    # If safetensors wrote the file itself, a full disk would be an error of its own, and no OSError.
     with write_aside(path) as aside:
         aside.write_bytes(save(contiguous, metadata))
 

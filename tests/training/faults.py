@@ -53,18 +53,26 @@ def signalled(which: signal.Signals, file: str, after: int = 0) -> Iterator[None
 
 @contextmanager
 def _at_files(meet: Callable[[str | Path, str], None]) -> Iterator[None]:
-    """Call `meet` with the file that is there and the name it has or is to have, before it is moved or removed."""
-    replace, unlink = os.replace, os.unlink
+    """Call `meet` with the file that is there and the name it has or is to have, before it is moved or removed.
+
+    Of a file or a folder that is removed the name alone counts.
+    """
+    replace, unlink, rmdir = os.replace, os.unlink, os.rmdir
 
     def replaced(source: str | Path, target: str | Path) -> None:
         meet(source, Path(target).name)
         replace(source, target)
 
-    def unlinked(path: str | Path) -> None:
+    def unlinked(path: str | Path, *, dir_fd: int | None = None) -> None:
         meet(os.devnull, Path(path).name)
-        unlink(path)
+        unlink(path, dir_fd=dir_fd)
+
+    def folder_removed(path: str | Path, *, dir_fd: int | None = None) -> None:
+        meet(os.devnull, Path(path).name)
+        rmdir(path, dir_fd=dir_fd)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "replace", replaced)
         patch.setattr(os, "unlink", unlinked)
+        patch.setattr(os, "rmdir", folder_removed)
         yield

@@ -18,7 +18,6 @@ from agents.checkpoints import load_snapshot, save_snapshot
 from agents.config import ALGORITHMS
 from agents.presets import read_presets
 from agents.stock import STOCK
-from stb_gym.output import files
 from tests import ROOT, SMALL_PRESETS
 from tests.training.faults import Killed, killed, signalled
 from training import train as training
@@ -245,14 +244,6 @@ def test_a_checkpoint_for_which_the_disk_has_no_room_is_an_error_of_the_system(t
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert not any(tmp_path.iterdir())
-
-
-def test_a_checkpoint_is_written_through_no_file_but_the_one_aside(tmp_path, monkeypatch):
-    """A file that safetensors wrote by itself would be left behind under a name that nobody knows."""
-    made, make_new = [], files._make_new
-    monkeypatch.setattr(files, "_make_new", lambda path: (make_new(path), made.append(path.stat().st_ino)))
-    save_snapshot(tmp_path / "s", {"a": np.zeros(1000)})
-    assert made == [(tmp_path / "s").stat().st_ino]
 
 
 def test_a_run_of_another_configuration_is_not_resumed(interrupted, tmp_path, capsys):
