@@ -121,8 +121,8 @@ def _edges(
 def _whole(game: Game, name: str, column: IntArray) -> IntArray:
     """A column of edges, as integers; a ValueError if it has other numbers."""
     given = np.asarray(column)
-    whole = given.astype(np.int64)
-    if (whole != given).any():
+    whole = given.astype(np.int64, copy=False)
+    if given.dtype.kind not in "biu" and (whole != given).any():
         raise ValueError(f"{name} of the edges of {game} must be integers, not {given[whole != given][0]}")
     return whole
 

@@ -12,8 +12,8 @@ IntArray = NDArray[np.integer[Any]]
 class Boards(NamedTuple):
     """A game in which every move takes things off a board: every roll with every move it may lead to, [M] of them.
 
-    A board is what is held, bits 0 to 27; the turn ends when nothing is left of it, and with a move that
-    takes nothing. In an observation every thing and every roll has a number of its own, 1 if it is there, else 0.
+    A board is what is held, bits 0 to 27; the turn ends when nothing is left of it, and with a move that takes nothing.
+    In an observation every thing and every roll has a number of its own, 1 if it is there, else 0.
 
     Attributes:
         things: the bits of the start, lowest first.

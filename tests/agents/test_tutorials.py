@@ -26,7 +26,7 @@ def test_there_are_tutorials():
     assert hides_a_module("stable_baselines3")
 
 
-def test_the_twelve_lines(capsys, tmp_path, monkeypatch):
+def test_the_lines_of_the_readme(capsys, tmp_path, monkeypatch):
     code, *_ = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
     assert len(code.split("\n\n")) == 3
     assert len([line for line in code.splitlines() if line]) <= 12

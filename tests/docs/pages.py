@@ -33,7 +33,7 @@ def blocks_of(page: Path) -> list[Block]:
 
 
 BLOCKS = [block for page in PAGES if page not in TESTED_ELSEWHERE for block in blocks_of(page)]
-# Twelve lines of stable-baselines3 are run with the tutorials.
+# The lines of stable-baselines3 are run with the tutorials.
 PYTHON = [block for block in BLOCKS if block.language == "python" and "stable_baselines3" not in block.code]
 SHELL = [line for block in BLOCKS if block.language == "sh" for line in (*block.code.splitlines(), "")]
 COMMANDS = list(dict.fromkeys(line for line in SHELL if line and not line.startswith("#")))
