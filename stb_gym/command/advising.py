@@ -1,8 +1,8 @@
 """What to do at a position, and what it is worth before the dice are thrown: `stb-gym advise`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,23 +10,9 @@ from numpy.typing import NDArray
 from stb_gym.command.contests import RoundQuestion
 from stb_gym.command.questions import Parts, Tell, TurnAnswer, flag, objective_flag, silent, table
 from stb_gym.command.solving import VALUES, perfect_play
-from stb_gym.exact import TIE, Objective, Standing
-from stb_gym.games import Game, Move, legal_moves, rolls, words_of
+from stb_gym.exact import BoardValues, Standing, Values, choice_at
+from stb_gym.games import Game, rolls, words_of
 from stb_gym.output import Column
-
-
-class Known(NamedTuple):
-    """What is known of perfect play.
-
-    Attributes:
-        objective: what is played for.
-        worth: the expected utility at a state (held, dice) before its throw or, without dice, of a turn ending there.
-        seen: the standing of a round in words; None of a turn alone.
-    """
-
-    objective: Objective
-    worth: Callable[[int, int], float]
-    seen: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,24 +42,24 @@ class Advise(RoundQuestion):
         """
         words = words_of(game)
         held, dice, roll = words.locate(self.where)
-        known = self._known(game, tell)
+        known, seen = self._known(game, tell)
+        found: dict[str, Any] = {"game": game, "objective": known.objective, "seen": seen}
         if roll is None:
-            return _board(game, known, held, dice)
-        moves, value = _ranked(game, known, held, dice, np.asarray(roll))
-        node = words.node(held, dice, np.asarray(roll))
-        return AdviseAnswer(game=game, objective=known.objective, seen=known.seen, node=node, value=value, moves=moves)
+            return BoardAnswer(**found, board=words.state(held, dice), **_of_rolls(known, held, dice))
+        roll = np.asarray(roll)
+        return AdviseAnswer(**found, node=words.node(held, dice, roll), **_of_moves(known, held, dice, roll))
 
-    def _known(self, game: Game, tell: Tell) -> Known:
+    def _known(self, game: Game, tell: Tell) -> tuple[Values | BoardValues, str | None]:
+        """The values of perfect play and, in a round, the standing in words."""
         if (self.lead, self.holders, self.after, self.players) == (None,) * 4:
             if self.has_own_rules:
                 raise ValueError("ties, shut-wins and may-stop are rules of a round: say your place in it, by --after")
-            found = perfect_play(game, self.objective, self.values, tell)
-            return Known(found.objective, found.worth)
+            return perfect_play(game, self.objective, self.values, tell), None
         if self.values is not None or self.objective != "score":
             raise ValueError("objectives and values of boards are for a turn alone: a round is played to win")
         return self._in_a_round(game)
 
-    def _in_a_round(self, game: Game) -> Known:
+    def _in_a_round(self, game: Game) -> tuple[Values, str]:
         holders = self.holders if self.holders is not None else int(self.lead is not None)
         after = self.after
         if after is None:
@@ -82,53 +68,37 @@ class Advise(RoundQuestion):
         rules = self.round(game, players)
         standing = Standing(self.lead, holders, after)
         rules.standings.find(standing)
-        reply = rules.solve().replies[after]
-        worth = "share of the win" if self.ties == "split" else "chance to win"
-        objective = Objective(worth, lambda points: points * 0, "probability")
-        return Known(objective, reply.worth_at(standing), f"{standing.in_words(game)}, ties {self.ties}")
+        return rules.solve().replies[after].values_at(standing), f"{standing.in_words(game)}, ties {self.ties}"
 
 
-def _ranked(
-    game: Game, known: Known, held: int, dice: int, roll: NDArray[np.uint8]
-) -> tuple[list[dict[str, Any]], float]:
+def _of_moves(known: Values | BoardValues, held: int, dice: int, roll: NDArray[np.uint8]) -> dict[str, Any]:
     """The moves at a node, best first, with value and regret; and what the node is worth."""
-    worth, best = _worths(game, known, held, dice, roll)
-    words, sign = words_of(game), known.objective.sign
-    return [
-        {
-            **words.move(move.action, goes_on=move.dice > 0),
-            "value": sign * worth[move] + 0.0,
-            "regret": max(0.0, best - worth[move]),
-        }
-        for move in sorted(worth, key=lambda move: -worth[move])
-    ], sign * best + 0.0
+    words, sign = words_of(known.game), known.objective.sign
+    moves, after, losses, utility = choice_at(known, held, dice, roll)
+    ranked = sorted(zip(moves, after, losses, strict=True), key=lambda each: each[2])
+    told = [
+        words.move(move.action, goes_on=move.dice > 0) | {"value": sign * worth + 0.0, "regret": loss}
+        for move, worth, loss in ranked
+    ]
+    return {"value": sign * utility + 0.0, "moves": told}
 
 
-def _worths(game: Game, known: Known, held: int, dice: int, roll: NDArray[np.uint8]) -> tuple[dict[Move, float], float]:
-    """The expected utility after every move at a node, and the best; without a move that of the end of the turn."""
-    worth = {move: known.worth(move.held, move.dice) for move in legal_moves(game, held, dice, roll)}
-    return worth, max(worth.values()) if worth else known.worth(held, 0)
-
-
-def _board(game: Game, known: Known, held: int, dice: int) -> "BoardAnswer":
+def _of_rolls(known: Values | BoardValues, held: int, dice: int) -> dict[str, Any]:
     """What a state is worth before its throw, and what to do on every roll."""
-    words, shown = words_of(game), rolls(game, dice)
+    words, shown = words_of(known.game), rolls(known.game, dice)
     found = []
     for roll, count in zip(shown.shown, shown.counts.tolist(), strict=True):
-        worth, best = _worths(game, known, held, dice, roll)
-        moves = [move for move in worth if best - worth[move] <= TIE * abs(best)]
+        choice = choice_at(known, held, dice, roll)
         found.append(
             {
                 "roll": words.roll(roll),
                 "chance": count / len(shown.of_throw),
-                "moves": [words.move(move.action, goes_on=move.dice > 0) for move in moves],
-                "leaves": [words.state(move.held, move.dice) for move in moves],
-                "value": known.objective.sign * best + 0.0,
+                "moves": [words.move(move.action, goes_on=move.dice > 0) for move in choice.best],
+                "leaves": [words.state(move.held, move.dice) for move in choice.best],
+                "value": known.objective.sign * choice.utility + 0.0,
             }
         )
-    value = sum(row["chance"] * row["value"] for row in found)
-    board = words.state(held, dice)
-    return BoardAnswer(game=game, objective=known.objective, seen=known.seen, board=board, value=value, rolls=found)
+    return {"value": sum(row["chance"] * row["value"] for row in found), "rolls": found}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from stb_gym.exact import (
     Measured,
     Solution,
     certify,
+    choice_at,
     evaluate_boards,
     fits,
     load_board_values,
@@ -17,7 +18,7 @@ from stb_gym.exact import (
     solve,
     solve_boards,
 )  # fmt: skip
-from stb_gym.games import Game, legal_moves, rolls, rolls_in_words, words_of
+from stb_gym.games import Game, rolls, rolls_in_words, words_of
 from stb_gym.output import Column
 
 VALUES = "look values up in a file that stb-gym solve --out saved"
@@ -73,9 +74,7 @@ class Solve(Question):
         held, dice = game.start()
         by_roll = {}
         for roll, words in zip(rolls(game, dice).shown, rolls_in_words(words_of(game), dice), strict=True):
-            moves = legal_moves(game, held, dice, roll)
-            utility = max((values.worth(move.held, move.dice) for move in moves), default=values.worth(held, 0))
-            by_roll[words] = values.objective.sign * utility + 0.0
+            by_roll[words] = values.objective.sign * choice_at(values, held, dice, roll).utility + 0.0
         if self.out is not None:
             values.save(self.out)
         return SolveAnswer(

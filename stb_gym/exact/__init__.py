@@ -1,7 +1,7 @@
 """One turn, exactly: solved, evaluated and certified. Nothing is sampled.
 
 - `tables`: a game as arrays, which everything below reads; `compiling` makes them.
-- `objectives`, `values`, `solution`: perfect play; `certificate`: it is proved in fractions.
+- `objectives`, `values`, `solution`: perfect play; `choices`: at one node; `certificate`: it is proved in fractions.
 - `policies`, `preferences`, `answers`: what a policy is; `scripted`: by name; `task`: what an environment asks for.
 - `evaluation`: the exact distance of a policy from perfect play; `measured`: what is known of it then.
 - `boards`: all of this for boxes too large for arrays; `board_values`: their values, in memory or in a file.
@@ -11,6 +11,7 @@ from stb_gym.exact.answers import Agent, as_array, checked_answer, policy_from, 
 from stb_gym.exact.boards import BoardEvaluation, board_strategy, evaluate_boards, random_value, solve_boards
 from stb_gym.exact.board_values import BoardValues, load_board_values, open_board_values
 from stb_gym.exact.certificate import Certificate, certify, check_bellman, value_text
+from stb_gym.exact.choices import Choice, choice_at
 from stb_gym.exact.compiling import compile_game, count_nodes, fits
 from stb_gym.exact.evaluation import Evaluation, evaluate_against, expected, expected_visits, score_chances
 from stb_gym.exact.measured import Measured, Mistake
@@ -27,11 +28,12 @@ from stb_gym.exact.values import TIE, Values, advantages, optimal_edges, optimis
 
 __all__ = [
     "COMMON", "ROUND_STRATEGIES", "TIE", "Agent", "AnyMove", "BoardEvaluation", "BoardPolicy", "BoardValues",
-    "Certificate", "Evaluation", "Goal", "Level", "Measured", "Mistake", "Objective", "Player", "Policy", "Preference",
-    "Solution", "Standing", "Task", "TurnTables", "Values", "advantages", "approximation", "as_array", "board_strategy",
-    "certify", "chance_to_beat", "check_bellman", "checked_answer", "compile_game", "count_nodes", "edge_weights",
-    "edge_weights_and_forfeits", "evaluate", "evaluate_against", "evaluate_boards", "expected", "expected_visits",
-    "fits", "is_named", "load_board_values", "node_of", "objective_of", "open_board_values", "optimal_edges",
-    "optimise", "policy_from", "policy_of_answers", "policy_of_preference", "random_value", "score_chances", "solve",
-    "solve_boards", "strategies", "strategy", "task_of", "value_text", "ways_to_shut",
+    "Certificate", "Choice", "Evaluation", "Goal", "Level", "Measured", "Mistake", "Objective", "Player", "Policy",
+    "Preference", "Solution", "Standing", "Task", "TurnTables", "Values", "advantages", "approximation", "as_array",
+    "board_strategy", "certify", "chance_to_beat", "check_bellman", "checked_answer", "choice_at", "compile_game",
+    "count_nodes", "edge_weights", "edge_weights_and_forfeits", "evaluate", "evaluate_against", "evaluate_boards",
+    "expected", "expected_visits", "fits", "is_named", "load_board_values", "node_of", "objective_of",
+    "open_board_values", "optimal_edges", "optimise", "policy_from", "policy_of_answers", "policy_of_preference",
+    "random_value", "score_chances", "solve", "solve_boards", "strategies", "strategy", "task_of", "value_text",
+    "ways_to_shut",
 ]  # fmt: skip

@@ -11,13 +11,12 @@ look at how many others they must expect to share the lead with at the end, and 
 How many hold the lead before the turn and in the end counts here even if the win does not depend on it.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Level, Policy, Standing, TurnTables, optimal_edges, optimise
+from stb_gym.exact import Level, Objective, Policy, Standing, TurnTables, Values, optimal_edges, optimise
 from stb_gym.games import IntArray
 from stb_gym.rounds.standings import Standings
 
@@ -79,17 +78,14 @@ class Reply:
         edges = self._edges(np.array([self.standings.find(standing)]))
         return self.tables.policy(self.tables.edge_action[edges[:, 0]])
 
-    def worth_at(self, standing: Standing) -> Callable[[int, int], float]:
-        """A function of states (held, dice): the expected win there, or (without dice) of a turn that ends there."""
-        block, tables = np.array([self.standings.find(standing)]), self.tables
-        state_worth, end_worth = self._optimise(block)[0][:, 0], self.utility(block)[0]
-
-        def worth(held: int, dice: int) -> float:
-            if dice == 0:
-                return float(end_worth[tables.place_of(tables.game.final_score(np.array([held])))[0]])
-            return float(state_worth[tables.find_state(held, dice)])
-
-        return worth
+    def values_at(self, standing: Standing) -> Values:
+        """The player's expected win at every state and node of a turn at a standing."""
+        block = np.array([self.standings.find(standing)])
+        [wins] = self.utility(block)
+        states, nodes = self._optimise(block)
+        name = "share of the win" if self.standings.ties == "split" else "chance to win"
+        objective = Objective(name, lambda score: wins[self.tables.place_of(score)], "probability")
+        return Values(self.tables, objective, states[:, 0], nodes[:, 0])
 
 
 def least_of(tables: TurnTables, marked: NDArray[np.bool_], disliked: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -9,11 +9,11 @@ Bowling, Bard, Kan and Billings, "Optimal unbiased estimators for evaluating age
 turns of the others are a third cause, their dice and choices together; see `chances`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from stb_gym.exact import TIE, BoardValues, Values
+from stb_gym.exact import TIE, BoardValues, Choice, Values, choice_at
 from stb_gym.games import Game, Move, words_of
 from stb_gym.output import Column, Table
 from stb_gym.terminal.turns import Position, Step, move_in_words, step_in_words
@@ -119,54 +119,45 @@ class Coach:
     """What every moment of a turn is worth under perfect play.
 
     Attributes:
-        game: the rules.
+        known: the values of perfect play.
         unit: how utilities are shown to people.
-        worth: the expected utility at a state (held, dice) before its throw or, without dice, of a turn ending there.
     """
 
-    game: Game
+    known: Values | BoardValues
     unit: Unit
-    worth: Callable[[int, int], float]
+
+    @property
+    def game(self) -> Game:
+        """The rules."""
+        return self.known.game
 
     @property
     def start(self) -> float:
         """What the turn is worth before its first throw."""
-        return self.worth(*self.game.start())
+        return self.known.worth(*self.game.start())
 
-    def thrown(self, position: Position) -> float:
-        """What the turn is worth before a choice."""
-        return max((self._after(move) for move in position.moves), default=self.worth(position.held, 0))
-
-    def _after(self, move: Move) -> float:
-        return self.worth(move.held, move.dice)
-
-    def losses(self, position: Position) -> dict[Move, float]:
-        """What every move loses against the best one: 0 of those that are as good."""
-        worth = self.thrown(position)
-        lost = {move: worth - self._after(move) for move in position.moves}
-        return {move: loss if abs(loss) > TIE * abs(worth) else 0.0 for move, loss in lost.items()}
-
-    def best(self, position: Position) -> list[Move]:
-        """The moves that lose nothing, lowest action first."""
-        return [move for move, loss in self.losses(position).items() if loss == 0]
+    def choice(self, position: Position) -> Choice:
+        """What every move is worth and loses."""
+        return choice_at(self.known, position.held, position.dice, position.roll)
 
     def remark(self, position: Position, chosen: Move) -> str:
         """What is to be said of a choice."""
-        losses, best = self.losses(position), self.best(position)
-        if chosen in best:
-            return "all moves were equally good." if len(best) == len(losses) else "best move."
-        named = " or ".join(move_in_words(self.game, position, move) for move in best)
-        return f"{self.unit.size(losses[chosen])} {self.unit.name} lost: {named} was best."
+        choice = self.choice(position)
+        if (lost := choice.loss[choice.moves.index(chosen)]) == 0:
+            return "best move." if any(choice.loss) else "all moves were equally good."
+        named = " or ".join(move_in_words(self.game, position, move) for move in choice.best)
+        return f"{self.unit.size(lost)} {self.unit.name} lost: {named} was best."
 
     def ranking(self, position: Position, chosen: Move) -> Table:
         """The moves, best first, with what each is worth and loses; of many the best ones and the chosen one."""
-        ranked = sorted(self.losses(position).items(), key=lambda each: each[1])
+        moves, after, losses, _ = self.choice(position)
+        ranked = sorted(zip(moves, after, losses, strict=True), key=lambda each: each[2])
         shown = [each for place, each in enumerate(ranked) if place < MOST_RANKED or each[0] == chosen]
         columns = {
-            "": Column("", [move_in_words(self.game, position, move) for move, _ in shown]),
-            self.unit.heading: Column(self.unit.value, [self._after(move) for move, _ in shown]),
-            "lost": Column(lambda loss: self.unit.size(loss) if loss else "0.00", [loss for _, loss in shown]),
-            " ": Column("", ["yours" if move == chosen else "" for move, _ in shown]),
+            "": Column("", [move_in_words(self.game, position, move) for move, _, _ in shown]),
+            self.unit.heading: Column(self.unit.value, [worth for _, worth, _ in shown]),
+            "lost": Column(lambda loss: self.unit.size(loss) if loss else "0.00", [loss for _, _, loss in shown]),
+            " ": Column("", ["yours" if move == chosen else "" for move, _, _ in shown]),
         }
         return Table("", "", columns)
 
@@ -174,11 +165,12 @@ class Coach:
         """The account of a turn."""
         events, worth = [], self.start
         for number, step in enumerate(steps, 1):
-            thrown = self.thrown(step.position)
-            changes = {"dice": thrown - worth}
-            worth = thrown if step.move is None else self._after(step.move)
-            if len(step.position.moves) > 1:
-                changes["choices"] = worth - thrown if step.move is None else -self.losses(step.position)[step.move]
+            choice = self.choice(step.position)
+            changes, worth = {"dice": choice.utility - worth}, choice.utility
+            if step.move is not None:
+                worth = choice.after[choice.moves.index(step.move)]
+            if len(choice.moves) > 1:
+                changes["choices"] = 0.0 if step.move is None else -choice.loss[choice.moves.index(step.move)]
             dice, move, _ = step_in_words(self.game, step)
             events.append(Event(f"throw {number}: {dice}, {move}", changes))
         return Account(self.unit, self.start, events)
@@ -191,4 +183,4 @@ def coach_alone(known: Values | BoardValues) -> Coach:
         unit = chance_unit(f"chance of {words_of(known.game).goal(goal.target)}")
     else:
         unit = Unit(goal.sign, "", goal.unit, f"expected {goal.unit}")
-    return Coach(known.game, unit, known.worth)
+    return Coach(known, unit)

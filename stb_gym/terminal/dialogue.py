@@ -72,7 +72,7 @@ def your_turn(
         move = _ask_dice(_ask(game, position, sitting, adviser or (lambda: coach)))
         if coach:
             say(f"Coach: {coach.remark(position, move)}")
-            if coach.losses(position)[move] > 0:
+            if move not in coach.choice(position).best:
                 say(coach.ranking(position, move))
         return move
 
@@ -113,8 +113,9 @@ def _ask(game: Game, position: Position, sitting: Sitting, adviser: Callable[[],
 def _hint(adviser: Coach | None, position: Position) -> str:
     if adviser is None:
         return "There is nobody to give a hint."
-    best = " or ".join(move_in_words(adviser.game, position, move) for move in adviser.best(position))
-    return f"Hint: {best}, {adviser.unit.value(adviser.thrown(position))} {adviser.unit.heading}."
+    choice = adviser.choice(position)
+    best = " or ".join(move_in_words(adviser.game, position, move) for move in choice.best)
+    return f"Hint: {best}, {adviser.unit.value(choice.utility)} {adviser.unit.heading}."
 
 
 def _ask_dice(moves: list[Move]) -> Move:

@@ -24,7 +24,7 @@ def chooser(coach: Coach, plays: str | Policy, random: np.random.Generator) -> C
         return by_policy(game, plays, random)
     check_choice(f"strategy of {game.name}", plays, list(strategies(game)))
     if plays == "optimal":
-        return lambda position: next(iter(coach.best(position)), None)
+        return lambda position: next(iter(coach.choice(position).best), None)
     if rule := entry_of(game).rules_of_thumb.get(plays):
         return lambda position: _by_thumb(game, rule, position)
     if not fits(game):

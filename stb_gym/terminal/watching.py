@@ -125,19 +125,18 @@ def frames(turn: Turn) -> Iterator[Frame]:
     """The pictures of a film of a turn: every throw, every move with what it lost, and the end."""
     words, unit = words_of(turn.game), turn.coach.unit
 
-    def worth(utility: float) -> str:
-        return f"{turn.name}; perfect play: {unit.value(utility)} {unit.heading}"
+    def frame(picture: Picture, utility: float, said: str, seconds: float) -> Frame:
+        worth = f"{turn.name}; perfect play: {unit.value(utility)} {unit.heading}"
+        return Frame(_captioned(picture, worth, said), seconds)
 
     for number, step in enumerate(turn.steps, 1):
         (held, dice, faces, _, _), move = step
-        picture = words.picture(held, dice, faces, f"throw {number}")
-        yield Frame(
-            _captioned(picture, worth(turn.coach.thrown(step.position)), "" if move else turn.remark(step)), THROWN
-        )
+        picture, thrown = words.picture(held, dice, faces, f"throw {number}"), turn.coach.choice(step.position).utility
+        yield frame(picture, thrown, "" if move else turn.remark(step), THROWN)
         if move is not None:
             told = move_in_words(turn.game, step.position, move)
             picture = words.picture(move.held, move.dice, (), told, held)
-            yield Frame(_captioned(picture, worth(turn.coach.worth(move.held, move.dice)), turn.remark(step)), MOVED)
+            yield frame(picture, turn.coach.known.worth(move.held, move.dice), turn.remark(step), MOVED)
     yield Frame(_captioned(picture, turn.end, turn.summary), ENDED)
     if turn.result:
         yield Frame(_captioned(picture, turn.result, ""), ENDED)

@@ -30,7 +30,7 @@ def test_departures_are_where_no_best_move_is_a_best_one_alone():
     solution, alone = Round(game, 3).solve(), solve(game)
     counts = departures(solution)
     for standing in (Standing(after=2), Standing(4, 1, 1), Standing(7, 1, 0)):
-        worth, found = solution.replies[standing.after].worth_at(standing), 0
+        worth, found = solution.replies[standing.after].values_at(standing).worth, 0
         tables = alone.tables
         for node in tables.decisions.tolist():
             after = [(int(tables.held[s]), int(tables.dice[s])) for s in tables.edge_next[tables.edges_of(node)]]

@@ -148,7 +148,7 @@ def test_the_worth_of_a_state_at_a_standing(game):
         reply = solution.replies[standing.after]
         [utility] = reply.utility(np.array([standings.find(standing)]))
         state, _ = optimise(tables, utility[tables.score_index])
-        worth = reply.worth_at(standing)
+        worth = reply.values_at(standing).worth
         for place in range(0, tables.states, 7):
             held, dice = int(tables.held[place]), int(tables.dice[place])
             assert worth(held, dice) == pytest.approx(state[place], rel=1e-13)

@@ -81,8 +81,8 @@ def test_a_hint_in_a_round_knows_the_others_even_without_a_coach(monkeypatch, ca
     coach = chances(rules, ["optimal"] * 2, 0).coach(rules.standings.find(Standing(None, 0, 1)))
     dice = [int(face) for face in re.search(r"dice   ([\d ]+)\n", seen)[1].split()]
     position = position_at(Threes(), {"roll": dice})
-    worth = f"{100 * coach.thrown(position):.2f}% {coach.unit.heading}."
-    best = " or ".join(f"keep {move.action + 1}" for move in coach.best(position))
+    worth = f"{100 * coach.choice(position).utility:.2f}% {coach.unit.heading}."
+    best = " or ".join(f"keep {move.action + 1}" for move in coach.choice(position).best)
     assert re.search(rf"\nHint: {best} \(.*\), {re.escape(worth)}\n", seen)
     assert "Coach" not in seen
     assert "\nWith 1 hint.\n" in seen
@@ -132,12 +132,12 @@ def test_of_many_moves_the_best_and_the_chosen_one_are_shown():
     game = ShutTheBox(tiles=16, dice=4)
     coach = coach_alone(solve_boards(game))
     position = position_at(game, {"roll": 20})
-    worst = max(coach.losses(position), key=coach.losses(position).get)
+    worst = max(zip(coach.choice(position).loss, position.moves, strict=True))[1]
     assert len(position.moves) > MOST_RANKED + 5
     table = coach.ranking(position, worst)
     assert len(table) == MOST_RANKED + 1
     assert [row[3] for row in table.rows] == [""] * MOST_RANKED + ["yours"]
-    assert len(coach.ranking(position, coach.best(position)[0])) == MOST_RANKED
+    assert len(coach.ranking(position, coach.choice(position).best[0])) == MOST_RANKED
 
 
 # Moves taken back

@@ -88,7 +88,7 @@ def test_a_box_too_large_for_arrays_is_played_by_its_values_and_by_rules_of_thum
         chooser(coach, "worst", random())
     by_boards, by_arrays = coach_alone(solve_boards(small)), coach_alone(solve(small))
     for position in positions(small):
-        assert by_boards.losses(position) == pytest.approx(by_arrays.losses(position))
+        assert by_boards.choice(position).loss == pytest.approx(by_arrays.choice(position).loss)
 
 
 def test_who_is_no_player_is_refused():
@@ -162,10 +162,10 @@ def test_a_film_shows_every_throw_every_move_with_its_loss_and_the_end(told):
     for number, step in enumerate(turn.steps, 1):
         assert f"throw {number}" in told
         assert turn.remark(step) in told
-        worth = f"{-coach.thrown(step.position):.2f} expected points"
+        worth = f"{-coach.choice(step.position).utility:.2f} expected points"
         assert f"chance; perfect play: {worth}" in told
         if step.move is not None:
-            worth = f"{-coach.worth(step.move.held, step.move.dice):.2f} expected points"
+            worth = f"{-coach.known.worth(step.move.held, step.move.dice):.2f} expected points"
             assert f"chance; perfect play: {worth}" in told
 
 
@@ -209,7 +209,7 @@ def test_in_a_round_a_move_loses_what_it_makes_less_likely_to_win(game):
         for position, move in turn.steps:
             if move is not None:
                 edge = best.tables.edges_of(node_of(best.tables, position))[position.moves.index(move)]
-                lost = turn.coach.losses(position)[move]
+                lost = turn.coach.choice(position).loss[position.moves.index(move)]
                 assert lost == pytest.approx(-known.advantage[edge], abs=1e-9)
                 mistakes += lost > 0.01
         scores = [*before, turn.score]
@@ -357,5 +357,5 @@ def test_who_has_no_choice_makes_no_mistake_and_no_move():
 
 def test_choices_that_are_as_good_cost_nothing():
     coach = coach_alone(solve(ShutTheBox(), "shut"))
-    turn = play("somebody", coach, lambda position: coach.best(position)[-1] if position.moves else None, random(359))
+    turn = play("somebody", coach, lambda position: next(reversed(coach.choice(position).best), None), random(359))
     assert turn.summary.endswith("the choices cost nothing.")
