@@ -39,7 +39,7 @@ class About:
     sha256: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BoardValues:
     """Perfect play of a game that has boards: the utility of every board.
 
@@ -53,6 +53,9 @@ class BoardValues:
     game: Game
     objective: Objective
     utility: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return f"<{self.game}: {self.objective.name} {self.value:.6g} {self.objective.unit}>"
 
     @property
     def value(self) -> float:

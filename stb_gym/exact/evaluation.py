@@ -21,7 +21,7 @@ from stb_gym.exact.tables import Level, TurnTables
 from stb_gym.exact.values import Values
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Measured):
     """A policy measured against perfect play; values are in the objective's unit.
 

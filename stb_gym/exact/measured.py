@@ -43,6 +43,10 @@ class Measured(ABC):
     optimum: Values | BoardValues
     value: float
 
+    def __repr__(self) -> str:
+        goal = self.optimum.objective
+        return f"<{self.optimum.game}: {goal.name} {self.value:.6g}, regret {self.regret:.4g} {goal.unit}>"
+
     @property
     @abstractmethod
     def regret(self) -> float:

@@ -15,30 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.exact.row_index import RowIndex
 from stb_gym.games import Game, IntArray, Rolls, rolls, words_of
 
 Policy = NDArray[Any]  # what `stb_gym.exact.policies` says of it
-
-
-class RowIndex:
-    """Finds rows in a table [N, k] uint8 of distinct rows, comparing them as byte strings of equal length."""
-
-    def __init__(self, table: NDArray[np.uint8]):
-        self.table = table
-        self._keys = self._as_bytes(table)
-        self._order = np.argsort(self._keys)
-        if (self._keys[self._order][1:] == self._keys[self._order][:-1]).any():
-            raise ValueError("rows must be distinct: what the player sees at two nodes is the same")
-
-    @staticmethod
-    def _as_bytes(rows: NDArray[np.uint8]) -> NDArray[Any]:
-        return np.ascontiguousarray(rows).view(f"S{rows.shape[1]}").ravel()
-
-    def find(self, rows: NDArray[Any]) -> IntArray:
-        """[M] index in the table of each of `rows` [M, k], or -1 where it is not there."""
-        place = np.searchsorted(self._keys, self._as_bytes(rows.astype(np.uint8)), sorter=self._order)
-        found = self._order[np.minimum(place, len(self.table) - 1)]
-        return np.where((self.table[found] == rows).all(axis=1), found, -1)
 
 
 class Level(NamedTuple):
@@ -63,7 +43,7 @@ class Level(NamedTuple):
         return operation.reduceat(values, self.first_edge)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TurnTables:
     """The arrays of a game with S states, N nodes, A actions and E edges.
 
@@ -93,6 +73,9 @@ class TurnTables:
     edge_node: IntArray
     edge_action: IntArray
     edge_next: IntArray
+
+    def __repr__(self) -> str:
+        return f"<{self.game}: {self.states:,} states, {self.nodes:,} nodes, {len(self.edge_next):,} edges>"
 
     @property
     def states(self) -> int:

@@ -23,7 +23,7 @@ from stb_gym.games import Game, IntArray
 TIE = 1e-10
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Values:
     """The values of a game under its best play.
 
@@ -38,6 +38,9 @@ class Values:
     objective: Objective
     state_utility: NDArray[Any]
     node_utility: NDArray[Any]
+
+    def __repr__(self) -> str:
+        return f"<{self.game}: {self.objective.name} {float(self.value):.6g} {self.objective.unit}>"
 
     @property
     def value(self) -> Any:

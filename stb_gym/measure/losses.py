@@ -32,7 +32,7 @@ class Choices(NamedTuple):
     optimal: NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Losses:
     """What choices lose in a game.
 

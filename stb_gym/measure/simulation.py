@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ class Simulation:
         exact: the exact value.
     """
 
-    final_scores: NDArray[np.int64]
+    final_scores: NDArray[np.int64] = field(repr=False)
     mean: float
     standard_error: float
     exact: float

@@ -51,7 +51,7 @@ def reached_after(standings: Standings, seat: Seat, reached: NDArray[np.float64]
     return np.bincount(standings.after.ravel(), arriving.ravel(), len(reached)).astype(float, copy=False)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RoundEvaluation:
     """A line-up, exactly.
 
@@ -64,6 +64,10 @@ class RoundEvaluation:
     tables: TurnTables
     standings: Standings
     played: tuple[Seat, ...]
+
+    def __repr__(self) -> str:
+        wins = np.array2string(self.seats, precision=4, threshold=10)
+        return f"<{self.standings.players} players of {self.tables.game}, ties {self.standings.ties}: seats win {wins}>"
 
     @cached_property
     def _reached(self) -> list[NDArray[np.float64]]:
@@ -152,7 +156,7 @@ class BestResponse:
     reply: Reply
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RoundSolution:
     """The equilibrium of a round.
 
@@ -163,6 +167,9 @@ class RoundSolution:
 
     evaluation: RoundEvaluation
     replies: tuple[Reply, ...]
+
+    def __repr__(self) -> str:
+        return f"<equilibrium of {repr(self.evaluation)[1:]}"
 
     @property
     def seats(self) -> NDArray[np.float64]:

@@ -27,7 +27,7 @@ INDIFFERENT = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reply:
     """Best play at a standing, given what each standing is worth afterwards.
 

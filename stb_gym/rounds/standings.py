@@ -23,7 +23,7 @@ TIES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Standings:
     """Every standing of a round, by index: Z of them, the last of which is "nobody has played".
 

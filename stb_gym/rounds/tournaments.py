@@ -16,7 +16,7 @@ needs the joint totals as its state: of people who adapt these numbers are only 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import fsum
 
 import numpy as np
@@ -55,7 +55,7 @@ class Tournament:
     limit: int
     ties: str
     wins: Chances
-    rounds: Chances
+    rounds: Chances = field(repr=False)
 
     @property
     def mean_rounds(self) -> float:

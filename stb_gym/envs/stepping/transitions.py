@@ -14,7 +14,7 @@ from stb_gym.games import Game, IntArray, kept, rolls
 LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_state` alone
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Transitions(Stepper):
     """Tables of a game with S states, N nodes and A actions, in which every throw is one of T equally likely ones.
 

@@ -80,7 +80,7 @@ class BoardSums:
         return [(int(node), visits, loss) for node, visits, loss in self._dearest().tolist()]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BoardEvaluation(Measured):
     """A policy of a game of boards measured against perfect play; values are in the objective's unit.
 

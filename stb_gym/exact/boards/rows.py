@@ -26,7 +26,7 @@ RowSets = tuple[int, ...]
 MoveSets = dict[int, dict[int, RowSets]]  # column tiles -> roll -> the sets of row tiles that make a move with them
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BoardRows:
     """The boards of a game in rows and columns; D numbers of dice may be thrown, and their rolls are R in all.
 

@@ -25,7 +25,7 @@ AT_ONCE = 2**16  # nodes in one question to an agent
 Chances = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RoundRegret:
     """An agent in a round, exactly, with C standings that it may see.
 
@@ -38,6 +38,9 @@ class RoundRegret:
     opponents: Opponents
     wins: Chances
     most: Chances
+
+    def __repr__(self) -> str:
+        return f"<{self.opponents.rules.game}: win {self.value:.6g}, regret {self.regret:.4g}>"
 
     @property
     def value(self) -> float:

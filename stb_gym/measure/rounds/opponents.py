@@ -25,7 +25,7 @@ Lineup = RoundStrategy | Path | Sequence[RoundStrategy | Path] | RoundEvaluation
 SEEN = ("lead", "holders", "after")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Opponents:
     """The opponents of a player in a round, C standings that the player may see in all, N - 1 opponents.
 

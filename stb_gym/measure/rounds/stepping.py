@@ -18,7 +18,7 @@ def _worth(final_score: IntArray) -> NDArray[Any]:
 WIN = Objective("win", _worth, "probability")  # which says so to who would solve or measure a turn for itself
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SeatTransitions(Transitions):
     """The tables of a turn in which a turn is worth what it leaves, as the round has still to say what that wins.
 
