@@ -53,10 +53,13 @@ def _weights_and_forfeits(tables: TurnTables, policy: Policy) -> tuple[NDArray[n
         return weights, np.where(tables.choices > 0, 1 - tables.sum_at_nodes(weights), 0)
     if policy.shape == (tables.nodes, tables.actions) and np.issubdtype(policy.dtype, np.floating):
         return _weights_of_probabilities(tables, policy)
-    raise ValueError(
-        f"a policy of {tables.game} is an array of {tables.nodes} integers, or of {tables.nodes} x {tables.actions} "
-        f"floats, not of shape {policy.shape} and type {policy.dtype}"
-    )
+    arrays = f"an array of {tables.nodes} integers, or of {tables.nodes} x {tables.actions} floats"
+    if policy.ndim == 0:
+        raise ValueError(
+            f"a policy of {tables.game} is {arrays}, not {policy.item()!r:.80}: stb_gym.strategy makes one of a name, "
+            "and stb_gym.RegretMeter measures agents"
+        )
+    raise ValueError(f"a policy of {tables.game} is {arrays}, not of shape {policy.shape} and type {policy.dtype}")
 
 
 def _weights_of_probabilities(tables: TurnTables, policy: Policy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -54,6 +54,12 @@ def test_a_policy_of_another_shape_is_refused(policy):
         evaluate(GAME, policy)
 
 
+@pytest.mark.parametrize("policy", ["random", lambda observations, masks: masks.argmax(axis=1), None])
+def test_names_and_agents_are_told_where_to_go(policy):
+    with pytest.raises(ValueError, match=r"stb_gym.strategy makes one of a name, and stb_gym.RegretMeter measures age"):
+        evaluate(GAME, policy)
+
+
 def test_a_player_plays_its_policy():
     policy = solve(GAME).policy
     player = Player(GAME, policy)
