@@ -56,3 +56,27 @@ def test_a_line_says_it(made, line):
 )
 def test_arrays_are_not_shown(made):
     assert len(repr(made())) < 300
+
+
+@pytest.mark.parametrize(
+    "what", ["shut-the-box", ShutTheBox, gym.make("stb_gym/ShutTheBox-v0")], ids=["name", "class", "env"]
+)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda what: strategy(what, "random"),
+        stb_gym.strategies,
+        stb_gym.compile_game,
+        stb_gym.certify,
+        solve_boards,
+        lambda what: stb_gym.tournament(what, ["random"]),
+        lambda what: stb_gym.simulate(what, solve(NINE).policy, 10),
+        Round,
+        lambda what: stb_gym.rolls(what, 2),
+        lambda what: stb_gym.load_policy("ppo-nine-tiles", what),
+        lambda what: stb_gym.Player(what, solve(NINE).policy),
+    ],
+)
+def test_what_is_no_game_is_told_what_one_is(asked, what):
+    with pytest.raises(TypeError, match=r"make one, such as stb_gym.\w+\(\)"):
+        asked(what)

@@ -24,7 +24,7 @@ import numpy as np
 
 from stb_gym.exact.objectives import Goal, objective_of
 from stb_gym.exact.solution import Solution, solve
-from stb_gym.games import Game, rolls, words_of
+from stb_gym.games import Game, check_game, rolls, words_of
 from stb_gym.output import write_aside
 
 STATES_AT_ONCE = 1024  # states whose moves the rules are asked for in one call
@@ -80,6 +80,7 @@ def certify(game: Game, objective: Goal = "score", progress: Progress = lambda m
         progress: called now and then with a message that says what is done.
 
     Raises:
+        TypeError: if it is no game.
         ValueError: if there is no such objective, or the game does not fit into arrays; and as `check_bellman` does.
 
     Example:
@@ -88,6 +89,7 @@ def certify(game: Game, objective: Goal = "score", progress: Progress = lambda m
         >>> certificate.value, certificate.sha256[:16]
         (Fraction(504205555, 80621568), '9632c154802612f4')
     """
+    check_game(game)
     exact, floats = solve(game, objective, exact=True), solve(game, objective)
     name = exact.objective.name
     states, nodes = values_of(exact)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact.tables import Level, TurnTables
-from stb_gym.games import Edges, Game, IntArray, Rolls, kept, rolls, words_of
+from stb_gym.games import Edges, Game, IntArray, Rolls, check_game, kept, rolls, words_of
 
 LARGEST_TABLE = 2**24  # nodes or edges: 128 MiB for each array of them
 CHUNK = 2**22  # (state, action) pairs the rules look at in one call
@@ -26,10 +26,12 @@ def compile_game(game: Game) -> TurnTables:
         (512, 5622, 62)
 
     Raises:
+        TypeError: if it is no game.
         ValueError: if the arrays would be larger than LARGEST_TABLE, or if the rules break their contract (states named
             twice, points that are no integers, moves out of order, a move to no state or to one that is not of a lower
             level), naming the first offender.
     """
+    check_game(game)
     _check_size(game, "edges", game.most_edges())
     held, dice, level = _states(game)
     rolls_of = {d: rolls(game, d) for d in sorted(set(dice.tolist()))}
@@ -144,6 +146,7 @@ def _level(states: slice, node_start: IntArray, edge_start: IntArray, level_roll
 
 def fits(game: Game) -> bool:
     """Whether there can be arrays of a game, as far as is known without counting its nodes."""
+    check_game(game)
     return game.most_edges() <= LARGEST_TABLE
 
 

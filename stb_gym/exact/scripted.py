@@ -187,6 +187,7 @@ def strategy(game: Game, name: str) -> Any:
         name: one of `strategies(game)`.
 
     Raises:
+        TypeError: if it is no game.
         ValueError: if this game has no such strategy.
 
     Example:
@@ -197,7 +198,8 @@ def strategy(game: Game, name: str) -> Any:
         >>> stb_gym.strategy(stb_gym.ShutTheBox.preset("the-300"), "random")
         AnyMove()
     """
-    check_choice(f"strategy of {game.name}", name, list(strategies(game)))
+    names = list(strategies(game))
+    check_choice(f"strategy of {game.name}", name, names)
     if not fits(game):
         return board_strategy(game, name)
     if rule := entry_of(game).rules_of_thumb.get(name):

@@ -14,7 +14,7 @@ from stb_gym.games.fields import (
     rule_flags, rules_of, same_rules, title,
 )  # fmt: skip
 from stb_gym.games.game import (
-    ILLEGAL, Edges, Game, IntArray, Move, Moves, RuleOfThumb, Rolls, legal_moves, rolls, throw_faces,
+    ILLEGAL, Edges, Game, IntArray, Move, Moves, RuleOfThumb, Rolls, check_game, legal_moves, rolls, throw_faces,
 )  # fmt: skip
 from stb_gym.games.keeping import kept
 from stb_gym.games.registry import GAMES, Entry, check_entry, enter, entry_of, game_of, rules_class_of, words_of
@@ -25,8 +25,8 @@ from stb_gym.games.words import Faces, Where, Words, numbers_typed, positions_of
 __all__ = [
     "GAMES", "ILLEGAL", "VARIANTS", "Boards", "Edges", "Entry", "Faces", "Game", "IntArray", "Move", "Moves",
     "Picture", "Rolls", "Rule", "RuleOfThumb", "ShutTheBox", "Threes", "Variant", "Where", "Words", "below",
-    "check_choice", "check_entry", "check_flag", "check_integer", "check_names", "enter", "entry_of", "forbidden",
-    "game_of", "integers", "kept", "legal_moves", "make_game", "meant", "needed", "numbers_typed", "own_rules",
-    "positions_of", "rolls", "rolls_in_words", "rule", "rule_flags", "rules_class_of", "rules_of", "same_rules",
-    "states_in_words", "throw_faces", "title", "words_of",
+    "check_choice", "check_entry", "check_flag", "check_game", "check_integer", "check_names", "enter", "entry_of",
+    "forbidden", "game_of", "integers", "kept", "legal_moves", "make_game", "meant", "needed", "numbers_typed",
+    "own_rules", "positions_of", "rolls", "rolls_in_words", "rule", "rule_flags", "rules_class_of", "rules_of",
+    "same_rules", "states_in_words", "throw_faces", "title", "words_of",
 ]  # fmt: skip

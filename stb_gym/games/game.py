@@ -175,6 +175,12 @@ class Game(ABC):
         raise ValueError(f"{self.name} has no boards, by which it could be solved or stepped without arrays")
 
 
+def check_game(game: Any) -> None:
+    """Raise a TypeError for what is no game, such as the class of one, its name, or an environment."""
+    if not isinstance(game, Game):
+        raise TypeError(f"{game!r:.80} is no game: make one, such as stb_gym.Threes()")
+
+
 @kept(mebibytes=64)
 def rolls(game: Game, dice: int) -> Rolls:
     """Every roll of `dice` dice, counted by going through all faces**dice throws.
@@ -192,6 +198,7 @@ def rolls(game: Game, dice: int) -> Rolls:
     Raises:
         ValueError: if there are more throws than LARGEST_THROW_TABLE.
     """
+    check_game(game)
     check_integer("dice", dice, 0, MOST_DICE)
     if game.faces**dice > LARGEST_THROW_TABLE:
         raise ValueError(

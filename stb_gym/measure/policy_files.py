@@ -25,7 +25,7 @@ from stb_gym.exact import (
     objective_of,
     task_of,
 )
-from stb_gym.games import ILLEGAL, Game, check_choice, game_of, same_rules
+from stb_gym.games import ILLEGAL, Game, check_choice, check_game, game_of, same_rules
 from stb_gym.measure.archive import LARGEST, read_array
 from stb_gym.output import from_json, write_aside
 
@@ -110,6 +110,7 @@ def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
         ValueError: if the file is none, is damaged, or holds a policy of another game, or one that takes an illegal
             action and `illegal` is not "end".
     """
+    check_game(game)
     file = policy_path(path)
     if not _is_of(file, game):
         name, rules = _rules(file)

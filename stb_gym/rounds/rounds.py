@@ -30,7 +30,7 @@ from stb_gym.exact import (
     score_chances,
     strategy,
 )  # fmt: skip
-from stb_gym.games import Game, IntArray, check_choice, check_flag
+from stb_gym.games import Game, IntArray, check_choice, check_flag, check_game
 from stb_gym.rounds.lineups import BestResponse, RoundEvaluation, RoundSolution, Seat, worth_before
 from stb_gym.rounds.replies import INDIFFERENT, Reply
 from stb_gym.rounds.standings import Standings
@@ -91,8 +91,7 @@ class Round:
     indifferent: str = "fewer"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.game, Game):
-            raise TypeError(f"{self.game!r:.80} is no game: make one, such as stb_gym.Threes()")
+        check_game(self.game)
         check_flag("shut_wins", self.shut_wins)
         check_flag("may_stop", self.may_stop)
         check_choice("rule for the indifferent", self.indifferent, list(INDIFFERENT))

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact import Policy, Solution, solve, strategy
-from stb_gym.games import Game, IntArray, check_choice, check_integer
+from stb_gym.games import Game, IntArray, check_choice, check_game, check_integer
 from stb_gym.rounds.standings import TIES
 
 ENDS = {
@@ -89,9 +89,11 @@ def tournament(
         [0.5243, 0.4757]
 
     Raises:
+        TypeError: if it is no game.
         ValueError: if an argument is not allowed, a strategy is unknown or does not fit the game, a final score is
             negative, or the tournament never ends because players always score 0.
     """
+    check_game(game)
     check_integer("players", len(strategies), 1, 100)
     check_choice("end of a tournament", rule, list(ENDS))
     if rule == "out-at" and game.more_is_better:

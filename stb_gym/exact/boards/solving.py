@@ -20,7 +20,7 @@ import numpy as np
 from stb_gym.exact.board_values import BoardValues
 from stb_gym.exact.boards.rows import BoardRows, FloatArray, RowMoves, board_rows, over_throws
 from stb_gym.exact.objectives import Goal, Objective, is_named, objective_of
-from stb_gym.games import Game, IntArray, rolls
+from stb_gym.games import Game, IntArray, check_game, rolls
 
 PROGRESS_CALLS = 64
 
@@ -37,6 +37,7 @@ def solve_boards(
         worst: solve for the opposite instead.
 
     Raises:
+        TypeError: if it is no game.
         ValueError: if there is no such objective, or the rules are others.
 
     Example:
@@ -44,6 +45,7 @@ def solve_boards(
         >>> round(stb_gym.solve_boards(stb_gym.ShutTheBox(tiles=12)).value, 6)
         35.081421
     """
+    check_game(game)
     goal = objective_of(game, objective)
     goal = goal.opposite if worst else goal
     rows = board_rows(game)
