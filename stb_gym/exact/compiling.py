@@ -66,13 +66,10 @@ def compile_game(game: Game) -> TurnTables:
         edge_action=edge_action,
         edge_next=edge_next,
     )
-    edge_state = tables.node_state[edge_node]
-    place = edge_node * tables.actions + edge_action
-    if edge_action.size and not (edge_action.min() >= 0 and edge_action.max() < tables.actions):
-        raise ValueError(f"actions of {game} must be from 0 to {tables.actions - 1}, as many as its moves")
-    _check_edges(tables, "is not in order", np.diff(place, prepend=-1) <= 0)
+    _check_actions(tables)
     _check_edges(tables, "leads to no state", (held[edge_next] != next_held) | (dice[edge_next] != next_dice))
-    _check_edges(tables, "leads to a state that is not of a lower level", level[edge_next] >= level[edge_state])
+    rises = level[edge_next] >= level[tables.node_state[edge_node]]
+    _check_edges(tables, "leads to a state that is not of a lower level", rises)
     return tables
 
 
@@ -175,6 +172,15 @@ def _instead(game: Game) -> str:
     except ValueError:
         return ""
     return ": without them there are stb-gym solve, evaluate, strategies, simulate, advise and play, and solve_boards"
+
+
+def _check_actions(tables: TurnTables) -> None:
+    """Raise a ValueError unless the actions of every node are those of moves, each above the one before."""
+    action = tables.edge_action
+    if action.size and not (action.min() >= 0 and action.max() < tables.actions):
+        raise ValueError(f"actions of {tables.game} must be from 0 to {tables.actions - 1}, as many as its moves")
+    place = tables.edge_node * tables.actions + action
+    _check_edges(tables, "is not in order", np.diff(place, prepend=-1) <= 0)
 
 
 def _check_edges(tables: TurnTables, fault: str, broken: NDArray[np.bool_]) -> None:
