@@ -2,7 +2,7 @@
 
 - `learner`: the protocol of a learner, which is all that a training knows of it.
 - `ppo`, `dqn`, `afterstate_network`: the algorithms, each to be read from top to bottom; `batches`, `replay`,
-  `returns`, `luck`: what they learn from.
+  `returns`, `luck`, `outlook`: what they learn from.
 - `playing`: a vector environment as they play it; `rows`: equal rows of a batch, computed once; `networks`,
   `optimizers`: perceptrons with layer normalisation, and what changes their weights; `masked_categorical`, `products`:
   legal actions alone.

@@ -28,14 +28,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.learner import Snapshot, VectorEnv, Weights, check_exploration, explored
+from agents.learner import Snapshot, VectorEnv, Weights, check_exploration, check_positive, explored
 from agents.luck import Luck
 from agents.networks import Perceptron, load, weights_of
 from agents.optimizers import Optimizer
+from agents.outlook import Outlook, outlook_of
 from agents.playing import SCALE, Playing
 from agents.rows import distinct
 from agents.snapshots import named, part, take_up
-from stb_gym.games import IntArray
 
 MAX_GRADIENT_NORM = 10.0
 AT_ONCE = 2048  # afterstates: what the network computes of them fits the cache
@@ -48,7 +48,8 @@ class AfterstateSettings:
     num_envs: int
     """Environments that are stepped at once."""
     minibatches: int
-    """Updates after every step of all environments, each of as many distinct afterstates."""
+    """Updates after every step of all environments, each of about as many distinct pairs of an afterstate and what
+    chance showed there."""
     learning_rate: float
     """Learning rate at the start; it falls linearly to 0."""
     exploration: float
@@ -56,11 +57,16 @@ class AfterstateSettings:
     width: int
     """Units in each of the two hidden layers."""
     masks: ClassVar[bool] = True
-    first_update: ClassVar[int] = 0
+
+    @property
+    def first_update(self) -> int:
+        """After how many steps it begins to learn: the first moves have their targets when the second are made."""
+        return 2 * self.num_envs
 
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
         check_exploration(self.exploration)
+        check_positive(self, "learning_rate")
 
 
 class Moved(NamedTuple):
@@ -79,26 +85,6 @@ class Moved(NamedTuple):
     shown: NDArray[Any]
     reward: NDArray[np.float32]
     goes_on: NDArray[np.bool_]
-
-
-class Outlook(NamedTuple):
-    """What the M legal moves at P positions lead to, position by position, and which is the best.
-
-    Attributes:
-        action: [M] the actions.
-        afterstate: [M, O + 1] what they lead to.
-        first: [P] where the moves of a position begin.
-        choices: [P] how many there are.
-        best: [P] the move of the greatest value; where a position has none, 0.
-        value: [P] the value of that move; where a position has none, 0.
-    """
-
-    action: IntArray
-    afterstate: NDArray[Any]
-    first: IntArray
-    choices: IntArray
-    best: IntArray
-    value: NDArray[np.float32]
 
 
 class AfterstateNetwork:
@@ -172,14 +158,7 @@ class AfterstateNetwork:
         """What the moves at positions lead to, and which of them is the best."""
         position, action, afterstate = self._afterstates(observations)
         value = self._estimates(afterstate) if len(afterstate) else np.zeros(0, np.float32)
-        count = np.bincount(position, minlength=len(observations))
-        first, some = count.cumsum() - count, count > 0
-        best, highest = np.zeros(len(count), np.int64), np.zeros(len(count), np.float32)
-        if some.any():
-            highest[some] = np.maximum.reduceat(value, first[some])
-            as_good = np.flatnonzero(value == highest[position])[::-1]
-            best[position[as_good]] = as_good  # the first of those that are as good, which is written last
-        return Outlook(action, afterstate, first, count, best, highest)
+        return outlook_of(len(observations), position, action, afterstate, value)
 
     def _learn(self, afterstates: NDArray[Any], shown: NDArray[Any], targets: NDArray[np.float32], rate: float) -> None:
         """Move the values of afterstates towards the means of their targets, less the luck."""

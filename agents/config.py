@@ -13,6 +13,7 @@ from agents.afterstate_network import AfterstateNetwork, AfterstateSettings
 from agents.dqn import DQN, DQNSettings
 from agents.learner import Learner
 from agents.limit import Limit, LimitSettings
+from agents.networks import check_device
 from agents.ppo import PPO, PPOSettings
 from agents.stock import STOCK, StockSettings, TunedSettings
 from agents.tabular import TabularSettings, make_afterstates, make_q_learning
@@ -123,6 +124,7 @@ class Config:
         Raises:
             ValueError: if the learner cannot be there.
         """
+        check_device(device)
         _, make = ALGORITHMS[self.algorithm]
         if isinstance(self.settings, PPOSettings | DQNSettings | AfterstateSettings):
             return make(self.task.make_envs(self.settings.num_envs), self.settings, self.seed, device)

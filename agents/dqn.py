@@ -25,6 +25,7 @@ grows with the positions seen, so this is for environments where they come again
 of what followed, and without Huber's loss, as by the third paper's QR-DQN-0.
 """
 
+import math
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.learner import Snapshot, VectorEnv, Weights, check_exploration, explored
+from agents.learner import Snapshot, VectorEnv, Weights, check_exploration, check_positive, check_shares, explored
 from agents.networks import Perceptron, average, load, weights_of
 from agents.optimizers import Optimizer
 from agents.playing import SCALE, Playing
@@ -83,13 +84,13 @@ class DQNSettings:
     def check(self) -> None:
         """Raise a ValueError where a setting has no meaning."""
         check_exploration(self.exploration)
-        if not 0 < self.averaging <= 1:
-            raise ValueError(f"averaging must be above 0 and at most 1, not {self.averaging}")
+        check_shares(self, "averaging")
+        check_positive(self, "averaging", "learning_rate")
 
     @property
     def first_update(self) -> int:
         """After how many steps it begins to learn."""
-        return self.warm_up
+        return self.num_envs * max(1, math.ceil(self.warm_up / self.num_envs))
 
 
 class DQN:
@@ -144,7 +145,7 @@ class DQN:
     def _choose(self, here: IntArray) -> IntArray:
         """[B] the best action at positions [B], sometimes a random one."""
         masks = self._positions.masks(here)
-        action = (self._random.random(masks.shape, np.float32) * masks).argmax(axis=1)
+        action = np.where(masks, self._random.random(masks.shape, np.float32), -1).argmax(axis=1)
         if self.num_timesteps >= self.settings.warm_up:
             greedy = self._random.random(len(here)) >= self.settings.exploration
             distinct, place = np.unique(here[greedy], return_inverse=True)

@@ -34,7 +34,12 @@ class Learner(Protocol):
         """
 
     def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """[B, A] the probability of each action while exploring; the greedy action has the highest."""
+        """[B, A] the probability of each action while exploring; the greedy action has the highest.
+
+        Args:
+            observations: [B, ...] what is seen.
+            masks: [B, A] True where an action is legal, at least one in every row.
+        """
 
     def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
         """[B] the sum of rewards it expects from each position to the end of the episode."""
@@ -59,6 +64,20 @@ def check_finite(learner: Learner) -> None:
     """Raise a ValueError if learning has diverged: what was learned is infinite or not a number."""
     if not all(np.isfinite(array).all() for array in learner.weights().values()):
         raise ValueError(f"learning has diverged: after {learner.num_timesteps:,} steps weights are not finite")
+
+
+def check_positive(settings: Any, *names: str) -> None:
+    """Raise a ValueError unless these settings are numbers above 0."""
+    for name in names:
+        if not 0 < getattr(settings, name) < np.inf:
+            raise ValueError(f"{name} must be a number above 0, not {getattr(settings, name)}")
+
+
+def check_shares(settings: Any, *names: str) -> None:
+    """Raise a ValueError unless these settings are numbers from 0 to 1."""
+    for name in names:
+        if not 0 <= getattr(settings, name) <= 1:
+            raise ValueError(f"{name} must be from 0 to 1, not {getattr(settings, name)}")
 
 
 def check_exploration(exploration: float) -> None:

@@ -62,7 +62,7 @@ class Limit:
         self._kind = self._kinds()
         self._counts = np.ones(self._kind.max() + 1, np.int64)
         self._random = np.random.default_rng([seed, 1])  # other numbers than those of the dice
-        self._solve()
+        self._solve(self._counts)
         self.num_timesteps, self.figures = 0, dict[str, float]()
         self._nodes = self._thrown(envs.reset(seed=seed)[0])
 
@@ -81,7 +81,7 @@ class Limit:
             before_rollout()
             for _ in range(ROLLOUT):
                 self._step()
-            self._solve()
+            self._solve(self._counts)
             self.num_timesteps += ROLLOUT * self._envs.num_envs
 
     def _step(self) -> None:
@@ -101,9 +101,9 @@ class Limit:
         self._counts += np.bincount(self._kind[nodes], minlength=len(self._counts))
         return nodes
 
-    def _solve(self) -> None:
+    def _solve(self, counts: IntArray) -> None:
         """Solve the counted game: after as many rounds of value iteration as a turn has throws nothing changes."""
-        tables, counts = self._tables, self._counts[self._kind]
+        tables, counts = self._tables, counts[self._kind]
         chance = counts / np.bincount(tables.node_state, counts)[tables.node_state]
         worth, after = self._worth, np.zeros(len(tables.edge_next))
         for _ in range(self._envs.transitions.longest + 1):
@@ -131,7 +131,7 @@ class Limit:
         if (weights["counts"] < 1).any():
             raise ValueError("every roll is counted once before it is seen")
         self._counts[:] = weights["counts"]
-        self._solve()
+        self._solve(self._counts)
 
     def snapshot(self) -> dict[str, Any]:
         """See `Learner`."""
@@ -146,3 +146,5 @@ class Limit:
         """See `Learner`."""
         take_up(self, snapshot, self._random, {"weights": self.load_weights, "envs": self._envs.restore})
         self.num_timesteps, self._nodes = snapshot["num_timesteps"], self._envs.nodes
+        if not self.num_timesteps:
+            self._solve(np.ones_like(self._counts))  # the first throws are counted, and not yet made use of

@@ -17,6 +17,14 @@ from agents.products import Products
 HIGHEST_IN_UNARY = 255
 
 
+def check_device(device: str) -> None:
+    """Raise a ValueError if torch has no such device."""
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:  # as torch was built without it, or the machine has none
+        raise ValueError(f"there is no device {device!r}: {str(error).splitlines()[0]}") from None
+
+
 class Perceptron(torch.nn.Module):
     """A network of two hidden layers over observations.
 

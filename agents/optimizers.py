@@ -66,12 +66,13 @@ def remembered(optimizer: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
 
 
 def remember(optimizer: torch.optim.Optimizer, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Let an optimizer that has made no step yet remember what another one did, which may be nothing.
+    """Let an optimizer remember what another one did, which may be nothing.
 
     Raises:
         ValueError: if it is not what this one would remember after a step.
     """
     if not arrays:
+        optimizer.state.clear()
         return
     stepped = deepcopy(optimizer)
     for weights in (weights for group in stepped.param_groups for weights in group["params"]):

@@ -37,7 +37,7 @@ class Playing:
     """The episodes of a vector environment as they stand.
 
     Args:
-        envs: the vector environment. Without `action_mask` in its infos every action is legal.
+        envs: the vector environment. Where there is no `action_mask` in its infos every action is legal.
         masks: whether masks are heeded; if not, every action is legal.
         seed: of the environment.
 
@@ -123,5 +123,6 @@ class Playing:
 
     def _legal(self, infos: dict[str, Any]) -> NDArray[np.bool_]:
         """[B, A] True where an action is legal."""
-        legal = infos.get("action_mask") if self._masks else None
-        return np.ones((self.envs.num_envs, self.actions), np.bool_) if legal is None else np.asarray(legal) != 0
+        if not self._masks or "action_mask" not in infos:
+            return np.ones((self.envs.num_envs, self.actions), np.bool_)
+        return (np.asarray(infos["action_mask"]) != 0) | ~infos["_action_mask"][:, None]

@@ -1,8 +1,8 @@
 """Masked PPO in plain torch, for any Gymnasium vector environment of arrays whose infos hold `action_mask`.
 
 Schulman et al., "Proximal policy optimization algorithms", 2017; Huang and Ontanon, "A closer look at invalid action
-masking in policy gradient algorithms", 2020. `PPOSettings` names settings of stable-baselines3's PPO (sb3). What else
-differs from the paper and from sb3:
+masking in policy gradient algorithms", 2020. `PPOSettings` says what stable-baselines3's PPO (sb3) has by default. What
+else differs from the paper and from sb3:
 
 - Rows that are equal, observation and mask, are computed once. The clipped objective of all samples of one row and
   action is known from two sums, that of their positive and that of their negative advantages; the squared error of
@@ -27,7 +27,7 @@ import torch
 from numpy.typing import NDArray
 
 from agents.batches import Batch, Rollout, advantages, batch_of
-from agents.learner import Snapshot, VectorEnv, Weights
+from agents.learner import Snapshot, VectorEnv, Weights, check_positive, check_shares
 from agents.masked_categorical import MaskedCategorical, masked_categorical
 from agents.networks import Perceptron, average, load, weights_of
 from agents.optimizers import Optimizer
@@ -76,13 +76,8 @@ class PPOSettings:
             check_integer(name, getattr(self, name), 1, 2**20)
         if not 0 < self.clip_range < 1:
             raise ValueError(f"clip_range must lie between 0 and 1, not be {self.clip_range}")
-        if not 0 <= self.gae_lambda <= 1:
-            raise ValueError(f"gae_lambda must be from 0 to 1, not {self.gae_lambda}")
-        if not 0 < self.averaging <= 1:
-            raise ValueError(f"averaging must be above 0 and at most 1, not {self.averaging}")
-        for name in ("learning_rate", "max_gradient"):
-            if not 0 < getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be a number above 0, not {getattr(self, name)}")
+        check_shares(self, "gae_lambda", "averaging")
+        check_positive(self, "averaging", "learning_rate", "max_gradient")
         for name in ("entropy", "value_weight"):
             if not 0 <= getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be a number, 0 or more, not {getattr(self, name)}")
@@ -122,10 +117,10 @@ class PPO:
         """See `Learner`."""
         while self.num_timesteps < steps:
             before_rollout()
-            left = 1 - self.num_timesteps / steps
-            batch = self._batch(self._play())
+            left, rollout = 1 - self.num_timesteps / steps, self._play()
             self.num_timesteps += self.settings.n_steps * len(self._playing.decision)
-            self._update(batch, left)
+            if rollout.decision.any():  # not where steps only begin episodes
+                self._update(self._batch(rollout), left)
 
     def _play(self) -> Rollout:
         """Make `n_steps` steps in every environment."""

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from stb_gym.games import IntArray
 
 WORD = np.dtype(np.int64)
+ODD = 0x1E3779B97F4A7C15
 
 
 def distinct(*columns: NDArray[Any]) -> tuple[IntArray, IntArray]:
     """Which rows stand for all.
 
     Rows are equal if all their bytes are. They are told apart by random sums of their words, which are compared with
-    the rows themselves: if two different rows should have the same sum, others are drawn.
+    the rows themselves: if two different rows have the same sum, the bits of words are mixed and others are drawn.
 
     Args:
         columns: [B, ...] arrays that side by side make the rows.
@@ -32,16 +33,18 @@ def distinct(*columns: NDArray[Any]) -> tuple[IntArray, IntArray]:
         >>> len(first), place[0] == place[2]
         (2, np.True_)
     """
-    words = _words(columns)
+    words = mixed = _words(columns)
     random = np.random.default_rng(0)
     while True:
-        sums = words @ random.integers(2**63, size=words.shape[1])  # modulo 2 ** 64
+        sums = mixed @ random.integers(2**63, size=words.shape[1])  # modulo 2 ** 64
         order = sums.argsort()
         begins = np.diff(sums[order], prepend=~sums[order[:1]]) != 0
         first, place = order[begins], np.empty_like(order)
         place[order] = begins.cumsum() - 1
         if (words[first].take(place, axis=0) == words).all():
             return first, place
+        # Words that differ in their high bits alone, such as small floats, have few sums modulo 2 ** 64.
+        mixed = (mixed ^ (mixed.view(np.uint64) >> np.uint64(32)).view(WORD)) * ODD
 
 
 def _words(columns: tuple[NDArray[Any], ...]) -> IntArray:

@@ -10,6 +10,7 @@ from agents.learner import Learner, Snapshot
 from stb_gym.envs import throw_on
 
 CHECKED_APART = ("envs", "optimizer", "playing", "positions", "replay")  # parts that check what they are given
+SEEN = ("observation", "observations")  # whose numbers may be negative
 COUNT_BITS = 128  # of the largest integers, which are states of random numbers
 
 
@@ -51,8 +52,8 @@ def take_up(
 def check_like(snapshot: Snapshot, own: Snapshot, growing: Collection[str] = (), but: Collection[str] = ()) -> None:
     """Raise a ValueError unless a snapshot holds what a learner's own does, and under each name something like it.
 
-    Arrays are alike that are of one type and shape, and whose numbers are finite and, if they are integers, not
-    negative. What JSON holds is alike if it is of one type, with the same names in objects.
+    Arrays are alike that are of one type and shape, and whose numbers are finite and, if they are integers and not what
+    was seen, not negative. What JSON holds is alike if it is of one type, with the same names in objects.
 
     Args:
         snapshot: what was read.
@@ -68,18 +69,19 @@ def check_like(snapshot: Snapshot, own: Snapshot, growing: Collection[str] = (),
     """
     of = {name: name.partition(".")[0] for name in (*snapshot, *own) if name.partition(".")[0] not in but}
     for name in of:
-        if name not in snapshot or name not in own or not _is_like(snapshot[name], own[name], of[name] in growing):
+        lowest = -math.inf if name.rpartition(".")[2] in SEEN else 0
+        if not (name in snapshot and name in own and _is_like(snapshot[name], own[name], of[name] in growing, lowest)):
             raise ValueError(f"the entry {name!r} is no snapshot's of this learner")
 
 
-def _is_like(entry: Any, mine: Any, grows: bool) -> bool:
+def _is_like(entry: Any, mine: Any, grows: bool = False, lowest: float = 0) -> bool:
     if type(entry) is not type(mine):
         return False
     if isinstance(mine, np.ndarray):
         same = entry.dtype == mine.dtype and entry.ndim == mine.ndim and entry.shape[grows:] == mine.shape[grows:]
-        return same and bool(np.isfinite(entry).all() if entry.dtype.kind == "f" else (entry >= 0).all())
+        return same and bool(np.isfinite(entry).all() if entry.dtype.kind == "f" else (entry >= lowest).all())
     if isinstance(mine, dict):
-        return entry.keys() == mine.keys() and all(_is_like(entry[name], mine[name], False) for name in mine)
+        return entry.keys() == mine.keys() and all(_is_like(entry[name], mine[name]) for name in mine)
     if isinstance(mine, int):
         return 0 <= entry < 2**COUNT_BITS
     return math.isfinite(entry) if isinstance(mine, float) else True

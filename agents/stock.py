@@ -22,7 +22,7 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
-from agents.learner import Learner
+from agents.learner import Learner, check_positive, check_shares
 from agents.networks import Perceptron
 from agents.stable_baselines import ActorCritic, QLearner
 from stb_gym.envs import TurnEnv, TurnVectorEnv
@@ -99,9 +99,8 @@ class TunedSettings(StockSettings):
         """Raise a ValueError where a setting has no meaning."""
         super().check()
         check_integer("width", self.width, 1, 2**20)
-        for name in ("gamma", "gae_lambda", "exploration_initial_eps", "exploration_final_eps", "exploration_fraction"):
-            if not 0 <= getattr(self, name, 0) <= 1:
-                raise ValueError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
+        check_shares(self, "gamma")
+        check_positive(self, "learning_rate", "max_grad_norm")
 
     def arguments(self) -> dict[str, Any]:
         """What the library's class is made with, besides environment, seed and device."""
@@ -121,7 +120,7 @@ class TunedPPOSettings(TunedSettings):
     n_epochs: int
     """Passes over the samples of an update (default: 10)."""
     minibatches: int
-    """Parts, as equal as can be, that a pass is made in (default: minibatches of 64 samples)."""
+    """Parts that a pass is made in, of equally many samples, but the last may have fewer (default: of 64 samples)."""
     gae_lambda: float
     """Trade-off of bias and variance in the advantages (default: 0.95)."""
     clip_range: float
@@ -142,11 +141,19 @@ class TunedPPOSettings(TunedSettings):
         super().check()
         check_integer("num_envs x n_steps", self.first_update, 2, 2**30)
         check_integer("minibatches", self.minibatches, 1, self.first_update // 2)
+        if self.first_update % self._batch_size == 1:  # whose advantages have no standard deviation to be divided by
+            raise ValueError(f"minibatches must leave no sample alone: {self.minibatches} of {self.first_update} do")
+        check_shares(self, "gae_lambda")
+        check_positive(self, "clip_range")
+
+    @property
+    def _batch_size(self) -> int:
+        return math.ceil(self.first_update / self.minibatches)
 
     def arguments(self) -> dict[str, Any]:
         """What the library's class is made with, besides environment, seed and device."""
-        arguments = super().arguments()
-        arguments["batch_size"] = math.ceil(self.first_update / arguments.pop("minibatches"))
+        arguments = super().arguments() | {"batch_size": self._batch_size}
+        del arguments["minibatches"]
         arguments["policy_kwargs"]["share_features_extractor"] = False
         return arguments
 
@@ -176,8 +183,14 @@ class TunedDQNSettings(TunedSettings):
 
     @property
     def first_update(self) -> int:
-        """After how many steps it begins to learn."""
-        return self.learning_starts
+        """After how many steps it begins to learn: at the first round of updates after `learning_starts` steps."""
+        between = self.train_freq * self.num_envs
+        return between * (self.learning_starts // between + 1)
+
+    def check(self) -> None:
+        """Raise a ValueError where a setting has no meaning."""
+        super().check()
+        check_shares(self, "exploration_initial_eps", "exploration_final_eps", "exploration_fraction")
 
 
 def make(

@@ -14,6 +14,7 @@ import tyro
 
 from agents.config import Config, Task, task_of
 from agents.learner import Learner
+from agents.networks import check_device
 from agents.presets import FILE, STANDARD, read_presets
 from stb_gym import environment_of
 from stb_gym.command import rules_from, rules_parser
@@ -176,14 +177,6 @@ def train(
         )
         with open_logs(logs, out, config, writer.measured) as log:
             _train(config, learner, writer, max(1, config.steps // measurements), checkpoint_seconds, log)
-
-
-def check_device(device: str) -> None:
-    """Raise a ValueError if torch has no such device."""
-    try:
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:  # as torch was built without it, or the machine has none
-        raise ValueError(f"there is no device {device!r}: {str(error).splitlines()[0]}") from None
 
 
 def _train(

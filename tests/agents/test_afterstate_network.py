@@ -203,4 +203,4 @@ def test_environments_that_do_not_tell_what_moves_lead_to_are_refused():
 def test_settings_without_a_meaning_are_refused():
     with pytest.raises(ValueError, match="exploration must be below 1"):
         replace(SETTINGS, exploration=1.0).check()
-    assert SETTINGS.first_update == 0
+    assert SETTINGS.first_update == 2 * SETTINGS.num_envs

@@ -42,7 +42,9 @@ def test_configurations_that_are_none_are_refused(change, message):
         Config.from_json({**whole, **merged})
 
 
-@pytest.mark.parametrize(("algorithm", "first"), [("ppo", 0), ("dqn", 1000), ("q-learning", 0)])
+@pytest.mark.parametrize(
+    ("algorithm", "first"), [("ppo", 0), ("dqn", 1024), ("q-learning", 0), ("afterstate-network", 128)]
+)
 def test_a_training_that_ends_before_it_begins_to_learn_is_refused(algorithm, first):
     agent = learner(algorithm, steps=first + 1)
     before = {name: array.copy() for name, array in agent.weights().items()}
@@ -70,7 +72,12 @@ def test_configurations_that_are_not_whole_are_refused():
         ("ppo", {"width": 10**8}, "width must be an integer from 1 to"),
         ("dqn", {"batch_size": 0}, "batch_size must be an integer from 1 to"),
         ("dqn", {"exploration": 1.0}, "exploration must be below 1"),
-        ("dqn", {"averaging": 0.0}, "averaging must be above 0 and at most 1, not 0.0"),
+        ("dqn", {"averaging": 0.0}, "averaging must be a number above 0, not 0.0"),
+        ("ppo", {"averaging": 1.5}, "averaging must be from 0 to 1, not 1.5"),
+        ("dqn", {"learning_rate": 0.0}, "learning_rate must be a number above 0, not 0.0"),
+        ("afterstate-network", {"learning_rate": 0.0}, "learning_rate must be a number above 0, not 0.0"),
+        ("sb3-dqn-tuned", {"learning_rate": 0.0}, "learning_rate must be a number above 0, not 0.0"),
+        ("sb3-maskable-ppo-tuned", {"clip_range": 0.0}, "clip_range must be a number above 0, not 0.0"),
         ("afterstate-network", {"exploration": 1.0}, "exploration must be below 1"),
         ("dqn", {"quantiles": 0}, "quantiles must be an integer from 1 to"),
         ("q-learning", {"exploration": 1.0}, "exploration must be below 1"),
@@ -86,3 +93,9 @@ def test_settings_without_a_meaning_are_refused(algorithm, changes, message):
 def test_a_warm_up_may_be_left_out_and_a_horizon_be_one_step():
     assert config("q-learning", changes={"horizon": 1.0}).settings.horizon == 1
     assert config("dqn", changes={"warm_up": 0}).settings.warm_up == 0
+
+
+def test_a_device_that_there_is_not_is_refused():
+    for device in ("abacus", "xpu:7"):
+        with pytest.raises(ValueError, match=f"there is no device '{device}': "):
+            config("ppo").learner(device)

@@ -1,6 +1,7 @@
 """DQN: its targets and losses, episodes in every mode, its variants, and resuming."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import gymnasium as gym
 import numpy as np
@@ -173,7 +174,15 @@ def test_any_vector_environment_will_do_also_without_masks_or_a_snapshot():
 
 
 def test_settings_without_a_meaning_are_refused():
-    for name, words in (("averaging", "must be above 0 and at most 1"), ("exploration", "must be below 1")):
+    for name, words in (("averaging", "must be from 0 to 1"), ("exploration", "must be below 1")):
         with pytest.raises(ValueError, match=f"{name} {words}.* not 1.5"):
             DQN(make(), replace(SETTINGS, **{name: 1.5}))
-    assert SETTINGS.first_update == 1000
+    assert SETTINGS.first_update == 1024  # the first multiple of 64 environments
+    assert replace(SETTINGS, warm_up=0).first_update == 64
+
+
+def test_a_random_action_is_legal_even_if_its_random_number_is_0():
+    learner = dqn()
+    learner._random = SimpleNamespace(random=lambda shape, dtype: np.zeros(shape, dtype))
+    here = learner._here
+    assert learner._positions.masks(here)[np.arange(64), learner._choose(here)].all()

@@ -34,6 +34,17 @@ def perfect(tables, chance, ends):
     return np.array([at(node) for node in range(tables.nodes)])
 
 
+def test_it_goes_on_from_its_beginning_as_if_it_had_not_been_stopped():
+    """The first throws are counted, and made use of after the first rollout alone."""
+    whole, other = (learner("limit", Task(BOX), changes={"shared_dice": True}) for _ in range(2))
+    other.learn_until(5000, lambda: None)
+    other.restore(whole.snapshot())
+    assert (whole._best == other._best).all()
+    for each in (whole, other):
+        each.learn_until(20_000, lambda: None)
+    assert (whole.weights()["counts"] == other.weights()["counts"]).all()
+
+
 def test_every_throw_is_counted_once():
     agent = learner("limit", FIVE)
     turns, step = [], agent._envs.step

@@ -56,3 +56,16 @@ def test_one_that_is_restored_makes_the_same_steps():
         for _ in range(3):
             optimizer.step(of(ROWS).square().sum(), 0.01)
     assert (weights(one) == weights(other)).all()
+
+
+def test_one_that_made_steps_forgets_them_with_a_snapshot_of_none():
+    one, other = network(), network()
+    first, second = Optimizer(one, max_gradient=1.0), Optimizer(other, max_gradient=1.0)
+    begun, before = first.snapshot(), [each.detach().clone() for each in one.parameters()]
+    for _ in range(2):
+        for each, was in zip(one.parameters(), before, strict=True):
+            each.data.copy_(was)
+        first.restore(begun)
+        first.step(one(ROWS).square().sum(), 0.01)
+    second.step(other(ROWS).square().sum(), 0.01)
+    assert (weights(one) == weights(other)).all()

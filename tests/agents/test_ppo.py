@@ -257,7 +257,7 @@ def test_what_is_wrong_is_told():
         ({"clip_range": 1.0}, "clip_range must lie between 0 and 1, not be 1.0"),
         ({"gae_lambda": 1.5}, "gae_lambda must be from 0 to 1, not 1.5"),
         ({"learning_rate": 0.0}, "learning_rate must be a number above 0, not 0.0"),
-        ({"averaging": 0.0}, "averaging must be above 0 and at most 1, not 0.0"),
+        ({"averaging": 0.0}, "averaging must be a number above 0, not 0.0"),
         ({"entropy": -1.0}, "entropy must be a number, 0 or more, not -1.0"),
         ({"width": 0}, "width must be"),
     ]:
@@ -283,3 +283,18 @@ def test_rewards_of_the_environment_are_left_as_they_are():
     playing = Playing(gym.wrappers.vector.TransformReward(make(), lambda _: given), masks=True, seed=0)
     playing.step(playing.mask.argmax(axis=1)).reward[:] = 1
     assert not given.any()
+
+
+def test_a_rollout_without_a_decision_teaches_nothing():
+    """In NextStep mode the step after the end of an episode only begins another."""
+    learner = ppo(make("NextStep", num_envs=1, tiles=2, dice=1, faces=2), num_envs=1, n_steps=1)
+    learner.learn_until(20)
+    assert all(np.isfinite(array).all() for array in learner.weights().values())
+
+
+def test_a_mask_that_some_infos_hold_is_of_these_environments():
+    playing = Playing(make(num_envs=3), masks=True, seed=0)
+    masks = np.zeros((3, playing.actions), np.int8)
+    masks[0, 4] = 1
+    legal = playing._legal({"action_mask": masks, "_action_mask": np.array([True, True, False])})
+    assert legal.sum(axis=1).tolist() == [1, 0, playing.actions]

@@ -20,6 +20,8 @@ RANDOM = np.random.default_rng(1)
         (np.arange(256, dtype=np.uint8)[:, None],),
         (np.zeros((7, 20), np.uint8),),
         (np.arange(40).reshape(20, 2)[::2, 1:],),
+        (RANDOM.integers(7, size=(20_000, 6)).astype(np.float64),),  # whose low bytes are all 0
+        (RANDOM.integers(7, size=(20_000, 6)).astype(np.float32), RANDOM.integers(2, size=(20_000, 5)).astype(bool)),
     ],
 )
 def test_rows_are_told_apart_as_by_comparing_them(columns):

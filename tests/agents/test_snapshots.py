@@ -121,6 +121,14 @@ def test_growing_arrays_have_any_number_of_rows_of_one_kind():
         check_like({"rows.a": np.zeros((9, 3)), "b": True, "other.c": 1}, own, growing=["rows"])
 
 
+def test_what_was_seen_may_be_negative_and_what_is_counted_not():
+    own = {"seen.observations": np.zeros((2, 3), np.int8), "counts": np.zeros(2, np.int64)}
+    below = {name: array - 1 for name, array in own.items()}
+    check_like({**own, "seen.observations": below["seen.observations"]}, own)
+    with pytest.raises(ValueError, match="'counts'"):
+        check_like({**own, "counts": below["counts"]}, own)
+
+
 def test_a_buffer_has_its_own_size():
     training = config("sb3-dqn", THREE)
     learner = training.learner()

@@ -160,6 +160,7 @@ def test_tuned_agents_see_what_our_networks_see_by_normalised_layers():
     [
         ("sb3-maskable-ppo-tuned", {"width": 2**21}, "width must be an integer from 1 to"),
         ("sb3-maskable-ppo-tuned", {"minibatches": 33}, "minibatches must be an integer from 1 to 32"),
+        ("sb3-maskable-ppo-tuned", {"minibatches": 22}, "minibatches must leave no sample alone: 22 of 64 do"),
         ("sb3-maskable-ppo-tuned", {"num_envs": 1, "n_steps": 1}, "num_envs x n_steps must be an integer from 2"),
         ("sb3-maskable-ppo-tuned", {"gae_lambda": 1.5}, "gae_lambda must be from 0 to 1, not 1.5"),
         ("sb3-dqn-tuned", {"gamma": 2.0}, "gamma must be from 0 to 1, not 2.0"),
