@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import check_integer
-from stb_gym.measure import MOST_TURNS, AnyEvaluation, RegretMeter, save_policy
+from stb_gym.measure import MOST_TURNS, AnyEvaluation, RegretMeter, SelfPlayVectorEnv, save_policy
 
 try:
     from stable_baselines3.common.callbacks import BaseCallback
@@ -49,7 +49,7 @@ class TurnVecEnv(VecEnv):
 
     def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]):
         inner = getattr(envs, "unwrapped", envs)
-        if not isinstance(inner, TurnVectorEnv):
+        if not isinstance(inner, TurnVectorEnv) or isinstance(inner, SelfPlayVectorEnv):  # whose rewards come too late
             raise ValueError(f"TurnVecEnv adapts what gym.make_vec makes of an id of stb_gym, not {envs}")
         if inner.autoreset_mode != AutoresetMode.SAME_STEP:
             raise ValueError(f"stable-baselines3 needs autoreset mode SameStep, not {inner.autoreset_mode.value}")

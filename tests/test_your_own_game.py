@@ -500,6 +500,13 @@ def test_a_game_may_be_registered_again_but_not_another_under_its_name(pig):
     assert "hold-at-25" not in stb_gym.strategies(pig.Pig())
     stb_gym.register_game(pig.Pig, rules_of_thumb={"hold-at-20": pig.hold_at_20, "hold-at-25": pig.hold_at_25})
     assert "hold-at-25" in stb_gym.strategies(pig.Pig())
+    refused = {
+        "the rule of thumb hold must be a function of moves, not 5": {"rules_of_thumb": {"hold": 5}},
+        "unknown rule 'foo': allowed are": {"environments": {"PigWith-v0": {"foo": 3}}},
+    }
+    for message, changes in refused.items():
+        with pytest.raises(ValueError, match=message):
+            stb_gym.register_game(pig.Pig, **changes)
 
     @dataclass(frozen=True, repr=False)
     class Hog(pig.Pig):
@@ -510,6 +517,18 @@ def test_a_game_may_be_registered_again_but_not_another_under_its_name(pig):
     assert stb_gym.GAMES["pig"] is pig.Pig
     assert stb_gym.game_of_environment("stb_gym/Pig-v0", {"most_points": 40}) == pig.Pig(most_points=40)
     assert "stb_gym/Hog-v0" not in gym.registry
+
+
+def test_opponents_play_as_a_rule_of_thumb_is_registered_now(pig):
+    def threshold(name):
+        return gym.make("stb_gym/PigRound-v0", opponents=name).spec.reward_threshold
+
+    thumbs = {"hold-at-20": pig.hold_at_20, "hold-at-25": pig.hold_at_25}
+    before = {name: threshold(name) for name in thumbs}
+    stb_gym.register_game(pig.Pig, rules_of_thumb={**thumbs, "hold-at-20": pig.hold_at_25})
+    assert threshold("hold-at-20") == before["hold-at-25"] != before["hold-at-20"]
+    stb_gym.register_game(pig.Pig, rules_of_thumb=thumbs)
+    assert threshold("hold-at-20") == before["hold-at-20"]
 
 
 # Commands

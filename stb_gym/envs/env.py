@@ -158,7 +158,10 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
 
         Raises:
             ImportError: if the library that draws or shows pictures is not installed, saying how it is.
+            RuntimeError: before the first reset.
         """
+        if not self._begun:
+            raise RuntimeError("no turn has begun: call reset()")
         drawn = self._draw(self._node, self._throw, self._last, self._beside(0))
         if self._window is None:
             return drawn

@@ -74,7 +74,8 @@ def register_game(
     for name in entry.rules_of_thumb:
         if name in COMMON:
             raise ValueError(f"the strategy {name} is every game's: call the rule of thumb something else")
-    for identity in ids_of(entry):
+    for identity, arguments in ids_of(entry).items():
+        make_game(rules, {name: value for name, value in arguments.items() if name != "objective"})
         if ENVIRONMENTS.get(identity, Environment(rules, {})).rules.name != rules.name:
             raise ValueError(f"{identity} is the id of an environment of {ENVIRONMENTS[identity].rules.name}")
         if parse_env_id(identity)[1].endswith(MASKED):

@@ -207,7 +207,9 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         setattr(self, name, for_all(name, values, self.num_envs))
 
     def render(self) -> tuple[Any, ...] | None:
-        """The position of every game, as text or as picture."""
+        """The position of every game, as text or as picture; a RuntimeError before the first reset."""
+        if self.render_mode is not None and not self._begun:
+            raise RuntimeError("no game has begun: call reset()")
         return None if self.render_mode is None else tuple(map(self._drawn, range(self.num_envs)))
 
     def _drawn(self, game: int) -> Any:

@@ -16,7 +16,7 @@ from stb_gym.exact.compiling import compile_game, count_nodes, fits
 from stb_gym.exact.evaluation import Evaluation, evaluate_against, expected, expected_visits, score_chances
 from stb_gym.exact.measured import Measured, Mistake
 from stb_gym.exact.objectives import Goal, Objective, is_named, objective_of
-from stb_gym.exact.policies import Player, edge_weights, edge_weights_and_forfeits, node_of
+from stb_gym.exact.policies import Player, edge_weights, edge_weights_and_forfeits, node_of, policy_array
 from stb_gym.exact.preferences import AnyMove, BoardPolicy, Preference, policy_of_preference
 from stb_gym.exact.solution import Solution, evaluate, solve
 from stb_gym.exact.scripted import (
@@ -33,7 +33,7 @@ __all__ = [
     "board_strategy", "certify", "chance_to_beat", "check_bellman", "checked_answer", "choice_at", "compile_game",
     "count_nodes", "edge_weights", "edge_weights_and_forfeits", "evaluate", "evaluate_against", "evaluate_boards",
     "expected", "expected_visits", "fits", "is_named", "load_board_values", "node_of", "objective_of",
-    "open_board_values", "optimal_edges", "optimise", "policy_from", "policy_of_answers", "policy_of_preference",
-    "random_value", "score_chances", "solve", "solve_boards", "strategies", "strategy", "task_of", "value_text",
-    "ways_to_shut",
+    "open_board_values", "optimal_edges", "optimise", "policy_array", "policy_from", "policy_of_answers",
+    "policy_of_preference", "random_value", "score_chances", "solve", "solve_boards", "strategies", "strategy",
+    "task_of", "value_text", "ways_to_shut",
 ]  # fmt: skip

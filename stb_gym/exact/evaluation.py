@@ -102,20 +102,21 @@ class Evaluation(Measured):
         """The nodes that add to the regret, dearest first."""
         cost = self.visits * self.loss
         order = np.argsort(-cost, kind="stable")[: np.count_nonzero(cost)][:limit]
-        return [self._mistake(int(node)) for node in order]
+        best = self.optimum.policy
+        return [self._mistake(int(node), int(best[node])) for node in order]
 
     def describe_node(self, node: int) -> str:
         """A node in words."""
         return self.tables.describe_node(node)
 
-    def _mistake(self, node: int) -> Mistake:
+    def _mistake(self, node: int, best: int) -> Mistake:
         of_node = self.tables.edges_of(node)
         edges = slice(of_node.start, of_node.stop)
         plays = int(self.tables.edge_action[edges][self.weights[edges].argmax()])
         return Mistake(
             node=node,
             plays=plays if self.weights[edges].max() >= self.forfeits[node] else None,
-            best=int(self.optimum.policy[node]),
+            best=best,
             visits=float(self.visits[node]),
             loss=float(self.loss[node]),
         )
@@ -137,8 +138,8 @@ def _value(optimum: Values, weights: NDArray[np.float64], forfeited: float) -> f
 
 
 def _worst(optimum: Values) -> float:
-    """The least utility that a turn may end with."""
-    return float(optimum.objective.utilities(optimum.tables.final_score).min())
+    """The utility of a turn that is forfeited."""
+    return optimum.objective.forfeit(optimum.tables.final_score)
 
 
 def expected(

@@ -55,6 +55,15 @@ class Objective:
             )
         return utility
 
+    def forfeit(self, final_score: IntArray) -> float:
+        """The utility of an illegal action, given all final scores there are: the least; and for an opposite as well.
+
+        Whoever wants the worst is not helped by what is against the rules: it counts as it does for everybody.
+        """
+        if isinstance(self.utility, _Opposite):
+            return -self.utility.objective.forfeit(final_score)
+        return float(self.utilities(final_score).min())
+
     @property
     def opposite(self) -> "Objective":
         """The worst for this objective, in the same unit."""

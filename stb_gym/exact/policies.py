@@ -38,17 +38,22 @@ def edge_weights_and_forfeits(
         ValueError: as `edge_weights` does; weight on an illegal action is refused only if `illegal` is "raise".
     """
     check_choice("treatment of illegal actions", illegal, ILLEGAL)
-    if isinstance(policy, BoardPolicy):
-        policy = policy_of_preference(tables, policy)
-    policy = np.asarray(policy)
+    policy = policy_array(tables, policy)
     weights, forfeits = _weights_and_forfeits(tables, policy)
     if illegal == "raise":
         _refuse(tables, forfeits > 0, lambda node: _illegal_weight(tables, policy, node))
     return weights, forfeits
 
 
+def policy_array(tables: TurnTables, policy: Playable) -> Policy:
+    """A policy as an array: of what looks at where moves lead, the one that plays the same."""
+    return np.asarray(policy_of_preference(tables, policy) if isinstance(policy, BoardPolicy) else policy)
+
+
 def _weights_and_forfeits(tables: TurnTables, policy: Policy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if policy.shape == (tables.nodes,) and np.issubdtype(policy.dtype, np.integer):
+        unknown = (policy < 0) | (policy >= tables.actions)
+        _refuse(tables, unknown, lambda node: f"takes the action {policy[node]}, of 0 to {tables.actions - 1},")
         weights = (tables.edge_action == tables.at_edges(policy)).astype(float)
         return weights, np.where(tables.choices > 0, 1 - tables.sum_at_nodes(weights), 0)
     if policy.shape == (tables.nodes, tables.actions) and np.issubdtype(policy.dtype, np.floating):

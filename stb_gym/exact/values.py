@@ -73,9 +73,9 @@ class Values:
         """[E] True for every edge that is as good as the best of its node."""
         return optimal_edges(self.tables, self.state_utility, self.node_utility)
 
-    @cached_property
+    @property
     def policy(self) -> IntArray:
-        """[N] the optimal action of lowest index, -1 at nodes without a legal action."""
+        """[N] the optimal action of lowest index, -1 at nodes without a legal action; an array of your own."""
         return self.tables.lowest_actions(self.optimal)
 
     def worth(self, held: int, dice: int) -> float:

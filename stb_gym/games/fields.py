@@ -153,6 +153,21 @@ def check_flag(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be True or False, not {value!r}")
 
 
+def check_chances(name: str, chances: Iterable[float]) -> None:
+    """Raise a ValueError unless numbers are chances that sum to 1."""
+    given = list(chances)
+    if not (min(given, default=0) >= 0 and abs(sum(given) - 1) <= 1e-6):
+        raise ValueError(f"{name} must be chances that sum to 1, not {given}")
+
+
+def check_lineup(contest: str, strategies: Any, players: int | None = None) -> None:
+    """Raise a ValueError unless there are strategies of as many players, if that is known."""
+    if isinstance(strategies, str):
+        raise ValueError(f"the players of a {contest} have a list of strategies, not {strategies!r} alone")
+    if players is not None and len(strategies) != players:
+        raise ValueError(f"a {contest} of {players} players needs as many strategies, not {len(strategies)}")
+
+
 def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
     """Raise a ValueError unless `value` is one of `allowed`."""
     if value not in allowed:

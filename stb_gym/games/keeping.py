@@ -31,7 +31,7 @@ class Kept(Protocol[P, R]):
         """How many bytes the arrays of all kept results have."""
 
 
-def kept(mebibytes: int) -> Callable[[Callable[P, R]], Kept[P, R]]:
+def kept(mebibytes: int, told_by: Callable[..., Any] | None = None) -> Callable[[Callable[P, R]], Kept[P, R]]:
     """Keep the results of a function of hashable arguments, and forget those not asked for longest.
 
     Arrays of a result become read-only, as everybody is given the same. The last result is kept whatever its size.
@@ -40,6 +40,8 @@ def kept(mebibytes: int) -> Callable[[Callable[P, R]], Kept[P, R]]:
 
     Args:
         mebibytes: how much the arrays of all results may take.
+        told_by: given the arguments, what tells results apart besides them, hashable: functions among the arguments
+            may answer otherwise than before.
 
     Example:
         >>> @kept(mebibytes=1)
@@ -60,7 +62,7 @@ def kept(mebibytes: int) -> Callable[[Callable[P, R]], Kept[P, R]]:
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             nonlocal new
-            key = (*args, *sorted(kwargs.items()))
+            key = (*args, *sorted(kwargs.items()), told_by and told_by(*args, **kwargs))
             with lock:
                 if key in results:
                     results.move_to_end(key)

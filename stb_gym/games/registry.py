@@ -63,6 +63,9 @@ def check_entry(entry: Entry) -> None:
         raise ValueError(f"the name of a game has small letters, digits and hyphens only, unlike {name!r}")
     if not rules.__dataclass_params__.frozen:
         raise ValueError(f"rules must be a frozen dataclass, for what is made of a game is kept by them: {rules!r}")
+    for called, thumb in dict(entry.rules_of_thumb).items():
+        if not callable(thumb):
+            raise ValueError(f"the rule of thumb {called} must be a function of moves, not {thumb!r}")
     known = GAMES.get(name, rules)
     known_as, called = (f"{each.__module__}.{each.__qualname__}" for each in (known, rules))
     if known_as != called:  # a class made anew, as in a notebook, is called the same

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact import Mistake, Solution
+from stb_gym.games import check_chances, check_integer
 
 
 class Comparison(NamedTuple):
@@ -46,7 +47,15 @@ def compare(one: Mapping[int, float], other: Mapping[int, float]) -> Comparison:
         >>> found = compare(best.evaluate(best.policy).score_distribution, thumb.score_distribution)
         >>> round(found.distance, 6), found.at
         (0.014757, 10)
+
+    Raises:
+        TypeError: if one is no such distribution.
+        ValueError: if its chances do not sum to 1.
     """
+    for each in (one, other):
+        if not isinstance(each, Mapping):
+            raise TypeError(f"{each!r:.80} is no distribution of final scores, such as evaluation.score_distribution")
+        check_chances("the final scores", each.values())
     scores = np.array(sorted({*one, *other}))
     chances = np.array([[each.get(score, 0.0) for score in scores.tolist()] for each in (one, other)])
     up_to = chances.cumsum(axis=1)
@@ -100,8 +109,10 @@ def pocket_card(optimum: Solution, policy: NDArray[Any], exceptions: int) -> Poc
         >>> [round(card.regrets[count], 4) for count in (0, 5, 10)]
         [0.1656, 0.1235, 0.1021]
     """
-    found: list[Mistake] = []
-    corrected = np.array(policy)
+    check_integer("exceptions", exceptions, 0, 2**31)
+    corrected, found = np.array(policy), list[Mistake]()
+    if not isinstance(optimum, Solution) or corrected.ndim != 1:
+        raise TypeError("a pocket card is made of a solution, such as stb_gym.solve(game), and an array of actions [N]")
     evaluation = optimum.evaluate(corrected)
     regrets = [evaluation.regret]
     while len(found) < exceptions and (dearest := evaluation.mistakes(1)):

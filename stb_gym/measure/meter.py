@@ -40,7 +40,8 @@ class RegretMeter:
     have a legal action. It is one of these:
 
     - a function of observations, and of masks if it has a second argument that must be given or is called a mask. It
-      returns actions [B], or probabilities [B, A], as arrays, lists, tensors or a distribution with `probs`;
+      returns actions [B], or probabilities [B, A], as arrays, lists, tensors or a distribution with `probs`. One that
+      draws its actions at random is measured by that one draw: return probabilities, or use `sample`;
     - a torch module, called in the same way with tensors of its own type and device, in evaluation mode and without
       gradients. It returns scores [B, A], such as logits or Q-values, or a distribution with `logits`. The legal
       action of the greatest score is played; if not deterministic, softmax over the legal ones;
@@ -53,7 +54,8 @@ class RegretMeter:
             that show more than the position, such as a stack of frames, and limits that truncate turns are refused. A
             wrapper of your own that changes what is seen is asked for it if it is a Gymnasium `ObservationWrapper`;
             what any other `step` and `reset` do to observations and actions is not known.
-        objective: what is wanted; by default what the environment rewards, and of a game "score".
+        objective: what is wanted; by default what the environment rewards, whatever wrappers make of rewards, and of a
+            game "score".
         illegal: an illegal action ends the turn with the worst score ("end"), or is refused ("raise"); by default what
             the environment does, and of a game "end".
 

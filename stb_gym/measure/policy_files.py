@@ -23,6 +23,7 @@ from stb_gym.exact import (
     edge_weights_and_forfeits,
     is_named,
     objective_of,
+    policy_array,
     task_of,
 )
 from stb_gym.games import ILLEGAL, Game, check_choice, check_game, game_of, same_rules
@@ -58,7 +59,7 @@ def save_policy(
     Args:
         path: the file, which appears whole or not at all.
         what: a game, or an environment of one, see `solve`.
-        policy: [N] actions or [N, A] probabilities.
+        policy: [N] actions or [N, A] probabilities; or a `Preference` or `AnyMove`, stored as such.
         illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn; by default what the
             environment does, and of a game "raise".
         objective: what the policy plays for, of those that have a name; by default what the environment rewards, and
@@ -73,11 +74,10 @@ def save_policy(
         See `load_policy`.
     """
     game, goal, illegal = task_of(what, objective, illegal)
+    policy = policy_array(compile_game(game), policy)
     edge_weights_and_forfeits(compile_game(game), policy, illegal)
-    if np.asarray(policy).nbytes > LARGEST:
-        raise ValueError(
-            f"a policy of {np.asarray(policy).nbytes:,} bytes is too large for a file: at most {LARGEST:,} fit"
-        )
+    if policy.nbytes > LARGEST:
+        raise ValueError(f"a policy of {policy.nbytes:,} bytes is too large for a file: at most {LARGEST:,} fit")
     if not is_named(game, goal):
         raise ValueError(
             f"a policy file names its objective, and {goal.name!r} is not the name of this: allowed are score, shut "

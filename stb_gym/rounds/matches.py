@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import check_choice, check_integer
+from stb_gym.games import check_chances, check_choice, check_integer, check_lineup
 from stb_gym.rounds.lineups import Outcome, RoundEvaluation
 from stb_gym.rounds.rounds import Round, RoundStrategy
 
@@ -35,7 +35,7 @@ Ending = tuple[int, int, tuple[Fraction, ...]]  # who began a round, who begins 
 Chances = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Series:
     """Several rounds between the same N players.
 
@@ -48,6 +48,10 @@ class Series:
     wins: Chances
     tied: Chances
     points: Chances
+
+    def __repr__(self) -> str:
+        wins = np.array2string(self.wins[-1], precision=4)
+        return f"<{len(self.wins)} rounds: players win {wins}, tied {self.tied[-1]:.4g}>"
 
 
 def match(outcome: Outcome, rounds: int) -> Outcome:
@@ -63,9 +67,11 @@ def match(outcome: Outcome, rounds: int) -> Outcome:
         Outcome(win=0.5, loss=0.1875, tie=0.3125)
 
     Raises:
-        ValueError: if the number of rounds is not from 1 to 10,000.
+        ValueError: if the number of rounds is not from 1 to 10,000, or win, loss and tie are no chances that sum to 1.
     """
     check_integer("rounds", rounds, 1, 10_000)
+    outcome = Outcome(*outcome)
+    check_chances("win, loss and tie", outcome)
     ahead = np.ones(1)  # the chances of being -n ... n rounds ahead after n rounds
     for _ in range(rounds):
         ahead = np.convolve(ahead, [outcome.loss, outcome.tie, outcome.win])
@@ -94,8 +100,7 @@ def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begin
     check_integer("players of a match", rules.players, 2, MOST_PLAYERS)
     check_integer("rounds", rounds, 1, 10_000)
     check_choice("way to begin", begins, list(BEGINS))
-    if len(strategies) != rules.players:
-        raise ValueError(f"a match of {rules.players} players needs as many strategies, not {len(strategies)}")
+    check_lineup("match", strategies, rules.players)
     endings = _endings(rules, strategies, begins)
     unit = math.lcm(*(lead.denominator for _, _, points in endings for lead in _leads(points)))
     _check_size(rules.players, rounds, unit)

@@ -30,7 +30,7 @@ from stb_gym.exact import (
     score_chances,
     strategy,
 )  # fmt: skip
-from stb_gym.games import Game, IntArray, check_choice, check_flag, check_game
+from stb_gym.games import Game, IntArray, check_choice, check_flag, check_game, check_lineup
 from stb_gym.rounds.lineups import BestResponse, RoundEvaluation, RoundSolution, Seat, worth_before
 from stb_gym.rounds.replies import INDIFFERENT, Reply
 from stb_gym.rounds.standings import Standings
@@ -180,8 +180,7 @@ class Round:
         Raises:
             ValueError: if there are not as many strategies as players, or if one is unknown or does not fit the game.
         """
-        if len(strategies) != self.players:
-            raise ValueError(f"a round of {self.players} players needs as many strategies, not {len(strategies)}")
+        check_lineup("round", strategies, self.players)
         played = tuple(self.seat(seat, plays) for seat, plays in enumerate(strategies))
         return RoundEvaluation(self.tables, self.standings, played)
 
@@ -207,7 +206,7 @@ class Round:
         try:
             policy = np.asarray(plays(self.tables, standing))
             return policy, edge_weights(self.tables, policy)
-        except (TypeError, ValueError) as error:
+        except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f"the strategy asked at {standing}: {error}") from error
 
     def _named(self, plays: RoundStrategy) -> Policy | Callable[[TurnTables, Standing], Policy]:

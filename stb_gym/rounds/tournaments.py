@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact import Policy, Solution, solve, strategy
-from stb_gym.games import Game, IntArray, check_choice, check_game, check_integer
+from stb_gym.games import Game, IntArray, check_choice, check_game, check_integer, check_lineup
 from stb_gym.rounds.standings import TIES
 
 ENDS = {
@@ -94,6 +94,7 @@ def tournament(
             negative, or the tournament never ends because players always score 0.
     """
     check_game(game)
+    check_lineup("tournament", strategies)
     check_integer("players", len(strategies), 1, 100)
     check_choice("end of a tournament", rule, list(ENDS))
     if rule == "out-at" and game.more_is_better:

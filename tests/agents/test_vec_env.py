@@ -19,6 +19,11 @@ def same_step(name, num_envs, **options):
     return gym.make_vec(name, num_envs, autoreset_mode="SameStep", **options)
 
 
+def test_whose_rewards_come_with_the_end_of_a_round_alone_is_refused():
+    with pytest.raises(ValueError, match=r"TurnVecEnv adapts what gym\.make_vec makes of an id of stb_gym"):
+        TurnVecEnv(stb_gym.SelfPlayVectorEnv("threes", 4))
+
+
 @pytest.mark.parametrize(("name", "options"), [(BOX, {}), (THREES, {}), (BOX, {"max_episode_steps": 2})], ids=str)
 def test_it_gives_what_the_vector_environment_gives(name, options):
     vec_env, envs = TurnVecEnv(same_step(name, 32, **options)), same_step(name, 32, **options)

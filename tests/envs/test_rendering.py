@@ -300,5 +300,7 @@ def test_a_library_that_is_missing_is_named_with_what_installs_it(monkeypatch, m
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
     env = TurnEnv(NINE, render_mode=mode)
+    if mode == "rgb_array":
+        env.reset(seed=0)
     with pytest.raises(ImportError, match=words):
         env.reset(seed=0) if mode == "human" else env.render()

@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 import stb_gym
-from stb_gym import ShutTheBox, Threes, evaluate, judge, kept_policies, save_policy, solve, strategy
+from stb_gym import ShutTheBox, Threes, compile_game, evaluate, judge, kept_policies, save_policy, solve, strategy
 from stb_gym.command import main
 from stb_gym.measure import Card, dearest_in_words, leaderboard, read_cards, write_card
 from stb_gym.measure.cards import LARGEST_ENTRY
@@ -54,12 +54,12 @@ def test_illegal_actions_end_the_turn_where_the_file_says_so(tmp_path):
     save_policy(tmp_path / "mine.npz", game, policy, "end")
     judged = judge(tmp_path / "mine.npz")
     assert judged.evaluation.regret == evaluate(game, policy, illegal="end").regret
-    policy[:] = -1
-    save_policy(tmp_path / "mine.npz", game, policy, "end")
+    game = ShutTheBox(tiles=6)
+    save_policy(tmp_path / "mine.npz", game, (~compile_game(game).legal()).argmax(axis=1), "end")
     judged = judge(tmp_path / "mine.npz")
     assert judged.evaluation.illegal_mass == pytest.approx(1)
     assert re.fullmatch(
-        r"0 points, 2 dice left, roll .*: an illegal action instead of keep \d loses [\d.]+, once in \d+ turns",
+        r"open 1,2,3,4,5,6, roll \d+: an illegal action instead of shut [\d,]+ loses [\d.]+, once in \d+ turns",
         judged.dearest_mistake,
     )
 

@@ -53,7 +53,12 @@ class Endings:
             boards = np.arange(start + 1)
             self._all = np.unique(game.final_score(boards[boards & ~start == 0]))
         self._rewards = objective.utilities(self._all) * reward_scale
-        self.worst = int(self._all[0 if game.more_is_better else -1]), float(self._rewards.min())
+        self.worst = int(self._all[0 if game.more_is_better else -1]), objective.forfeit(self._all) * reward_scale
+
+    @property
+    def worth(self) -> tuple[Any, ...]:
+        """The rewards of all final scores there are, the lowest first."""
+        return tuple(self._rewards.tolist())
 
     def rewards(self, scores: IntArray) -> NDArray[np.float64]:
         """[B] the rewards of final scores [B]."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs.stepping.stepper import Known, LegalMoves, Stepper
-from stb_gym.exact import Objective, TurnTables, compile_game, fits, node_of
+from stb_gym.exact import Objective, TurnTables, compile_game, fits, is_named, node_of
 from stb_gym.games import Game, IntArray, kept, rolls
 
 LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_state` alone
@@ -178,7 +178,13 @@ def transitions(
     return _transitions(game, objective, observation_dtype, reward_scale)
 
 
-@kept(mebibytes=1024)
+def _own_worths(game: Game, objective: Objective, *_: Any) -> tuple[Any, ...]:
+    """The utilities of all final scores if they are of a function of one's own, which may answer otherwise now."""
+    own = not is_named(game, objective) and fits_tables(game)
+    return tuple(objective.utilities(compile_game(game).scores).tolist()) if own else ()
+
+
+@kept(mebibytes=1024, told_by=_own_worths)
 def _transitions(game: Game, objective: Objective, observation_dtype: str, reward_scale: float) -> Transitions:
     if (observation_dtype, reward_scale) != ("uint8", 1.0):
         plain = transitions(game, objective)
@@ -207,7 +213,7 @@ def _transitions(game: Game, objective: Objective, observation_dtype: str, rewar
     action_mask = np.concatenate((tables.legal(), np.zeros((1, tables.actions), np.bool_))).view(np.int8)
     reward = np.zeros(len(over))
     reward[over] = objective.utilities(final_score[over])
-    reward[-1] = objective.utilities(tables.final_score).min()
+    reward[-1] = objective.forfeit(tables.final_score)
     return Transitions(
         game=game,
         objective=objective,

@@ -169,6 +169,7 @@ def evaluate_boards(
         progress: called now and then with the number of rows that are done, and of all rows.
 
     Raises:
+        TypeError: if they are something else.
         ValueError: if the policy does not want every state by a finite number.
 
     Example:
@@ -177,6 +178,8 @@ def evaluate_boards(
         >>> round(stb_gym.evaluate_boards(best, stb_gym.Preference(lambda boards, dice: -boards)).regret, 6)
         0.268143
     """
+    if not (isinstance(optimum, BoardValues) and isinstance(policy, BoardPolicy)):
+        raise TypeError("by boards a Preference or AnyMove is measured against what stb_gym.solve_boards returns")
     rows = BoardRows(optimum.game, optimum.utility.shape[1])
     utility = optimum.utility.reshape(len(rows.throws), rows.rows, rows.columns)
     goal = optimum.objective

@@ -94,11 +94,12 @@ class RoundMeter:
         env: an environment of a seat of a round, single or vector, however wrapped.
 
     Attributes:
-        opponents: the `Opponents`.
+        opponents: the `Opponents` when the meter was made: after `set_opponents`, make another.
 
     Raises:
         TypeError: if it is no such environment.
-        ValueError: if what a wrapper shows depends on more than the position.
+        ValueError: if what a wrapper shows depends on more than the position, or there are several environments that
+            differ.
 
     Example:
         >>> import gymnasium as gym, stb_gym
@@ -109,10 +110,16 @@ class RoundMeter:
     """
 
     def __init__(self, env: Any):
-        inner = layers_of(env)[0]
-        self.opponents: Opponents = getattr(inner, "opponents", None)  # type: ignore[assignment]
-        if not isinstance(self.opponents, Opponents):
-            raise TypeError(f"{env!r:.80} is no environment of one seat of a round, such as 'stb_gym/ThreesRound-v0'")
+        try:
+            inner = layers_of(env)[0]
+            self.opponents: Opponents = inner.opponents
+            others = [layers_of(other)[0].opponents for other in getattr(getattr(env, "unwrapped", env), "envs", ())]
+        except (AttributeError, TypeError):
+            raise TypeError(
+                f"{env!r:.80} is no environment of one seat of a round, such as gym.make('stb_gym/ThreesRound-v0')"
+            ) from None
+        if not all(map(self.opponents.are_those, others)):
+            raise ValueError(f"the environments of {type(env).__name__} have different seats, opponents or rounds")
         self.illegal: str = inner.illegal
         self._shown = Shown(env, inner.game)
         tables = self.opponents.rules.tables

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact import Standing
-from stb_gym.games import IntArray, check_integer, kept
+from stb_gym.games import IntArray, check_integer, entry_of, kept
 from stb_gym.measure.policy_files import is_policy, load_policy
 from stb_gym.measure.rounds.draws import Draws
 from stb_gym.rounds import Reply, Round, RoundEvaluation, RoundStrategy, Seat, reached_after, worth_before
@@ -45,6 +45,11 @@ class Opponents:
     index: IntArray
     chance: Chances
     fates: Chances
+
+    def are_those(self, other: "Opponents") -> bool:
+        """Whether others play the same, in the same seats of the same round."""
+        alike = self.rules == other.rules and self.seats == other.seats
+        return alike and np.array_equal(self.chance, other.chance) and np.array_equal(self.fates, other.fates)
 
     @cached_property
     def seen(self) -> IntArray:
@@ -197,7 +202,13 @@ def _plays(rules: Round, plays: RoundStrategy | Path) -> RoundStrategy:
     return plays
 
 
-@kept(mebibytes=256)
+def _rules_of_thumb(rules: Round, seats: tuple[int, ...], lineup: tuple[RoundStrategy, ...]) -> tuple[Any, ...]:
+    """What the names in a line-up now stand for: rules of thumb may be registered anew."""
+    named = entry_of(rules.game).rules_of_thumb
+    return tuple(named.get(plays) for plays in lineup if isinstance(plays, str))
+
+
+@kept(mebibytes=256, told_by=_rules_of_thumb)
 def _kept(rules: Round, seats: tuple[int, ...], lineup: tuple[RoundStrategy, ...]) -> Opponents:
     return _made(rules, seats, lineup)
 

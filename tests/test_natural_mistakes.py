@@ -1,0 +1,129 @@
+"""What people try first and is not meant so: told in a line, and never measured or stored as something else."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import stb_gym
+from stb_gym import (
+    AnyMove,
+    Objective,
+    Outcome,
+    Preference,
+    Round,
+    RoundMeter,
+    ShutTheBox,
+    Threes,
+    compare,
+    evaluate,
+    evaluate_boards,
+    match,
+    pocket_card,
+    series,
+    solve,
+    solve_boards,
+    strategy,
+    tournament,
+)
+
+NINE, ROUND, BOX = ShutTheBox(), "stb_gym/ThreesRound-v0", "stb_gym/ShutTheBox-v0"
+
+
+@pytest.mark.parametrize("stepper", ["tables", "boards"])
+def test_a_function_that_answers_otherwise_now_rewards_so(stepper):
+    """As in a notebook, where a utility reads a variable of the cell before."""
+    power = [0.0]
+    goal = Objective("risk", lambda points: -(points.astype(float) ** power[0]))
+    rewards = []
+    for power[0] in (1.0, 2.0, 1.0):
+        env = gym.make(BOX, objective=goal, stepper=stepper)
+        env.reset(seed=0)
+        rewards.append(env.step(0)[1])
+    assert rewards == [-45, -2025, -45]
+
+
+def test_the_policy_of_a_solution_is_an_array_of_ones_own():
+    best = solve(NINE)
+    mine, node = best.policy, 5616
+    mine[node] = 12
+    [mistake] = best.evaluate(mine).mistakes(1)
+    assert (mistake.plays, mistake.best) == (12, best.policy[node])
+
+
+@pytest.mark.parametrize("policy", [AnyMove(), Preference(lambda boards, dice: -boards)])
+def test_what_looks_at_where_moves_lead_is_stored_as_what_it_plays(policy, tmp_path):
+    stb_gym.save_policy(tmp_path / "mine.npz", NINE, policy)
+    assert stb_gym.judge(tmp_path / "mine.npz").evaluation.regret == evaluate(NINE, policy).regret
+
+
+def test_who_wants_the_worst_is_not_paid_for_illegal_actions():
+    found = solve(NINE, worst=True).evaluate(np.zeros(5622, int), illegal="end")
+    assert found.value == pytest.approx(sum(score * p for score, p in found.score_distribution.items()))
+    assert found.value > 40
+
+
+@pytest.mark.parametrize("shift", [100, -100])
+def test_actions_that_there_are_not_are_no_illegal_ones(shift):
+    with pytest.raises(ValueError, match=r"takes the action -?\d+, of 0 to 61, at open 2, roll 2"):
+        evaluate(NINE, solve(NINE).policy + shift, illegal="end")
+
+
+def test_several_environments_of_a_round_are_alike():
+    def made(seat, opponents):
+        return lambda: gym.make(ROUND, opponents=opponents, seat=seat)
+
+    for other in (made(1, "random"), made(0, "optimal")):
+        with pytest.raises(ValueError, match="SyncVectorEnv have different seats, opponents or rounds"):
+            RoundMeter(gym.vector.SyncVectorEnv([made(0, "random"), other]))
+    RoundMeter(gym.vector.SyncVectorEnv([made(0, "random")] * 2))
+
+
+@pytest.mark.parametrize("env", [NINE, ROUND, None, solve(NINE)], ids=["game", "id", "None", "solution"])
+def test_what_is_no_environment_of_a_round_is_told(env):
+    with pytest.raises(TypeError, match=r"is no environment of one seat of a round, such as gym.make\("):
+        RoundMeter(env)
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        (lambda: match(Outcome(0.5, 0.5, 0.5), 5), ValueError, "win, loss and tie must be chances that sum to 1, not"),
+        (lambda: match(Outcome(-0.5, 1, 0.5), 5), ValueError, "win, loss and tie must be chances that sum to 1, not"),
+        (lambda: compare({1: 0.5}, {2: 1.0}), ValueError, "the final scores must be chances that sum to 1"),
+        (lambda: compare({}, {}), ValueError, "the final scores must be chances that sum to 1"),
+        (lambda: compare(evaluate(NINE, AnyMove()), {1: 1.0}), TypeError, "such as evaluation.score_distribution"),
+        (lambda: pocket_card(NINE, solve(NINE).policy, 3), TypeError, "a pocket card is made of a solution, such as"),
+        (lambda: pocket_card(solve(NINE), strategy(NINE, "random"), 3), TypeError, r"and an array of actions \[N\]"),
+        (lambda: pocket_card(solve(NINE), solve(NINE).policy, -3), ValueError, "exceptions must be an integer from 0"),
+        (lambda: Round(NINE).evaluate("optimal"), ValueError, "a round have a list of strategies, not 'optimal' alone"),
+        (lambda: series(Round(NINE), "optimal", 2), ValueError, "a match have a list of strategies, not 'optimal'"),
+        (lambda: tournament(NINE, "optimal"), ValueError, "a tournament have a list of strategies, not 'optimal'"),
+        (
+            lambda: Round(NINE).evaluate(["optimal", lambda seen, masks: masks.argmax(axis=1)]),
+            ValueError,
+            "the strategy asked at Standing",
+        ),
+        (lambda: evaluate_boards(NINE, AnyMove()), TypeError, "against what stb_gym.solve_boards returns"),
+        (lambda: evaluate_boards(solve_boards(NINE), solve(NINE).policy), TypeError, "a Preference or AnyMove is"),
+    ],
+)
+def test_other_mistakes_are_told(asked, error, message):
+    with pytest.raises(error, match=message):
+        asked()
+
+
+@pytest.mark.parametrize("make", [gym.make, lambda name, **options: gym.make_vec(name, 2, **options)])
+@pytest.mark.parametrize("name", [BOX, ROUND])
+def test_before_the_first_turn_there_is_nothing_to_be_seen(make, name):
+    with pytest.raises(RuntimeError, match="has begun: call reset"):
+        make(name, render_mode="ansi").unwrapped.render()
+
+
+def test_win_loss_and_tie_may_be_given_as_they_come():
+    assert match((0.5, 0.25, 0.25), 2) == match(Outcome(0.5, 0.25, 0.25), 2)
+
+
+def test_a_series_of_any_length_is_shown_in_a_line():
+    found = series(Round(Threes()), ["optimal", "optimal"], rounds=100)
+    assert repr(found).startswith("<100 rounds: players win [0.2845 0.6791], tied")
+    assert len(repr(found)) < 80
