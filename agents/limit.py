@@ -71,7 +71,7 @@ class Limit:
         tables = self._tables
         if not self._settings.shared_dice:
             return np.arange(tables.nodes)
-        roll = np.arange(tables.nodes) - tables.node_start[tables.node_state]
+        roll = tables.node_place
         dice = tables.dice[tables.node_state]
         return np.unique(np.stack([dice, roll]), axis=1, return_inverse=True)[1].ravel()
 

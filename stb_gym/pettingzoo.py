@@ -101,7 +101,7 @@ class RoundAECEnv(AECEnv):
         if max_cycles is not None:
             check_integer("max_cycles", max_cycles, 1, 2**31)
         self.max_cycles, self.render_mode = max_cycles, render_mode
-        rules_of_round = players, ties, shut_wins, "fewer"
+        rules_of_round = {"players": players, "ties": ties, "shut_wins": shut_wins}
         self._turn = _Turn(game_of(game, rules), rules_of_round, illegal, render_mode, observation_dtype)
         self.round = self._turn.round
         self.possible_agents = [f"player_{seat}" for seat in range(players)]
@@ -190,9 +190,7 @@ class RoundAECEnv(AECEnv):
 class _Turn(StandingEnv, TurnEnv):
     """The turn of whoever plays, seen beside the standing."""
 
-    def __init__(
-        self, game: Game, rules: tuple[int, str, bool, str], illegal: str, render_mode: str | None, dtype: Any
-    ):
+    def __init__(self, game: Game, rules: dict[str, Any], illegal: str, render_mode: str | None, dtype: Any):
         self._rules = rules
         super().__init__(game, "score", illegal, render_mode, observation_dtype=dtype)
         self.play, self.told = Play(self.round, 1), ""

@@ -6,11 +6,12 @@ that differ in them alone are one position to a reader.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from stb_gym.exact import Solution, TurnTables, compile_game, solve
-from stb_gym.games import Game, IntArray, words_of
+from stb_gym.games import Game, IntArray, dice_in_words, words_of
 from stb_gym.output import Column, Table, column
 
 ONCE = (
@@ -105,8 +106,8 @@ def _common_words(tables: TurnTables, states: Column, groups: list[list[int]]) -
     return Column("", said)
 
 
-def _part(name: str, value: object) -> str:
+def _part(name: str, value: Any) -> str:
     """A part of the name of a position in words."""
     if name == "dice":
-        return "1 die" if value == 1 else f"{value} dice"
+        return dice_in_words(value)
     return f"{name} {value}"

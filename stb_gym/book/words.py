@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact import TurnTables
-from stb_gym.games import rolls, rolls_in_words, states_in_words, words_of
+from stb_gym.games import dice_in_words, rolls_in_words, states_in_words, words_of
 from stb_gym.output import Column, column
 
 PIPS = 6  # the most that a face shows
@@ -114,9 +114,7 @@ class Drawing:
 
     def roll(self, node: int, words: str) -> str:
         """The roll of a node as HTML, given its words: dice if it shows each of them."""
-        state = int(self.tables.node_state[node])
-        dice = int(self.tables.dice[state])
-        faces = rolls(self.tables.game, dice).shown[node - int(self.tables.node_start[state])].tolist()
+        faces, dice = self.tables.node_roll(node).tolist(), self.tables.dice[self.tables.node_state[node]]
         if len(faces) != dice or not 0 < min(faces, default=0) <= max(faces) <= PIPS:
             return f'<b class="sum">{escape(words)}</b>'
         shown = "".join(f'<svg><use href="#die-{face}"/></svg>' for face in faces)
@@ -126,7 +124,7 @@ class Drawing:
         """Open tiles stand, shut ones are struck; then how many dice are thrown, where that differs."""
         dice = int(self.tables.dice[state])
         tiles = "".join(f"<b>{tile}</b>" if tile in self._open(state) else f"<s>{tile}</s>" for tile in self._all_tiles)
-        thrown = f"<small>{dice} {'die' if dice == 1 else 'dice'}</small>" if dice and self._dice_differ else ""
+        thrown = f"<small>{dice_in_words(dice)}</small>" if dice and self._dice_differ else ""
         return f'<span class="board" role="img" aria-label="{escape(words)}">{tiles}{thrown}</span>'
 
     def _open(self, state: int) -> list[int]:

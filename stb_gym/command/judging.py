@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from stb_gym.command.questions import Answer, Parts, Question, Tell, flag, rules_in_json, silent, table
-from stb_gym.games import title
+from stb_gym.command.questions import Answer, Parts, Question, Tell, flag, silent, table
+from stb_gym.games import all_rules, title
 from stb_gym.measure import Judgement, judge, kept_policies, leaderboard, mistakes_in_json
 from stb_gym.output import Column, write_text
 
@@ -73,7 +73,7 @@ def _in_json(judged: Judgement) -> dict[str, Any]:
     return {
         "policy": judged.name,
         "game": judged.game.name,
-        "rules": rules_in_json(judged.game),
+        "rules": all_rules(judged.game),
         "title": title(judged.game),
         "objective": judged.objective,
         "unit": judged.evaluation.optimum.objective.unit,

@@ -11,13 +11,12 @@ from stb_gym.command.questions import (
     Tell,
     TurnAnswer,
     objective_flag,
-    rules_in_json,
     silent,
     table,
 )
 from stb_gym.command.solving import measured, perfect_play
 from stb_gym.exact import compile_game, fits, objective_of, solve, solve_boards, strategies, strategy, ways_to_shut
-from stb_gym.games import GAMES, Game, entry_of, make_game, own_rules, words_of
+from stb_gym.games import GAMES, Game, all_rules, entry_of, make_game, own_rules, words_of
 from stb_gym.output import Column, Table
 
 WORTH = ("value", "regret", "shut_probability")  # of a strategy
@@ -123,7 +122,7 @@ def _variant(name: str, changes: Game) -> dict[str, Any]:
             states, values = solved[0].utility.size, [each.value for each in solved]
     except ValueError as error:
         return row | {"refused": str(error)}
-    return row | {"rules": rules_in_json(game), "states": states, "value": values[0], "shut_probability": values[1]}
+    return row | {"rules": all_rules(game), "states": states, "value": values[0], "shut_probability": values[1]}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,11 +6,11 @@ JSON, and knows what people see of it.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple
 
 from stb_gym.exact import Objective
-from stb_gym.games import Game, title
+from stb_gym.games import Game, all_rules, title
 from stb_gym.output import Column, Table, escaped
 from stb_gym.output import expect as expect
 
@@ -148,7 +148,7 @@ class GameAnswer(Answer):
 
     def about(self) -> dict[str, Any]:
         """The game's name, its rules, and both in a line."""
-        return {"game": self.game.name, "rules": rules_in_json(self.game), "title": title(self.game)}
+        return {"game": self.game.name, "rules": all_rules(self.game), "title": title(self.game)}
 
     def heading(self) -> list[str]:
         """The game in a line."""
@@ -182,11 +182,6 @@ def table(columns: Mapping[str, Column]) -> Table:
 def facts(*rows: tuple[str, str] | None) -> Table:
     """A table of names and values without headings; None for a row that there is not."""
     return Table.from_rows([], [row for row in rows if row is not None])
-
-
-def rules_in_json(game: Game) -> dict[str, Any]:
-    """Every field of a game's rules."""
-    return asdict(game)  # type: ignore[call-overload]
 
 
 def _plain(value: Any) -> Any:

@@ -99,9 +99,8 @@ class StepperEnv:
         # its last step: one step more than the longest turn has lets it end as it does here, terminated alone.
         if spec is not None:
             known = reward_threshold(spec, self.game, self.objective, self.stepper.reward_scale)
-            spec = replace(spec, reward_threshold=known)
-        if spec is not None and spec.max_episode_steps is None:
-            spec = replace(spec, max_episode_steps=self.max_episode_steps or self.stepper.longest + 1)
+            limit = spec.max_episode_steps or self.max_episode_steps or self.stepper.longest + 1
+            spec = replace(spec, reward_threshold=known, max_episode_steps=limit)
         self._spec = spec
 
     def _read(self, snapshot: Mapping[str, Any], shape: tuple[int, ...], **counts: int) -> list[IntArray]:

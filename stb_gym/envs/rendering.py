@@ -42,7 +42,7 @@ def draw(game: Game, position: Position, last: Last | None, render_mode: str | N
     words, (held, dice, faces, forfeit) = words_of(game), position
     if render_mode == "ansi":
         text = words.text(held, dice, faces)
-        score = words.score(int(game.final_score(np.array([held]))[0]))
+        score = words.score(words.points(held))
         return "\n".join(filter(None, (beside, f"{FORFEIT} with {score}" if forfeit else "", text)))
     before = None if forfeit or last is None else last.position.held
     told = ". ".join(filter(None, (beside, _told(game, position, last))))

@@ -11,7 +11,7 @@ the file is still what was written is checked where one asks for it.
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from operator import index
 from pathlib import Path
@@ -22,10 +22,8 @@ from numpy.typing import NDArray
 
 from stb_gym.exact.objectives import Goal, Objective, is_named, objective_of
 from stb_gym.exact.values import tied
-from stb_gym.games import Boards, Game, IntArray, game_of
+from stb_gym.games import Boards, BoardSums, Game, IntArray, all_rules, game_of
 from stb_gym.output import check_file, from_json, made_of, read_text, write_aside, write_text
-
-BITS_AT_ONCE = 14  # of a board that are looked up at once; twice as many as tiles
 
 
 @dataclass(frozen=True)
@@ -111,8 +109,7 @@ class BoardValues:
 
     def places(self, held: IntArray, dice: IntArray | int) -> IntArray:
         """[B] where boards [B] of the game are in the flat array, before a throw of so many dice (0 counts as all)."""
-        low, high = self._place_tables
-        place = low[held & len(low) - 1] + high[held >> BITS_AT_ONCE]
+        place = self._places.of(held)
         for number, fewer in enumerate(self._boards.throws[1:], 1):
             place += (np.asarray(dice) == fewer) * number * 2 ** len(self._boards.things)
         return place
@@ -131,7 +128,7 @@ class BoardValues:
                 np.save(file, np.ascontiguousarray(self.utility, "<f8"))
             entries = {
                 "game": self.game.name,
-                "rules": asdict(self.game),  # type: ignore[call-overload]
+                "rules": all_rules(self.game),
                 "objective": self.objective.name,
                 "shape": list(self.utility.shape),
                 "sha256": _sha256(aside),
@@ -144,13 +141,10 @@ class BoardValues:
         return self.game.boards()
 
     @cached_property
-    def _place_tables(self) -> tuple[IntArray, IntArray]:
-        """The places of every board of the lower bits, and of the others."""
+    def _places(self) -> BoardSums:
+        """The places of boards, as sums of what their bits add."""
         places = places_of(self._boards.things, self.utility.shape[1])
-        halves = np.array([[places.get(first + bit, 0) for bit in range(BITS_AT_ONCE)] for first in (0, BITS_AT_ONCE)])
-        bits = np.arange(1 << BITS_AT_ONCE)[:, None] >> np.arange(BITS_AT_ONCE) & 1
-        low, high = halves @ bits.T
-        return low, high
+        return BoardSums(np.array([places.get(bit, 0) for bit in range(self.game.start()[0].bit_length())]))
 
 
 def places_of(things: Sequence[int], columns: int) -> dict[int, int]:
@@ -188,8 +182,8 @@ def load_board_values(path: str | Path, game: Game, objective: Goal = "score", *
     if not is_named(game, goal := objective_of(game, objective)):
         raise ValueError(f"values are saved for score, shut and at-most:T, not for {goal.name}")
     values = open_board_values(path, check=check)
-    there = {**asdict(values.game), "objective": values.objective.name}  # type: ignore[call-overload]
-    asked = {**asdict(game), "objective": goal.name}  # type: ignore[call-overload]
+    there = {**all_rules(values.game), "objective": values.objective.name}
+    asked = {**all_rules(game), "objective": goal.name}
     if values.game.name != game.name:
         raise ValueError(f"{path} holds values of {values.game.name}, not of {game.name}")
     differing = [f"{name} {there[name]!r}, not {asked[name]!r}" for name in asked if asked[name] != there[name]]

@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
@@ -24,7 +24,7 @@ import numpy as np
 
 from stb_gym.exact.objectives import Goal, objective_of
 from stb_gym.exact.solution import Solution, solve
-from stb_gym.games import Game, check_game, rolls, words_of
+from stb_gym.games import Game, all_rules, check_game, rolls, words_of
 from stb_gym.output import write_aside
 
 STATES_AT_ONCE = 1024  # states whose moves the rules are asked for in one call
@@ -122,7 +122,7 @@ def values_of(solution: Solution) -> tuple[dict[State, Fraction], dict[Node, Fra
     """The values of an exact solution by state and by node, in the objective's unit."""
     tables = solution.tables
     at = tables.node_state
-    of_node = tables.held[at], tables.dice[at], np.arange(tables.nodes) - tables.node_start[at]
+    of_node = tables.held[at], tables.dice[at], tables.node_place
     states = zip(tables.held.tolist(), tables.dice.tolist(), strict=True)
     nodes = zip(*(column.tolist() for column in of_node), strict=True)
     return dict(zip(states, solution.state_value, strict=True)), dict(zip(nodes, solution.node_value, strict=True))
@@ -134,7 +134,7 @@ def value_text(game: Game, objective: str, states: Mapping[State, Fraction]) -> 
     A line each: the name of the game; its rules as JSON with sorted keys; the objective; then every state, in ascending
     order: held, dice and the value as numerator/denominator in lowest terms.
     """
-    rules = json.dumps(asdict(game), sort_keys=True, default=int)  # type: ignore[call-overload]
+    rules = json.dumps(all_rules(game), sort_keys=True, default=int)
     values = (f"{held} {dice} {v.numerator}/{v.denominator}" for (held, dice), v in sorted(states.items()))
     return "\n".join([game.name, rules, objective, *values, ""])
 

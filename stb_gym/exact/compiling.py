@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.exact.row_index import StateIndex
 from stb_gym.exact.tables import Level, TurnTables
 from stb_gym.games import Edges, Game, IntArray, Rolls, check_game, kept, rolls, words_of
 
@@ -44,17 +45,14 @@ def compile_game(game: Game) -> TurnTables:
     edge_node, edge_action, next_held, next_dice = _edges(game, held, dice, blocks, node_start)
     edge_start = np.append(0, np.cumsum(np.bincount(edge_node, minlength=node_start[-1])))
 
-    code = held * (game.dice + 1) + dice
-    by_code = np.argsort(code)
-    next_code = next_held * (game.dice + 1) + next_dice
-    edge_next = by_code[np.minimum(np.searchsorted(code, next_code, sorter=by_code), len(code) - 1)]
-    start = np.flatnonzero((held == game.start()[0]) & (dice == game.start()[1]))
-    if not start.size:
+    index = StateIndex(held, dice)
+    edge_next, start = index.find(next_held, next_dice), int(index.find(*map(np.array, game.start())))
+    if start < 0:
         raise ValueError(f"{game} starts with {game.start()}, which is none of its states")
     tables = TurnTables(
         game=game,
         levels=tuple(_level(block, node_start, edge_start, rolls_of[int(dice[block.start])]) for block in blocks),
-        start=int(start[0]),
+        start=start,
         held=held,
         dice=dice,
         final_score=_final_score(game, held),
@@ -67,7 +65,7 @@ def compile_game(game: Game) -> TurnTables:
         edge_next=edge_next,
     )
     _check_actions(tables)
-    _check_edges(tables, "leads to no state", (held[edge_next] != next_held) | (dice[edge_next] != next_dice))
+    _check_edges(tables, "leads to no state", edge_next < 0)
     rises = level[edge_next] >= level[tables.node_state[edge_node]]
     _check_edges(tables, "leads to a state that is not of a lower level", rises)
     return tables
@@ -154,8 +152,7 @@ def count_nodes(game: Game) -> int:
         ValueError: if the arrays would be larger than LARGEST_TABLE.
     """
     _check_size(game, "edges", game.most_edges())
-    dice, states = np.unique(game.states()[1], return_counts=True)
-    nodes = sum(many * len(rolls(game, d).counts) for d, many in zip(dice.tolist(), states.tolist(), strict=True))
+    nodes = game.nodes()
     _check_size(game, "nodes", nodes)
     return nodes
 

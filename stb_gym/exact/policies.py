@@ -19,14 +19,14 @@ from stb_gym.games import ILLEGAL, Game, IntArray, check_choice
 Playable = Policy | BoardPolicy
 
 
-def edge_weights(tables: TurnTables, policy: Playable) -> NDArray[np.float64]:
+def edge_weights(tables: TurnTables, policy: Playable, illegal: str = "raise") -> NDArray[np.float64]:
     """[E] the probability with which a policy takes each edge at its node.
 
     Raises:
         ValueError: if the array does not fit the game, has weight on an illegal action, or is no distribution, naming
             the first (state, roll) where it is not.
     """
-    return edge_weights_and_forfeits(tables, policy, "raise")[0]
+    return edge_weights_and_forfeits(tables, policy, illegal)[0]
 
 
 def edge_weights_and_forfeits(

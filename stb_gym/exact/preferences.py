@@ -60,5 +60,4 @@ def policy_of_preference(tables: TurnTables, policy: BoardPolicy) -> Policy:
         probabilities = np.zeros((tables.nodes, tables.actions))
         probabilities[tables.edge_node, tables.edge_action] = tables.uniform
         return probabilities
-    wanted = tables.after_edges(policy.of(tables.held, tables.dice))
-    return tables.lowest_actions(wanted == tables.spread(tables.reduce(np.maximum, wanted)))
+    return tables.greedy(tables.after_edges(policy.of(tables.held, tables.dice)))

@@ -8,6 +8,22 @@ from numpy.typing import NDArray
 from stb_gym.games import IntArray
 
 
+class StateIndex:
+    """Finds states among those that hold `held` [S] with `dice` [S] to be thrown."""
+
+    def __init__(self, held: IntArray, dice: IntArray):
+        self._held, self._dice = held, dice
+        self._order = np.lexsort((dice, held))
+        self._base = int(dice.max()) + 1
+        self._codes = held * self._base + dice
+
+    def find(self, held: IntArray, dice: IntArray) -> IntArray:
+        """[B] the states, or -1 where there is none."""
+        place = np.searchsorted(self._codes, held * self._base + dice, sorter=self._order)
+        found = self._order[np.minimum(place, len(self._order) - 1)]
+        return np.where((self._held[found] == held) & (self._dice[found] == dice), found, -1)
+
+
 class RowIndex:
     """Finds rows in a table [N, k] uint8, comparing them as byte strings of equal length.
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from stb_gym.exact.boards import board_strategies, board_strategy
 from stb_gym.exact.compiling import compile_game, fits
+from stb_gym.exact.preferences import AnyMove, policy_of_preference
 from stb_gym.exact.solution import solve
 from stb_gym.exact.tables import Policy, TurnTables
 from stb_gym.exact.values import optimal_edges, optimise
@@ -53,15 +54,12 @@ FIRST_OF_TWO = Standing(after=1)
 
 def random(tables: TurnTables) -> Policy:
     """Every legal move with the same probability."""
-    policy = np.zeros((tables.nodes, tables.actions))
-    policy[tables.edge_node, tables.edge_action] = tables.uniform
-    return policy
+    return policy_of_preference(tables, AnyMove())
 
 
 def most_ways(tables: TurnTables) -> Policy:
     """Make the move after which there are the most ways to the perfect score, all numbers of throws together."""
-    ways = tables.after_edges(ways_to_shut(tables).sum(axis=1))
-    return tables.lowest_actions(ways == tables.spread(tables.reduce(np.maximum, ways)))
+    return tables.greedy(tables.after_edges(ways_to_shut(tables).sum(axis=1)))
 
 
 def ways_to_shut(tables: TurnTables, exact: bool = False) -> NDArray[Any]:
@@ -76,8 +74,7 @@ def ways_to_shut(tables: TurnTables, exact: bool = False) -> NDArray[Any]:
     for level in tables.levels:
         counts = level.rolls.counts.astype(kind)
         at_nodes = np.zeros((level.nodes.stop - level.nodes.start, longest), kind)
-        if level.live.size:
-            at_nodes[level.live] = level.reduce(np.add, ways[tables.edge_next[level.edges], :-1])
+        at_nodes[level.live] = level.reduce(np.add, ways[tables.edge_next[level.edges], :-1])
         ways[level.states, 1:] = np.tensordot(at_nodes.reshape(-1, len(counts), longest), counts, (1, 0))
     return ways
 
@@ -143,8 +140,7 @@ def by_thumb(tables: TurnTables, rule: RuleOfThumb) -> Policy:
         if part.shape != nodes.shape or part.dtype.kind not in "iufb" or np.isnan(part).any():
             raise ValueError(f"a rule of thumb of {tables.game} must give a number for each of {len(nodes)} moves")
         parts.append(part)
-    wanted = np.concatenate(parts)
-    return tables.lowest_actions(wanted == tables.spread(tables.reduce(np.minimum, wanted)))
+    return tables.greedy(np.concatenate(parts), np.minimum)
 
 
 # The strategies of every game, with its rules of thumb after the first of them.

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact.row_index import RowIndex
+from stb_gym.exact.row_index import RowIndex, StateIndex
 from stb_gym.games import Game, IntArray, Rolls, rolls, words_of
 
 Policy = NDArray[Any]  # what `stb_gym.exact.policies` says of it
@@ -91,6 +91,11 @@ class TurnTables:
     def actions(self) -> int:
         """A."""
         return len(self.game.moves)
+
+    @property
+    def node_place(self) -> IntArray:
+        """[N] the place of each node's roll among those of its dice."""
+        return np.arange(self.nodes) - self.node_start[self.node_state]
 
     @cached_property
     def choices(self) -> IntArray:
@@ -188,9 +193,18 @@ class TurnTables:
         """[N] the lowest action among the marked edges [E] of every node, -1 where there is none: a policy."""
         return self.policy(self.edge_action[self.lowest(marked)])
 
+    @cached_property
+    def state_index(self) -> StateIndex:
+        """Finds states."""
+        return StateIndex(self.held, self.dice)
+
+    def greedy(self, worth: NDArray[Any], best: np.ufunc = np.maximum) -> NDArray[Any]:
+        """[N] the action of the greatest (or, by `np.minimum`, the least) worth [E], the lowest of equals: a policy."""
+        return self.lowest_actions(worth == self.spread(self.reduce(best, worth)))
+
     def find_state(self, held: int, dice: int) -> int:
         """The state (held, dice); the caller has checked that it is one."""
-        return int(np.flatnonzero((self.held == held) & (self.dice == dice))[0])
+        return int(self.state_index.find(np.array(held), np.array(dice)))
 
     def find_node(self, state: int, roll: NDArray[np.uint8]) -> int:
         """The node (state, roll); the caller has checked that it is one."""
@@ -224,8 +238,7 @@ class TurnTables:
         node_value = utility.take(self.node_state, axis=0)
         for level in self.levels:
             at_nodes, counts = node_value[level.nodes], level.rolls.counts
-            if level.live.size:
-                at_nodes[level.live] = choose(value.take(self.edge_next[level.edges], axis=0), level)
+            at_nodes[level.live] = choose(value.take(self.edge_next[level.edges], axis=0), level)
             # Whole counts, divided last, keep what is certain at exactly 1, and fractions exact.
             by_roll = at_nodes.reshape(-1, len(counts), *utility.shape[1:])
             weighted = by_roll @ counts if by_roll.ndim == 2 else np.moveaxis(by_roll, 1, -1) @ counts

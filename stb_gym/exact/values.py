@@ -102,11 +102,9 @@ class Values:
             [-4.2145, -1.0, -1.0]
         """
         held = np.asarray(held).astype(np.int64)  # short integers would overflow
-        dice, (code, by_code) = np.broadcast_to(dice, held.shape), self._codes
-        asked = held * (self.game.dice + 1) + dice
-        state = by_code[np.minimum(np.searchsorted(code, asked, sorter=by_code), len(code) - 1)]
-        over = dice == 0
-        if (unknown := ~over & (code[state] != asked)).any():
+        dice = np.broadcast_to(dice, held.shape)
+        state, over = self.tables.state_index.find(held, dice), dice == 0
+        if (unknown := ~over & (state < 0)).any():
             raise ValueError(f"{self.game} has no state that holds {held[unknown][0]} with {dice[unknown][0]} dice")
         worths = self.state_utility[state]
         worths[over] = self.objective.utilities(self.game.final_score(held[over]))
@@ -115,12 +113,6 @@ class Values:
     def tied(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
         """[E] True where moves that are worth `after` [E] are as good as the best ones, worth `best` [E]."""
         return tied(after, best, self.state_utility)
-
-    @cached_property
-    def _codes(self) -> tuple[IntArray, IntArray]:
-        """[S] a number for every state, and the states in the order of these numbers."""
-        code = self.tables.held * (self.game.dice + 1) + self.tables.dice
-        return code, np.argsort(code)
 
 
 def optimise(tables: TurnTables, utility: NDArray[Any], *, worst: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -52,9 +52,8 @@ def move_words(tables: TurnTables) -> tuple[list[str], NDArray[np.intp]]:
     A move may be called otherwise at another roll, and where dice are thrown after it.
     """
     words, dice = words_of(tables.game), tables.dice[tables.node_state]
-    roll = np.arange(tables.nodes) - tables.node_start[tables.node_state]
     goes_on = tables.dice[tables.edge_next] > 0
-    edges = np.stack([tables.edge_action, tables.at_edges(dice), tables.at_edges(roll), goes_on], axis=1)
+    edges = np.stack([tables.edge_action, tables.at_edges(dice), tables.at_edges(tables.node_place), goes_on], axis=1)
     kinds, kind_of = np.unique(edges, axis=0, return_inverse=True)
     texts = [
         words.move_in_words(words.move(action, bool(on)), rolls(tables.game, thrown_dice).shown[at])

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 IntArray = NDArray[np.integer[Any]]
+LOW_BITS = 12  # of a board that are looked up at once
 
 
 class Boards(NamedTuple):
@@ -39,3 +40,43 @@ class Boards(NamedTuple):
     later: NDArray[np.bool_]
     may_throw: Callable[[IntArray, int], NDArray[np.bool_]]
     next_dice: Callable[[IntArray, IntArray], IntArray] | None
+
+
+class BoardSums:
+    """Sums over the things on boards, each read from two tables: of the lowest bits, and of the others.
+
+    Args:
+        things: [N, ...] what is added for every thing, lowest bit first.
+    """
+
+    def __init__(self, things: NDArray[Any]):
+        self._low, self._high = subset_sums(things[:LOW_BITS]), subset_sums(things[LOW_BITS:])
+
+    def of(self, boards: Any) -> NDArray[Any]:
+        """[*B, ...] the sums of boards [*B]."""
+        sums: NDArray[Any] = self._low.take(boards & (1 << LOW_BITS) - 1, axis=0)
+        return sums + self._high.take(boards >> LOW_BITS, axis=0)
+
+
+def subset_sums(parts: NDArray[Any]) -> NDArray[Any]:
+    """[2**N, ...] the sums of the subsets of parts [N, ...], in the order of the numbers of which they are the bits."""
+    sums = np.zeros((1, *parts.shape[1:]), parts.dtype)
+    for part in parts:
+        sums = np.concatenate((sums, sums + part))
+    return sums
+
+
+def board_scores(boards: Boards, final_score: Callable[[IntArray], IntArray]) -> IntArray:
+    """[T] every final score that a board has, in ascending order.
+
+    Args:
+        boards: what the rules say of their boards.
+        final_score: what they say of turns that end at boards, `Game.final_score`.
+    """
+    bits = 1 << np.array(boards.things)
+    if not boards.additive:
+        return np.unique(final_score(subset_sums(bits)))
+    scores = np.zeros(1, np.int64)
+    for points in final_score(bits):
+        scores = np.union1d(scores, scores + points)
+    return scores

@@ -6,7 +6,7 @@ that people hand in: each raises a ValueError that says in one line what was wro
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, fields
+from dataclasses import asdict, field, fields
 from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeVar
 
@@ -86,6 +86,11 @@ def check_rules(game: Any) -> None:
             check_integer(name, value, known.low, known.high)
 
 
+def all_rules(game: Any) -> dict[str, Any]:
+    """Every field of a game, by name."""
+    return asdict(game)
+
+
 def own_rules(game: Any) -> dict[str, Any]:
     """The fields of a game whose values are not the standard ones."""
     values = {field.name: (getattr(game, field.name), field.default) for field in fields(game)}
@@ -136,9 +141,9 @@ def make_game(rules_class: type[G], options: Mapping[str, Any]) -> G:
 
 def check_names(kind: str, given: Iterable[str], allowed: Iterable[str]) -> None:
     """Raise a ValueError unless each of the names `given` is allowed."""
+    names = list(allowed)
     for name in given:
-        if name not in allowed:
-            raise ValueError(f"unknown {kind} {name!r}: allowed are {', '.join(allowed)}{meant(name, allowed)}")
+        check_choice(kind, name, names)
 
 
 def check_integer(name: str, value: Any, low: int, high: int) -> None:

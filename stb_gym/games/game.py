@@ -156,11 +156,14 @@ class Game(ABC):
         """[T, k] what the rules see of throws [T, dice]: by default the dice in ascending order."""
         return np.sort(throws, axis=1)
 
+    def nodes(self) -> int:
+        """How many nodes there are, known without making a move."""
+        dice, states = np.unique(self.states()[1], return_counts=True)
+        return sum(count * len(rolls(self, d).counts) for d, count in zip(dice.tolist(), states.tolist(), strict=True))
+
     def most_edges(self) -> int:
         """How many legal moves there are in all at most, known without making them."""
-        numbers, states = np.unique(self.states()[1], return_counts=True)
-        rolled = (int(count) * len(rolls(self, int(dice)).counts) for dice, count in zip(numbers, states, strict=True))
-        return len(self.moves) * sum(rolled)
+        return len(self.moves) * self.nodes()
 
     def smaller(self) -> "Iterator[Game]":
         """The same rules for fewer tiles or dice, the largest first; by default none."""

@@ -69,11 +69,12 @@ class Words(Generic[G]):
         dice = where.get("dice", start_dice if roll is None else len(roll))
         held = where.get(held_word, start_held)
         all_held, all_dice = self.game.states()
-        known = all_dice > 0
-        check_choice("number of dice", dice, sorted(set(all_dice[known].tolist())))
+        thrown = sorted(set(all_dice[all_dice > 0].tolist()))
+        check_choice("number of dice", dice, thrown)
         there = sorted(all_held[all_dice == dice].tolist())
-        check_integer(held_word, held, there[0], there[-1])
-        check_choice(held_word, held, there)
+        named = held_word if len(thrown) == 1 else f"{held_word} with {dice_in_words(dice)}"
+        check_integer(named, held, there[0], there[-1])
+        check_choice(named, held, there)
         if roll is None:
             return int(held), int(dice), None
         if len(roll) != dice:
@@ -86,7 +87,7 @@ class Words(Generic[G]):
 
     def state(self, held: int, dice: int) -> str:
         """A state."""
-        return f"{next(iter(self.positions))} {held}, {dice} {'die' if dice == 1 else 'dice'}"
+        return f"{next(iter(self.positions))} {held}, {dice_in_words(dice)}"
 
     def roll(self, roll: NDArray[np.uint8]) -> str:
         """A roll: its numbers, separated by commas."""
@@ -174,7 +175,7 @@ class Words(Generic[G]):
             dice: number of dice in hand.
             shown: the faces of the dice just thrown; empty when nothing is thrown.
         """
-        return f"dice   {' '.join(map(str, shown)) or 'none'}\npoints {self._points(held)}"
+        return f"dice   {' '.join(map(str, shown)) or 'none'}\npoints {self.points(held)}"
 
     def picture(self, held: int, dice: int, shown: Faces, told: str = "", before: int | None = None) -> Picture:
         """A position as an image [height, width, 3] uint8, of one size for all positions of a game; see `text`.
@@ -190,10 +191,16 @@ class Words(Generic[G]):
             ImportError: if Pillow is not installed, saying how it is.
         """
         total = f"= {sum(shown)}" if len(shown) > 1 else ""
-        return points_and_dice(self._points(held), dice, self.game.dice, shown, total=total, told=told)
+        return points_and_dice(self.points(held), dice, self.game.dice, shown, total=total, told=told)
 
-    def _points(self, held: int) -> int:
+    def points(self, held: int) -> int:
+        """The points of a turn that ends holding `held`."""
         return int(self.game.final_score(np.array([held]))[0])
+
+
+def dice_in_words(dice: int) -> str:
+    """How many dice."""
+    return "1 die" if dice == 1 else f"{dice} dice"
 
 
 def states_in_words(words: Words[Any], held: NDArray[Any], dice: NDArray[Any]) -> list[str]:

@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +25,7 @@ from stb_gym.exact import (
     policy_array,
     task_of,
 )
-from stb_gym.games import ILLEGAL, Game, check_choice, check_game, game_of, same_rules
+from stb_gym.games import ILLEGAL, Game, all_rules, check_choice, check_game, game_of, same_rules
 from stb_gym.measure.archive import LARGEST, read_array
 from stb_gym.output import from_json, write_aside
 
@@ -83,7 +82,7 @@ def save_policy(
             f"a policy file names its objective, and {goal.name!r} is not the name of this: allowed are score, shut "
             "and chances such as at-most:5"
         )
-    rules = json.dumps(asdict(game), default=int)  # type: ignore[call-overload]
+    rules = json.dumps(all_rules(game), default=int)
     with write_aside(path) as aside, aside.open("wb") as file:
         np.savez_compressed(file, policy=policy, game=game.name, rules=rules, objective=goal.name, illegal=illegal)
 

@@ -85,7 +85,8 @@ class RoundEvaluation:
         return worths[::-1]
 
     @cached_property
-    def _worth(self) -> list[NDArray[np.float64]]:
+    def worth_after(self) -> list[NDArray[np.float64]]:
+        """[Z] each: what a standing is worth to each holder after each seat's turn."""
         return self._after_each(self.standings.share)
 
     @cached_property
@@ -93,7 +94,7 @@ class RoundEvaluation:
         """[players] the expected win of each seat: its chance to win or, under "split", its share of the win."""
         standings = self.standings
         wins = []
-        for reached, seat, worth in zip(self._reached, self.played, self._worth, strict=True):
+        for reached, seat, worth in zip(self._reached, self.played, self.worth_after, strict=True):
             wins.append(reached @ (seat.chances * standings.holds * worth[standings.after]).sum(axis=1))
         return np.array(wins)
 
@@ -111,12 +112,12 @@ class RoundEvaluation:
     @cached_property
     def worth(self) -> NDArray[np.float64]:
         """[players, T] what who leads alone with each final score may expect to win, 0, 1 ... players yet to come."""
-        return np.stack(self._worth[::-1])[:, self.standings.holders == 1]
+        return np.stack(self.worth_after[::-1])[:, self.standings.holders == 1]
 
     def best_response(self, seat: int) -> "BestResponse":
         """The best that a seat can do if the others play as they do."""
         check_integer("seat", seat, 0, self.standings.players - 1)
-        reply = Reply(self.tables, self.standings, self._worth[seat])
+        reply = Reply(self.tables, self.standings, self.worth_after[seat])
         met = self.standings.blocks(seat)
         value = float(sum(self._reached[seat][block] @ reply.values(block) for block in met))
         return BestResponse(value, max(0.0, value - float(self.seats[seat])), reply)

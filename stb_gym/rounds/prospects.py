@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import TIE, Policy, optimal_edges, optimise, solve
+from stb_gym.exact import TIE, Policy, optimise, solve
 from stb_gym.rounds.lineups import RoundSolution
 
 
@@ -57,8 +57,7 @@ def departures(solution: RoundSolution) -> Departures:
     counts = np.zeros((standings.players, len(standings.lead)), int)
     for after, reply in enumerate(solution.replies):
         for block in standings.blocks(standings.players - 1 - after):
-            best = optimal_edges(tables, *optimise(tables, reply.utility(block).T[tables.score_index]))
-            agrees = tables.reduce(np.logical_or, best & alone[:, None])
+            agrees = tables.reduce(np.logical_or, reply.best(block) & alone[:, None])
             counts[after, block] = (~agrees).sum(axis=0)
     by_lead = counts[:-1, standings.holders == 1]
     return Departures(len(tables.decisions), int(counts[-1, -1]), by_lead)

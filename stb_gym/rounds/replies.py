@@ -59,9 +59,13 @@ class Reply:
         """[B] the player's expected win at standings [B], before the turn."""
         return self._optimise(block)[0][self.tables.start]
 
+    def best(self, block: IntArray) -> NDArray[np.bool_]:
+        """[E, B] True for every edge that is as good as the best of its node at standings [B]."""
+        return optimal_edges(self.tables, *self._optimise(block))
+
     def _edges(self, block: IntArray) -> IntArray:
         """[D, B] the best edges: of equally good ones the least disliked, of these the one of lowest action."""
-        best = optimal_edges(self.tables, *self._optimise(block))
+        best = self.best(block)
         if self.disliked is not None:
             disliked = self._to_who_holds(self.disliked, block)
             best = least_of(self.tables, best, disliked.T[self.tables.score_index])

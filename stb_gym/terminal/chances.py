@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from stb_gym.exact import Policy
 from stb_gym.games import words_of
-from stb_gym.rounds import Reply, Round, Standings, worth_before
+from stb_gym.rounds import Reply, Round, Standings
 from stb_gym.terminal.coach import Account, Coach, Event, Unit, chance_unit
 from stb_gym.terminal.turns import Step
 
@@ -77,14 +77,11 @@ def chances(rules: Round, lineup: Sequence[str | Policy], seat: int) -> Chances:
         ValueError: if a strategy is unknown or does not fit the game.
     """
     evaluation = rules.evaluate(lineup)
-    standings, played = evaluation.standings, evaluation.played
-    after = [standings.share]
-    for other in reversed(played[seat + 1 :]):
-        after.insert(0, worth_before(standings, other, after[0]))
+    standings, after = evaluation.standings, evaluation.worth_after[seat:]
     reply = Reply(rules.tables, standings, after[0])
     before = [np.zeros(len(standings.lead))]
     for block in standings.blocks(seat):
         before[0][block] = reply.values(block)
-    for other in reversed(played[:seat]):
+    for other in reversed(evaluation.played[:seat]):
         before.insert(0, (other.chances * before[0][standings.after]).sum(axis=1))
     return Chances(seat, reply, before + after)

@@ -80,8 +80,7 @@ class Course:
         """What a seat wins if the round ends so."""
         if seat >= self.seat or self.scores[seat] != self.best:
             return 0.0
-        tied = len(self.leaders)
-        return {"all-win": 1.0, "split": 1 / tied, "nobody": float(tied == 1)}[self.rules.ties]
+        return float(self.rules.standings.share[self.standing])
 
     @property
     def situation(self) -> str:

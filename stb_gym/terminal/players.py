@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from stb_gym.exact import Policy, compile_game, edge_weights, fits, strategies, strategy
-from stb_gym.games import Game, Move, Moves, RuleOfThumb, check_choice, entry_of
+from stb_gym.exact import AnyMove, BoardPolicy, Policy, compile_game, edge_weights, strategy
+from stb_gym.games import Game, Move
 from stb_gym.terminal.coach import Coach
 from stb_gym.terminal.turns import Choose, Position
 
@@ -19,17 +19,12 @@ def chooser(coach: Coach, plays: str | Policy, random: np.random.Generator) -> C
     Raises:
         ValueError: if there is no such strategy, the policy does not fit, or the game is too large for it.
     """
-    game = coach.game
-    if not isinstance(plays, str):
-        return by_policy(game, plays, random)
-    check_choice(f"strategy of {game.name}", plays, list(strategies(game)))
-    if plays == "optimal":
+    if isinstance(plays, str) and plays == "optimal":
         return lambda position: next(iter(coach.choice(position).best), None)
-    if rule := entry_of(game).rules_of_thumb.get(plays):
-        return lambda position: _by_thumb(game, rule, position)
-    if not fits(game):
-        raise ValueError(f"{game} is too large for {plays}: allowed are optimal and rules of thumb")
-    return by_policy(game, strategy(game, plays), random)
+    policy = strategy(coach.game, plays) if isinstance(plays, str) else plays
+    if isinstance(policy, BoardPolicy):
+        return lambda position: _preferred(policy, position, random)
+    return by_policy(coach.game, policy, random)
 
 
 def by_policy(game: Game, policy: Policy, random: np.random.Generator) -> Choose:
@@ -50,10 +45,11 @@ def by_policy(game: Game, policy: Policy, random: np.random.Generator) -> Choose
     return choose
 
 
-def _by_thumb(game: Game, rule: RuleOfThumb, position: Position) -> Move | None:
-    """The move that a rule of thumb wants most, the lowest action among equals."""
+def _preferred(policy: BoardPolicy, position: Position, random: np.random.Generator) -> Move | None:
+    """The move of a policy that looks at what moves lead to."""
     if not position.moves:
         return None
-    action, held, dice = np.array(position.moves).T
-    before, roll = np.full(len(action), position.held), np.repeat(position.roll[None], len(action), axis=0)
-    return position.moves[int(np.argmin(rule(game, Moves(before, roll, action, held, dice))))]
+    if isinstance(policy, AnyMove):
+        return position.moves[int(random.integers(len(position.moves)))]
+    _, held, dice = np.array(position.moves).T
+    return position.moves[int(policy.of(held, dice).argmax())]

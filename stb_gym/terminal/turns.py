@@ -63,7 +63,7 @@ def take_turn(
     held, left = game.start()
     steps = [] if steps is None else steps
     position = None
-    while left > 0 and (ahead_of is None or game.sign * _score(game, held) <= game.sign * ahead_of):
+    while left > 0 and (ahead_of is None or game.sign * words_of(game).points(held) <= game.sign * ahead_of):
         position = position or _thrown(game, dice, held, left)
         try:
             move = choose(position)
@@ -78,7 +78,7 @@ def take_turn(
             held = position.held
             break
         position, held, left = None, move.held, move.dice
-    return steps, _score(game, held)
+    return steps, words_of(game).points(held)
 
 
 def _thrown(game: Game, dice: np.random.Generator, held: int, left: int) -> Position:
@@ -93,10 +93,6 @@ def _last_choice(steps: list[Step]) -> Position:
     while len(steps[-1].position.moves) < 2:
         steps.pop()
     return steps.pop().position
-
-
-def _score(game: Game, held: int) -> int:
-    return int(game.final_score(np.array([held]))[0])
 
 
 def stopped(steps: list[Step]) -> bool:

@@ -245,9 +245,9 @@ def test_reset_without_a_roll_throws_until_there_is_a_legal_move():
         (BOX, {"open": "12"}, "open tiles must be a list of integers"),
         (THREES, {"roll": 2.5}, "roll must be a list of integers"),
         (THREES, {"roll": [7, 1]}, "each of roll must be an integer from 1 to 6, not 7"),
-        (THREES, {"roll": []}, "number of dice must be an integer from 1 to 5, not 0"),
+        (THREES, {"roll": []}, "unknown number of dice 0: allowed are 1, 2, 3, 4, 5"),
         (THREES, {"roll": [1, 2], "dice": 3}, "roll shows 2 dice, but 3 are thrown"),
-        (THREES, {"points": 7, "dice": 4}, "points with 4 of 5 dice left must be an integer from 0 to 6, not 7"),
+        (THREES, {"points": 7, "dice": 4}, "points with 4 dice must be an integer from 0 to 6, not 7"),
     ],
 )
 def test_positions_that_are_none_are_refused(name, options, message):

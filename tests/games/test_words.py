@@ -197,10 +197,10 @@ def test_positions_are_located_plainly():
         ({"open": [1]}, "unknown position 'open': allowed are held, dice, roll"),
         ({"dice": 4}, "unknown number of dice 4: allowed are 1, 2, 3"),
         ({"dice": 0}, "unknown number of dice 0: allowed are 1, 2, 3"),
-        ({"dice": 2, "held": 7}, "held must be an integer from 0 to 6, not 7"),
-        ({"dice": 2, "held": -1}, "held must be an integer from 0 to 6, not -1"),
-        ({"dice": 2, "held": "5"}, "held must be an integer from 0 to 6, not '5'"),
-        ({"held": 3}, "held must be an integer from 0 to 0, not 3"),
+        ({"dice": 2, "held": 7}, "held with 2 dice must be an integer from 0 to 6, not 7"),
+        ({"dice": 2, "held": -1}, "held with 2 dice must be an integer from 0 to 6, not -1"),
+        ({"dice": 2, "held": "5"}, "held with 2 dice must be an integer from 0 to 6, not '5'"),
+        ({"held": 3}, "held with 3 dice must be an integer from 0 to 0, not 3"),
         ({"roll": [7, 1, 1]}, "each of roll must be an integer from 1 to 6, not 7"),
         ({"roll": "123"}, "roll must be a list of integers from 1 to 6, not '123'"),
         ({"roll": []}, "unknown number of dice 0: allowed are 1, 2, 3"),
@@ -227,7 +227,7 @@ def test_points_between_those_there_are_are_refused():
 
     words = Gaps(Even(dice=2))
     assert words.locate({"held": 4, "dice": 1})[0] == 4
-    with pytest.raises(ValueError, match=r"^unknown held 3: allowed are 0, 2, 4, 6$"):
+    with pytest.raises(ValueError, match=r"^unknown held with 1 die 3: allowed are 0, 2, 4, 6$"):
         words.locate({"held": 3, "dice": 1})
 
 

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs.stepping.cases import Cases
-from stb_gym.envs.stepping.endings import BoardSums
-from stb_gym.games import Game, IntArray
+from stb_gym.games import BoardSums, Game, IntArray
 
 
 class Sight:

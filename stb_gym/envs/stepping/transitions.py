@@ -111,9 +111,8 @@ class Transitions(Stepper):
         tables = self.tables
         moves = np.zeros(tables.states, np.int64)
         for level in tables.levels:
-            if level.live.size:
-                most = level.reduce(np.maximum, moves[tables.edge_next[level.edges]])
-                np.maximum.at(moves, tables.node_state[level.nodes][level.live], most + 1)
+            most = level.reduce(np.maximum, moves[tables.edge_next[level.edges]])
+            np.maximum.at(moves, tables.node_state[level.nodes][level.live], most + 1)
         return int(moves.max())
 
     @cached_property
@@ -237,6 +236,5 @@ def fits_tables(game: Game) -> bool:
     """Whether the tables of a game have no more entries than LARGEST_DENSE_TABLE."""
     if not fits(game):
         return False
-    number, states = np.unique(game.states()[1], return_counts=True)
-    nodes = sum(int(count) * len(rolls(game, int(dice)).counts) for dice, count in zip(number, states, strict=True))
-    return max(int(states.sum()) * game.faces**game.dice, nodes * len(game.moves)) <= LARGEST_DENSE_TABLE
+    states = len(game.states()[0])
+    return max(states * game.faces**game.dice, game.nodes() * len(game.moves)) <= LARGEST_DENSE_TABLE

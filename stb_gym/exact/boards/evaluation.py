@@ -21,10 +21,9 @@ from stb_gym.exact.preferences import AnyMove, BoardPolicy, Preference
 from stb_gym.games import IntArray, Move, legal_moves, rolls, words_of
 
 MISTAKES_KEPT = 100
-PROGRESS_CALLS = 64
 
 
-class BoardSums:
+class TurnSums:
     """Sums over the nodes of a turn.
 
     Args:
@@ -96,7 +95,7 @@ class BoardEvaluation(Measured):
 
     optimum: BoardValues
     policy: BoardPolicy
-    sums: BoardSums
+    sums: TurnSums
     value: float
 
     @property
@@ -184,7 +183,7 @@ def evaluate_boards(
     utility = optimum.utility.reshape(len(rows.throws), rows.rows, rows.columns)
     goal = optimum.objective
     flow = flow_of(policy, rows, utility)
-    sums = BoardSums(rows.scores, optimum.tied)
+    sums = TurnSums(rows.scores, optimum.tied)
     _throw_first(optimum, policy, rows, flow.visits, sums)
     bests = RowMoves(rows, over_throws(np.maximum, utility, rows.allowed))
     node = rows.throw[:, None] * rows.rows * rows.columns + np.arange(rows.columns)
@@ -198,15 +197,14 @@ def evaluate_boards(
             sums.throws += float(here.sum())
             sums.choices += float(here.sum() - ended.sum())
             sums.lose(node + row * rows.columns * len(rows.throw), visits, best, played)
-        if progress and (rows.rows - row) % max(1, rows.rows // PROGRESS_CALLS) == 0:
-            progress(rows.rows - row, rows.rows)
+        rows.tell(progress, rows.rows - row)
     sums.throws -= float(flow.visits[0, 0, 0])  # a turn whose tiles are all shut throws no more
     value = float(goal.sign * (goal.utilities(sums.scores) @ sums.chances)) + 0.0
     return BoardEvaluation(optimum, policy, sums, value)
 
 
 def _throw_first(
-    optimum: BoardValues, policy: BoardPolicy, rows: BoardRows, visits: FloatArray, sums: BoardSums
+    optimum: BoardValues, policy: BoardPolicy, rows: BoardRows, visits: FloatArray, sums: TurnSums
 ) -> None:
     """Let the first throw of a turn flow on, whose moves may be others than later."""
     game, (held, dice) = optimum.game, optimum.game.start()

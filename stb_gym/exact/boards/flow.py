@@ -66,9 +66,7 @@ class _Uniform:
     def __init__(self, rows: BoardRows, utility: FloatArray):
         self._rows = rows
         self.visits = np.zeros(utility.shape)
-        self._reached = (
-            self.visits[0] if len(utility) == 1 else np.zeros(utility.shape[1:])
-        )  # before the dice are chosen
+        self._reached = rows.before_dice(self.visits)
         choices = rows.allowed.sum(axis=0, dtype=np.int32)
         self._choices = RowMoves(rows, choices, np.add)
         self._sums = RowMoves(rows, over_throws(np.add, utility, rows.allowed), np.add)

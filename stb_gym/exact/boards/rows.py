@@ -7,7 +7,7 @@ on long runs of columns, so that a row takes few steps.
 Where a player may throw one die instead of all, there is a block of rows for every number of dice.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact.board_values import places_of
-from stb_gym.games import Boards, Game, IntArray, rolls
+from stb_gym.games import Boards, Game, IntArray, board_scores, rolls, subset_sums
 
 COLUMN_TILES = 12  # 4096 columns: the arrays of a row fit the cache, and hardly any is so short that calls cost more
+
+PROGRESS_CALLS = 64
 
 FloatArray = NDArray[np.float64]
 RowSets = tuple[int, ...]
@@ -86,13 +88,23 @@ class BoardRows:
             allowed[0, 0, 0] = True  # the end counts as a board before all dice
         return allowed
 
+    def before_dice(self, values: FloatArray) -> FloatArray:
+        """[rows, columns] room for what is known before dice are chosen: where they are not, the values themselves."""
+        return values[0] if len(values) == 1 else np.zeros(values.shape[1:])
+
+    def tell(self, progress: Callable[[int, int], None] | None, done: int) -> None:
+        """Tell now and then how many rows are done, and how many there are."""
+        if progress and done % max(1, self.rows // PROGRESS_CALLS) == 0:
+            progress(done, self.rows)
+
     @cached_property
     def _subsets(self) -> tuple[IntArray, IntArray]:
         """The boards of the row tiles alone, and of the column tiles alone."""
         places = places_of(self.boards.things, self.columns)
         by_place = sorted(places, key=places.__getitem__)
         in_column = self.columns.bit_length() - 1
-        return subsets(by_place[in_column:]), subsets(by_place[:in_column])
+        bits = 1 << np.array(by_place)
+        return subset_sums(bits[in_column:]), subset_sums(bits[:in_column])
 
     def held(self, row: int) -> IntArray:
         """[columns] the boards of a row as bit masks."""
@@ -107,9 +119,7 @@ class BoardRows:
     @cached_property
     def scores(self) -> IntArray:
         """[T] every final score that a board has, in ascending order."""
-        if not self.boards.additive:
-            return np.unique(self.game.final_score(subsets(self.boards.things)))
-        return np.unique(np.add.outer(*map(np.unique, self._scores)))
+        return board_scores(self.boards, self.game.final_score)
 
     def final_score(self, row: int) -> IntArray:
         """[columns] the points of a turn that ends at the boards of a row."""
@@ -149,14 +159,6 @@ def _nothing(operation: np.ufunc, dtype: np.dtype[Any]) -> float:
     if operation is np.add:
         return 0
     return -1 if dtype.kind == "i" else -np.inf
-
-
-def subsets(bits: Sequence[int]) -> IntArray:
-    """Every board of these bits, in the order of the binary numbers of which they are the digits, lowest first."""
-    boards = np.zeros(1, np.int64)
-    for bit in bits:
-        boards = np.append(boards, boards | 1 << bit)
-    return boards
 
 
 class RowMoves:

@@ -22,8 +22,6 @@ from stb_gym.exact.boards.rows import BoardRows, FloatArray, RowMoves, board_row
 from stb_gym.exact.objectives import Goal, Objective, is_named, objective_of
 from stb_gym.games import Game, IntArray, check_game, rolls
 
-PROGRESS_CALLS = 64
-
 
 def solve_boards(
     game: Game, objective: Goal = "score", progress: Callable[[int, int], None] | None = None, *, worst: bool = False
@@ -76,15 +74,14 @@ def sweep_boards(
         [D, rows, columns] for every board before a throw of every number of dice.
     """
     utility = np.empty((len(rows.throws), rows.rows, rows.columns))
-    worth = utility[0] if len(utility) == 1 else np.empty(utility.shape[1:])  # before the dice are chosen
+    worth = rows.before_dice(utility)
     moves_out, moves_within = RowMoves(rows, worth, operation, within=False), MovesWithin(rows, operation)
     for row in range(rows.rows):
         stopping = goal.utilities(rows.final_score(row)).astype(float)
         by_roll = moves_out.reduce(row, stopping if may_stop else None)
         ended = by_roll if may_stop else np.where(np.isfinite(by_roll), by_roll, stopping)
         utility[:, row], worth[row] = moves_within.add(row, by_roll, ended)
-        if progress and (row + 1) % max(1, rows.rows // PROGRESS_CALLS) == 0:
-            progress(row + 1, rows.rows)
+        rows.tell(progress, row + 1)
     return utility
 
 
@@ -102,7 +99,7 @@ def random_value(game: Game, goal: Objective) -> float:
     """The value of a turn in which every legal move has the same probability, in the objective's unit."""
     rows = board_rows(game)
     utility = np.empty((len(rows.throws), rows.rows, rows.columns))
-    worth = utility[0] if len(utility) == 1 else np.empty(utility.shape[1:])  # the sum over the dice that may be thrown
+    worth = rows.before_dice(utility)
     sums, within = RowMoves(rows, worth, np.add, within=False), MovesWithin(rows, np.add)
     counts = RowMoves(rows, rows.allowed.sum(axis=0, dtype=np.int32), np.add)
     for row in range(rows.rows):

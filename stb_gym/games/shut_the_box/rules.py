@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.boards import Boards
+from stb_gym.games.boards import Boards, subset_sums
 from stb_gym.games.fields import check_choice, check_integer, make_game, rule
 from stb_gym.games.game import Edges, Game, IntArray, rolls
 from stb_gym.games.shut_the_box.hand import ONE_DIE, Hand
@@ -165,10 +165,7 @@ class ShutTheBox(Game):
 
     def states(self) -> tuple[IntArray, IntArray]:
         start = self.start()[0]
-        boards = np.zeros(1, np.int64)
-        for tile in self.start_tiles:
-            boards = np.append(boards, boards | 1 << tile - 1)
-        later = boards[:-1]
+        later = subset_sums(1 << np.array(self.start_tiles) - 1)[:-1]
         parts = [(later[self.hand.may_throw(later, dice)], dice) for dice in self.throws]
         parts += [(np.array([start]), self.dice), (np.zeros(1, np.int64), 0)]
         if NO_MOVE in self.moves:

@@ -11,7 +11,7 @@ from stb_gym.games.fields import check_choice, check_integer, check_names, integ
 from stb_gym.games.shut_the_box.drawing import board_picture, board_text
 from stb_gym.games.shut_the_box.matching import BY_SUM, MATCHES, board_of
 from stb_gym.games.shut_the_box.rules import ShutTheBox
-from stb_gym.games.words import Faces, Where, Words, numbers_typed
+from stb_gym.games.words import Faces, Where, Words, dice_in_words, numbers_typed
 
 
 class BoxWords(Words[ShutTheBox]):
@@ -68,7 +68,7 @@ class BoxWords(Words[ShutTheBox]):
     def state(self, held: int, dice: int) -> str:
         """The open tiles, and how many dice are thrown where that differs."""
         board = f"open {','.join(map(str, self.where(held, dice)['open'])) or 'none'}"
-        return board if len(self.game.throws) == 1 or dice == 0 else f"{board}, {dice} {'die' if dice == 1 else 'dice'}"
+        return board if len(self.game.throws) == 1 or dice == 0 else f"{board}, {dice_in_words(dice)}"
 
     def roll(self, roll: NDArray[np.uint8]) -> str:
         """The sum of the dice, or the dice where single ones matter."""
@@ -87,7 +87,7 @@ class BoxWords(Words[ShutTheBox]):
         """Such as "shut 3,5, throw 1 die"."""
         if not move["tiles"]:
             return "no move"
-        dice = {None: "", 1: ", throw 1 die"}.get(move.get("dice"), f", throw {move.get('dice')} dice")
+        dice = f", throw {dice_in_words(move['dice'])}" if "dice" in move else ""
         return f"shut {','.join(map(str, move['tiles']))}{dice}"
 
     @property
@@ -156,10 +156,10 @@ class BoxWords(Words[ShutTheBox]):
 
     def text(self, held: int, dice: int, shown: Faces) -> str:
         """See `Words`."""
-        return board_text(self.game.tiles, held, shown, self._points(held))
+        return board_text(self.game.tiles, held, shown, self.points(held))
 
     def picture(self, held: int, dice: int, shown: Faces, told: str = "", before: int | None = None) -> Picture:
         """See `Words`; the tiles that the last move shut have a golden rim."""
         just_shut = 0 if before is None else before & ~held
-        score = self.score(self._points(held))
+        score = self.score(self.points(held))
         return board_picture(self.game.tiles, self.game.dice, held, shown, told, score, just_shut)

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games.drawing import Picture, points_and_dice
-from stb_gym.games.fields import check_integer, check_names, integers
 from stb_gym.games.threes.rules import MOON, Threes
-from stb_gym.games.words import Faces, Where, Words, numbers_typed
+from stb_gym.games.words import Faces, Where, Words, dice_in_words, numbers_typed
 
 
 class ThreesWords(Words[Threes]):
@@ -22,30 +21,11 @@ class ThreesWords(Words[Threes]):
     }
     prompt = "Keep how many dice? "
 
-    def locate(self, where: Mapping[str, Any]) -> tuple[int, int, NDArray[np.uint8] | None]:
-        """See `Words`: the points so far, the dice as thrown, and how many they are."""
-        game = self.game
-        check_names("position", where, ("points", "dice", "roll"))
-        roll = where.get("roll")
-        if roll is not None:
-            roll = integers("roll", [roll] if isinstance(roll, int | np.integer) else roll, 1, game.faces)
-        dice = where.get("dice", game.dice if roll is None else len(roll))
-        check_integer("number of dice", dice, 1, game.dice)
-        if roll is not None and len(roll) != dice:
-            raise ValueError(f"roll shows {len(roll)} dice, but {dice} are thrown")
-        points = where.get("points", 0)
-        check_integer(f"points with {dice} of {game.dice} dice left", points, 0, (game.dice - dice) * game.faces)
-        return points, dice, None if roll is None else game.roll_of(np.array([roll], np.uint8))[0]
-
-    def where(self, held: int, dice: int) -> dict[str, Any]:
-        """The points so far, and how many dice are left."""
-        return {"points": held, "dice": dice}
-
     def state(self, held: int, dice: int) -> str:
         """The points so far, and the dice left."""
         if held == MOON:
             return "the moon"
-        return f"{self.score(held)}, {dice} {'die' if dice == 1 else 'dice'} left"
+        return f"{self.score(held)}, {dice_in_words(dice)} left"
 
     def move(self, action: int, goes_on: bool = True) -> dict[str, Any]:
         """How many dice are kept."""

@@ -113,7 +113,8 @@ class RoundEnv(SeatEnv, TurnEnv):
         observation_dtype: Any = "uint8",
         **rules: Any,
     ):
-        self._rules, self._against = (players, ties, shut_wins, indifferent), (seat, opponents)
+        self._rules = {"players": players, "ties": ties, "shut_wins": shut_wins, "indifferent": indifferent}
+        self._against = seat, opponents
         self._place, self._holders = 0, 0
         game = self._game_of(game, rules)
         super().__init__(game, "score", illegal, render_mode, observation_dtype=observation_dtype)

@@ -12,7 +12,7 @@ from stb_gym.exact import (
     Standing,
     TurnTables,
     checked_answer,
-    edge_weights_and_forfeits,
+    edge_weights,
     expected_visits,
     score_chances,
 )
@@ -124,19 +124,6 @@ class RoundMeter:
         self._shown = Shown(env, inner.game)
         tables = self.opponents.rules.tables
         self._masks = tables.legal(tables.decisions)
-        self._most = np.zeros(len(self.opponents.chance))
-        for seat, met in self._met():
-            self._most[met] = self.opponents.reply(seat).values(self.opponents.index[met])
-
-    def _met(self) -> list[tuple[int, IntArray]]:
-        """The standings that can be met, some at a time, each time of one seat."""
-        opponents = self.opponents
-        found: list[tuple[int, IntArray]] = []
-        at_once = max(1, AT_ONCE // len(self._masks))
-        for seat in range(len(opponents.seats)):
-            met = np.flatnonzero((opponents.seat == seat) & (opponents.chance > 0))
-            found += [(seat, met[first : first + at_once]) for first in range(0, len(met), at_once)]
-        return found
 
     def __call__(self, agent: Any, deterministic: bool = True) -> RoundRegret:
         """Measure an agent.
@@ -151,12 +138,12 @@ class RoundMeter:
         """
         opponents, tables = self.opponents, self.opponents.rules.tables
         answers, wins = answers_of(agent, deterministic, self._shown), np.zeros(len(opponents.chance))
-        for seat, met in self._met():
+        for seat, met in opponents.met(max(1, AT_ONCE // len(self._masks))):
             policies = self._asked(answers, met)
-            weights = np.stack([edge_weights_and_forfeits(tables, each, self.illegal)[0] for each in policies], axis=1)
+            weights = np.stack([edge_weights(tables, each, self.illegal) for each in policies], axis=1)
             chances = score_chances(tables, expected_visits(tables, weights))  # who forfeits the turn wins nothing
             wins[met] = (chances * opponents.reply(seat).utility(opponents.index[met]).T).sum(axis=0)
-        return RoundRegret(opponents, wins, self._most)
+        return RoundRegret(opponents, wins, opponents.most)
 
     def strategy(self, agent: Any, deterministic: bool = True) -> Callable[[TurnTables, Standing], Policy]:
         """An agent as a strategy of the round, which plays in any seat that its environment shows.

@@ -5,7 +5,7 @@ the players after it determine how likely it is that it shares the lead with 0, 
 So a whole round takes two draws besides the turn itself, however many play.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from stb_gym.exact import Standing
 from stb_gym.games import IntArray, check_integer, entry_of, kept
 from stb_gym.measure.policy_files import is_policy, load_policy
-from stb_gym.measure.rounds.draws import Draws
+from stb_gym.measure.rounds.draws import Draws, OneEnd
 from stb_gym.rounds import Reply, Round, RoundEvaluation, RoundStrategy, Seat, reached_after, worth_before
 
 Chances = NDArray[np.float64]
 Lineup = RoundStrategy | Path | Sequence[RoundStrategy | Path] | RoundEvaluation
+AT_ONCE = 64  # standings
 SEEN = ("lead", "holders", "after")
 
 
@@ -70,6 +71,20 @@ class Opponents:
     def reply(self, seat: int) -> Reply:
         """Best play in a seat, given its place in `seats`."""
         return Reply(self.rules.tables, self.rules.standings, self.fates[seat] @ self.share)
+
+    def met(self, at_once: int) -> Iterator[tuple[int, IntArray]]:
+        """The standings that can be met, so many at a time, each time of one of the `seats` by its place."""
+        for seat in range(len(self.seats)):
+            met = np.flatnonzero((self.seat == seat) & (self.chance > 0))
+            yield from ((seat, met[first : first + at_once]) for first in range(0, len(met), at_once))
+
+    @cached_property
+    def most(self) -> Chances:
+        """[C] what the best response wins at the standings that can be met; else 0."""
+        most = np.zeros(len(self.chance))
+        for seat, met in self.met(AT_ONCE):
+            most[met] = self.reply(seat).values(self.index[met])
+        return most
 
     def standing(self, place: int) -> Standing:
         """One of the C standings, as the rounds say it."""
@@ -138,22 +153,9 @@ class Opponents:
         return self.last(random, self._begins.take(where))
 
     @cached_property
-    def one_end(self) -> "OneEnd":
+    def one_end(self) -> OneEnd:
         """For single rounds, by the place of a standing and that of a score: the bounds of the fates."""
         return OneEnd(self._left, self.last)
-
-
-class OneEnd(dict[tuple[int, float], list[int]]):
-    """The bounds of fates that were met, for a bisection: faster than arrays of one; scores come as rewards do."""
-
-    def __init__(self, left: IntArray, last: Draws):
-        super().__init__()
-        self._left, self._last = left, last
-
-    def __missing__(self, met: tuple[int, float]) -> list[int]:
-        place, score = met
-        self[met] = self._last.bounds(self._left[place, int(score)])
-        return self[met]
 
 
 def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "optimal") -> Opponents:

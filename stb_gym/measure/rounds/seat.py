@@ -23,13 +23,12 @@ class StandingEnv(StepperEnv):
         round: the `Round`.
     """
 
-    _rules: tuple[int, str, bool, str]  # players, ties, shut_wins and indifferent of the round
+    _rules: dict[str, Any]  # those of the round
 
     @cached_property
     def round(self) -> Round:
         """The round."""
-        players, ties, shut_wins, indifferent = self._rules
-        return Round(self.game, players, ties, shut_wins, indifferent=indifferent)
+        return Round(self.game, **self._rules)
 
     def _observation_high(self) -> IntArray:
         others = self.round.players - 1
@@ -107,11 +106,7 @@ class SeatEnv(StandingEnv):
     @property
     def reward_threshold(self) -> float:
         """The mean reward of the best response to the opponents, in rounds in which the player has a turn."""
-        wins, chance = 0.0, self.opponents.chance
-        for seat in range(len(self.opponents.seats)):
-            mine = np.flatnonzero((self.opponents.seat == seat) & (chance > 0))
-            wins += float(chance[mine] @ self.opponents.reply(seat).values(self.opponents.index[mine]))
-        return wins / float(chance.sum())
+        return float(self.opponents.chance @ self.opponents.most / self.opponents.chance.sum())
 
     def _words(self, place: int, node: int, holders: int) -> str:
         """The standing that a player sees and, where the turn is over, how the round ends."""

@@ -58,7 +58,7 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
         observation_dtype: Any = "uint8",
         **rules: Any,
     ):
-        self._rules = players, ties, shut_wins, "fewer"
+        self._rules = {"players": players, "ties": ties, "shut_wins": shut_wins}
         super().__init__(
             self._game_of(game, rules),
             num_envs,

@@ -47,7 +47,8 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         max_episode_steps: int | None = None,
         **rules: Any,
     ):
-        self._rules, self._against = (players, ties, shut_wins, indifferent), (seat, opponents)
+        self._rules = {"players": players, "ties": ties, "shut_wins": shut_wins, "indifferent": indifferent}
+        self._against = seat, opponents
         super().__init__(
             self._game_of(game, rules),
             num_envs,
