@@ -1,12 +1,18 @@
-"""The arguments of the laboratory's commands: `--import MODULE` registers games of your own, tyro reads the rest."""
+"""The frame of the laboratory's commands.
 
+Of their arguments `--import MODULE` registers games of your own, and tyro reads the rest; what they are asked for and
+cannot do, they say in a line.
+"""
+
+import signal
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import tyro
 
 from stb_gym.command import import_games
-from stb_gym.output import say
+from stb_gym.output import reader_may_leave, refuse, say
 
 
 def read_arguments(kind: type[Any], arguments: list[str] | None, prog: str, **how: Any) -> Any:
@@ -27,3 +33,25 @@ def read_arguments(kind: type[Any], arguments: list[str] | None, prog: str, **ho
         say(f"{prog}: {error}", error=True)
         sys.exit(2)
     return tyro.cli(kind, args=words, prog=prog, **how)
+
+
+def answered(prog: str, work: Callable[[], int | None], goes_on: str = "") -> int:
+    """Do what a command is asked for.
+
+    Args:
+        prog: the name of the command.
+        work: does it, and returns the exit status if that is not 0.
+        goes_on: how to go on if somebody interrupts it.
+
+    Returns:
+        The exit status: 2 where something is refused, 130 after an interruption, each with a line that says so.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are cleared away
+    try:
+        with reader_may_leave():
+            return work() or 0
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        return refuse(prog, error)
+    except KeyboardInterrupt:
+        say("; ".join(filter(None, (f"{prog}: interrupted", goes_on))), error=True)
+        return 130

@@ -11,8 +11,8 @@ from agents.afterstate_network import AfterstateNetwork
 from agents.learner import Learner
 from agents.policy_array import preference, value_error
 from stb_gym import BoardEvaluation, evaluate_boards, solve_boards
-from stb_gym.output import Progress, reader_may_leave, refuse, say
-from training.arguments import read_arguments
+from stb_gym.output import Progress, say
+from training.arguments import answered, read_arguments
 from training.compare import compare, comparison_table
 from training.run import Run, measure
 
@@ -34,29 +34,28 @@ class Arguments:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = read_arguments(Arguments, arguments, "training.evaluate")
-    try:
-        run = Run.open(options.run)
-        result = run.result()
-        if not result["finished"]:
-            say(f"{run.folder} is not finished: {run.progress()} steps", error=True)
-        with Progress(f"{run.folder} measured"):
-            learner = run.learner()
-            _, greedy, exploring = measure(run.config, learner, options.turns)
-            expects = value_error(learner, greedy)
-            measured = swept(run, learner) if options.exact else greedy
-            name = run.config.algorithm
-            made = {"finished": result["finished"], "steps_made": result["steps"]}
-            both = {"greedy": measured.summary(), "exploring": exploring.summary(), "value_error": expects}
-            told = (
-                json.dumps({**run.config.to_json(), **made, **both})
-                if options.json
-                else comparison_table(compare({f"{name} (greedy)": measured, f"{name} (exploring)": exploring}))
-            )
-        with reader_may_leave():
-            say(told)
-    except (ValueError, OSError) as error:
-        return refuse("training.evaluate", error)
-    return 0
+    return answered("training.evaluate", lambda: _evaluate(options))
+
+
+def _evaluate(options: Arguments) -> None:
+    run = Run.open(options.run)
+    result = run.result()
+    if not result["finished"]:
+        say(f"{run.folder} is not finished: {run.progress()} steps", error=True)
+    with Progress(f"{run.folder} measured"):
+        learner = run.learner()
+        _, greedy, exploring = measure(run.config, learner, options.turns)
+        expects = value_error(learner, greedy)
+        measured = swept(run, learner) if options.exact else greedy
+        name = run.config.algorithm
+        made = {"finished": result["finished"], "steps_made": result["steps"]}
+        both = {"greedy": measured.summary(), "exploring": exploring.summary(), "value_error": expects}
+        told = (
+            json.dumps({**run.config.to_json(), **made, **both})
+            if options.json
+            else comparison_table(compare({f"{name} (greedy)": measured, f"{name} (exploring)": exploring}))
+        )
+    say(told)
 
 
 def swept(run: Run, learner: Learner) -> BoardEvaluation:

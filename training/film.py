@@ -8,9 +8,9 @@ import numpy as np
 import tyro
 
 from stb_gym import solve
-from stb_gym.output import refuse, say
+from stb_gym.output import say
 from stb_gym.terminal import Frame, chooser, coach_alone, frames, play, write_film
-from training.arguments import read_arguments
+from training.arguments import answered, read_arguments
 from training.run import Run
 
 
@@ -31,13 +31,13 @@ class Arguments:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = read_arguments(Arguments, arguments, "training.film")
-    try:
+
+    def work() -> None:
         film = film_of(Run.open(options.run), options.steps, options.seed)
         write_film(options.out, film)
-    except (ValueError, OSError, ImportError) as error:
-        return refuse("training.film", error)
-    say(f"{options.out}: {len(film)} pictures, {sum(frame.seconds for frame in film):.0f} seconds", error=True)
-    return 0
+        say(f"{options.out}: {len(film)} pictures, {sum(frame.seconds for frame in film):.0f} seconds", error=True)
+
+    return answered("training.film", work)
 
 
 def film_of(run: Run, steps: tuple[int, ...], seed: int) -> list[Frame]:

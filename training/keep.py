@@ -13,7 +13,8 @@ from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym import Policy, load_policy, save_policy
 from stb_gym.games import check_choice
 from stb_gym.measure import write_card
-from stb_gym.output import refuse, say
+from stb_gym.output import say
+from training.arguments import answered
 from training.commands import train_command
 from training.ledger import Ledger, Row, policy_digest
 from training.pictured import agent_in_words
@@ -42,13 +43,13 @@ class Arguments:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="training.keep")
-    try:
+
+    def work() -> None:
         presets = read_presets(options.presets)
         for path in keep(options.study, options.algorithms, presets, options.out, options.who, options.licence):
             say(path, error=True)
-    except (ValueError, OSError) as error:
-        return refuse("training.keep", error)
-    return 0
+
+    return answered("training.keep", work)
 
 
 def keep(study: Path, algorithms: tuple[str, ...], presets: Presets, out: Path, who: str, licence: str) -> list[Path]:

@@ -14,7 +14,8 @@ from matplotlib.ticker import FuncFormatter
 
 from agents.presets import FILE, Presets, read_presets
 from stb_gym.games import Game, rolls
-from stb_gym.output import Column, Table, reader_may_leave, refuse, say, styles_of
+from stb_gym.output import Column, Table, say, styles_of
+from training.arguments import answered
 from training.ledger import Ledger, Row
 from training.pictured import agent_in_words
 from training.plots import save
@@ -60,14 +61,13 @@ class Rung(NamedTuple):
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="training.ladder")
-    try:
+
+    def work() -> None:
         ladder = rungs(list(Ledger(options.folder).rows.values()), read_presets(options.presets))
         plot_ladder(options.folder / PICTURE, ladder)
-        with reader_may_leave():
-            say(ladder_table(ladder).to_markdown_rows())
-    except (ValueError, OSError) as error:
-        return refuse("training.ladder", error)
-    return 0
+        say(ladder_table(ladder).to_markdown_rows())
+
+    return answered("training.ladder", work)
 
 
 def rungs(rows: Sequence[Row], presets: Presets) -> list[Rung]:

@@ -33,18 +33,18 @@ from stb_gym.output import (
     Progress,
     Table,
     read_text,
-    reader_may_leave,
-    refuse,
     say,
     tick,
     write_text,
 )
+from training.arguments import answered
 from training.plots import LEAST_REGRET, save
 from training.rows import from_csv, to_csv
 
 NAME = "many-boxes"  # of the files
 THUMB, SHARED = "rule of thumb", "shared"
 AGENTS = (THUMB, "untrained", SHARED, "shared, then this box", "this box, briefly", "this box")
+SHORT = 1000  # steps, the fewest that settings are asked for
 SLOWER = 0.3  # of the learning rate, where a network goes on to learn on one box
 
 _solved = lru_cache(maxsize=1)(solve_boards)
@@ -110,17 +110,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="training.many_boxes")
     torch.set_num_threads(1)  # with one, the same command gives the same weights, bit by bit
-    try:
+
+    def work() -> None:
         rows = measured(planned(options), options.folder / f"{NAME}.csv")
         plot_boxes(options.folder / f"{NAME}.png", rows)
-        with reader_may_leave():
-            say(json.dumps([asdict(row) for row in rows]) if options.json else boxes_table(rows).to_markdown_rows())
-    except (ValueError, OSError) as error:
-        return refuse("training.many_boxes", error)
-    except KeyboardInterrupt:
-        say("training.many_boxes: interrupted; the same command goes on with what is not measured yet", error=True)
-        return 130
-    return 0
+        say(json.dumps([asdict(row) for row in rows]) if options.json else boxes_table(rows).to_markdown_rows())
+
+    return answered("training.many_boxes", work, "the same command goes on with what is not measured yet")
 
 
 def planned(options: Arguments) -> list[Row]:
@@ -197,7 +193,8 @@ def trained(boards: Mapping[int, IntArray], steps: int, seed: int, weights: Weig
         weights: what it has learned already.
     """
     presets = read_presets()
-    settings = presets.config("afterstate-network", presets.tasks["the-300"], "ladder", steps=max(steps, 1)).settings
+    budget = max(steps, SHORT)  # who learns nothing more has settings, too
+    settings = presets.config("afterstate-network", presets.tasks["the-300"], "ladder", steps=budget).settings
     assert isinstance(settings, AfterstateSettings)
     if weights:
         settings = replace(settings, learning_rate=SLOWER * settings.learning_rate)

@@ -7,7 +7,8 @@ from pathlib import Path
 import tyro
 
 from agents.presets import FILE, read_presets
-from stb_gym.output import refuse, write_text
+from stb_gym.output import write_text
+from training.arguments import answered
 from training.ledger import Ledger
 from training.results import results_page
 from training.study_plots import plot_study
@@ -28,15 +29,15 @@ class Arguments:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="training.merge")
-    try:
+
+    def work() -> None:
         presets = read_presets(options.presets)
         results_page(options.study, presets)  # which refuses what is damaged, or not of the presets
         Ledger(options.into).merge(Ledger(options.study))
         plot_study(options.into, presets)
         write_text(options.into / "README.md", results_page(options.into, presets))
-    except (ValueError, OSError) as error:
-        return refuse("training.merge", error)
-    return 0
+
+    return answered("training.merge", work)
 
 
 if __name__ == "__main__":

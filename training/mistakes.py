@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from stb_gym import Evaluation, solve
 from stb_gym.games import IntArray
 from stb_gym.measure import SavedPolicy, read_policy
-from stb_gym.output import Column, Table, colour_of, column, reader_may_leave, refuse, say
-from training.arguments import read_arguments
+from stb_gym.output import Column, Table, colour_of, column, say
+from training.arguments import answered, read_arguments
 from training.plots import save
 
 NEAR = 0.01  # a near tie loses less than this share of what random play loses in a turn
@@ -47,15 +47,14 @@ class Arguments:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = read_arguments(Arguments, arguments, "training.mistakes")
-    try:
+
+    def work() -> None:
         evaluations = evaluations_of(options.policies)
         plot_mistakes(options.out, evaluations)
-        with reader_may_leave():
-            say(mistakes_table(evaluations))
-    except (ValueError, OSError) as error:
-        return refuse("training.mistakes", error)
-    say(f"the picture is {options.out}", error=True)
-    return 0
+        say(mistakes_table(evaluations))
+        say(f"the picture is {options.out}", error=True)
+
+    return answered("training.mistakes", work)
 
 
 def evaluations_of(policies: tuple[str, ...]) -> dict[str, Evaluation]:

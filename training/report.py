@@ -18,8 +18,8 @@ from stb_gym.envs import Stepper, stepper_of
 from stb_gym.exact import Measured
 from stb_gym.games import throw_faces, words_of
 from stb_gym.measure import mistakes_in_words
-from stb_gym.output import INK, Column, Style, Table, reader_may_leave, refuse, say, styles_of, write_text
-from training.arguments import read_arguments
+from stb_gym.output import INK, Column, Style, Table, say, styles_of, write_text
+from training.arguments import answered, read_arguments
 from training.compare import compare, comparison_table
 from training.plots import plot_regret, plot_scores, regret_of
 from training.run import Point, Run
@@ -41,13 +41,12 @@ class Arguments:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = read_arguments(Arguments, arguments, "training.report")
-    try:
-        with reader_may_leave():
-            say(comparison_table(report([Run.open(folder) for folder in options.runs], options.out)))
-    except (ValueError, OSError) as error:
-        return refuse("training.report", error)
-    say(f"the report is {options.out / 'report.html'}", error=True)
-    return 0
+
+    def work() -> None:
+        say(comparison_table(report([Run.open(folder) for folder in options.runs], options.out)))
+        say(f"the report is {options.out / 'report.html'}", error=True)
+
+    return answered("training.report", work)
 
 
 def report(runs: list[Run], out: Path) -> dict[str, Measured]:

@@ -14,7 +14,8 @@ from agents.presets import FILE, Presets, read_presets
 from stb_gym import RegretMeter
 from stb_gym.exact import Measured
 from stb_gym.games import check_choice
-from stb_gym.output import Table, reader_may_leave, refuse, say
+from stb_gym.output import Table, say
+from training.arguments import answered
 from training.commands import evaluate_command, train_command
 from training.compare import scripted
 from training.ledger import Ledger, Row
@@ -89,12 +90,11 @@ class Arguments:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="training.results")
-    try:
-        with reader_may_leave():
-            say(results_page(options.folder, read_presets(options.presets)).removesuffix("\n"))
-    except (ValueError, OSError) as error:
-        return refuse("training.results", error)
-    return 0
+
+    def work() -> None:
+        say(results_page(options.folder, read_presets(options.presets)).removesuffix("\n"))
+
+    return answered("training.results", work)
 
 
 def results_page(folder: Path, presets: Presets) -> str:

@@ -5,7 +5,6 @@ In self-play the measure is how exploitable the learner is, seat by seat, while 
 
 import json
 import math
-import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -19,8 +18,8 @@ import tyro
 
 from agents.presets import FILE, read_presets
 from stb_gym.command import rules_parser
-from stb_gym.output import Column, Progress, Table, refuse, remove_leftovers, say, write_text
-from training.arguments import read_arguments
+from stb_gym.output import Column, Progress, Table, remove_leftovers, say, write_text
+from training.arguments import answered, read_arguments
 from training.commands import task_name
 from training.round_run import CHECKPOINT, CONFIG, Measurement, RoundConfig, RoundTraining
 from training.run_writer import alone
@@ -83,20 +82,16 @@ def main(arguments: list[str] | None = None) -> int:
     options, flags = read_arguments(
         Arguments, arguments, "training.rounds", description=about, return_unknown_args=True
     )
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are cleared away
     torch.set_num_threads(1)  # with one, the same command gives the same weights, bit by bit
-    found: dict[tuple[int, str], list[Measurement]] = {}
-    try:
+
+    def work() -> None:
+        found: dict[tuple[int, str], list[Measurement]] = {}
         for name, config in planned(options, flags).items():
             last = train_rounds(config, options.out / name, options.checkpoint_seconds)
             found.setdefault((config.players, config.opponents), []).append(last)
-    except (ValueError, OSError, MemoryError) as error:
-        return refuse("training.rounds", error)
-    except KeyboardInterrupt:
-        say("training.rounds: interrupted; the same command goes on from the last checkpoint", error=True)
-        return 130
-    say(summary(found))
-    return 0
+        say(summary(found))
+
+    return answered("training.rounds", work, "the same command goes on from the last checkpoint")
 
 
 def planned(options: Arguments, flags: list[str]) -> dict[str, RoundConfig]:

@@ -9,7 +9,6 @@ import math
 import os
 import queue
 import shlex
-import signal
 import sys
 from collections import Counter, deque
 from concurrent.futures import Future
@@ -22,7 +21,8 @@ import tyro
 from agents.config import Config
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym.games import check_choice, check_integer, check_names
-from stb_gym.output import Progress, from_toml, is_of, read_text, reader_may_leave, refuse, say, write_text
+from stb_gym.output import Progress, from_toml, is_of, read_text, say, write_text
+from training.arguments import answered
 from training.commands import run_name, train_command
 from training.engines import Engine, cluster, pool
 from training.ledger import Ledger
@@ -71,29 +71,24 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = tyro.cli(Arguments, args=arguments, prog="training.study")
     out = options.out or Path("runs") / options.study
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the trainings are ended, too
-    try:
-        check_integer("workers", options.workers, 1, 1024)
-        presets = read_presets(options.presets)
-        planned = plan(options.study, options.studies, presets)
-        if options.print:
-            with reader_may_leave():
-                left = unfinished(unentered(planned, Ledger(out)), out)
-                print_commands(left, out, presets, options.device)
-            return 0
-        engine = pool(options.workers, options.device) if options.ray is None else cluster(options.ray, options.device)
-        with alone(out, waits=False):
-            with engine as given:
-                failed = run_study(planned, out.resolve(), given)
-            for run, reason in failed.items():
-                say(f"training.study: {run} failed: {reason}; see {out / run / 'log.txt'}", error=True)
-            plot_study(out, presets)
-            write_text(out / "README.md", results_page(out, presets))
-    except (ValueError, OSError) as error:
-        return refuse("training.study", error)
-    except KeyboardInterrupt:
-        say(f"training.study: interrupted; the same command goes on with {out}", error=True)
-        return 130
+    return answered("training.study", lambda: _study(options, out), f"the same command goes on with {out}")
+
+
+def _study(options: Arguments, out: Path) -> int:
+    check_integer("workers", options.workers, 1, 1024)
+    presets = read_presets(options.presets)
+    planned = plan(options.study, options.studies, presets)
+    if options.print:
+        print_commands(unfinished(unentered(planned, Ledger(out)), out), out, presets, options.device)
+        return 0
+    engine = pool(options.workers, options.device) if options.ray is None else cluster(options.ray, options.device)
+    with alone(out, waits=False):
+        with engine as given:
+            failed = run_study(planned, out.resolve(), given)
+        for run, reason in failed.items():
+            say(f"training.study: {run} failed: {reason}; see {out / run / 'log.txt'}", error=True)
+        plot_study(out, presets)
+        write_text(out / "README.md", results_page(out, presets))
     say(f"the results are on the page {out / 'README.md'}", error=True)
     return 1 if failed else 0
 

@@ -6,7 +6,6 @@ The folder of a search holds `search.json`, from which the same command goes on 
 import json
 import math
 import shlex
-import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -19,8 +18,8 @@ import tyro
 from agents.presets import FILE, STANDARD, read_presets
 from stb_gym.command import rules_parser
 from stb_gym.games import check_integer
-from stb_gym.output import Progress, check_entries, from_json, made_of, read_text, refuse, say, write_text
-from training.arguments import read_arguments
+from stb_gym.output import Progress, check_entries, from_json, made_of, read_text, say, write_text
+from training.arguments import answered, read_arguments
 from training.rows import csv_text
 from training.run_writer import alone
 from training.search import SPACES, Search, Trial, best_of, mean_log, read_space
@@ -69,31 +68,30 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     about = f"{Arguments.__doc__}\n\n{rules_parser().format_help()}"
     options, flags = read_arguments(Arguments, arguments, "training.tune", description=about, return_unknown_args=True)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are cleared away
-    try:
-        for name in ("trials", "seeds", "finalists", "fresh_seeds"):
-            check_integer(name.replace("_", "-"), getattr(options, name), 1, 10**6)
-        if options.limit_minutes is not None and not 0 < options.limit_minutes < math.inf:
-            raise ValueError(f"limit-minutes must be a number above 0, not {options.limit_minutes}")
-        task, presets = task_from_flags(options.env, options.objective, flags), read_presets(options.presets)
-        config = presets.config(options.algorithm, task, options.variant, options.seed, options.steps, options.settings)
-        space = read_space(options.spaces, config)
-        for name in (name for name in options.settings if name in space):
-            raise ValueError(f"{name} is searched, and cannot be given")
-        search = Search(config, space, options.seeds, options.limit_minutes)
-        torch.set_num_threads(1)
-        with alone(options.out, waits=False):
-            best = tune(search, options.out, options.trials, options.finalists, options.fresh_seeds)
-    except (ValueError, OSError, MemoryError) as error:
-        return refuse("training.tune", error)
-    except KeyboardInterrupt:
-        say(f"training.tune: interrupted; the same command goes on with {options.out}", error=True)
-        return 130
+    torch.set_num_threads(1)
+    words = sys.argv[1:] if arguments is None else arguments
+    return answered(
+        "training.tune", lambda: _tune(options, flags, words), f"the same command goes on with {options.out}"
+    )
+
+
+def _tune(options: Arguments, flags: list[str], words: list[str]) -> None:
+    for name in ("trials", "seeds", "finalists", "fresh_seeds"):
+        check_integer(name.replace("_", "-"), getattr(options, name), 1, 10**6)
+    if options.limit_minutes is not None and not 0 < options.limit_minutes < math.inf:
+        raise ValueError(f"limit-minutes must be a number above 0, not {options.limit_minutes}")
+    task, presets = task_from_flags(options.env, options.objective, flags), read_presets(options.presets)
+    config = presets.config(options.algorithm, task, options.variant, options.seed, options.steps, options.settings)
+    space = read_space(options.spaces, config)
+    for name in (name for name in options.settings if name in space):
+        raise ValueError(f"{name} is searched, and cannot be given")
+    search = Search(config, space, options.seeds, options.limit_minutes)
+    with alone(options.out, waits=False):
+        best = tune(search, options.out, options.trials, options.finalists, options.fresh_seeds)
     following = [name for anchor in presets.budgets[options.algorithm][:1] for name in anchor if name != "steps"]
-    command = ["python", "-m", "training.tune", *(sys.argv[1:] if arguments is None else arguments)]
+    command = ["python", "-m", "training.tune", *words]
     result = result_of(search, best, list(dict.fromkeys([*following, *space])))
     say(json.dumps(result) if options.json else as_budget(result, shlex.join(command)))
-    return 0
 
 
 def tune(search: Search, out: Path, trials: int, finalists: int, fresh_seeds: int) -> Trial:
