@@ -125,4 +125,6 @@ class Playing:
         """[B, A] True where an action is legal."""
         if not self._masks or "action_mask" not in infos:
             return np.ones((self.envs.num_envs, self.actions), np.bool_)
-        return (np.asarray(infos["action_mask"]) != 0) | ~infos["_action_mask"][:, None]
+        legal: NDArray[np.bool_] = np.asarray(infos["action_mask"]) != 0
+        told = infos.get("_action_mask")  # which of the infos hold one, as Gymnasium's environments say
+        return legal if told is None else legal | ~told[:, None]
