@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from agents.learner import Learner, Snapshot
-from stb_gym.envs import throw_on
+from stb_gym.envs import restore_generator
 
 CHECKED_APART = ("envs", "optimizer", "playing", "positions", "replay")  # parts that check what they are given
 SEEN = ("observation", "observations")  # whose numbers may be negative
@@ -44,7 +44,7 @@ def take_up(
         ValueError: if an entry is missing, or is unlike the learner's own.
     """
     check_like(snapshot, learner.snapshot(), growing, CHECKED_APART)
-    throw_on(random, snapshot["random"])
+    restore_generator(random, snapshot["random"])
     for name, restore in parts.items():
         restore(part(snapshot, name))
 

@@ -17,7 +17,7 @@ from agents.learner import Snapshot, Weights, explored
 from agents.networks import load, weights_of
 from agents.optimizers import remember, remembered
 from agents.snapshots import check_like, named, part
-from stb_gym.envs import TurnEnv, TurnVectorEnv, throw_on
+from stb_gym.envs import TurnEnv, TurnVectorEnv, restore_generator
 
 BUFFER = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
 EXPLORATION = "exploration_rate"
@@ -173,7 +173,7 @@ class QLearner(StableBaselines):
         size, *others = {len(array) for array in rows.values()}
         if others or max(size, snapshot["buffer_pos"] + 1) > buffer.buffer_size:
             raise ValueError("the buffer has other rows than this learner's")
-        throw_on(self.model.action_space.np_random, snapshot["action_random"])
+        restore_generator(self.model.action_space.np_random, snapshot["action_random"])
         for name, array in rows.items():
             getattr(buffer, name)[: len(array)] = array
         buffer.pos, buffer.full = snapshot["buffer_pos"], size == buffer.buffer_size

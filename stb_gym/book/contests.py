@@ -67,21 +67,21 @@ def winning(game: Game, players: int = PLAYERS) -> Table:
     )
 
 
-def rounds(game: Game, most: int = PLAYERS) -> Table:
+def rounds(game: Game) -> Table:
     """What every seat of a round wins when all play its equilibrium, under every tie rule."""
-    sizes = range(1, most + 1)
+    sizes = range(1, PLAYERS + 1)
     columns = {
         "players": column("d", (players for players in sizes for _ in range(players))),
         "seat": column("d", (seat for players in sizes for seat in range(1, players + 1))),
     }
     for ties in TIES:
-        seats = Round(game, most, ties).range_of(
+        seats = Round(game, PLAYERS, ties).range_of(
             lambda rules: np.concatenate([each.seats for each in rules.of_fewer()])
         )
         ends = {f"{ties}: least": seats.least, f"{ties}: most": seats.most} if seats.is_wide else {ties: seats.least}
         columns |= {heading: column(".4%", wins) for heading, wins in ends.items()}
     return Table(
-        f"Rounds of 1 to {most} players: what each seat wins",
+        f"Rounds of 1 to {PLAYERS} players: what each seat wins",
         "The expected win of every seat, in turn order, when all play the equilibrium. "
         f"{'; '.join(f'{rule}: {words}' for rule, words in TIES.items())}. Where the others' chances depend on what "
         "players do to whom several moves are equally good, they are least and most over the rules for them: "

@@ -100,17 +100,12 @@ def take_or_rethrow(game: Threes) -> Table:
     )
 
 
-def keeps(game: Threes, players: int = PLAYERS) -> Table:
-    """How many dice the first player of a round keeps of every first throw, beside `optimal-score`.
-
-    Args:
-        game: the rules.
-        players: of the largest round.
-    """
-    tables, solution = compile_game(game), Round(game, players).solve()
+def keeps(game: Threes) -> Table:
+    """How many dice the first player of a round keeps of every first throw, beside `optimal-score`."""
+    tables, solution = compile_game(game), Round(game, PLAYERS).solve()
     first = _first_nodes(tables)
     kept = {"optimal-score": strategy(game, "optimal-score")}
-    kept |= {f"{after} after": solution.policy(Standing(after=after)) for after in range(1, players)}
+    kept |= {f"{after} after": solution.policy(Standing(after=after)) for after in range(1, PLAYERS)}
     numbers = np.array([policy[first] + 1 for policy in kept.values()])
     columns = {
         "roll": drawn_rolls(tables, first),

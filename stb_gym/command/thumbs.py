@@ -79,7 +79,7 @@ def _games(count: int | None) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WriteCard(Question):
+class FindCard(Question):
     """A pocket card: a rule of thumb, the exceptions to it that are dearest to forget, and the regret that is left."""
 
     name: ClassVar[str] = "card"
@@ -94,7 +94,7 @@ class WriteCard(Question):
 
         Example:
             >>> import stb_gym
-            >>> card = WriteCard(policy="fewest-then-biggest", exceptions=5).answer(stb_gym.ShutTheBox())
+            >>> card = FindCard(policy="fewest-then-biggest", exceptions=5).answer(stb_gym.ShutTheBox())
             >>> round(card.regrets[-1], 4)
             0.1235
         """

@@ -30,7 +30,7 @@ def seeded(seeds: Any, num_envs: int) -> np.random.Generator:
     return np.random.default_rng(listed)
 
 
-def throw_on(generator: np.random.Generator, state: Any) -> None:
+def restore_generator(generator: np.random.Generator, state: Any) -> None:
     """Let a generator go on from the state of one of its kind; whatever else is given, it stays as it is.
 
     Raises:

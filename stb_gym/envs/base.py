@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from stb_gym.envs.asked import throw_on
+from stb_gym.envs.asked import restore_generator
 from stb_gym.envs.registration import reward_threshold
 from stb_gym.envs.rendering import Last, Position, Window, draw
 from stb_gym.envs.stepping import Stepper, Transitions, stepper_of
@@ -115,7 +115,7 @@ class StepperEnv:
                 below = zip(others, counts.values(), strict=True)
                 sound = self.stepper.are_nodes(node).all() and all(((n >= 0) & (n < most)).all() for n, most in below)
                 if sound and isinstance(snapshot["begun"], bool):
-                    throw_on(self.np_random, snapshot["random"])
+                    restore_generator(self.np_random, snapshot["random"])
                     return read
         except (KeyError, IndexError, TypeError, ValueError):
             pass

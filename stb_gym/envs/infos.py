@@ -1,4 +1,4 @@
-"""How many games ended, in the form that Gymnasium's own vector environments tell it.
+"""How the games of a vector environment ended, in the form that Gymnasium's own vector environments tell it.
 
 Every key has a mask `_key` of the games that have it, and the others have zeros there. Where no game has it, there is
 no key.

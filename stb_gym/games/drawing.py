@@ -96,7 +96,6 @@ def points_and_dice(
     golden: Sequence[int] = (),
     total: str = "",
     told: str = "",
-    unit: str = "points",
 ) -> Picture:
     """A number of points and the dice, each in its slot; dice that are thrown no more leave theirs dim.
 
@@ -108,12 +107,11 @@ def points_and_dice(
         golden: faces whose dice are golden.
         total: what the dice are worth, on their right.
         told: what is said above all.
-        unit: what stands beside the points.
     """
     canvas = empty_box(of_dice * DIE_PITCH + SUM_ROOM, TRAY_OF_POINTS, told)
     y = BAR + TRAY_OF_POINTS / 2
     canvas.text(canvas.width / 2, y - 10, str(points), 64, CHALK)
-    canvas.text(canvas.width / 2, y + 42, unit, 20, CHALK)
+    canvas.text(canvas.width / 2, y + 42, "points", 20, CHALK)
     draw_dice(canvas, shown, total, of_dice, dice, golden)
     return canvas.finished()
 

@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from stb_gym.games import check_integer, check_names
+from stb_gym.games import check_integer
 from stb_gym.measure.policy_files import KEPT, kept_policies
-from stb_gym.output import check_file, from_toml, read_text, write_text
+from stb_gym.output import check_file, from_toml, made_of, read_text, write_text
 
 LARGEST_ENTRY = 100_000  # bytes of a policy on the leaderboard
 
@@ -73,13 +73,9 @@ def read_card(policy: Path) -> Card:
         ValueError: if there is none, it has other entries than those of a `Card`, or the file is another one than that
             of which it speaks.
     """
-    path, known = policy.with_suffix(".toml"), [each.name for each in fields(Card)]
+    path = policy.with_suffix(".toml")
     try:
-        entries = from_toml(read_text(path))
-        check_names("entry", entries, known)
-        if missing := [name for name in known if name not in entries]:
-            raise ValueError(f"there is no {' nor '.join(missing)}")
-        card = Card(**entries)
+        card = made_of(Card, from_toml(read_text(path)))
     except FileNotFoundError:
         raise ValueError(f"{policy} has no card {path}") from None
     except ValueError as error:

@@ -23,7 +23,7 @@ from stb_gym.command.measuring import Measure, SampledAnswer
 from stb_gym.command.program import QUESTIONS
 from stb_gym.command.rounds import EvaluateRound, FindPar, ParAnswer
 from stb_gym.command.solving import Certify, Solve
-from stb_gym.command.thumbs import CardAnswer, Compare, CompareAnswer, WriteCard
+from stb_gym.command.thumbs import CardAnswer, Compare, CompareAnswer, FindCard
 from stb_gym.command.writing import BookAnswer, WriteBook
 
 BOX, THREES = ShutTheBox(tiles=4), Threes(dice=2)
@@ -55,7 +55,7 @@ ASKED = [
     (Measure(agent=FIRST), THREES, THREES_WORDS, f"--agent {FIRST}", evaluating.EvaluateAnswer),
     (Compare(policies=("random", "worst")), BOX, BOX_WORDS, "--policies random,worst", CompareAnswer),
     (
-        WriteCard(policy="biggest-first", exceptions=2, objective="shut"),
+        FindCard(policy="biggest-first", exceptions=2, objective="shut"),
         BOX,
         BOX_WORDS,
         "--policy biggest-first --exceptions 2 --objective shut",
