@@ -127,3 +127,22 @@ def test_a_series_of_any_length_is_shown_in_a_line():
     found = series(Round(Threes()), ["optimal", "optimal"], rounds=100)
     assert repr(found).startswith("<100 rounds: players win [0.2845 0.6791], tied")
     assert len(repr(found)) < 80
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (lambda: gym.make(BOX, tiles=8), lambda: gym.make(BOX)),
+        (lambda: gym.make_vec(BOX, 2, tiles=8), lambda: gym.make_vec(BOX, 2)),
+        (lambda: gym.make(ROUND, players=3), lambda: gym.make(ROUND, players=4)),
+        (lambda: stb_gym.SelfPlayVectorEnv("threes", 2, ties="nobody"), lambda: stb_gym.SelfPlayVectorEnv("threes", 2)),
+    ],
+)
+def test_a_snapshot_of_other_rules_is_refused_and_changes_nothing(one, other):
+    first, second = one().unwrapped, other().unwrapped
+    first.reset(seed=1)
+    second.reset(seed=2)
+    before = second.snapshot()
+    with pytest.raises(ValueError, match=r"^the snapshot is not of (one turn|2 turns) of "):
+        second.restore(first.snapshot())
+    np.testing.assert_equal(second.snapshot(), before)

@@ -103,6 +103,11 @@ class StepperEnv:
             spec = replace(spec, reward_threshold=known, max_episode_steps=limit)
         self._spec = spec
 
+    @property
+    def _played(self) -> str:
+        """What is played, as snapshots say it."""
+        return repr(self.game)
+
     def _read(self, snapshot: Mapping[str, Any], shape: tuple[int, ...], **counts: int) -> list[IntArray]:
         """The nodes of a snapshot and other numbers, each of this shape and less than its count; else a ValueError.
 
@@ -114,12 +119,13 @@ class StepperEnv:
                 node, *others = read = [numbers.astype(np.int64) for numbers in read]
                 below = zip(others, counts.values(), strict=True)
                 sound = self.stepper.are_nodes(node).all() and all(((n >= 0) & (n < most)).all() for n, most in below)
-                if sound and isinstance(snapshot["begun"], bool):
+                alike = isinstance(snapshot["of"], str) and snapshot["of"] == self._played
+                if sound and alike and isinstance(snapshot["begun"], bool):
                     restore_generator(self.np_random, snapshot["random"])
                     return read
         except (KeyError, IndexError, TypeError, ValueError):
             pass
-        raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self.game}")
+        raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self._played}")
 
     def _draw(self, node: int, throw: int, last: Last | None, beside: str = "") -> Any:
         """A node, reached by a throw after the last move, and words beside it, as the render mode wants them."""

@@ -139,7 +139,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
     def snapshot(self) -> dict[str, Any]:
         """The turn as it stands and the dice to come, as what JSON can hold; see `restore`."""
         random = self.np_random.bit_generator.state
-        return {"node": self._node, "throw": self._throw, "begun": self._begun, "random": random}
+        return {"of": self._played, "node": self._node, "throw": self._throw, "begun": self._begun, "random": random}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Go on from a snapshot of an environment made alike: the same actions then lead to the same.

@@ -171,8 +171,8 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
     def snapshot(self) -> dict[str, Any]:
         """The games as they stand and the dice to come, as arrays and what JSON can hold; see `restore`."""
         left = {} if self._left is None else {"left": self._left.copy()}
-        random = self.np_random.bit_generator.state
-        return {"node": self._node.copy(), "throw": self._throw.copy(), **left, "begun": self._begun, "random": random}
+        games = {"of": self._played, "node": self._node.copy(), "throw": self._throw.copy(), **left}
+        return {**games, "begun": self._begun, "random": self.np_random.bit_generator.state}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Go on from a snapshot of an environment made alike: the same actions then lead to the same.

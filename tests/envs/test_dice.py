@@ -47,10 +47,10 @@ def test_the_same_state_of_the_generator_throws_the_same_dice(name, steps):
 def test_the_state_decides_the_next_throw_in_the_middle_of_a_turn():
     env = gym.make(THREES)
     env.reset(seed=3)
-    rng, turn = env.np_random, env.unwrapped.snapshot()["node"]
+    rng, turn = env.np_random, env.unwrapped.snapshot()
     state, seen = rng.bit_generator.state, []
     for _ in range(2):
-        env.unwrapped.restore({"node": turn, "throw": 0, "begun": True, "random": rng.bit_generator.state})
+        env.unwrapped.restore({**turn, "throw": 0, "random": rng.bit_generator.state})
         rng.bit_generator.state = state
         seen.append([env.step(0)[0].tolist() for _ in range(4)])
     assert seen[0] == seen[1]

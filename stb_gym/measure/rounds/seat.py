@@ -30,6 +30,11 @@ class StandingEnv(StepperEnv):
         """The round."""
         return Round(self.game, **self._rules)
 
+    @property
+    def _played(self) -> str:
+        """The round, as snapshots say it."""
+        return repr(self.round)
+
     def _observation_high(self) -> IntArray:
         others = self.round.players - 1
         return np.append(self.game.observation_high, [len(self.round.standings.scores), others, others])
