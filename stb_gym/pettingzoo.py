@@ -48,8 +48,8 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.envs import TurnEnv
-from stb_gym.games import Game, check_integer, game_of
+from stb_gym.envs import TurnEnv, game_for
+from stb_gym.games import Game, check_integer
 from stb_gym.measure import StandingEnv
 from stb_gym.rounds import Play
 
@@ -70,7 +70,8 @@ class RoundAECEnv(AECEnv):
         round: the `Round`.
 
     Raises:
-        ValueError: if an argument or a field of the rules is not allowed, or the game is too large.
+        TypeError: if there is no such argument, nor such a field of the rules.
+        ValueError: if what is given for one is not allowed, or the game is too large.
 
     Example:
         >>> import stb_gym.pettingzoo
@@ -102,7 +103,7 @@ class RoundAECEnv(AECEnv):
             check_integer("max_cycles", max_cycles, 1, 2**31)
         self.max_cycles, self.render_mode = max_cycles, render_mode
         rules_of_round = {"players": players, "ties": ties, "shut_wins": shut_wins}
-        self._turn = _Turn(game_of(game, rules), rules_of_round, illegal, render_mode, observation_dtype)
+        self._turn = _Turn(game_for(type(self), game, rules), rules_of_round, illegal, render_mode, observation_dtype)
         self.round = self._turn.round
         self.possible_agents = [f"player_{seat}" for seat in range(players)]
         self.agents: list[str] = []

@@ -7,7 +7,7 @@
 - `registration`: the ids, masked ones too, and games of your own.
 """
 
-from stb_gym.envs.asked import restore_generator
+from stb_gym.envs.asked import game_for, restore_generator
 from stb_gym.envs.base import StepperEnv
 from stb_gym.envs.env import TurnEnv
 from stb_gym.envs.registration import (
@@ -20,6 +20,7 @@ from stb_gym.envs.wrappers import MaskInObservation, VectorMaskInObservation
 
 __all__ = [
     "ENVIRONMENTS", "Environment", "LegalMoves", "MaskInObservation", "Step", "Stepper", "StepperEnv", "Transitions",
-    "TurnEnv", "TurnVectorEnv", "VectorMaskInObservation", "environment_of", "fits_tables", "game_of_environment",
-    "masked_id", "register_game", "register_known", "restore_generator", "round_id", "stepper_of", "transitions",
+    "TurnEnv", "TurnVectorEnv", "VectorMaskInObservation", "environment_of", "fits_tables", "game_for",
+    "game_of_environment", "masked_id", "register_game", "register_known", "restore_generator", "round_id",
+    "stepper_of", "transitions",
 ]  # fmt: skip

@@ -1,12 +1,14 @@
-"""What an environment is asked for, checked: seeds and states of dice, games to begin anew, actions, single games."""
+"""What an environment is asked for, checked: a game, seeds and states of dice, games to begin anew, actions."""
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import integers
+from stb_gym.games import Game, game_of, integers, rules_class_of
 
 TOGETHER = (
     "afterstates",
@@ -28,6 +30,24 @@ def seeded(seeds: Any, num_envs: int) -> np.random.Generator:
     if len(listed) != num_envs:
         raise ValueError(f"seed must be an integer or a list of {num_envs}, not of {len(listed)}")
     return np.random.default_rng(listed)
+
+
+def game_for(kind: type[Any], game: Game | str, rules: Mapping[str, Any]) -> Game:
+    """The game of an environment of some kind, given it or its name, and its rules.
+
+    Raises:
+        TypeError: like Python's own for a keyword that is none, on which libraries drop theirs.
+        ValueError: if there is no such game, or a rule has a value that is not allowed.
+    """
+    known = [field.name for field in fields(rules_class_of(game))]  # type: ignore[arg-type]
+    for name in rules:
+        if name not in known:
+            own = [name for name in inspect.signature(kind).parameters if name not in ("game", "rules")]
+            raise TypeError(
+                f"{kind.__name__}() got an unexpected keyword argument {name!r}: allowed are the rules "
+                f"{', '.join(known)} and the arguments {', '.join(own)}"
+            )
+    return game_of(game, rules)
 
 
 def restore_generator(generator: np.random.Generator, state: Any) -> None:

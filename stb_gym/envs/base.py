@@ -1,9 +1,8 @@
 """What the environment of one turn and that of many have in common: their arguments, stepper, afterstates and spec."""
 
-import inspect
 import math
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -11,12 +10,12 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from stb_gym.envs.asked import restore_generator
+from stb_gym.envs.asked import game_for, restore_generator
 from stb_gym.envs.registration import reward_threshold
 from stb_gym.envs.rendering import Last, Position, Window, draw
 from stb_gym.envs.stepping import Stepper, Transitions, stepper_of
 from stb_gym.exact import Goal, Objective, is_named, objective_of
-from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, game_of, rules_class_of, throw_faces
+from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, throw_faces
 
 
 class StepperEnv:
@@ -54,7 +53,7 @@ class StepperEnv:
         """Take over the arguments of an environment, and tell the space of its observations."""
         check_choice("treatment of illegal actions", illegal, ILLEGAL)
         check_choice("render mode", render_mode, [None, *self.metadata["render_modes"]])
-        self.game = self._game_of(game, rules)
+        self.game = game_for(type(self), game, rules)
         self.objective = objective_of(self.game, objective)
         self.illegal, self.render_mode = illegal, render_mode
         high = self._observation_high()
@@ -70,18 +69,6 @@ class StepperEnv:
     def _stepper_of(self, dtype: str, scale: float, kind: str | None) -> Stepper:
         """What the environment steps through, once the rules are known."""
         return stepper_of(self.game, self.objective, dtype, scale, kind)
-
-    def _game_of(self, game: Game | str, rules: Mapping[str, Any]) -> Game:
-        """The rules; a TypeError like Python's own for a keyword that is none, on which libraries drop theirs."""
-        known = [field.name for field in fields(rules_class_of(game))]  # type: ignore[arg-type]
-        for name in rules:
-            if name not in known:
-                own = [name for name in inspect.signature(type(self)).parameters if name not in ("game", "rules")]
-                raise TypeError(
-                    f"{type(self).__name__}() got an unexpected keyword argument {name!r}: allowed are the rules "
-                    f"{', '.join(known)} and the arguments {', '.join(own)}"
-                )
-        return game_of(game, rules)
 
     @property
     def objective_name(self) -> str | None:

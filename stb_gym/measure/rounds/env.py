@@ -58,7 +58,7 @@ from typing import Any
 import gymnasium as gym
 from numpy.typing import NDArray
 
-from stb_gym.envs import MaskInObservation, TurnEnv
+from stb_gym.envs import MaskInObservation, TurnEnv, game_for
 from stb_gym.games import Game
 from stb_gym.measure.rounds.opponents import Lineup
 from stb_gym.measure.rounds.seat import SeatEnv
@@ -116,7 +116,7 @@ class RoundEnv(SeatEnv, TurnEnv):
         self._rules = {"players": players, "ties": ties, "shut_wins": shut_wins, "indifferent": indifferent}
         self._against = seat, opponents
         self._place, self._holders = 0, 0
-        game = self._game_of(game, rules)
+        game = game_for(type(self), game, rules)
         super().__init__(game, "score", illegal, render_mode, observation_dtype=observation_dtype)
         self._seen = list(self.opponents.seen.astype(self._observation_dtype))
         self._first, self._share = self.opponents.first.bounds(0), self.opponents.share.tolist()

@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from stb_gym.envs import Step, TurnVectorEnv
+from stb_gym.envs import Step, TurnVectorEnv, game_for
 from stb_gym.games import Game, IntArray
 from stb_gym.measure.rounds.seat import StandingEnv
 from stb_gym.rounds import Play
@@ -60,7 +60,7 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
     ):
         self._rules = {"players": players, "ties": ties, "shut_wins": shut_wins}
         super().__init__(
-            self._game_of(game, rules),
+            game_for(type(self), game, rules),
             num_envs,
             "score",
             illegal,

@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from stb_gym.envs import Step, TurnVectorEnv, VectorMaskInObservation
+from stb_gym.envs import Step, TurnVectorEnv, VectorMaskInObservation, game_for
 from stb_gym.games import Game, IntArray
 from stb_gym.measure.rounds.opponents import Lineup
 from stb_gym.measure.rounds.seat import SeatEnv
@@ -50,7 +50,7 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         self._rules = {"players": players, "ties": ties, "shut_wins": shut_wins, "indifferent": indifferent}
         self._against = seat, opponents
         super().__init__(
-            self._game_of(game, rules),
+            game_for(type(self), game, rules),
             num_envs,
             "score",
             illegal,
