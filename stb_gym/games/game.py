@@ -158,7 +158,7 @@ class Game(ABC):
 
     def nodes(self) -> int:
         """How many nodes there are, known without making a move."""
-        dice, states = np.unique(self.states()[1], return_counts=True)
+        dice, states = np.unique(np.asarray(self.states()[1], np.int64), return_counts=True)
         return sum(count * len(rolls(self, d).counts) for d, count in zip(dice.tolist(), states.tolist(), strict=True))
 
     def most_edges(self) -> int:

@@ -1,5 +1,7 @@
 """What every game answers: the legal moves of a position, and what its rules say of themselves."""
 
+from dataclasses import dataclass
+
 import pytest
 
 from stb_gym import ShutTheBox, Threes, compile_game
@@ -40,3 +42,16 @@ def test_games_name_smaller_ones_largest_first():
     assert [game.dice for game in Threes(dice=4, moon=True).smaller()] == [3, 2, 1]
     assert all(game.moon for game in Threes(dice=4, moon=True).smaller())
     assert [game.tiles for game in ShutTheBox(tiles=6, open="4-up").smaller()] == [5, 4]
+
+
+def test_numbers_of_dice_may_be_truth_values():
+    """As `held >= 0` gives them where there is one die or none."""
+
+    @dataclass(frozen=True, repr=False)
+    class OneDie(Threes):
+        def states(self):
+            held, dice = super().states()
+            return held, dice == 1
+
+    assert OneDie(dice=1).nodes() == Threes(dice=1).nodes()
+    assert compile_game(OneDie(dice=1)).nodes == compile_game(Threes(dice=1)).nodes
