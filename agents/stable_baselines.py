@@ -131,6 +131,10 @@ class ActorCritic(StableBaselines):
 class QLearner(StableBaselines):
     """A DQN or QR-DQN of the library, whose exploration falls from step to step."""
 
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
+        self.model.exploration_rate = self.model.exploration_schedule(1.0)  # which the library sets after a step
+
     @torch.no_grad()
     def _estimates(self, observations: NDArray[Any]) -> torch.Tensor:
         """[B, A] the return that it expects of each action."""

@@ -14,6 +14,8 @@ import tyro
 from stb_gym.command import import_games
 from stb_gym.output import reader_may_leave, refuse, say
 
+IMPORTS = "--import MODULE registers a game of your own first; see docs/your_own_game.md."
+
 
 def read_arguments(kind: type[Any], arguments: list[str] | None, prog: str, **how: Any) -> Any:
     """The arguments of a command as a dataclass.
@@ -32,7 +34,9 @@ def read_arguments(kind: type[Any], arguments: list[str] | None, prog: str, **ho
     except ValueError as error:
         say(f"{prog}: {error}", error=True)
         sys.exit(2)
-    return tyro.cli(kind, args=words, prog=prog, **how)
+    about = how.pop("description", kind.__doc__)
+    with reader_may_leave():
+        return tyro.cli(kind, args=words, prog=prog, description=f"{about}\n\n{IMPORTS}", **how)
 
 
 def answered(prog: str, work: Callable[[], int | None], goes_on: str = "") -> int:

@@ -10,7 +10,7 @@ import tyro
 from agents.afterstate_network import AfterstateNetwork
 from agents.learner import Learner
 from agents.policy_array import preference, value_error
-from stb_gym import BoardEvaluation, evaluate_boards, solve_boards
+from stb_gym import BoardEvaluation, SampledEvaluation, evaluate_boards, solve_boards
 from stb_gym.output import Progress, say
 from training.arguments import answered, read_arguments
 from training.compare import compare, comparison_table
@@ -46,7 +46,7 @@ def _evaluate(options: Arguments) -> None:
         learner = run.learner()
         _, greedy, exploring = measure(run.config, learner, options.turns)
         expects = value_error(learner, greedy)
-        measured = swept(run, learner) if options.exact else greedy
+        measured = swept(run, learner) if options.exact and isinstance(greedy, SampledEvaluation) else greedy
         name = run.config.algorithm
         made = {"finished": result["finished"], "steps_made": result["steps"]}
         both = {"greedy": measured.summary(), "exploring": exploring.summary(), "value_error": expects}

@@ -14,7 +14,7 @@ from stb_gym import Policy, load_policy, save_policy
 from stb_gym.games import check_choice
 from stb_gym.measure import write_card
 from stb_gym.output import say
-from training.arguments import answered
+from training.arguments import answered, read_arguments
 from training.commands import train_command
 from training.ledger import Ledger, Row, policy_digest
 from training.pictured import agent_in_words
@@ -42,7 +42,7 @@ class Arguments:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-    options = tyro.cli(Arguments, args=arguments, prog="training.keep")
+    options = read_arguments(Arguments, arguments, "training.keep")
 
     def work() -> None:
         presets = read_presets(options.presets)

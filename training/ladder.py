@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter
 from agents.presets import FILE, Presets, read_presets
 from stb_gym.games import Game, rolls
 from stb_gym.output import Column, Table, say, styles_of
-from training.arguments import answered
+from training.arguments import answered, read_arguments
 from training.ledger import Ledger, Row
 from training.pictured import agent_in_words
 from training.plots import save
@@ -60,7 +60,7 @@ class Rung(NamedTuple):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-    options = tyro.cli(Arguments, args=arguments, prog="training.ladder")
+    options = read_arguments(Arguments, arguments, "training.ladder")
 
     def work() -> None:
         ladder = rungs(list(Ledger(options.folder).rows.values()), read_presets(options.presets))

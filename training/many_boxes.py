@@ -40,6 +40,7 @@ from stb_gym.output import (
 from training.arguments import answered
 from training.plots import LEAST_REGRET, save
 from training.rows import from_csv, to_csv
+from training.run_writer import alone
 
 NAME = "many-boxes"  # of the files
 THUMB, SHARED = "rule of thumb", "shared"
@@ -112,7 +113,9 @@ def main(arguments: list[str] | None = None) -> int:
     torch.set_num_threads(1)  # with one, the same command gives the same weights, bit by bit
 
     def work() -> None:
-        rows = measured(planned(options), options.folder / f"{NAME}.csv")
+        plan = planned(options)
+        with alone(options.folder, waits=False):
+            rows = measured(plan, options.folder / f"{NAME}.csv")
         plot_boxes(options.folder / f"{NAME}.png", rows)
         say(json.dumps([asdict(row) for row in rows]) if options.json else boxes_table(rows).to_markdown_rows())
 

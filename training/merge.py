@@ -8,9 +8,10 @@ import tyro
 
 from agents.presets import FILE, read_presets
 from stb_gym.output import write_text
-from training.arguments import answered
+from training.arguments import answered, read_arguments
 from training.ledger import Ledger
 from training.results import results_page
+from training.run_writer import alone
 from training.study_plots import plot_study
 
 
@@ -28,14 +29,16 @@ class Arguments:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-    options = tyro.cli(Arguments, args=arguments, prog="training.merge")
+    options = read_arguments(Arguments, arguments, "training.merge")
 
     def work() -> None:
-        presets = read_presets(options.presets)
-        results_page(options.study, presets)  # which refuses what is damaged, or not of the presets
-        Ledger(options.into).merge(Ledger(options.study))
-        plot_study(options.into, presets)
-        write_text(options.into / "README.md", results_page(options.into, presets))
+        presets, into = read_presets(options.presets), options.into
+        with alone(into, waits=False):
+            for folder in (options.study, *([into] if Ledger(into).rows else [])):
+                results_page(folder, presets)  # which refuses what is damaged, or not of the presets
+            Ledger(into).merge(Ledger(options.study))
+            plot_study(into, presets)
+            write_text(into / "README.md", results_page(into, presets))
 
     return answered("training.merge", work)
 

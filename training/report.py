@@ -15,7 +15,7 @@ import tyro
 from matplotlib.image import imsave
 
 from stb_gym.envs import Stepper, stepper_of
-from stb_gym.exact import Measured
+from stb_gym.exact import Measured, strategies
 from stb_gym.games import throw_faces, words_of
 from stb_gym.measure import mistakes_in_words
 from stb_gym.output import INK, Column, Style, Table, say, styles_of, write_text
@@ -110,7 +110,9 @@ def _names(runs: list[Run]) -> Mapping[str, Run]:
     """Runs by the shortest names that differ: by algorithm, by name of the folder, or by the path of the folder."""
     by_algorithm = {run.config.algorithm: run for run in runs}
     by_name = {run.folder.resolve().name: run for run in runs}
-    return max(by_algorithm, by_name, {str(run.folder): run for run in runs}, key=len)
+    named = max(by_algorithm, by_name, {str(run.folder): run for run in runs}, key=len)
+    taken = {"optimum", *strategies(runs[0].game())}
+    return {f"the run {name}" if name in taken else name: run for name, run in named.items()}
 
 
 def _template() -> jinja2.Template:

@@ -15,13 +15,14 @@ from stb_gym import RegretMeter
 from stb_gym.exact import Measured
 from stb_gym.games import check_choice
 from stb_gym.output import Table, say
-from training.arguments import answered
+from training.arguments import answered, read_arguments
 from training.commands import evaluate_command, train_command
 from training.compare import scripted
 from training.ledger import Ledger, Row
 from training.pictured import PICTURES, agent_in_words, picture_in_words, profile_in_words, regret_in_words
 from training.statistics import interquartile_interval, mean_of_seeds
 
+RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
 ABOUT = """\
 # Results
 
@@ -44,7 +45,8 @@ environment from `gym.make`; "scaled" multiplies its rewards by 1/45 on nine til
 five times as long. Tuned agents are the same classes with other settings: more environments, a features extractor with
 layer normalisation, a learning rate that falls to 0. Without masks an illegal action ends the turn with the worst
 score: the tables say how many turns of such agents end so.
-
+"""
+OF_THESE = """\
 Made from `runs.csv` and `curves.csv` by `python -m training.results docs/results`. Those are made by
 `python -m training.study reference` and `python -m training.study stock`, which train all of it over the cores at hand
 and go on where they were stopped; `python -m training.merge` brings the results of both together. The pictures of
@@ -89,7 +91,7 @@ class Arguments:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-    options = tyro.cli(Arguments, args=arguments, prog="training.results")
+    options = read_arguments(Arguments, arguments, "training.results")
 
     def work() -> None:
         say(results_page(options.folder, read_presets(options.presets)).removesuffix("\n"))
@@ -105,7 +107,7 @@ def results_page(folder: Path, presets: Presets) -> str:
     """
     rows = list(Ledger(folder).rows.values())
     sampled = any(row.turns for row in rows)
-    parts = [ABOUT.strip(), SAMPLED.strip() if sampled else ""]
+    parts = [ABOUT.strip(), OF_THESE.strip() if folder.resolve() == RESULTS else "", SAMPLED.strip() if sampled else ""]
     for task, table in results_tables(folder, presets).items():
         parts += [f"## {task}", table.to_markdown_rows()]
         for kind in PICTURES:

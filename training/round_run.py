@@ -6,6 +6,7 @@ weights.safetensors     the networks at the last of them
 checkpoint.safetensors  everything to go on from; removed when it is finished
 """
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -154,7 +155,9 @@ class RoundTraining:
                 self.restore(load_snapshot(folder / CHECKPOINT))
             elif (folder / CURVE).exists():
                 self.measured = _from_csv(read_text(folder / CURVE))
-                if not self.is_finished:  # there is nothing to go on from
+                if not all(math.isfinite(number) for row in self.measured for number in (row["gain"], *row.values())):
+                    raise ValueError(f"{CURVE} has numbers that are not finite")
+                if not self.is_finished or not (folder / WEIGHTS).exists():  # there is nothing to go on from
                     self.measured = []
         except (KeyError, TypeError, ValueError, RuntimeError) as error:  # RuntimeError is torch's
             raise ValueError(f"{folder} holds a damaged file: {error}") from None

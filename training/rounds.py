@@ -107,6 +107,10 @@ def planned(options: Arguments, flags: list[str]) -> dict[str, RoundConfig]:
         learner = presets.config(options.algorithm, task, options.variant, seed, options.steps, options.settings)
         words = [options.algorithm, name, f"{players}-players", opponents, *ties, str(seed)]
         made["-".join(words)] = RoundConfig(learner, players, opponents, options.ties, options.measurements)
+    if not made:
+        raise ValueError("players, opponents and seeds each need a value, or there is nothing to train")
+    if not 0 <= options.checkpoint_seconds < math.inf:
+        raise ValueError(f"checkpoint-seconds must be a number, 0 or more, not {options.checkpoint_seconds}")
     return made
 
 

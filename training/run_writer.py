@@ -163,10 +163,15 @@ def resume(folder: Path, config: Config, device: str = "cpu") -> tuple[Learner, 
         device: where its networks are.
 
     Raises:
-        ValueError: if the folder holds a run of another configuration.
+        ValueError: if the folder holds a run of another configuration, or one that lacks it.
     """
-    if (folder / "config.json").exists() and Run.open(folder).config != config:
-        raise ValueError(f"{folder} holds a run of another configuration: remove it, or name another folder by --out")
+    if (folder / "config.json").exists():
+        if Run.open(folder).config != config:
+            raise ValueError(
+                f"{folder} holds a run of another configuration: remove it, or name another folder by --out"
+            )
+    elif _checkpoints(folder) or any((folder / name).exists() for name in MEASURED):
+        raise ValueError(f"{folder} holds a run without its config.json: remove it, or name another folder by --out")
     remove_leftovers(folder)
     for path in reversed(_checkpoints(folder)):
         learner = config.learner(device)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from stb_gym.exact import Measured, Objective
+from stb_gym.exact import TIE, Measured, Objective
 from stb_gym.games import Game, entry_of, words_of
 from training.plots import ends_worse
 from training.run import Point
@@ -77,5 +77,5 @@ def scores_in_words(optimum: Measured, others: Mapping[str, Measured]) -> str:
         most = int(difference.argmax())
         by = loss_in_words(float(difference[most]), "probability")
         worse = f"{'fewer' if game.sign > 0 else 'more'} than {words.score(int(scores[most]))}"
-        told.append(f"{name} is {by} likelier to end with {worse}" if difference[most] > 0 else f"{name} is no worse")
+        told.append(f"{name} is {by} likelier to end with {worse}" if difference[most] > TIE else f"{name} is no worse")
     return f"{'; '.join(told)}."

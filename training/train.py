@@ -1,6 +1,7 @@
 """Train a learner and measure its exact regret on the way: `python -m training.train ppo --env ID ...`."""
 
 import math
+import shlex
 import signal
 import sys
 import time
@@ -118,7 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
     module = type(config.task.game()).__module__
     own = "" if module.startswith("stb_gym.") else f" --import {module}"
-    say(f"the run is in {out}: python -m training.evaluate{own} {out}", error=True)
+    say(f"the run is in {out}: python -m training.evaluate{own} {shlex.quote(str(out))}", error=True)
     return 0
 
 

@@ -57,11 +57,22 @@ def weights(agent):
 def plain(settings):
     """The attributes of an agent that are numbers or words, and its schedules at half time."""
     found = {name: value for name, value in vars(settings).items() if isinstance(value, int | float | str | None)}
+    found.pop("exploration_rate", None)  # which the library sets after a step, and the learner before
     schedules = {
         name: value(0.5) for name, value in vars(settings).items() if name.endswith(("schedule", "clip_range"))
     }
     groups = settings.policy.optimizer.state_dict()["param_groups"]
     return {**found, **schedules, "groups": groups, "kwargs": settings.policy_kwargs, "networks": str(settings.policy)}
+
+
+@pytest.mark.parametrize("algorithm", ["sb3-dqn", "sb3-qr-dqn", "sb3-dqn-tuned"])
+def test_before_it_learns_it_explores_as_it_will_begin_to(algorithm):
+    agent = learner(algorithm)
+    nodes = TABLES.decisions[:2]
+    probabilities = agent.probabilities(TABLES.observation[nodes], TABLES.legal(nodes))
+    first = agent.model.exploration_schedule(1.0)
+    assert probabilities.min(axis=1) == pytest.approx(first / probabilities.shape[1])
+    assert first > 0
 
 
 def test_every_stock_agent_is_tested():

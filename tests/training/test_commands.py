@@ -1,8 +1,14 @@
 """The commands of the laboratory, when somebody interrupts them."""
 
+import shutil
 from importlib import import_module
 
 import pytest
+
+from agents.presets import read_presets
+from tests import SMALL_PRESETS
+from training import evaluate, train
+from training.results import RESULTS, results_page
 
 
 def interrupted(*arguments, **options):
@@ -30,3 +36,29 @@ def test_an_interruption_is_told_in_a_line(command, words, begins_with, monkeypa
     monkeypatch.chdir(tmp_path)
     assert module.main(words) == 130
     assert capsys.readouterr() == ("", f"training.{command}: interrupted\n")
+
+
+def test_a_run_on_a_box_with_tables_is_exact_anyhow(tmp_path, capsys):
+    words = ["afterstate-network", "--presets", str(SMALL_PRESETS), "--tiles", "4", "--steps", "1000"]
+    assert train.main([*words, "--measurements", "2", "--out", str(tmp_path / "run")]) == 0
+    capsys.readouterr()
+    assert evaluate.main([str(tmp_path / "run")]) == 0
+    table = capsys.readouterr().out
+    assert evaluate.main([str(tmp_path / "run"), "--exact"]) == 0
+    assert capsys.readouterr().out == table != ""
+
+
+def test_the_page_of_ones_own_study_says_nothing_of_the_studies_here(tmp_path):
+    shutil.copy(RESULTS / "runs.csv", tmp_path)
+    shutil.copy(RESULTS / "curves.csv", tmp_path)
+    own, here = (results_page(folder, read_presets()) for folder in (tmp_path, RESULTS))
+    assert "training.study reference" in here
+    assert "training.study reference" not in own
+    assert own.count("| ") == here.count("| ")
+
+
+def test_the_help_says_how_games_of_ones_own_are_known(capsys):
+    for main in (train.main, evaluate.main):
+        with pytest.raises(SystemExit):
+            main(["--help"])
+        assert "--import MODULE" in capsys.readouterr().out

@@ -231,13 +231,15 @@ def test_scores_are_drawn_as_differences_from_the_optimum(runs, tmp_path, monkey
 
 def test_runs_are_named_as_briefly_as_tells_them_apart():
     def names(*runs):
-        runs = [Run(Path(folder), SimpleNamespace(algorithm=algorithm)) for folder, algorithm in runs]
+        task = SimpleNamespace(game=ShutTheBox)
+        runs = [Run(Path(folder), SimpleNamespace(algorithm=algorithm, task=task)) for folder, algorithm in runs]
         return list(reporting._names(runs))
 
     assert names(("a/one", "ppo"), ("a/two", "dqn")) == ["ppo", "dqn"]
     assert names(("a/one", "ppo"), ("b/two", "ppo")) == ["one", "two"]
     assert names(("a/one", "ppo"), ("b/one", "ppo")) == ["a/one", "b/one"]
     assert names(("a/one", "ppo"), ("a/one", "ppo")) == ["ppo"]
+    assert names(("a/random", "ppo"), ("a/optimum", "ppo")) == ["the run random", "the run optimum"]
 
 
 def test_a_mistake_is_as_old_as_the_play_that_was_not_changed_since():

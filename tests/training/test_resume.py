@@ -256,6 +256,20 @@ def test_a_run_of_another_configuration_is_not_resumed(interrupted, tmp_path, ca
     assert Run.open(tmp_path / "run").result()["finished"] is True
 
 
+@pytest.mark.parametrize("finished", [False, True])
+def test_a_run_that_lacks_its_configuration_is_not_resumed(interrupted, finished, tmp_path, capsys):
+    folder, config = interrupted
+    words = [config.algorithm, "--presets", str(FILE), "--tiles", "5", "--steps", "6000", "--resume"]
+    words += ["--out", str(shutil.copytree(folder, tmp_path / "run"))]
+    if finished:
+        assert training.main(words) == 0
+    (tmp_path / "run" / "config.json").unlink()
+    before = sorted(path.name for path in (tmp_path / "run").iterdir())
+    assert training.main(words) == 2
+    assert "holds a run without its config.json: remove it, or name another folder" in capsys.readouterr().err
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == before
+
+
 def test_a_finished_run_is_left_as_it_is(tmp_path):
     arguments = ["afterstates", "--presets", str(FILE), "--tiles", "5", "--steps", "5000"]
     arguments += ["--out", str(tmp_path / "run"), "--resume"]

@@ -120,6 +120,8 @@ def test_what_is_finished_is_not_made_again_and_seeds_are_summed_up(tmp_path, ca
         (["--variant", "long"], "unknown variant of ppo"),
         (["--env", "stb_gym/ShutTheBoxShut-v0"], "in a round it is a win that is rewarded, not 'shut'"),
         (["--ties", "all"], "unknown ties 'all': allowed are split, all-win, nobody"),
+        (["--seeds"], "players, opponents and seeds each need a value, or there is nothing to train"),
+        (["--checkpoint-seconds", "nan"], "checkpoint-seconds must be a number, 0 or more, not nan"),
     ],
 )
 def test_what_is_not_allowed_is_said_in_a_line(words, message, tmp_path, capsys):
