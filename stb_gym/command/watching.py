@@ -17,6 +17,7 @@ from stb_gym.output import Progress, say
 from stb_gym.terminal import (
     Named,
     Turn,
+    check_film,
     chooser,
     coach_alone,
     contest,
@@ -70,8 +71,8 @@ class Watch(RoundQuestion):
             raise ValueError(f"pause must be from 0 to 60 seconds, not {self.pause}")
         if self.seed is not None:
             check_integer("seed", self.seed, 0, 2**63 - 1)
-        if self.out is not None and not self.out.lower().endswith(".gif"):
-            raise ValueError(f"a film is a GIF: --out must end in .gif, unlike {self.out}")
+        if self.out is not None:
+            check_film(self.out)
         objective = self.objective or "score"
         if game is None:
             game, goal = self._of_the_policy()

@@ -4,7 +4,7 @@ import codecs
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 
 # What stands in for the frames around tiles where a terminal has none.
 PLAIN = str.maketrans("╭╮╰╯─│╶╴", "++++-|  ")
@@ -42,7 +42,9 @@ def say(text: object = "", *, error: bool = False) -> None:
         error: say it on standard error.
     """
     stream = sys.stderr if error else sys.stdout
-    if stream is not None:  # None if it was closed before Python began
+    if stream is None:  # if it was closed before Python began
+        return
+    with suppress(OSError) if error else nullcontext():  # what was done is done, whether or not anybody is told
         print("\n".join(map(escaped, str(text).split("\n"))), file=stream)
 
 

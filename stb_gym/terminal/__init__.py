@@ -9,12 +9,13 @@ from stb_gym.terminal.coach import coach_alone
 from stb_gym.terminal.course import contest
 from stb_gym.terminal.players import chooser
 from stb_gym.terminal.playing import Named, play_alone, play_round, play_together
-from stb_gym.terminal.watching import Frame, Turn, frames, play, say_wrapped, show, write_film
+from stb_gym.terminal.watching import Frame, Turn, check_film, frames, play, say_wrapped, show, write_film
 
 __all__ = [
     "Frame",
     "Named",
     "Turn",
+    "check_film",
     "chooser",
     "coach_alone",
     "contest",

@@ -146,6 +146,12 @@ def _captioned(picture: Picture, *lines: str) -> Picture:
     return below(picture, list(lines), LINE, CREAM, NIGHT)
 
 
+def check_film(path: str | Path) -> None:
+    """Raise a ValueError if a film would have the name of something else."""
+    if Path(path).suffix.lower() != ".gif":
+        raise ValueError(f"a film is a GIF: --out must end in .gif, unlike {path}")
+
+
 def write_film(path: str | Path, film: list[Frame]) -> None:
     """Write a film as a GIF that begins anew when it is over.
 

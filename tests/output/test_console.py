@@ -79,3 +79,15 @@ def test_what_is_closed_is_not_written_to_nor_something_else_in_its_place(closed
     say("told", error=closed != "stderr")
     written = capsys.readouterr()
     assert written.out + written.err == "told\n"
+
+
+def test_standard_error_that_takes_nothing_stops_nobody(monkeypatch):
+    class Full:
+        def write(self, text):
+            raise OSError("no space left on device")
+
+    monkeypatch.setattr("sys.stderr", Full())
+    say("told to nobody", error=True)
+    monkeypatch.setattr("sys.stdout", Full())
+    with pytest.raises(OSError, match="no space left"):
+        say("an answer that is lost")

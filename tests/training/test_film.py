@@ -64,8 +64,10 @@ def test_a_film_that_cannot_be_made_is_refused_in_a_line(run, tmp_path, capsys):
             [str(run.folder), "--steps", "999999"],
             f"was measured up to {list(run.policies())[-1]:,} steps, not after 999,999",
         ),
+        ([str(run.folder), "--seed", "-5"], "seed must be an integer from 0"),
+        ([str(run.folder), "--out", str(tmp_path / "film.mp4")], "a film is a GIF: --out must end in .gif, unlike"),
     ):
-        assert film.main([*words, "--out", str(tmp_path / "film.gif")]) == 2
+        assert film.main(["--out", str(tmp_path / "film.gif"), *words]) == 2
         [line] = capsys.readouterr().err.splitlines()
         assert line.startswith("training.film: ")
         assert message in line
