@@ -103,6 +103,7 @@ def test_what_is_no_environment_of_a_round_is_told(env):
             ValueError,
             "the strategy asked at Standing",
         ),
+        (lambda: stb_gym.policy_from(NINE, len, batch=0), ValueError, "batch must be an integer from 1 to"),
         (lambda: evaluate_boards(NINE, AnyMove()), TypeError, "against what stb_gym.solve_boards returns"),
         (lambda: evaluate_boards(solve_boards(NINE), solve(NINE).policy), TypeError, "a Preference or AnyMove is"),
     ],

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from stb_gym.exact.compiling import compile_game
 from stb_gym.exact.tables import Policy, TurnTables
 from stb_gym.exact.task import task_of
-from stb_gym.games import Game
+from stb_gym.games import Game, check_integer
 
 Agent = Callable[[NDArray[np.uint8], NDArray[np.bool_]], Any]
 AT_ONCE = 2**16  # nodes in one call
@@ -40,6 +40,7 @@ def policy_from(what: Any, agent: Agent, batch: int = AT_ONCE) -> Policy:
         >>> round(stb_gym.evaluate(game, mine).regret, 4)
         12.9927
     """
+    check_integer("batch", batch, 1, 2**31)
     tables = compile_game(task_of(what).game)
     observations, masks = tables.observation[tables.decisions], tables.legal(tables.decisions)
     return policy_of_answers(tables, lambda part: agent(observations[part], masks[part]), batch)
