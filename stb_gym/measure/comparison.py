@@ -93,6 +93,9 @@ class PocketCard(NamedTuple):
     regrets: list[float]
     policy: NDArray[Any]
 
+    def __repr__(self) -> str:
+        return f"<{len(self.exceptions)} exceptions: regret {self.regrets[0]:.4g}, with them {self.regrets[-1]:.4g}>"
+
 
 def pocket_card(optimum: Solution, policy: NDArray[Any], exceptions: int) -> PocketCard:
     """Take the dearest mistake of a policy back, then that of what is left, and so on.
