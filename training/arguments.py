@@ -39,6 +39,12 @@ def read_arguments(kind: type[Any], arguments: list[str] | None, prog: str, **ho
         return tyro.cli(kind, args=words, prog=prog, description=f"{about}\n\n{IMPORTS}", **how)
 
 
+def answer(text: object) -> None:
+    """Print what a command answers; whoever reads it may leave early."""
+    with reader_may_leave():
+        say(text)
+
+
 def answered(prog: str, work: Callable[[], int | None], goes_on: str = "") -> int:
     """Do what a command is asked for.
 
@@ -52,8 +58,7 @@ def answered(prog: str, work: Callable[[], int | None], goes_on: str = "") -> in
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are cleared away
     try:
-        with reader_may_leave():
-            return work() or 0
+        return work() or 0
     except (ValueError, OSError, ImportError, MemoryError) as error:
         return refuse(prog, error)
     except KeyboardInterrupt:

@@ -12,7 +12,7 @@ from agents.learner import Learner
 from agents.policy_array import preference, value_error
 from stb_gym import BoardEvaluation, SampledEvaluation, evaluate_boards, solve_boards
 from stb_gym.output import Progress, say
-from training.arguments import answered, read_arguments
+from training.arguments import answer, answered, read_arguments
 from training.compare import compare, comparison_table
 from training.run import Run, measure
 
@@ -55,7 +55,7 @@ def _evaluate(options: Arguments) -> None:
             if options.json
             else comparison_table(compare({f"{name} (greedy)": measured, f"{name} (exploring)": exploring}))
         )
-    say(told)
+    answer(told)
 
 
 def swept(run: Run, learner: Learner) -> BoardEvaluation:

@@ -14,8 +14,8 @@ from matplotlib.ticker import FuncFormatter
 
 from agents.presets import FILE, Presets, read_presets
 from stb_gym.games import Game, rolls
-from stb_gym.output import Column, Table, say, styles_of
-from training.arguments import answered, read_arguments
+from stb_gym.output import Column, Table, styles_of
+from training.arguments import answer, answered, read_arguments
 from training.ledger import Ledger, Row
 from training.pictured import agent_in_words
 from training.plots import save
@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
     def work() -> None:
         ladder = rungs(list(Ledger(options.folder).rows.values()), read_presets(options.presets))
         plot_ladder(options.folder / PICTURE, ladder)
-        say(ladder_table(ladder).to_markdown_rows())
+        answer(ladder_table(ladder).to_markdown_rows())
 
     return answered("training.ladder", work)
 

@@ -33,11 +33,10 @@ from stb_gym.output import (
     Progress,
     Table,
     read_text,
-    say,
     tick,
     write_text,
 )
-from training.arguments import answered
+from training.arguments import answer, answered
 from training.plots import LEAST_REGRET, save
 from training.rows import from_csv, to_csv
 from training.run_writer import alone
@@ -117,7 +116,7 @@ def main(arguments: list[str] | None = None) -> int:
         with alone(options.folder, waits=False):
             rows = measured(plan, options.folder / f"{NAME}.csv")
         plot_boxes(options.folder / f"{NAME}.png", rows)
-        say(json.dumps([asdict(row) for row in rows]) if options.json else boxes_table(rows).to_markdown_rows())
+        answer(json.dumps([asdict(row) for row in rows]) if options.json else boxes_table(rows).to_markdown_rows())
 
     return answered("training.many_boxes", work, "the same command goes on with what is not measured yet")
 

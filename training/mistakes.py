@@ -22,7 +22,7 @@ from stb_gym import Evaluation, solve
 from stb_gym.games import IntArray
 from stb_gym.measure import SavedPolicy, read_policy
 from stb_gym.output import Column, Table, colour_of, column, say
-from training.arguments import answered, read_arguments
+from training.arguments import answer, answered, read_arguments
 from training.plots import save
 
 NEAR = 0.01  # a near tie loses less than this share of what random play loses in a turn
@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     def work() -> None:
         evaluations = evaluations_of(options.policies)
         plot_mistakes(options.out, evaluations)
-        say(mistakes_table(evaluations))
+        answer(mistakes_table(evaluations))
         say(f"the picture is {options.out}", error=True)
 
     return answered("training.mistakes", work)

@@ -19,7 +19,7 @@ from stb_gym.exact import Measured, strategies
 from stb_gym.games import throw_faces, words_of
 from stb_gym.measure import mistakes_in_words
 from stb_gym.output import INK, Column, Style, Table, say, styles_of, write_text
-from training.arguments import answered, read_arguments
+from training.arguments import answer, answered, read_arguments
 from training.compare import compare, comparison_table
 from training.plots import plot_regret, plot_scores, regret_of
 from training.run import Point, Run
@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = read_arguments(Arguments, arguments, "training.report")
 
     def work() -> None:
-        say(comparison_table(report([Run.open(folder) for folder in options.runs], options.out)))
+        answer(comparison_table(report([Run.open(folder) for folder in options.runs], options.out)))
         say(f"the report is {options.out / 'report.html'}", error=True)
 
     return answered("training.report", work)

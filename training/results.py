@@ -14,8 +14,8 @@ from agents.presets import FILE, Presets, read_presets
 from stb_gym import RegretMeter
 from stb_gym.exact import Measured
 from stb_gym.games import check_choice
-from stb_gym.output import Table, say
-from training.arguments import answered, read_arguments
+from stb_gym.output import Table
+from training.arguments import answer, answered, read_arguments
 from training.commands import evaluate_command, train_command
 from training.compare import scripted
 from training.ledger import Ledger, Row
@@ -94,7 +94,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = read_arguments(Arguments, arguments, "training.results")
 
     def work() -> None:
-        say(results_page(options.folder, read_presets(options.presets)).removesuffix("\n"))
+        answer(results_page(options.folder, read_presets(options.presets)).removesuffix("\n"))
 
     return answered("training.results", work)
 

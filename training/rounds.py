@@ -18,8 +18,8 @@ import tyro
 
 from agents.presets import FILE, read_presets
 from stb_gym.command import rules_parser
-from stb_gym.output import Column, Progress, Table, remove_leftovers, say, write_text
-from training.arguments import answered, read_arguments
+from stb_gym.output import Column, Progress, Table, remove_leftovers, write_text
+from training.arguments import answer, answered, read_arguments
 from training.commands import task_name
 from training.round_run import CHECKPOINT, CONFIG, Measurement, RoundConfig, RoundTraining
 from training.run_writer import alone
@@ -89,7 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
         for name, config in planned(options, flags).items():
             last = train_rounds(config, options.out / name, options.checkpoint_seconds)
             found.setdefault((config.players, config.opponents), []).append(last)
-        say(summary(found))
+        answer(summary(found))
 
     return answered("training.rounds", work, "the same command goes on from the last checkpoint")
 

@@ -21,7 +21,7 @@ import tyro
 from agents.config import Config
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym.games import check_choice, check_integer, check_names
-from stb_gym.output import Progress, from_toml, is_of, read_text, say, write_text
+from stb_gym.output import Progress, from_toml, is_of, read_text, reader_may_leave, say, write_text
 from training.arguments import answered
 from training.commands import run_name, train_command
 from training.engines import Engine, cluster, pool
@@ -161,9 +161,10 @@ def _enter(ledger: Ledger, run: Planned, out: Path) -> None:
 
 def print_commands(runs: list[Planned], out: Path, presets: Presets, device: str) -> None:
     """Print a command for every run, which trains it in its folder of a study or goes on with it."""
-    for run in runs:
-        words = [*train_command(run.config, run.variant, presets), "--out", str(out / run.name), "--resume"]
-        say(shlex.join([*words, *(["--device", device] if device != "cpu" else [])]))
+    with reader_may_leave():
+        for run in runs:
+            words = [*train_command(run.config, run.variant, presets), "--out", str(out / run.name), "--resume"]
+            say(shlex.join([*words, *(["--device", device] if device != "cpu" else [])]))
 
 
 def run_study(planned: list[Planned], out: Path, engine: Engine) -> dict[str, str]:

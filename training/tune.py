@@ -18,8 +18,8 @@ import tyro
 from agents.presets import FILE, STANDARD, read_presets
 from stb_gym.command import rules_parser
 from stb_gym.games import check_integer
-from stb_gym.output import Progress, check_entries, from_json, made_of, read_text, say, write_text
-from training.arguments import answered, read_arguments
+from stb_gym.output import Progress, check_entries, from_json, made_of, read_text, write_text
+from training.arguments import answer, answered, read_arguments
 from training.rows import csv_text
 from training.run_writer import alone
 from training.search import SPACES, Search, Trial, best_of, mean_log, read_space
@@ -91,7 +91,7 @@ def _tune(options: Arguments, flags: list[str], words: list[str]) -> None:
     following = [name for anchor in presets.budgets[options.algorithm][:1] for name in anchor if name != "steps"]
     command = ["python", "-m", "training.tune", *words]
     result = result_of(search, best, list(dict.fromkeys([*following, *space])))
-    say(json.dumps(result) if options.json else as_budget(result, shlex.join(command)))
+    answer(json.dumps(result) if options.json else as_budget(result, shlex.join(command)))
 
 
 def tune(search: Search, out: Path, trials: int, finalists: int, fresh_seeds: int) -> Trial:

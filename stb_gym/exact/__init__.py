@@ -1,6 +1,6 @@
 """One turn, exactly: solved, evaluated and certified. Nothing is sampled.
 
-- `tables`: a game as arrays, which everything below reads; `compiling` makes them, `row_index` finds what is seen.
+- `tables`: a game as arrays, which everything below reads; `compiling` makes them, `row_index` finds in them.
 - `objectives`, `values`, `solution`: perfect play; `choices`: at one node; `certificate`: it is proved in fractions.
 - `policies`, `preferences`, `answers`: what a policy is; `scripted`: by name; `task`: what an environment asks for.
 - `evaluation`: the exact distance of a policy from perfect play; `measured`: what is known of it then.

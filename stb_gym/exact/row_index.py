@@ -1,4 +1,4 @@
-"""Rows found in a table: which node shows an observation?"""
+"""Which state holds so much with so many dice, and which node shows an observation: found without going through all."""
 
 from typing import Any
 

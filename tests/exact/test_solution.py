@@ -238,3 +238,5 @@ def test_worths_are_asked_of_any_integers_and_only_of_states():
     for where in ((1 << 9, 2), (1, 3), (1, -1)):
         with pytest.raises(ValueError, match="has no state that holds"):
             best.worth(*where)
+    with pytest.raises(ValueError, match="has no state that holds 3 with 8 dice"):
+        solve(Threes()).worth(3, 8)  # which has the number of 4 points and 2 dice

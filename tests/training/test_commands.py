@@ -8,6 +8,7 @@ import pytest
 from agents.presets import read_presets
 from tests import SMALL_PRESETS
 from training import evaluate, train
+from training.arguments import answered
 from training.results import RESULTS, results_page
 
 
@@ -36,6 +37,14 @@ def test_an_interruption_is_told_in_a_line(command, words, begins_with, monkeypa
     monkeypatch.chdir(tmp_path)
     assert module.main(words) == 130
     assert capsys.readouterr() == ("", f"training.{command}: interrupted\n")
+
+
+def test_a_pipe_to_another_process_that_breaks_is_no_reader_who_leaves(capsys):
+    def work():
+        raise BrokenPipeError("the worker is gone")
+
+    assert answered("training.study", work) == 2
+    assert capsys.readouterr().err == "training.study: the worker is gone\n"
 
 
 def test_a_run_on_a_box_with_tables_is_exact_anyhow(tmp_path, capsys):
