@@ -17,6 +17,17 @@ def task_name(task: Task) -> str:
     return "-".join(words)
 
 
+def module_of(task: Task) -> str:
+    """The module that registers the game of a task."""
+    return type(task.game()).__module__
+
+
+def import_words(task: Task) -> list[str]:
+    """What a command must be told to know the game of a task, as words: `--import MODULE` if the game is your own."""
+    module = module_of(task)
+    return [] if module.startswith("stb_gym.") else ["--import", module]
+
+
 def train_command(config: Config, variant: str, presets: Presets) -> list[str]:
     """The command that trains a configuration, as a list of words.
 
@@ -26,7 +37,7 @@ def train_command(config: Config, variant: str, presets: Presets) -> list[str]:
         presets: where the preset is.
     """
     task = config.task
-    words = ["python", "-m", "training.train", config.algorithm, "--env", task.env]
+    words = ["python", "-m", "training.train", config.algorithm, *import_words(task), "--env", task.env]
     if presets.file != FILE:
         words += ["--presets", str(presets.file)]
     words += rule_flags(task.game())
@@ -39,6 +50,5 @@ def train_command(config: Config, variant: str, presets: Presets) -> list[str]:
 
 def evaluate_command(task: Task) -> list[str]:
     """The command that evaluates on a task, as words; `--policy NAME` or `--policy FILE` are to be added."""
-    words = ["stb-gym", "evaluate", task.game().name]
-    words += rule_flags(task.game())
+    words = ["stb-gym", *import_words(task), "evaluate", task.game().name, *rule_flags(task.game())]
     return [*words, *(["--objective", task.objective] if task.objective != "score" else [])]

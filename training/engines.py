@@ -5,6 +5,7 @@ one goes on with it and comes to the same result, bit by bit.
 """
 
 import contextlib
+import importlib
 import multiprocessing
 import os
 import socket
@@ -21,6 +22,7 @@ import torch
 from pebble import ProcessPool
 
 from agents.config import Config
+from training.commands import module_of
 from training.train import train
 
 
@@ -50,7 +52,9 @@ def pool(workers: int, device: str = "cpu") -> Iterator[Engine]:
     with ProcessPool(workers, initializer=end_with_parent, context=multiprocessing.get_context("spawn")) as processes:
         try:
             yield Engine(
-                lambda config, folder: processes.schedule(train_run, args=(config.to_json(), folder, device)),
+                lambda config, folder: processes.schedule(
+                    train_run, args=(config.to_json(), folder, device, module_of(config.task))
+                ),
                 lambda: workers,
             )
         except BaseException:
@@ -89,13 +93,13 @@ def cluster(address: Sequence[str], device: str = "cpu") -> Iterator[Engine]:
         raise ValueError("a cluster needs Ray, which is not installed: pip install ray") from None
 
     # Within a function it is sent to a node as code, which can say so where the node has no package to import it from.
-    def task(config: dict[str, Any], folder: Path) -> None:
+    def task(config: dict[str, Any], folder: Path, module: str) -> None:
         try:
             from training.engines import train_run
         except ImportError as error:
             node = ray.util.get_node_ip_address()
             raise ValueError(f"node {node} cannot import the trainings: {error}") from None
-        train_run(config, folder, device)
+        train_run(config, folder, device, module)
 
     kind = "CPU" if device == "cpu" else "GPU"
     remote = ray.remote(num_cpus=kind == "CPU", num_gpus=kind == "GPU", max_retries=-1)(task)
@@ -109,20 +113,21 @@ def cluster(address: Sequence[str], device: str = "cpu") -> Iterator[Engine]:
         raise ValueError(f"there is no Ray cluster{at}: {error}".partition("\n")[0]) from None
     try:
         yield Engine(
-            lambda config, folder: remote.remote(config.to_json(), folder).future(),
+            lambda config, folder: remote.remote(config.to_json(), folder, module_of(config.task)).future(),
             lambda: int(ray.cluster_resources().get(kind, 0)),
         )
     finally:
         ray.shutdown()
 
 
-def train_run(config: dict[str, Any], folder: Path, device: str) -> None:
+def train_run(config: dict[str, Any], folder: Path, device: str, module: str = "stb_gym") -> None:
     """Train a run, or go on with it; what is said of it stands in its `log.txt`.
 
     Args:
         config: the configuration, see `agents.config.Config.to_json`.
         folder: the folder of the run.
         device: where the networks are.
+        module: the module that registers its game, which may be your own.
 
     Raises:
         Exception: that the training failed of; it stands in `log.txt`, too.
@@ -131,6 +136,7 @@ def train_run(config: dict[str, Any], folder: Path, device: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "log.txt").open("a", encoding="utf-8") as log, contextlib.redirect_stderr(log):
         try:
+            importlib.import_module(module)
             train(Config.from_json(config), folder, "resume", device=device)
         except Exception:
             traceback.print_exc()

@@ -22,7 +22,7 @@ from agents.config import Config
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym.games import check_choice, check_integer, check_names
 from stb_gym.output import Progress, from_toml, is_of, read_text, reader_may_leave, say, write_text
-from training.arguments import answered
+from training.arguments import answered, read_arguments
 from training.commands import run_name, train_command
 from training.engines import Engine, cluster, pool
 from training.ledger import Ledger
@@ -69,7 +69,7 @@ class Planned(NamedTuple):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-    options = tyro.cli(Arguments, args=arguments, prog="training.study")
+    options = read_arguments(Arguments, arguments, "training.study")
     out = options.out or Path("runs") / options.study
     return answered("training.study", lambda: _study(options, out), f"the same command goes on with {out}")
 

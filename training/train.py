@@ -22,7 +22,7 @@ from stb_gym.command import rules_from, rules_parser
 from stb_gym.games import check_choice, check_integer
 from stb_gym.output import Progress, refuse, say
 from training.arguments import read_arguments
-from training.commands import run_name, task_name
+from training.commands import import_words, run_name, task_name
 from training.logs import Log, check_logs, open_logs
 from training.run import Run
 from training.run_writer import RunWriter, alone, begin, clear, resume
@@ -117,9 +117,8 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         say(f"training.train: interrupted; --resume goes on from the last checkpoint in {out}", error=True)
         return 130
-    module = type(config.task.game()).__module__
-    own = "" if module.startswith("stb_gym.") else f" --import {module}"
-    say(f"the run is in {out}: python -m training.evaluate{own} {shlex.quote(str(out))}", error=True)
+    evaluate = shlex.join(["python", "-m", "training.evaluate", *import_words(config.task), str(out)])
+    say(f"the run is in {out}: {evaluate}", error=True)
     return 0
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from agents.config import Config
 from stb_gym import ENVIRONMENTS, GAMES
-from tests import ROOT
-from training import evaluate, report, train
+from tests import ROOT, SMALL_PRESETS
+from training import evaluate, report, study, train
 from training.run import Run
 
 
@@ -39,6 +39,25 @@ def test_pig_is_trained_evaluated_and_reported(in_docs, tmp_path, capsys):
     assert report.main(["--import", "pig", str(out), "--out", str(tmp_path / "report")]) == 0
     assert "hold-at-20" in (tmp_path / "report" / "report.html").read_text()
     assert Run.open(out).result()["finished"]
+
+
+def test_a_study_trains_it_in_processes_of_its_own(in_docs, tmp_path, capfd):
+    pig = '[tasks.pig-to-30]\nenv = "stb_gym/Pig-v0"\nrules = { most_points = 30 }\n\n'
+    files = {
+        "studies": '[[own]]\nalgorithms = ["afterstates"]\ntasks = ["pig-to-30"]\nseeds = 1\n',
+        "presets": pig + SMALL_PRESETS.read_text().replace("steps = 60_000", "steps = 20_000"),
+    }
+    options = ["--out", str(tmp_path / "out"), "--workers", "1"]
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+        options += [f"--{name}", str(tmp_path / name)]
+    words = ["--import", "pig", "own", *options]
+    assert study.main([*words, "--print"]) == 0
+    assert capfd.readouterr().out.startswith("python -m training.train afterstates --import pig --env stb_gym/Pig-v0 ")
+    assert study.main(words) == 0
+    page = (tmp_path / "out" / "README.md").read_text()
+    assert "`python -m training.train afterstates --import pig --env stb_gym/Pig-v0 --" in page
+    assert "`stb-gym --import pig evaluate pig --most-points 30 --policy hold-at-25`" in page
 
 
 def test_a_module_that_cannot_be_imported_is_one_line(in_docs, capsys):
