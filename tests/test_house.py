@@ -25,6 +25,7 @@ HEAVY = {"torch", "matplotlib", "PIL", "pygame", "jinja2", "scipy", "stable_base
 HOUSE = House(ROOT, (LIBRARY, *LABORATORY), LIBRARY)
 
 
+@pytest.mark.slow
 def test_rooms_stand_on_few_floors_and_in_no_circle():
     assert circle(HOUSE.rooms) == []
     by_room = floors(HOUSE.rooms)
@@ -50,6 +51,7 @@ def test_the_reference_knows_nothing_of_the_package():
         assert {name for name in names if name.split(".")[0] not in sys.stdlib_module_names} <= allowed, module
 
 
+@pytest.mark.slow
 def test_only_tests_of_learners_trainings_and_other_libraries_start_torch():
     for path in (ROOT / "tests").rglob("*.py"):
         if path.relative_to(ROOT / "tests").parts[0] not in (*LABORATORY, "libraries"):
@@ -77,6 +79,7 @@ def test_the_docstring_of_a_package_names_its_modules():
     assert HOUSE.unnamed() == []
 
 
+@pytest.mark.slow
 def test_importing_the_library_loads_nothing_heavy():
     code = f"import sys, {LIBRARY}; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

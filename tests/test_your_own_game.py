@@ -235,6 +235,7 @@ def test_the_ways_to_the_most_points(pig):
     assert [ways(0, throws) for throws in range(6)] == ways_to_shut(tables)[tables.start, :6].tolist()
 
 
+@pytest.mark.slow
 def test_the_approximation_keeps_others_from_beating_it(game):
     stands = [1 - turn_worth(lambda score, lead=lead: score > lead) for lead in range(101)]
     measured = stb_gym.evaluate(

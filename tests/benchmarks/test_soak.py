@@ -115,6 +115,7 @@ def test_what_survives_is_counted(tmp_path, monkeypatch):
     assert not (tmp_path / "failed").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mistake", "failures"),
     [
@@ -151,6 +152,7 @@ def swells(path, disturbed):
     return 0
 
 
+@pytest.mark.slow
 def test_what_is_refused_in_a_line_is_counted(tmp_path, monkeypatch):
     made = trial(swells, tmp_path, monkeypatch)
     monkeypatch.setattr(surviving, "DISTURBANCES", {"disk full": 1.0})

@@ -185,6 +185,7 @@ def test_openings():
     assert len(table_of(THREES, "openings")) == 252
 
 
+@pytest.mark.slow
 def test_the_dearest_boards():
     table = table_of(BOX, "dearest-states")
     dearest = [[5, 6, 7, 8, 9], [4, 5, 7, 8, 9], [6, 7, 8, 9], [4, 5, 6, 7, 8, 9], [5, 7, 8, 9], [4, 6, 7, 8, 9]]
@@ -210,6 +211,7 @@ def test_ways_to_shut_ten_tiles():
     assert table.columns["ways per sequence"].values[0] == pytest.approx(117120 / 36**5)
 
 
+@pytest.mark.slow
 def test_the_counting_rule_is_not_the_best():
     table = table_of(BOX, "counting-rule")
     assert table.columns["tiles"].values == list(range(1, 13))
@@ -290,6 +292,7 @@ def test_scores_exact_and_sampled(game):
 # Rounds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "ties"), [(BOX, "split"), (THREES, "all-win")], ids=["box", "threes"])
 def test_the_tournament(game, ties):
     table = table_of(game, f"tournament-{ties}")
@@ -306,6 +309,7 @@ def test_the_tournament(game, ties):
     assert rows["optimal"]["optimal"] == pytest.approx({"split": 0.4979939469, "all-win": 0.566301}[ties], abs=1e-7)
 
 
+@pytest.mark.slow
 def test_the_tournament_knows_the_tie_rule():
     rows = rows_by(table_of(BOX, "tournament-split"), "first player")
     assert rows["optimal-score"]["optimal-score"] == pytest.approx(0.5, abs=1e-12)
@@ -321,6 +325,7 @@ def test_the_tournament_tells_how_much_depends_on_the_indifferent():
     assert "changes" not in table_of(BOX, "tournament-split").note
 
 
+@pytest.mark.slow
 def test_winning_with_a_score():
     rows = rows_by(table_of(THREES, "winning"), "score")
     assert [rows[4][f"4 after, all win: {end}"] for end in ("least", "most")] == pytest.approx([0.3400] * 2, abs=5e-5)
@@ -402,6 +407,7 @@ def test_a_die_that_is_worth_too_much_leaves_no_chance():
         assert not np.array(table.columns[f"take a {face}"].values)[below <= face].any()
 
 
+@pytest.mark.slow
 def test_what_the_first_player_keeps():
     table = table_of(THREES, "keeps")
     rows = rows_by(table, "roll")
@@ -419,6 +425,7 @@ def test_what_the_first_player_keeps():
     assert differ == sorted(differ, reverse=True)
 
 
+@pytest.mark.slow
 def test_unusual_keeps():
     table = table_of(THREES, "unusual-keeps")
     for *_, roll, kept, _usual in table.rows:

@@ -65,6 +65,7 @@ def test_a_game_that_is_not_registered_has_a_book(tmp_path):
     assert not re.search(r"\bfew\b|\bfewest\b", text)
 
 
+@pytest.mark.slow
 def test_the_best_strategies_come_first():
     table = table_of("strategies")
     expected = values(table, "expected points")

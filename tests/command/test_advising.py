@@ -84,6 +84,7 @@ def test_a_board_too_large_for_arrays(ask):
 # In a round
 
 
+@pytest.mark.slow
 def test_a_position_in_a_round(ask, capsys):
     words = ["advise", "threes", "--lead", "8", "--after", "3", "--roll", "3,1,3,2,4"]
     assert [move["keep"] for move in ask(*words)["moves"]] == [2, 3, 1, 4, 5]

@@ -143,6 +143,7 @@ def test_par(ask, capsys):
     assert capsys.readouterr().err == "stb-gym: players after must be an integer from 1 to 100, not 101\n"
 
 
+@pytest.mark.slow
 def test_from_how_many_players_after_only_threes_is_perfect():
     found = FindPar(after=30, ties="all-win", policies=("threes-only",)).answer(Threes(dice=2))
     assert found.perfect_from == {"threes-only": 24}

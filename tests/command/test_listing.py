@@ -77,6 +77,7 @@ def test_states(ask, capsys):
     assert ten[5:10] == [117120, 465677280, 27229396320, 166670380800, 161989632000]
 
 
+@pytest.mark.slow
 def test_ways_are_counted_however_many_there_are(ask):
     states = ask("states", "shut-the-box", "--tiles", "13", "--dice", "3")["states"]
     assert sum(states[-1]["ways"]) == 16_239_012_495_395_456_643_120  # more than any number of 64 bits

@@ -33,6 +33,7 @@ def test_the_version_is_that_of_the_package(capsys):
     assert (ended.value.code, capsys.readouterr().out) == (0, f"stb-gym {__version__}\n")
 
 
+@pytest.mark.slow
 def test_the_module_is_the_command():
     words = [sys.executable, "-m", "stb_gym", "advise", "threes", "--roll", "3,1,6"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

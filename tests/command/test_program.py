@@ -15,6 +15,7 @@ from tests import PATIENCE
 from tests.command.processes import STB_GYM, run
 
 
+@pytest.mark.slow
 def test_the_installed_command_prints_json_alone_on_standard_output():
     status, out, err = run("solve", "shut-the-box", "--json")
     assert (status, err) == (0, "")

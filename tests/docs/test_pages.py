@@ -37,10 +37,10 @@ from tests.docs.pages import (
 )
 
 OURS, MAKE, INSTALL = commands_of("stb-gym "), commands_of("make "), commands_of("pip install ")
-THE_300 = "shut-the-box --variant the-300"
-LONG = tuple(
-    f"stb-gym {words}" for words in ("variants", "book", "par", "certify", f"advise {THE_300}", "advise threes --lead")
-)
+THE_300, TWENTY = "shut-the-box --variant the-300", "shut-the-box --tiles 20"
+AT_LENGTH = "variants", "book", "par", "certify", "advise threes --lead", f"advise {THE_300}", f"evaluate {TWENTY}"
+LONG = tuple(f"stb-gym {words}" for words in AT_LENGTH)
+LONG_PAGES = ("a_big_box", "a_round")
 PUBLISHED = DOCS / "published.md"
 
 
@@ -83,7 +83,7 @@ def test_there_is_something_of_everything():
     assert sorted(COMMANDS) == sorted(known)
 
 
-@pytest.mark.parametrize("block", marked(PYTHON, lambda block: block.page.stem == "a_big_box"), ids=name_of_page)
+@pytest.mark.parametrize("block", marked(PYTHON, lambda block: block.page.stem in LONG_PAGES), ids=name_of_page)
 @pytest.mark.usefixtures("games_are_forgotten")
 def test_python_runs(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

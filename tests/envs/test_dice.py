@@ -67,6 +67,7 @@ def test_any_generator_can_be_given(bits):
     assert runs[0] == runs[1] != runs[2]
 
 
+@pytest.mark.slow
 def test_every_throw_is_as_likely_as_another_in_every_step():
     env, tables = gym.make(THREES), compile_game(Threes())
     env.reset(seed=2)

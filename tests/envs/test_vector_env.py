@@ -217,6 +217,7 @@ def test_sampled_actions_are_legal_and_0_where_a_game_is_over(name, options, mod
     assert (finished == 0) == (mode == AutoresetMode.SAME_STEP)
 
 
+@pytest.mark.slow
 def test_every_legal_action_of_a_node_is_sampled_alike():
     tables, each = compile_game(ShutTheBox(tiles=6)), 3000
     nodes = np.repeat(tables.decisions, each)
@@ -407,6 +408,7 @@ def test_what_is_handed_out_is_the_callers_own(mode):
         np.testing.assert_equal(handed_out, then)
 
 
+@pytest.mark.slow
 def test_spaces_metadata_and_rendering():
     for mode in AutoresetMode:
         env = make(BOX, mode, render_mode="ansi")

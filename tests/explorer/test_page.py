@@ -72,6 +72,7 @@ def test_positions_and_moves_are_in_the_words_of_the_game(known):
     assert [facts["points"][0], facts["goals"][-1]] == [words.score(tables.scores[0]), words.goal(tables.scores[-1])]
 
 
+@pytest.mark.slow
 def test_players_are_rules_of_thumb_and_kept_policies_of_the_game_and_whom_one_names(tmp_path):
     game = ShutTheBox()
     stb_gym.save_policy(tmp_path / "mine.npz", game, solve(game).policy)
@@ -162,6 +163,7 @@ def test_what_cannot_be_shown_is_said(policies, runs, message, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_page_is_one_small_file_that_asks_for_nothing():
     page = explorer_page(ShutTheBox())
     assert len(page.encode()) <= 250_000
@@ -179,6 +181,7 @@ def test_the_script_was_built_from_the_sources_as_they_are():
     assert SCRIPT.startswith(f"// sources {digest.hexdigest()}\n"), "run `make page`"
 
 
+@pytest.mark.slow
 def test_the_page_in_the_documentation_is_of_today():
     kept, runs = (ROOT / "docs" / "explorer.html").read_text(), sorted((ROOT / "docs" / "trainings").iterdir())
     made = explorer_page(ShutTheBox(), runs=list(map(str, runs)))

@@ -35,6 +35,7 @@ def test_what_is_the_same_is_never_seen():
     assert (sure.games_for_distance, sure.games_for_means) == (1, 1)
 
 
+@pytest.mark.slow
 def test_so_many_games_show_the_sign_in_39_of_40_samples():
     plays = [scores_of(NINE, name) for name in ("optimal-score", "biggest-first")]
     found, random = compare(*plays), np.random.default_rng(0)

@@ -127,6 +127,7 @@ def test_an_interval_is_two_standard_errors_to_either_side_and_nothing_below_0()
     assert min(lows) == 0 < max(lows)
 
 
+@pytest.mark.slow
 def test_noise_is_hundreds_of_times_less_than_that_of_scores():
     meter = RegretMeter(NINE)
     sampled = meter.sample(player(NINE, load_policy("ppo-nine-tiles", NINE)), 100_000)

@@ -259,6 +259,7 @@ def test_another_game_has_other_dice_and_the_totals_of_all():
     assert sit_down(*words, types=lambda seen: b"5\n")[1] == seen.partition("\nAnother turn?")[0]
 
 
+@pytest.mark.slow
 def test_rounds_are_played_again_too_and_what_was_won_is_added_up():
     words = ("threes", "--against", "take-all", "--ties", "split", "--seed", "1")
     status, seen = sit_down(*words, types=lambda seen: b"1\n", another=[b"y\n", b"q\n"])
@@ -302,6 +303,7 @@ def test_a_board_of_any_size_fits_into_80_columns(tiles):
     assert re.findall(r"│ *(\d+) *│", "\n".join(boards[2])) == ["1", "3"][: (tiles > 1) + 1]
 
 
+@pytest.mark.slow
 def test_everything_of_the_largest_box_but_sentences_fits_into_80_columns(monkeypatch, capsys):
     game = ShutTheBox(tiles=24, dice=4)
     worths = np.random.default_rng(0).uniform(-300, 0, (2**12, 2**12))  # as wide as any: how good they are is the same

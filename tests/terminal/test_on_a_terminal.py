@@ -30,6 +30,7 @@ def test_a_turn_of_shut_the_box_on_a_terminal(pick):
     assert "Coach" not in seen
 
 
+@pytest.mark.slow
 def test_a_turn_of_threes_on_a_terminal():
     status, seen = sit_down("threes", "--seed", "4", types=lambda seen: b"2\n")
     throws = [[int(face) for face in dice.split()] for dice in re.findall(r"dice   ([\d ]+)\n", seen)]

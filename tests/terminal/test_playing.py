@@ -140,6 +140,7 @@ def test_a_final_score_of_0_ends_the_round(monkeypatch, capsys):
     assert ends == {(True, True), (False, False)}
 
 
+@pytest.mark.slow
 def test_the_last_player_stops_once_ahead(monkeypatch, capsys):
     rules, stopped = Round(ShutTheBox(), 2, may_stop=True), set()
     for seed, seat in product(range(12), (1, 2)):

@@ -42,6 +42,7 @@ def positions(game, count=150):
             _, held, left = moves[dice.integers(len(moves))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", [NINE, ShutTheBox(tiles=6, one_die="any-time"), Threes()], ids=str)
 def test_whoever_plays_chooses_as_the_policy_does(game):
     best = solve(game)
@@ -78,6 +79,7 @@ def test_random_choices_are_drawn_from_the_weights():
     assert 150 < sum(drawn) < 250
 
 
+@pytest.mark.slow
 def test_a_box_too_large_for_arrays_is_played_by_every_strategy_it_has():
     big, small = ShutTheBox(tiles=20, dice=3), ShutTheBox(tiles=7)
     coach = coach_alone(solve_boards(big))
