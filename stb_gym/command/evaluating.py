@@ -9,7 +9,7 @@ from stb_gym.command.questions import Parts, Question, Tell, TurnAnswer, facts, 
 from stb_gym.command.solving import measured, perfect_play
 from stb_gym.exact import Measured, objective_of
 from stb_gym.games import ILLEGAL, Game, words_of
-from stb_gym.measure import mistakes_in_json, mistakes_in_words, simulate
+from stb_gym.measure import is_policy, mistakes_in_json, mistakes_in_words, read_policy, simulate
 from stb_gym.output import Column, Table
 
 MISTAKES = 10
@@ -24,9 +24,9 @@ class Evaluate(Question):
 
     policy: str = flag(MISSING, POLICY, "NAME|FILE")
     objective: str = objective_flag()
-    illegal: str = flag(
-        "raise",
-        "illegal actions of a policy: raise refuses it, end ends the turn with the worst score",
+    illegal: str | None = flag(
+        None,
+        "illegal actions: raise refuses the policy, end ends the turn with the worst score (default: as its file says)",
         "|".join(ILLEGAL),
     )
 
@@ -38,8 +38,9 @@ class Evaluate(Question):
             >>> round(Evaluate(policy="random").answer(stb_gym.Threes()).evaluation.regret, 5)
             5.42565
         """
-        policy = policy_of(game, self.policy, self.illegal)
-        evaluation = measured(perfect_play(game, self.objective, None, tell), policy, self.illegal, tell)
+        illegal = self.illegal or (read_policy(self.policy).illegal if is_policy(self.policy) else "raise")
+        policy = policy_of(game, self.policy, illegal)
+        evaluation = measured(perfect_play(game, self.objective, None, tell), policy, illegal, tell)
         goal = evaluation.optimum.objective
         return EvaluateAnswer(game=game, objective=goal, policy=self.policy, evaluation=evaluation)
 

@@ -60,11 +60,12 @@ class JudgeAnswer(Answer):
                 "policy": Column("", [each.name for each in judged]),
                 "rules": Column("", [title(each.game) for each in judged]),
                 "objective": Column("", [each.objective for each in judged]),
-                "regret": Column(".6f", [each.regret for each in found]),
+                "value": Column(".6f", [each.value for each in found]),
+                "regret": Column(".3g", [each.regret for each in found]),
                 "normalised score": Column("z.4%", [each.normalised_score for each in found]),
                 "choices optimal": Column(".4%", [each.agreement_by_visits for each in found]),
                 "ended illegally": Column(".4%", [each.illegal_mass for each in found]),
-                "dearest mistake": Column("", [each.dearest_mistake for each in judged]),
+                "dearest mistake": Column("", [each.dearest_mistake for each in found]),
             }
         )
 

@@ -99,8 +99,8 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         where = {**(options or {})}
         chosen = chosen_games(where.pop("reset_mask", np.ones(self.num_envs, np.bool_)), self.num_envs)
         beginning = self.stepper.beginnings(where) if where else self._first_throws
-        if seed is None or isinstance(seed, int):
-            super().reset(seed=seed)
+        if seed is None or isinstance(seed, int | np.integer):
+            super().reset(seed=None if seed is None else int(seed))
         else:
             self.np_random = seeded(seed, self.num_envs)
         if seed is not None:
@@ -202,8 +202,10 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         """Set an attribute, which all games have in common, to a value, or to a list of it for each game.
 
         Raises:
-            ValueError: if the list has different values, or another length.
+            ValueError: if the list has different values, or another length, or what was made depends on the attribute.
         """
+        if hasattr(self.stepper, name):
+            raise ValueError(f"{name} is fixed when an environment is made: make another")
         setattr(self, name, for_all(name, values, self.num_envs))
 
     def render(self) -> tuple[Any, ...] | None:

@@ -42,6 +42,10 @@ def policy_from(what: Any, agent: Agent, batch: int = AT_ONCE) -> Policy:
     """
     check_integer("batch", batch, 1, 2**31)
     tables = compile_game(task_of(what).game)
+    if not callable(agent):
+        raise TypeError(
+            f"{agent!r:.80} is no function of (observations, masks): RegretMeter(...).policy(agent) takes models, too"
+        )
     observations, masks = tables.observation[tables.decisions], tables.legal(tables.decisions)
     return policy_of_answers(tables, lambda part: agent(observations[part], masks[part]), batch)
 
@@ -77,6 +81,11 @@ def checked_answer(answer: Any, nodes: int, game: Game) -> NDArray[Any]:
     if answer.ndim == 2:
         if answer.shape[1] != actions:
             raise ValueError(f"{game} has {actions} actions, but the agent answered with shape {answer.shape}")
+        if (answer < 0).any():
+            raise ValueError(
+                f"an agent answers with actions [B] or probabilities [B, A], not with scores such as {answer.min():.4g}"
+                ": take the legal action of the greatest"
+            )
         return answer if answer.dtype.kind == "f" else answer.astype(float)
     if answer.dtype.kind not in "iu":
         raise TypeError(f"actions [B] are integers, not of type {answer.dtype}")

@@ -15,7 +15,7 @@ from stb_gym.measure.comparison import Comparison, compare, pocket_card
 from stb_gym.measure.histories import load_policies, save_policies
 from stb_gym.measure.leaderboard import Judgement, judge, leaderboard
 from stb_gym.measure.meter import MOST_TURNS, RegretMeter
-from stb_gym.measure.mistakes import dearest_in_words, mistakes_in_json, mistakes_in_words
+from stb_gym.measure.mistakes import mistakes_in_json, mistakes_in_words
 from stb_gym.measure.policy_files import (
     SavedPolicy, is_policy, kept_policies, load_policy, read_policy, save_policy,
 )  # fmt: skip
@@ -28,7 +28,7 @@ from stb_gym.measure.simulation import Simulation, simulate
 __all__ = [
     "MOST_TURNS", "NORMAL_95", "AnyEvaluation", "Card", "Comparison", "Judgement", "Opponents", "RegretMeter",
     "RoundEnv", "RoundMeter", "RoundRegret", "RoundVectorEnv", "SampledEvaluation", "SavedPolicy", "SelfPlayVectorEnv",
-    "Simulation", "StandingEnv", "compare", "dearest_in_words", "is_policy", "judge", "kept_policies", "leaderboard",
+    "Simulation", "StandingEnv", "compare", "is_policy", "judge", "kept_policies", "leaderboard",
     "load_policies", "load_policy", "mistakes_in_json", "mistakes_in_words", "opponents_of", "pocket_card",
     "read_cards", "read_policy", "save_policies", "save_policy", "simulate", "write_card",
 ]  # fmt: skip

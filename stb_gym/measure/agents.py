@@ -30,7 +30,7 @@ def answers_of(agent: Any, deterministic: bool, shown: Shown) -> Answers:
     if isinstance(agent, type) or not (callable(agent) or hasattr(agent, "predict")):
         raise TypeError(
             f"{agent!r:.80} is no agent: allowed are a function of (observations, masks), a torch module, and anything "
-            "with stable-baselines3's predict"
+            "with stable-baselines3's predict; stb_gym.evaluate measures policies that are arrays"
         )
     if _is_module(network := getattr(agent, "policy", agent)):
         _check_weights(network)
@@ -172,6 +172,11 @@ def _scoring(module: Any, deterministic: bool) -> Answers:
         finally:
             for part in training:
                 part.training = True
+        if isinstance(scored, tuple):
+            raise TypeError(
+                f"a torch module must return scores of shape {masks.shape}, not a tuple of {len(scored)}: measure a "
+                "function that returns one of them"
+            )
         scores = as_array(getattr(scored, "logits", scored))
         if scores.shape != masks.shape:
             raise ValueError(f"a torch module must return scores of shape {masks.shape}, not {scores.shape}")

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from stb_gym.exact import Evaluation, Goal, evaluate_against, solve, strategy
 from stb_gym.games import Game, entry_of, title
 from stb_gym.measure.cards import LARGEST_ENTRY, Card, read_cards
-from stb_gym.measure.mistakes import dearest_in_words
 from stb_gym.measure.policy_files import KEPT, read_policy
 from stb_gym.output import Column, Table
 
@@ -21,19 +20,22 @@ ABOUT = """\
 Saved policies, measured exactly: no game is played, so a place here is no matter of luck. Regret is what a policy loses
 in a turn against perfect play, in points, or in chance where the objective is one. Choices are weighted by how often a
 turn meets them. Perfect play and the best rule of thumb are in italics. `stb-gym judge` prints these numbers, and
-`stb-gym judge FILE` judges a policy of your own.
+`stb-gym judge FILE` judges a policy of your own. The commands below the tables are those that made the policies; later
+versions of the same programs may come to others.
 """
 ENTER = f"""\
 ## Enter your own
 
-A policy is a file of at most {LARGEST_ENTRY:,} bytes, with its card beside it. In a clone of the repository, make both:
+A policy is a file of at most {LARGEST_ENTRY:,} bytes, with its card beside it. At the root of a clone of the
+repository, make both:
 
 ```python
 import stb_gym
 from stb_gym.measure import write_card
 
 game = stb_gym.ShutTheBox()
-policy = stb_gym.policy_from(game, lambda observations, masks: masks.argmax(axis=1))  # your agent stands here
+meter = stb_gym.RegretMeter(game)  # or of the environment that your agent sees, with all its wrappers
+policy = meter.policy(lambda observations, masks: masks.argmax(axis=1))  # your agent stands here
 stb_gym.save_policy("stb_gym/measure/policies/my-agent.npz", game, policy, objective="score")
 write_card(
     "stb_gym/measure/policies/my-agent.npz",
@@ -51,7 +53,7 @@ An agent without masks may be saved with `illegal="end"`: then its illegal actio
 Then make this page again, and open one pull request with the three files:
 
 ```sh
-stb-gym judge --out docs/leaderboard.md
+python -m stb_gym judge --out docs/leaderboard.md
 ```
 
 A test refuses a page that is not what the files say, a card that lacks an entry or is of other bytes, and a policy that
@@ -80,11 +82,6 @@ class Judgement(NamedTuple):
         """What it was judged by."""
         return self.evaluation.optimum.objective.name
 
-    @property
-    def dearest_mistake(self) -> str:
-        """The mistake that adds most to its regret, in words."""
-        return dearest_in_words(self.evaluation)
-
 
 def judge(path: str | Path, objective: Goal | None = None) -> Judgement:
     """Measure a saved policy exactly; its file says of which game it is.
@@ -101,7 +98,7 @@ def judge(path: str | Path, objective: Goal | None = None) -> Judgement:
         >>> judged = stb_gym.judge("ppo-nine-tiles")
         >>> judged.objective, round(judged.evaluation.regret, 6)
         ('score', 0.00018)
-        >>> judged.dearest_mistake
+        >>> judged.evaluation.dearest_mistake
         'open 1,4,5,8, roll 9: shut 1,8 instead of shut 4,5 loses 0.139, once in 2,223 turns'
     """
     saved = read_policy(path)
@@ -163,7 +160,7 @@ def _table(rows: list[Judgement], cards: Mapping[str, Card]) -> Table:
             "value": Column(".6f", [each.value for each in found]),
             "regret": Column(".3g", [each.regret for each in found]),
             "choices optimal": Column(".4%", [each.agreement_by_visits for each in found]),
-            "dearest mistake": Column("", [row.dearest_mistake for row in rows]),
+            "dearest mistake": Column("", [each.dearest_mistake for each in found]),
         },
     )
 

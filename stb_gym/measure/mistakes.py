@@ -33,18 +33,3 @@ def mistakes_in_words(evaluation: Measured, limit: int) -> list[dict[str, Any]]:
         }
         for found in mistakes_in_json(evaluation, limit)
     ]
-
-
-def dearest_in_words(evaluation: Measured) -> str:
-    """The mistake that adds most to the regret, in a line; "" if there is none that a turn can meet.
-
-    Example:
-        >>> import stb_gym
-        >>> game = stb_gym.ShutTheBox()
-        >>> dearest_in_words(stb_gym.evaluate(game, stb_gym.strategy(game, "biggest-first")))
-        'open 1,2,3,4,5,7,9, roll 6: shut 1,5 instead of shut 2,4 loses 2.07, once in 187 turns'
-    """
-    for it in mistakes_in_words(evaluation, 1):
-        lost = f"loses {it['loss']:.3g}, once in {1 / it['visits']:,.0f} turns"
-        return f"{it['node']}: {it['plays']} instead of {it['best']} {lost}"
-    return ""

@@ -118,7 +118,8 @@ def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
         return _fitting(file, game, illegal)
     except ValueError as error:
         said = _text(file, "illegal", "raise")
-        raise ValueError(f"{error}" + (f'; it was saved with illegal="{said}"' if said != illegal else "")) from None
+        hint = '; it was saved with illegal="end", and so it can be evaluated and judged, but does not play'
+        raise ValueError(f"{error}{hint if said != illegal else ''}") from None
 
 
 def read_policy(path: str | Path) -> SavedPolicy:

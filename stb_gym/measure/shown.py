@@ -170,7 +170,8 @@ def _stateful(layer: Any) -> bool:
 
 def _refusal(layer: Any) -> ValueError:
     return ValueError(
-        f"{type(layer).__name__} shows or does something that does not depend on the position alone: make the meter "
+        f"{type(layer).__name__} shows or does something that does not depend on the position alone, or cannot be seen "
+        "from outside: let it be a gym.ObservationWrapper (of masks, stb_gym.MaskInObservation), or make the meter "
         "with the environment inside it, and measure a function of (observations, masks) that does the same"
     )
 

@@ -32,16 +32,16 @@ def test_the_whole_answer(capsys, tmp_path, monkeypatch):
     printed = [re.split("  +", row) for row in capsys.readouterr().out.splitlines()]
     assert printed == [
         [
-            "policy", "rules", "objective", "regret", "normalised score", "choices optimal", "ended illegally",
-            "dearest mistake",
+            "policy", "rules", "objective", "value", "regret", "normalised score", "choices optimal",
+            "ended illegally", "dearest mistake",
         ],
         [
-            "box.npz", "shut-the-box: tiles 9, dice 2, faces 6, score sum", "shut", "0.000276", "99.4592%",
-            "98.1634%", "0.0000%",
+            "box.npz", "shut-the-box: tiles 9, dice 2, faces 6, score sum", "shut", "0.071156", "0.000276",
+            "99.4592%", "98.1634%", "0.0000%",
             "open 1,3,5,7, roll 8: shut 3,5 instead of shut 1,7 loses 0.0123, once in 577 turns",
         ],
         [
-            "threes.npz", "threes: dice 5, faces 6", "score", "0.008903", "99.8359%", "99.2938%", "0.0000%",
+            "threes.npz", "threes: dice 5, faces 6", "score", "6.262882", "0.0089", "99.8359%", "99.2938%", "0.0000%",
             "2 points, 3 dice left, roll 1,2,2: keep 1 instead of keep 3 loses 0.389, once in 431 turns",
         ],
     ]  # fmt: skip

@@ -223,6 +223,14 @@ def test_attributes_are_set_for_all_games():
     for values in (["end"], ["end", "raise"], []):
         with pytest.raises(ValueError, match=r"^all games have one illegal: give one value, or 2 that are equal, not "):
             envs.set_attr("illegal", values)
+    for fixed, value in (("objective", "shut"), ("reward_scale", 1 / 45), ("game", envs.get_attr("game")[0])):
+        with pytest.raises(ValueError, match=f"^{fixed} is fixed when an environment is made: make another$"):
+            envs.set_attr(fixed, value)
+
+
+def test_an_integer_of_numpy_is_a_seed():
+    seen = [gym.make_vec(BOX, 4).reset(seed=seed)[0] for seed in (7, np.int64(7))]
+    assert (seen[0] == seen[1]).all()
 
 
 # How an illegal end looks

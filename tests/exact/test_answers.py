@@ -130,3 +130,11 @@ def test_answers_that_are_no_distribution_are_refused_when_evaluated(factor, mes
     policy = policy_from(GAME, lambda observations, masks: factor * np.eye(TABLES.actions)[masks.argmax(axis=1)])
     with pytest.raises(ValueError, match=message):
         evaluate(GAME, policy)
+
+
+def test_scores_and_models_are_told_what_is_asked_for():
+    scores = np.random.default_rng(0).normal(size=(TABLES.nodes, TABLES.actions))
+    with pytest.raises(ValueError, match=r"actions \[B\] or probabilities \[B, A\], not with scores such as -\d"):
+        policy_from(GAME, lambda observations, masks: scores[: len(masks)])
+    with pytest.raises(TypeError, match=r"is no function of \(observations, masks\): RegretMeter\(\.\.\.\)\.policy"):
+        policy_from(GAME, np.zeros(TABLES.nodes, int))

@@ -9,7 +9,7 @@ import pytest
 import stb_gym
 from stb_gym import ShutTheBox, Threes, compile_game, evaluate, judge, kept_policies, save_policy, solve, strategy
 from stb_gym.command import main
-from stb_gym.measure import Card, dearest_in_words, leaderboard, read_cards, write_card
+from stb_gym.measure import Card, leaderboard, read_cards, write_card
 from stb_gym.measure.cards import LARGEST_ENTRY
 from stb_gym.measure.policy_files import KEPT
 from tests import ROOT
@@ -60,13 +60,13 @@ def test_illegal_actions_end_the_turn_where_the_file_says_so(tmp_path):
     assert judged.evaluation.illegal_mass == pytest.approx(1)
     assert re.fullmatch(
         r"open 1,2,3,4,5,6, roll \d+: an illegal action instead of shut [\d,]+ loses [\d.]+, once in \d+ turns",
-        judged.dearest_mistake,
+        judged.evaluation.dearest_mistake,
     )
 
 
 def test_perfect_play_has_no_dearest_mistake():
     best = solve(Threes(dice=2))
-    assert dearest_in_words(best.evaluate(best.policy)) == ""
+    assert best.evaluate(best.policy).dearest_mistake == ""
 
 
 # The page
@@ -102,7 +102,7 @@ def test_a_table_has_the_least_regret_first_and_yardsticks(tmp_path):
     assert [row[6] for row in found] == ["0", "0", *(f"{regret[name]:.3g}" for name in (thumb, "random", "worst"))]
     worst = best.evaluate(strategy(game, "worst"))
     assert found[-1][1:6] == ["by hand", "worst me", "2,000", "MIT", f"{worst.value:.6f}"]
-    assert found[-1][7:] == [f"{worst.agreement_by_visits:.4%}", dearest_in_words(worst)]
+    assert found[-1][7:] == [f"{worst.agreement_by_visits:.4%}", worst.dearest_mistake]
     assert "- worst: `none`, the best of 3 seeds; none\n" in page
     assert rows(page, "shut-the-box: tiles 8, dice 2, faces 6, score sum; objective score")[-1][0] == "other"
 
@@ -112,7 +112,8 @@ def test_what_the_page_says_of_entering_works(folder, tmp_path, monkeypatch):
     [code], [command] = (re.findall(rf"```{kind}\n(.*?)```", PAGE.read_text(), re.DOTALL) for kind in ("python", "sh"))
     exec(code.replace("stb_gym/measure/policies", "policies"), {})
     assert "\n- my-agent: `what makes it again, or where the program is`, the best of 5 seeds" in leaderboard(folder)
-    assert main(command.split()[1:]) == 0
+    assert command.startswith("python -m stb_gym judge ")
+    assert main(command.split()[3:]) == 0
     assert (tmp_path / "docs" / "leaderboard.md").read_text() == PAGE.read_text()
 
 

@@ -303,7 +303,9 @@ def test_an_environment_says_what_a_policy_is_judged_by(tmp_path):
     save_policy(path, env, np.zeros(compile_game(game).nodes, int))
     saved = read_policy(path)
     assert (saved.game, saved.objective.name, saved.illegal) == (game, "shut", "end")
-    with pytest.raises(ValueError, match=r'takes the illegal action 0 at .*; it was saved with illegal="end"$'):
+    with pytest.raises(
+        ValueError, match=r'the illegal action 0 at .*; it was saved with illegal="end", and so it can be'
+    ):
         load_policy(path, game)
     with pytest.raises(TypeError, match="is neither a game nor an environment of stb_gym"):
         save_policy(path, gym.make("CartPole-v1"), np.zeros(3, int))

@@ -346,14 +346,14 @@ def test_mistakes_without_masks_are_named_as_what_they_are(tmp_path, capsys):
     assert "plays <b>an illegal action</b>" in (tmp_path / "report" / "report.html").read_text()
     capsys.readouterr()
     evaluation = ["evaluate", "shut-the-box", "--tiles", "5", "--policy", str(tmp_path / "policy.npz")]
-    assert command.main(evaluation) == 2
+    assert command.main([*evaluation, "--illegal", "raise"]) == 2
     assert "takes the illegal action" in capsys.readouterr().err
-    assert command.main([*evaluation, "--illegal", "end"]) == 0
+    assert command.main(evaluation) == 0
     printed = capsys.readouterr().out
     assert "an illegal action" in printed
     result = json.loads((tmp_path / "result.json").read_text())["greedy"]
     assert re.search(rf"ended illegally +{result['illegal_mass']:.6%}", printed)
-    assert command.main([*evaluation, "--illegal", "end", "--json"]) == 0
+    assert command.main([*evaluation, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["regret"] == result["regret"]
     assert printed["mistakes"][0]["plays"] is None
