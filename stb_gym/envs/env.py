@@ -144,6 +144,8 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Go on from a snapshot of an environment made alike: the same actions then lead to the same.
 
+        What wrappers remember is not in it: a TimeLimit goes on counting steps.
+
         Raises:
             ValueError: if the snapshot is not of one turn, or of other rules.
         """
