@@ -15,7 +15,10 @@ Snapshot = Mapping[str, Any]
 
 
 class Learner(Protocol):
-    """Learns a game by playing it, and sees observations [B, ...] and masks [B, A] of legal actions, nothing else."""
+    """Learns a game by playing it, and sees observations [B, ...] and masks [B, A] of legal actions.
+
+    Learners of afterstates, and the limit, are also told where moves lead; nothing else is told to any.
+    """
 
     @property
     def num_timesteps(self) -> int:

@@ -11,32 +11,33 @@ from typing import Any
 
 import tyro
 
-from stb_gym.command import import_games
+from stb_gym.command import import_games, rules_parser
 from stb_gym.output import reader_may_leave, refuse, say
 
 IMPORTS = "--import MODULE registers a game of your own first; see docs/your_own_game.md."
 
 
-def read_arguments(kind: type[Any], arguments: list[str] | None, prog: str, **how: Any) -> Any:
-    """The arguments of a command as a dataclass.
+def read_arguments(kind: type[Any], arguments: list[str] | None, prog: str, rules: bool = False) -> Any:
+    """The arguments of a command as a dataclass, and the flags of rules, as words, if there may be any.
 
     Args:
         kind: the dataclass.
         arguments: the words of the command, by default those of the process.
         prog: the name of the command.
-        **how: what else `tyro.cli` is to know.
+        rules: whether flags of rules may stand among them.
 
     Raises:
         SystemExit: after --help, or with status 2 after a line that says what is wrong.
     """
+    about = f"{kind.__doc__}\n\n{rules_parser().format_help()}" if rules else kind.__doc__
     try:
         words = import_games(sys.argv[1:] if arguments is None else arguments)
     except ValueError as error:
         say(f"{prog}: {error}", error=True)
         sys.exit(2)
-    about = how.pop("description", kind.__doc__)
     with reader_may_leave():
-        return tyro.cli(kind, args=words, prog=prog, description=f"{about}\n\n{IMPORTS}", **how)
+        more: dict[str, Any] = {"return_unknown_args": rules}
+        return tyro.cli(kind, args=words, prog=prog, description=f"{about}\n\n{IMPORTS}", **more)
 
 
 def answer(text: object) -> None:

@@ -17,7 +17,6 @@ import torch
 import tyro
 
 from agents.presets import FILE, read_presets
-from stb_gym.command import rules_parser
 from stb_gym.output import Column, Progress, Table, remove_leftovers, write_text
 from training.arguments import answer, answered, read_arguments
 from training.commands import task_name
@@ -78,10 +77,7 @@ class Arguments:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-    about = f"{Arguments.__doc__}\n\n{rules_parser().format_help()}"
-    options, flags = read_arguments(
-        Arguments, arguments, "training.rounds", description=about, return_unknown_args=True
-    )
+    options, flags = read_arguments(Arguments, arguments, "training.rounds", rules=True)
     torch.set_num_threads(1)  # with one, the same command gives the same weights, bit by bit
 
     def work() -> None:

@@ -86,8 +86,7 @@ class Arguments:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-    about = f"{Arguments.__doc__}\n\n{rules_parser().format_help()}"
-    options, flags = read_arguments(Arguments, arguments, "training.train", description=about, return_unknown_args=True)
+    options, flags = read_arguments(Arguments, arguments, "training.train", rules=True)
     out = options.out
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are cleared away
     try:

@@ -16,7 +16,6 @@ import torch
 import tyro
 
 from agents.presets import FILE, STANDARD, read_presets
-from stb_gym.command import rules_parser
 from stb_gym.games import check_integer
 from stb_gym.output import Progress, check_entries, from_json, made_of, read_text, write_text
 from training.arguments import answer, answered, read_arguments
@@ -66,8 +65,7 @@ class Arguments:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status."""
-    about = f"{Arguments.__doc__}\n\n{rules_parser().format_help()}"
-    options, flags = read_arguments(Arguments, arguments, "training.tune", description=about, return_unknown_args=True)
+    options, flags = read_arguments(Arguments, arguments, "training.tune", rules=True)
     torch.set_num_threads(1)
     words = sys.argv[1:] if arguments is None else arguments
     return answered(

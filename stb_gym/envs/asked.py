@@ -10,14 +10,8 @@ from numpy.typing import NDArray
 
 from stb_gym.games import Game, game_of, integers, rules_class_of
 
-TOGETHER = (
-    "afterstates",
-    "close",
-    "reset",
-    "restore",
-    "snapshot",
-    "step",
-)  # what all games do at once, and never one alone
+# What all games do at once, and never one alone.
+TOGETHER = ("afterstates", "close", "reset", "restore", "snapshot", "step")
 
 
 def seeded(seeds: Any, num_envs: int) -> np.random.Generator:

@@ -85,10 +85,14 @@ class StepperEnv:
         # Turns are bounded without a limit. What is made of this spec gets one nevertheless, which truncates a turn at
         # its last step: one step more than the longest turn has lets it end as it does here, terminated alone.
         if spec is not None:
-            known = reward_threshold(spec, self.game, self.objective, self.stepper.reward_scale)
+            known = self._threshold_of(spec)
             limit = spec.max_episode_steps or self.max_episode_steps or self.stepper.longest + 1
             spec = replace(spec, reward_threshold=known, max_episode_steps=limit)
         self._spec = spec
+
+    def _threshold_of(self, spec: EnvSpec) -> float | None:
+        """The mean reward of perfect play, as far as it is known."""
+        return reward_threshold(spec, self.game, self.objective, self.stepper.reward_scale)
 
     @property
     def _played(self) -> str:

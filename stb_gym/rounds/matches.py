@@ -109,7 +109,8 @@ def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begin
     wins, points = [], [np.zeros(rules.players)]
     for _ in range(rounds):
         began = ahead.reshape(rules.players, -1).sum(axis=1)
-        points.append(points[-1] + sum(began[by] * chance * _floats(won) for (by, _, won), chance in endings.items()))
+        gained = (began[by] * chance * np.array(won, float) for (by, _, won), chance in endings.items())
+        points.append(points[-1] + sum(gained))
         ahead = _one_more(ahead, endings, unit)
         wins.append(_most(ahead.sum(axis=0)))
     return Series(np.array(wins), np.maximum(0, 1 - np.sum(wins, axis=1)), np.array(points[1:]))
@@ -172,10 +173,6 @@ def endings_of(evaluation: RoundEvaluation) -> dict[tuple[int, int], float]:
 def _leads(points: tuple[Fraction, ...]) -> list[Fraction]:
     """What every other player won more than the last one."""
     return [each - points[-1] for each in points[:-1]]
-
-
-def _floats(points: tuple[Fraction, ...]) -> Chances:
-    return np.array(points, float)
 
 
 def _one_more(ahead: Chances, endings: dict[Ending, float], unit: int) -> Chances:

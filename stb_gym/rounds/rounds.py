@@ -29,9 +29,9 @@ from stb_gym.exact import (
     expected_visits,
     score_chances,
     strategy,
-)  # fmt: skip
+)
 from stb_gym.games import Game, IntArray, check_choice, check_flag, check_game, check_lineup
-from stb_gym.rounds.lineups import BestResponse, RoundEvaluation, RoundSolution, Seat, worth_before
+from stb_gym.rounds.lineups import RoundEvaluation, RoundSolution, Seat, worth_before
 from stb_gym.rounds.replies import INDIFFERENT, Reply
 from stb_gym.rounds.standings import Standings
 
@@ -183,10 +183,6 @@ class Round:
         check_lineup("round", strategies, self.players)
         played = tuple(self.seat(seat, plays) for seat, plays in enumerate(strategies))
         return RoundEvaluation(self.tables, self.standings, played)
-
-    def best_response(self, seat: int, strategies: Sequence[RoundStrategy]) -> BestResponse:
-        """The best that one seat of a line-up can do if the others play as given."""
-        return self.evaluate(strategies).best_response(seat)
 
     def policy(self, plays: RoundStrategy, standing: Standing) -> Policy:
         """What a strategy does at a standing.

@@ -60,9 +60,9 @@ def test_two_players_of_shut_the_box():
     split, both_lose = Round(NINE, 2), Round(NINE, 2, "nobody")
     first = ["optimal-score", "random"]
     assert split.solve().seats[0] == pytest.approx(0.4979939469, abs=5e-11)
-    assert split.best_response(1, first).value == pytest.approx(0.5022402513, abs=5e-11)
-    assert both_lose.best_response(1, first).value == pytest.approx(0.4821802385, abs=5e-11)
-    assert Round(NINE, 2, "all-win").best_response(1, first).value == pytest.approx(0.5233596117, abs=5e-11)
+    assert split.evaluate(first).best_response(1).value == pytest.approx(0.5022402513, abs=5e-11)
+    assert both_lose.evaluate(first).best_response(1).value == pytest.approx(0.4821802385, abs=5e-11)
+    assert Round(NINE, 2, "all-win").evaluate(first).best_response(1).value == pytest.approx(0.5233596117, abs=5e-11)
 
 
 def test_two_who_ignore_each_other():
@@ -431,7 +431,10 @@ def test_a_match_is_all_ways_of_its_rounds():
         ),
         (lambda: Round(NINE, 3).evaluate(["random"]), "a round of 3 players needs as many strategies, not 1"),
         (lambda: Round(NINE, 1).evaluate(["threes-only"]), "unknown strategy of shut-the-box 'threes-only'"),
-        (lambda: Round(NINE, 2).best_response(2, ["random"] * 2), "seat must be an integer from 0 to 1, not 2"),
+        (
+            lambda: Round(NINE, 2).evaluate(["random"] * 2).best_response(2),
+            "seat must be an integer from 0 to 1, not 2",
+        ),
         (lambda: Round(NINE, 3).evaluate(["random"] * 3).outcome, "win, loss and tie are of two players, not of 3"),
         (lambda: Round(NINE, 1).evaluate([np.zeros(3, int)]), "a policy of ShutTheBox"),
         (lambda: match(Outcome(1, 0, 0), 0), "rounds must be an integer from 1 to 10000, not 0"),

@@ -168,7 +168,7 @@ def test_start_luck_cost_and_the_others_make_the_result_of_a_round(game, ties, s
     lineup = ["random", "optimal", strategy(game, "worst"), "approximation"]
     for seat in range(4):
         prospects = chances(rules, lineup, seat)
-        assert prospects.before[0][-1] == pytest.approx(rules.best_response(seat, lineup).value, abs=1e-12)
+        assert prospects.before[0][-1] == pytest.approx(rules.evaluate(lineup).best_response(seat).value, abs=1e-12)
         cut_short = 0
         for number in range(60):
             scores, steps, standing = [], [], len(rules.standings.lead) - 1

@@ -17,7 +17,7 @@ from stb_gym.envs.stepping.one_board import NodeOfThrow, Nodes
 from stb_gym.envs.stepping.sight import Sight
 from stb_gym.envs.stepping.stepper import LegalMoves, Stepper
 from stb_gym.exact import Objective, is_named
-from stb_gym.games import Game, IntArray, kept, rolls, words_of
+from stb_gym.games import Game, IntArray, board_scores, kept, rolls, words_of
 
 
 class Worked(NamedTuple):
@@ -222,7 +222,8 @@ class BoardStepper(Stepper):
 
 def _own_worths(game: Game, objective: Objective, *_: Any) -> tuple[Any, ...]:
     """The utilities of all final scores if they are of a function of one's own, which may answer otherwise now."""
-    return () if is_named(game, objective) else Endings(game, objective, 1.0).worth
+    own = not is_named(game, objective)
+    return tuple(objective.utilities(board_scores(game.boards(), game.final_score)).tolist()) if own else ()
 
 
 @kept(mebibytes=256, told_by=_own_worths)

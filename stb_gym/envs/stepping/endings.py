@@ -30,11 +30,6 @@ class Endings:
         self._rewards = objective.utilities(self._all) * reward_scale
         self.worst = int(self._all[0 if game.more_is_better else -1]), objective.forfeit(self._all) * reward_scale
 
-    @property
-    def worth(self) -> tuple[Any, ...]:
-        """The rewards of all final scores there are, the lowest first."""
-        return tuple(self._rewards.tolist())
-
     def rewards(self, scores: IntArray) -> NDArray[np.float64]:
         """[B] the rewards of final scores [B]."""
         return self._rewards.take(self._all.searchsorted(scores))

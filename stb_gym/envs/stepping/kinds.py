@@ -1,12 +1,13 @@
 """Which stepper an environment has: tables while they fit, else boards, or the one that was asked for."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from stb_gym.envs.stepping.boards import board_stepper
 from stb_gym.envs.stepping.stepper import Stepper
 from stb_gym.envs.stepping.transitions import fits_tables, transitions
 from stb_gym.exact import Objective
-from stb_gym.games import Game, check_choice, kept
+from stb_gym.games import Game, check_choice
 
 STEPPERS: dict[str, Callable[[Game, Objective, str, float], Stepper]] = {"tables": transitions, "boards": board_stepper}
 
@@ -42,7 +43,7 @@ def stepper_of(
     return STEPPERS[kind or kind_for(game)](game, objective, observation_dtype, reward_scale)
 
 
-@kept(mebibytes=1)
+@lru_cache(maxsize=64)
 def kind_for(game: Game) -> str:
     """The kind of stepper that a game has by default."""
     if fits_tables(game):

@@ -156,10 +156,6 @@ class ShutTheBox(Game):
     def observation_high(self) -> IntArray:
         return np.ones(self.tiles + sum(len(rolls(self, dice).counts) for dice in self.throws), np.uint8)
 
-    def _tile_bits(self, held: IntArray) -> IntArray:
-        """[B, tiles] 1 where the tile is open."""
-        return held[:, None] >> np.arange(self.tiles) & 1
-
     def start(self) -> tuple[int, int]:
         return board_of(self.start_tiles), self.dice
 
@@ -217,7 +213,7 @@ class ShutTheBox(Game):
         """The tiles, 1 = open, then a 1 in the place of the roll: all rolls of all dice in order, then of one die."""
         count = len(rolls(self, dice).counts)
         seen = np.zeros((len(held), count, len(self.observation_high)), np.uint8)
-        seen[:, :, : self.tiles] = self._tile_bits(held)[:, None]
+        seen[:, :, : self.tiles] = (held[:, None] >> np.arange(self.tiles) & 1)[:, None]
         if dice > 0:
             before = self.tiles + sum(len(rolls(self, more).counts) for more in self.throws if more > dice)
             seen[:, np.arange(count), before + np.arange(count)] = 1

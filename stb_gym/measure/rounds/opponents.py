@@ -90,10 +90,6 @@ class Opponents:
         """One of the C standings, as the rounds say it."""
         return self.rules.standings.standing(int(self.index[place]), int(self.seen[place, 2]))
 
-    def words(self, place: int) -> str:
-        """The same in words."""
-        return self.standing(place).in_words(self.rules.game)
-
     # The two draws
 
     @cached_property

@@ -97,16 +97,8 @@ class SeatEnv(StandingEnv):
     def _standings(self) -> NDArray[Any]:
         return self.opponents.seen[np.atleast_1d(self._place)]
 
-    @property
-    def spec(self) -> EnvSpec | None:
-        """What the environment was made of, as Gymnasium says it; the threshold is what the best response wins."""
-        return self._spec
-
-    @spec.setter
-    def spec(self, spec: EnvSpec | None) -> None:
-        StepperEnv.spec.__set__(self, spec)  # type: ignore[attr-defined]
-        if self._spec is not None:
-            self._spec.reward_threshold = self.reward_threshold
+    def _threshold_of(self, spec: EnvSpec) -> float | None:
+        return self.reward_threshold
 
     @property
     def reward_threshold(self) -> float:
@@ -115,7 +107,7 @@ class SeatEnv(StandingEnv):
 
     def _words(self, place: int, node: int, holders: int) -> str:
         """The standing that a player sees and, where the turn is over, how the round ends."""
-        words = self.opponents.words(place)
+        words = self.opponents.standing(place).in_words(self.game)
         return f"{words}: {_ending(holders)}" if self.stepper.over.take(node) else words
 
     def _read_seats(self, snapshot: Mapping[str, Any], shape: tuple[int, ...]) -> list[IntArray]:
