@@ -189,7 +189,7 @@ def known():
                 partial(stb_gym.match, stb_gym.Outcome(0.5, 0.4, 0.1)),
                 partial(stb_gym.pocket_card, perfect),
                 contest.evaluate,
-                contest.best_response,
+                contest.evaluate(["random"] * contest.players).best_response,
                 contest.policy,
                 perfect.evaluate,
                 stb_gym.RegretMeter(SMALL),
