@@ -30,8 +30,9 @@ def policy_from(what: Any, agent: Agent, batch: int = AT_ONCE) -> Policy:
         A policy of the form the agent returns.
 
     Raises:
-        TypeError: if `what` is neither a game nor an environment of one, or the answer has a wrong type.
-        ValueError: if the agent's answer is of another shape, or holds an action that there is not.
+        TypeError: if `what` is neither a game nor an environment of one, or the agent no function, or the answer has a
+            wrong type.
+        ValueError: if the agent's answer is of another shape, or holds an action that there is not or scores below 0.
 
     Example:
         >>> import stb_gym

@@ -117,9 +117,9 @@ def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
     try:
         return _fitting(file, game, illegal)
     except ValueError as error:
-        said = _text(file, "illegal", "raise")
-        hint = '; it was saved with illegal="end", and so it can be evaluated and judged, but does not play'
-        raise ValueError(f"{error}{hint if said != illegal else ''}") from None
+        as_saved = '; it was saved with illegal="end", and so it can be evaluated and judged, but does not play'
+        refused = illegal == "raise" and _text(file, "illegal", "raise") == "end"
+        raise ValueError(f"{error}{as_saved if refused else ''}") from None
 
 
 def read_policy(path: str | Path) -> SavedPolicy:

@@ -309,3 +309,7 @@ def test_an_environment_says_what_a_policy_is_judged_by(tmp_path):
         load_policy(path, game)
     with pytest.raises(TypeError, match="is neither a game nor an environment of stb_gym"):
         save_policy(path, gym.make("CartPole-v1"), np.zeros(3, int))
+    saved_as = {name: np.load(path)[name] for name in ("game", "rules")}
+    np.savez(path, **saved_as, policy=np.zeros(3, int), illegal="raise")
+    with pytest.raises(ValueError, match=r" floats$"):
+        load_policy(path, game, illegal="end")
