@@ -27,7 +27,6 @@ from pebble import ProcessExpired
 
 import stb_gym
 from agents.presets import read_presets
-from agents.stock import STOCK
 from stb_gym import ShutTheBox, evaluate, load_policy, strategy
 from stb_gym.measure import read_cards
 from stb_gym.output import Progress
@@ -482,14 +481,9 @@ def test_studies_that_are_none_are_refused(text, message, tmp_path, capsys):
     assert printed.count("\n") == 1
 
 
-def test_the_studies_of_the_project_can_be_planned():
-    planned = study.plan("reference", study.STUDIES, read_presets())
-    names = [run.name for run in planned]
-    assert len(names) == len(set(names))
-    assert {"ppo-nine-tiles-9", "dqn-nine-tiles-quick-0", "ppo-nine-tiles-no-masks-0"} <= set(names)
-    tuned = [algorithm for algorithm in STOCK if algorithm.endswith("-tuned")]
-    in_three_variants = len(STOCK) - len(tuned)
-    assert len(study.plan("stock", study.STUDIES, read_presets())) == (3 * in_three_variants + len(tuned)) * 2 * 5
+def test_the_studies_of_the_project_train_what_its_results_hold():
+    planned = [run.name for name in ("reference", "stock") for run in study.plan(name, study.STUDIES, read_presets())]
+    assert sorted(planned) == sorted(Ledger(results.RESULTS).rows)
 
 
 def test_a_damaged_ledger_is_named(folder, tmp_path, capsys):
