@@ -31,7 +31,7 @@ def test_the_file_holds_what_is_asked_for_and_nothing_else(section):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("section", "most"), [("values", 4), ("scores", 80), ("equilibria", 20), ("line-ups", 20), ("choices", 20)]
+    ("section", "most"), [("values", 4), ("scores", 80), ("equilibria", 20), ("line-ups", 10), ("choices", 20)]
 )
 def test_the_smallest_figures_are_computed_again(section, most):
     kept = golden.golden()[section]

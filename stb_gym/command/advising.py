@@ -20,7 +20,7 @@ class Advise(RoundQuestion):
     """Every legal move at a position, best first; or, before the dice are thrown, what to do on every roll."""
 
     name: ClassVar[str] = "advise"
-    examples = "shut-the-box --open 1,4,5,8 --roll 9", "threes --lead 8 --after 10 --roll 3,1,3,2,4"
+    examples = "shut-the-box --open 1,4,5,8 --roll 9", "threes --lead 8 --after 3 --roll 3,1,3,2,4"
 
     where: Mapping[str, Any] = flag({}, "the position", position=True)
     objective: str = objective_flag()
@@ -37,7 +37,7 @@ class Advise(RoundQuestion):
             >>> import stb_gym
             >>> Advise(where={"open": [1, 4, 5, 8], "roll": 9}).answer(stb_gym.ShutTheBox()).moves[0]["tiles"]
             [4, 5]
-            >>> Advise(lead=8, after=10, where={"roll": [3, 1, 3, 2, 4]}).answer(stb_gym.Threes()).moves[0]["keep"]
+            >>> Advise(lead=8, after=3, where={"roll": [3, 1, 3, 2, 4]}).answer(stb_gym.Threes()).moves[0]["keep"]
             2
         """
         words = words_of(game)

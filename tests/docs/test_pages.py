@@ -18,6 +18,8 @@ from PIL import Image
 import stb_gym
 from docs.written import WRITERS, written
 from stb_gym import solve_boards
+from stb_gym.book import write
+from stb_gym.book.contents import contents
 from stb_gym.command import listing, main, solving
 from stb_gym.exact import objective_of
 from stb_gym.games import registry
@@ -34,11 +36,12 @@ from tests.docs.pages import (
     figures,
     links_of,
     promised_below,
+    tables_below,
 )
 
 OURS, MAKE, INSTALL = commands_of("stb-gym "), commands_of("make "), commands_of("pip install ")
 THE_300, TWENTY = "shut-the-box --variant the-300", "shut-the-box --tiles 20"
-AT_LENGTH = "variants", "book", "par", "certify", "advise threes --lead", f"advise {THE_300}", f"evaluate {TWENTY}"
+AT_LENGTH = "variants", "par", "certify", "advise threes --lead", f"advise {THE_300}", f"evaluate {TWENTY}"
 LONG = tuple(f"stb-gym {words}" for words in AT_LENGTH)
 LONG_PAGES = ("a_big_box", "a_round")
 PUBLISHED = DOCS / "published.md"
@@ -102,12 +105,19 @@ def test_python_runs(block, tmp_path, monkeypatch):
 @pytest.mark.parametrize("command", marked(OURS, lambda line: line.startswith(LONG)))
 def test_commands_print_the_figures_that_stand_below_them(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(write, "contents", lambda game: {name: contents(game)[name] for name in tables_below(command)})
     (tmp_path / "docs").symlink_to(ROOT / "docs")
     assert main(shlex.split(command, comments=True)[1:]) == 0
     printed = capsys.readouterr().out
     printed += "".join(path.read_text() for path in tmp_path.glob("*/*.md") if path.parent.name != "docs")
     assert printed
     assert all(number in printed for number in promised_below(command))
+
+
+@pytest.mark.slow
+def test_the_300_is_worth_what_its_environment_says():
+    best = solving.solve_boards(stb_gym.ShutTheBox.preset("the-300"), "score")
+    assert gym.spec("stb_gym/ShutTheBox300-v0").reward_threshold == pytest.approx(-best.value, rel=1e-13)
 
 
 def test_where_we_agree_with_others_we_do():

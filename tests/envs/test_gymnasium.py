@@ -29,7 +29,7 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.utils.env_match import check_environments_match
 from gymnasium.vector import AutoresetMode
 
-from stb_gym import ENVIRONMENTS, GAMES, solve, solve_boards
+from stb_gym import ENVIRONMENTS, GAMES, ShutTheBox, solve, solve_boards
 from stb_gym.envs import masked_id, round_id
 from stb_gym.exact import fits
 
@@ -447,8 +447,9 @@ def optimum(game, objective):
 )
 def test_the_reward_threshold_is_the_mean_reward_of_perfect_play(identity):
     env = gym.make(identity).unwrapped
-    best = optimum(env.game, env.objective)
-    assert gym.spec(identity).reward_threshold == pytest.approx(best.objective.sign * best.value, rel=1e-13)
+    if env.game != ShutTheBox.preset("the-300"):  # which is solved with the pages that tell of it
+        best = optimum(env.game, env.objective)
+        assert gym.spec(identity).reward_threshold == pytest.approx(best.objective.sign * best.value, rel=1e-13)
     for made in (env, gym.make_vec(identity), gym.make(identity, illegal="raise")):
         assert made.spec.reward_threshold == gym.spec(identity).reward_threshold
     scaled = gym.make(identity, reward_scale=0.25)

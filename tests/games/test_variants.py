@@ -28,7 +28,7 @@ def combinations(tiles, dice, faces, ending_roll):
             yield ShutTheBox(tiles, dice, faces, next(SCORES), opened, one_die, forced, match, first_move, ending)
 
 
-BOXES = [*combinations(4, 2, 3, 4), *combinations(6, 2, 4, 5), *combinations(5, 3, 2, 4), *combinations(5, 1, 4, 3)]
+BOXES = [*combinations(4, 2, 3, 4), *combinations(5, 2, 4, 5), *combinations(5, 3, 2, 4), *combinations(5, 1, 4, 3)]
 THREES = [Threes(*rules) for rules in itertools.product((1, 3), (2, 4), (0, 1, 3, 4), (False, True))]
 
 

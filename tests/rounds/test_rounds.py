@@ -273,9 +273,9 @@ def test_scores_that_no_turn_ends_with_are_refused():
     ("game", "players"),
     [
         (NINE, 2),
-        pytest.param(NINE, 4, marks=pytest.mark.slow),
+        pytest.param(NINE, 3, marks=pytest.mark.slow),
         (FIVE_DICE, 2),
-        pytest.param(FIVE_DICE, 5, marks=pytest.mark.slow),
+        pytest.param(FIVE_DICE, 4, marks=pytest.mark.slow),
     ],
     ids=str,
 )
@@ -303,8 +303,8 @@ def test_a_best_response_is_never_worse_and_does_what_it_says():
 @pytest.mark.parametrize("shut_wins", [False, True])
 @pytest.mark.parametrize("game", [NINE, FIVE_DICE], ids=str)
 def test_one_win_is_won_if_ties_share_it(game, shut_wins):
-    rules = Round(game, 4, "split", shut_wins)
-    for evaluation in (rules.solve(), rules.evaluate(["random", "approximation", "optimal", "worst"])):
+    rules = Round(game, 3, "split", shut_wins)
+    for evaluation in (rules.solve(), rules.evaluate(["random", "approximation", "optimal"])):
         assert evaluation.seats.sum() == pytest.approx(1, abs=1e-12)
 
 
@@ -413,7 +413,7 @@ def test_a_match_is_all_ways_of_its_rounds():
         expected["win" if ahead > 0 else "loss" if ahead < 0 else "tie"] += chance
     assert match(outcome, 4)._asdict() == pytest.approx(expected)
     assert match(outcome, 1) == pytest.approx(outcome)
-    assert match(Outcome(0.6, 0.4, 0), 10_000).win == pytest.approx(1)
+    assert match(Outcome(0.6, 0.4, 0), 1000).win == pytest.approx(1)
 
 
 # What is refused

@@ -59,7 +59,7 @@ def test_choices_do_not_change_the_dice_of_the_others(monkeypatch, capsys):
 @pytest.mark.parametrize("ties", TIES)
 def test_the_result_in_words(monkeypatch, capsys, ties):
     rules, results = Round(Threes(dice=1), 3, ties), set()
-    for seed in range(150):
+    for seed in range(100):
         seen = talk(monkeypatch, capsys, rules, "take-all", "random", seat=2, seed=seed, coach=True)
         scores = [int(score) for score in re.findall(r"^(?:  ends|You end) with (\d+) point", seen, re.MULTILINE)]
         lowest = min(scores)

@@ -268,8 +268,6 @@ def test_a_round_is_told_in_lines_that_fit(capsys):
     names = together("random", "fewest-then-biggest", "ppo-nine-tiles", "random", "optimal")
     words = ["shut-the-box", *names, "--shut-wins", "--turns", "2", "--seed", "8"]
     seen = watched(capsys, *words)
-    assert seen == watched(capsys, *words)
-    assert seen != watched(capsys, *words[:-1], "9")
     assert max(map(len, seen.splitlines())) <= 80
     introduction, first, second = " ".join(seen.split()).split("random (seat 1) begins, ")
     assert introduction == (
@@ -285,7 +283,9 @@ def test_a_round_is_told_in_lines_that_fit(capsys):
 
 def test_a_round_may_end_before_all_have_played(capsys):
     words = ["threes", "--dice", "1", *together("optimal", "take-all"), "--shut-wins", "--turns", "9", "--seed", "1"]
-    rounds = watched(capsys, *words).split("optimal begins")[1:]
+    seen = watched(capsys, *words)
+    assert seen == watched(capsys, *words) != watched(capsys, *words[:-1], "2")
+    rounds = seen.split("optimal begins")[1:]
     ended = ["optimal ends with 0 points" in each for each in rounds]
     assert ["take-all is to beat" not in each for each in rounds] == ended
     assert set(ended) == {True, False}
