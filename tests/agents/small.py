@@ -1,4 +1,4 @@
-"""Learners that learn in a second or two, by the presets of the tests."""
+"""Learners that learn in half a second or so, by the presets of the tests."""
 
 import numpy as np
 

@@ -52,8 +52,12 @@ def test_another_seed_draws_other_throws_explorations_and_weights(algorithm):
         assert not np.array_equal(one[name], other[name])
 
 
-@pytest.mark.parametrize("algorithm", OWN)
-@pytest.mark.parametrize(("name", "seed", "share"), [("three-tiles", 0, 0.5), ("two-dice", 1, 1)])
+PAIRS = [("three-tiles", 0, 0.5, algorithm) for algorithm in OWN] + [
+    ("two-dice", 1, 1, algorithm) for algorithm in OWN if algorithm not in ("ppo", "afterstate-network")
+]  # which learn Threes in tests of their own
+
+
+@pytest.mark.parametrize(("name", "seed", "share", "algorithm"), PAIRS)
 def test_learners_learn(algorithm, name, seed, share):
     task = SMALL.tasks[name]
     training = config(algorithm, task, seed=seed, steps=int(share * STEPS.get(algorithm, 20_000)))
@@ -85,21 +89,21 @@ def test_the_error_of_values_is_weighted_by_visits_and_in_points():
 @pytest.mark.parametrize("algorithm", OWN)
 def test_a_learner_that_went_on_goes_back_to_its_snapshot(algorithm, tmp_path):
     agent = learner(algorithm)
-    agent.learn_until(1500, lambda: None)
+    agent.learn_until(800, lambda: None)
     save_snapshot(tmp_path / "snapshot", agent.snapshot())
     ends = []
     for _ in range(2):
-        agent.learn_until(3000, lambda: None)
+        agent.learn_until(1600, lambda: None)
         ends.append(np.concatenate([array.ravel() for array in agent.weights().values()]))
         agent.restore(load_snapshot(tmp_path / "snapshot"))
-        assert 1500 <= agent.num_timesteps < 3000
+        assert 800 <= agent.num_timesteps < 1600
     assert (ends[0] == ends[1]).all()
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
 def test_without_masks_illegal_actions_are_tried_and_what_they_cost_is_learned(algorithm):
     task = SMALL.tasks["five-tiles"]
-    training, game = config(algorithm, task, variant="no-masks", steps=8000), task.game()
+    training, game = config(algorithm, task, variant="no-masks", steps=5000), task.game()
     agent = training.learner()
     decisions = compile_game(game).decisions
     assert (agent.probabilities(*seen(game, decisions)) > 0).all()
@@ -114,7 +118,7 @@ def test_without_masks_illegal_actions_are_tried_and_what_they_cost_is_learned(a
 @pytest.mark.parametrize("algorithm", OWN)
 def test_what_is_scheduled_ends_with_the_training(algorithm):
     agent, begun = learner(algorithm), []
-    agent.learn_until(3000, lambda: begun.append(agent.num_timesteps))
+    agent.learn_until(1600, lambda: begun.append(agent.num_timesteps))
     assert begun[0] == 0
     assert begun == sorted(set(begun))
-    assert begun[-1] < 3000 <= agent.num_timesteps
+    assert begun[-1] < 1600 <= agent.num_timesteps

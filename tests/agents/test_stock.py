@@ -28,11 +28,13 @@ CLASSES = {"sb3-ppo": PPO, "sb3-a2c": A2C, "sb3-dqn": DQN, "sb3-qr-dqn": QRDQN, 
 TUNED = {"sb3-maskable-ppo-tuned": MaskablePPO, "sb3-dqn-tuned": DQN}
 STEPS = {"sb3-ppo": 128, "sb3-a2c": 100, "sb3-dqn": 300, "sb3-qr-dqn": 152, "sb3-maskable-ppo": 128}
 EVERY = pytest.mark.parametrize("algorithm", STOCK)
+NARROW = {"net_arch": [16]}
 QUICK = {
-    "sb3-ppo": {"n_steps": 64},
-    "sb3-maskable-ppo": {"n_steps": 64},
-    "sb3-dqn": {"buffer_size": 140, "target_update_interval": 57},
-    "sb3-qr-dqn": {"target_update_interval": 57},
+    "sb3-ppo": {"n_steps": 64, "n_epochs": 4, "learning_rate": 5e-3, "policy_kwargs": NARROW},
+    "sb3-a2c": {"learning_rate": 5e-3, "policy_kwargs": NARROW},
+    "sb3-maskable-ppo": {"n_steps": 64, "n_epochs": 4, "learning_rate": 5e-3, "policy_kwargs": NARROW},
+    "sb3-dqn": {"buffer_size": 140, "target_update_interval": 57, "policy_kwargs": NARROW},
+    "sb3-qr-dqn": {"target_update_interval": 57, "policy_kwargs": {"n_quantiles": 10, **NARROW}},
 }
 
 
@@ -42,7 +44,7 @@ def learner(algorithm, steps=4096, seed=0, task=FIVE, **changes):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Stock agents that do sooner what takes them thousands of steps."""
+    """Stock agents that do sooner what takes them thousands of steps, with networks that are no wider than they need."""
     for name, options in QUICK.items():
         settings, made = STOCK[name]
         learner, algorithm = made.args
@@ -201,10 +203,12 @@ def test_what_is_measured_is_what_the_agent_does(algorithm, quick):
     assert measured.regret == evaluate(GAME, theirs, illegal=illegal).regret > 0
     assert (measured.illegal_mass > 0) != masked
     node = int(TABLES.decisions[TABLES.legal(TABLES.decisions).sum(axis=1).argmax()])
+    calls, rows = (1000, 1) if hasattr(agent.model, "exploration_rate") else (1, 2000)  # which is rolled once a call
     agent.model.exploration_rate = 0.5  # of the agents that have one
-    seen, mask = TABLES.observation[[node]], TABLES.legal(np.array([node]))
-    share = np.bincount([play(seen, mask)[0] for _ in range(2000)], minlength=TABLES.actions) / 2000
-    assert share == pytest.approx(agent.probabilities(seen, mask)[0], abs=0.06)
+    seen, mask = (array.repeat(rows, axis=0) for array in (TABLES.observation[[node]], TABLES.legal(np.array([node]))))
+    drawn = np.concatenate([play(seen, mask) for _ in range(calls)])
+    share = np.bincount(drawn, minlength=TABLES.actions) / len(drawn)
+    assert share == pytest.approx(agent.probabilities(seen[:1], mask[:1])[0], abs=0.08)
     assert exploring[TABLES.decisions].sum(axis=1) == pytest.approx(1, abs=1e-6)
 
 
@@ -212,11 +216,12 @@ def test_what_is_measured_is_what_the_agent_does(algorithm, quick):
 def test_a_stock_agent_learns(algorithm, quick):
     """Three tiles and one die of three faces: what is legal, and a little more."""
     task = read_presets(SMALL_PRESETS).tasks["three-tiles"]
-    agent, game = learner(algorithm, 1000, seed=2, task=task), task.game()
+    steps = 1000 if algorithm == "sb3-ppo" else 512  # the only one that has to learn, without masks, from few updates
+    agent, game = learner(algorithm, steps, seed=2, task=task), task.game()
     illegal = "raise" if "maskable" in algorithm else "end"
     before = evaluate(game, policies(game, agent)[1], illegal=illegal).regret
-    agent.learn_until(1000, lambda: None)
-    assert evaluate(game, policies(game, agent)[1], illegal=illegal).regret < 0.85 * before
+    agent.learn_until(steps, lambda: None)
+    assert evaluate(game, policies(game, agent)[1], illegal=illegal).regret < 0.7 * before
 
 
 @EVERY
