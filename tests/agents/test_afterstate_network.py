@@ -34,19 +34,20 @@ def regret(learner, game):
 def test_it_learns_however_episodes_end_and_begin(mode, limit):
     agent, game = learner(make(mode=mode, max_episode_steps=limit)), ShutTheBox(tiles=5)
     before = regret(agent, game)
-    agent.learn_until(12_000)
+    agent.learn_until(3000)
     tables, optimum = compile_game(game), solve(game)
     expected = agent.values(tables.observation[tables.decisions], tables.legal(tables.decisions))
-    assert regret(agent, game) < 0.05 < before / 4
-    assert np.abs(expected - optimum.node_utility[tables.decisions]).mean() < 0.5
+    assert regret(agent, game) < 0.25 < before
+    assert np.abs(expected - optimum.node_utility[tables.decisions]).mean() < 0.8  # untrained it is 3
 
 
 @pytest.mark.parametrize(("env", "rules"), [(THREES, {"dice": 3}), (BOX, {"tiles": 4, "one_die": "any-time"})])
 def test_afterstates_of_different_numbers_of_dice_are_told_apart(env, rules):
     envs = make(env, **rules)
     agent = learner(envs)
-    agent.learn_until(10_000)
-    assert regret(agent, envs.game) < 0.1
+    before = regret(agent, envs.game)
+    agent.learn_until(5000)
+    assert regret(agent, envs.game) < 0.2 < before
 
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
@@ -73,7 +74,7 @@ def test_a_target_is_the_reward_or_the_best_that_may_follow(mode, limit):
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
 def test_the_rest_of_an_episode_that_is_truncated_is_expected(mode, monkeypatch):
     agent, given = learner(make(mode=mode, max_episode_steps=2)), []
-    agent.learn_until(2000)
+    agent.learn_until(1000)
     play = agent._playing.step
 
     def step(action):
@@ -126,20 +127,20 @@ def test_luck_has_a_mean_of_0_for_each_number_of_dice():
 
 def test_subtracting_luck_leaves_values_as_they_are():
     game, agent = ShutTheBox(tiles=5), learner(exploration=0.3)
-    agent.learn_until(20_000)
-    assert agent.figures["luck"] > 10 * agent.figures["loss"]
+    agent.learn_until(10_000)
+    assert agent.figures["luck"] > 1.5 * agent.figures["loss"]  # which would hold it, if it were not subtracted
     tables, optimum = compile_game(game), solve(game)
     states = np.flatnonzero(tables.dice > 0)
     seen = np.zeros((len(states), 17), np.uint8)
     seen[:, :5], seen[:, 16] = tables.held[states][:, None] >> np.arange(5) & 1, 2
     told = agent._estimates(seen) * agent._playing.scale
     off = told - optimum.worths(tables.held[states], tables.dice[states])
-    assert np.abs(off[tables.held[states] != 31]).mean() < 0.3  # nothing leads to the first board
+    assert np.abs(off[tables.held[states] != 31]).mean() < 0.5  # nothing leads to the first board
 
 
 def test_the_best_move_has_the_greatest_value_and_random_ones_are_legal():
     agent, envs = learner(exploration=0.5), make(num_envs=512)
-    agent.learn_until(2000)
+    agent.learn_until(1000)
     seen, infos = envs.reset(seed=3)
     masks = infos["action_mask"] == 1
     outlook = agent._look(seen)
@@ -155,7 +156,7 @@ def test_the_best_move_has_the_greatest_value_and_random_ones_are_legal():
 def test_its_policy_is_a_preference_for_what_moves_lead_to(rules):
     envs = make(**rules)
     agent = learner(envs)
-    agent.learn_until(3000)
+    agent.learn_until(1500)
     exact = evaluate(envs.game, preference(envs.game, agent)).regret
     assert exact == pytest.approx(regret(agent, envs.game), abs=1e-12)
     assert exact > 0
@@ -163,7 +164,7 @@ def test_its_policy_is_a_preference_for_what_moves_lead_to(rules):
 
 def test_positions_without_a_move_are_worth_nothing():
     agent, tables = learner(), compile_game(ShutTheBox(tiles=5))
-    agent.learn_until(2000)
+    agent.learn_until(1000)
     over = np.flatnonzero(tables.choices == 0)
     outlook = agent._look(tables.observation)
     assert not outlook.value[over].any()
@@ -176,12 +177,12 @@ def test_positions_without_a_move_are_worth_nothing():
 )
 def test_it_goes_on_from_a_file_bit_by_bit(env, rules, tmp_path):
     one = learner(make(env, **rules))
-    one.learn_until(1500)
+    one.learn_until(600)
     save_snapshot(tmp_path / "snapshot", one.snapshot())
-    one.learn_until(2500)
+    one.learn_until(1000)
     other = learner(make(env, **rules), seed=1)
     other.restore(load_snapshot(tmp_path / "snapshot"))
-    other.learn_until(2500)
+    other.learn_until(1000)
     for name, array in one.weights().items():
         assert (array == other.weights()[name]).all()
     assert one.figures == other.figures
@@ -190,10 +191,10 @@ def test_it_goes_on_from_a_file_bit_by_bit(env, rules, tmp_path):
 def test_where_the_environment_has_no_snapshot_it_goes_on_with_new_episodes(monkeypatch):
     monkeypatch.delattr("stb_gym.envs.TurnVectorEnv.snapshot")
     one, other = learner(), learner(seed=1)
-    one.learn_until(2000)
+    one.learn_until(600)
     other.restore(one.snapshot())
     assert not other._last.made.any()
-    other.learn_until(4000)
+    other.learn_until(1000)
     assert np.isfinite(other.figures["loss"])
 
 

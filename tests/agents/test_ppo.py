@@ -33,6 +33,9 @@ SETTINGS = PPOSettings(
 )
 
 
+QUICK = {"n_steps": 16, "minibatches": 2, "learning_rate": 5e-3}
+
+
 def make(mode="SameStep", num_envs=64, env=BOX, kind="vector_entry_point", tiles=6, **options):
     rules = {"tiles": tiles} if env == BOX else {}
     vector = {"autoreset_mode": gym.vector.AutoresetMode(mode)}
@@ -162,20 +165,20 @@ def test_what_is_expected_of_the_rest_of_a_truncated_episode_is_rewarded():
     ("mode", "kind"), [("SameStep", "vector_entry_point"), ("NextStep", "vector_entry_point"), ("NextStep", "sync")]
 )
 def test_it_learns_in_every_mode_and_also_environments_of_gymnasium(mode, kind):
-    learner = ppo(make(mode, kind=kind, tiles=5), n_steps=32)
+    learner = ppo(make(mode, kind=kind, tiles=5), **QUICK)
     before = regret(learner, ShutTheBox(tiles=5))
-    learner.learn_until(20_000)
+    learner.learn_until(12_000)
     assert before > 0.5
-    assert regret(learner, ShutTheBox(tiles=5)) < 0.05
+    assert regret(learner, ShutTheBox(tiles=5)) < 0.2
 
 
 def test_it_learns_threes_and_expects_what_it_gets():
-    learner = ppo(make(env=THREES), n_steps=32)
-    assert regret(learner, Threes()) > 1
-    learner.learn_until(60_000)
-    evaluation = RegretMeter(Threes())(lambda o, m: learner.probabilities(o, m).argmax(axis=1))
-    assert evaluation.regret < 0.4
-    playing = Playing(make(env=THREES, num_envs=4000), True, 1)
+    learner, game = ppo(make(env=THREES, dice=3), **QUICK), Threes(dice=3)
+    assert regret(learner, game) > 1
+    learner.learn_until(20_000)
+    evaluation = RegretMeter(game)(lambda o, m: learner.probabilities(o, m).argmax(axis=1))
+    assert evaluation.regret < 0.5
+    playing = Playing(make(env=THREES, num_envs=4000, dice=3), True, 1)
     assert learner.values(playing.observation, playing.mask).mean() == pytest.approx(evaluation.value * -1, abs=0.5)
 
 
@@ -185,8 +188,8 @@ def poles():
 
 
 def test_environments_without_masks_are_learned_too():
-    learner = ppo(poles(), n_steps=32, entropy=0.02, gae_lambda=0.95)
-    learner.learn_until(15_000)
+    learner = ppo(poles(), n_steps=32, minibatches=2, learning_rate=6e-3, entropy=0.02, gae_lambda=0.95)
+    learner.learn_until(8000)
     playing, fallen = Playing(poles(), True, 1), 0
     for _ in range(150):
         step = playing.step(learner.probabilities(playing.observation, playing.mask).argmax(axis=1))
@@ -208,7 +211,7 @@ def test_rewards_are_divided_by_the_greatest_sum_of_an_episode():
 
 def test_weights_tell_values_in_points_to_another_learner_too():
     one, other = ppo(), ppo(seed=1)
-    one.learn_until(2048)
+    one.learn_until(512)
     other.load_weights(one.weights())
     seen = one._playing.observation, one._playing.mask
     assert (one.values(*seen) == other.values(*seen)).all()
@@ -223,13 +226,13 @@ def test_without_masks_illegal_actions_are_chosen():
 
 def test_one_that_is_restored_goes_on_bit_by_bit():
     one, other = ppo(), ppo(seed=9)
-    one.learn_until(1024)
+    one.learn_until(512)
     kept = {name: np.array(entry) if isinstance(entry, np.ndarray) else entry for name, entry in one.snapshot().items()}
     json.dumps({name: entry for name, entry in kept.items() if not isinstance(entry, np.ndarray)})
     other.restore(kept)
     for learner in (one, other):
-        learner.learn_until(2048)
-    assert one.num_timesteps == other.num_timesteps == 2048
+        learner.learn_until(1024)
+    assert one.num_timesteps == other.num_timesteps == 1024
     for name, weights in one.weights().items():
         assert (weights == other.weights()[name]).all(), name
     assert one.figures == other.figures
@@ -238,11 +241,11 @@ def test_one_that_is_restored_goes_on_bit_by_bit():
 
 def test_one_whose_environment_cannot_tell_how_it_stands_goes_on_with_new_episodes():
     one, other = ppo(make(kind="sync")), ppo(make(kind="sync"), seed=1)
-    one.learn_until(1024)
+    one.learn_until(512)
     other.restore(one.snapshot())
     assert all((weights == other.weights()[name]).all() for name, weights in one.weights().items())
-    other.learn_until(2048)
-    assert other.num_timesteps == 2048
+    other.learn_until(1024)
+    assert other.num_timesteps == 1024
 
 
 def test_what_is_wrong_is_told():
@@ -265,17 +268,18 @@ def test_what_is_wrong_is_told():
             ppo(**change)
 
 
-@pytest.mark.parametrize(("before", "share"), [(0, 10 / 11), (59, 0.25)])
+@pytest.mark.parametrize(("before", "share"), [(0, 10 / 11), (39, 0.25)])
 def test_values_are_of_averaged_weights_of_the_critic(before, share):
-    learner = ppo(make(num_envs=32), averaging=0.25, n_epochs=1)
-    learner.learn_until(256 * before)
+    learner = ppo(make(num_envs=32), averaging=0.25, n_steps=2, n_epochs=1, minibatches=1, learning_rate=0.03)
+    learner.learn_until(64 * before)
     averaged = {name: weights.copy() for name, weights in learner.weights().items()}
-    learner.learn_until(256 * (before + 1))
-    learned, moved = weights_of(learner._critic), learner.weights()
+    learner.learn_until(64 * (before + 1))
+    learned, moved, farthest = weights_of(learner._critic), learner.weights(), []
     for name, weights in learned.items():
         begin = averaged[f"critic.{name}"]
         assert moved[f"critic.{name}"] == pytest.approx(begin + share * (weights - begin), abs=1e-6)
-        assert weights != pytest.approx(begin, abs=1e-5)
+        farthest.append(np.abs(weights - begin).max())
+    assert max(farthest) > 1e-3
 
 
 def test_rewards_of_the_environment_are_left_as_they_are():
