@@ -62,7 +62,7 @@ def ended_as_if_never_killed(out, whole):
 
 @pytest.mark.parametrize("algorithm", ["sb3-a2c", "sb3-dqn"])
 def test_a_stock_run_that_is_killed_ends_as_if_it_had_not_been(algorithm, tmp_path):
-    short = {"steps": 400, "measurements": 4}
+    short = {"steps": 200, "measurements": 4}
     assert training.main(command(algorithm, tmp_path / "whole", **short)) == 0
     out = tmp_path / "killed"
     for moment in (8, 40):
@@ -78,7 +78,7 @@ def test_a_run_killed_again_and_again_ends_as_if_it_had_not_been(algorithm, tmp_
     """Every life is longer than the one before, and ends at another file than most others."""
     assert training.main(command(algorithm, tmp_path / "whole")) == 0
     out, deaths = tmp_path / "killed", []
-    for moment in count(1, step=5):
+    for moment in count(1, step=7):
         try:
             with killed(moment) as met:
                 assert training.main(command(algorithm, out)) == 0
@@ -90,17 +90,20 @@ def test_a_run_killed_again_and_again_ends_as_if_it_had_not_been(algorithm, tmp_
 
 
 def test_a_run_killed_at_any_moment_ends_as_if_it_had_not_been(tmp_path):
-    short = {"steps": 2000, "measurements": 3}
+    config = PRESETS.config("afterstates", FIVE, steps=1000)
+
+    def train(folder):
+        training.train(config, folder, "resume", measurements=2, checkpoint_seconds=0)
+
     with killed(10**9) as met:
-        assert training.main(command("afterstates", tmp_path / "whole", **short)) == 0
-    assert len(met) > 40
+        train(tmp_path / "whole")
+    assert len(met) > 30
     assert {"config.json", "curve.csv", "log.csv", "weights.safetensors", "policies.npz", "result.json"} < set(met)
     for moment in range(1, len(met) + 1):
-        out = tmp_path / str(moment)
         with pytest.raises(Killed), killed(moment):
-            training.main(command("afterstates", out, **short))
-        assert training.main(command("afterstates", out, **short)) == 0
-        ended_as_if_never_killed(out, tmp_path / "whole")
+            train(tmp_path / str(moment))
+        train(tmp_path / str(moment))
+        ended_as_if_never_killed(tmp_path / str(moment), tmp_path / "whole")
 
 
 KILLED = """
@@ -135,10 +138,10 @@ def test_a_process_that_is_told_to_end_while_it_writes_leaves_no_half_of_a_file(
     assert training.main(command("afterstates", tmp_path / "run")) == 0
 
 
-@pytest.fixture(scope="module", params=["dqn", "afterstates"])
+@pytest.fixture(scope="module", params=[("dqn", 3000), ("afterstates", 6000)], ids=["dqn", "afterstates"])
 def interrupted(request, tmp_path_factory):
     """The folder of a run that was interrupted at a measurement, and its configuration."""
-    config = PRESETS.config(request.param, FIVE, steps=6000)
+    config = PRESETS.config(request.param[0], FIVE, steps=request.param[1])
     folder, points = tmp_path_factory.mktemp("interrupted"), []
 
     def stop(self, done, note=None, milestone=False):
@@ -249,7 +252,7 @@ def test_a_checkpoint_for_which_the_disk_has_no_room_is_an_error_of_the_system(t
 def test_a_run_of_another_configuration_is_not_resumed(interrupted, tmp_path, capsys):
     folder, config = interrupted
     shutil.copytree(folder, tmp_path / "run")
-    arguments = [config.algorithm, "--presets", str(FILE), "--tiles", "5", "--steps", "6000"]
+    arguments = [config.algorithm, "--presets", str(FILE), "--tiles", "5", "--steps", str(config.steps)]
     assert training.main([*arguments, "--seed", "1", "--out", str(tmp_path / "run"), "--resume"]) == 2
     assert "holds a run of another configuration" in capsys.readouterr().err
     assert training.main([*arguments, "--out", str(tmp_path / "run"), "--resume"]) == 0
@@ -259,7 +262,7 @@ def test_a_run_of_another_configuration_is_not_resumed(interrupted, tmp_path, ca
 @pytest.mark.parametrize("finished", [False, True])
 def test_a_run_that_lacks_its_configuration_is_not_resumed(interrupted, finished, tmp_path, capsys):
     folder, config = interrupted
-    words = [config.algorithm, "--presets", str(FILE), "--tiles", "5", "--steps", "6000", "--resume"]
+    words = [config.algorithm, "--presets", str(FILE), "--tiles", "5", "--steps", str(config.steps), "--resume"]
     words += ["--out", str(shutil.copytree(folder, tmp_path / "run"))]
     if finished:
         assert training.main(words) == 0
@@ -271,7 +274,7 @@ def test_a_run_that_lacks_its_configuration_is_not_resumed(interrupted, finished
 
 
 def test_a_finished_run_is_left_as_it_is(tmp_path):
-    arguments = ["afterstates", "--presets", str(FILE), "--tiles", "5", "--steps", "5000"]
+    arguments = ["afterstates", "--presets", str(FILE), "--tiles", "5", "--steps", "1000"]
     arguments += ["--out", str(tmp_path / "run"), "--resume"]
     assert training.main(arguments) == 0
     before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()}
@@ -282,7 +285,7 @@ def test_a_finished_run_is_left_as_it_is(tmp_path):
 
 
 def test_a_finished_run_loses_the_checkpoints_it_was_killed_before_removing(tmp_path):
-    arguments = ["afterstates", "--presets", str(FILE), "--tiles", "5", "--steps", "5000"]
+    arguments = ["afterstates", "--presets", str(FILE), "--tiles", "5", "--steps", "1000"]
     arguments += ["--out", str(tmp_path), "--resume"]
     assert training.main(arguments) == 0
     (tmp_path / "checkpoint-0000000001024.safetensors").write_bytes(b"old")
@@ -292,7 +295,7 @@ def test_a_finished_run_loses_the_checkpoints_it_was_killed_before_removing(tmp_
 
 @pytest.mark.parametrize("name", ["curve.csv", "weights.safetensors", "policy.npz", "policies.npz", "result.json"])
 def test_a_finished_run_of_which_a_file_is_damaged_is_trained_again(name, tmp_path, capsys):
-    arguments = ["afterstates", "--presets", str(FILE), "--tiles", "5", "--steps", "5000"]
+    arguments = ["afterstates", "--presets", str(FILE), "--tiles", "5", "--steps", "1000"]
     arguments += ["--out", str(tmp_path), "--resume"]
     assert training.main(arguments) == 0
     whole = numbers(tmp_path)
@@ -318,7 +321,7 @@ def test_a_run_goes_on_from_its_checkpoint_whatever_became_of_its_other_files(in
 
 
 def test_two_processes_do_not_write_to_one_folder(tmp_path, capsys):
-    arguments = ["afterstates", "--presets", str(FILE), "--tiles", "5", "--steps", "5000"]
+    arguments = ["afterstates", "--presets", str(FILE), "--tiles", "5", "--steps", "1000"]
     with FileLock(tmp_path / ".lock"):
         assert training.main([*arguments, "--out", str(tmp_path)]) == 2
     assert "is written to by another process" in capsys.readouterr().err
@@ -327,7 +330,7 @@ def test_two_processes_do_not_write_to_one_folder(tmp_path, capsys):
 
 def test_what_cannot_be_begun_leaves_what_is_there(tmp_path, capsys):
     arguments = ["afterstates", "--presets", str(FILE), "--tiles", "5", "--out", str(tmp_path)]
-    assert training.main([*arguments, "--steps", "5000"]) == 0
+    assert training.main([*arguments, "--steps", "1000"]) == 0
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     too_many = ["--settings", "num_envs", "100000000"]
     assert training.main([*arguments, *too_many, "--overwrite"]) == 2
@@ -343,7 +346,7 @@ def test_a_run_is_not_replaced_because_it_is_not_whole(tmp_path, capsys):
         "--tiles",
         "5",
         "--steps",
-        "5000",
+        "1000",
         "--out",
         str(tmp_path),
     ]

@@ -45,7 +45,7 @@ from training.statistics import interquartile_interval, interquartile_mean, inte
 SHELF = tempfile.TemporaryDirectory(prefix="study-")
 FILE = Path(SHELF.name) / "presets.toml"  # what a study tells needs no runs that have learned much
 LESS = re.sub("steps = [0-9]+_000", "steps = 5_000", SMALL_PRESETS.read_text())
-FILE.write_text(re.sub("(n_epochs|gradient_steps) = [0-9]+", r"\1 = 1", LESS))
+FILE.write_text(re.sub("(n_epochs|minibatches|gradient_steps) = [0-9]+", r"\1 = 1", LESS))
 PRESETS = read_presets(FILE)
 STUDIES = """
 [[small]]
