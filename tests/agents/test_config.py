@@ -43,7 +43,7 @@ def test_configurations_that_are_none_are_refused(change, message):
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "first"), [("ppo", 0), ("dqn", 1024), ("q-learning", 0), ("afterstate-network", 128)]
+    ("algorithm", "first"), [("ppo", 0), ("dqn", 512), ("q-learning", 0), ("afterstate-network", 128)]
 )
 def test_a_training_that_ends_before_it_begins_to_learn_is_refused(algorithm, first):
     agent = learner(algorithm, steps=first + 1)

@@ -41,10 +41,10 @@ def test_a_task_says_what_differs_and_a_variant_says_what_differs_from_that(tmp_
         config = presets.config("ppo", *arguments, **options)
         return config.steps, config.settings.width, config.settings.n_epochs, config.settings.masks
 
-    assert found(other) == (30_000, 32, 8, True)
-    assert found(five) == (2000, 40, 8, True)
-    assert found(five, "no-masks") == (3000, 40, 8, False)
-    assert found(five, steps=4000, changes={"n_epochs": 4}) == (4000, 40, 4, True)
+    assert found(other) == (30_000, 32, 4, True)
+    assert found(five) == (2000, 40, 4, True)
+    assert found(five, "no-masks") == (3000, 40, 4, False)
+    assert found(five, steps=4000, changes={"n_epochs": 2}) == (4000, 40, 2, True)
     assert presets.config("ppo", five, seed=3).seed == 3
 
 
@@ -91,7 +91,7 @@ steps = 2000
 entropy = 0.7
 
 [ppo.five-tiles.no-masks]"""
-FOLLOWING = ("num_envs = 64", "learning_rate = 2e-3", "entropy = 0.1")  # what [ppo] has of them
+FOLLOWING = ("num_envs = 64", "learning_rate = 4e-3", "entropy = 0.1")  # what [ppo] has of them
 
 
 def with_budgets(file, old="", new=""):
@@ -124,7 +124,7 @@ def test_settings_follow_the_budget(tmp_path):
         0.7,
     )  # what a variant says
     assert found(100_000, variant="short", changes={"num_envs": 3}) == (3, 0.001, 0.7)
-    assert presets.config("ppo", five, steps=100_000).settings.n_epochs == 8
+    assert presets.config("ppo", five, steps=100_000).settings.n_epochs == 4
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn", "afterstate-network"])

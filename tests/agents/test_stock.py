@@ -44,7 +44,7 @@ def learner(algorithm, steps=4096, seed=0, task=FIVE, **changes):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Stock agents that do sooner what takes them thousands of steps, with networks that are no wider than they need."""
+    """Stock agents that do sooner, with narrower networks, what takes them thousands of steps."""
     for name, options in QUICK.items():
         settings, made = STOCK[name]
         learner, algorithm = made.args

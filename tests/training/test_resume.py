@@ -78,7 +78,7 @@ def test_a_run_killed_again_and_again_ends_as_if_it_had_not_been(algorithm, tmp_
     """Every life is longer than the one before, and ends at another file than most others."""
     assert training.main(command(algorithm, tmp_path / "whole")) == 0
     out, deaths = tmp_path / "killed", []
-    for moment in count(1, step=7):
+    for moment in count(1, step=5):
         try:
             with killed(moment) as met:
                 assert training.main(command(algorithm, out)) == 0

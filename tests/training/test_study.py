@@ -169,6 +169,7 @@ def test_the_processes_of_a_pool_end_when_the_study_is_killed():
 @pytest.mark.usefixtures("no_ink")
 def test_off_a_terminal_a_study_says_a_line_for_every_run_that_ends(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(study, "Progress", partial(Progress, clock=count().__next__))  # in which nothing is quick
+    monkeypatch.setattr("threading.Timer.start", lambda timer: None)  # which says that it still works, if that is slow
     words = command(tmp_path, TWO.replace("seeds = 2", "seeds = 4"))
     config = PRESETS.config("afterstates", PRESETS.tasks["three-tiles"])
     training.train(replace(config, steps=2000), tmp_path / "out" / "afterstates-three-tiles-0")  # so that it fails
@@ -577,8 +578,8 @@ def test_a_training_that_ends_its_process_fails_alone_and_the_pool_ends_what_is_
             training = begin_endless(engine, tmp_path / "killed")
             [process] = multiprocessing.active_children()
             process.kill()
-            assert isinstance(training.exception(60), ProcessExpired)
-            assert engine.begin(config, tmp_path / "another").exception(60) is None
+            assert isinstance(training.exception(PATIENCE), ProcessExpired)
+            assert engine.begin(config, tmp_path / "another").exception(PATIENCE) is None
             begin_endless(engine, tmp_path / "ended")
             raise KeyboardInterrupt
 
