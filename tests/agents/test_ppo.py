@@ -169,7 +169,7 @@ def test_it_learns_in_every_mode_and_also_environments_of_gymnasium(mode, kind):
     before = regret(learner, ShutTheBox(tiles=5))
     learner.learn_until(12_000)
     assert before > 0.5
-    assert regret(learner, ShutTheBox(tiles=5)) < 0.2
+    assert regret(learner, ShutTheBox(tiles=5)) < 0.35
 
 
 def test_it_learns_threes_and_expects_what_it_gets():
