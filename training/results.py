@@ -55,8 +55,10 @@ policies: a near tie is a choice that loses less than 1 % of what random play lo
 that is met less than once in 1,000 turns.
 
 Minutes of tabular learners, but for those of seeds 0 and 1, and most of stock agents after 200 thousand steps were
-taken by the clock of a machine that was also at other work. On The 300 other trainings ran beside, which slows them,
-and the million steps of QR-DQN were made on a slower machine.
+taken by the clock of a machine that was also at other work. On The 300 other trainings ran beside, which slows them.
+The million steps of QR-DQN were made on a slower machine, those of seed 0 in more than an hour. The other seeds took a
+quarter of that or less: the library's loss was compiled by `torch.compile` and, but for one run, Adam was PyTorch's
+fused one and denormal numbers were taken as 0. This is the same arithmetic, rounded as on another processor.
 
 PPO and DQN were trained on all boxes but The 300, and on Threes, before their exploration and replay had random numbers
 of their own. So their commands come to other numbers now, with the same seed, which differ from those here as seeds do.
