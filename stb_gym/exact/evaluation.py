@@ -105,6 +105,36 @@ class Evaluation(Measured):
         best = self.optimum.policy
         return [self._mistake(int(node), int(best[node])) for node in order]
 
+    def decisions(self) -> dict[str, list[Any]]:
+        """Return what the policy does at every node that has a move, as columns.
+
+        Returns:
+            The columns of `Solution.decisions` (D rows), then "plays" (every move the policy makes there), and "loss",
+            "visits" (expected visits in a turn of the policy) and "cost" (loss times visits; they sum to the regret).
+        """
+        at = self.tables.decisions
+        return self.optimum.decisions() | {
+            "plays": self.tables.moves_in_words(self.weights > 0),
+            "loss": self.loss[at].tolist(),
+            "visits": self.visits[at].tolist(),
+            "cost": (self.visits * self.loss)[at].tolist(),
+        }
+
+    def departures(self) -> dict[str, list[Any]]:
+        """Return the rows of `decisions` where the policy plays a move that is not optimal, greatest loss first.
+
+        Example:
+            >>> import stb_gym
+            >>> game = stb_gym.ShutTheBox()
+            >>> departures = stb_gym.evaluate(game, stb_gym.strategy(game, "biggest-first")).departures()
+            >>> len(departures["loss"]), departures["state"][0], departures["roll"][0], departures["best"][0]
+            (210, 'open 1,2,4,5,8,9', '12', 'shut 4,8')
+        """
+        at = self.tables.decisions
+        order = np.argsort(-self.loss[at], kind="stable")
+        rows = order[self._departs[at][order] > 0].tolist()
+        return {name: [values[row] for row in rows] for name, values in self.decisions().items()}
+
     def describe_node(self, node: int) -> str:
         """A node in words."""
         return self.tables.describe_node(node)

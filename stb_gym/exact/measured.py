@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from stb_gym.exact.board_values import BoardValues
 from stb_gym.exact.values import Values
-from stb_gym.games import words_of
+from stb_gym.games import title, words_of
+from stb_gym.output import html_table
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,12 @@ class Measured(ABC):
     def __repr__(self) -> str:
         goal = self.optimum.objective
         return f"<{self.optimum.game}: {goal.name} {self.value:.6g}, regret {self.regret:.4g} {goal.unit}>"
+
+    def _repr_html_(self) -> str:
+        """Return the numbers of `summary`, for notebooks."""
+        summary = self.summary()
+        heading = f"{title(self.optimum.game)}: {self.optimum.objective.name} in {self.optimum.objective.unit}"
+        return html_table(heading, {"": [*summary], " ": [*summary.values()]})
 
     @property
     @abstractmethod

@@ -10,13 +10,14 @@ is backward induction:
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact.row_index import RowIndex, StateIndex
-from stb_gym.games import Game, IntArray, Rolls, rolls, words_of
+from stb_gym.games import Game, IntArray, Rolls, rolls, rolls_in_words, states_in_words, words_of
 
 Policy = NDArray[Any]  # what `stb_gym.exact.policies` says of it
 
@@ -220,6 +221,49 @@ class TurnTables:
         """A node in words."""
         state = self.node_state[node]
         return words_of(self.game).node(int(self.held[state]), int(self.dice[state]), self.node_roll(node))
+
+    def moves_in_words(self, marked: NDArray[np.bool_]) -> list[str]:
+        """Return the marked moves of every node that has a move, such as "shut 3,5 or shut 8".
+
+        Args:
+            marked: [E] True for the moves to name.
+
+        Returns:
+            [D] strings, "" where no move is marked.
+        """
+        words = words_of(self.game)
+        names = [words.move_in_words(words.move(action)) for action in range(self.actions)]
+        actions = iter(self.edge_action[marked].tolist())
+        counts = self.reduce(np.add, marked.astype(int)).tolist()
+        return [" or ".join(names[action] for action in islice(actions, count)) for count in counts]
+
+    def positions(self, states: IntArray) -> dict[str, list[Any]]:
+        """Return the positions of states as columns: "state" in words, then the words that name it.
+
+        Args:
+            states: [M] indices of states; one may come more than once.
+
+        Returns:
+            Columns of M rows: "state", and in Shut the Box "open" and "dice", in Threes "points" and "dice".
+        """
+        words = words_of(self.game)
+        known = [words.where(*at) for at in zip(self.held.tolist(), self.dice.tolist(), strict=True)]
+        known = [{name: tuple(v) if isinstance(v, list) else v for name, v in where.items()} for where in known]
+        names = states_in_words(words, self.held, self.dice)
+        places = states.tolist()
+        columns: dict[str, list[Any]] = {"state": [names[place] for place in places]}
+        return columns | {word: [known[place][word] for place in places] for word in known[0]}
+
+    def decision_columns(self) -> dict[str, list[Any]]:
+        """Return the nodes that have a move as columns: the position, the roll, its chance and the number of moves."""
+        words = words_of(self.game)
+        rolled = {dice: rolls_in_words(words, dice) for dice in set(self.dice.tolist())}
+        state, place = self.node_state[self.decisions], self.node_place[self.decisions]
+        return self.positions(state) | {
+            "roll": [rolled[dice][at] for dice, at in zip(self.dice[state].tolist(), place.tolist(), strict=True)],
+            "probability": self.node_probability[self.decisions].tolist(),
+            "choices": self.choices[self.decisions].tolist(),
+        }
 
     def sweep(
         self, utility: NDArray[Any], choose: Callable[[NDArray[Any], Level], NDArray[Any]]

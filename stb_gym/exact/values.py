@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from stb_gym.exact.objectives import Objective
 from stb_gym.exact.tables import Level, TurnTables
-from stb_gym.games import Game, IntArray
+from stb_gym.games import Game, IntArray, title, words_of
+from stb_gym.output import html_table
 
 # Two actions are equally good if their utilities differ by no more than this share of them. Utilities of one sign are
 # only added and multiplied, so rounding stays below 1e-13 of each; tests compare the sets of optimal actions with
@@ -77,6 +78,96 @@ class Values:
     def policy(self) -> IntArray:
         """[N] the optimal action of lowest index, -1 at nodes without a legal action; an array of your own."""
         return self.tables.lowest_actions(self.optimal)
+
+    def states(self) -> dict[str, list[Any]]:
+        """Return every state and its value as columns.
+
+        Returns:
+            Columns of S rows: "state" in words, the words that name it (such as "open" and "dice"; 0 dice where the
+            turn is over), and "value" in the objective's unit. `pandas.DataFrame(solution.states())` takes them.
+
+        Example:
+            >>> import stb_gym
+            >>> states = stb_gym.solve(stb_gym.ShutTheBox()).states()
+            >>> states["state"][1], states["open"][1], round(states["value"][1], 4)
+            ('open 1', (1,), 1.0)
+        """
+        return self.tables.positions(np.arange(self.tables.states)) | {"value": self.state_value.tolist()}
+
+    def decisions(self) -> dict[str, list[Any]]:
+        """Return every node that has a move, with its optimal moves and its value, as columns.
+
+        Returns:
+            Columns of D rows: the position as in `states`, "roll", "probability" of the roll, "choices" (the number of
+            legal moves), "best" (the optimal moves in words) and "value" in the objective's unit.
+        """
+        tables = self.tables
+        best, value = tables.moves_in_words(self.optimal), self.node_value[tables.decisions].tolist()
+        return tables.decision_columns() | {"best": best, "value": value}
+
+    def value_at(self, **where: Any) -> float:
+        """Return the value of a position in the objective's unit.
+
+        Args:
+            **where: words that name the position: open tiles, points, dice; with `roll` the value after that throw.
+
+        Raises:
+            ValueError: if there is no such position.
+
+        Example:
+            >>> import stb_gym
+            >>> best = stb_gym.solve(stb_gym.ShutTheBox())
+            >>> round(best.value_at(open=[2, 6]), 6), round(best.value_at(open=[2, 6], roll=8), 6)
+            (5.969136, 0.0)
+        """
+        tables = self.tables
+        held, dice, roll = words_of(self.game).locate(where)
+        state = tables.find_state(held, dice)
+        return float(self.state_value[state] if roll is None else self.node_value[tables.find_node(state, roll)])
+
+    def moves(self, **where: Any) -> dict[str, list[Any]]:
+        """Return the legal moves at a position after a throw, best first, as columns.
+
+        Args:
+            **where: words that name the position, and `roll`.
+
+        Returns:
+            Columns "move" and "leaves" in words, "value" of the position it leaves, and "loss" against the best move
+            (0 for every optimal one), both in the objective's unit.
+
+        Raises:
+            ValueError: if there is no such position, or no roll is given.
+
+        Example:
+            >>> import stb_gym
+            >>> stb_gym.solve(stb_gym.ShutTheBox()).moves(open=[1, 4, 5, 8], roll=9)["move"]
+            ['shut 4,5', 'shut 1,8']
+        """
+        tables, words = self.tables, words_of(self.game)
+        held, dice, roll = words.locate(where)
+        if roll is None:
+            raise ValueError("moves are made after a throw: name the roll")
+        of_node = tables.edges_of(tables.find_node(tables.find_state(held, dice), roll))
+        loss = np.where(self.optimal, 0, -self.advantage)[of_node]
+        order = np.argsort(loss, kind="stable")
+        edges = np.arange(of_node.start, of_node.stop)[order]
+        left = tables.edge_next[edges]
+        goes_on = tables.dice[left] > 0
+        moves = [words.move(*move) for move in zip(tables.edge_action[edges].tolist(), goes_on.tolist(), strict=True)]
+        return {
+            "move": [words.move_in_words(move, roll) for move in moves],
+            "leaves": tables.positions(left)["state"],
+            "value": self.state_value[left].tolist(),
+            "loss": loss[order].tolist(),
+        }
+
+    def _repr_html_(self) -> str:
+        """Return the value and what to do at the first throw, for notebooks."""
+        decisions = self.decisions()
+        first = np.flatnonzero(self.tables.node_state[self.tables.decisions] == self.tables.start)
+        shown = {name: [decisions[name][row] for row in first] for name in ("roll", "probability", "best", "value")}
+        value = f"{self.objective.name} {float(self.value):.6g} {self.objective.unit}"
+        return html_table(f"{title(self.game)}: {value}. The first throw:", shown)
 
     def worth(self, held: int, dice: int) -> float:
         """Expected utility at the state (held, dice) before its throw, or (without dice) of a turn that ends there."""

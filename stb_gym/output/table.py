@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -169,6 +170,26 @@ class Table:
 
     def _cut(self, limit: int | None, end: str) -> list[str]:
         return [f"The first {limit:,} of {len(self):,} rows{end}"] if limit is not None and len(self) > limit else []
+
+
+def html_table(title: str, columns: Mapping[str, Sequence[Any]], limit: int = 12) -> str:
+    """Return columns as an HTML table for a notebook.
+
+    Args:
+        title: what stands above it.
+        columns: values of equal length by heading; numbers are shown to six digits.
+        limit: how many rows to show at most.
+
+    Returns:
+        The table, and a line below it that says how many rows there are if not all are shown.
+    """
+
+    def shown(values: Sequence[Any]) -> Column:
+        number = all(isinstance(value, int | float | Fraction | None) for value in values)
+        return Column(lambda value: f"{float(value):.6g}", [*values]) if number else column("", map(str, values))
+
+    table = Table(title, "", {heading: shown(values) for heading, values in columns.items()})
+    return "".join([table.to_html(limit), *(f"<p>{html.escape(line)}</p>" for line in table._cut(limit, "."))])
 
 
 def _piped(cell: str) -> str:

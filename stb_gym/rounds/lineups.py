@@ -11,13 +11,14 @@ and a player who ends with t, while k are still to play, wins W_k(z') if t takes
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Policy, Standing, TurnTables
-from stb_gym.games import check_integer
+from stb_gym.exact import Policy, Solution, Standing, TurnTables
+from stb_gym.games import check_integer, title
+from stb_gym.output import html_table
 from stb_gym.rounds.replies import Reply
 from stb_gym.rounds.standings import Standings
 
@@ -109,6 +110,26 @@ class RoundEvaluation:
         stands = self._after_each(np.ones(len(self.standings.lead)))
         return np.minimum(np.stack(stands[::-1])[:, self.standings.holders == 1], 1)  # rounding may pass 1
 
+    def table(self) -> dict[str, list[Any]]:
+        """Return the seats in turn order as columns: "seat" (from 1), "wins" (expected win) and expected "throws"."""
+        seats = range(1, self.standings.players + 1)
+        return {"seat": [*seats], "wins": self.seats.tolist(), "throws": self.throws.tolist()}
+
+    def leads(self) -> dict[str, list[Any]]:
+        """Return the chance that a player who leads alone is not beaten, as columns.
+
+        Returns:
+            "lead": the final scores, best first; "0 after", "1 after" ...: the chance that none of the last 0, 1 ...
+            players of the round ends with a better score.
+        """
+        chances = enumerate(self.survival.tolist())
+        return {"lead": self.standings.scores.tolist()} | {f"{after} after": row for after, row in chances}
+
+    def _repr_html_(self) -> str:
+        """Return the seats, for notebooks."""
+        players, ties = self.standings.players, self.standings.ties
+        return html_table(f"{title(self.tables.game)}, {players} players, ties {ties}", self.table())
+
     @cached_property
     def worth(self) -> NDArray[np.float64]:
         """[players, T] what who leads alone with each final score may expect to win, 0, 1 ... players yet to come."""
@@ -181,6 +202,36 @@ class RoundSolution:
     def survival(self) -> NDArray[np.float64]:
         """[players, T] the chance that who leads with each final score is not beaten by the last 0, 1 ... players."""
         return self.evaluation.survival
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the seats as columns; see `RoundEvaluation.table`."""
+        return self.evaluation.table()
+
+    def leads(self) -> dict[str, list[Any]]:
+        """Return the chance that a player who leads alone is not beaten; see `RoundEvaluation.leads`."""
+        return self.evaluation.leads()
+
+    def _repr_html_(self) -> str:
+        return self.evaluation._repr_html_()
+
+    def at(self, standing: Standing) -> Solution:
+        """Return the best play of a turn at a standing, as a `Solution` whose values are the player's expected win.
+
+        Args:
+            standing: what the player sees of the others.
+
+        Raises:
+            ValueError: if it cannot come about in this round.
+
+        Example:
+            >>> import stb_gym
+            >>> rules = stb_gym.Round(stb_gym.Threes(), players=5)
+            >>> last = rules.solve().at(stb_gym.Standing(lead=8, holders=1, after=0))
+            >>> last.moves(roll=[3, 1, 3, 2, 4])["move"][0]
+            'keep 5 (3 3 1 2 4)'
+        """
+        check_integer("players after", standing.after, 0, len(self.replies) - 1)
+        return self.replies[standing.after].values_at(standing)
 
     def policy(self, standing: Standing) -> Policy:
         """[N] what the player does who sees this standing.

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Level, Objective, Policy, Standing, TurnTables, Values, optimal_edges, optimise
+from stb_gym.exact import Level, Objective, Policy, Solution, Standing, TurnTables, optimal_edges, optimise
 from stb_gym.games import IntArray
 from stb_gym.rounds.standings import Standings
 
@@ -82,14 +82,14 @@ class Reply:
         edges = self._edges(np.array([self.standings.find(standing)]))
         return self.tables.policy(self.tables.edge_action[edges[:, 0]])
 
-    def values_at(self, standing: Standing) -> Values:
-        """The player's expected win at every state and node of a turn at a standing."""
+    def values_at(self, standing: Standing) -> Solution:
+        """Return the best play of a turn at a standing; its values are the player's expected win."""
         block = np.array([self.standings.find(standing)])
         [wins] = self.utility(block)
         states, nodes = self._optimise(block)
         name = "share of the win" if self.standings.ties == "split" else "chance to win"
         objective = Objective(name, lambda score: wins[self.tables.place_of(score)], "probability")
-        return Values(self.tables, objective, states[:, 0], nodes[:, 0])
+        return Solution(self.tables, objective, states[:, 0], nodes[:, 0])
 
 
 def least_of(tables: TurnTables, marked: NDArray[np.bool_], disliked: NDArray[np.float64]) -> NDArray[np.bool_]:
