@@ -1,4 +1,4 @@
-"""What can be read off the source of a house of packages: who imports whom, how large it is, and what it asks."""
+"""What can be read off the source of a house of packages: who imports whom, and what it asks."""
 
 import ast
 import re
@@ -69,38 +69,9 @@ class House:
             found[self.room(module)] |= {self.room(other) for other in others} - {self.room(module)}
         return found
 
-    def mean_imports(self) -> float:
-        """Modules of the library that a module of it imports, on average; faces, which only hand names on, aside."""
-        counts = [
-            len([other for other in others if self._ours(other)])
-            for module, others in self.imports.items()
-            if self._ours(module) and self.paths[module].stem != "__init__"
-        ]
-        return sum(counts) / len(counts)
-
-    def _ours(self, module: str) -> bool:
-        return module.split(".")[0] == self.library
-
     def callers(self, name: str) -> set[str]:
         """The modules that call a function by this bare name."""
         return {module for module, tree in self.trees.items() for node in ast.walk(tree) if _calls(node, name)}
-
-    def long_modules(self, most: int) -> list[str]:
-        """The modules of more lines."""
-        return [module for module, path in self.paths.items() if len(path.read_text().splitlines()) > most]
-
-    def long_faces(self, most: int) -> list[str]:
-        """The sub-packages of the library whose `__init__` has more lines."""
-        return [m for m in self.long_modules(most) if self._ours(m) and "." in m and self._package(m) == m]
-
-    def long_functions(self, most: int) -> list[str]:
-        """The functions of more lines."""
-        return [
-            f"{module}.{node.name}"
-            for module, tree in self.trees.items()
-            for node in ast.walk(tree)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno - node.lineno >= most
-        ]
 
     def unnamed(self) -> list[str]:
         """The modules and sub-packages that the docstring of their package does not name."""
@@ -148,18 +119,6 @@ def circle(arrows: dict[str, set[str]]) -> list[str]:
         return []
 
     return next(filter(None, (search(each, []) for each in sorted(arrows))), [])
-
-
-def floors(arrows: dict[str, set[str]]) -> dict[str, int]:
-    """How many stand upon each other, up to each; there must be no circle."""
-    found: dict[str, int] = {}
-
-    def floor(here: str) -> int:
-        if here not in found:
-            found[here] = 1 + max(map(floor, arrows[here]), default=0)
-        return found[here]
-
-    return {here: floor(here) for here in arrows}
 
 
 def asks_which_game(node: ast.AST) -> bool:
