@@ -1,7 +1,7 @@
 # `make demo` solves the games and lets learners without a network learn, in seconds; `make check` is what one runs between
 # two edits, `make test` runs all tests; each makes the environment .venv first. `make libraries` runs the agents of other
 # libraries, in an environment of 2 GB of its own, .venv-libraries; `make browser` tries the pages in a browser, and `make
-# page` builds that of `stb-gym explore`. `make package` builds what is published and tries it, `make lowest` tries the
+# page` builds that of `stb-gym explore`. `make notebooks` runs those of docs/notebooks. `make package` builds what is published and tries it, `make lowest` tries the
 # lowest versions of what it needs, `make coverage` says what tests run through, and `make mutants` what they catch.
 #
 # All but `make demo` need torch. On Linux pip may fetch it with gigabytes for graphics cards: `make test TORCH=cpu`, once,
@@ -22,7 +22,7 @@ OF_THE_WHEEL := $(addprefix tests/,command docs envs measure test_your_own_game.
 # Tests are rewritten and compiled by every process that reads them, unless it may keep what another has compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check fast test coverage mutants package lowest libraries browser page docs lint bench clean python
+.PHONY: demo check fast test notebooks coverage mutants package lowest libraries browser page docs lint bench clean python
 
 demo: $(if $(TORCH),.venv/installed,.venv/library)
 	$(BIN)/python -m training.demo
@@ -35,6 +35,10 @@ fast: .venv/installed
 
 test: .venv/installed
 	$(BIN)/python -m pytest
+
+# To keep what they print and draw: make notebooks NBMAKE=--overwrite
+notebooks: .venv/notebooks
+	$(BIN)/python -m pytest -n 2 -W default --nbmake --nbmake-timeout=300 $(NBMAKE) docs/notebooks
 
 coverage: .venv/installed
 	$(BIN)/python -m pytest --cov --cov-report term:skip-covered --cov-report html:build/coverage
@@ -121,6 +125,10 @@ python:
 
 .venv/docs: .venv/installed
 	$(BIN)/python $(INSTALL) --constraint constraints.txt --group docs
+	@touch $@
+
+.venv/notebooks: .venv/installed
+	$(BIN)/python $(INSTALL) --constraint constraints.txt --group notebooks
 	@touch $@
 
 .venv/browser: .venv/installed

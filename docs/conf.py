@@ -1,18 +1,22 @@
 """How the site is built: `make docs`, in the root of the repository, makes it of the pages of this folder."""
 
 import re
+import shutil
 from importlib import metadata
+from pathlib import Path
 
 project = "stb_gym"
 author = "The stb_gym authors"
 release = metadata.version("stb-gym")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "docs.written"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "docs.written"]
 nitpick_ignore_regex = [("py:.*", ".*")]  # errors and types that docstrings name: many are of other libraries
 suppress_warnings = ["ref.python"]  # attributes of two classes that have the same name
 
 myst_heading_anchors = 3
-myst_enable_extensions = ["deflist"]
+myst_enable_extensions = ["deflist", "dollarmath"]
+nb_execution_mode = "off"  # the notebooks hold their outputs
+exclude_patterns = ["**/.ipynb_checkpoints"]
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # docstrings say what arguments are
@@ -33,6 +37,14 @@ pygments_style, pygments_dark_style = "tango", "github-dark"
 def setup(app):
     """Docstrings are plain text: stars and bars, which stand for shapes and sizes in them, are no markup."""
     app.connect("autodoc-process-docstring", lambda *given: _escape(given[-1]), priority=900)  # after napoleon
+    app.connect("build-finished", _copy_notebooks)
+
+
+def _copy_notebooks(app, error):
+    """Copy the notebooks to the site, where each page links to its own for download."""
+    if error is None:
+        for notebook in Path(app.srcdir, "notebooks").glob("*.ipynb"):
+            shutil.copy(notebook, Path(app.outdir, "notebooks"))
 
 
 def _escape(lines):
