@@ -45,8 +45,8 @@ def commands_of(beginning: str) -> list[str]:
 
 
 def figures(text: str) -> list[str]:
-    """The numbers in comments that have decimals or thousands, and fractions of large numbers."""
-    found = r"\d+\.\d+%?|\d{1,3}(?:,\d{3})+|\d{6,}/\d{6,}"
+    """The numbers in comments that have decimals or thousands, and fractions."""
+    found = r"\d+\.\d+%?|\d{1,3}(?:,\d{3})+|\d{3,}/\d{4,}"
     return re.findall(found, "\n".join(re.findall("#.*", text)))
 
 
