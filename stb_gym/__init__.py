@@ -47,6 +47,7 @@ from stb_gym.measure import (
 from stb_gym.rounds import (
     BestResponse, Outcome, Round, RoundEvaluation, RoundSolution, Series, Tournament, match, series, tournament,
 )  # fmt: skip
+from stb_gym.terminal import replay
 
 __version__ = "0.1.0"
 
@@ -58,8 +59,9 @@ __all__ = [
     "SelfPlayVectorEnv", "Series", "ShutTheBox", "Simulation", "Solution", "Standing", "Threes", "Tournament",
     "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant", "VectorMaskInObservation", "Words", "certify", "compare",
     "compile_game", "environment_of", "evaluate", "evaluate_boards", "game_of_environment", "judge", "kept_policies",
-    "load_board_values", "load_policy", "match", "pocket_card", "policy_from", "read_policy", "register_game", "rolls",
-    "rule", "save_policy", "series", "simulate", "solve", "solve_boards", "strategies", "strategy", "tournament",
+    "load_board_values", "load_policy", "match", "pocket_card", "policy_from", "read_policy", "register_game", "replay",
+    "rolls", "rule", "save_policy", "series", "simulate", "solve", "solve_boards", "strategies", "strategy",
+    "tournament",
 ]  # fmt: skip
 
 register_known()

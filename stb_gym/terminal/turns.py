@@ -1,6 +1,6 @@
 """A turn played throw by throw, by anyone who chooses, and described in words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,8 @@ class Position(NamedTuple):
 
 
 Choose = Callable[[Position], Move | None]
+Throw = int | Sequence[int]  # given dice: their sum where only that matters, or their faces
+Dice = np.random.Generator | Iterator[Throw]
 
 
 class Step(NamedTuple):
@@ -42,7 +44,7 @@ class TakenBack(Exception):  # noqa: N818 (it is no error)
 
 def take_turn(
     game: Game,
-    dice: np.random.Generator,
+    dice: Dice,
     choose: Choose,
     ahead_of: int | None = None,
     steps: list[Step] | None = None,
@@ -51,7 +53,7 @@ def take_turn(
 
     Args:
         game: the rules.
-        dice: throws the dice.
+        dice: throws the dice, or yields given ones; the turn stops where they run out.
         choose: given a position, returns one of its moves, or None if it has none; or raises `TakenBack` to choose
             once more where there was a choice last.
         ahead_of: the turn ends as soon as its points are better than these; None for never.
@@ -59,12 +61,17 @@ def take_turn(
 
     Returns:
         What happened, and the final score in points.
+
+    Raises:
+        ValueError: if given dice are no throw of the position.
     """
     held, left = game.start()
     steps = [] if steps is None else steps
     position = None
     while left > 0 and (ahead_of is None or game.sign * words_of(game).points(held) <= game.sign * ahead_of):
         position = position or _thrown(game, dice, held, left)
+        if position is None:
+            break
         try:
             move = choose(position)
         except TakenBack:
@@ -81,11 +88,24 @@ def take_turn(
     return steps, words_of(game).points(held)
 
 
-def _thrown(game: Game, dice: np.random.Generator, held: int, left: int) -> Position:
-    throw = int(dice.integers(game.faces**left))
-    known = rolls(game, left)
-    roll = known.shown[known.of_throw[throw]]
-    return Position(held, left, throw_faces(throw, left, game.faces), roll, legal_moves(game, held, left, roll))
+def _thrown(game: Game, dice: Dice, held: int, left: int) -> Position | None:
+    """Return the position after the next throw, or None if given dice have run out."""
+    if isinstance(dice, np.random.Generator):
+        throw = int(dice.integers(game.faces**left))
+        known = rolls(game, left)
+        faces, roll = throw_faces(throw, left, game.faces), known.shown[known.of_throw[throw]]
+    else:
+        given = next(dice, None)
+        if given is None:
+            return None
+        words = words_of(game)
+        try:
+            _, _, roll = words.locate({**words.where(held, left), "roll": given})
+        except ValueError as error:
+            raise ValueError(f"the throw at {words.state(held, left)}: {error}") from None
+        assert roll is not None
+        faces = (given,) if isinstance(given, int | np.integer) else tuple(given)
+    return Position(held, left, faces, roll, legal_moves(game, held, left, roll))
 
 
 def _last_choice(steps: list[Step]) -> Position:

@@ -12,7 +12,7 @@ import numpy as np
 from stb_gym.games import Game, Picture, below, needed, words_of
 from stb_gym.output import say, write_aside
 from stb_gym.terminal.coach import Coach
-from stb_gym.terminal.turns import Choose, Step, move_in_words, stopped, take_turn
+from stb_gym.terminal.turns import Choose, Dice, Step, move_in_words, stopped, take_turn
 
 CREAM, NIGHT, LINE = (255, 243, 220), (30, 20, 14), 30  # what stands below the pictures of a film
 THROWN, MOVED, ENDED = 0.9, 1.6, 3.0  # seconds
@@ -82,14 +82,14 @@ class Turn(NamedTuple):
         return f"{move_in_words(self.game, position, move)}: {said}"
 
 
-def play(name: str, coach: Coach, choose: Choose, dice: np.random.Generator) -> Turn:
+def play(name: str, coach: Coach, choose: Choose, dice: Dice) -> Turn:
     """Let somebody play a turn.
 
     Args:
         name: of who plays, to be shown.
         coach: knows perfect play.
         choose: how that player chooses.
-        dice: throws the dice.
+        dice: throws the dice, or yields given ones.
     """
     return Turn(name, coach, *take_turn(coach.game, dice, choose))
 
