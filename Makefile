@@ -58,7 +58,7 @@ package: .venv/installed
 	rm -r build/source/stb_gym
 	$(PYTHON) -m venv build/empty
 	$(EMPTY)/python $(INSTALL) "pip>=25.1"
-	$(EMPTY)/python $(INSTALL) --constraint constraints.txt --group test "$$(echo dist/*.whl)[render,tables]"
+	$(EMPTY)/python $(INSTALL) --constraint constraints.txt --group test "$$(echo dist/*.whl)[render]"
 	cd build/source && ../../$(EMPTY)/python -m pytest -m "not slow" $(OF_THE_WHEEL)
 
 # Newer packages between them and us warn of old ones, which is nobody's mistake; an old SDL must be told of no screen; and
@@ -66,7 +66,7 @@ package: .venv/installed
 lowest: | python
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python $(INSTALL) "pip>=25.1"
-	$(EDITABLE) .venv-lowest/bin/python $(INSTALL) --constraint tests/lowest.txt --group test --editable ".[render,tables]"
+	$(EDITABLE) .venv-lowest/bin/python $(INSTALL) --constraint tests/lowest.txt --group test --editable ".[render]"
 	SDL_VIDEODRIVER=dummy .venv-lowest/bin/python -m pytest -W default -m "not slow" $(LIBRARY_ALONE) \
 		--ignore tests/envs/test_gymnasium.py --deselect tests/envs/test_vector_env.py::test_gymnasium_tells_each_game_how_it_ended
 

@@ -36,8 +36,8 @@ from stb_gym.output import Column, Progress, Table, refuse, say, write_text
 MEBIBYTES = 32.0  # that the memory of play may grow by after the first quarter
 LEARNERS = ("ppo", "dqn", "afterstate-network", "q-learning", "afterstates", "limit", "sb3-a2c", "sb3-dqn")
 # What processes of works would import otherwise.
-PRELOADED = ["agents.stock", "training.report", "training.study", "training.train", "stb_gym.book.page",
-             "stb_gym.command", "stb_gym.explorer"]  # fmt: skip
+PRELOADED = ["agents.stock", "training.report", "training.study", "training.train", "stb_gym.command",
+             "stb_gym.explorer"]  # fmt: skip
 PRESETS = """
 [tasks.five-tiles]
 env = "stb_gym/ShutTheBox-v0"
@@ -79,7 +79,6 @@ def works(folder: Path) -> list[Work]:
     shown = ("--run", runs[0], "--run", runs[1])
     questions = {
         "explorer": ("explore", "shut-the-box", "--tiles", "5", *shown, "--out", "{out}/page.html"),
-        "book": ("book", "threes", "--dice", "2", "--out", "{out}/book", "--force"),
         "leaderboard": ("judge", "dqn-threes", "--out", "{out}/page.md"),
         "values": ("solve", "shut-the-box", "--tiles", "16", "--dice", "3", "--out", "{out}/values.npy"),
         "fractions": ("certify", "shut-the-box", "--tiles", "7", "--out", "{out}/fractions.md"),

@@ -10,7 +10,7 @@ import pytest
 import stb_gym
 
 MODULES = [name for _, name, _ in pkgutil.walk_packages(stb_gym.__path__, "stb_gym.")]
-NEED_MORE = ("stb_gym.book.page", "stb_gym.pettingzoo", "stb_gym.sb3")  # jinja2, PettingZoo, stable-baselines3
+NEED_MORE = ("stb_gym.pettingzoo", "stb_gym.sb3")  # PettingZoo, stable-baselines3
 FUNCTIONS = [name for name in stb_gym.__all__ if inspect.isfunction(inspect.unwrap(getattr(stb_gym, name)))]
 
 

@@ -108,7 +108,7 @@ FLAGS = sorted({f"--{each.name.replace('_', '-')}" for question in QUESTIONS for
 RULES = sorted(
     {f"--{(known.flag or name).replace('_', '-')}" for g in (ShutTheBox, Threes) for name, known in rules_of(g).items()}
 )
-COMMANDS = [question.name for question in QUESTIONS if question.name != "book"]  # which takes minutes where it is right
+COMMANDS = [question.name for question in QUESTIONS]
 FEW = {"--tiles": "34", "--dice": "12", "--faces": "34"}  # so that what is right takes a moment
 
 

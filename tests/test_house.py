@@ -17,7 +17,7 @@ from tests.house import House, asks_which_game, circle, imported
 
 LIBRARY, LABORATORY = "stb_gym", ("agents", "training", "benchmarks")
 GAMES = "stb_gym.games"
-HEAVY = {"torch", "matplotlib", "PIL", "pygame", "jinja2", "scipy", "stable_baselines3", "pettingzoo", "argparse"}
+HEAVY = {"torch", "matplotlib", "PIL", "pygame", "scipy", "stable_baselines3", "pettingzoo", "argparse"}
 HOUSE = House(ROOT, (LIBRARY, *LABORATORY), LIBRARY)
 
 

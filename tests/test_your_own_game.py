@@ -686,28 +686,11 @@ def words_after_import(line):
     return words[3:]
 
 
-@pytest.mark.parametrize("line", [line for line in SESSION if not line.startswith("#") and " book " not in line])
+@pytest.mark.parametrize("line", [line for line in SESSION if not line.startswith("#")])
 def test_the_commands_of_the_tutorial_print_the_figures_below_them(line, command):
     printed, promised = command(*words_after_import(line)), promised_below(line)
     assert promised
     assert [number for number in promised if number not in printed] == []
-
-
-@pytest.mark.slow
-def test_the_book_of_the_tutorial(command, monkeypatch, tmp_path):
-    [line] = [line for line in SESSION if " book " in line]
-    monkeypatch.chdir(tmp_path)
-    assert command(*words_after_import(line)).endswith("open book/index.html\n")
-    book = {path.name: path.read_text() for path in tmp_path.glob("book/*.md")}
-    best = f"{float(turn_worth(points, limit=30)):.6f}"
-    assert promised_below(line) == [best]
-    assert f"| hold-at-20 | {best} | 0.000000 |" in book["strategies.md"]
-    assert re.findall(r"hold-at-\d+ |worst ", book["strategies.md"]) == ["hold-at-20 ", "hold-at-25 ", "worst "]
-    assert book["scores.md"].index("| 25 |") < book["scores.md"].index("| 0 |")  # the best score first
-    assert "many points" in book["frontier.md"]
-    assert not [name for name, text in book.items() if re.search(r"fewe\w+ points", text)]
-    assert f"| {float(equilibrium(30)):.2%} |" in book["tournament-split.md"]
-    assert re.search(r"\n\| 30 \| [\d.]+% \| 100\.00% \|", book["winning.md"])
 
 
 def test_the_tutorial_links_to_files_that_exist():

@@ -2,8 +2,7 @@
 
 - `questions`: what every question and every answer is; `flags`: flags from the fields of dataclasses.
 - `solving`, `evaluating`, `measuring`, `thumbs`, `judging`, `advising`, `listing`, `rounds`, `matches`, `playing`,
-  `watching`, `writing`, `exploring`: the questions by subject; `contests`: what those about several players have in
-  common.
+  `watching`, `exploring`: the questions by subject; `contests`: what those about several players have in common.
 - `laboratory`: the commands of the laboratory, where there is one; `completion`: what a shell needs.
 - `program`: the command itself.
 

@@ -27,13 +27,12 @@ from stb_gym.command.rounds import EvaluateRound, FindPar
 from stb_gym.command.solving import Certify, Solve
 from stb_gym.command.thumbs import Compare, FindCard
 from stb_gym.command.watching import Watch
-from stb_gym.command.writing import WriteBook
 from stb_gym.games import GAMES, Game, make_game
 from stb_gym.output import Progress, reader_may_leave, refuse, say
 
 QUESTIONS: tuple[type[Question], ...] = (
     Solve, Certify, Evaluate, Measure, Compare, FindCard, Judge, Advise, Simulate, ListVariants, ListStrategies,
-    ListStates, EvaluateRound, FindPar, EvaluateTournament, EvaluateMatch, Play, Watch, WriteBook, Explore,
+    ListStates, EvaluateRound, FindPar, EvaluateTournament, EvaluateMatch, Play, Watch, Explore,
 )  # fmt: skip
 
 

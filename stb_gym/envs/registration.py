@@ -49,9 +49,8 @@ def register_game(
     variants: Mapping[str, Variant] | None = None,
     environments: Mapping[str, Mapping[str, Any]] | None = None,
     reward_thresholds: Mapping[str, float] | None = None,
-    chapter: str | None = None,
 ) -> None:
-    """Make a game of your own known to the environments, the solver, the rounds, the book and every command.
+    """Make a game of your own known to the environments, the solver, the rounds and every command.
 
     Args:
         rules: the rules, a frozen dataclass that is a `Game`.
@@ -61,7 +60,6 @@ def register_game(
         environments: the fields of the rules (and perhaps the objective) for every environment, by the name of its id
             without the namespace; by default {"RULES_CLASS-v0": {}}.
         reward_thresholds: the mean reward of perfect play, which `solve` tells, by the name of the id.
-        chapter: the name of a module with tables of the book for this game alone.
 
     Raises:
         ValueError: if the rules are no such class, or the name is not allowed or another game's.
@@ -69,7 +67,7 @@ def register_game(
     Example:
         See `docs/your_own_game.md`, which registers Pig in one file.
     """
-    entry = Entry(rules, words, rules_of_thumb or {}, variants or {}, environments, reward_thresholds or {}, chapter)
+    entry = Entry(rules, words, rules_of_thumb or {}, variants or {}, environments, reward_thresholds or {})
     check_entry(entry)
     for name in entry.rules_of_thumb:
         if name in COMMON:

@@ -22,7 +22,6 @@ class Entry:
         environments: the fields of the rules, and perhaps the objective, of every environment by the name of its id;
             by default one environment that is called like the rules class.
         reward_thresholds: the mean reward of perfect play in them, by the name of the id, as far as it is known.
-        chapter: the module with the tables of the book that are of this game alone; see `stb_gym.book`.
     """
 
     rules: type[Game]
@@ -31,7 +30,6 @@ class Entry:
     variants: Mapping[str, Variant] = field(default_factory=dict)
     environments: Mapping[str, Mapping[str, Any]] | None = None
     reward_thresholds: Mapping[str, float] = field(default_factory=dict)
-    chapter: str | None = None
 
 
 GAMES: dict[str, type[Game]] = {}

@@ -112,7 +112,6 @@ def test_advise(ask, large, rule):
         ["match", "shut-the-box", "--policies", "random,random"],
         ["tournament", "shut-the-box", "--policies", "random,random"],
         ["certify", "shut-the-box"],
-        ["book", "shut-the-box", "--out", "nowhere"],
         ["play", "shut-the-box", "--against", "random"],
     ],
     ids=lambda question: question[0],

@@ -14,7 +14,7 @@ from tests import PATIENCE, ROOT
 from tests.command.test_questions import ASKED
 
 EXAMPLES = [(question, example) for question in QUESTIONS for example in question.examples]
-TAKE_LONG = ("variants", "par", "book", "explore", "watch", "play")  # or ask a person
+TAKE_LONG = ("variants", "par", "explore", "watch", "play")  # or ask a person
 AGENT = "tests.measure.test_meter:first_legal"
 
 
@@ -93,7 +93,7 @@ def test_every_entry_of_the_json_is_documented():
     for name, entries in printed.items():
         assert entries - {"schema"} <= known[name] | known[""], name
         assert known[name] - entries <= only_sometimes, name
-    assert known.keys() - {""} == printed.keys() | {"book", "explore"}
+    assert known.keys() - {""} == printed.keys() | {"explore"}
 
 
 # Completion

@@ -142,7 +142,6 @@ def test_names_of_files_are_printed_escaped_in_answers_too(capsys, tmp_path, mon
     for words in (
         ["evaluate", "shut-the-box", "--tiles", "3", "--policy", "c\x1b[2J.npz"],
         ["solve", "shut-the-box", "--tiles", "3", "--out", "a\x1b[2J"],
-        ["book", "shut-the-box", "--tiles", "1", "--out", "b\x1b[2J"],
     ):
         assert main(words) == 0
         said = capsys.readouterr().out

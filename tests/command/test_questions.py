@@ -24,7 +24,6 @@ from stb_gym.command.program import QUESTIONS
 from stb_gym.command.rounds import EvaluateRound, FindPar, ParAnswer
 from stb_gym.command.solving import Certify, Solve
 from stb_gym.command.thumbs import CardAnswer, Compare, CompareAnswer, FindCard
-from stb_gym.command.writing import BookAnswer, WriteBook
 
 BOX, THREES = ShutTheBox(tiles=4), Threes(dice=2)
 BOX_WORDS, THREES_WORDS = ["shut-the-box", "--tiles", "4"], ["threes", "--dice", "2"]
@@ -112,8 +111,8 @@ def test_python_asks_what_the_command_asks(capsys, question, game, game_words, w
 
 def test_every_question_is_asked_above_but_for_those_that_write_and_play():
     asked = {type(question) for question, *_ in ASKED}
-    assert {question.name for question in set(QUESTIONS) - asked} == {"play", "watch", "book", "explore"}
-    assert len({question.name for question in QUESTIONS}) == len(QUESTIONS) == 20
+    assert {question.name for question in set(QUESTIONS) - asked} == {"play", "watch", "explore"}
+    assert len({question.name for question in QUESTIONS}) == len(QUESTIONS) == 19
 
 
 def test_answers_are_typed():
@@ -123,19 +122,6 @@ def test_answers_are_typed():
     assert match.match.win > match.round.win
     assert Solve().answer(BOX).objective.name == "score"
     assert Solve().answer(BOX).game == BOX
-
-
-@pytest.mark.slow
-def test_a_book_is_written_from_python(tmp_path, capsys):
-    told = []
-    answer = WriteBook(out=str(tmp_path / "book")).answer(ShutTheBox(tiles=1), lambda note: told.append(note))
-    assert isinstance(answer, BookAnswer)
-    assert answer.to_json()["files"] == answer.files
-    assert {path.name for path in (tmp_path / "book").iterdir()} == set(answer.files)
-    assert told
-    assert capsys.readouterr() == ("", "")
-    with pytest.raises(ValueError, match="not empty"):
-        WriteBook(out=str(tmp_path / "book")).answer(ShutTheBox(tiles=1))
 
 
 def test_questions_that_are_not_allowed_raise():

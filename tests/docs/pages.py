@@ -50,21 +50,11 @@ def figures(text: str) -> list[str]:
     return re.findall(found, "\n".join(re.findall("#.*", text)))
 
 
-def below(command: str) -> str:
-    """The comments below a command, wherever it stands."""
+def promised_below(command: str) -> list[str]:
+    """The figures in the comments below a command, wherever it stands."""
     places = [place for place, line in enumerate(SHELL) if line == command]
     comments = [itertools.takewhile(lambda line: line.startswith("#"), SHELL[place + 1 :]) for place in places]
-    return "\n".join(itertools.chain.from_iterable(comments))
-
-
-def promised_below(command: str) -> list[str]:
-    """The figures in the comments below a command."""
-    return figures(below(command))
-
-
-def tables_below(command: str) -> list[str]:
-    """The tables of the book that the comments below a command name by their files."""
-    return re.findall(r"([\w-]+)\.md", below(command))
+    return figures("\n".join(itertools.chain.from_iterable(comments)))
 
 
 def links_of(page: Path) -> list[str]:

@@ -54,7 +54,6 @@ def test_what_is_registered_is_known_everywhere():
         rules_of_thumb={"keep-all": keep_all},
         variants={"two": Variant({"dice": 2}, "Two dice.")},
         environments={"MostTwo-v1": {"dice": 2, "objective": "at-least:3"}, "Most-v1": {}},
-        chapter="some.module",
     )
     assert GAMES["most-threes"] is MostThrees
     assert game_of("most-threes", {"dice": 2}) == MostThrees(dice=2)
@@ -63,7 +62,7 @@ def test_what_is_registered_is_known_everywhere():
     assert (strategy(MostThrees(dice=2), "keep-all") == strategy(Threes(dice=2), "take-all")).all()
     entry = entry_of(MostThrees)
     assert entry is entry_of(MostThrees(dice=3))
-    assert (entry.rules, entry.chapter, list(entry.variants)) == (MostThrees, "some.module", ["two"])
+    assert (entry.rules, list(entry.variants)) == (MostThrees, ["two"])
     env = gym.make("stb_gym/MostTwo-v1")
     assert (env.unwrapped.game, env.unwrapped.objective.name) == (MostThrees(dice=2), "at-least:3")
     assert gym.make_vec("stb_gym/Most-v1", 2, dice=3).game == MostThrees(dice=3)
@@ -81,7 +80,7 @@ def test_a_game_has_one_environment_called_like_it_unless_it_says_otherwise():
 def test_nothing_need_be_registered():
     assert "most-threes" not in GAMES
     entry = entry_of(MostThrees())
-    assert (entry.rules, entry.words, entry.rules_of_thumb, entry.chapter) == (MostThrees, Words, {}, None)
+    assert (entry.rules, entry.words, entry.rules_of_thumb) == (MostThrees, Words, {})
     assert type(words_of(MostThrees())) is Words
     assert type(words_of(ShutTheBox())) is BoxWords
     assert entry_of(ShutTheBox).variants is VARIANTS

@@ -15,6 +15,4 @@ from stb_gym.games.shut_the_box.words import BoxWords
 
 __all__ = ["VARIANTS", "ShutTheBox"]
 
-enter(
-    Entry(ShutTheBox, BoxWords, RULES_OF_THUMB, VARIANTS, ENVIRONMENTS, REWARD_THRESHOLDS, chapter="stb_gym.book.boxes")
-)
+enter(Entry(ShutTheBox, BoxWords, RULES_OF_THUMB, VARIANTS, ENVIRONMENTS, REWARD_THRESHOLDS))

@@ -14,4 +14,4 @@ __all__ = ["Threes"]
 # The mean reward of perfect play, by the name of the id.
 REWARD_THRESHOLDS = {"Threes-v0": -6.253978525944823}
 
-enter(Entry(Threes, ThreesWords, RULES_OF_THUMB, reward_thresholds=REWARD_THRESHOLDS, chapter="stb_gym.book.totals"))
+enter(Entry(Threes, ThreesWords, RULES_OF_THUMB, reward_thresholds=REWARD_THRESHOLDS))
