@@ -2,6 +2,7 @@
 
 - `tables`: a game as arrays, which everything below reads; `compiling` makes them, `row_index` finds in them.
 - `objectives`, `values`, `solution`: perfect play; `choices`: at one node; `certificate`: it is proved in fractions.
+- `tree`: the moves and rolls below a position.
 - `policies`, `preferences`, `answers`: what a policy is; `scripted`: by name; `task`: what an environment asks for.
 - `evaluation`: the exact distance of a policy from perfect play; `measured`: what is known of it then.
 - `boards`: all of this for boxes too large for arrays; `board_values`: their values, in memory or in a file.
@@ -24,15 +25,16 @@ from stb_gym.exact.scripted import (
 )  # fmt: skip
 from stb_gym.exact.tables import Level, Policy, TurnTables
 from stb_gym.exact.task import Task, task_of
+from stb_gym.exact.tree import Branch, move_tree
 from stb_gym.exact.values import TIE, Values, advantages, optimal_edges, optimise
 
 __all__ = [
-    "COMMON", "ROUND_STRATEGIES", "TIE", "Agent", "AnyMove", "BoardEvaluation", "BoardPolicy", "BoardValues",
+    "COMMON", "ROUND_STRATEGIES", "TIE", "Agent", "AnyMove", "BoardEvaluation", "BoardPolicy", "BoardValues", "Branch",
     "Certificate", "Choice", "Evaluation", "Goal", "Level", "Measured", "Mistake", "Objective", "Player", "Policy",
     "Preference", "Solution", "Standing", "Task", "TurnTables", "Values", "advantages", "approximation", "as_array",
     "board_strategy", "certify", "chance_to_beat", "check_bellman", "checked_answer", "choice_at", "compile_game",
     "count_nodes", "edge_weights", "edge_weights_and_forfeits", "evaluate", "evaluate_against", "evaluate_boards",
-    "expected", "expected_visits", "fits", "is_named", "load_board_values", "node_of", "objective_of",
+    "expected", "expected_visits", "fits", "is_named", "load_board_values", "move_tree", "node_of", "objective_of",
     "open_board_values", "optimal_edges", "optimise", "policy_array", "policy_from", "policy_of_answers",
     "policy_of_preference", "random_value", "score_chances", "solve", "solve_boards", "strategies", "strategy",
     "task_of", "value_text", "ways_to_shut",

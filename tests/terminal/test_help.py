@@ -20,17 +20,6 @@ NINE = ShutTheBox()
 POINTS = Unit(-1, "", "points", "expected points")
 
 
-class Throws:
-    """Dice that fall as they are told."""
-
-    def __init__(self, *throws):
-        self.left = list(throws)
-
-    def integers(self, high):
-        faces = self.left.pop(0)
-        return sum((face - 1) * 6**place for place, face in enumerate(reversed(faces)))
-
-
 @pytest.fixture
 def typing(monkeypatch):
     """Lines that a person types, one after another; then that person leaves."""
@@ -56,7 +45,7 @@ def test_a_hint_names_the_best_moves_and_what_they_are_worth(typing, capsys):
     coach, sitting = coach_alone(solve(NINE)), Sitting()
     typing("hint", "H", "1,2,6")
     with pytest.raises(EOFError):
-        your_turn(NINE, None, Throws((4, 5), (6, 6)), adviser=lambda: coach, sitting=sitting)
+        your_turn(NINE, None, iter([(4, 5), (6, 6)]), adviser=lambda: coach, sitting=sitting)
     seen = capsys.readouterr().out
     assert seen.count("\nHint: shut 9, 7.62 expected points.\n") == 2
     assert "Coach" not in seen
@@ -70,7 +59,7 @@ def test_equally_good_moves_are_all_named(typing, capsys):
     coach = coach_alone(solve(game, lambda points: 0 * points))
     typing("hint")
     with pytest.raises(EOFError):
-        your_turn(game, coach, Throws((3,)), adviser=lambda: coach)
+        your_turn(game, coach, iter([(3,)]), adviser=lambda: coach)
     assert "Hint: shut 1,2 or shut 3, 0.00" in capsys.readouterr().out
 
 
@@ -91,7 +80,7 @@ def test_a_hint_in_a_round_knows_the_others_even_without_a_coach(monkeypatch, ca
 def test_where_nobody_knows_there_is_no_hint(typing, capsys):
     typing("hint")
     with pytest.raises(EOFError):
-        your_turn(NINE, None, Throws((4, 5)))
+        your_turn(NINE, None, iter([(4, 5)]))
     assert "There is nobody to give a hint.\n" in capsys.readouterr().out
 
 
@@ -103,7 +92,7 @@ def test_after_a_mistake_all_moves_are_shown_best_first(typing, capsys):
     coach = coach_alone(best)
     typing("shut 1,2,6", "q")
     with pytest.raises(EOFError):
-        your_turn(NINE, coach, Throws((4, 5), (4, 4)))
+        your_turn(NINE, coach, iter([(4, 5), (4, 4)]))
     seen = capsys.readouterr().out
     table = seen.partition("Coach: ")[2].partition("Coach: ")[2].partition("\n\n")[0].splitlines()
     assert re.match(r"\d+\.\d\d points lost: shut 9 was best\.$", table[0])
@@ -124,7 +113,7 @@ def test_after_a_mistake_all_moves_are_shown_best_first(typing, capsys):
 def test_after_a_best_move_nothing_is_shown(typing, capsys):
     typing("9", "q")
     with pytest.raises(EOFError):
-        your_turn(NINE, coach_alone(solve(NINE)), Throws((4, 5), (3, 3)))
+        your_turn(NINE, coach_alone(solve(NINE)), iter([(4, 5), (3, 3)]))
     assert "lost" not in capsys.readouterr().out
 
 
@@ -147,7 +136,7 @@ def test_a_move_taken_back_is_chosen_again_with_the_same_dice_and_is_in_no_accou
     coach, sitting = coach_alone(solve(NINE)), Sitting()
     typing("back", "1,2,6", "back", "9", "b", "9", "1 4")
     with pytest.raises(EOFError):
-        your_turn(NINE, coach, Throws((4, 5), (4, 4), (6, 5), (2, 3), (6, 2)), sitting=sitting)
+        your_turn(NINE, coach, iter([(4, 5), (4, 4), (6, 5), (2, 3), (6, 2)]), sitting=sitting)
     seen = capsys.readouterr().out
     assert seen.count("There is no move of yours to take back.\n") == 1
     assert re.findall(r"dice   (.*)\n", seen) == [
@@ -173,7 +162,7 @@ def test_what_was_no_choice_is_taken_back_with_the_choice_before_it(typing, caps
     game, sitting = ShutTheBox(open=(1, 2, 3, 4, 5, 7, 9)), Sitting()
     typing("1 2", "back", "3")
     with pytest.raises(EOFError):
-        your_turn(game, None, Throws((1, 2), (2, 2), (6, 6), (4, 5)), sitting=sitting)
+        your_turn(game, None, iter([(1, 2), (2, 2), (6, 6), (4, 5)]), sitting=sitting)
     seen = capsys.readouterr().out
     assert "The only move: shut 4.\n" in seen
     made = [step.move and game.moves[step.move.action] for step in sitting.steps]
@@ -205,7 +194,7 @@ def test_tiles_may_be_typed_as_they_are_told(typed, typing, capsys):
     sitting = Sitting()
     typing(typed)
     with pytest.raises(EOFError):
-        your_turn(NINE, None, Throws((4, 5), (3, 3)), sitting=sitting)
+        your_turn(NINE, None, iter([(4, 5), (3, 3)]), sitting=sitting)
     assert NINE.moves[sitting.steps[0].move.action] == (9,)
 
 
@@ -214,7 +203,7 @@ def test_dice_may_be_typed_as_they_are_told(typed, typing, capsys):
     sitting = Sitting()
     typing(typed)
     with pytest.raises(EOFError):
-        your_turn(Threes(), None, Throws((1, 3, 5, 5, 6), (2, 2, 2)), sitting=sitting)
+        your_turn(Threes(), None, iter([(1, 3, 5, 5, 6), (2, 2, 2)]), sitting=sitting)
     assert sitting.steps[0].move.action == 1
 
 
