@@ -80,7 +80,7 @@ def results_table(results: list[Result]) -> Table:
         "(range)": Column("", [f"({figures(min(each))} - {figures(max(each))})" if each else None for each in ratios]),
         "bar": Column("", [bar(result) for result in results]),
     }
-    return Table("", "", columns)
+    return Table(columns)
 
 
 def theirs(result: Result) -> str:

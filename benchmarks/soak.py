@@ -200,7 +200,7 @@ class Soak:
             self.memory
         )
         said = [*memory, *self.failures(), f"{len(self.failures())} failures"]
-        return "\n\n".join([str(Table("", "", works)), str(Table("", "", means)), "\n".join(said)])
+        return "\n\n".join([str(Table(works)), str(Table(means)), "\n".join(said)])
 
     def to_json(self) -> dict[str, Any]:
         """All that was counted, and the memory after every round in mebibytes."""

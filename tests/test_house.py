@@ -186,7 +186,7 @@ def test_the_wheel_holds_the_library_alone(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0].split("-")[0] for name in names} == {LIBRARY}
     files = [path for path in (ROOT / LIBRARY).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    assert {path.suffix for path in files} >= {".py", ".j2", ".typed", ".npz", ".toml"}
+    assert {path.suffix for path in files} >= {".py", ".typed", ".npz", ".toml"}
     assert {name for name in names if name.startswith(f"{LIBRARY}/")} == {p.relative_to(ROOT).as_posix() for p in files}
 
 

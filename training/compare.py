@@ -73,4 +73,4 @@ def comparison_table(evaluations: Mapping[str, Measured]) -> Table:
             columns[heading or words_of(optimum.game).perfection] = Column(
                 form, [summary.get(key) for summary in summaries]
             )
-    return Table("", "", columns)
+    return Table(columns)

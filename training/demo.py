@@ -66,7 +66,7 @@ def learned(numbers: tuple[int, ...]) -> Table:
             regrets[name].append(meter(greedy(learner)).regret)
     fixed = {name: meter.solution.evaluate(strategy(meter.game, name)).regret for name in ("random", "biggest-first")}
     columns = {"steps": Column("", [*fixed, *(f"{steps:,}" for steps in numbers)])}
-    return Table("", "", columns | {name: Column(".5f", [*fixed.values(), *found]) for name, found in regrets.items()})
+    return Table(columns | {name: Column(".5f", [*fixed.values(), *found]) for name, found in regrets.items()})
 
 
 def greedy(learner: Learner) -> Callable[..., object]:

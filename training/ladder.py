@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
     def work() -> None:
         ladder = rungs(list(Ledger(options.folder).rows.values()), read_presets(options.presets))
         plot_ladder(options.folder / PICTURE, ladder)
-        answer(ladder_table(ladder).to_markdown_rows())
+        answer(ladder_table(ladder).to_markdown())
 
     return answered("training.ladder", work)
 
@@ -117,7 +117,7 @@ def ladder_table(ladder: Sequence[Rung]) -> Table:
         box = [f"{rung.positions:,}", f"{rung.actions:,}", f"{rung.optimum:.3f}"]
         shares = [f"{rung.mean(agent):.3%}" if agent in rung.shares else None for agent in agents]
         columns[rung.task] = Column(str, [*box, *shares])
-    return Table("", "", columns)
+    return Table(columns)
 
 
 def plot_ladder(path: Path, ladder: Sequence[Rung]) -> None:

@@ -116,7 +116,7 @@ def main(arguments: list[str] | None = None) -> int:
         with alone(options.folder, waits=False):
             rows = measured(plan, options.folder / f"{NAME}.csv")
         plot_boxes(options.folder / f"{NAME}.png", rows)
-        answer(json.dumps([asdict(row) for row in rows]) if options.json else boxes_table(rows).to_markdown_rows())
+        answer(json.dumps([asdict(row) for row in rows]) if options.json else boxes_table(rows).to_markdown())
 
     return answered("training.many_boxes", work, "the same command goes on with what is not measured yet")
 
@@ -216,7 +216,7 @@ def boxes_table(rows: Sequence[Row]) -> Table:
         "perfect play": Column(".3f", list(optimum.values())),
     }
     agents = {agent: Column(".2%", [_mean(rows, box, agent) for box in optimum]) for agent in AGENTS}
-    return Table("", "", columns | agents)
+    return Table(columns | agents)
 
 
 def _mean(rows: Sequence[Row], box: tuple[int, int], agent: str) -> float | None:

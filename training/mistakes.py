@@ -126,7 +126,7 @@ def mistakes_table(evaluations: Mapping[str, Evaluation]) -> Table:
         "regret": Column(".6f", [each.regret for each in evaluations.values()]),
         "mistakes": Column("d", [len(each.loss) for each in mistakes]),
     }
-    return Table("", "", columns | {name: column(".1%", shares[:, place]) for place, name in enumerate(GROUPS)})
+    return Table(columns | {name: column(".1%", shares[:, place]) for place, name in enumerate(GROUPS)})
 
 
 def plot_mistakes(path: Path, evaluations: Mapping[str, Evaluation]) -> None:

@@ -172,7 +172,7 @@ def _trainings(runs: Mapping[str, Run]) -> Table:
         "steps": Column(str, [run.progress() for run in runs.values()]),
         "processor seconds": Column(".0f", [run.result()["seconds"] for run in runs.values()]),
     }
-    return Table("The trainings", "", columns)
+    return Table(columns, "The trainings")
 
 
 def _base64(data: bytes) -> str:

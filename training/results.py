@@ -112,7 +112,7 @@ def results_page(folder: Path, presets: Presets) -> str:
     sampled = any(row.turns for row in rows)
     parts = [ABOUT.strip(), OF_THESE.strip() if folder.resolve() == RESULTS else "", SAMPLED.strip() if sampled else ""]
     for task, table in results_tables(folder, presets).items():
-        parts += [f"## {task}", table.to_markdown_rows()]
+        parts += [f"## {task}", table.to_markdown()]
         for kind in PICTURES:
             if (folder / f"{task}{kind}.png").exists():
                 parts.append(f"![{picture_in_words(kind, task, presets.tasks[task].game(), rows)}]({task}{kind}.png)")

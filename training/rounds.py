@@ -119,7 +119,7 @@ def summary(found: Mapping[tuple[int, str], Sequence[Measurement]]) -> Table:
         made = _mean(seeds, "steps"), _mean(seeds, "seconds") / 60
         rows.append((players, opponents, _mean(seeds, "gain"), min(gains), max(gains), average, len(seeds), *made))
     columns = zip(*rows, strict=True)
-    return Table("", "", {heading: Column(form, list(c)) for (heading, form), c in zip(COLUMNS, columns, strict=True)})
+    return Table({heading: Column(form, list(c)) for (heading, form), c in zip(COLUMNS, columns, strict=True)})
 
 
 def _mean(seeds: Sequence[Measurement], name: str) -> float:

@@ -69,7 +69,7 @@ class Flag(NamedTuple):
         words: what it means, in a line without a full stop.
         sample: a value as a person might type it, for the help.
         kind: makes the value of what is typed.
-        repeated: True if the flag may be given several times, once for each value.
+        repeated: True if the flag takes several `names`, with commas or by the flag again.
         position: True for the field that holds a position, whose flags depend on the game.
         bare: True for the field whose values are typed without a flag, any number of them.
     """
@@ -175,8 +175,8 @@ class TurnAnswer(GameAnswer):
 
 
 def table(columns: Mapping[str, Column]) -> Table:
-    """A table without title and note."""
-    return Table("", "", columns)
+    """A table without a title."""
+    return Table(columns)
 
 
 def facts(*rows: tuple[str, str] | None) -> Table:

@@ -26,12 +26,12 @@ from stb_gym.exact.scripted import (
 from stb_gym.exact.tables import Level, Policy, TurnTables
 from stb_gym.exact.task import Task, task_of
 from stb_gym.exact.tree import Branch, move_tree
-from stb_gym.exact.values import TIE, Values, advantages, optimal_edges, optimise
+from stb_gym.exact.values import TIE, Values, optimal_edges, optimise
 
 __all__ = [
     "COMMON", "ROUND_STRATEGIES", "TIE", "Agent", "AnyMove", "BoardEvaluation", "BoardPolicy", "BoardValues", "Branch",
     "Certificate", "Choice", "Evaluation", "Goal", "Level", "Measured", "Mistake", "Objective", "Player", "Policy",
-    "Preference", "Solution", "Standing", "Task", "TurnTables", "Values", "advantages", "approximation", "as_array",
+    "Preference", "Solution", "Standing", "Task", "TurnTables", "Values", "approximation", "as_array",
     "board_strategy", "certify", "chance_to_beat", "check_bellman", "checked_answer", "choice_at", "compile_game",
     "count_nodes", "edge_weights", "edge_weights_and_forfeits", "evaluate", "evaluate_against", "evaluate_boards",
     "expected", "expected_visits", "fits", "is_named", "load_board_values", "move_tree", "node_of", "objective_of",

@@ -132,7 +132,7 @@ def _section(judged: list[Judgement], cards: Mapping[str, Card]) -> str:
     rows = sorted([*judged, *_yardsticks(judged[0])], key=lambda row: row.evaluation.regret)
     made = "\n".join(_how_made(row.name, cards[row.name]) for row in rows if row.name in cards)
     head = f"## {title(judged[0].game)}; objective {optimum.objective.name}\n\nIn {optimum.objective.unit}:"
-    return f"{head}\n\n{_table(rows, cards).to_markdown_rows()}\n\n{made}\n"
+    return f"{head}\n\n{_table(rows, cards).to_markdown()}\n\n{made}\n"
 
 
 def _yardsticks(judged: Judgement) -> Iterable[Judgement]:
@@ -149,8 +149,6 @@ def _yardsticks(judged: Judgement) -> Iterable[Judgement]:
 def _table(rows: list[Judgement], cards: Mapping[str, Card]) -> Table:
     found, known = [row.evaluation for row in rows], [cards.get(row.name) for row in rows]
     return Table(
-        "",
-        "",
         {
             "policy": Column("", [row.name for row in rows]),
             "how": Column("", [card and card.how for card in known]),

@@ -18,7 +18,8 @@ def write_aside(path: str | Path) -> Iterator[Path]:
     """Yield a path to write to; when the block ends without an error, rename it to `path`.
 
     After an error or an interrupt the file that was there before is as it was, and nothing lies beside it. Folders on
-    the way are made. The path is that of a new and empty file in a folder of its own, see `new_folder`.
+    the way are made. The path is that of a new and empty file in a temporary folder beside `path`. Temporary folders
+    that killed processes left there are removed when they are a day old.
 
     Raises:
         OSError: if something else has the name of the file, such as a folder or a device.
@@ -26,30 +27,15 @@ def write_aside(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     check_file(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with new_folder(path.parent) as folder:
-        aside = folder / path.name
-        aside.touch()
-        yield aside
-        put_in_place(aside, path)
-
-
-@contextmanager
-def new_folder(place: Path) -> Iterator[Path]:
-    """A new folder to write in, beside what will be written, which is removed in the end.
-
-    Those that processes have left there which were killed while they wrote are removed when they are a day old.
-    """
-    for left in place.glob(f"{UNFINISHED}*"):
+    for left in path.parent.glob(f"{UNFINISHED}*"):
         with suppress(OSError):  # it has just been removed, or is somebody else's
             if time.time() - max(each.stat().st_mtime for each in (left, *left.rglob("*"))) > DAY:
                 shutil.rmtree(left)
-    with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=place) as folder:
-        yield Path(folder)
-
-
-def put_in_place(aside: Path, path: Path) -> None:
-    """Rename a finished file; every file of the project passes here, so this is where tests let writing fail."""
-    aside.replace(path)
+    with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=path.parent) as folder:
+        aside = Path(folder, path.name)
+        aside.touch()
+        yield aside
+        aside.replace(path)
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -1,13 +1,10 @@
-"""One table for every reader: text for a terminal, Markdown, CSV and HTML."""
+"""One table for every reader: text for a terminal, Markdown and HTML."""
 
-import csv
 import html
-import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import islice
 from typing import Any, NamedTuple
 
 from stb_gym.output.console import escaped
@@ -31,9 +28,9 @@ class Column(NamedTuple):
         """Whether the cells are numbers, aligned to the right."""
         return self.format != ""
 
-    def cells(self, limit: int | None = None) -> list[str]:
-        """The first `limit` values as people read them (all by default), in one line each."""
-        return ["" if value is None else escaped(self._cell(value)) for value in islice(self.values, limit)]
+    def cells(self) -> list[str]:
+        """Return the values as people read them, in one line each."""
+        return ["" if value is None else escaped(self._cell(value)) for value in self.values]
 
     def _cell(self, value: Any) -> str:
         return self.format(value) if callable(self.format) else format(value, self.format)
@@ -48,20 +45,18 @@ def column(spec: str | Callable[[Any], str], values: Iterable[Any]) -> Column:
 class Table:
     """Columns of equal length.
 
-    >>> print(Table("Two rules", "", {"rule": Column("", ["random", "best"]), "points": Column(".2f", [21, 9.5])}))
+    >>> print(Table({"rule": Column("", ["random", "best"]), "points": Column(".2f", [21, 9.5])}))
     rule    points
     random   21.00
     best      9.50
 
     Attributes:
-        title: what the table is of, in a few words; "" for none.
-        note: what a row is, what the columns count, and in which units; "" for none.
         columns: at least one, by their headings.
+        title: what the table is of, in a few words, shown above it in HTML; "" for none.
     """
 
-    title: str
-    note: str
     columns: Mapping[str, Column]
+    title: str = ""
 
     def __post_init__(self) -> None:
         if len({len(column.values) for column in self.columns.values()}) != 1:
@@ -70,7 +65,7 @@ class Table:
 
     @classmethod
     def from_rows(cls, headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> "Table":
-        """A table of words without title or note, for lines that have no common format, such as names and their values.
+        """A table of words without a title, for lines that have no common format, such as names and their values.
 
         Args:
             headings: one for each column; none at all if the text is to have no line of headings.
@@ -84,11 +79,7 @@ class Table:
         if {len(headings)} | {len(row) for row in rows} != {len(set(headings))}:
             raise ValueError(f"a table has a cell in every row for each of its headings, which differ: {[*headings]}")
         columns = {heading: column("", [row[place] for row in rows]) for place, heading in enumerate(headings)}
-        return cls("", "", columns)
-
-    def __len__(self) -> int:
-        """How many rows there are."""
-        return len(next(iter(self.columns.values())).values)
+        return cls(columns)
 
     def __str__(self) -> str:
         """All of it as text."""
@@ -108,47 +99,32 @@ class Table:
         }
         return replace(self, columns=columns)
 
-    def cells(self, limit: int | None = None) -> list[list[str]]:
-        """The first `limit` rows as people read them (all by default)."""
-        return [list(row) for row in zip(*(column.cells(limit) for column in self.columns.values()), strict=True)]
+    def cells(self) -> list[list[str]]:
+        """Return the rows as people read them."""
+        return [list(row) for row in zip(*(column.cells() for column in self.columns.values()), strict=True)]
 
     @property
     def _headings(self) -> list[str]:
         return [escaped(heading) for heading in self.columns]
 
-    def to_text(self, limit: int | None = None) -> str:
-        """The headings and the first `limit` rows in aligned columns; a line says so if any are cut."""
+    def to_text(self) -> str:
+        """Return the headings and the rows in aligned columns."""
         headed = any(heading.strip() for heading in self.columns)
         aligned = []
         for heading, column in self.columns.items():
-            cells = [escaped(heading), *column.cells(limit)][not headed :]
+            cells = [escaped(heading), *column.cells()][not headed :]
             width = max(map(len, cells), default=0)
             aligned.append([cell.rjust(width) if column.is_number else cell.ljust(width) for cell in cells])
-        lines = ["  ".join(line).rstrip() for line in zip(*aligned, strict=True)]
-        return "\n".join([*lines, *self._cut(limit, ".")])
+        return "\n".join("  ".join(line).rstrip() for line in zip(*aligned, strict=True))
 
-    def to_markdown(self, limit: int | None = None) -> str:
-        """A page: the title, the note and the first `limit` rows as a table; a line says so if any are cut."""
-        above = [part for part in (self.title and f"# {self.title}", self.note) if part]
-        cut = self._cut(limit, "; the CSV file beside this one has them all.")
-        return "\n\n".join([*above, self.to_markdown_rows(limit), *cut]) + "\n"
-
-    def to_markdown_rows(self, limit: int | None = None) -> str:
-        """The first `limit` rows as a bare Markdown table, for a page that has a title of its own."""
+    def to_markdown(self) -> str:
+        """Return the headings and the rows as a Markdown table, for a page that has a title of its own."""
         rule = ["---:" if column.is_number else "---" for column in self.columns.values()]
-        lines = [self._headings, rule, *self.cells(limit)]
+        lines = [self._headings, rule, *self.cells()]
         return "\n".join(f"| {' | '.join(map(_piped, line))} |" for line in lines)
 
-    def to_csv(self) -> str:
-        """The whole table as comma-separated values: names without spaces, numbers in full precision."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(re.sub(r"\W+", "_", heading.lower()) for heading in self.columns)
-        writer.writerows(self.rows)
-        return text.getvalue()
-
-    def to_html(self, limit: int | None = None) -> str:
-        """The first `limit` rows as a <table> under its title; numbers are of the class "number".
+    def to_html(self) -> str:
+        """Return the rows as a <table> under its title; numbers are of the class "number".
 
         The first cell of a row is the heading of the row.
         """
@@ -162,14 +138,11 @@ class Table:
                 f"<{tag}{scope}{mark}>{html.escape(cell)}</{tag}>"
                 for (tag, scope), mark, cell in zip(kinds, marks, row, strict=True)
             )
-            for row in self.cells(limit)
+            for row in self.cells()
         )
         body = "".join(f"<tr>{row}</tr>\n" for row in rows)
         caption = f"<caption>{html.escape(escaped(self.title))}</caption>\n" if self.title else ""
         return f"<table>\n{caption}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
-
-    def _cut(self, limit: int | None, end: str) -> list[str]:
-        return [f"The first {limit:,} of {len(self):,} rows{end}"] if limit is not None and len(self) > limit else []
 
 
 def html_table(title: str, columns: Mapping[str, Sequence[Any]], limit: int = 12) -> str:
@@ -188,8 +161,9 @@ def html_table(title: str, columns: Mapping[str, Sequence[Any]], limit: int = 12
         number = all(isinstance(value, int | float | Fraction | None) for value in values)
         return Column(lambda value: f"{float(value):.6g}", [*values]) if number else column("", map(str, values))
 
-    table = Table(title, "", {heading: shown(values) for heading, values in columns.items()})
-    return "".join([table.to_html(limit), *(f"<p>{html.escape(line)}</p>" for line in table._cut(limit, "."))])
+    rows = max(map(len, columns.values()))
+    cut = f"<p>The first {limit:,} of {rows:,} rows.</p>" if rows > limit else ""
+    return Table({heading: shown(values[:limit]) for heading, values in columns.items()}, title).to_html() + cut
 
 
 def _piped(cell: str) -> str:

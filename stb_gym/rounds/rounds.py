@@ -162,13 +162,6 @@ class Round:
             company = worth_before(standings, seats[-1], company)
         return RoundSolution(RoundEvaluation(self.tables, self.standings, tuple(reversed(seats))), tuple(replies))
 
-    def of_fewer(self) -> list[RoundEvaluation]:
-        """The equilibria of the round of 1, 2 ... players, up to all: after the first, all play as in the others."""
-        solution = self.solve()
-        firsts = (self._play(0, reply.weights) for reply in solution.replies)
-        played = [(first, *solution.evaluation.played[self.players - after :]) for after, first in enumerate(firsts)]
-        return [RoundEvaluation(self.tables, self.standings, seats) for seats in played]
-
     def evaluate(self, strategies: Sequence[RoundStrategy]) -> RoundEvaluation:
         """The exact chances of a line-up.
 

@@ -97,7 +97,7 @@ class Account:
             added = [event.changes.get(cause) for event in self.events]
             columns[cause] = Column(self.unit.change, [None, *added, self.total(cause)])
         columns[self.unit.heading] = Column(self.unit.value, [*worths, self.end])
-        return Table("", "", columns)
+        return Table(columns)
 
     def __str__(self) -> str:
         """The account as a table and, below it, the sum in a sentence."""
@@ -159,7 +159,7 @@ class Coach:
             "lost": Column(lambda loss: self.unit.size(loss) if loss else "0.00", [loss for _, _, loss in shown]),
             " ": Column("", ["yours" if move == chosen else "" for move, _, _ in shown]),
         }
-        return Table("", "", columns)
+        return Table(columns)
 
     def account(self, steps: Sequence[Step]) -> Account:
         """The account of a turn."""

@@ -8,13 +8,13 @@ import pickle
 import re
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from stb_gym import Objective, ShutTheBox, load_board_values, solve_boards
 from stb_gym.exact import open_board_values
-from stb_gym.output import files
 
 NINE = ShutTheBox()
 HEADER = 128  # bytes of a .npy file before its data
@@ -368,14 +368,14 @@ def test_a_file_of_rules_that_are_unknown_is_refused(nine_file, entry, message):
 
 @pytest.mark.parametrize("failing", ["nine.npy", "nine.npy.json"])
 def test_a_write_that_fails_never_leaves_values_beside_what_they_are_not_of(nine_file, monkeypatch, failing):
-    before, rename = nine_file.read_bytes(), files.put_in_place
+    before, rename = nine_file.read_bytes(), Path.replace
 
     def fails(aside, path):
         if path.name == failing:
             raise KeyboardInterrupt
         rename(aside, path)
 
-    monkeypatch.setattr(files, "put_in_place", fails)
+    monkeypatch.setattr(Path, "replace", fails)
     with pytest.raises(KeyboardInterrupt):
         solve_boards(NINE, "shut").save(nine_file)
     monkeypatch.undo()

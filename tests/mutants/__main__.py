@@ -162,7 +162,7 @@ def table(mutants: list[Mutant], found: dict[str, str], explained: Container[str
         "planted": Column("d", [sum(each != UNTRIED for each in row) for row in rows.values()]),
         **{name: Column("d", [row.count(name) for row in rows.values()]) for name in (CAUGHT, EXPLAINED, LEFT)},
     }
-    return Table("", "", columns)
+    return Table(columns)
 
 
 def verdict(result: str | None, explained: bool) -> str:

@@ -5,10 +5,11 @@ import os
 import resource
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
-from stb_gym.output import files, remove_leftovers, write_aside, write_text
+from stb_gym.output import remove_leftovers, write_aside, write_text
 
 OLD = "as it was\n"
 
@@ -48,7 +49,7 @@ def test_a_failing_rename_changes_nothing(path, error, monkeypatch):
         seen.append((aside.read_text(), target))
         raise error
 
-    monkeypatch.setattr(files, "put_in_place", fail)
+    monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(type(error)):
         write_text(path, "all of the new")
     assert seen == [("all of the new", path)]

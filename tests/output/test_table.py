@@ -1,28 +1,23 @@
-"""One table, the same in text, Markdown, CSV and HTML."""
+"""One table, the same in text, Markdown and HTML."""
 
-import csv
-import io
 import re
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from stb_gym.output import Column, Table, column
+from stb_gym.output import Column, Table, column, html_table
 
 TABLE = Table(
-    "Words and chances",
-    "A row for each word.",
     {
         "The word": Column("", ["a", "longer", None]),
         "p (q)": column(".2%", np.array([0.5, 1 / 3, 0.0])),
         "count": Column(",d", [1, 1234567, None]),
         "time": Column(lambda seconds: f"{1000 * seconds:.3g} ms", [0.001, 0.25, 1.0]),
     },
+    "Words and chances",
 )
-ROGUE = Table(
-    "", "", {"na|me": Column("", ["a|b", "c\\|d", "\x1b[2J\n| --- |", "<b>&\"'"]), "n": Column("d", [1, 2, 3, 4])}
-)
+ROGUE = Table({"na|me": Column("", ["a|b", "c\\|d", "\x1b[2J\n| --- |", "<b>&\"'"]), "n": Column("d", [1, 2, 3, 4])})
 
 
 class Cells(HTMLParser):
@@ -71,34 +66,18 @@ def test_trailing_blanks_are_stripped():
     assert Table.from_rows(("a", "b"), [("1", ""), ("", "long")]).to_text() == "a  b\n1\n   long"
 
 
-def test_csv_has_raw_values_under_names_without_spaces():
-    assert TABLE.to_csv() == (f"the_word,p_q_,count,time\na,0.5,1,0.001\nlonger,{1 / 3},1234567,0.25\n,0.0,,1.0\n")
-    assert [*csv.reader(io.StringIO(ROGUE.to_csv()))][1:] == [[word, str(n)] for word, n in ROGUE.rows]
-
-
-def test_markdown_is_a_page():
+def test_markdown_aligns_numbers_to_the_right():
     assert TABLE.to_markdown() == (
-        "# Words and chances\n\nA row for each word.\n\n"
         "| The word | p (q) | count | time |\n| --- | ---: | ---: | ---: |\n"
-        "| a | 50.00% | 1 | 1 ms |\n| longer | 33.33% | 1,234,567 | 250 ms |\n|  | 0.00% |  | 1e+03 ms |\n"
+        "| a | 50.00% | 1 | 1 ms |\n| longer | 33.33% | 1,234,567 | 250 ms |\n|  | 0.00% |  | 1e+03 ms |"
     )
-    assert TABLE.to_markdown_rows() == "\n".join(TABLE.to_markdown().splitlines()[4:])
 
 
-def test_a_page_without_title_and_note_is_the_table():
-    assert ROGUE.to_markdown() == ROGUE.to_markdown_rows() + "\n"
-
-
-@pytest.mark.parametrize(("limit", "rows"), [(0, 0), (2, 2), (3, 3), (9, 3), (None, 3)])
-def test_what_is_cut_is_said(limit, rows):
-    said = f"The first {limit} of 3 rows" if rows < 3 else ""
-    text, page, cells = TABLE.to_text(limit), TABLE.to_markdown(limit), Cells(TABLE.to_html(limit))
-    assert len(text.splitlines()) == 1 + rows + bool(said)
-    assert len(page.splitlines()) == 6 + rows + 2 * bool(said)
-    assert len(cells.rows) == 1 + rows
-    assert text.endswith(f"{said}." if said else "ms")
-    assert page.endswith(f"{said}; the CSV file beside this one has them all.\n" if said else "ms |\n")
-    assert len(TABLE.cells(limit)) == rows
+@pytest.mark.parametrize(("limit", "rows"), [(0, 0), (2, 2), (3, 3), (9, 3)])
+def test_a_table_of_a_notebook_is_cut_and_says_so(limit, rows):
+    page = html_table("Words", {"word": ["a", "b", "c"], "n": [1, 2, None]}, limit)
+    assert len(Cells(page).rows) == 1 + rows
+    assert page.endswith(f"<p>The first {limit} of 3 rows.</p>" if rows < 3 else "</table>")
 
 
 def test_html_is_a_table_with_headings_and_numbers():
@@ -115,14 +94,14 @@ def test_html_is_a_table_with_headings_and_numbers():
 
 def test_the_title_of_a_table_is_its_caption():
     assert Cells(TABLE.to_html()).caption == TABLE.title
-    assert Cells(Table("<\x1b>", "", TABLE.columns).to_html()).caption == "<\\x1b>"
+    assert Cells(Table(TABLE.columns, "<\x1b>").to_html()).caption == "<\\x1b>"
     assert "caption" not in ROGUE.to_html()
 
 
 def test_strange_names_break_nothing():
     cells = [["a|b", "1"], ["c\\|d", "2"], ["\\x1b[2J\\n| --- |", "3"], ["<b>&\"'", "4"]]
     assert ROGUE.cells() == cells
-    assert [split_markdown(line) for line in ROGUE.to_markdown_rows().splitlines()] == [
+    assert [split_markdown(line) for line in ROGUE.to_markdown().splitlines()] == [
         ["na|me", "n"],
         ["---", "---:"],
         *cells,
@@ -138,12 +117,11 @@ def test_strange_names_break_nothing():
 
 
 def test_take_and_rows():
-    assert len(TABLE) == 3
     taken = TABLE.take(np.array([2, 0]))
     assert taken.rows == [TABLE.rows[2], TABLE.rows[0]]
     assert taken.cells() == [TABLE.cells()[2], TABLE.cells()[0]]
-    assert (taken.title, taken.note) == (TABLE.title, TABLE.note)
-    assert len(TABLE.take([])) == 0
+    assert taken.title == TABLE.title
+    assert TABLE.take([]).rows == []
     assert TABLE.take([]).to_text() == "The word  p (q)  count  time"
 
 
@@ -172,4 +150,4 @@ def test_rows_that_do_not_fit_their_headings_are_refused(headings, rows):
 @pytest.mark.parametrize("columns", [{}, {"a": Column("", ["x"]), "b": Column("d", [])}])
 def test_columns_of_different_lengths_are_refused(columns):
     with pytest.raises(ValueError, match="columns of one length"):
-        Table("", "", columns)
+        Table(columns)

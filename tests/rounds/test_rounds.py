@@ -314,17 +314,6 @@ def test_who_plays_alone_wins(ties):
     assert Round(NINE, 1, ties).evaluate(["worst"]).seats == pytest.approx([1])
 
 
-@pytest.mark.parametrize(("ties", "indifferent"), [*product(TIES, INDIFFERENT)])
-def test_rounds_of_fewer_players_are_those_that_are_solved_alone(ties, indifferent):
-    for game in (ShutTheBox(tiles=4), Threes(dice=2)):
-        rules = Round(game, 4, ties, shut_wins=game.name == "threes", indifferent=indifferent)
-        for players, found in enumerate(rules.of_fewer(), 1):
-            alone = replace(rules, players=players).solve().evaluation
-            assert len(found.seats) == players
-            assert found.seats == pytest.approx(alone.seats, abs=1e-15)
-            assert found.throws == pytest.approx(alone.throws)
-
-
 def test_who_shuts_wins_at_once():
     game = ShutTheBox(tiles=1, dice=1, faces=2)  # a 1 shuts the box, a 2 leaves the 1 open
     assert Round(game, 2, "all-win", shut_wins=True).solve().seats == pytest.approx([3 / 4, 1 / 2])

@@ -271,8 +271,8 @@ def test_a_picture_of_mistakes_says_which_kind_is_dearest():
 def test_the_table_says_what_the_runs_say(folder):
     tables = results.results_tables(folder, PRESETS)
     page = (folder / "README.md").read_text()
-    assert all(table.to_markdown_rows() in page for table in tables.values())
-    table = tables["five-tiles"].to_markdown_rows()
+    assert all(table.to_markdown() in page for table in tables.values())
+    table = tables["five-tiles"].to_markdown()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
     assert {len(row) for row in rows} == {len(rows[0])}
     by_agent = {row[0]: row for row in rows[2:]}
@@ -521,7 +521,7 @@ def test_of_seeds_that_are_not_all_there_the_table_names_those_that_are(folder, 
     for name in ("runs.csv", "curves.csv"):
         lines = (folder / name).read_text().splitlines()
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines if "ppo-five-tiles-0" not in line))
-    lines = results.results_tables(tmp_path, PRESETS)["five-tiles"].to_markdown_rows().splitlines()
+    lines = results.results_tables(tmp_path, PRESETS)["five-tiles"].to_markdown().splitlines()
     [line] = [each for each in lines if each.startswith("| masked PPO")]
     assert f"**{Ledger(folder).rows['ppo-five-tiles-1'].regret:.5f}** |" in line
     assert line.endswith("--seed 1` |")
