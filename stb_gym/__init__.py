@@ -15,8 +15,8 @@ The story of the library, in the order to read it:
    itself (`SelfPlayVectorEnv`).
 6. `explorer`: a page to click through a game; `terminal`: play it, with a coach who separates luck from mistakes;
    `command`: all of this as the command `stb-gym`; `output`: tables, progress, colours and files.
-7. `sb3`: models of stable-baselines3 learn fast and are measured meanwhile; `pettingzoo`: a round whose seats are all
-   agents. Both are imported only when they are asked for.
+7. `plots`: matplotlib plots of all results; `sb3`: models of stable-baselines3 learn fast and are measured meanwhile;
+   `pettingzoo`: a round whose seats are all agents. These are imported only when they are asked for.
 
 Importing the package registers the environments of `ENVIRONMENTS`, such as `stb_gym/ShutTheBox-v0`, and each once more
 with the mask in the observation, under the names that a library asks for, such as `stb_gym/ShutTheBoxMasked-v0`.
@@ -68,6 +68,6 @@ register_known()
 
 def __getattr__(name: str) -> Any:
     """What starts other libraries, such as torch, is imported when it is asked for."""
-    if name in ("pettingzoo", "sb3"):
+    if name in ("pettingzoo", "plots", "sb3"):
         return import_module(f"stb_gym.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

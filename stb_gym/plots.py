@@ -1,0 +1,287 @@
+"""Plots of exact results, for notebooks and papers. Needs matplotlib: `pip install "stb-gym[plots]"`.
+
+Every function takes results of the library and returns the matplotlib `Axes` it drew on. Pass `ax` to draw on axes of
+your own; otherwise the function creates a figure. Series differ in colour and also in marker or line style. Titles,
+limits and saving are up to you:
+
+    >>> import stb_gym, stb_gym.plots
+    >>> game = stb_gym.ShutTheBox()
+    >>> biggest = stb_gym.evaluate(game, stb_gym.strategy(game, "biggest-first"))
+    >>> ax = stb_gym.plots.departures(biggest, limit=5)
+    >>> ax.get_xlabel()
+    'loss (expected points)'
+    >>> title = ax.set_title("Where the biggest tiles are the wrong choice")
+
+`import stb_gym` does not import this module.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from stb_gym.exact import Branch, Evaluation, Measured, Objective, Values
+from stb_gym.games import dice_in_words
+from stb_gym.rounds import RoundEvaluation, RoundSolution
+
+try:
+    import matplotlib.pyplot as plt
+    from matplotlib.axes import Axes
+    from matplotlib.textpath import TextPath
+    from matplotlib.ticker import MaxNLocator
+except ImportError as error:
+    raise ImportError('stb_gym.plots needs matplotlib: pip install "stb-gym[plots]"') from error
+
+# The palette of Okabe and Ito, "Color universal design" (2008), strongest contrast with white paper first.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+LINESTYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
+
+Rounds = RoundEvaluation | RoundSolution
+
+
+def state_values(
+    solution: Values, x: ArrayLike | None = None, where: ArrayLike | None = None, ax: Axes | None = None
+) -> Axes:
+    """Scatter the value of each state; states that throw different numbers of dice have different markers.
+
+    Args:
+        solution: the solved game with S states.
+        x: [S] numbers for the x axis, which you then label; by default the points of each state.
+        where: [S] bool, True for the states to draw; by default all of them.
+        ax: the axes to draw on.
+
+    Returns:
+        The axes, values in the unit of the objective.
+    """
+    tables = solution.tables
+    ax = _axes(ax)
+    position = tables.final_score if x is None else np.asarray(x)
+    chosen = np.ones(tables.states, np.bool_) if where is None else np.asarray(where, np.bool_)
+    counts = np.unique(tables.dice[chosen])[::-1].tolist()
+    for index, dice in enumerate(counts):
+        states = chosen & (tables.dice == dice)
+        label = dice_in_words(dice) if dice else "turn over"
+        values = solution.state_value[states].astype(float)
+        colour, marker, _ = _look(index)
+        ax.scatter(position[states], values, s=16, alpha=0.7, color=colour, marker=marker, label=label)
+    _finish(ax, "points of the state" if x is None else "", _unit(solution.objective), legend=len(counts) > 1)
+    return ax
+
+
+def score_distribution(evaluations: Mapping[str, Measured], cumulative: bool = False, ax: Axes | None = None) -> Axes:
+    """Plot the probability of each final score, a line per policy.
+
+    Args:
+        evaluations: the evaluation of each policy, by the name for the legend.
+        cumulative: plot the probability of at most each score instead, as steps.
+        ax: the axes to draw on.
+
+    Returns:
+        The axes, final scores ascending on x and probabilities on y.
+    """
+    ax = _axes(ax)
+    scores = sorted({score for evaluation in evaluations.values() for score in evaluation.score_distribution})
+    for index, (name, evaluation) in enumerate(evaluations.items()):
+        chances = np.array([evaluation.score_distribution.get(score, 0.0) for score in scores])
+        if cumulative:
+            colour, _, linestyle = _look(index)
+            ax.step(scores, chances.cumsum(), where="post", color=colour, linestyle=linestyle, label=name)
+        else:
+            _line(ax, index, scores, chances, name)
+    _finish(ax, "final score (points)", "probability of at most this score" if cumulative else "probability")
+    return ax
+
+
+def departures(evaluation: Evaluation, limit: int = 15, ax: Axes | None = None) -> Axes:
+    """Draw a bar for each decision at which the policy's move loses most, whether or not play often gets there.
+
+    Args:
+        evaluation: the evaluated policy.
+        limit: the greatest number of bars.
+        ax: the axes to draw on, best of a figure with layout="constrained", which makes room for the words.
+
+    Returns:
+        The axes, the greatest loss at the top, in the unit of the objective.
+    """
+    rows = evaluation.departures()
+    losses = rows["loss"][:limit]
+    ax = _axes(ax, width=8, height=1 + 0.28 * len(losses))
+    words = zip(rows["state"], rows["roll"], rows["plays"], rows["best"], strict=True)
+    labels = [f"{state}, roll {roll}: {plays} instead of {best}" for state, roll, plays, best in words][:limit]
+    bars = ax.barh(range(len(losses)), losses, color=COLOURS[0])
+    ax.bar_label(bars, fmt="%.3g", padding=3, fontsize="small")
+    ax.set_yticks(range(len(losses)), labels, fontsize="small")
+    ax.tick_params(axis="y", length=0)
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    ax.margins(x=0.15, y=0.01)
+    ax.set_xlim(left=0)
+    ax.invert_yaxis()
+    _finish(ax, f"loss ({_unit(evaluation.optimum.objective)})", "", legend=False)
+    ax.grid(visible=False, axis="y")
+    return ax
+
+
+def move_tree(branch: Branch, ax: Axes | None = None) -> Axes:
+    """Draw a tree of moves and rolls from left to right.
+
+    Optimal moves are blue with solid lines. Other moves are orange with dashed lines and state their loss. Rolls are
+    black and state their probability. Every branch ends with its value.
+
+    Args:
+        branch: the root, from `stb_gym.exact.move_tree`.
+        ax: the axes to draw on; the text shrinks until the tree fits. By default the figure grows with the tree.
+
+    Returns:
+        The axes, without frame. A leaf is 1 high on y; x is in points (1/72 inch) of text of full size.
+    """
+    size, row, gap, stub = 9, 13.5, 30, 18  # points: text, height of a leaf, between columns, line before a text
+    leaves = count()
+    nodes = [*_walk(_place(branch, 0, leaves))]
+    widths = np.zeros(1 + max(node.depth for node in nodes))
+    for node in nodes:
+        text = TextPath((0, 0), _text(node.branch), size=size)
+        widths[node.depth] = max(widths[node.depth], text.get_extents().width)
+    left = np.cumsum([0, *(widths + gap)])
+    height = next(leaves)
+    if ax is None:
+        ax = _axes(None, left[-1] / 72, height * row / 72)
+        ax.set_position((0, 0, 1, 1))
+    ax.set(xlim=(-gap / 2, left[-1] - gap / 2), ylim=(height - 0.5, -0.5))
+    ax.set_axis_off()
+    frame = ax.get_window_extent()
+    points = 72 / ax.figure.dpi
+    scale = min(1, frame.width * points / left[-1], frame.height * points / (height * row))
+    background = {"facecolor": "white", "edgecolor": "none", "pad": scale}  # hides the line below the text
+    for node in nodes:
+        x, y = left[node.depth], node.y
+        colour, linestyle = "black", "-"
+        if node.branch.loss is not None:
+            colour, linestyle = (COLOURS[1], "--") if node.branch.loss else (COLOURS[0], "-")
+        ax.text(x, y, _text(node.branch), size=size * scale, color=colour, va="center", bbox=background)
+        if node.depth:
+            ax.plot([x - stub, x - 2], [y, y], color=colour, linestyle=linestyle, linewidth=1.2 * scale)
+        if node.below:
+            fork = left[node.depth + 1] - stub
+            spine = [y, y, node.below[0].y, node.below[-1].y]
+            ax.plot([x, fork, fork, fork], spine, color="0.6", linewidth=scale, zorder=1)
+    return ax
+
+
+def regret_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | None = None) -> Axes:
+    """Plot regret against environment steps on logarithmic axes, a line per agent.
+
+    Args:
+        curves: by the name for the legend (steps [K], regrets [K]). A regret of 0 leaves the plot at the bottom.
+        ax: the axes to draw on.
+
+    Returns:
+        The axes.
+    """
+    ax = _axes(ax)
+    for index, (name, (steps, regrets)) in enumerate(curves.items()):
+        _line(ax, index, steps, regrets, name)
+    ax.set(xscale="log", yscale="log")
+    _finish(ax, "environment steps", "regret")
+    return ax
+
+
+def round_chances(round_evaluation: Rounds, ax: Axes | None = None) -> Axes:
+    """Plot the chance that a player who leads alone is not beaten, a line per number of players still to come.
+
+    Args:
+        round_evaluation: the equilibrium of a round or an evaluated lineup of two players or more.
+        ax: the axes to draw on.
+
+    Returns:
+        The axes, the leading score on x and probabilities on y.
+    """
+    ax = _axes(ax)
+    leads = round_evaluation.leads()["lead"]
+    for after, chances in enumerate(round_evaluation.survival[1:], 1):
+        _line(ax, after - 1, leads, chances, str(after))
+    _finish(ax, "lead (points)", "probability that the lead is not beaten")
+    ax.legend(title="players after", frameon=False)
+    return ax
+
+
+def seat_chances(round_evaluations: Mapping[str, Rounds], ax: Axes | None = None) -> Axes:
+    """Plot the expected win of each seat, a line per round.
+
+    Args:
+        round_evaluations: equilibria or evaluated lineups, by the name for the legend.
+        ax: the axes to draw on.
+
+    Returns:
+        The axes, the seats from 1 in turn order on x. The y axis need not begin at 0.
+    """
+    ax = _axes(ax)
+    for index, (name, evaluation) in enumerate(round_evaluations.items()):
+        _line(ax, index, 1 + np.arange(len(evaluation.seats)), evaluation.seats, name)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    _finish(ax, "seat", "expected win (probability)")
+    return ax
+
+
+def _axes(ax: Axes | None, width: float = 6.4, height: float = 4) -> Axes:
+    """Return `ax`, or the axes of a new white figure of width x height inches."""
+    return ax or plt.subplots(figsize=(width, height), facecolor="white", layout="constrained")[1]
+
+
+def _look(index: int) -> tuple[str, str, Any]:
+    """Return colour, marker and line style of the series with this index."""
+    return COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)], LINESTYLES[index % len(LINESTYLES)]
+
+
+def _line(ax: Axes, index: int, x: ArrayLike, y: ArrayLike, label: str) -> None:
+    """Plot the series with this index as a line with markers."""
+    colour, marker, linestyle = _look(index)
+    (line,) = ax.plot(x, y, color=colour, marker=marker, linestyle=linestyle, linewidth=1.2, label=label)
+    line.set(markersize=4.5, markeredgecolor="black", markeredgewidth=0.4)
+
+
+def _unit(objective: Objective) -> str:
+    """Return the label of values: "probability", or "expected points"."""
+    return objective.unit if objective.unit == "probability" else f"expected {objective.unit}"
+
+
+def _finish(ax: Axes, xlabel: str, ylabel: str, legend: bool = True) -> None:
+    """Label the axes and draw a light grid."""
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.grid(alpha=0.25)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    if legend:
+        ax.legend(frameon=False)
+
+
+class _Node(NamedTuple):
+    """A branch with its place in the plot: the column `depth`, and the height `y` in leaves from the top."""
+
+    branch: Branch
+    depth: int
+    y: float
+    below: list["_Node"]
+
+
+def _place(branch: Branch, depth: int, leaves: Iterator[int]) -> _Node:
+    """Place a branch between those below it; `leaves` numbers the leaves."""
+    below = [_place(each, depth + 1, leaves) for each in branch.branches]
+    return _Node(branch, depth, (below[0].y + below[-1].y) / 2 if below else next(leaves), below)
+
+
+def _walk(node: _Node) -> Iterator[_Node]:
+    """Iterate over a node and all below it."""
+    yield node
+    for each in node.below:
+        yield from _walk(each)
+
+
+def _text(branch: Branch) -> str:
+    """Return a branch in words, such as "shut 3,4 → open 1,6,7: 11.2, loss 0.3"."""
+    detail = f" → {branch.detail}" if branch.detail else ""
+    probability = "" if branch.probability is None else f" ({branch.probability:.1%})"
+    loss = f", loss {branch.loss:.3g}" if branch.loss else ""
+    return f"{branch.label}{detail}{probability}: {branch.value:.4g}{loss}"
