@@ -5,7 +5,18 @@ from dataclasses import MISSING, dataclass
 from typing import Any, ClassVar
 
 from stb_gym.command.contests import POLICY, policy_of
-from stb_gym.command.questions import Parts, Question, Tell, TurnAnswer, facts, flag, objective_flag, silent, table
+from stb_gym.command.questions import (
+    Parts,
+    Question,
+    Tell,
+    TurnAnswer,
+    facts,
+    flag,
+    names,
+    objective_flag,
+    silent,
+    table,
+)
 from stb_gym.command.solving import measured, perfect_play
 from stb_gym.exact import Measured, objective_of
 from stb_gym.games import ILLEGAL, Game, words_of
@@ -22,7 +33,7 @@ class Evaluate(Question):
     name: ClassVar[str] = "evaluate"
     examples = "shut-the-box --policy biggest-first", "threes --policy ppo-threes --objective shut"
 
-    policy: str = flag(MISSING, POLICY, "NAME|FILE")
+    policy: str = flag(MISSING, POLICY, "NAME|FILE", names)
     objective: str = objective_flag()
     illegal: str | None = flag(
         None,
@@ -113,7 +124,7 @@ class Simulate(Question):
     name: ClassVar[str] = "simulate"
     examples = "threes --policy threes-only --turns 100000 --seed 1", "shut-the-box --policy ppo-nine-tiles"
 
-    policy: str = flag(MISSING, POLICY, "NAME|FILE")
+    policy: str = flag(MISSING, POLICY, "NAME|FILE", names)
     objective: str = objective_flag()
     turns: int = flag(100_000, "how many turns", "N", int)
     seed: int | None = flag(None, "same seed, same turns", "S", int)

@@ -3,7 +3,7 @@
 from dataclasses import MISSING, dataclass
 from typing import ClassVar
 
-from stb_gym.command.questions import GameAnswer, Parts, Question, Tell, flag, silent
+from stb_gym.command.questions import GameAnswer, Parts, Question, Tell, flag, names, silent
 from stb_gym.explorer import write_explorer
 from stb_gym.games import Game
 
@@ -18,14 +18,12 @@ class Explore(Question):
     out: str = flag(MISSING, "the file of the page", "PAGE.html")
     policy: tuple[str, ...] = flag(
         (),
-        "a strategy or a saved policy whose moves are shown too, besides rules of thumb and kept policies (may be "
-        "given several times)",
+        "a strategy or a saved policy whose moves are shown too, besides rules of thumb and kept policies",
         "NAME|FILE",
+        names,
         repeated=True,
     )
-    run: tuple[str, ...] = flag(
-        (), "the folder of a training that is shown too (may be given several times)", "FOLDER", repeated=True
-    )
+    run: tuple[str, ...] = flag((), "the folder of a training that is shown too", "FOLDER", names, repeated=True)
 
     def answer(self, game: Game, tell: Tell = silent) -> "ExploreAnswer":
         """Write the page."""

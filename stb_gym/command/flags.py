@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from typing import Any, NoReturn, get_args, get_type_hints
 
-from stb_gym.command.questions import Flag, Question
+from stb_gym.command.questions import Flag, Question, names
 from stb_gym.games import GAMES, Game, Rule, Where, check_choice, check_names, entry_of, meant, positions_of, rules_of
 
 RULE, WHERE = "rule ", "where "  # begin the names under which the parser keeps rules and parts of positions
@@ -21,7 +21,7 @@ class Parser(argparse.ArgumentParser):
 
     def refuse(self, unknown: str) -> NoReturn:
         """Raise a ValueError about a word that none of the arguments takes."""
-        like = meant(unknown, self._option_string_actions)
+        like = meant(unknown.partition("=")[0], self._option_string_actions)
         raise ValueError(f"unknown argument {unknown!r}: see {self.prog} --help{like}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -58,15 +58,16 @@ def add_flags(parser: argparse.ArgumentParser, question: type[Question]) -> None
 def _add_value(parser: argparse.ArgumentParser, option: str, each: "Field[Any]", known: Flag) -> None:
     required = each.default is MISSING
     shown = "" if required or each.default in (None, ()) else f" (default {each.default})"
+    several = "; several with commas, or by the flag again" if known.repeated else ""
     parser.add_argument(
         option,
         dest=each.name,
         type=known.kind,
-        default=None if required else [] if known.repeated else each.default,
+        default=None if required or known.kind is names else each.default,
         required=required,
-        action="append" if known.repeated else "store",
+        action="extend" if known.kind is names else "store",
         metavar=known.sample,
-        help=_literal(f"{known.words}{shown}"),
+        help=_literal(f"{known.words}{several}{shown}"),
     )
 
 
@@ -79,8 +80,24 @@ def question_from(question: type[Question], options: argparse.Namespace, game: G
             given[each.name] = _position(options, game)
         else:
             value = getattr(options, each.name)
-            given[each.name] = tuple(value) if isinstance(value, list) else value
+            value = tuple(value) if isinstance(value, list) else value
+            given[each.name] = _named(each, value) if each.metadata["flag"].kind is names else value
     return question(**given)
+
+
+def _named(each: "Field[Any]", given: tuple[str, ...] | None) -> Any:
+    """Return the names given by a flag, or the name if the flag takes one.
+
+    Raises:
+        ValueError: if it takes one, and several were given.
+    """
+    if given is None:
+        return each.default
+    if each.metadata["flag"].repeated:
+        return given
+    if len(given) > 1:
+        raise ValueError(f"--{each.name} must be one name here, not {len(given)}: {', '.join(given)}")
+    return given[0]
 
 
 def add_rules(parser: argparse.ArgumentParser, *, variants: bool = True) -> None:

@@ -29,11 +29,11 @@ class EvaluateMatch(RoundQuestion):
 
     name: ClassVar[str] = "match"
     examples = (
-        "threes --policies optimal,optimal --begins winner",
-        "shut-the-box --policies optimal,random --rounds 10",
+        "threes --policy optimal,optimal --begins winner",
+        "shut-the-box --policy optimal,random --rounds 10",
     )
 
-    policies: tuple[str, ...] = flag(MISSING, PLAYERS, "A,B", names)
+    policy: tuple[str, ...] = flag(MISSING, PLAYERS, "A,B", names, repeated=True)
     rounds: int = flag(20, "how many rounds the match has", "N", int)
     begins: str = flag("fixed", "; ".join(f"{name}: {words}" for name, words in BEGINS.items()), "|".join(BEGINS))
 
@@ -42,12 +42,12 @@ class EvaluateMatch(RoundQuestion):
 
         Example:
             >>> import stb_gym
-            >>> match = EvaluateMatch(policies=("optimal", "optimal"), begins="winner").answer(stb_gym.Threes())
+            >>> match = EvaluateMatch(policy=("optimal", "optimal"), begins="winner").answer(stb_gym.Threes())
             >>> [round(wins, 4) for wins in match.wins[-1]]
             [0.4452, 0.4553]
         """
-        rules = self.round(game, len(self.policies))
-        players = [player(game, name) for name in self.policies]
+        rules = self.round(game, len(self.policy))
+        players = [player(game, name) for name in self.policy]
         found = []
         for each in rules.conventions:
             ended = series(each, players, self.rounds, self.begins)
@@ -58,7 +58,7 @@ class EvaluateMatch(RoundQuestion):
                 ]
                 numbers |= {"round": of_two[0], "match": of_two[-1]}
             found.append(numbers)
-        of = about(rules) | {"policies": self.policies, "rounds": self.rounds, "begins": self.begins}
+        of = about(rules) | {"policies": self.policy, "rounds": self.rounds, "begins": self.begins}
         return MatchAnswer(**of, **found[0], ranges=ranges(found))
 
 
@@ -100,20 +100,20 @@ class EvaluateTournament(Question):
     """What each of several strategies wins of a tournament of many rounds."""
 
     name: ClassVar[str] = "tournament"
-    examples = "shut-the-box --policies optimal,biggest-first", "threes --policies optimal,random --limit 50"
+    examples = "shut-the-box --policy optimal,biggest-first", "threes --policy optimal,random --limit 50"
 
-    policies: tuple[str, ...] = flag(MISSING, LINE_UP, "A,B", names)
+    policy: tuple[str, ...] = flag(MISSING, LINE_UP, "A,B", names, repeated=True)
     ends: str = flag("first-to", "; ".join(f"{name}: {words}" for name, words in ENDS.items()), "|".join(ENDS))
     limit: int | None = flag(None, "points: by default 100, or 45 for out-at", "N", int)
     ties: str = flag("split", TIES_WORDS, "|".join(TIES))
 
     def answer(self, game: Game, tell: Tell = silent) -> "TournamentAnswer":
         """Evaluate the tournament."""
-        players = [player(game, name) for name in self.policies]
+        players = [player(game, name) for name in self.policy]
         ended = tournament(game, players, self.ends, self.limit, self.ties)
         return TournamentAnswer(
             game=game,
-            policies=self.policies,
+            policies=self.policy,
             ends=ended.rule,
             limit=ended.limit,
             ties=ended.ties,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from stb_gym.command.contests import RoundQuestion, player
-from stb_gym.command.questions import Tell, flag, objective_flag, silent
+from stb_gym.command.questions import Tell, flag, names, objective_flag, silent
 from stb_gym.command.solving import VALUES, perfect_play
 from stb_gym.games import Game, check_integer
 from stb_gym.output import Progress
@@ -24,8 +24,9 @@ class Play(RoundQuestion):
     coach: bool = flag(False, "say after every choice what it cost")
     against: tuple[str, ...] = flag(
         (),
-        "play a round against a strategy, or a kept or saved policy; once for every opponent",
+        "play a round against a strategy, or a kept or saved policy",
         "STRATEGY",
+        names,
         repeated=True,
     )
     seat: int = flag(1, "your place in the round", "N", int)

@@ -164,7 +164,13 @@ def _add_command(commands: Any, question: type[Question]) -> argparse.ArgumentPa
     usage = f"stb-gym {question.name} {_arguments(question)}"
     examples = _examples(*(f"{question.name} {words}".rstrip() for words in question.examples))
     added: argparse.ArgumentParser = commands.add_parser(
-        question.name, usage=usage, help=words, description=words, epilog=examples, formatter_class=Help
+        question.name,
+        usage=usage,
+        help=words,
+        description=words,
+        epilog=examples,
+        formatter_class=Help,
+        allow_abbrev=False,
     )
     added.set_defaults(question=question, parser=added, game=None, variant=None, json=False)
     return added

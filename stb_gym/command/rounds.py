@@ -28,15 +28,15 @@ class EvaluateRound(RoundQuestion):
     """The equilibrium of a round of several players, or the exact chances of a line-up of strategies."""
 
     name: ClassVar[str] = "round"
-    examples = "shut-the-box --ties all-win", "threes --policies approximation,optimal,random"
+    examples = "shut-the-box --ties all-win", "threes --policy approximation,optimal,random"
 
     players: int | None = flag(None, "how many play: by default 2, or as many as there are policies", "N", int)
-    policies: tuple[str, ...] = flag((), LINE_UP, "A,B", names)
+    policy: tuple[str, ...] = flag((), LINE_UP, "A,B", names, repeated=True)
 
     @property
     def passes(self) -> int:
         """Solutions, and the departures of one of them; or the play of a line-up, and the best responses to it."""
-        return 2 * super().passes if self.policies else super().passes + 1
+        return 2 * super().passes if self.policy else super().passes + 1
 
     def answer(self, game: Game, tell: Tell = silent) -> "RoundAnswer":
         """Solve the round, or evaluate the line-up.
@@ -46,16 +46,16 @@ class EvaluateRound(RoundQuestion):
             >>> [round(wins, 4) for wins in EvaluateRound().answer(stb_gym.ShutTheBox()).seats]
             [0.498, 0.502]
         """
-        players = self.players if self.players is not None else len(self.policies) or 2
+        players = self.players if self.players is not None else len(self.policy) or 2
         rules = self.round(game, players)
-        lineup = self.policies or ("optimal",) * players
+        lineup = self.policy or ("optimal",) * players
         players_of = [player(game, name) for name in lineup]
-        found = [_numbers(each.evaluate(players_of), bool(self.policies)) for each in rules.conventions]
+        found = [_numbers(each.evaluate(players_of), bool(self.policy)) for each in rules.conventions]
         leads, differing = rules.tables.scores.tolist(), ranges(found)
         for numbers in [found[0], differing or {}]:
             if "survival" in numbers:
                 numbers["survival"] = dict(zip(leads, numbers["survival"], strict=True))
-        departs = None if self.policies else _departures(rules)
+        departs = None if self.policy else _departures(rules)
         return RoundAnswer(**about(rules), policies=lineup, **found[0], ranges=differing, departures=departs)
 
 
@@ -143,7 +143,9 @@ class FindPar(RoundQuestion):
     examples = "threes", "shut-the-box --after 3"
 
     after: int = flag(10, "how many players come after, at most 100", "N", int)
-    policies: tuple[str, ...] = flag((), "to compare: by default optimal-score and the rules of thumb", "A,B", names)
+    policy: tuple[str, ...] = flag(
+        (), "to compare: by default optimal-score and the rules of thumb", "A,B", names, repeated=True
+    )
 
     def answer(self, game: Game, tell: Tell = silent) -> "ParAnswer":
         """Solve the largest round, in which all others are.
@@ -154,7 +156,7 @@ class FindPar(RoundQuestion):
             [5, 5, 4]
         """
         check_integer("players after", self.after, 1, 100)
-        policies = self.policies or ("optimal-score", *entry_of(game).rules_of_thumb)
+        policies = self.policy or ("optimal-score", *entry_of(game).rules_of_thumb)
         rules = self.round(game, self.after + 1)
         solution = rules.solve()
         parts = {name: shares(solution, strategy(game, name)).tolist() for name in policies}

@@ -30,25 +30,25 @@ class Compare(Question):
     """How different the final scores of two ways to play are, and how many games it takes to see it."""
 
     name: ClassVar[str] = "compare"
-    examples = "shut-the-box --policies optimal,biggest-first", "threes --policies ppo-threes,take-all"
+    examples = "shut-the-box --policy optimal,biggest-first", "threes --policy ppo-threes,take-all"
 
-    policies: tuple[str, ...] = flag(MISSING, PAIR, "A,B", names)
+    policy: tuple[str, ...] = flag(MISSING, PAIR, "A,B", names, repeated=True)
 
     def answer(self, game: Game, tell: Tell = silent) -> "CompareAnswer":
         """Compare the exact distributions.
 
         Example:
             >>> import stb_gym
-            >>> asked = Compare(policies=("optimal-score", "biggest-first"))
+            >>> asked = Compare(policy=("optimal-score", "biggest-first"))
             >>> asked.answer(stb_gym.ShutTheBox()).comparison.at
             10
         """
-        if len(self.policies) != 2:
-            raise ValueError(f"two policies are compared, not {len(self.policies)}")
-        one, other = (evaluate(game, policy_of(game, name)).score_distribution for name in self.policies)
+        if len(self.policy) != 2:
+            raise ValueError(f"two policies are compared, not {len(self.policy)}")
+        one, other = (evaluate(game, policy_of(game, name)).score_distribution for name in self.policy)
         scores = sorted({*one, *other}, reverse=game.more_is_better)
         chances = {score: [each.get(score, 0.0) for each in (one, other)] for score in scores}
-        return CompareAnswer(game=game, policies=self.policies, comparison=compare(one, other), scores=chances)
+        return CompareAnswer(game=game, policies=self.policy, comparison=compare(one, other), scores=chances)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class FindCard(Question):
     name: ClassVar[str] = "card"
     examples = "shut-the-box --policy fewest-then-biggest --exceptions 20", "threes --policy threes-only"
 
-    policy: str = flag(MISSING, POLICY, "NAME|FILE")
+    policy: str = flag(MISSING, POLICY, "NAME|FILE", names)
     exceptions: int = flag(10, "how many exceptions to learn", "K", int)
     objective: str = objective_flag()
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from stb_gym.command.contests import RoundQuestion, player
-from stb_gym.command.questions import OBJECTIVE, Tell, flag, silent
+from stb_gym.command.questions import OBJECTIVE, Tell, flag, names, silent
 from stb_gym.command.solving import VALUES, perfect_play
 from stb_gym.explorer import titles_of
 from stb_gym.games import Game, check_integer, words_of
@@ -46,6 +46,7 @@ class Watch(RoundQuestion):
         "a strategy or a kept policy by name, a saved policy (.npz), or the folder of a run; several play in turn with "
         "the same dice; by default optimal",
         "NAME",
+        names,
         repeated=True,
     )
     together: bool = flag(False, "they play a round against each other, in this order, each with dice of their own")

@@ -37,31 +37,31 @@ def test_what_depends_on_the_indifferent_is_told_with_its_range(ask, capsys):
     assert "  10  100.00%  22.52 to 29.98%" in printed
     assert "least and most: by the rules for those to whom" in printed
     assert "who come after, from least to most by what the indifferent do\n" in printed
-    line_up = ["match", "threes", "--policies", "approximation,optimal", "--ties", "all-win"]
+    line_up = ["match", "threes", "--policy", "approximation,optimal", "--ties", "all-win"]
     assert ask(*line_up)["ranges"]["round"][1] == pytest.approx([0.404069, 0.433776], abs=5e-7)
     assert main(line_up) == 0
     assert "     1             41.8921%  40.4069 to 43.3776%  14.7303 to 17.7010%\n" in capsys.readouterr().out
 
 
 def test_nothing_depends_on_the_indifferent_where_nobody_is(ask, capsys):
-    assert "ranges" not in ask("round", "threes", "--policies", "approximation,random", "--ties", "all-win")
+    assert "ranges" not in ask("round", "threes", "--policy", "approximation,random", "--ties", "all-win")
     split = ask("round", "shut-the-box")
     assert split["ranges"].keys() == {"survival", "throws"}  # with whom one ties is no matter to anybody
-    assert main(["round", "threes", "--policies", "random,random"]) == 0
+    assert main(["round", "threes", "--policy", "random,random"]) == 0
     printed = capsys.readouterr().out
     assert "indifferent" not in printed
 
 
 def test_round_of_strategies(ask, capsys, tmp_path):
-    bots = ask("round", "threes", "--policies", "approximation,approximation,approximation", "--ties", "all-win")
+    bots = ask("round", "threes", "--policy", "approximation,approximation,approximation", "--ties", "all-win")
     assert bots["seats"] == pytest.approx([0.38880, 0.40311, 0.41886], abs=5e-6)
     assert sum(bots["best_response_gains"]) == pytest.approx(bots["exploitability"])
-    equilibrium = ask("round", "shut-the-box", "--tiles", "4", "--policies", "optimal,optimal")
+    equilibrium = ask("round", "shut-the-box", "--tiles", "4", "--policy", "optimal,optimal")
     assert equilibrium["exploitability"] == pytest.approx(0, abs=1e-12)
     path = tmp_path / "mine.npz"
     save_policy(path, ShutTheBox(), strategy(ShutTheBox(), "biggest-first"))
     mine, named = (
-        ask("round", "shut-the-box", "--policies", f"{player},optimal-score")["seats"]
+        ask("round", "shut-the-box", "--policy", f"{player},optimal-score")["seats"]
         for player in (str(path), "biggest-first")
     )
     assert mine == named
@@ -78,10 +78,10 @@ def test_leads_are_final_scores_of_the_game(ask, capsys):
 
 
 def test_match(ask, capsys):
-    result = ask("match", "shut-the-box", "--policies", "optimal-score,optimal-score", "--rounds", "1")
+    result = ask("match", "shut-the-box", "--policy", "optimal-score,optimal-score", "--rounds", "1")
     assert result["round"] == result["match"]
     assert result["round"] == pytest.approx({"win": 0.4793840513, "loss": 0.4793840513, "tie": 0.0412318974}, abs=1e-9)
-    longer = ask("match", "threes", "--policies", "optimal,random")
+    longer = ask("match", "threes", "--policy", "optimal,random")
     assert longer["rounds"] == 20
     assert longer["match"]["win"] > longer["round"]["win"] > 0.5
     assert sum(longer["match"].values()) == pytest.approx(1)
@@ -90,7 +90,7 @@ def test_match(ask, capsys):
 
 
 def test_match_of_several_by_who_begins(ask, capsys):
-    words = ["match", "shut-the-box", "--tiles", "4", "--policies", "optimal,random,worst", "--rounds", "12"]
+    words = ["match", "shut-the-box", "--tiles", "4", "--policy", "optimal,random,worst", "--rounds", "12"]
     found = ask(*words, "--begins", "loser")
     of_three = series(Round(ShutTheBox(tiles=4), 3), ["optimal", "random", "worst"], 12, "loser")
     assert found["wins"] == [pytest.approx(wins) for wins in of_three.wins.tolist()]
@@ -104,7 +104,7 @@ def test_match_of_several_by_who_begins(ask, capsys):
 
 
 def test_tournament(ask, capsys):
-    players = ["--policies", "optimal,biggest-first"]
+    players = ["--policy", "optimal,biggest-first"]
     result = ask("tournament", "shut-the-box", *players)
     assert result["wins"] == pytest.approx([0.5243487768, 0.4756512232])
     assert result["mean_rounds"] == pytest.approx(8.4125826562)
@@ -122,7 +122,7 @@ def test_round_says_what_changes_with_the_standing(ask, capsys):
     printed = capsys.readouterr().out
     assert "positions, of 4,040, at which no best move is best for the points: 19 for who begins," in printed
     assert "\n   0       85\n" in printed
-    assert "departures" not in ask("round", "threes", "--dice", "2", "--policies", "random,random")
+    assert "departures" not in ask("round", "threes", "--dice", "2", "--policy", "random,random")
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def test_par(ask, capsys):
     assert found["perfect_from"] == {}
     assert main(words) == 0
     assert "            5  15.6580%    4     2         93.47%       86.14%     3.43%\n" in capsys.readouterr().out
-    one_die = ask("par", "threes", "--dice", "1", "--after", "2", "--policies", "random")  # which has no choice
+    one_die = ask("par", "threes", "--dice", "1", "--after", "2", "--policy", "random")  # which has no choice
     assert one_die["perfect_from"] == {"random": 1}
     assert main(["par", "threes", "--after", "101"]) == 2
     assert capsys.readouterr().err == "stb-gym: players after must be an integer from 1 to 100, not 101\n"
@@ -145,16 +145,16 @@ def test_par(ask, capsys):
 
 @pytest.mark.slow
 def test_from_how_many_players_after_only_threes_is_perfect():
-    found = FindPar(after=30, ties="all-win", policies=("threes-only",)).answer(Threes(dice=2))
+    found = FindPar(after=30, ties="all-win", policy=("threes-only",)).answer(Threes(dice=2))
     assert found.perfect_from == {"threes-only": 24}
     assert str(found).endswith("threes-only is perfect from 24 players after on")
-    assert FindPar(after=30, policies=("threes-only",)).answer(Threes(dice=2)).perfect_from == {"threes-only": 18}
-    five_dice = FindPar(after=5, ties="all-win", policies=("threes-only",)).answer(Threes())
+    assert FindPar(after=30, policy=("threes-only",)).answer(Threes(dice=2)).perfect_from == {"threes-only": 18}
+    five_dice = FindPar(after=5, ties="all-win", policy=("threes-only",)).answer(Threes())
     shares = [row["shares"]["threes-only"] for row in five_dice.pars]
     assert shares[4] == pytest.approx(0.85, abs=5e-3)
 
 
-@pytest.mark.parametrize("more", [[], ["--policies", "random,take-all,random"]])
+@pytest.mark.parametrize("more", [[], ["--policy", "random,take-all,random"]])
 def test_a_round_that_takes_long_says_so_before_it_begins(capsys, monkeypatch, more):
     words, done = ["round", "threes", "--dice", "2", "--players", "3", *more], []
     assert main(words) == 0

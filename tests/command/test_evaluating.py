@@ -39,7 +39,7 @@ def test_simulate(ask, capsys):
 
 
 def test_compare(ask, capsys):
-    words = ["compare", "shut-the-box", "--policies", "optimal-score,biggest-first"]
+    words = ["compare", "shut-the-box", "--policy", "optimal-score,biggest-first"]
     found = ask(*words)
     assert found["comparison"]["distance"] == pytest.approx(0.014757, abs=5e-7)
     assert (found["comparison"]["at"], found["comparison"]["games_for_distance"]) == (10, 9179)
@@ -48,9 +48,9 @@ def test_compare(ask, capsys):
     printed = capsys.readouterr().out
     assert "largest distance           1.4757%, of the chance of at most 10\n" in printed
     assert "    0           7.0889%           6.9583%\n" in printed
-    assert main(["compare", "threes", "--policies", "optimal,optimal-score"]) == 0
+    assert main(["compare", "threes", "--policy", "optimal,optimal-score"]) == 0
     assert "games of each to see that  there is no difference\n" in capsys.readouterr().out
-    assert main(["compare", "threes", "--policies", "random"]) == 2
+    assert main(["compare", "threes", "--policy", "random"]) == 2
     assert capsys.readouterr().err == "stb-gym: two policies are compared, not 1\n"
 
 

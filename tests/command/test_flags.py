@@ -1,7 +1,7 @@
 """Flags and help come from the fields of questions, of rules, and from the words that name positions."""
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from unittest.mock import patch
 
 import pytest
@@ -9,6 +9,7 @@ import pytest
 from stb_gym import GAMES, Threes, rule
 from stb_gym.command import laboratory, main
 from stb_gym.command.program import QUESTIONS
+from stb_gym.command.questions import names
 from stb_gym.games import Entry, enter, registry, rules_of
 
 
@@ -151,3 +152,39 @@ def test_a_rule_may_not_have_the_flag_of_a_command(capsys):
         "stb-gym: a rule of a game needs another flag (see stb_gym.rule): "
         "argument --rounds: conflicting option string: --rounds\n"
     )
+
+
+# Several values of one flag
+
+
+@pytest.mark.parametrize("given", [["random,worst"], ["random", "--policy", "worst"]])
+def test_names_are_separated_by_commas_or_given_by_the_flag_again(ask, given):
+    assert ask("round", "threes", "--dice", "1", "--policy", *given)["policies"] == ["random", "worst"]
+
+
+@pytest.mark.parametrize("command", ["evaluate", "simulate", "card"])
+@pytest.mark.parametrize("given", [["random,worst"], ["random", "--policy", "worst"]])
+def test_a_command_about_one_policy_refuses_two(capsys, command, given):
+    assert main([command, "threes", "--policy", *given]) == 2
+    assert capsys.readouterr().err == "stb-gym: --policy must be one name here, not 2: random, worst\n"
+
+
+def test_every_flag_of_names_takes_several_in_the_same_way():
+    known = {each.name: each.metadata["flag"] for question in QUESTIONS for each in fields(question)}
+    assert {"policy", "against", "run"} <= {name for name, flag in known.items() if flag.kind is names}
+    assert not any(flag.repeated and flag.kind is not names for flag in known.values())
+
+
+@pytest.mark.parametrize("question", [each for each in QUESTIONS if each.of_a_game], ids=lambda each: each.name)
+def test_open_names_the_tiles_of_a_position_alone(capsys, question):
+    if any(each.metadata["flag"].position for each in fields(question)):
+        return
+    required = [word for each in fields(question) if each.default is MISSING for word in (f"--{each.name}", "x")]
+    for words in (["--open", "1,3"], ["--open=1,3"]):
+        assert main([question.name, "shut-the-box", *required, *words]) == 2
+        assert "did you mean --start-open?" in capsys.readouterr().err
+
+
+def test_flags_are_not_abbreviated(capsys):
+    assert main(["solve", "shut-the-box", "--start", "1,3"]) == 2
+    assert "unknown argument '--start'" in capsys.readouterr().err

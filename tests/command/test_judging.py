@@ -63,7 +63,7 @@ def test_commands_know_the_kept_policies_by_name(ask, tmp_path):
     assert ask("evaluate", "shut-the-box", "--policy", "ppo-nine-tiles")["regret"] == evaluate(game, policy).regret
     for command in ("round", "match", "tournament"):
         by_name, by_file = (
-            ask(command, "shut-the-box", "--policies", f"biggest-first,{who}")
+            ask(command, "shut-the-box", "--policy", f"biggest-first,{who}")
             for who in ("ppo-nine-tiles", str(tmp_path / "same.npz"))
         )
         assert by_name.pop("policies") != by_file.pop("policies")

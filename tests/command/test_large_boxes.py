@@ -109,8 +109,8 @@ def test_advise(ask, large, rule):
     "question",
     [
         ["round", "shut-the-box"],
-        ["match", "shut-the-box", "--policies", "random,random"],
-        ["tournament", "shut-the-box", "--policies", "random,random"],
+        ["match", "shut-the-box", "--policy", "random,random"],
+        ["tournament", "shut-the-box", "--policy", "random,random"],
         ["certify", "shut-the-box"],
         ["play", "shut-the-box", "--against", "random"],
     ],

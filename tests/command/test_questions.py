@@ -52,7 +52,7 @@ ASKED = [
     ),
     (Measure(agent=FIRST, turns=50, seed=2), BOX, BOX_WORDS, f"--agent {FIRST} --turns 50 --seed 2", SampledAnswer),
     (Measure(agent=FIRST), THREES, THREES_WORDS, f"--agent {FIRST}", evaluating.EvaluateAnswer),
-    (Compare(policies=("random", "worst")), BOX, BOX_WORDS, "--policies random,worst", CompareAnswer),
+    (Compare(policy=("random", "worst")), BOX, BOX_WORDS, "--policy random,worst", CompareAnswer),
     (
         FindCard(policy="biggest-first", exceptions=2, objective="shut"),
         BOX,
@@ -73,25 +73,25 @@ ASKED = [
     (ListStrategies(objective="at-most:1"), THREES, THREES_WORDS, "--objective at-most:1", StrategiesAnswer),
     (EvaluateRound(shut_wins=True), BOX, BOX_WORDS, "--shut-wins", rounds.RoundAnswer),
     (
-        EvaluateRound(policies=("worst", "random")),
+        EvaluateRound(policy=("worst", "random")),
         THREES,
         THREES_WORDS,
-        "--policies worst,random",
+        "--policy worst,random",
         rounds.RoundAnswer,
     ),
-    (FindPar(after=3, policies=("take-all",)), THREES, THREES_WORDS, "--after 3 --policies take-all", ParAnswer),
+    (FindPar(after=3, policy=("take-all",)), THREES, THREES_WORDS, "--after 3 --policy take-all", ParAnswer),
     (
-        EvaluateTournament(policies=("optimal", "random"), limit=9),
+        EvaluateTournament(policy=("optimal", "random"), limit=9),
         BOX,
         BOX_WORDS,
-        "--policies optimal,random --limit 9",
+        "--policy optimal,random --limit 9",
         matches.TournamentAnswer,
     ),
     (
-        EvaluateMatch(policies=("optimal", "random"), rounds=3),
+        EvaluateMatch(policy=("optimal", "random"), rounds=3),
         BOX,
         BOX_WORDS,
-        "--policies optimal,random --rounds 3",
+        "--policy optimal,random --rounds 3",
         matches.MatchAnswer,
     ),
 ]
@@ -117,7 +117,7 @@ def test_every_question_is_asked_above_but_for_those_that_write_and_play():
 
 def test_answers_are_typed():
     assert isinstance(Evaluate(policy="random").answer(BOX).evaluation, Evaluation)
-    match = EvaluateMatch(policies=("optimal", "random")).answer(BOX)
+    match = EvaluateMatch(policy=("optimal", "random")).answer(BOX)
     assert isinstance(match.round, Outcome)
     assert match.match.win > match.round.win
     assert Solve().answer(BOX).objective.name == "score"
@@ -129,7 +129,7 @@ def test_questions_that_are_not_allowed_raise():
         (Solve(objective="win"), "unknown objective 'win'"),
         (Advise(where={"points": 1, "roll": 2}), "unknown position 'points'"),
         (Evaluate(policy="nobody"), "unknown strategy of shut-the-box 'nobody'"),
-        (EvaluateRound(players=3, policies=("random",)), "needs as many strategies"),
+        (EvaluateRound(players=3, policy=("random",)), "needs as many strategies"),
     ]:
         with pytest.raises(ValueError, match=message):
             question.answer(BOX)

@@ -16,8 +16,8 @@ from stb_gym.command import main
         ("evaluate threes --policy take-all", ["regret              8.746021", "dearest mistakes", "score   chance"]),
         ("advise threes --roll 3,1,6", ["keep 2  4.000000  0.000000"]),
         ("simulate shut-the-box --policy random --turns 1000", ["of 1,000 turns", "standard error"]),
-        ("round threes --policies optimal,random", ["seat 2  random", "exploitability", "   4  100.00%"]),
-        ("match threes --policies optimal,random", ["rounds  1: optimal  2: random      tied\n     1    79.0845%"]),
+        ("round threes --policy optimal,random", ["seat 2  random", "exploitability", "   4  100.00%"]),
+        ("match threes --policy optimal,random", ["rounds  1: optimal  2: random      tied\n     1    79.0845%"]),
         ("strategies", ["optimal-shut ", "Perfect play for the chance of the perfect score.", "threes-only "]),
         ("strategies threes", ["optimal-score   6.253979  0.000000             1.0332%"]),
     ],
@@ -45,7 +45,7 @@ shut 1,8  7.027778  0.138889
 """,
         ),
         (
-            "tournament shut-the-box --policies optimal,biggest-first",
+            "tournament shut-the-box --policy optimal,biggest-first",
             """\
 shut-the-box: tiles 9, dice 2, faces 6, score sum
 first-to 100, ties split
@@ -59,7 +59,7 @@ biggest-first  47.5651%
 """,
         ),
         (
-            "match threes --policies optimal,threes-only --shut-wins",
+            "match threes --policy optimal,threes-only --shut-wins",
             """\
 threes: dice 5, faces 6
 2 players, ties split, who is indifferent prefers to share the lead with fewer, the perfect score wins at once
