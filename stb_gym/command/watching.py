@@ -1,5 +1,6 @@
 """Look on while others play: `stb-gym watch`."""
 
+import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from stb_gym.measure import is_policy, read_policy
 from stb_gym.output import Progress, say
 from stb_gym.terminal import (
     Named,
+    Throw,
     Turn,
     check_film,
     chooser,
@@ -32,12 +34,23 @@ from stb_gym.terminal import (
 LONGEST_FILM = 20  # turns of each player
 
 
+def throws(text: str) -> tuple[Throw, ...]:
+    """Parse given dice such as "8,10,3+4": (8, 10, [3, 4])."""
+    try:
+        dice = [[int(die) for die in throw.split("+")] for throw in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} must be throws separated by commas, such as 8,10 or 3+4,6: sums, or single dice joined by +"
+        ) from None
+    return tuple(throw if len(throw) > 1 else throw[0] for throw in dice)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Watch(RoundQuestion):
     """Watch strategies or saved policies play, alone or a round, with what each move loses; in lines, or as a GIF."""
 
     name: ClassVar[str] = "watch"
-    examples = "shut-the-box --policy ppo-nine-tiles --policy random", "threes --seed 5 --out film.gif"
+    examples = "shut-the-box --policy ppo-nine-tiles,random", "threes --seed 5 --out film.gif"
     needs_game: ClassVar[bool] = False
     interactive: ClassVar[bool] = True
 
@@ -56,6 +69,9 @@ class Watch(RoundQuestion):
         "score|shut|at-most:T",
     )
     values: str | None = flag(None, VALUES, "FILE")
+    rolls: tuple[Throw, ...] = flag(
+        (), "given dice, throws separated by commas: their sums, or single dice joined by +", "8,10,3+4", throws
+    )
     turns: int = flag(1, "how many turns each plays, or rounds all of them", "N", int)
     seed: int | None = flag(None, "same seed, same dice", "S", int)
     out: str | None = flag(None, "write a film instead", "FILE.gif")
@@ -74,6 +90,8 @@ class Watch(RoundQuestion):
             check_integer("seed", self.seed, 0, 2**63 - 1)
         if self.out is not None:
             check_film(self.out)
+        if self.rolls and (self.together or self.turns > 1):
+            raise ValueError("rolls are the dice of one turn that each plays alone: not with --together or --turns")
         objective = self.objective or "score"
         if game is None:
             game, goal = self._of_the_policy()
@@ -100,7 +118,7 @@ class Watch(RoundQuestion):
         for seed in seeds:
             for name, plays in players:
                 dice, choices = (np.random.default_rng([seed, use]) for use in (0, 1))
-                yield play(name, coach, chooser(coach, plays, choices), dice)
+                yield play(name, coach, chooser(coach, plays, choices), self.rolls or dice)
 
     def _together(self, game: Game, players: list[Named], seeds: list[int]) -> Iterator[Turn]:
         if self.objective is not None or self.values is not None:

@@ -11,11 +11,13 @@ from stb_gym.terminal.course import contest
 from stb_gym.terminal.players import chooser
 from stb_gym.terminal.playing import Named, play_alone, play_round, play_together
 from stb_gym.terminal.replaying import replay
+from stb_gym.terminal.turns import Throw
 from stb_gym.terminal.watching import Frame, Turn, check_film, frames, play, say_wrapped, show, write_film
 
 __all__ = [
     "Frame",
     "Named",
+    "Throw",
     "Turn",
     "check_film",
     "chooser",

@@ -3,7 +3,7 @@
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 from stb_gym.games import Game, Picture, below, needed, words_of
 from stb_gym.output import say, write_aside
 from stb_gym.terminal.coach import Coach
-from stb_gym.terminal.turns import Choose, Dice, Step, move_in_words, stopped, take_turn
+from stb_gym.terminal.turns import Choose, Step, Throw, move_in_words, stopped, take_turn
 
 CREAM, NIGHT, LINE = (255, 243, 220), (30, 20, 14), 30  # what stands below the pictures of a film
 THROWN, MOVED, ENDED = 0.9, 1.6, 3.0  # seconds
@@ -36,7 +36,7 @@ class Turn(NamedTuple):
         steps: what happened.
         score: the final score.
         task: what was to be beaten in a round; empty for a turn alone.
-        result: how the round ended with it, if it did.
+        result: how the round ended with it, if it did; or that given dice were left over.
     """
 
     name: str
@@ -60,6 +60,10 @@ class Turn(NamedTuple):
     @property
     def end(self) -> str:
         """How it ended, in words."""
+        last = self.steps[-1].move
+        if last is not None and stopped(self.steps) and not self.task:
+            at = words_of(self.game).state(last.held, last.dice)
+            return f"{self.name} needs more dice: the turn goes on at {at}."
         ends = "is ahead, and stops" if stopped(self.steps) else "ends"
         return f"{self.name} {ends} with {words_of(self.game).score(self.score)}."
 
@@ -82,16 +86,26 @@ class Turn(NamedTuple):
         return f"{move_in_words(self.game, position, move)}: {said}"
 
 
-def play(name: str, coach: Coach, choose: Choose, dice: Dice) -> Turn:
+def play(name: str, coach: Coach, choose: Choose, dice: np.random.Generator | Sequence[Throw]) -> Turn:
     """Let somebody play a turn.
 
     Args:
         name: of who plays, to be shown.
         coach: knows perfect play.
         choose: how that player chooses.
-        dice: throws the dice, or yields given ones.
+        dice: throws the dice; or given dice, a throw after the other.
+
+    Raises:
+        ValueError: if given dice are no throw of the position that the player has come to.
     """
-    return Turn(name, coach, *take_turn(coach.game, dice, choose))
+    if isinstance(dice, np.random.Generator):
+        return Turn(name, coach, *take_turn(coach.game, dice, choose))
+    try:
+        steps, score = take_turn(coach.game, iter(dice), choose)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    result = "" if len(steps) == len(dice) else f"The turn ended after {len(steps)} of {len(dice)} given throws."
+    return Turn(name, coach, steps, score, result=result)
 
 
 def show(turn: Turn, pause: float = 0) -> None:

@@ -246,6 +246,20 @@ def test_several_players_have_the_same_dice_and_the_same_seed_the_same_turns(cap
     assert watched(capsys, *words[:3], "--seed", "6") != watched(capsys, *words[:3], "--seed", "5")
 
 
+def test_given_dice_are_played_by_everyone(capsys):
+    seen = watched(capsys, "shut-the-box", "--rolls", "8,10,6,5+6,3,7", "--policy", "optimal,lowest-first")
+    one, other = seen.split("lowest-first plays")
+    assert "optimal ends with 0 points." in one
+    assert "given throws" not in one
+    assert "lowest-first ends with 21 points." in other
+    assert other.rstrip().endswith("The turn ended after 4 of 6 given throws.")
+
+
+def test_given_dice_may_be_too_few(capsys):
+    seen = watched(capsys, "threes", "--rolls", "6+4+4+1+1,1+5+4+3")
+    assert "optimal needs more dice: the turn goes on at 1 point, 3 dice left." in seen
+
+
 def test_a_policy_says_its_game_and_what_it_is_for(capsys, tmp_path):
     shut = watched(capsys, "--policy", "ppo-nine-tiles-shut")
     assert shut.startswith("ppo-nine-tiles-shut plays Shut the box. 7.14% chance of 0 points with perfect\nplay.\n")
@@ -318,6 +332,10 @@ def test_the_film_of_the_command(capsys, tmp_path):
         ("threes --together --policy random --policy take-all --objective shut", "a round is played to win"),
         ("threes --policy random --ties nobody", "ties, indifferent, shut-wins and may-stop are rules of a round"),
         ("threes --turns 0", "turns must be an integer from 1 to 10000, not 0"),
+        ("shut-the-box --rolls 8,x", "'8,x' must be throws separated by commas, such as 8,10 or 3+4,6"),
+        ("shut-the-box --rolls 8,13", "optimal: the throw at open 1,2,3,4,5,6,7,9: roll must be an integer from 2 to"),
+        ("threes --rolls 1+2 --turns 2", "rolls are the dice of one turn that each plays alone"),
+        ("threes --rolls 1+2 --together", "rolls are the dice of one turn that each plays alone"),
         ("threes --turns 21 --out x.gif", "turns must be an integer from 1 to 20, not 21"),
     ],
 )
