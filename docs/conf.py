@@ -5,6 +5,9 @@ import shutil
 from importlib import metadata
 from pathlib import Path
 
+from docutils.nodes import SkipNode
+from docutils.utils.math.latex2mathml import tex2mathml
+
 project = "stb_gym"
 author = "The stb_gym authors"
 release = metadata.version("stb-gym")
@@ -26,6 +29,7 @@ napoleon_use_ivar = True
 napoleon_use_rtype = False
 
 html_theme = "furo"
+html_math_renderer = "mathml"  # browsers show it without a script from elsewhere
 html_title = "stb_gym"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
@@ -35,9 +39,20 @@ pygments_style, pygments_dark_style = "tango", "github-dark"
 
 
 def setup(app):
-    """Docstrings are plain text: stars and bars, which stand for shapes and sizes in them, are no markup."""
+    """Escape docstrings, render formulas, and offer notebooks for download."""
     app.connect("autodoc-process-docstring", lambda *given: _escape(given[-1]), priority=900)  # after napoleon
     app.connect("build-finished", _copy_notebooks)
+    app.add_html_math_renderer("mathml", (_write_formula, None), (_write_displayed_formula, None))
+
+
+def _write_formula(writer, node):
+    writer.body.append(tex2mathml(node.astext()))
+    raise SkipNode
+
+
+def _write_displayed_formula(writer, node):
+    writer.body.append(tex2mathml(node.astext(), as_block=True))
+    raise SkipNode
 
 
 def _copy_notebooks(app, error):
@@ -48,6 +63,7 @@ def _copy_notebooks(app, error):
 
 
 def _escape(lines):
+    """Escape stars and bars, which stand for shapes and sizes in docstrings and are no markup."""
     for place, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
             lines[place] = re.sub(r"(?<!\\)([*|])", r"\\\1", line)
