@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.command.contests import RoundQuestion
-from stb_gym.command.questions import Parts, Tell, TurnAnswer, flag, objective_flag, silent, table
+from stb_gym.command.contests import StandingAnswer, StandingQuestion
+from stb_gym.command.questions import Parts, Tell, flag, objective_flag, silent, table
 from stb_gym.command.solving import VALUES, perfect_play
-from stb_gym.exact import BoardValues, Standing, Values, choice_at
+from stb_gym.exact import BoardValues, Values, choice_at
 from stb_gym.games import Game, rolls, words_of
 from stb_gym.output import Column
 
 
 @dataclass(frozen=True, kw_only=True)
-class Advise(RoundQuestion):
+class Advise(StandingQuestion):
     """Every legal move at a position, best first; or, before the dice are thrown, what to do on every roll."""
 
     name: ClassVar[str] = "advise"
@@ -25,10 +25,6 @@ class Advise(RoundQuestion):
     where: Mapping[str, Any] = flag({}, "the position", position=True)
     objective: str = objective_flag()
     values: str | None = flag(None, VALUES, "FILE")
-    lead: int | None = flag(None, "in a round: the best final score so far; without it nobody has played", "SCORE", int)
-    holders: int | None = flag(None, "in a round: how many players have that score, by default 1", "N", int)
-    after: int | None = flag(None, "in a round: how many play after you, by default none after a lead", "N", int)
-    players: int | None = flag(None, "in a round: how many play in all, if more than the others and you", "N", int)
 
     def answer(self, game: Game, tell: Tell = silent) -> "AdviseAnswer | BoardAnswer":
         """Rank the moves, or tell the best of every roll.
@@ -42,33 +38,13 @@ class Advise(RoundQuestion):
         """
         words = words_of(game)
         held, dice, roll = words.locate(self.where)
-        known, seen = self._known(game, tell)
-        found: dict[str, Any] = {"game": game, "objective": known.objective, "seen": seen}
+        turn = self.turn(game, self.objective, self.values)
+        known = turn.best if turn else perfect_play(game, self.objective, self.values, tell)
+        found: dict[str, Any] = {"game": game, "objective": known.objective, "seen": turn and turn.seen}
         if roll is None:
             return BoardAnswer(**found, board=words.state(held, dice), **_of_rolls(known, held, dice))
         roll = np.asarray(roll)
         return AdviseAnswer(**found, node=words.node(held, dice, roll), **_of_moves(known, held, dice, roll))
-
-    def _known(self, game: Game, tell: Tell) -> tuple[Values | BoardValues, str | None]:
-        """The values of perfect play and, in a round, the standing in words."""
-        if (self.lead, self.holders, self.after, self.players) == (None,) * 4:
-            if self.has_own_rules:
-                raise ValueError("ties, shut-wins and may-stop are rules of a round: say your place in it, by --after")
-            return perfect_play(game, self.objective, self.values, tell), None
-        if self.values is not None or self.objective != "score":
-            raise ValueError("objectives and values of boards are for a turn alone: a round is played to win")
-        return self._in_a_round(game)
-
-    def _in_a_round(self, game: Game) -> tuple[Values, str]:
-        holders = self.holders if self.holders is not None else int(self.lead is not None)
-        after = self.after
-        if after is None:
-            after = 0 if self.lead is not None or self.players is None else self.players - 1
-        players = self.players if self.players is not None else holders + 1 + after
-        rules = self.round(game, players)
-        standing = Standing(self.lead, holders, after)
-        rules.standings.find(standing)
-        return rules.solve().replies[after].values_at(standing), f"{standing.in_words(game)}, ties {self.ties}"
 
 
 def _of_moves(known: Values | BoardValues, held: int, dice: int, roll: NDArray[np.uint8]) -> dict[str, Any]:
@@ -102,18 +78,7 @@ def _of_rolls(known: Values | BoardValues, held: int, dice: int) -> dict[str, An
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Answer(TurnAnswer):
-    """An answer about a position of a turn alone or, if `seen` says what is seen of the others, of a round."""
-
-    seen: str | None
-
-    def heading(self) -> list[str]:
-        """The game, the objective and, of a round, the standing."""
-        return [*super().heading(), *([] if self.seen is None else [self.seen])]
-
-
-@dataclass(frozen=True, kw_only=True)
-class AdviseAnswer(_Answer):
+class AdviseAnswer(StandingAnswer):
     """A node, what it is worth, and its moves with the value and the regret of each, best first."""
 
     node: str
@@ -137,7 +102,7 @@ class AdviseAnswer(_Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoardAnswer(_Answer):
+class BoardAnswer(StandingAnswer):
     """A state before its throw, what it is worth, and every roll: chance, best moves, what they leave, and value."""
 
     board: str

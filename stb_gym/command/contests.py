@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from stb_gym.command.questions import GameAnswer, Question, expect, flag
-from stb_gym.exact import BoardPolicy, Policy, strategy
+from stb_gym.command.questions import GameAnswer, Question, TurnAnswer, expect, flag
+from stb_gym.exact import BoardPolicy, Policy, Solution, Standing, strategy
 from stb_gym.games import Game
 from stb_gym.measure import is_policy, load_policy
 from stb_gym.rounds import INDIFFERENT, TIES, Range, Round
@@ -55,6 +55,70 @@ class RoundQuestion(Question):
     def has_own_rules(self) -> bool:
         """Whether a rule of the round is not the usual one."""
         return any(getattr(self, rule.name) != rule.default for rule in fields(RoundQuestion))
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandingQuestion(RoundQuestion):
+    """A question about a turn, played alone or at a standing of a round."""
+
+    lead: int | None = flag(None, "in a round: the best final score so far; without it nobody has played", "SCORE", int)
+    holders: int | None = flag(None, "in a round: how many players have that score, by default 1", "N", int)
+    after: int | None = flag(None, "in a round: how many play after you, by default none after a lead", "N", int)
+    players: int | None = flag(None, "in a round: how many play in all, if more than the others and you", "N", int)
+
+    def turn(self, game: Game, objective: str, values: str | None = None) -> "RoundTurn | None":
+        """Return the turn at the standing, or None for a turn played alone.
+
+        Args:
+            game: the rules of the turn.
+            objective: what a turn alone is played for; "score" in a round.
+            values: a file of board values for a turn alone; None in a round.
+
+        Raises:
+            ValueError: if the standing cannot come about, or what was given is for the other kind of turn.
+        """
+        if (self.lead, self.holders, self.after, self.players) == (None,) * 4:
+            if self.has_own_rules:
+                raise ValueError("ties, shut-wins and may-stop are rules of a round: say your place in it, by --after")
+            return None
+        if values is not None or objective != "score":
+            raise ValueError("objectives and values of boards are for a turn alone: a round is played to win")
+        holders = self.holders if self.holders is not None else int(self.lead is not None)
+        after = self.after
+        if after is None:
+            after = 0 if self.lead is not None or self.players is None else self.players - 1
+        rules = self.round(game, self.players if self.players is not None else holders + 1 + after)
+        turn = RoundTurn(rules, Standing(self.lead, holders, after))
+        rules.standings.find(turn.standing)
+        return turn
+
+
+class RoundTurn(NamedTuple):
+    """A turn of a round, at a standing."""
+
+    rules: Round
+    standing: Standing
+
+    @property
+    def best(self) -> Solution:
+        """The best play of the turn; its values are the player's expected win."""
+        return self.rules.solve().at(self.standing)
+
+    @property
+    def seen(self) -> str:
+        """The standing in words."""
+        return f"{self.standing.in_words(self.rules.game)}, ties {self.rules.ties}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandingAnswer(TurnAnswer):
+    """An answer about a turn; `seen` is the standing in words, None for a turn played alone."""
+
+    seen: str | None = None
+
+    def heading(self) -> list[str]:
+        """The game, the objective and the standing."""
+        return [*super().heading(), *([] if self.seen is None else [self.seen])]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,8 +41,8 @@ class Help(argparse.HelpFormatter):
 
 
 def add_flags(parser: argparse.ArgumentParser, question: type[Question]) -> None:
-    """Add the flags of a question's fields."""
-    for each in fields(question):
+    """Add the flags of a question's fields, those it shares with other questions last."""
+    for each in sorted(fields(question), key=lambda each: each.name not in question.__annotations__):
         known: Flag = each.metadata["flag"]
         option = f"--{each.name.replace('_', '-')}"
         if known.position:

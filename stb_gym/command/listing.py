@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from stb_gym.command.contests import StandingAnswer, StandingQuestion
 from stb_gym.command.questions import (
     Answer,
     GameAnswer,
@@ -165,11 +166,11 @@ def _share(chance: float) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListStates(Question):
+class ListStates(StandingQuestion):
     """Every position before a throw: what it is worth, and in how many ways the perfect score is reached from there."""
 
     name: ClassVar[str] = "states"
-    examples = "shut-the-box --tiles 5", "threes --dice 2 --objective shut"
+    examples = "shut-the-box --tiles 5", "threes --dice 2 --lead 4 --after 1"
 
     objective: str = objective_flag()
 
@@ -182,7 +183,8 @@ class ListStates(Question):
             >>> start["ways"][5:7]  # in five and in six throws
             [117120, 465677280]
         """
-        solution = solve(game, self.objective)
+        turn = self.turn(game, self.objective)
+        solution = turn.best if turn else solve(game, self.objective)
         tables, words = solution.tables, words_of(game)
         ways = ways_to_shut(tables, exact=True).tolist()
         places = [int(place) for place in (tables.dice > 0).nonzero()[0]]
@@ -191,11 +193,11 @@ class ListStates(Question):
             {"state": name, "value": float(solution.state_value[place]), "ways": ways[place]}
             for name, place in zip(names, places, strict=True)
         ]
-        return StatesAnswer(game=game, objective=solution.objective, states=rows)
+        return StatesAnswer(game=game, objective=solution.objective, seen=turn and turn.seen, states=rows)
 
 
 @dataclass(frozen=True, kw_only=True)
-class StatesAnswer(TurnAnswer):
+class StatesAnswer(StandingAnswer):
     """Every state before a throw, its value, and its ways to the perfect score in exactly 0, 1, 2 ... throws.
 
     Every throw of the dice and every legal move counts as one way of its own.

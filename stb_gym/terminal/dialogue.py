@@ -5,12 +5,10 @@ import sys
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from stb_gym.games import Game, Move, words_of
 from stb_gym.output import say as say  # for who asks, too
 from stb_gym.terminal.coach import Coach
-from stb_gym.terminal.turns import Position, Step, TakenBack, move_in_words, stopped, take_turn
+from stb_gym.terminal.turns import Dice, Position, Step, TakenBack, move_in_words, stopped, take_turn
 
 HELP, HINT, BACK, LEAVE = ("?", "help"), ("hint", "h"), ("back", "take back", "b"), ("q", "quit")
 CAN_BE_TYPED = "Type ? for your moves, hint for advice, back to take a move back, q to leave."
@@ -40,7 +38,7 @@ class Sitting:
 def your_turn(
     game: Game,
     coach: Coach | None,
-    dice: np.random.Generator,
+    dice: Dice,
     ahead_of: int | None = None,
     adviser: Callable[[], Coach] | None = None,
     sitting: Sitting | None = None,

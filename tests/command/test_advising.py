@@ -2,7 +2,7 @@
 
 import pytest
 
-from stb_gym import Round, ShutTheBox, Standing
+from stb_gym import Round, ShutTheBox, Standing, Threes
 from stb_gym.command import main
 
 
@@ -129,3 +129,23 @@ def test_the_start_of_a_turn_in_a_round_is_worth_what_the_seat_wins(ask, ties):
 def test_places_that_there_are_not(capsys, words, message):
     assert main(["advise", "shut-the-box", "--roll", "7", *words.split()]) == 2
     assert capsys.readouterr().err == f"stb-gym: {message}\n"
+
+
+# Every position at a standing
+
+
+@pytest.mark.parametrize("game", [ShutTheBox(), Threes()], ids=str)
+@pytest.mark.parametrize("after", [1, 8])
+def test_states_at_a_standing(ask, game, after):
+    found = ask("states", game.name, "--lead", "10", "--after", str(after), "--ties", "all-win")
+    best = Round(game, 2 + after, ties="all-win").solve().at(Standing(lead=10, holders=1, after=after))
+    values = dict(zip(best.states()["state"], best.states()["value"], strict=True))
+    assert all(row["value"] == values[row["state"]] for row in found["states"])
+    assert len(found["states"]) > 100
+    assert found["seen"].startswith("1 player leads with 10 points, ")
+    assert found["unit"] == "probability"
+
+
+def test_a_standing_of_a_round_that_nobody_has_begun(ask):
+    [*_, start] = ask("states", "shut-the-box", "--after", "1")["states"]
+    assert start["value"] == pytest.approx(0.4979939469, abs=1e-10)
