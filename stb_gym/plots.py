@@ -131,7 +131,7 @@ def move_tree(branch: Branch, ax: Axes | None = None) -> Axes:
     black and state their probability. Every branch ends with its value.
 
     Args:
-        branch: the root, from `stb_gym.exact.move_tree`.
+        branch: the root, from `stb_gym.move_tree`.
         ax: the axes to draw on; the text shrinks until the tree fits. By default the figure grows with the tree.
 
     Returns:
@@ -174,11 +174,11 @@ def regret_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | 
     """Plot regret against environment steps on logarithmic axes, a line per agent.
 
     Args:
-        curves: by the name for the legend (steps [K], regrets [K]). A regret of 0 leaves the plot at the bottom.
+        curves: (steps [K], regrets [K]) by the name for the legend. A regret of 0 leaves the plot at the bottom.
         ax: the axes to draw on.
 
     Returns:
-        The axes.
+        The axes, regrets in the unit that you pass.
     """
     ax = _axes(ax)
     for index, (name, (steps, regrets)) in enumerate(curves.items()):

@@ -59,12 +59,13 @@ def test_plots_are_drawn_on_the_axes_that_are_passed(name, ax):
 
 @pytest.mark.parametrize("name", DRAW)
 def test_without_axes_a_white_figure_is_created_and_no_setting_changed(name, ax, tmp_path):
-    before = dict(mpl.rcParams)
-    figure = DRAW[name](None).figure
+    with mpl.rc_context({"figure.facecolor": "none", "font.size": 11}):
+        before = dict(mpl.rcParams)
+        figure = DRAW[name](None).figure
+        assert dict(mpl.rcParams) == before
     assert figure is not ax.figure
     assert figure.get_facecolor() == (1, 1, 1, 1)
     figure.savefig(tmp_path / "plot.png")  # a warning about missing glyphs or room would be an error
-    assert dict(mpl.rcParams) == before
 
 
 @pytest.mark.parametrize("solution", [*BEST.values(), SHUT], ids=str)
@@ -109,9 +110,9 @@ def test_scores_that_one_policy_alone_makes_have_no_probability_for_others(ax):
         def __init__(self, score_distribution):
             self.score_distribution = score_distribution
 
-    plots.score_distribution({"a": Made({0: 0.5, 2: 0.5}), "b": Made({1: 1.0})}, ax=ax)
+    plots.score_distribution({"a": Made({17: 0.5, 2: 0.5}), "b": Made({9: 1.0})}, ax=ax)
     drawn = {name: [axis.tolist() for axis in data] for name, data in lines(ax).items()}
-    assert drawn == {"a": [[0, 1, 2], [0.5, 0, 0.5]], "b": [[0, 1, 2], [0, 1, 0]]}
+    assert drawn == {"a": [[2, 9, 17], [0.5, 0, 0.5]], "b": [[2, 9, 17], [0, 1, 0]]}
 
 
 @pytest.mark.parametrize("evaluation", [RANDOM, SHUT.evaluate(BEST[BOX.name].policy)], ids=str)
@@ -187,6 +188,11 @@ def test_chances_of_seats(ax):
 def test_lines_are_told_apart_without_colour(name, ax):
     looks = [(line.get_marker(), line.get_linestyle()) for line in DRAW[name](ax).get_lines()]
     assert len(looks) == len(set(looks)) > 1
+
+
+def test_steps_are_told_apart_without_colour(ax):
+    plots.score_distribution(EVALUATIONS, cumulative=True, ax=ax)
+    assert len({line.get_linestyle() for line in ax.get_lines()}) == len(EVALUATIONS)
 
 
 def test_the_package_imports_plots_when_asked_for():
