@@ -31,9 +31,9 @@ from stb_gym.envs import (
     game_of_environment, register_game, register_known,
 )  # fmt: skip
 from stb_gym.exact import (
-    AnyMove, BoardEvaluation, BoardValues, Branch, Certificate, Evaluation, Mistake, Objective, Player, Policy,
-    Preference, Solution, Standing, TurnTables, certify, compile_game, evaluate, evaluate_boards, load_board_values,
-    move_tree, policy_from, solve, solve_boards, strategies, strategy,
+    AnyMove, BoardEvaluation, BoardValues, Certificate, Evaluation, Mistake, Objective, Player, Policy, Preference,
+    Solution, Standing, TurnTables, certify, compile_game, evaluate, evaluate_boards, load_board_values, move_tree,
+    policy_from, solve, solve_boards, strategies, strategy,
 )  # fmt: skip
 from stb_gym.games import (
     GAMES, VARIANTS, Edges, Game, IntArray, Moves, RuleOfThumb, ShutTheBox, Threes, Variant, Words, rolls, rule,
@@ -51,16 +51,16 @@ from stb_gym.terminal import replay
 __version__ = "0.1.0"
 
 __all__ = [
-    "ENVIRONMENTS", "GAMES", "VARIANTS", "AnyMove", "BestResponse", "BoardEvaluation", "BoardValues", "Branch",
-    "Certificate", "Comparison", "Edges", "Evaluation", "Game", "IntArray", "Judgement", "MaskInObservation", "Mistake",
-    "Moves", "Objective", "Outcome", "Player", "Policy", "Preference", "RegretMeter", "Round", "RoundEnv",
-    "RoundEvaluation", "RoundMeter", "RoundRegret", "RoundSolution", "RoundVectorEnv", "RuleOfThumb",
-    "SampledEvaluation", "SavedPolicy", "SelfPlayVectorEnv", "Series", "ShutTheBox", "Simulation", "Solution",
-    "Standing", "Threes", "Tournament", "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant", "VectorMaskInObservation",
-    "Words", "certify", "compare", "compile_game", "environment_of", "evaluate", "evaluate_boards",
-    "game_of_environment", "judge", "kept_policies", "load_board_values", "load_policy", "match", "move_tree",
-    "pocket_card", "policy_from", "read_policy", "register_game", "replay", "rolls", "rule", "save_policy", "series",
-    "simulate", "solve", "solve_boards", "strategies", "strategy", "tournament",
+    "ENVIRONMENTS", "GAMES", "VARIANTS", "AnyMove", "BestResponse", "BoardEvaluation", "BoardValues", "Certificate",
+    "Comparison", "Edges", "Evaluation", "Game", "IntArray", "Judgement", "MaskInObservation", "Mistake", "Moves",
+    "Objective", "Outcome", "Player", "Policy", "Preference", "RegretMeter", "Round", "RoundEnv", "RoundEvaluation",
+    "RoundMeter", "RoundRegret", "RoundSolution", "RoundVectorEnv", "RuleOfThumb", "SampledEvaluation",
+    "SavedPolicy", "SelfPlayVectorEnv", "Series", "ShutTheBox", "Simulation", "Solution", "Standing", "Threes",
+    "Tournament", "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant", "VectorMaskInObservation", "Words",
+    "certify", "compare", "compile_game", "environment_of", "evaluate", "evaluate_boards", "game_of_environment",
+    "judge", "kept_policies", "load_board_values", "load_policy", "match", "move_tree", "pocket_card",
+    "policy_from", "read_policy", "register_game", "replay", "rolls", "rule", "save_policy", "series", "simulate",
+    "solve", "solve_boards", "strategies", "strategy", "tournament",
 ]  # fmt: skip
 
 register_known()
