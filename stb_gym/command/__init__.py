@@ -1,8 +1,8 @@
 """The command `stb-gym`. Every command is a question, a dataclass whose fields are its flags, and a typed answer.
 
 - `questions`: what every question and every answer is; `flags`: flags from the fields of dataclasses.
-- `solving`, `evaluating`, `measuring`, `thumbs`, `judging`, `advising`, `listing`, `rounds`, `matches`, `playing`,
-  `watching`, `exploring`: the questions by subject; `contests`: what those about several players have in common.
+- `solving`, `evaluating`, `measuring`, `thumbs`, `judging`, `advising`, `branching`, `listing`, `rounds`, `matches`,
+  `playing`, `watching`, `exploring`: the questions by subject; `contests`: what those about several players share.
 - `laboratory`: the commands of the laboratory, where there is one; `completion`: what a shell needs.
 - `program`: the command itself.
 

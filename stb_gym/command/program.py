@@ -12,6 +12,7 @@ from typing import Any
 
 from stb_gym import __version__
 from stb_gym.command.advising import Advise
+from stb_gym.command.branching import ShowTree
 from stb_gym.command.completion import SHELLS, completion
 from stb_gym.command.evaluating import Evaluate, Simulate
 from stb_gym.command.exploring import Explore
@@ -31,8 +32,8 @@ from stb_gym.games import GAMES, Game, make_game
 from stb_gym.output import Progress, reader_may_leave, refuse, say
 
 QUESTIONS: tuple[type[Question], ...] = (
-    Solve, Certify, Evaluate, Measure, Compare, FindCard, Judge, Advise, Simulate, ListVariants, ListStrategies,
-    ListStates, EvaluateRound, FindPar, EvaluateTournament, EvaluateMatch, Play, Watch, Explore,
+    Solve, Certify, Evaluate, Measure, Compare, FindCard, Judge, Advise, ShowTree, Simulate, ListVariants,
+    ListStrategies, ListStates, EvaluateRound, FindPar, EvaluateTournament, EvaluateMatch, Play, Watch, Explore,
 )  # fmt: skip
 
 

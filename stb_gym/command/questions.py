@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple
 
-from stb_gym.exact import Objective
+from stb_gym.exact import Branch, Objective
 from stb_gym.games import Game, all_rules, title
 from stb_gym.output import Column, Table, escaped
 from stb_gym.output import expect as expect
 
 SCHEMA = 1  # of the JSON, see docs/json.md: one more when an entry goes, is renamed or comes to mean something else
-Parts = Iterable[str | Table]  # sentences and tables
+Parts = Iterable[str | Table | Branch]  # sentences, tables and trees
 Tell = Callable[..., None]  # takes what `stb_gym.output.Progress.tell` takes
 
 
@@ -131,7 +131,7 @@ class Answer(ABC):
 
     @abstractmethod
     def parts(self) -> Parts:
-        """What people see below the heading: sentences and tables, with an empty line between them."""
+        """What people see below the heading: sentences, tables and trees, with an empty line between them."""
 
     def __str__(self) -> str:
         """The whole as text."""

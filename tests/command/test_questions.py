@@ -7,6 +7,7 @@ import pytest
 from stb_gym import Evaluation, Outcome, ShutTheBox, Threes
 from stb_gym.command import evaluating, main, matches, rounds, solving
 from stb_gym.command.advising import Advise, AdviseAnswer, BoardAnswer
+from stb_gym.command.branching import ShowTree, TreeAnswer
 from stb_gym.command.evaluating import Evaluate, Simulate
 from stb_gym.command.judging import Judge, JudgeAnswer
 from stb_gym.command.listing import (
@@ -43,6 +44,7 @@ ASKED = [
         "--lead 4 --after 1 --ties nobody --roll 2,3",
         AdviseAnswer,
     ),
+    (ShowTree(where={"open": [1, 3]}, depth=2), BOX, BOX_WORDS, "--open 1,3 --depth 2", TreeAnswer),
     (
         Simulate(policy="random", turns=100, seed=1),
         THREES,
@@ -112,7 +114,7 @@ def test_python_asks_what_the_command_asks(capsys, question, game, game_words, w
 def test_every_question_is_asked_above_but_for_those_that_write_and_play():
     asked = {type(question) for question, *_ in ASKED}
     assert {question.name for question in set(QUESTIONS) - asked} == {"play", "watch", "explore"}
-    assert len({question.name for question in QUESTIONS}) == len(QUESTIONS) == 19
+    assert len({question.name for question in QUESTIONS}) == len(QUESTIONS) == 20
 
 
 def test_answers_are_typed():
