@@ -222,6 +222,11 @@ class TurnTables:
         state = self.node_state[node]
         return words_of(self.game).node(int(self.held[state]), int(self.dice[state]), self.node_roll(node))
 
+    def move_in_words(self, edge: int, roll: NDArray[np.uint8]) -> str:
+        """Return the move of an edge in words, given the roll it is made at, such as "keep 2 (3 1)"."""
+        words, goes_on = words_of(self.game), bool(self.dice[self.edge_next[edge]] > 0)
+        return words.move_in_words(words.move(int(self.edge_action[edge]), goes_on), roll)
+
     def moves_in_words(self, marked: NDArray[np.bool_]) -> list[str]:
         """Return the marked moves of every node that has a move, such as "shut 3,5 or shut 8".
 
@@ -247,12 +252,13 @@ class TurnTables:
             Columns of M rows: "state", and in Shut the Box "open" and "dice", in Threes "points" and "dice".
         """
         words = words_of(self.game)
-        known = [words.where(*at) for at in zip(self.held.tolist(), self.dice.tolist(), strict=True)]
-        known = [{name: tuple(v) if isinstance(v, list) else v for name, v in where.items()} for where in known]
-        names = states_in_words(words, self.held, self.dice)
-        places = states.tolist()
-        columns: dict[str, list[Any]] = {"state": [names[place] for place in places]}
-        return columns | {word: [known[place][word] for place in places] for word in known[0]}
+        named, places = np.unique(states, return_inverse=True)
+        held, dice = self.held[named], self.dice[named]
+        rows = []
+        for state, *at in zip(states_in_words(words, held, dice), held.tolist(), dice.tolist(), strict=True):
+            where = words.where(*at)
+            rows.append({"state": state} | {k: tuple(v) if isinstance(v, list) else v for k, v in where.items()})
+        return {word: [rows[place][word] for place in places.tolist()] for word in rows[0]}
 
     def decision_columns(self) -> dict[str, list[Any]]:
         """Return the nodes that have a move as columns: the position, the roll, its chance and the number of moves."""

@@ -118,14 +118,11 @@ def _rolls(solution: Values, state: int, throws: int) -> tuple[Branch, ...]:
 
 def _moves(solution: Values, node: int, throws: int) -> tuple[Branch, ...]:
     """Return the moves below a node, best first."""
-    tables, words = solution.tables, words_of(solution.game)
-    roll, edges = tables.node_roll(node), np.array(tables.edges_of(node), int)
-    losses = np.where(solution.optimal[edges], 0, -solution.advantage[edges]).astype(float)
-    branches = []
-    for place in np.argsort(losses, kind="stable"):
-        left = int(tables.edge_next[edges[place]])
-        held, dice = int(tables.held[left]), int(tables.dice[left])
-        move = words.move_in_words(words.move(int(tables.edge_action[edges[place]]), goes_on=dice > 0), roll)
+    tables = solution.tables
+    roll, branches = tables.node_roll(node), []
+    for edge, loss in zip(*(each.tolist() for each in solution.ranked_edges(node)), strict=True):
+        left = int(tables.edge_next[edge])
+        state = words_of(solution.game).state(int(tables.held[left]), int(tables.dice[left]))
         value, below = float(solution.state_value[left]), _rolls(solution, left, throws)
-        branches.append(Branch(move, words.state(held, dice), value, float(losses[place]), None, below))
+        branches.append(Branch(tables.move_in_words(edge, roll), state, value, float(loss), None, below))
     return tuple(branches)

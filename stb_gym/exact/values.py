@@ -143,23 +143,25 @@ class Values:
             >>> stb_gym.solve(stb_gym.ShutTheBox()).moves(open=[1, 4, 5, 8], roll=9)["move"]
             ['shut 4,5', 'shut 1,8']
         """
-        tables, words = self.tables, words_of(self.game)
-        held, dice, roll = words.locate(where)
+        tables = self.tables
+        held, dice, roll = words_of(self.game).locate(where)
         if roll is None:
             raise ValueError("moves are made after a throw: name the roll")
-        of_node = tables.edges_of(tables.find_node(tables.find_state(held, dice), roll))
-        loss = np.where(self.optimal, 0, -self.advantage)[of_node]
-        order = np.argsort(loss, kind="stable")
-        edges = np.arange(of_node.start, of_node.stop)[order]
+        edges, losses = self.ranked_edges(tables.find_node(tables.find_state(held, dice), roll))
         left = tables.edge_next[edges]
-        goes_on = tables.dice[left] > 0
-        moves = [words.move(*move) for move in zip(tables.edge_action[edges].tolist(), goes_on.tolist(), strict=True)]
         return {
-            "move": [words.move_in_words(move, roll) for move in moves],
+            "move": [tables.move_in_words(edge, roll) for edge in edges.tolist()],
             "leaves": tables.positions(left)["state"],
             "value": self.state_value[left].tolist(),
-            "loss": loss[order].tolist(),
+            "loss": losses.tolist(),
         }
+
+    def ranked_edges(self, node: int) -> tuple[IntArray, NDArray[Any]]:
+        """Return the edges of a node, best first, and what each loses against the best one (0 for optimal ones)."""
+        edges = np.array(self.tables.edges_of(node), int)
+        losses = np.where(self.optimal[edges], 0, -self.advantage[edges])
+        order = np.argsort(losses, kind="stable")
+        return edges[order], losses[order]
 
     def _repr_html_(self) -> str:
         """Return the value and what to do at the first throw, for notebooks."""
