@@ -258,7 +258,8 @@ class TurnTables:
         for state, *at in zip(states_in_words(words, held, dice), held.tolist(), dice.tolist(), strict=True):
             where = words.where(*at)
             rows.append({"state": state} | {k: tuple(v) if isinstance(v, list) else v for k, v in where.items()})
-        return {word: [rows[place][word] for place in places.tolist()] for word in rows[0]}
+        columns = ("state", *words.where(*self.game.start()))
+        return {name: [rows[place][name] for place in places.tolist()] for name in columns}
 
     def decision_columns(self) -> dict[str, list[Any]]:
         """Return the nodes that have a move as columns: the position, the roll, its chance and the number of moves."""

@@ -47,6 +47,10 @@ def test_moves_need_a_roll(box):
         box.moves(open=[8])
 
 
+def test_there_is_no_move_where_the_turn_ends(box):
+    assert box.moves(open=[1], roll=5) == {"move": [], "leaves": [], "value": [], "loss": []}
+
+
 def test_costs_of_decisions_sum_to_the_regret(box):
     evaluation = box.evaluate(stb_gym.strategy(box.game, "fewest-then-biggest"))
     decisions, departures = evaluation.decisions(), evaluation.departures()
