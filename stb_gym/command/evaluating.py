@@ -4,12 +4,11 @@ import math
 from dataclasses import MISSING, dataclass
 from typing import Any, ClassVar
 
-from stb_gym.command.contests import POLICY, policy_of
+from stb_gym.command.contests import POLICY, StandingAnswer, StandingQuestion, policy_of
 from stb_gym.command.questions import (
     Parts,
     Question,
     Tell,
-    TurnAnswer,
     facts,
     flag,
     names,
@@ -18,20 +17,20 @@ from stb_gym.command.questions import (
     table,
 )
 from stb_gym.command.solving import measured, perfect_play
-from stb_gym.exact import Measured, objective_of
+from stb_gym.exact import Evaluation, Measured, fits, objective_of
 from stb_gym.games import ILLEGAL, Game, words_of
-from stb_gym.measure import is_policy, mistakes_in_json, mistakes_in_words, read_policy, simulate
+from stb_gym.measure import is_policy, load_policy, mistakes_in_json, mistakes_in_words, read_policy, simulate
 from stb_gym.output import Column, Table
 
 MISTAKES = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluate(Question):
-    """Evaluate a strategy or a saved policy exactly."""
+class Evaluate(StandingQuestion):
+    """Evaluate a strategy or a saved policy exactly, in a turn alone or at a standing of a round."""
 
     name: ClassVar[str] = "evaluate"
-    examples = "shut-the-box --policy biggest-first", "threes --policy ppo-threes --objective shut"
+    examples = "shut-the-box --policy biggest-first --departures", "threes --policy ppo-threes --objective shut"
 
     policy: str = flag(MISSING, POLICY, "NAME|FILE", names)
     objective: str = objective_flag()
@@ -40,44 +39,70 @@ class Evaluate(Question):
         "illegal actions: raise refuses the policy, end ends the turn with the worst score (default: as its file says)",
         "|".join(ILLEGAL),
     )
+    departures: bool = flag(False, "list every position where the policy plays a move that is not optimal")
 
     def answer(self, game: Game, tell: Tell = silent) -> "EvaluateAnswer":
         """Evaluate a policy.
+
+        Raises:
+            ValueError: if the policy, the objective or the standing is not allowed, or departures are to be listed of
+                a game that does not fit into arrays.
 
         Example:
             >>> import stb_gym
             >>> round(Evaluate(policy="random").answer(stb_gym.Threes()).evaluation.regret, 5)
             5.42565
         """
+        if self.departures and not fits(game):
+            raise ValueError(f"departures are listed of games that fit into arrays, unlike {game}")
         illegal = self.illegal or (read_policy(self.policy).illegal if is_policy(self.policy) else "raise")
-        policy = policy_of(game, self.policy, illegal)
-        evaluation = measured(perfect_play(game, self.objective, None, tell), policy, illegal, tell)
-        goal = evaluation.optimum.objective
-        return EvaluateAnswer(game=game, objective=goal, policy=self.policy, evaluation=evaluation)
+        turn = self.turn(game, self.objective)
+        if turn is None:
+            evaluation = measured(
+                perfect_play(game, self.objective, None, tell), policy_of(game, self.policy, illegal), illegal, tell
+            )
+        elif is_policy(self.policy):
+            evaluation = turn.best.evaluate(load_policy(self.policy, game, illegal), illegal)
+        else:
+            evaluation = turn.best.evaluate(turn.rules.policy(self.policy, turn.standing))
+        return EvaluateAnswer(
+            game=game,
+            objective=evaluation.optimum.objective,
+            policy=self.policy,
+            seen=turn and turn.seen,
+            evaluation=evaluation,
+            departures=evaluation.departures() if self.departures and isinstance(evaluation, Evaluation) else None,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
-class PolicyAnswer(TurnAnswer):
+class PolicyAnswer(StandingAnswer):
     """An answer about a policy: the name of its strategy, or its file."""
 
     policy: str
 
     def heading(self) -> list[str]:
-        """The game, the objective and the policy."""
+        """The game, the objective, the standing if there is one, and the policy."""
         return [*super().heading(), f"policy {self.policy}"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateAnswer(PolicyAnswer):
-    """A policy and what is known of it."""
+    """A policy and what is known of it; with `departures` as columns, see `stb_gym.Evaluation.departures`."""
 
     evaluation: Measured
+    departures: dict[str, list[Any]] | None = None
 
     def entries(self) -> dict[str, Any]:
-        """The numbers of the evaluation, the chances of the scores, and the dearest mistakes."""
+        """The numbers of the evaluation, the chances of the scores, the dearest mistakes, and the departures."""
         scores = {str(score): chance for score, chance in self.evaluation.score_distribution.items()}
-        found = {**self.evaluation.summary(), "score_distribution": scores}
-        return {"policy": self.policy, **found, "mistakes": mistakes_in_json(self.evaluation, MISTAKES)}
+        found: dict[str, Any] = {**self.evaluation.summary(), "score_distribution": scores}
+        found |= {"mistakes": mistakes_in_json(self.evaluation, MISTAKES)}
+        seen = {} if self.seen is None else {"seen": self.seen}
+        if self.departures is not None:
+            rows = zip(*self.departures.values(), strict=True)
+            found["departures"] = [dict(zip(self.departures, row, strict=True)) for row in rows]
+        return {**seen, "policy": self.policy, **found}
 
     def parts(self) -> Parts:
         """The numbers, the dearest mistakes, and the chances of the scores."""
@@ -92,7 +117,11 @@ class EvaluateAnswer(PolicyAnswer):
             ("mean throws", f"{found.mean_throws:.4f}"),
             ("ended illegally", f"{found.illegal_mass:.6%}") if found.illegal_mass else None,
         )
-        if found.mistakes(1):
+        if self.departures is not None:
+            yield f"{len(self.departures['state'])} departures from optimal play, greatest loss first"
+            names = {"state": "", "roll": "", "plays": "", "best": "", "loss": ".5f", "visits": ".3g", "cost": ".3g"}
+            yield table({name: Column(form, self.departures[name]) for name, form in names.items()})
+        elif found.mistakes(1):
             yield mistake_table(found, MISTAKES)
         scores = found.score_distribution
         yield table({"score": Column("d", list(scores)), "chance": Column(".4%", list(scores.values()))})

@@ -1,5 +1,7 @@
 """`stb-gym evaluate` and `stb-gym simulate`."""
 
+import re
+
 import pytest
 
 from stb_gym import ShutTheBox, save_policy, solve
@@ -66,3 +68,42 @@ def test_card(ask, capsys):
     assert found["exceptions"][0]["at"] in printed
     assert main(["card", "threes", "--policy", "random"]) == 2
     assert capsys.readouterr().err == "stb-gym: a card is of a policy that is certain of its moves, not of random\n"
+
+
+# Departures
+
+
+def test_every_departure_is_listed_greatest_loss_first(ask, capsys):
+    words = ["evaluate", "shut-the-box", "--policy", "biggest-first", "--departures"]
+    found = ask(*words)["departures"]
+    losses = [row["loss"] for row in found]
+    assert (len(found), losses) == (210, sorted(losses, reverse=True))
+    assert (found[0]["open"], found[0]["roll"], found[0]["best"]) == ([1, 2, 4, 5, 8, 9], "12", "shut 4,8")
+    assert losses[0] == pytest.approx(4.467593, abs=1e-6)
+    assert sum(row["cost"] for row in found) == pytest.approx(ask(*words)["regret"])
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert len(re.findall(r"^open .* shut .*$", printed, re.MULTILINE)) == 210
+
+
+@pytest.mark.parametrize("rules", [["--score", "count"], ["--objective", "shut"], ["--lead", "10", "--after", "8"]])
+def test_departures_for_other_scores_objectives_and_standings(ask, rules):
+    found = ask("evaluate", "shut-the-box", *rules, "--policy", "biggest-first", "--departures")
+    assert len(found["departures"]) not in (0, 210)
+    assert sum(row["cost"] for row in found["departures"]) == pytest.approx(found["regret"])
+
+
+def test_a_strategy_that_looks_at_the_standing_is_asked_there(ask):
+    at = ("threes", "--lead", "7", "--after", "4", "--ties", "all-win")
+    assert ask("evaluate", *at, "--policy", "optimal", "--departures")["departures"] == []
+    strategies = [ask("evaluate", *at, "--policy", name)["regret"] for name in ("approximation", "optimal-score")]
+    assert 0 < strategies[0] < strategies[1]
+    solo = ask("evaluate", "threes", "--policy", "approximation")
+    assert "seen" not in solo
+
+
+def test_departures_are_refused_where_they_cannot_be_listed(capsys):
+    assert main(["evaluate", "shut-the-box", "--tiles", "24", "--dice", "4", "--policy", "random", "--departures"]) == 2
+    assert "departures are listed of games that fit into arrays" in capsys.readouterr().err
+    assert main(["evaluate", "threes", "--policy", "random", "--lead", "3", "--objective", "shut"]) == 2
+    assert "a round is played to win" in capsys.readouterr().err

@@ -84,7 +84,7 @@ def documented():
 
 def test_every_entry_of_the_json_is_documented():
     known, printed = documented(), {}
-    known["measure"] |= known["evaluate"]
+    known["measure"] |= known["evaluate"] - {"departures"}
     for question, game, *_ in ASKED:
         entries = question.answer(game).to_json()
         assert next(iter(entries.items())) == ("schema", 1)
