@@ -101,9 +101,10 @@ def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begin
     check_integer("rounds", rounds, 1, 10_000)
     check_choice("way to begin", begins, list(BEGINS))
     check_lineup("match", strategies, rules.players)
-    endings = _endings(rules, strategies, begins)
-    unit = math.lcm(*(lead.denominator for _, _, points in endings for lead in _leads(points)))
+    # A win split among 1, 2 ... players makes leads in such fractions; split among all of them, it makes none.
+    unit = math.lcm(*range(1, rules.players)) if rules.ties == "split" else 1
     _check_size(rules.players, rounds, unit)
+    endings = _endings(rules, strategies, begins)
     ahead = np.zeros((rules.players, *[1] * (rules.players - 1)))
     ahead[0] = 1
     wins, points = [], [np.zeros(rules.players)]

@@ -133,3 +133,9 @@ def test_a_match_has_as_many_strategies_as_players_and_leads_that_fit(monkeypatc
         ValueError, match=r"too large: with leads in 1/1 points \(2 x rounds x 1 \+ 1\)\^2 must be at most 120"
     ):
         series(rules, ["random"] * 3, 5)
+
+
+def test_a_match_too_large_is_refused_before_a_round_is_evaluated(monkeypatch):
+    monkeypatch.setattr(Round, "evaluate", lambda *_: pytest.fail("a round was evaluated"))
+    with pytest.raises(ValueError, match="is too large"):
+        series(Round(SMALL, 5), ["random"] * 5, 20)
