@@ -68,7 +68,7 @@ def test_help_says_all_that_is_known_of_the_fields(help_of, question):
 
 def test_what_games_share_is_said_once(help_of):
     shown = help_of("solve")
-    assert said_of("faces", shown) == "N faces of every die (2 to 20, default 6)"
+    assert said_of("faces", shown) == "N faces of every die; faces**dice is at most 4,194,304 (2 to 20, default 6)"
     assert said_of("tiles", shown) == "N number of tiles, numbered from 1 (1 to 28, default 9)"
     assert "(shut-the-box: 1 to 7, default 2); number of dice of the first throw (threes:" in said_of("dice", shown)
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from stb_gym.games.boards import Boards, subset_sums
 from stb_gym.games.fields import check_choice, check_integer, make_game, rule
-from stb_gym.games.game import Edges, Game, IntArray, rolls
+from stb_gym.games.game import LARGEST_THROW_TABLE, Edges, Game, IntArray, rolls
 from stb_gym.games.shut_the_box.hand import ONE_DIE, Hand
 from stb_gym.games.shut_the_box.matching import BY_SUM, MATCHES, board_of, in_order, match_table, sets_to_shut
 from stb_gym.games.shut_the_box.taking import boards_of
@@ -50,7 +50,9 @@ class ShutTheBox(Game):
 
     tiles: int = rule(9, "number of tiles, numbered from 1", low=1, high=28, size=True)
     dice: int = rule(2, "number of dice in a throw, and always in the first", low=1, high=7, size=True)
-    faces: int = rule(6, "faces of every die", low=2, high=20, size=True)
+    faces: int = rule(
+        6, f"faces of every die; faces**dice is at most {LARGEST_THROW_TABLE:,}", low=2, high=20, size=True
+    )
     score: str = rule(
         "sum",
         "points of a turn: the sum of the open tiles, the count of them, or their digits read as one number, lowest "

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games.fields import rule
-from stb_gym.games.game import Edges, Game, IntArray, rolls
+from stb_gym.games.game import LARGEST_THROW_TABLE, Edges, Game, IntArray, rolls
 
 MOON = -1  # the score of a turn that begins with nothing but the highest face, where that is a win
 
@@ -39,7 +39,9 @@ class Threes(Game):
     """
 
     dice: int = rule(5, "number of dice of the first throw", low=1, high=7, size=True)
-    faces: int = rule(6, "faces of every die", low=2, high=20, size=True)
+    faces: int = rule(
+        6, f"faces of every die; faces**dice is at most {LARGEST_THROW_TABLE:,}", low=2, high=20, size=True
+    )
     free_face: int = rule(3, "the face that is worth nothing; 0 for none", low=0, high=20)
     moon: bool = rule(
         False, "a first throw of nothing but the highest face ends the turn with -1, which in a round wins at once"
