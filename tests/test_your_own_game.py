@@ -565,6 +565,11 @@ def command(in_docs, capsys):
         ("strategies pig", r"hold-at-20 +8\.141795 +0\.000000 .* Hold with 20 points or more\."),
         ("strategies", r"hold-at-20 +Hold with 20 points or more\."),
         ("advise pig --held 18 --roll 3", r"hold +21\.000000 +0\.000000\nthrow again +20\.833333 +0\.166667\n"),
+        (
+            "tree pig --held 18 --roll 3",
+            r"hold -> held 21, 0 dice: 21\n  throw again -> .*: 20\.8333, loss 0\.166667\n",
+        ),
+        ("watch pig --rolls 6,6,6,6", r"optimal ends with 24 points"),
         ("simulate pig --policy optimal --turns 1000 --seed 1", r"exact +8\.141795\n"),
         ("round pig --ties split", r"seat 1 +optimal +31\.9892% .*\nseat 2 +optimal +68\.0108%"),
         ("round pig --ties split --policy hold-at-20,optimal", r"hold-at-20 +30\.2364%(.*\n)*exploitability"),
