@@ -57,7 +57,7 @@ class ShowTree(StandingQuestion):
 
 @dataclass(frozen=True, kw_only=True)
 class TreeAnswer(StandingAnswer):
-    """A tree, see `stb_gym.Branch`, and the file of its picture if there is one."""
+    """A tree, see `stb_gym.exact.Branch`, and the file of its picture if there is one."""
 
     tree: Branch
     out: str | None = None

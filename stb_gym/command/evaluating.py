@@ -119,8 +119,8 @@ class EvaluateAnswer(PolicyAnswer):
         )
         if self.departures is not None:
             yield f"{len(self.departures['state'])} departures from optimal play, greatest loss first"
-            names = {"state": "", "roll": "", "plays": "", "best": "", "loss": ".5f", "visits": ".3g", "cost": ".3g"}
-            yield table({name: Column(form, self.departures[name]) for name, form in names.items()})
+            formats = {"state": "", "roll": "", "plays": "", "best": "", "loss": ".5f", "visits": ".3g", "cost": ".3g"}
+            yield table({name: Column(form, self.departures[name]) for name, form in formats.items()})
         elif found.mistakes(1):
             yield mistake_table(found, MISTAKES)
         scores = found.score_distribution

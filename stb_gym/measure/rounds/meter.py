@@ -16,10 +16,11 @@ from stb_gym.exact import (
     expected_visits,
     score_chances,
 )
-from stb_gym.games import IntArray
+from stb_gym.games import IntArray, title
 from stb_gym.measure.agents import answers_of
 from stb_gym.measure.rounds.opponents import Opponents
 from stb_gym.measure.shown import Shown, layers_of
+from stb_gym.output import html_table
 
 AT_ONCE = 2**16  # nodes in one question to an agent
 Chances = NDArray[np.float64]
@@ -71,6 +72,16 @@ class RoundRegret:
     def gains(self) -> Chances:
         """[S] how much more the best response wins in each of them."""
         return np.maximum(0, self._by_seat(self.most - self.wins))
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the agent's seats as columns: "seat" (from 1), "wins" (expected win) and "regret"."""
+        seats = [seat + 1 for seat in self.opponents.seats]
+        return {"seat": seats, "wins": self.seats.tolist(), "regret": self.gains.tolist()}
+
+    def _repr_html_(self) -> str:
+        """Return the seats, for notebooks."""
+        rules = self.opponents.rules
+        return html_table(f"{title(rules.game)}, {rules.players} players, ties {rules.ties}", self.table())
 
     def _by_seat(self, worth: Chances) -> Chances:
         """[S] what the standings of each seat are worth on average, given what they are worth [C]."""
