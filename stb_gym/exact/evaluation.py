@@ -109,12 +109,16 @@ class Evaluation(Measured):
         """Return what the policy does at every node that has a move, as columns.
 
         Returns:
-            The columns of `Solution.decisions` (D rows), then "plays" (every move the policy makes there), and "loss",
-            "visits" (expected visits in a turn of the policy) and "cost" (loss times visits; they sum to the regret).
+            The columns of `Solution.decisions` (D rows), then "plays" (every move that the policy may make there, or
+            "an illegal action"), "loss", "visits" (expected visits in a turn of the policy) and "cost" (loss times
+            visits; they sum to the regret).
         """
         at = self.tables.decisions
+        plays = self.tables.moves_in_words(self.weights > 0)
+        for row in np.flatnonzero(self.forfeits[at] > 0).tolist():
+            plays[row] = f"{plays[row]} or an illegal action" if plays[row] else "an illegal action"
         return self.optimum.decisions() | {
-            "plays": self.tables.moves_in_words(self.weights > 0),
+            "plays": plays,
             "loss": self.loss[at].tolist(),
             "visits": self.visits[at].tolist(),
             "cost": (self.visits * self.loss)[at].tolist(),

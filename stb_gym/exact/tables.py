@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.exact.row_index import RowIndex, StateIndex
-from stb_gym.games import Game, IntArray, Rolls, rolls, rolls_in_words, states_in_words, words_of
+from stb_gym.games import Game, IntArray, Rolls, rolls, states_in_words, words_of
 
 Policy = NDArray[Any]  # what `stb_gym.exact.policies` says of it
 
@@ -237,10 +237,14 @@ class TurnTables:
             [D] strings, "" where no move is marked.
         """
         words = words_of(self.game)
-        names = [words.move_in_words(words.move(action)) for action in range(self.actions)]
-        actions = iter(self.edge_action[marked].tolist())
+        names = [
+            [words.move_in_words(words.move(action, goes_on)) for goes_on in (False, True)]
+            for action in range(self.actions)
+        ]
+        goes_on = self.dice[self.edge_next[marked]] > 0
+        moves = zip(self.edge_action[marked].tolist(), goes_on.tolist(), strict=True)
         counts = self.reduce(np.add, marked.astype(int)).tolist()
-        return [" or ".join(names[action] for action in islice(actions, count)) for count in counts]
+        return [" or ".join(names[action][on] for action, on in islice(moves, count)) for count in counts]
 
     def positions(self, states: IntArray) -> dict[str, list[Any]]:
         """Return the positions of states as columns: "state" in words, then the words that name it.
@@ -260,17 +264,6 @@ class TurnTables:
             rows.append({"state": state} | {k: tuple(v) if isinstance(v, list) else v for k, v in where.items()})
         columns = ("state", *words.where(*self.game.start()))
         return {name: [rows[place][name] for place in places.tolist()] for name in columns}
-
-    def decision_columns(self) -> dict[str, list[Any]]:
-        """Return the nodes that have a move as columns: the position, the roll, its chance and the number of moves."""
-        words = words_of(self.game)
-        rolled = {dice: rolls_in_words(words, dice) for dice in set(self.dice.tolist())}
-        state, place = self.node_state[self.decisions], self.node_place[self.decisions]
-        return self.positions(state) | {
-            "roll": [rolled[dice][at] for dice, at in zip(self.dice[state].tolist(), place.tolist(), strict=True)],
-            "probability": self.node_probability[self.decisions].tolist(),
-            "choices": self.choices[self.decisions].tolist(),
-        }
 
     def sweep(
         self, utility: NDArray[Any], choose: Callable[[NDArray[Any], Level], NDArray[Any]]

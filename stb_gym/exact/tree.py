@@ -51,7 +51,7 @@ def move_tree(solution: Values, depth: int = 1, **where: Any) -> Branch:
 
     Args:
         solution: the values of perfect play, such as `stb_gym.solve(game)`.
-        depth: how many throws are looked ahead, 1 to 3; the roll of the position counts as the first.
+        depth: how many throws to look ahead, 1 to 3; the roll of the position counts as the first.
         **where: words that name the position: open tiles, points, dice; `roll` if they are thrown.
 
     Raises:
@@ -93,7 +93,7 @@ def _branches_below(tables: TurnTables, throws: int) -> NDArray[np.float64]:
 def _check_size(branches: float, depth: int) -> None:
     if branches > LARGEST_TREE:
         raise ValueError(
-            f"the tree has {branches:,.0f} branches to a depth of {depth}; at most {LARGEST_TREE:,} are drawn"
+            f"the tree has {branches:,.0f} branches to a depth of {depth}; at most {LARGEST_TREE:,} are allowed"
         )
 
 

@@ -6,7 +6,6 @@ advantage(edge) = u(next state) - u(node), at most 0
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from stb_gym.exact.objectives import Objective
 from stb_gym.exact.tables import Level, TurnTables
-from stb_gym.games import Game, IntArray, title, words_of
+from stb_gym.games import Game, IntArray, rolls_in_words, title, words_of
 from stb_gym.output import html_table
 
 # Two actions are equally good if their utilities differ by no more than this share of them. Utilities of one sign are
@@ -46,8 +45,7 @@ class Values:
     @property
     def value(self) -> Any:
         """The value of a turn in the objective's unit: a float, or a Fraction of an exact solution."""
-        value = self.state_value[self.tables.start]
-        return value if isinstance(value, Fraction) else float(value)
+        return self.state_value.item(self.tables.start)
 
     @property
     def game(self) -> Game:
@@ -67,7 +65,7 @@ class Values:
     @cached_property
     def advantage(self) -> NDArray[Any]:
         """[E] how much better taking each edge is than the best of its node: 0 or less."""
-        return advantages(self.tables, self.state_utility, self.node_utility)
+        return self.tables.after_edges(self.state_utility) - self.tables.at_edges(self.node_utility)
 
     @cached_property
     def optimal(self) -> NDArray[np.bool_]:
@@ -101,12 +99,22 @@ class Values:
             Columns of D rows: the position as in `states`, "roll", "probability" of the roll, "choices" (the number of
             legal moves), "best" (the optimal moves in words) and "value" in the objective's unit.
         """
-        tables = self.tables
-        best, value = tables.moves_in_words(self.optimal), self.node_value[tables.decisions].tolist()
-        return tables.decision_columns() | {"best": best, "value": value}
+        tables, words = self.tables, words_of(self.game)
+        rolled = {dice: rolls_in_words(words, dice) for dice in set(tables.dice.tolist())}
+        at = tables.decisions
+        state, place = tables.node_state[at], tables.node_place[at]
+        return tables.positions(state) | {
+            "roll": [
+                rolled[dice][roll] for dice, roll in zip(tables.dice[state].tolist(), place.tolist(), strict=True)
+            ],
+            "probability": tables.node_probability[at].tolist(),
+            "choices": tables.choices[at].tolist(),
+            "best": tables.moves_in_words(self.optimal),
+            "value": self.node_value[at].tolist(),
+        }
 
-    def value_at(self, **where: Any) -> float:
-        """Return the value of a position in the objective's unit.
+    def value_at(self, **where: Any) -> Any:
+        """Return the value of a position in the objective's unit: a float, or a Fraction of an exact solution.
 
         Args:
             **where: words that name the position: open tiles, points, dice; with `roll` the value after that throw.
@@ -123,7 +131,7 @@ class Values:
         tables = self.tables
         held, dice, roll = words_of(self.game).locate(where)
         state = tables.find_state(held, dice)
-        return float(self.state_value[state] if roll is None else self.node_value[tables.find_node(state, roll)])
+        return self.state_value.item(state) if roll is None else self.node_value.item(tables.find_node(state, roll))
 
     def moves(self, **where: Any) -> dict[str, list[Any]]:
         """Return the legal moves at a position after a throw, best first, as columns.
@@ -222,11 +230,6 @@ def optimise(tables: TurnTables, utility: NDArray[Any], *, worst: bool = False) 
         return level.reduce(best, edge_value)
 
     return tables.sweep(utility, choose)
-
-
-def advantages(tables: TurnTables, state_utility: NDArray[Any], node_utility: NDArray[Any]) -> NDArray[Any]:
-    """[E, *K] how much better taking each edge is than the best of its node, for utilities [S, *K] and [N, *K]."""
-    return tables.after_edges(state_utility) - tables.at_edges(node_utility)
 
 
 def optimal_edges(tables: TurnTables, state_utility: NDArray[Any], node_utility: NDArray[Any]) -> NDArray[np.bool_]:

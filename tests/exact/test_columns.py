@@ -1,5 +1,7 @@
 """Results as columns: what a notebook or `pandas.DataFrame` takes."""
 
+from fractions import Fraction
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -43,6 +45,22 @@ def test_two_objectives_part_at_a_position():
     assert shut["value"] == pytest.approx([168 / 1296, 4 / 36])
 
 
+def test_moves_have_one_name_in_all_columns():
+    best = stb_gym.solve(ShutTheBox(tiles=3, one_die="any-time"))
+    decisions = best.decisions()
+    for tiles, dice, roll, names in zip(*(decisions[word] for word in ("open", "dice", "roll", "best")), strict=True):
+        moves = best.moves(open=tiles, dice=dice, roll=int(roll))
+        optimal = {move for move, loss in zip(moves["move"], moves["loss"], strict=True) if loss == 0}
+        assert set(names.split(" or ")) == optimal
+
+
+def test_values_of_an_exact_solution_are_fractions():
+    best = stb_gym.solve(ShutTheBox(), exact=True)
+    assert best.value_at() == best.value
+    assert best.value_at(open=[1, 4, 5, 8], roll=9) == Fraction(62, 9)
+    assert isinstance(best.value_at(), Fraction)
+
+
 def test_moves_need_a_roll(box):
     with pytest.raises(ValueError, match="roll"):
         box.moves(open=[8])
@@ -58,6 +76,15 @@ def test_costs_of_decisions_sum_to_the_regret(box):
     assert sum(decisions["cost"]) == pytest.approx(evaluation.regret) == pytest.approx(sum(departures["cost"]))
     assert len(departures["loss"]) == 181
     assert departures["loss"] == sorted(departures["loss"], reverse=True)
+
+
+def test_illegal_actions_are_named_among_what_a_policy_plays(box):
+    uniform = np.full((box.tables.nodes, box.tables.actions), 1 / box.tables.actions)
+    assert {move.split(" or ")[-1] for move in box.evaluate(uniform, "end").decisions()["plays"]} == {
+        "an illegal action"
+    }
+    plays = box.evaluate(np.zeros(box.tables.nodes, int), "end").departures()["plays"]  # shuts tile 1 everywhere
+    assert set(plays) == {"an illegal action"}
 
 
 def test_a_turn_at_a_standing_is_solved_for_the_win():

@@ -73,11 +73,11 @@ def test_the_text_has_a_line_for_every_branch():
 
 @pytest.mark.parametrize("throws", [0, 4, True, 1.5])
 def test_a_tree_of_another_depth_is_refused(throws):
-    with pytest.raises(ValueError, match="depth must be an integer from 1 to 3"):
+    with pytest.raises(ValueError, match="from 1 to 3"):
         move_tree(NINE, throws)
 
 
 def test_a_tree_too_large_is_refused():
     assert len(below(move_tree(NINE, 2))) == 2302
-    with pytest.raises(ValueError, match="the tree has 12,002 branches to a depth of 3; at most 4,096"):
+    with pytest.raises(ValueError, match=r"12,002 branches .* at most 4,096"):
         move_tree(NINE, 3, open=[1, 2, 3, 4, 5, 6, 7])
