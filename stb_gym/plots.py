@@ -281,7 +281,7 @@ def _walk(node: _Node) -> Iterator[_Node]:
 
 def _text(branch: Branch) -> str:
     """Return a branch in words, such as "shut 3,4 → open 1,6,7: 11.2, loss 0.3"."""
-    detail = f" → {branch.detail}" if branch.detail else ""
+    state = f" → {branch.state}" if branch.state else ""
     probability = "" if branch.probability is None else f" ({branch.probability:.1%})"
     loss = f", loss {branch.loss:.3g}" if branch.loss else ""
-    return f"{branch.label}{detail}{probability}: {branch.value:.4g}{loss}"
+    return f"{branch.label}{state}{probability}: {branch.value:.4g}{loss}"

@@ -53,8 +53,9 @@ def points(ax):
 
 @pytest.mark.parametrize("name", DRAW)
 def test_plots_are_drawn_on_the_axes_that_are_passed(name, ax):
+    figures = plt.get_fignums()
     assert DRAW[name](ax) is ax
-    assert len(plt.get_fignums()) == 1
+    assert plt.get_fignums() == figures
 
 
 @pytest.mark.parametrize("name", DRAW)
@@ -139,7 +140,7 @@ def test_a_tree_names_every_branch_and_marks_optimal_moves(ax):
     for branch, text in zip(branches(TREE), ax.texts, strict=True):
         words = text.get_text()
         assert branch.label in words
-        assert branch.detail in words
+        assert branch.state in words
         assert f"{branch.value:.4g}" in words
         assert ("loss" in words) == bool(branch.loss)
         if branch.loss is not None:

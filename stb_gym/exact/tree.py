@@ -20,7 +20,7 @@ class Branch:
 
     Attributes:
         label: the move, the roll or, at the root, the position, in words.
-        detail: the state that a move leads to, in words; "" for anything else.
+        state: the state that a move leads to, in words; "" for anything else.
         value: under perfect play from there on, in the objective's unit.
         loss: what a move loses against the best one, in the objective's unit; None for anything else.
         probability: of a roll, or of all rolls without a move; None for anything else.
@@ -28,7 +28,7 @@ class Branch:
     """
 
     label: str
-    detail: str
+    state: str
     value: float
     loss: float | None = None
     probability: float | None = None
@@ -36,11 +36,11 @@ class Branch:
 
     def __str__(self) -> str:
         """The tree as text: a line per branch, indented by two spaces per level."""
-        detail = f" -> {self.detail}" if self.detail else ""
+        state = f" -> {self.state}" if self.state else ""
         probability = "" if self.probability is None else f" ({self.probability:.2%})"
         loss = f", loss {self.loss:.6g}" if self.loss else ""
         below = [line for branch in self.branches for line in str(branch).splitlines()]
-        return "\n  ".join([f"{self.label}{detail}{probability}: {self.value:.6g}{loss}", *below])
+        return "\n  ".join([f"{self.label}{state}{probability}: {self.value:.6g}{loss}", *below])
 
 
 def move_tree(solution: Values, depth: int = 1, **where: Any) -> Branch:

@@ -22,7 +22,7 @@ def depth(branch):
 
 def test_the_moves_of_a_published_position():
     tree = move_tree(NINE, open=[1, 3, 4, 6, 7], roll=7)
-    assert [(move.label, move.detail) for move in tree.branches] == [
+    assert [(move.label, move.state) for move in tree.branches] == [
         ("shut 7", "open 1,3,4,6"),
         ("shut 3,4", "open 1,6,7"),
         ("shut 1,6", "open 3,4,7"),
