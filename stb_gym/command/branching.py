@@ -22,7 +22,7 @@ class ShowTree(StandingQuestion):
     examples = "shut-the-box --open 1,3,4,6,7 --roll 7 --depth 2", "threes --points 2 --roll 3,1,4"
 
     where: Mapping[str, Any] = flag({}, "the position", position=True)
-    depth: int = flag(1, "how many throws are looked ahead, 1 to 3, that of the position included", "N", int)
+    depth: int = flag(1, "how many throws to look ahead, 1 to 3; the roll of the position is the first", "N", int)
     objective: str = objective_flag()
     out: str | None = flag(None, "draw the tree instead (needs matplotlib)", "FILE.png|svg|pdf")
 

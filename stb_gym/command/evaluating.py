@@ -5,17 +5,7 @@ from dataclasses import MISSING, dataclass
 from typing import Any, ClassVar
 
 from stb_gym.command.contests import POLICY, StandingAnswer, StandingQuestion, policy_of
-from stb_gym.command.questions import (
-    Parts,
-    Question,
-    Tell,
-    facts,
-    flag,
-    names,
-    objective_flag,
-    silent,
-    table,
-)
+from stb_gym.command.questions import Parts, Question, Tell, facts, flag, names, objective_flag, silent, table
 from stb_gym.command.solving import measured, perfect_play
 from stb_gym.exact import Evaluation, Measured, fits, objective_of
 from stb_gym.games import ILLEGAL, Game, words_of
@@ -45,8 +35,8 @@ class Evaluate(StandingQuestion):
         """Evaluate a policy.
 
         Raises:
-            ValueError: if the policy, the objective or the standing is not allowed, or departures are to be listed of
-                a game that does not fit into arrays.
+            ValueError: if the policy, the objective or the standing is not allowed, or if departures are to be listed
+                and the game does not fit into arrays.
 
         Example:
             >>> import stb_gym
@@ -54,7 +44,7 @@ class Evaluate(StandingQuestion):
             5.42565
         """
         if self.departures and not fits(game):
-            raise ValueError(f"departures are listed of games that fit into arrays, unlike {game}")
+            raise ValueError(f"departures can be listed only for games that fit into arrays, not for {game}")
         illegal = self.illegal or (read_policy(self.policy).illegal if is_policy(self.policy) else "raise")
         turn = self.turn(game, self.objective)
         if turn is None:
@@ -96,13 +86,13 @@ class EvaluateAnswer(PolicyAnswer):
     def entries(self) -> dict[str, Any]:
         """The numbers of the evaluation, the chances of the scores, the dearest mistakes, and the departures."""
         scores = {str(score): chance for score, chance in self.evaluation.score_distribution.items()}
-        found: dict[str, Any] = {**self.evaluation.summary(), "score_distribution": scores}
+        found: dict[str, Any] = {} if self.seen is None else {"seen": self.seen}
+        found |= {"policy": self.policy, **self.evaluation.summary(), "score_distribution": scores}
         found |= {"mistakes": mistakes_in_json(self.evaluation, MISTAKES)}
-        seen = {} if self.seen is None else {"seen": self.seen}
         if self.departures is not None:
             rows = zip(*self.departures.values(), strict=True)
             found["departures"] = [dict(zip(self.departures, row, strict=True)) for row in rows]
-        return {**seen, "policy": self.policy, **found}
+        return found
 
     def parts(self) -> Parts:
         """The numbers, the dearest mistakes, and the chances of the scores."""

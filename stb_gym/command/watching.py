@@ -91,7 +91,7 @@ class Watch(RoundQuestion):
         if self.out is not None:
             check_film(self.out)
         if self.rolls and (self.together or self.turns > 1):
-            raise ValueError("rolls are the dice of one turn that each plays alone: not with --together or --turns")
+            raise ValueError("rolls are for one turn that each player plays alone: leave out --together and --turns")
         objective = self.objective or "score"
         if game is None:
             game, goal = self._of_the_policy()

@@ -1,4 +1,4 @@
-"""A turn with given dice: what a policy does, and what luck and choices were worth."""
+"""A turn with given dice: what a policy does, what each throw gains and what each move loses."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def replay(game: Game, policy: str | Policy, rolls: Sequence[Throw], objective: 
         game: the rules.
         policy: the name of a strategy, or a policy [N]; one that plays at random draws with seed 0.
         rolls: every throw of the turn: the sum of its dice where only the sum matters, or their faces.
-        objective: what is wanted, see `stb_gym.solve`.
+        objective: what the turn is played for, see `stb_gym.solve`.
 
     Returns:
         Columns with a row per throw: "roll", "plays" and "leaves" in words; "best", the optimal moves; "loss" of the

@@ -63,7 +63,7 @@ def take_turn(
         What happened, and the final score in points.
 
     Raises:
-        ValueError: if given dice are no throw of the position.
+        ValueError: if a given throw is impossible at the position.
     """
     held, left = game.start()
     steps = [] if steps is None else steps

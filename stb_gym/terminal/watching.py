@@ -36,7 +36,7 @@ class Turn(NamedTuple):
         steps: what happened.
         score: the final score.
         task: what was to be beaten in a round; empty for a turn alone.
-        result: how the round ended with it, if it did; or that given dice were left over.
+        result: how the round ended, if it ended with this turn; or that given dice were left over; else "".
     """
 
     name: str
@@ -93,10 +93,10 @@ def play(name: str, coach: Coach, choose: Choose, dice: np.random.Generator | Se
         name: of who plays, to be shown.
         coach: knows perfect play.
         choose: how that player chooses.
-        dice: throws the dice; or given dice, a throw after the other.
+        dice: throws the dice; or the given throws, in order.
 
     Raises:
-        ValueError: if given dice are no throw of the position that the player has come to.
+        ValueError: if a given throw is impossible at the position that the player has reached.
     """
     if isinstance(dice, np.random.Generator):
         return Turn(name, coach, *take_turn(coach.game, dice, choose))

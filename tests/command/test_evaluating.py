@@ -104,6 +104,6 @@ def test_a_strategy_that_looks_at_the_standing_is_asked_there(ask):
 
 def test_departures_are_refused_where_they_cannot_be_listed(capsys):
     assert main(["evaluate", "shut-the-box", "--tiles", "24", "--dice", "4", "--policy", "random", "--departures"]) == 2
-    assert "departures are listed of games that fit into arrays" in capsys.readouterr().err
+    assert "only for games that fit into arrays" in capsys.readouterr().err
     assert main(["evaluate", "threes", "--policy", "random", "--lead", "3", "--objective", "shut"]) == 2
     assert "a round is played to win" in capsys.readouterr().err

@@ -334,8 +334,8 @@ def test_the_film_of_the_command(capsys, tmp_path):
         ("threes --turns 0", "turns must be an integer from 1 to 10000, not 0"),
         ("shut-the-box --rolls 8,x", "'8,x' must be throws separated by commas, such as 8,10 or 3+4,6"),
         ("shut-the-box --rolls 8,13", "optimal: the throw at open 1,2,3,4,5,6,7,9: roll must be an integer from 2 to"),
-        ("threes --rolls 1+2 --turns 2", "rolls are the dice of one turn that each plays alone"),
-        ("threes --rolls 1+2 --together", "rolls are the dice of one turn that each plays alone"),
+        ("threes --rolls 1+2 --turns 2", "leave out --together and --turns"),
+        ("threes --rolls 1+2 --together", "leave out --together and --turns"),
         ("threes --turns 21 --out x.gif", "turns must be an integer from 1 to 20, not 21"),
     ],
 )
