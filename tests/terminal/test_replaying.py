@@ -58,13 +58,13 @@ def test_a_policy_is_replayed_as_its_name_is():
 @pytest.mark.parametrize(
     ("game", "rolls", "fault"),
     [
-        (ShutTheBox(), [8, 13], "the throw at open 1,2,3,4,5,6,7,9: roll must be an integer from 2 to 12, not 13"),
+        (ShutTheBox(), [8, 13], "open 1,2,3,4,5,6,7,9: .* from 2 to 12, not 13"),
         (ShutTheBox(), [[7, 1]], "from 1 to 6, not 7"),
         (ShutTheBox(match="faces-or-sum"), [8], "single dice matter here"),
-        (Threes(), [[6, 4, 4, 1, 1], [1, 5]], "the throw at 1 point, 4 dice left: roll shows 2 dice, but 4 are thrown"),
-        (ShutTheBox(), NARRATED[:4], "the turn goes on at open 2,3,5, and only 4 throws are given"),
-        (Threes(), [], "the turn goes on at 0 points, 5 dice left, and only 0 throws are given"),
-        (ShutTheBox(), [*NARRATED, 2, 3], "the turn ends after throw 6, and 8 throws are given"),
+        (Threes(), [[6, 4, 4, 1, 1], [1, 5]], "1 point, 4 dice left: .* 2 dice, but 4"),
+        (ShutTheBox(), NARRATED[:4], "goes on at open 2,3,5, .* 4 throws"),
+        (Threes(), [], "goes on at 0 points, 5 dice left, .* 0 throws"),
+        (ShutTheBox(), [*NARRATED, 2, 3], "ends after throw 6, .* 8 throws"),
     ],
 )
 def test_impossible_too_few_and_too_many_rolls_are_refused(game, rolls, fault):
