@@ -109,6 +109,7 @@ class EvaluateAnswer(PolicyAnswer):
         )
         if self.departures is not None:
             yield f"{len(self.departures['state'])} departures from optimal play, greatest loss first"
+        if self.departures and self.departures["state"]:
             formats = {"state": "", "roll": "", "plays": "", "best": "", "loss": ".5f", "visits": ".3g", "cost": ".3g"}
             yield table({name: Column(form, self.departures[name]) for name, form in formats.items()})
         elif found.mistakes(1):

@@ -159,16 +159,16 @@ def count_nodes(game: Game) -> int:
 
 def _check_size(game: Game, kind: str, size: int) -> None:
     if size > LARGEST_TABLE:
-        raise ValueError(f"{game} has {size:,} {kind}; arrays of at most {LARGEST_TABLE:,} fit{_instead(game)}")
+        raise ValueError(f"{game} has {size:,} {kind}; arrays hold at most {LARGEST_TABLE:,}{_instead(game)}")
 
 
 def _instead(game: Game) -> str:
-    """What there is for a game that is too large for arrays."""
+    """Return what to use instead of arrays, or "" if there is nothing."""
     try:
         game.boards()
     except ValueError:
         return ""
-    return ": without them there are stb-gym solve, evaluate, strategies, simulate, advise and play, and solve_boards"
+    return ": use solve_boards, or stb-gym solve, evaluate, strategies, simulate, advise and play"
 
 
 def _check_actions(tables: TurnTables) -> None:

@@ -29,7 +29,7 @@ def test_python_asks_the_same_and_json_says_where_the_page_is(tmp_path, ask):
     [
         (["--policy", "nobody"], "there is no policy file nobody"),
         (["--run", "nowhere"], "nowhere is no run, or not a whole one"),
-        (["--tiles", "24", "--dice", "4"], "arrays of at most"),
+        (["--tiles", "24", "--dice", "4"], "arrays hold at most"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line_and_nothing_is_written(more, message, tmp_path, capsys):

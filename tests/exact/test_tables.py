@@ -199,7 +199,7 @@ def test_games_that_do_not_fit_are_refused_with_their_size(monkeypatch):
     with pytest.raises(ValueError, match=r"7 dice of 20 faces have 1,280,000,000 throws"):
         compile_game(ShutTheBox(dice=7, faces=20))
     monkeypatch.setattr("stb_gym.exact.compiling.LARGEST_TABLE", 4090)
-    with pytest.raises(ValueError, match=r"tiles=8, dice=3.* has [\d,]+ edges; arrays of at most 4,090 fit"):
+    with pytest.raises(ValueError, match=r"tiles=8, dice=3.* has [\d,]+ edges; arrays hold at most 4,090"):
         compile_game(ShutTheBox(tiles=8, dice=3))
     with pytest.raises(ValueError, match=r"tiles=8, dice=4.* has 5,357 nodes; arrays"):
         compile_game(ShutTheBox(tiles=8, dice=4, match="two-at-most"))
