@@ -22,7 +22,7 @@ OF_THE_WHEEL := $(addprefix tests/,command docs envs measure test_your_own_game.
 # Tests are rewritten and compiled by every process that reads them, unless it may keep what another has compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check fast test notebooks coverage mutants package lowest libraries browser page docs lint bench clean python
+.PHONY: demo check fast test notebooks notebooks-saved coverage mutants package lowest libraries browser page docs lint bench clean python
 
 demo: $(if $(TORCH),.venv/installed,.venv/library)
 	$(BIN)/python -m training.demo
@@ -36,9 +36,13 @@ fast: .venv/installed
 test: .venv/installed
 	$(BIN)/python -m pytest
 
-# To keep what they print and draw: make notebooks NBMAKE=--overwrite
 notebooks: .venv/notebooks
-	$(BIN)/python -m pytest -n 2 -W default --nbmake --nbmake-timeout=300 $(NBMAKE) docs/notebooks
+	$(BIN)/python -m pytest -n 2 -W default --nbmake --nbmake-timeout=300 docs/notebooks
+
+# Run them and keep what they print and draw, without the time of day.
+notebooks-saved: .venv/notebooks
+	$(BIN)/python -m nbconvert --to notebook --execute --inplace --ExecutePreprocessor.record_timing=False \
+		docs/notebooks/*.ipynb
 
 coverage: .venv/installed
 	$(BIN)/python -m pytest --cov --cov-report term:skip-covered --cov-report html:build/coverage
