@@ -17,7 +17,7 @@ INSTALL := -m pip install --quiet --disable-pip-version-check
 EDITABLE := PYTHONWARNINGS=ignore
 EMPTY := build/empty/bin
 LIBRARY_ALONE := $(addprefix --ignore tests/,agents benchmarks training test_house.py)
-OF_THE_WHEEL := $(addprefix tests/,command docs envs measure test_your_own_game.py)
+OF_THE_WHEEL := $(addprefix tests/,cli docs envs measure test_your_own_game.py)
 
 # Tests are rewritten and compiled by every process that reads them, unless it may keep what another has compiled.
 unexport PYTHONDONTWRITEBYTECODE

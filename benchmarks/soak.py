@@ -36,7 +36,7 @@ from stb_gym.output import Column, Progress, Table, refuse, say, write_text
 MEBIBYTES = 32.0  # that the memory of play may grow by after the first quarter
 LEARNERS = ("ppo", "dqn", "afterstate-network", "q-learning", "afterstates", "limit", "sb3-a2c", "sb3-dqn")
 # What processes of works would import otherwise.
-PRELOADED = ["agents.stock", "training.report", "training.study", "training.train", "stb_gym.command",
+PRELOADED = ["agents.stock", "training.report", "training.study", "training.train", "stb_gym.cli",
              "stb_gym.explorer"]  # fmt: skip
 PRESETS = """
 [tasks.five-tiles]
@@ -88,7 +88,7 @@ def works(folder: Path) -> list[Work]:
         *(Work(each, "training.train", (each, *short, *often), goes_on=True) for each in LEARNERS),
         Work("study", "training.study", study, goes_on=True),
         Work("report", "training.report", (*runs, "--out", "{out}/report")),
-        *(Work(name, "stb_gym.command", words) for name, words in questions.items()),
+        *(Work(name, "stb_gym.cli", words) for name, words in questions.items()),
     ]
 
 

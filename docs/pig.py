@@ -95,6 +95,6 @@ def hold_at_25(game: Pig, moves: Moves) -> NDArray[np.bool_]:
 stb_gym.register_game(Pig, rules_of_thumb={"hold-at-20": hold_at_20, "hold-at-25": hold_at_25})
 
 if __name__ == "__main__":
-    from stb_gym.command import main
+    from stb_gym.cli import main
 
     sys.exit(main())

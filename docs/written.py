@@ -21,9 +21,9 @@ from unittest.mock import patch
 import gymnasium as gym
 
 import stb_gym
-from stb_gym.command.laboratory import COMMANDS as LABORATORY
-from stb_gym.command.laboratory import run_laboratory
-from stb_gym.command.program import command_parser
+from stb_gym.cli.laboratory import COMMANDS as LABORATORY
+from stb_gym.cli.laboratory import run_laboratory
+from stb_gym.cli.program import command_parser
 from stb_gym.envs import masked_id
 from stb_gym.games import GAMES
 
@@ -39,7 +39,7 @@ def environment(game: str) -> str:
 
 def rounds(_: str = "") -> str:
     """The page of the environments of a round."""
-    return page_of("stb_gym.measure.rounds.env", [name for name in gym.registry if ROUND.fullmatch(name)])
+    return page_of("stb_gym.rounds.env", [name for name in gym.registry if ROUND.fullmatch(name)])
 
 
 def page_of(module: str, ids: list[str]) -> str:

@@ -30,7 +30,7 @@ from stb_gym.envs import (
     ENVIRONMENTS, MaskInObservation, TurnEnv, TurnVectorEnv, VectorMaskInObservation, environment_of,
     game_of_environment, register_game, register_known,
 )  # fmt: skip
-from stb_gym.exact import (
+from stb_gym.solver import (
     AnyMove, BoardEvaluation, BoardValues, Certificate, Evaluation, Mistake, Objective, Player, Policy, Preference,
     Solution, Standing, TurnTables, certify, compile_game, evaluate, evaluate_boards, load_board_values, move_tree,
     policy_from, solve, solve_boards, strategies, strategy,
@@ -39,12 +39,13 @@ from stb_gym.games import (
     GAMES, VARIANTS, Edges, Game, IntArray, Moves, RuleOfThumb, ShutTheBox, Threes, Variant, Words, rolls, rule,
 )  # fmt: skip
 from stb_gym.measure import (
-    Comparison, Judgement, RegretMeter, RoundEnv, RoundMeter, RoundRegret, RoundVectorEnv, SampledEvaluation,
-    SavedPolicy, SelfPlayVectorEnv, Simulation, compare, judge, kept_policies, load_policy, pocket_card, read_policy,
+    Comparison, Judgement, RegretMeter, SampledEvaluation, SavedPolicy, Simulation, compare, judge, kept_policies,
+    load_policy, pocket_card, read_policy,
     save_policy, simulate,
 )  # fmt: skip
 from stb_gym.rounds import (
-    BestResponse, Outcome, Round, RoundEvaluation, RoundSolution, Series, Tournament, match, series, tournament,
+    BestResponse, Outcome, Round, RoundEnv, RoundEvaluation, RoundMeter, RoundRegret, RoundSolution, RoundVectorEnv,
+    SelfPlayVectorEnv, Series, Tournament, match, series, tournament,
 )  # fmt: skip
 from stb_gym.terminal import replay
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from stb_gym.command import main
+from stb_gym.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -50,8 +50,7 @@ from numpy.typing import NDArray
 
 from stb_gym.envs import TurnEnv, game_for
 from stb_gym.games import Game, check_integer
-from stb_gym.measure import StandingEnv
-from stb_gym.rounds import Play
+from stb_gym.rounds import Play, StandingEnv
 
 try:
     from pettingzoo import AECEnv, ParallelEnv

@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stb_gym.exact import Branch, Evaluation, Measured, Objective, Values
 from stb_gym.games import dice_in_words
 from stb_gym.rounds import RoundEvaluation, RoundSolution
+from stb_gym.solver import Branch, Evaluation, Measured, Objective, Values
 
 try:
     import matplotlib.pyplot as plt

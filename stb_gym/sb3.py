@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import check_integer
-from stb_gym.measure import MOST_TURNS, AnyEvaluation, RegretMeter, SelfPlayVectorEnv, save_policy
+from stb_gym.measure import MOST_TURNS, AnyEvaluation, RegretMeter, save_policy
+from stb_gym.rounds import SelfPlayVectorEnv
 
 try:
     from stable_baselines3.common.callbacks import BaseCallback

@@ -2,9 +2,11 @@
 
 import os
 import signal
+from functools import lru_cache
 
 import pytest
 
+import stb_gym
 from stb_gym.envs import TurnEnv
 from tests import ROOT
 
@@ -15,3 +17,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # which what a shell s
 @pytest.fixture(autouse=True)
 def _windows_at_once(monkeypatch):
     monkeypatch.setitem(TurnEnv.metadata, "render_fps", 1000)
+
+
+@pytest.fixture(scope="session")
+def solved():
+    """Return `stb_gym.solve` with a cache: `solved(game)`, `solved(game, "shut")`."""
+    return lru_cache(maxsize=None)(stb_gym.solve)

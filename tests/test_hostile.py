@@ -23,8 +23,8 @@ import pytest
 
 import stb_gym
 from stb_gym import ShutTheBox, Threes, solve, solve_boards
-from stb_gym.command import main
-from stb_gym.command.program import QUESTIONS
+from stb_gym.cli import main
+from stb_gym.cli.program import QUESTIONS
 from stb_gym.games import rules_of
 from stb_gym.measure import save_policies
 

@@ -28,10 +28,10 @@ from gymnasium.vector import AutoresetMode
 from scipy import stats
 
 import stb_gym
-from stb_gym.command import main
-from stb_gym.exact import ways_to_shut
+from stb_gym.cli import main
 from stb_gym.games import registry
 from stb_gym.games.canvas import Canvas
+from stb_gym.solver import ways_to_shut
 from tests import PATIENCE
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -624,7 +624,7 @@ def test_a_round_at_the_terminal(command, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
-    [["pig.py"], ["-P", "-c", "import sys; from stb_gym.command import main; sys.exit(main())", "--import", "pig"]],
+    [["pig.py"], ["-P", "-c", "import sys; from stb_gym.cli import main; sys.exit(main())", "--import", "pig"]],
     ids=["the file is a command", "the command finds the file"],
 )
 def test_a_process_of_its_own(words):

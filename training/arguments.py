@@ -11,7 +11,7 @@ from typing import Any
 
 import tyro
 
-from stb_gym.command import import_games, rules_parser
+from stb_gym.cli import import_games, rules_parser
 from stb_gym.output import reader_may_leave, refuse, say
 
 IMPORTS = "--import MODULE registers a game of your own first; see docs/your_own_game.md."

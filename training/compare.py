@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from stb_gym import BoardValues, Preference, strategies, strategy
-from stb_gym.exact import Measured, Values, evaluate_against, evaluate_boards
 from stb_gym.games import entry_of, words_of
 from stb_gym.output import Column, Progress, Table
+from stb_gym.solver import Measured, Values, evaluate_against, evaluate_boards
 
 COLUMNS = {
     "value": "value",

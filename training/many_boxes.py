@@ -25,8 +25,8 @@ from agents.learner import Weights
 from agents.many_boxes import DICE, ManyBoxes, boards_with_gaps, preference, whole_box
 from agents.presets import read_presets
 from stb_gym import ShutTheBox, evaluate_boards, solve_boards
-from stb_gym.exact.boards import board_strategy
 from stb_gym.games import IntArray, check_integer, entry_of
+from stb_gym.large import board_strategy
 from stb_gym.output import (
     SERIES,
     Column,

@@ -15,10 +15,10 @@ import tyro
 from matplotlib.image import imsave
 
 from stb_gym.envs import Stepper, stepper_of
-from stb_gym.exact import Measured, strategies
 from stb_gym.games import throw_faces, words_of
 from stb_gym.measure import mistakes_in_words
 from stb_gym.output import INK, Column, Style, Table, say, styles_of, write_text
+from stb_gym.solver import Measured, strategies
 from training.arguments import answer, answered, read_arguments
 from training.compare import compare, comparison_table
 from training.plots import plot_regret, plot_scores, regret_of

@@ -12,9 +12,9 @@ import tyro
 from agents.config import Config, Task
 from agents.presets import FILE, Presets, read_presets
 from stb_gym import RegretMeter
-from stb_gym.exact import Measured
 from stb_gym.games import check_choice
 from stb_gym.output import Table
+from stb_gym.solver import Measured
 from training.arguments import answer, answered, read_arguments
 from training.commands import evaluate_command, train_command
 from training.compare import scripted

@@ -17,9 +17,9 @@ from agents.config import Config
 from agents.learner import Learner
 from agents.policy_array import value_error
 from stb_gym import Policy, save_policy
-from stb_gym.exact import compile_game, edge_weights_and_forfeits
 from stb_gym.measure import save_policies
 from stb_gym.output import check_entries, made_of, remove_leftovers, say, write_text
+from stb_gym.solver import compile_game, edge_weights_and_forfeits
 from training.logs import CSV, Log
 from training.rows import to_csv
 from training.run import Measurement, Measures, Point, Run, measure

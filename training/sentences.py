@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from stb_gym.exact import TIE, Measured, Objective
 from stb_gym.games import Game, entry_of, words_of
+from stb_gym.solver import TIE, Measured, Objective
 from training.plots import ends_worse
 from training.run import Point
 

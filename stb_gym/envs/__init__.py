@@ -1,4 +1,4 @@
-"""The Gymnasium environments, one turn of a game each; those of a round are in `stb_gym.measure.rounds`.
+"""The Gymnasium environments, one turn of a game each; those of a round are in `stb_gym.rounds`.
 
 - `stepping`: what they step through, tables of a game or, of boxes too large for these, its boards.
 - `base`: what the environments have in common; `rendering`: how they look.

@@ -14,8 +14,8 @@ from stb_gym.envs.asked import game_for, restore_generator
 from stb_gym.envs.registration import reward_threshold
 from stb_gym.envs.rendering import Last, Position, Window, draw
 from stb_gym.envs.stepping import Stepper, Transitions, stepper_of
-from stb_gym.exact import Goal, Objective, is_named, objective_of
 from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, throw_faces
+from stb_gym.solver import Goal, Objective, is_named, objective_of
 
 
 class StepperEnv:

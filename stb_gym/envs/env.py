@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs.base import StepperEnv
-from stb_gym.exact import Goal
 from stb_gym.games import Game
+from stb_gym.solver import Goal
 
 Observation = NDArray[Any]
 

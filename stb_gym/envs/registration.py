@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec, get_env_id, parse_env_id
 
-from stb_gym.exact import COMMON, Objective, objective_of
 from stb_gym.games import (
     GAMES,
     Entry,
@@ -27,6 +26,7 @@ from stb_gym.games import (
     entry_of,
     make_game,
 )
+from stb_gym.solver import COMMON, Objective, objective_of
 
 NAMESPACE, MASKED = "stb_gym", "Masked"
 
@@ -99,7 +99,7 @@ def register_environments(entry: Entry) -> None:
         ):
             arguments_of_id = {"game": entry.rules.name, **arguments}
             _register(each, f"stb_gym.envs.{single}", f"stb_gym.envs.{vector}", threshold, arguments_of_id)
-    rounds, of_rounds = round_id(entry.rules), "stb_gym.measure.rounds"
+    rounds, of_rounds = round_id(entry.rules), "stb_gym.rounds"
     for each, maker, makers in (
         (rounds, "RoundEnv", "RoundVectorEnv"),
         (masked_id(rounds), "make_masked", "make_masked_vec"),

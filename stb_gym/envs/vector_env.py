@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from stb_gym.envs.asked import checked_actions, chosen_games, for_all, of_each, seeded
 from stb_gym.envs.base import StepperEnv
 from stb_gym.envs.infos import endings, final_infos
-from stb_gym.exact import Goal
 from stb_gym.games import Game, IntArray, check_choice, check_integer
+from stb_gym.solver import Goal
 
 Step = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 

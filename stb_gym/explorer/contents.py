@@ -5,12 +5,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from stb_gym.exact import compile_game
 from stb_gym.explorer.graph import graph_arrays, graph_facts
 from stb_gym.explorer.leads import lead_arrays, lead_facts
 from stb_gym.explorer.players import player_arrays, player_facts, player_names, read_history
 from stb_gym.explorer.words import end_words, game_words, move_words, position_words
 from stb_gym.games import Game
+from stb_gym.solver import compile_game
 
 
 def contents(

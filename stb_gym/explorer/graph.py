@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import TurnTables
 from stb_gym.games import rolls
+from stb_gym.solver import TurnTables
 
 
 def graph_facts(tables: TurnTables) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Policy, TurnTables, edge_weights, solve, strategies, strategy
 from stb_gym.games import entry_of
 from stb_gym.measure import kept_policies, load_policies, load_policy, read_policy
 from stb_gym.output import styles_of
+from stb_gym.solver import Policy, TurnTables, edge_weights, solve, strategies, strategy
 
 OPTIMUM = "optimal"  # who plays perfectly for whatever the page is asked for, and is worked out there
 

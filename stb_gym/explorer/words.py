@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import TurnTables
 from stb_gym.games import rolls, rolls_in_words, states_in_words, throw_faces, title, words_of
+from stb_gym.solver import TurnTables
 
 
 def game_words(tables: TurnTables) -> dict[str, Any]:

@@ -13,7 +13,7 @@ edge         (node, legal action) -> next state.
 final score  what the turn is worth when it ends: a function of the state alone.
 
 A turn ends at a node without a legal action, or at a state without dice. A rules object says all this in the methods of
-`Game`, on whole arrays at once; `stb_gym.exact` compiles it, and everything else reads the compiled arrays. How a game
+`Game`, on whole arrays at once; `stb_gym.solver` compiles it, and everything else reads the compiled arrays. How a game
 is described and drawn is in `stb_gym.games.words`; `stb_gym.register_game` puts the two together.
 """
 

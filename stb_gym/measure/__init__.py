@@ -5,7 +5,6 @@
 - `policy_files`: policies as files, and those that come with the package; `archive` reads them and believes nothing.
 - `histories`: the policies of all measurements of a training in one file.
 - `leaderboard`: judges them, and makes the page of the kept ones from their `cards`; `mistakes`: what they do wrong.
-- `rounds`: the round as an environment, one seat of it, and the meter of agents there.
 - `simulation`: sampled games, to hold against the exact numbers.
 - `comparison`: how different two distributions of final scores are, and rules of thumb with exceptions.
 """
@@ -19,16 +18,12 @@ from stb_gym.measure.mistakes import mistakes_in_json, mistakes_in_words
 from stb_gym.measure.policy_files import (
     SavedPolicy, is_policy, kept_policies, load_policy, read_policy, save_policy,
 )  # fmt: skip
-from stb_gym.measure.rounds import (
-    Opponents, RoundEnv, RoundMeter, RoundRegret, RoundVectorEnv, SelfPlayVectorEnv, StandingEnv, opponents_of,
-)  # fmt: skip
 from stb_gym.measure.sampled import NORMAL_95, AnyEvaluation, SampledEvaluation
 from stb_gym.measure.simulation import Simulation, simulate
 
 __all__ = [
-    "MOST_TURNS", "NORMAL_95", "AnyEvaluation", "Card", "Comparison", "Judgement", "Opponents", "RegretMeter",
-    "RoundEnv", "RoundMeter", "RoundRegret", "RoundVectorEnv", "SampledEvaluation", "SavedPolicy", "SelfPlayVectorEnv",
-    "Simulation", "StandingEnv", "compare", "is_policy", "judge", "kept_policies", "leaderboard",
-    "load_policies", "load_policy", "mistakes_in_json", "mistakes_in_words", "opponents_of", "pocket_card",
+    "MOST_TURNS", "NORMAL_95", "AnyEvaluation", "Card", "Comparison", "Judgement", "RegretMeter",
+    "SampledEvaluation", "SavedPolicy", "Simulation", "compare", "is_policy", "judge", "kept_policies", "leaderboard",
+    "load_policies", "load_policy", "mistakes_in_json", "mistakes_in_words", "pocket_card",
     "read_cards", "read_policy", "save_policies", "save_policy", "simulate", "write_card",
 ]  # fmt: skip

@@ -12,8 +12,8 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import as_array
 from stb_gym.measure.shown import Masks, Shown
+from stb_gym.solver import as_array
 
 Answers = Callable[[Any, Masks], Any]  # from observations [B, ...] and masks [B, A] to actions [B] or chances [B, A]
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Mistake, Solution
 from stb_gym.games import check_chances, check_integer
+from stb_gym.solver import Mistake, Solution
 
 
 class Comparison(NamedTuple):

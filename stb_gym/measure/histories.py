@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from stb_gym.exact import Policy, compile_game, edge_weights_and_forfeits
 from stb_gym.games import Game
 from stb_gym.measure.archive import LARGEST, read_array
 from stb_gym.output import write_aside
+from stb_gym.solver import Policy, compile_game, edge_weights_and_forfeits
 
 
 def save_policies(path: Path, game: Game, policies: Mapping[int, Policy]) -> None:

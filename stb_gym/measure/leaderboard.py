@@ -8,11 +8,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from stb_gym.exact import Evaluation, Goal, evaluate_against, solve, strategy
 from stb_gym.games import Game, entry_of, title
 from stb_gym.measure.cards import LARGEST_ENTRY, Card, read_cards
 from stb_gym.measure.policy_files import KEPT, read_policy
 from stb_gym.output import Column, Table
+from stb_gym.solver import Evaluation, Goal, evaluate_against, solve, strategy
 
 ABOUT = """\
 # Leaderboard

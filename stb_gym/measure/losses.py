@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs import Stepper, stepper_of
-from stb_gym.exact import BoardValues, Solution, evaluate_against, random_value, strategy
+from stb_gym.solver import BoardValues, Solution, evaluate_against, random_value, strategy
 
 IntArray = NDArray[np.integer[Any]]
 NEARLY_NOTHING = float(np.finfo(np.float64).tiny)

@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import (
+from stb_gym.games import Game, check_integer
+from stb_gym.measure.agents import answers_of
+from stb_gym.measure.losses import Losses, losses_of
+from stb_gym.measure.sampled import SampledEvaluation
+from stb_gym.measure.sampling import play
+from stb_gym.measure.shown import Shown, rows
+from stb_gym.solver import (
     BoardValues,
     Evaluation,
     Goal,
@@ -20,12 +26,6 @@ from stb_gym.exact import (
     solve_boards,
     task_of,
 )
-from stb_gym.games import Game, check_integer
-from stb_gym.measure.agents import answers_of
-from stb_gym.measure.losses import Losses, losses_of
-from stb_gym.measure.sampled import SampledEvaluation
-from stb_gym.measure.sampling import play
-from stb_gym.measure.shown import Shown, rows
 
 MOST_TURNS = 10**6
 

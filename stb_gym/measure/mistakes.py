@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from stb_gym.exact import Measured
 from stb_gym.games import words_of
+from stb_gym.solver import Measured
 
 
 def mistakes_in_json(evaluation: Measured, limit: int) -> list[dict[str, Any]]:

@@ -13,7 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stb_gym.exact import (
+from stb_gym.games import ILLEGAL, Game, all_rules, check_choice, check_game, game_of, same_rules
+from stb_gym.measure.archive import LARGEST, read_array
+from stb_gym.output import from_json, write_aside
+from stb_gym.solver import (
     Goal,
     Objective,
     Policy,
@@ -25,9 +28,6 @@ from stb_gym.exact import (
     policy_array,
     task_of,
 )
-from stb_gym.games import ILLEGAL, Game, all_rules, check_choice, check_game, game_of, same_rules
-from stb_gym.measure.archive import LARGEST, read_array
-from stb_gym.output import from_json, write_aside
 
 KEPT = Path(__file__).parent / "policies"
 OF_A_RUN = "policy.npz"  # the policy in the folder of a run

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import BoardValues, Evaluation, Measured, Mistake, Solution
 from stb_gym.measure.losses import IntArray, Losses
+from stb_gym.solver import BoardValues, Evaluation, Measured, Mistake, Solution
 
 NORMAL_95 = 1.96  # standard errors to either side of a mean
 
@@ -17,7 +17,7 @@ NORMAL_95 = 1.96  # standard errors to either side of a mean
 class SampledEvaluation(Measured):
     """An agent measured against perfect play by T turns with V choices; values are in the objective's unit.
 
-    By the performance difference lemma (`stb_gym.exact.evaluation`) regret is the expected sum of what a turn's choices
+    By the performance difference lemma (`solver.evaluation`) regret is the expected sum of what a turn's choices
     lose. The turns are sampled, the losses are exact: so the mean of those sums has no bias and, the better the play,
     the less noise, on nine tiles hundreds of times less than the mean of the scores. A legal choice by probabilities
     counts with what it loses on average.

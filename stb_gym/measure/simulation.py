@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs import TurnVectorEnv
-from stb_gym.exact import AnyMove, BoardPolicy, Goal, Player, Policy, evaluate, objective_of
 from stb_gym.games import Game, IntArray, check_integer, rolls
+from stb_gym.solver import AnyMove, BoardPolicy, Goal, Player, Policy, evaluate, objective_of
 
 GAMES_AT_ONCE = 4096
 TURNS_AT_ONCE = 1024  # where the rules look at every roll of each

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Policy, Solution, Standing, TurnTables
 from stb_gym.games import check_integer, title
 from stb_gym.output import html_table
 from stb_gym.rounds.replies import Reply
 from stb_gym.rounds.standings import Standings
+from stb_gym.solver import Policy, Solution, Standing, TurnTables
 
 
 class Seat(NamedTuple):

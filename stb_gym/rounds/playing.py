@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Standing
 from stb_gym.rounds.rounds import Round
+from stb_gym.solver import Standing
 
 IntArray = NDArray[np.int64]
 

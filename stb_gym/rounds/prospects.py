@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import TIE, Policy, optimise, solve
 from stb_gym.rounds.lineups import RoundSolution
+from stb_gym.solver import TIE, Policy, optimise, solve
 
 
 class Departures(NamedTuple):

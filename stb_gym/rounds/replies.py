@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Level, Objective, Policy, Solution, Standing, TurnTables, optimal_edges, optimise
 from stb_gym.games import IntArray
 from stb_gym.rounds.standings import Standings
+from stb_gym.solver import Level, Objective, Policy, Solution, Standing, TurnTables, optimal_edges, optimise
 
 INDIFFERENT = {
     "fewer": "who is indifferent prefers to share the lead with fewer",

@@ -19,7 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import (
+from stb_gym.games import Game, IntArray, check_choice, check_flag, check_game, check_lineup
+from stb_gym.rounds.lineups import RoundEvaluation, RoundSolution, Seat, worth_before
+from stb_gym.rounds.replies import INDIFFERENT, Reply
+from stb_gym.rounds.standings import Standings
+from stb_gym.solver import (
     ROUND_STRATEGIES,
     Policy,
     Standing,
@@ -30,10 +34,6 @@ from stb_gym.exact import (
     score_chances,
     strategy,
 )
-from stb_gym.games import Game, IntArray, check_choice, check_flag, check_game, check_lineup
-from stb_gym.rounds.lineups import RoundEvaluation, RoundSolution, Seat, worth_before
-from stb_gym.rounds.replies import INDIFFERENT, Reply
-from stb_gym.rounds.standings import Standings
 
 ROUNDING = 1e-12  # of chances
 LARGEST_STANDINGS = 2**25  # pairs of a standing and a score: 256 MiB for every array of them
@@ -122,7 +122,7 @@ class Round:
         """The subgame-perfect equilibrium in which players follow the rule for the indifferent.
 
         It is one of several, for what others win may depend on that rule: see `range_of`. Equality is decided to
-        within `stb_gym.exact.TIE`; chances below 1e-300, as of the highest leads against dozens of players, count as
+        within `stb_gym.solver.TIE`; chances below 1e-300, as of the highest leads against dozens of players, count as
         none.
         """
         return self._solution

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Standing, TurnTables
 from stb_gym.games import IntArray, check_choice, check_integer
 from stb_gym.output import tick
+from stb_gym.solver import Standing, TurnTables
 
 MOST_PLAYERS = 101  # a hundred after the first
 LARGEST_BLOCK = 2**22  # edges x standings that are worked on at once

@@ -22,9 +22,9 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Policy, Solution, solve, strategy
 from stb_gym.games import Game, IntArray, check_choice, check_game, check_integer, check_lineup
 from stb_gym.rounds.standings import TIES
+from stb_gym.solver import Policy, Solution, solve, strategy
 
 ENDS = {
     "first-to": "the tournament ends after the round in which a total reaches the limit, and the best total wins",

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Policy
 from stb_gym.games import words_of
 from stb_gym.rounds import Reply, Round, Standings
+from stb_gym.solver import Policy
 from stb_gym.terminal.coach import Account, Coach, Event, Unit, chance_unit
 from stb_gym.terminal.turns import Step
 

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from stb_gym.exact import TIE, BoardValues, Choice, Values, choice_at
 from stb_gym.games import Game, Move, words_of
 from stb_gym.output import Column, Table
+from stb_gym.solver import TIE, BoardValues, Choice, Values, choice_at
 from stb_gym.terminal.turns import Position, Step, move_in_words, step_in_words
 
 MOST_RANKED = 10  # moves

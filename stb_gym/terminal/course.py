@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from stb_gym.exact import Standing
 from stb_gym.games import words_of
 from stb_gym.rounds import TIES, Round
+from stb_gym.solver import Standing
 
 YOU = "you"  # the name of a person
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from stb_gym.exact import AnyMove, BoardPolicy, Policy, compile_game, edge_weights, strategy
 from stb_gym.games import Game, Move
+from stb_gym.solver import AnyMove, BoardPolicy, Policy, compile_game, edge_weights, strategy
 from stb_gym.terminal.coach import Coach
 from stb_gym.terminal.turns import Choose, Position
 

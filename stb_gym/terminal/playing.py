@@ -7,10 +7,10 @@ from itertools import chain
 
 import numpy as np
 
-from stb_gym.exact import BoardValues, Policy, Values, edge_weights, strategy
 from stb_gym.games import Game, check_integer, words_of
 from stb_gym.output import Progress, Table, say
 from stb_gym.rounds import Round
+from stb_gym.solver import BoardValues, Policy, Values, edge_weights, strategy
 from stb_gym.terminal.chances import Chances, chances
 from stb_gym.terminal.coach import Account, Coach, coach_alone
 from stb_gym.terminal.course import YOU, Course, contest, seated

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from stb_gym.exact import Goal, Policy, solve
 from stb_gym.games import Game, words_of
+from stb_gym.solver import Goal, Policy, solve
 from stb_gym.terminal.coach import coach_alone
 from stb_gym.terminal.players import chooser
 from stb_gym.terminal.turns import Throw, move_in_words, step_in_words, stopped, take_turn

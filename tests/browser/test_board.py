@@ -8,9 +8,9 @@ from playwright.sync_api import expect
 
 import stb_gym
 from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, solve, strategy
-from stb_gym.exact import edge_weights, expected
 from stb_gym.games import entry_of, words_of
 from stb_gym.measure import kept_policies
+from stb_gym.solver import edge_weights, expected
 from tests.browser.acting import arrive
 
 GAMES = {"box": ShutTheBox(), "threes": Threes()}

@@ -18,10 +18,10 @@ from PIL import Image
 import stb_gym
 from docs.written import WRITERS, written
 from stb_gym import solve_boards
-from stb_gym.command import listing, main, solving
-from stb_gym.exact import objective_of
+from stb_gym.cli import listing, main, solving
 from stb_gym.games import registry
 from stb_gym.measure import meter
+from stb_gym.solver import objective_of
 from tests import PATIENCE, ROOT
 from tests.docs.pages import (
     BLOCKS,

@@ -6,7 +6,7 @@ import re
 import gymnasium as gym
 
 import stb_gym
-from stb_gym.command import main
+from stb_gym.cli import main
 from tests.docs.pages import README, blocks_of
 
 PAGE = README.read_text()

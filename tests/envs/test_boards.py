@@ -14,8 +14,8 @@ import stb_gym.envs.stepping.one_board
 from stb_gym import Objective, ShutTheBox, Threes, TurnEnv, TurnVectorEnv
 from stb_gym.envs import stepper_of
 from stb_gym.envs.stepping.boards import board_stepper
-from stb_gym.exact import objective_of
 from stb_gym.games import throw_faces
+from stb_gym.solver import objective_of
 
 BOX, THE_300 = "shut-the-box", "stb_gym/ShutTheBox300-v0"
 GAMES = 64

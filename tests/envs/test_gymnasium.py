@@ -31,7 +31,7 @@ from gymnasium.vector import AutoresetMode
 
 from stb_gym import ENVIRONMENTS, GAMES, ShutTheBox, solve, solve_boards
 from stb_gym.envs import masked_id, round_id
-from stb_gym.exact import fits
+from stb_gym.solver import fits
 
 PLAIN = list(ENVIRONMENTS)
 TURNS = [*PLAIN, *map(masked_id, PLAIN)]

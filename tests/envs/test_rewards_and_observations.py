@@ -11,7 +11,7 @@ from gymnasium.utils.env_checker import check_env
 
 from stb_gym import ShutTheBox, Threes, TurnEnv, TurnVectorEnv
 from stb_gym.envs import transitions
-from stb_gym.exact import objective_of
+from stb_gym.solver import objective_of
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 DTYPES = ["uint8", "int8", "int64", "float16", np.float32, np.dtype(">f8"), float]

@@ -8,7 +8,7 @@ import pytest
 
 import stb_gym
 from stb_gym import ShutTheBox, Threes, compile_game, evaluate, judge, kept_policies, save_policy, solve, strategy
-from stb_gym.command import main
+from stb_gym.cli import main
 from stb_gym.measure import Card, leaderboard, read_cards, write_card
 from stb_gym.measure.cards import LARGEST_ENTRY
 from stb_gym.measure.policy_files import KEPT

@@ -26,8 +26,8 @@ from stb_gym import (
     solve,
     strategy,
 )
-from stb_gym.exact import objective_of
 from stb_gym.measure import policy_files
+from stb_gym.solver import objective_of
 
 GAME = ShutTheBox(tiles=6)
 TABLES = compile_game(GAME)

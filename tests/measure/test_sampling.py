@@ -20,9 +20,9 @@ from stb_gym import (
     strategy,
 )
 from stb_gym.envs import stepper_of
-from stb_gym.exact import node_of, objective_of
 from stb_gym.measure.losses import Losses
 from stb_gym.measure.sampling import play
+from stb_gym.solver import node_of, objective_of
 from tests.measure.test_meter import Masked, Model, biggest_first, first_legal, zeros
 
 NINE, SIX = ShutTheBox(), ShutTheBox(tiles=6)

@@ -19,7 +19,7 @@ from tests.mutants.workshop import Workshop, workshop
 
 # The packages and their tests; in the end what has survived these is tried with those of all together.
 PACKAGES = {
-    **{f"stb_gym/{name}/": f"{name}/test_*.py" for name in ("games", "exact", "rounds", "envs", "measure")},
+    **{f"stb_gym/{name}/": f"{name}/test_*.py" for name in ("games", "solver", "large", "rounds", "envs", "measure")},
     "agents/": "agents/test_*.py",
     "": "test_[egy]*.py",
 }

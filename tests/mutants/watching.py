@@ -50,7 +50,7 @@ def pytest_runtest_protocol(item: pytest.Item):
 
 
 def place_of(code: CodeType, root: Path) -> str:
-    """Where a function of ours is, such as `stb_gym/exact/tables.py::TurnTables::sweep`; "" of any other."""
+    """Where a function of ours is, such as `stb_gym/solver/tables.py::TurnTables::sweep`; "" of any other."""
     name = code.co_qualname.replace("<locals>.", "")
     if not code.co_filename.startswith(f"{root}{os.sep}") or "<" in name:  # <lambda>, <listcomp>
         return ""

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from stb_gym import Outcome, Round, ShutTheBox, Standing, Threes, compile_game, evaluate, match, strategy
-from stb_gym.exact import approximation, chance_to_beat, optimise
 from stb_gym.rounds import INDIFFERENT, TIES, Standings, replies, standings
+from stb_gym.solver import approximation, chance_to_beat, optimise
 from tests import golden, reference, reference_rounds
 from tests.twins import MostThrees, choice, in_our_words, moves_at, nodes_of, ours, roll_at, throwing_states, twin
 

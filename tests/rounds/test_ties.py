@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, evaluate
-from stb_gym.exact import optimal_edges, optimise
 from stb_gym.rounds import INDIFFERENT, TIES
 from stb_gym.rounds.replies import least_of
+from stb_gym.solver import optimal_edges, optimise
 from tests import golden, reference
 from tests.twins import ours, twin
 

@@ -11,7 +11,7 @@ from stb_gym.games import legal_moves, words_of
 from stb_gym.terminal import play_alone, play_round
 from stb_gym.terminal.turns import Position
 from tests import PATIENCE
-from tests.command.processes import STB_GYM
+from tests.cli.processes import STB_GYM
 
 CTRL_C, CTRL_D = b"\x03", b"\x04"
 STRICT = {"PYTHONIOENCODING": "utf-8:strict"}  # what Python does in most languages, though not where none is set

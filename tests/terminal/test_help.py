@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from stb_gym import BoardValues, Round, ShutTheBox, Standing, Threes, solve, solve_boards
-from stb_gym.exact import objective_of
 from stb_gym.games import words_of
+from stb_gym.solver import objective_of
 from stb_gym.terminal import coach_alone, play_alone
 from stb_gym.terminal.chances import chances
 from stb_gym.terminal.coach import MOST_RANKED, Account, Event, Unit

@@ -9,7 +9,7 @@ import pytest
 
 from stb_gym import Round, Threes
 from tests import PATIENCE
-from tests.command.processes import STB_GYM
+from tests.cli.processes import STB_GYM
 from tests.terminal.person import CTRL_C, CTRL_D, Careful, boards, in_turn, sit_down, talk
 
 

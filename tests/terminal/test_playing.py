@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from stb_gym import Round, ShutTheBox, Standing, Threes, strategy
-from stb_gym.command import main
-from stb_gym.exact import approximation
+from stb_gym.cli import main
 from stb_gym.rounds import TIES
+from stb_gym.solver import approximation
 from stb_gym.terminal import play_round
 from tests.terminal.person import node_of, position_at, talk, wins
 

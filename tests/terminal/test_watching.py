@@ -10,7 +10,7 @@ import pytest
 from PIL import Image, ImageSequence
 
 from stb_gym import Round, ShutTheBox, Threes, load_policy, save_policy, solve, solve_boards, strategies, strategy
-from stb_gym.command import main
+from stb_gym.cli import main
 from stb_gym.games import entry_of, legal_moves, rolls
 from stb_gym.games.canvas import Canvas
 from stb_gym.terminal import chooser, coach_alone, frames, play, play_together, show, write_film

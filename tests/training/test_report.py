@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from stb_gym import ShutTheBox, Threes, evaluate, solve, strategies, strategy
-from stb_gym.exact import objective_of
 from stb_gym.output import INK, colour_of
+from stb_gym.solver import objective_of
 from tests import SMALL_PRESETS
 from tests.twins import MostThrees
 from training import plots

@@ -16,8 +16,8 @@ from stb_gym.envs.stepping.endings import Endings
 from stb_gym.envs.stepping.one_board import NodeOfThrow, Nodes
 from stb_gym.envs.stepping.sight import Sight
 from stb_gym.envs.stepping.stepper import LegalMoves, Stepper
-from stb_gym.exact import Objective, is_named
 from stb_gym.games import Game, IntArray, board_scores, kept, rolls, words_of
+from stb_gym.solver import Objective, is_named
 
 
 class Worked(NamedTuple):

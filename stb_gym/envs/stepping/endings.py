@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Objective
 from stb_gym.games import BoardSums, Game, IntArray, board_scores
+from stb_gym.solver import Objective
 
 
 class Endings:

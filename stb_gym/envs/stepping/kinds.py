@@ -6,8 +6,8 @@ from functools import lru_cache
 from stb_gym.envs.stepping.boards import board_stepper
 from stb_gym.envs.stepping.stepper import Stepper
 from stb_gym.envs.stepping.transitions import fits_tables, transitions
-from stb_gym.exact import Objective
 from stb_gym.games import Game, check_choice
+from stb_gym.solver import Objective
 
 STEPPERS: dict[str, Callable[[Game, Objective, str, float], Stepper]] = {"tables": transitions, "boards": board_stepper}
 
@@ -34,7 +34,7 @@ def stepper_of(
     Example:
         >>> import stb_gym
         >>> from stb_gym.envs import stepper_of
-        >>> from stb_gym.exact import objective_of
+        >>> from stb_gym.solver import objective_of
         >>> the_300 = stb_gym.ShutTheBox.preset("the-300")
         >>> stepper_of(the_300, objective_of(the_300, "score")).actions
         757

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.exact import Objective
 from stb_gym.games import Game, IntArray, rolls, words_of
+from stb_gym.solver import Objective
 
 
 class Column(Protocol):

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs.stepping.stepper import Known, LegalMoves, Stepper
-from stb_gym.exact import Objective, TurnTables, compile_game, fits, is_named, node_of
 from stb_gym.games import Game, IntArray, kept, rolls
+from stb_gym.solver import Objective, TurnTables, compile_game, fits, is_named, node_of
 
 LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_state` alone
 

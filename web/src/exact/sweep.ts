@@ -1,8 +1,8 @@
-// Perfect play by backward induction, and what a player's moves amount to; the same passes as in `stb_gym.exact`.
+// Perfect play by backward induction, and what a player's moves amount to; the same passes as in `stb_gym.solver`.
 
 import { chanceOf, edgesOf, rollsAt, type Game, type Player } from "../data/game";
 
-// Utilities are equal that differ by no more than this share of them; see `stb_gym.exact.values`.
+// Utilities are equal that differ by no more than this share of them; see `stb_gym.solver.values`.
 const TIE = 1e-10;
 
 export interface Values {

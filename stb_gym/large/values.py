@@ -1,0 +1,239 @@
+"""Values of every board of a game, in an array or in a file of it that is mapped into memory.
+
+The array is [rows, columns]. The lowest tiles of the start are the bits of the row, lowest tile lowest; the others are
+the bits of the column, lowest tile highest: low tiles are in most moves, which so act on long runs of columns.
+
+A saved array is a plain `.npy` file, with what it is of in a JSON file beside it (FILE.npy.json: game, rules,
+objective, shape, and the SHA-256 of the .npy file). Looking up a value reads no more than the pages it is on; whether
+the file is still what was written is checked where one asks for it.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import index
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.games import Boards, BoardSums, Game, IntArray, all_rules, game_of
+from stb_gym.output import check_file, from_json, made_of, read_text, write_aside, write_text
+from stb_gym.solver.objectives import Goal, Objective, is_named, objective_of
+from stb_gym.solver.values import tied
+
+
+@dataclass(frozen=True)
+class About:
+    """What the JSON file says of the values beside it."""
+
+    game: str
+    rules: dict[str, Any]
+    objective: str
+    shape: list[int]
+    sha256: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BoardValues:
+    """Perfect play of a game that has boards: the utility of every board.
+
+    Attributes:
+        game: the rules.
+        objective: what is maximised.
+        utility: [rows, columns] expected utility of every board before its throw, in the places of `places_of`. Where
+            one die may be thrown instead of all, the rows of the boards before one die follow those before all dice.
+    """
+
+    game: Game
+    objective: Objective
+    utility: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return f"<{self.game}: {self.objective.name} {self.value:.6g} {self.objective.unit}>"
+
+    @property
+    def value(self) -> float:
+        """The value of a turn in the objective's unit."""
+        return self.value_of(self.game.start()[0])
+
+    def value_of(self, board: int) -> float:
+        """The value of a board before a throw of all dice, in the objective's unit.
+
+        Raises:
+            ValueError: if something is on the board that the game does not start with.
+        """
+        return self.objective.sign * self.worth(board, self.game.dice) + 0.0  # never -0.0
+
+    def worth(self, held: int, dice: int) -> float:
+        """Expected utility of a board before its throw, or (without dice) of a turn that ends there.
+
+        Raises:
+            ValueError: if something is on the board that the game does not start with.
+        """
+        return float(self.worths(np.array([index(held)]), index(dice))[0])
+
+    def worths(self, held: IntArray, dice: IntArray | int) -> NDArray[np.float64]:
+        """The same of many boards at once.
+
+        Args:
+            held: [B] boards.
+            dice: [B] the dice of the next throw, 0 where the turn ends; or one number for all.
+
+        Returns:
+            [B] expected utilities.
+
+        Raises:
+            ValueError: if something is on a board that the game does not start with.
+        """
+        held = np.asarray(held)
+        held = held.astype(np.int64, copy=False) if held.dtype.kind in "iu" else held  # short ones would overflow
+        if (more := np.asarray(held & ~self.game.start()[0] != 0)).any():
+            start = [thing + 1 for thing in self._boards.things]
+            raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held[more][0]}")
+        worths, over = self.utility.reshape(-1).take(self.places(held, dice)), np.broadcast_to(dice, held.shape) == 0
+        worths[over] = self.objective.utilities(self.game.final_score(held[over]))
+        return worths
+
+    def tied(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
+        """[E] True where moves that are worth `after` [E] are as good as the best ones, worth `best` [E]."""
+        return tied(after, best, best if is_named(self.game, self.objective) else self._extremes)
+
+    @cached_property
+    def _extremes(self) -> NDArray[np.float64]:
+        """The least and the greatest utility. Objectives that have a name have utilities of one sign."""
+        return np.array([self.utility.min(), self.utility.max()])
+
+    def places(self, held: IntArray, dice: IntArray | int) -> IntArray:
+        """[B] where boards [B] of the game are in the flat array, before a throw of so many dice (0 counts as all)."""
+        place = self._places.of(held)
+        for number, fewer in enumerate(self._boards.throws[1:], 1):
+            place += (np.asarray(dice) == fewer) * number * 2 ** len(self._boards.things)
+        return place
+
+    def save(self, path: str | Path) -> None:
+        """Write the values as a .npy file, and what they are of as JSON beside it; each appears whole or not at all.
+
+        Raises:
+            ValueError: if the objective has no name, by which a file could tell what it is.
+        """
+        if not is_named(self.game, self.objective):
+            raise ValueError(f"values are saved for score, shut and at-most:T, not for {self.objective.name}")
+        path = Path(path)
+        with write_aside(path) as aside:
+            with aside.open("wb") as file:
+                np.save(file, np.ascontiguousarray(self.utility, "<f8"))
+            entries = {
+                "game": self.game.name,
+                "rules": all_rules(self.game),
+                "objective": self.objective.name,
+                "shape": list(self.utility.shape),
+                "sha256": _sha256(aside),
+            }
+            _about(path).unlink(missing_ok=True)  # whoever is stopped now leaves no values of which it says otherwise
+        write_text(_about(path), json.dumps(entries, default=int, indent=2) + "\n")
+
+    @cached_property
+    def _boards(self) -> Boards:
+        return self.game.boards()
+
+    @cached_property
+    def _places(self) -> BoardSums:
+        """The places of boards, as sums of what their bits add."""
+        places = places_of(self._boards.things, self.utility.shape[1])
+        return BoardSums(np.array([places.get(bit, 0) for bit in range(self.game.start()[0].bit_length())]))
+
+
+def places_of(things: Sequence[int], columns: int) -> dict[int, int]:
+    """What every bit of a board adds to its place in the flat array.
+
+    Args:
+        things: the bits of the start, in ascending order.
+        columns: a power of two, at most 2**len(things).
+    """
+    in_column = columns.bit_length() - 1
+    places = [*range(in_column, len(things)), *reversed(range(in_column))]
+    return {bit: 1 << place for bit, place in zip(things, places, strict=True)}
+
+
+def load_board_values(path: str | Path, game: Game, objective: Goal = "score", *, check: bool = False) -> BoardValues:
+    """Map the files that `BoardValues.save` wrote; nothing in them is executed, and the values are not read yet.
+
+    Args:
+        path: the .npy file.
+        game: the rules that the values must be of.
+        objective: what they must be solved for.
+        check: read all of the file, and refuse it unless its SHA-256 is the one that was written.
+
+    Raises:
+        ValueError: if a file is missing, damaged or cut short, or the values are of another game or objective.
+
+    Example:
+        >>> import stb_gym, tempfile
+        >>> box = stb_gym.ShutTheBox(tiles=8)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     stb_gym.solve_boards(box).save(f"{folder}/box.npy")
+        ...     print(round(stb_gym.load_board_values(f"{folder}/box.npy", box).value, 6))
+        7.623689
+    """
+    if not is_named(game, goal := objective_of(game, objective)):
+        raise ValueError(f"values are saved for score, shut and at-most:T, not for {goal.name}")
+    values = open_board_values(path, check=check)
+    there = {**all_rules(values.game), "objective": values.objective.name}
+    asked = {**all_rules(game), "objective": goal.name}
+    if values.game.name != game.name:
+        raise ValueError(f"{path} holds values of {values.game.name}, not of {game.name}")
+    differing = [f"{name} {there[name]!r}, not {asked[name]!r}" for name in asked if asked[name] != there[name]]
+    if differing:
+        raise ValueError(f"{path} holds other values: of {'; of '.join(differing)}")
+    return values
+
+
+def open_board_values(path: str | Path, *, check: bool = False) -> BoardValues:
+    """Map the files of values of whatever game they are; for the arguments and errors see `load_board_values`."""
+    path = Path(path)
+    about = _read_about(path)
+    try:
+        game = game_of(about.game, about.rules)
+        goal, shape = objective_of(game, about.objective), tuple(about.shape)
+        boards = len(game.boards().throws) * 2 ** len(game.boards().things)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path} is of rules that are unknown here: {error}") from None
+    try:
+        check_file(path)
+        utility = np.lib.format.open_memmap(path, mode="r")
+        whole = utility.offset + utility.nbytes == path.stat().st_size
+    except FileNotFoundError:
+        raise ValueError(f"there is no file of board values {path}") from None
+    except Exception as error:  # a damaged file fails in several ways
+        raise ValueError(f"{path} is no .npy file, or is damaged: {error}") from None
+    if utility.shape != shape or utility.size != boards or utility.ndim != 2 or utility.dtype != np.dtype("<f8"):
+        raise ValueError(f"{path} is damaged: it is {utility.dtype} of shape {utility.shape}, not floats of {shape}")
+    if not whole:
+        raise ValueError(f"{path} is damaged: it is longer than its values")
+    if check and _sha256(path) != about.sha256:
+        raise ValueError(f"{path} is damaged: it is not what was written")
+    return BoardValues(game, goal, np.asarray(utility))
+
+
+def _about(path: Path) -> Path:
+    """The JSON file beside a file of values."""
+    return path.with_name(f"{path.name}.json")
+
+
+def _read_about(path: Path) -> About:
+    try:
+        return made_of(About, from_json(read_text(_about(path))))
+    except FileNotFoundError:
+        missing = path if not path.is_file() else _about(path)
+        raise ValueError(f"there is no file of board values {missing}") from None
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{_about(path)} is damaged: {error}") from None
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
