@@ -177,7 +177,7 @@ class RoundAECEnv(AECEnv):
         """Begin the turn of the next agent."""
         self.agent_selection = self.possible_agents[self._play.seat[0]]
         self._moves = 0
-        self._standing = self._play.seen[0].copy()
+        self._standing = self._play.seen[0]
         self._turn.caption = f"{self.agent_selection}: {self._play.standing(0).in_words(self.round.game)}"
         self._observation, _ = self._turn.reset(seed=seed)
 

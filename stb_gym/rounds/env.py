@@ -83,10 +83,10 @@ def standing_space(turn: gym.Space[Any], rules: Round) -> gym.spaces.Box:
     """
     others = rules.players - 1
     high = np.append(rules.game.observation_high, [len(rules.standings.scores), others, others])
-    dtype: Any = turn.dtype
-    if dtype.kind in "iu" and np.iinfo(dtype).max < high.max():
-        raise ValueError(f"observation_dtype must hold 0 to {high.max()}, and {dtype} does not")
-    return gym.spaces.Box(0, high.astype(dtype), dtype=dtype.type)
+    typed = high.astype(turn.dtype)
+    if (typed != high).any():
+        raise ValueError(f"observation_dtype must hold 0 to {high.max()}, and {typed.dtype} does not")
+    return gym.spaces.Box(0, typed, dtype=typed.dtype.type)
 
 
 def with_standing(observation: Observation, standing: IntArray) -> Observation:
@@ -193,11 +193,6 @@ class RoundEnv(StandingEnv, TurnEnv):
         self._place = 0  # of the standing that the player sees, among those of the opponents
         self._holders = 0  # where the turn is over: of the lead in the end
 
-    @property
-    def reward_threshold(self) -> float:
-        """The mean reward of the best response to the opponents, in rounds in which the player has a turn."""
-        return self.opponents.reward_threshold
-
     def set_opponents(self, opponents: Lineup) -> None:
         """Play against other opponents from now on, also in a round under way, whose standing remains.
 
@@ -210,7 +205,7 @@ class RoundEnv(StandingEnv, TurnEnv):
         """
         self.opponents = opponents_of(self.round, self._seat, opponents)
         if self._spec is not None:
-            self._spec.reward_threshold = self.reward_threshold
+            self._spec.reward_threshold = self.opponents.reward_threshold
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -266,7 +261,7 @@ class RoundEnv(StandingEnv, TurnEnv):
         return self.opponents.seen[[self._place]]
 
     def _threshold_of(self, spec: EnvSpec) -> float | None:
-        return self.reward_threshold
+        return self.opponents.reward_threshold
 
     def _beside(self, game: int) -> str:
         return self.opponents.in_words(self._place, self._holders if self.stepper.over.take(self._node) else None)
@@ -274,9 +269,8 @@ class RoundEnv(StandingEnv, TurnEnv):
 
 def split_options(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the options of the turn and those of the standing."""
-    options = options or {}
-    turn = {name: value for name, value in options.items() if name not in Standing._fields}
-    return turn, {name: value for name, value in options.items() if name in Standing._fields}
+    turn = dict(options or {})
+    return turn, {name: turn.pop(name) for name in Standing._fields if name in turn}
 
 
 def make_masked(mask_names: str = "gymnasium", **arguments: Any) -> MaskInObservation:

@@ -74,12 +74,6 @@ class RoundRegret:
         opponents, seats = self.opponents, len(self.opponents.seats)
         return np.array([(opponents.chance * worth)[opponents.seat == seat].sum() for seat in range(seats)]) * seats
 
-    def costliest(self, limit: int = 10) -> list[tuple[Standing, float]]:
-        """Return the standings that cost most, costliest first, each with its part of the regret."""
-        lost = self.opponents.chance * (self.most - self.wins)
-        order = np.argsort(-lost, kind="stable")[:limit]
-        return [(self.opponents.standing(int(place)), float(lost[place])) for place in order if lost[place] > 0]
-
     def table(self) -> dict[str, list[Any]]:
         """Return the agent's seats as columns: "seat" (from 1), "wins" (expected win) and "regret"."""
         seats = [seat + 1 for seat in self.opponents.seats]
@@ -122,8 +116,10 @@ class RoundMeter:
                 f"{env!r:.80} is no environment of one seat of a round, such as gym.make('stb_gym/ThreesRound-v0')"
             )
         self.opponents: Opponents = seats[0].opponents
-        if not all(self.opponents.are_those(seat.opponents) for seat in seats[1:]):
-            raise ValueError(f"the environments of {type(env).__name__} have different seats, opponents or rounds")
+        for other in (seat.opponents for seat in seats[1:]):
+            same = other.rules == self.opponents.rules and np.array_equal(other.chance, self.opponents.chance)
+            if not same or not np.array_equal(other.fates, self.opponents.fates):
+                raise ValueError(f"the environments of {type(env).__name__} have different seats, opponents or rounds")
         self.illegal: str = seats[0].illegal
         self._shown = Shown(env, seats[0].game)
         tables = self.opponents.rules.tables

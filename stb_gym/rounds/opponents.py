@@ -47,11 +47,6 @@ class Opponents:
     chance: Chances
     fates: Chances
 
-    def are_those(self, other: "Opponents") -> bool:
-        """Return whether other opponents play the same, against the same seats of the same round."""
-        alike = self.rules == other.rules and self.seats == other.seats
-        return alike and np.array_equal(self.chance, other.chance) and np.array_equal(self.fates, other.fates)
-
     @cached_property
     def seen(self) -> IntArray:
         """[C, 3] what the player sees: the place of the lead, the number of its holders, and of players after."""
@@ -137,7 +132,7 @@ class Opponents:
         index, last = self.index[place], len(standings.scores) - 1
         at = np.minimum(score, last)
         sums = self._fate_sums[self.seat[place], standings.after[index, at]]
-        holders = (sums <= np.expand_dims(_uniform(random), -1)).sum(axis=-1)
+        holders = (sums.T <= _uniform(random)).sum(axis=0)
         return np.where(standings.holds[index, at] & (score <= last), holders, 0)
 
     @cached_property

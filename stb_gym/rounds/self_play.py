@@ -24,9 +24,7 @@ class Play:
 
     Attributes:
         places: [B, N] the places of the scores so far; T + 1 before a player's turn and after a forfeited one.
-        seat: [B] whose turn it is.
-        seen: [B, 3] what that player sees: the place of the lead (T without one), how many hold it, how many play
-            after.
+        seat: [B] whose turn it is; N when the round is over after all turns.
 
     Example:
         >>> import numpy as np, stb_gym
@@ -38,19 +36,22 @@ class Play:
     """
 
     def __init__(self, rules: Round, count: int):
-        self._rules = rules
         self._standings = rules.standings
         self._no_lead = len(rules.standings.scores)
-        self.places: IntArray = np.zeros((count, rules.players), np.int64)
+        self.places: IntArray = np.full((count, rules.players), self._no_lead + 1)
         self.seat: IntArray = np.zeros(count, np.int64)
-        self.seen: IntArray = np.zeros((count, 3), np.int64)
-        self.begin(np.arange(count))
 
     def begin(self, rounds: IntArray) -> None:
         """Begin rounds [K] again."""
         self.places[rounds] = self._no_lead + 1
         self.seat[rounds] = 0
-        self.seen[rounds] = self._no_lead, 0, self._rules.players - 1
+
+    @property
+    def seen(self) -> IntArray:
+        """[B, 3] what the player whose turn it is sees: place of the lead (T without one), holders, players after."""
+        lead = np.minimum(self.places.min(axis=1), self._no_lead)
+        holders = (self.places == lead[:, None]).sum(axis=1)
+        return np.column_stack((lead, holders, self._standings.players - 1 - self.seat))
 
     def end_turns(self, rounds: IntArray, places: IntArray) -> IntArray:
         """End one turn in each of rounds [K], with the places [K] of the final scores, T + 1 for a forfeit.
@@ -60,19 +61,16 @@ class Play:
         """
         self.places[rounds, self.seat[rounds]] = places
         self.seat[rounds] += 1
-        lead, holders, after = self.seen[rounds].T
-        holders = np.where(places < lead, 1, holders + (places == lead))
-        self.seen[rounds] = np.column_stack((np.minimum(lead, places), holders, after - 1))
-        return rounds[(after == 0) | self._standings.over[self._index(rounds)]]
+        return rounds[(self.seat[rounds] == self._standings.players) | self._standings.over[self._index()[rounds]]]
 
     def wins(self, rounds: IntArray) -> NDArray[np.float64]:
         """Return [K, N] what every player wins in rounds [K] that are over."""
-        leads = self.places[rounds] == self.seen[rounds, :1]
-        return leads * self._standings.share[self._index(rounds), None]
+        leads = self.places == self.seen[:, :1]
+        return (leads * self._standings.share[self._index(), None])[rounds]
 
     def standing(self, number: int) -> Standing:
         """Return what the player whose turn it is sees in a round."""
-        return self._standings.standing(int(self._index(number)), int(self.seen[number, 2]))
+        return self._standings.standing(int(self._index()[number]), int(self.seen[number, 2]))
 
     def restore(self, places: Any, seat: Any) -> None:
         """Go on from copies of `places` and `seat`.
@@ -80,19 +78,18 @@ class Play:
         Raises:
             ValueError: if they are not of as many such rounds.
         """
-        for name, numbers, most in (("places", places, self._no_lead + 1), ("seat", seat, self._rules.players - 1)):
-            given, own = np.asarray(numbers), getattr(self, name)
-            if given.shape != own.shape or given.dtype.kind not in "iu" or not ((given >= 0) & (given <= most)).all():
-                raise ValueError(f"the snapshot is not of {len(own)} rounds of {self._rules.players} players")
-        self.places[:], self.seat[:] = places, seat
-        lead = np.minimum(self.places.min(axis=1), self._no_lead)
-        holders = (self.places == lead[:, None]).sum(axis=1)
-        self.seen[:] = np.column_stack((lead, holders, self._rules.players - 1 - self.seat))
+        players = self._standings.players
+        for given, own, most in ((places, self.places, self._no_lead + 1), (seat, self.seat, players - 1)):
+            numbers = np.asarray(given)
+            if numbers.shape != own.shape or numbers.dtype.kind not in "iu" or not np.isin(numbers, range(most + 1)).all():
+                raise ValueError(f"the snapshot is not of {len(own)} rounds of {players} players")
+        self.places[:] = places
+        self.seat[:] = seat
 
-    def _index(self, rounds: Any) -> Any:
-        """Return the indices of the standings; see `Standings`."""
-        lead, holders = self.seen[rounds, 0], self.seen[rounds, 1]
-        return lead * self._rules.players + np.maximum(holders - 1, 0)
+    def _index(self) -> IntArray:
+        """Return [B] the indices of the standings; see `Standings`."""
+        lead, holders, _ = self.seen.T
+        return lead * self._standings.players + np.maximum(holders - 1, 0)
 
 
 class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):

@@ -71,16 +71,11 @@ class RoundVectorEnv(StandingEnv, TurnVectorEnv):
         self._place: IntArray = np.zeros(num_envs, np.int64)
         self._holders: IntArray = np.zeros(num_envs, np.int64)
 
-    @property
-    def reward_threshold(self) -> float:
-        """The mean reward of the best response to the opponents, in rounds in which the player has a turn."""
-        return self.opponents.reward_threshold
-
     def set_opponents(self, opponents: Lineup) -> None:
         """Play against other opponents from now on, also in rounds under way; see `RoundEnv.set_opponents`."""
         self.opponents = opponents_of(self.round, self._seat, opponents)
         if self._spec is not None:
-            self._spec.reward_threshold = self.reward_threshold
+            self._spec.reward_threshold = self.opponents.reward_threshold
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
@@ -121,7 +116,7 @@ class RoundVectorEnv(StandingEnv, TurnVectorEnv):
             reward[games] = self.opponents.share[self._holders[games]]
             told["holders"], told["_holders"] = self._holders.copy(), over.copy()
         if "final_obs" in infos:
-            infos["final_obs"] = with_standing(infos["final_obs"], self.opponents.seen[place])
+            infos["final_obs"] = with_standing(infos["final_obs"], self.opponents.seen.take(place, axis=0))
         return with_standing(observation, self._standings()), reward, over, truncated, infos
 
     def snapshot(self) -> dict[str, Any]:
@@ -151,10 +146,10 @@ class RoundVectorEnv(StandingEnv, TurnVectorEnv):
         return self.np_random.bit_generator.random_raw(len(games))
 
     def _standings(self) -> IntArray:
-        return self.opponents.seen[self._place]
+        return self.opponents.seen.take(self._place, axis=0)
 
     def _threshold_of(self, spec: EnvSpec) -> float | None:
-        return self.reward_threshold
+        return self.opponents.reward_threshold
 
     def _beside(self, game: int) -> str:
         over = self.stepper.over.take(self._node[game])
