@@ -50,7 +50,7 @@ def test_a_line_says_it(made, line):
         lambda: Preference(solve_boards(NINE).worths),
         lambda: ROUND.solve().replies[0],
         lambda: ROUND.standings,
-        lambda: ROUND.solve().evaluation.best_response(0),
+        lambda: ROUND.solve().best_response(0),
         lambda: stb_gym.tournament(Threes(), ["optimal", "take-all"]),
         lambda: stb_gym.simulate(NINE, strategy(NINE, "random"), 10_000, seed=0),
         lambda: stb_gym.judge("ppo-nine-tiles"),

@@ -1,6 +1,6 @@
 """What questions about several players have in common: the rules of a round, and who plays."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ import numpy as np
 from stb_gym.cli.questions import GameAnswer, Question, TurnAnswer, expect, flag
 from stb_gym.games import Game
 from stb_gym.measure import is_policy, load_policy
-from stb_gym.rounds import INDIFFERENT, TIES, Range, Round
+from stb_gym.rounds import INDIFFERENT, TIES, Round
 from stb_gym.solver import BoardPolicy, Policy, Solution, Standing, strategy
 
 POLICY = "a strategy (see stb-gym strategies GAME), a kept policy (see stb-gym judge), a saved one, or a run's folder"
@@ -37,16 +37,15 @@ class RoundQuestion(Question):
     ties: str = flag("split", TIES_WORDS, "|".join(TIES))
     indifferent: str = flag("fewer", INDIFFERENT_WORDS, "|".join(INDIFFERENT))
     shut_wins: bool = flag(False, "the perfect score (0 in Shut the Box and Threes) wins at once")
-    may_stop: bool = flag(False, "the last player stops once ahead (Shut the Box)")
 
     @property
     def passes(self) -> int:
-        """How many times all standings are gone through: once by each rule for the indifferent."""
-        return len(INDIFFERENT)
+        """How many times all standings are gone through."""
+        return 1
 
     def round(self, game: Game, players: int) -> Round:
         """The round that is asked about; how long it will take is told, if that is long."""
-        rules = Round(game, players, self.ties, self.shut_wins, self.may_stop, self.indifferent)
+        rules = Round(game, players, self.ties, self.shut_wins, self.indifferent)
         met = sum(len(rules.standings.met_by(seat)) for seat in range(players))
         expect(self.passes * met, SECONDS * len(rules.tables.edge_node), "standings")
         return rules
@@ -79,7 +78,7 @@ class StandingQuestion(RoundQuestion):
         """
         if (self.lead, self.holders, self.after, self.players) == (None,) * 4:
             if self.has_own_rules:
-                raise ValueError("ties, shut-wins and may-stop are rules of a round: say your place in it, by --after")
+                raise ValueError("ties and shut-wins are rules of a round: say your place in it, by --after")
             return None
         if values is not None or objective != "score":
             raise ValueError("objectives and values of boards are for a turn alone: a round is played to win")
@@ -129,12 +128,11 @@ class AnswerOfRound(GameAnswer):
     ties: str
     indifferent: str
     shut_wins: bool
-    may_stop: bool
     policies: tuple[str, ...]
 
     def heading(self) -> list[str]:
         """The game and the rules of the round."""
-        options = {"the perfect score wins at once": self.shut_wins, "the last may stop": self.may_stop}
+        options = {"the perfect score wins at once": self.shut_wins}
         said = [INDIFFERENT[self.indifferent]] if "optimal" in self.policies else []
         said += [words for words, chosen in options.items() if chosen]
         return [*super().heading(), ", ".join([f"{self.players} players", f"ties {self.ties}", *said])]
@@ -143,13 +141,6 @@ class AnswerOfRound(GameAnswer):
 def about(rules: Round) -> dict[str, Any]:
     """The fields of an answer that say the rules of a round."""
     return {field.name: getattr(rules, field.name) for field in fields(rules)}
-
-
-def ranges(found: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """By name the least and the most [..., 2] of those numbers that are not the same in all that was found."""
-    over = {name: Range.over([numbers[name] for numbers in found]) for name in found[0]}
-    wide = {name: np.stack(each, axis=-1).tolist() for name, each in over.items() if each.is_wide}
-    return wide or None
 
 
 def chance_or_range(digits: int) -> Callable[[Any], str]:

@@ -12,7 +12,6 @@ from stb_gym.cli.contests import (
     about,
     chance_or_range,
     player,
-    ranges,
 )
 from stb_gym.cli.questions import GameAnswer, Parts, Question, Tell, flag, names, silent, table
 from stb_gym.games import Game
@@ -49,7 +48,7 @@ class EvaluateMatch(RoundQuestion):
         rules = self.round(game, len(self.policy))
         players = [player(game, name) for name in self.policy]
         found = []
-        for each in rules.conventions:
+        for each in [rules]:
             ended = series(each, players, self.rounds, self.begins)
             numbers: dict[str, Any] = {name: getattr(ended, name).tolist() for name in ("wins", "tied", "points")}
             if rules.players == 2:
@@ -59,7 +58,7 @@ class EvaluateMatch(RoundQuestion):
                 numbers |= {"round": of_two[0], "match": of_two[-1]}
             found.append(numbers)
         of = about(rules) | {"policies": self.policy, "rounds": self.rounds, "begins": self.begins}
-        return MatchAnswer(**of, **found[0], ranges=ranges(found))
+        return MatchAnswer(**of, **found[0], ranges=None)
 
 
 @dataclass(frozen=True, kw_only=True)

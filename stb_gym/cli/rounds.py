@@ -11,12 +11,11 @@ from stb_gym.cli.contests import (
     about,
     chance_or_range,
     player,
-    ranges,
 )
 from stb_gym.cli.questions import Parts, Tell, flag, names, silent, table
 from stb_gym.games import Game, check_integer, entry_of
 from stb_gym.output import Column
-from stb_gym.rounds import ROUNDING, Round, RoundEvaluation, departures, pars, shares
+from stb_gym.rounds import Round, RoundEvaluation, departures, pars, shares
 from stb_gym.solver import strategy
 
 ENDS = ("least", "most")
@@ -50,8 +49,8 @@ class EvaluateRound(RoundQuestion):
         rules = self.round(game, players)
         lineup = self.policy or ("optimal",) * players
         players_of = [player(game, name) for name in lineup]
-        found = [_numbers(each.evaluate(players_of), bool(self.policy)) for each in rules.conventions]
-        leads, differing = rules.tables.scores.tolist(), ranges(found)
+        found = [_numbers(rules.evaluate(players_of), bool(self.policy))]
+        leads, differing = rules.tables.scores.tolist(), None
         for numbers in [found[0], differing or {}]:
             if "survival" in numbers:
                 numbers["survival"] = dict(zip(leads, numbers["survival"], strict=True))
@@ -172,7 +171,7 @@ def _perfect_from(found: list[dict[str, Any]], policies: tuple[str, ...]) -> dic
     least = {}
     for name in policies:
         for row in reversed(found):
-            if row["shares"][name] < 1 - ROUNDING:
+            if row["shares"][name] < 1 - 1e-12:
                 break
             least[name] = row["after"]
     return least

@@ -112,7 +112,7 @@ class Watch(RoundQuestion):
 
     def _alone(self, game: Game, objective: str, players: list[Named], seeds: list[int]) -> Iterator[Turn]:
         if self.has_own_rules:
-            raise ValueError("ties, indifferent, shut-wins and may-stop are rules of a round: see --together")
+            raise ValueError("ties, indifferent and shut-wins are rules of a round: see --together")
         with Progress("stb-gym watch") as progress:
             coach = coach_alone(perfect_play(game, objective, self.values, progress.tell))
         for seed in seeds:

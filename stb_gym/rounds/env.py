@@ -59,8 +59,9 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from stb_gym.envs import MaskInObservation, StepperEnv, TurnEnv
-from stb_gym.games import Game, IntArray
+from stb_gym.envs import MaskInObservation, StepperEnv, TurnEnv, masked_id, round_id
+from stb_gym.envs.registration import _register
+from stb_gym.games import Entry, Game, IntArray
 from stb_gym.rounds.equilibrium import Round
 from stb_gym.rounds.opponents import Lineup, opponents_of
 from stb_gym.solver import Objective, Standing
@@ -279,3 +280,12 @@ def make_masked(mask_names: str = "gymnasium", **arguments: Any) -> MaskInObserv
 
 
 make_masked.metadata = RoundEnv.metadata  # type: ignore[attr-defined]
+
+
+def register_rounds(entry: Entry) -> None:
+    """Register the environments of a round of a game with Gymnasium, such as "stb_gym/ThreesRound-v0" and its twin."""
+    arguments = {"game": entry.rules.name}
+    plain = round_id(entry.rules)
+    _register(plain, f"{__name__}:RoundEnv", f"{__package__}.vector_env:RoundVectorEnv", None, arguments)
+    masked = f"{__name__}:make_masked", f"{__package__}.vector_env:make_masked_vec"
+    _register(masked_id(plain), *masked, None, arguments)

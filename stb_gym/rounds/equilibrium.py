@@ -201,7 +201,7 @@ class RoundEvaluation:
         return reached
 
     def _worth_after(self, worth: Array) -> list[Array]:
-        """Return [Z] for each seat: what a standing is worth to each holder after its turn, given `worth` at the end."""
+        """Return [Z] for each seat: what a standing is worth to each holder after its turn; `worth` [Z] at the end."""
         worths = [worth]
         for seat in reversed(self.played[1:]):
             worths.append(worth_before(self.standings, seat, worths[-1]))

@@ -15,7 +15,13 @@ from stb_gym.rounds.env import RoundEnv
 from stb_gym.rounds.opponents import Opponents
 from stb_gym.rounds.vector_env import RoundVectorEnv
 from stb_gym.solver import (
-    Policy, Standing, TurnTables, checked_answer, edge_weights, expected_visits, score_chances,
+    Policy,
+    Standing,
+    TurnTables,
+    checked_answer,
+    edge_weights,
+    expected_visits,
+    score_chances,
 )  # fmt: skip
 
 AT_ONCE = 2**16  # nodes in one question to an agent

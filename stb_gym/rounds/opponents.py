@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from stb_gym.games import IntArray, check_integer, entry_of
 from stb_gym.measure.policy_files import is_policy, load_policy
 from stb_gym.rounds.equilibrium import (
-    Reply, Round, RoundEvaluation, RoundStrategy, Seat, reached_after, worth_before,
+    Reply,
+    Round,
+    RoundEvaluation,
+    RoundStrategy,
+    Seat,
+    reached_after,
+    worth_before,
 )  # fmt: skip
 from stb_gym.solver import Standing
 
@@ -132,7 +138,7 @@ class Opponents:
         index, last = self.index[place], len(standings.scores) - 1
         at = np.minimum(score, last)
         sums = self._fate_sums[self.seat[place], standings.after[index, at]]
-        holders = (sums.T <= _uniform(random)).sum(axis=0)
+        holders = (_uniform(random) >= sums.T).sum(axis=0)
         return np.where(standings.holds[index, at] & (score <= last), holders, 0)
 
     @cached_property
@@ -184,10 +190,11 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
             raise ValueError(f"a player in a round of {rules.players} has {others} opponents, not {len(lineup)}")
     else:
         lineup = (_strategy(rules, opponents),) * others
-    if not all(isinstance(plays, str) for plays in lineup):  # a function may return another policy as it learns
+    names = tuple(plays for plays in lineup if isinstance(plays, str))
+    if len(names) < others:  # a function may return another policy as it learns
         return _opponents(rules, seats, lineup)
     heuristics = entry_of(rules.game).rules_of_thumb  # which may be registered again under the same names
-    return _cached_opponents(rules, seats, lineup, tuple(heuristics.get(plays) for plays in lineup))
+    return _cached_opponents(rules, seats, names, tuple(heuristics.get(name) for name in names))
 
 
 def _strategy(rules: Round, plays: Any) -> RoundStrategy:

@@ -80,8 +80,7 @@ class Play:
         """
         players = self._standings.players
         for given, own, most in ((places, self.places, self._no_lead + 1), (seat, self.seat, players - 1)):
-            numbers = np.asarray(given)
-            if numbers.shape != own.shape or numbers.dtype.kind not in "iu" or not np.isin(numbers, range(most + 1)).all():
+            if np.shape(given) != own.shape or not np.isin(given, range(most + 1)).all():
                 raise ValueError(f"the snapshot is not of {len(own)} rounds of {players} players")
         self.places[:] = places
         self.seat[:] = seat

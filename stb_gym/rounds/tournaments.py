@@ -15,7 +15,7 @@ All this is exact for fixed strategies. Players who look at the totals would pla
 needs the joint totals as its state. For people who adapt, these numbers are an approximation.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import fsum
 
@@ -35,7 +35,7 @@ LARGEST_STEP = 2**25  # sums of a total and a score: 256 MiB for each array of t
 NEGLIGIBLE = 1e-15  # no further rounds are played if the tournament goes on with a smaller chance
 
 Chances = NDArray[np.float64]
-ScoreChances = Mapping[int, float]  # the probability of every final score
+ScoreChances = dict[int, float]  # the probability of every final score
 Shares = list[tuple[float, float]]
 
 

@@ -41,7 +41,7 @@ class Chances:
     def coach(self, standing: int) -> Coach:
         """The coach of the player's turn at the standing of an index."""
         after = self.standings.players - 1 - self.seat
-        return Coach(self.reply.values_at(self.standings.standing(standing, after)), self.unit)
+        return Coach(self.reply.at(self.standings.standing(standing, after)), self.unit)
 
     def account(self, names: Sequence[str], scores: Sequence[int], steps: Sequence[Step]) -> Account:
         """The account of a round.

@@ -64,7 +64,7 @@ class Course:
     @property
     def ahead_of(self) -> int | None:
         """The points that the next player stops at once better than; None for never."""
-        return self.seen.lead if self.rules.may_stop and self.seen.after == 0 else None
+        return None
 
     @property
     def best(self) -> int:

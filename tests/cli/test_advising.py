@@ -108,7 +108,7 @@ def test_the_start_of_a_turn_in_a_round_is_worth_what_the_seat_wins(ask, ties):
     assert first["objective"] == {"split": "share of the win", "all-win": "chance to win"}[ties]
     assert ask("advise", "shut-the-box", "--tiles", "6", "--after", "2", "--ties", ties) == first
     meets = Standing(5, 2, 0)
-    worth = rules.solve().replies[0].values_at(meets).worth(*rules.game.start())
+    worth = rules.solve().replies[0].at(meets).worth(*rules.game.start())
     last = ask("advise", "shut-the-box", "--tiles", "6", "--lead", "5", "--holders", "2", "--ties", ties)
     assert last["value"] == pytest.approx(worth)
     assert last["seen"] == f"2 players lead with 5 points, none play after you, ties {ties}"
