@@ -59,7 +59,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from stb_gym.envs import MaskInObservation, StepperEnv, TurnEnv, masked_id, round_id
+from stb_gym.envs import MaskInObservation, StepperEnv, TurnEnv, game_for, masked_id, round_id
 from stb_gym.envs.registration import _register
 from stb_gym.games import Entry, Game, IntArray
 from stb_gym.rounds.equilibrium import Round
@@ -184,9 +184,8 @@ class RoundEnv(StandingEnv, TurnEnv):
         observation_dtype: Any = "uint8",
         **rules: Any,
     ):
-        super().__init__(
-            game, "score", illegal, render_mode, observation_dtype=observation_dtype, stepper="tables", **rules
-        )
+        game = game_for(type(self), game, rules)
+        super().__init__(game, "score", illegal, render_mode, observation_dtype=observation_dtype, stepper="tables")
         rules_of_round = Round(self.game, players, ties, shut_wins, indifferent)
         self.observation_space = self._play_in(rules_of_round, self.observation_space)
         self._seat = seat

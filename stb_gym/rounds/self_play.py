@@ -8,7 +8,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from stb_gym.envs import Step, TurnVectorEnv
+from stb_gym.envs import Step, TurnVectorEnv, game_for
 from stb_gym.games import Game, IntArray
 from stb_gym.rounds.env import StandingEnv, with_standing
 from stb_gym.rounds.equilibrium import Round
@@ -138,7 +138,7 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
         **rules: Any,
     ):
         super().__init__(
-            game,
+            game_for(type(self), game, rules),
             num_envs,
             "score",
             illegal,
@@ -146,7 +146,6 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
             AutoresetMode.SAME_STEP,
             observation_dtype=observation_dtype,
             stepper="tables",
-            **rules,
         )
         rules_of_round = Round(self.game, players, ties, shut_wins)
         self.single_observation_space = self._play_in(rules_of_round, self.single_observation_space)

@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from stb_gym.envs import Step, TurnVectorEnv, VectorMaskInObservation
+from stb_gym.envs import Step, TurnVectorEnv, VectorMaskInObservation, game_for
 from stb_gym.games import Game, IntArray
 from stb_gym.rounds.env import StandingEnv, split_options, with_standing
 from stb_gym.rounds.equilibrium import Round
@@ -51,7 +51,7 @@ class RoundVectorEnv(StandingEnv, TurnVectorEnv):
         **rules: Any,
     ):
         super().__init__(
-            game,
+            game_for(type(self), game, rules),
             num_envs,
             "score",
             illegal,
@@ -60,7 +60,6 @@ class RoundVectorEnv(StandingEnv, TurnVectorEnv):
             observation_dtype=observation_dtype,
             stepper="tables",
             max_episode_steps=max_episode_steps,
-            **rules,
         )
         rules_of_round = Round(self.game, players, ties, shut_wins, indifferent)
         self.single_observation_space = self._play_in(rules_of_round, self.single_observation_space)

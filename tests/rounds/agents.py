@@ -1,6 +1,5 @@
 """Agents and strategies that the tests of rounds share."""
 
-import math
 from functools import cache
 
 import numpy as np
@@ -55,14 +54,3 @@ def some_strategy(game, seed):
 def reference_figure(section, game, *rules):
     """Return a golden figure of the reference."""
     return golden.golden()[section][golden.key(twin(game), *rules)]
-
-
-def chi_square(counts, chances):
-    """Return by how many standard deviations counts differ from their chances; rare outcomes are pooled."""
-    assert not counts[chances == 0].any()
-    wanted = chances * counts.sum()
-    rare = wanted < 10
-    counts, wanted = (np.append(each[~rare], each[rare].sum()) for each in (counts, wanted))
-    counts, wanted = counts[wanted > 0], wanted[wanted > 0]
-    freedom = len(counts) - 1
-    return (((counts - wanted) ** 2 / wanted).sum() - freedom) / math.sqrt(2 * freedom)

@@ -7,7 +7,7 @@ import pytest
 
 from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, evaluate, strategy
 from stb_gym.rounds import INDIFFERENT, TIES, Reply, standings
-from stb_gym.solver import approximation, chance_to_beat, optimal_edges, optimise
+from stb_gym.solver import optimal_edges, optimise
 from tests import golden, reference, reference_rounds
 from tests.rounds.agents import reference_figure, some_strategy
 from tests.twins import MostThrees, choice, moves_at, nodes_of, ours, roll_at, throwing_states, twin
@@ -104,7 +104,9 @@ def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("game", "players", "ties", "shut_wins"), [(ours(g), *r) for g, *r in golden.LINE_UPS], ids=str)
+@pytest.mark.parametrize(
+    ("game", "players", "ties", "shut_wins"), [(ours(g), *r) for g, *r in golden.LINE_UPS], ids=str
+)
 def test_line_ups_and_best_responses_are_those_of_the_reference(game, players, ties, shut_wins):
     plays = [strategy(game, "random"), *(some_strategy(game, seed) for seed in range(1, players))]
     evaluation = Round(game, players, ties, shut_wins).evaluate(plays)
@@ -133,31 +135,6 @@ def test_the_most_points_win_a_round_where_more_are_better(game, players, ties, 
     assert rules.evaluate(["random"] * players).seats == pytest.approx([*map(float, expected)], abs=1e-13)
 
 
-@pytest.mark.parametrize("game", [ours(golden.OF_ROUNDS[place]) for place in (2, 5, 4)] + [MOST[1]], ids=str)
-def test_the_approximation_is_that_of_the_reference(game):
-    tables, other = compile_game(game), twin(game)
-    scores = tables.scores.tolist()
-    missing = {score: game.perfect_score - score if game.more_is_better else score for score in scores} | {None: None}
-    for lead, after in [(None, 1), (None, 4), (scores[0], 2), (scores[3], 0), (scores[-1], 2)]:
-        policy = approximation(tables, Standing(lead, 0 if lead is None else 1, after))
-        theirs = reference_rounds.approximation(other, missing[lead], after)
-        for state, where in throwing_states(tables):
-            for node in nodes_of(tables, state):
-                if policy[node] >= 0 and other.moves(where, roll_at(tables, node)):
-                    assert theirs(where, roll_at(tables, node)) == choice(tables, node, policy)
-
-
-def test_published_choices_and_chances_of_the_approximation():
-    tables = compile_game(FIVE_DICE)
-    node = tables.find_node(tables.start, FIVE_DICE.roll_of(np.array([[3, 1, 3, 2, 4]], np.uint8))[0])
-    keeps = [approximation(tables, at)[node] for at in (Standing(8, 1, 0), Standing(8, 1, 10), Standing(2, 1, 0))]
-    assert [FIVE_DICE.moves[action] for action in keeps] == [5, 2, 2]
-    stays = 1 - chance_to_beat(tables)[tables.start]
-    assert [stays[10], stays[4] ** 4] == pytest.approx([0.1236, 0.2886], abs=5e-5)
-    scores = evaluate(FIVE_DICE, approximation(tables, Standing(1, 1, 4))).score_distribution
-    assert scores[0] * stays[0] ** 4 + scores[1] * stays[1] ** 4 == pytest.approx(0.0685, abs=5e-5)
-
-
 # What must hold of any round
 
 
@@ -170,14 +147,10 @@ def test_no_seat_can_gain_at_the_equilibrium(game, players, ties):
     by_standing = rules.evaluate([lambda _, standing: solution.policy(standing)] * players)
     assert by_standing.seats == pytest.approx(solution.seats, abs=1e-13)
     assert rules.evaluate(["optimal"] * players).seats == pytest.approx(solution.seats, abs=1e-15)
-    assert solution.table()["wins"] == solution.seats.tolist()
     for standing in (Standing(after=players - 1), Standing(6, 1, 0)):
-        assert (rules.policy("optimal", standing) == solution.policy(standing)).all()
         turn = solution.at(standing)
-        [wins] = solution.replies[standing.after].utility(np.array([rules.standings.find(standing)]))
-        assert turn.state_utility[turn.tables.start] == turn.value
-        assert (turn.state_utility[turn.tables.dice == 0] == wins[turn.tables.score_index[turn.tables.dice == 0]]).all()
-        assert turn.evaluate(solution.policy(standing)).regret == pytest.approx(0, abs=1e-12)
+        assert turn.evaluate(rules.policy("optimal", standing)).regret == pytest.approx(0, abs=1e-12)
+    assert solution.at(Standing(after=players - 1)).value == pytest.approx(solution.seats[0])
 
 
 def test_a_best_response_wins_what_it_says():
@@ -257,34 +230,24 @@ def test_if_ties_split_any_optimal_move_wins_the_same(game):
 @pytest.mark.parametrize(
     ("make", "error"),
     [
-        (lambda: Round(NINE, 0), "players must be"),
         (lambda: Round(NINE, 102), "players must be"),
         (lambda: Round(NINE, 2, "both"), "ties"),
         (lambda: Round(NINE, indifferent="any"), "equally good"),
         (lambda: Round(NINE, shut_wins="yes"), "shut_wins"),
+        (lambda: Round(ShutTheBox(tiles=12, score="digits"), 101), "fit"),
         (lambda: Round(NINE, 3).evaluate(["random"]), "strategies"),
         (lambda: Round(NINE, 1).evaluate(["threes-only"]), "threes-only"),
-        (lambda: Round(NINE, 2).evaluate(["random"] * 2).best_response(2), "seat"),
-        (lambda: Round(NINE, 3).evaluate(["random"] * 3).outcome, "2 players"),
         (lambda: Round(NINE, 1).evaluate([np.zeros(3, int)]), "a policy of"),
         (lambda: Round(NINE).evaluate(["random", lambda tables, standing: None]), "holders=1"),
-        (lambda: Round(NINE, 1).policy(lambda tables, standing: [[1], [1, 2]], Standing()), "the strategy at"),
+        (lambda: Round(NINE, 2).evaluate(["random"] * 2).best_response(2), "seat"),
+        (lambda: Round(NINE, 3).evaluate(["random"] * 3).outcome, "2 players"),
         (lambda: Round(NINE).policy("approximation", Standing(46, 1)), "lead"),
-        (lambda: Round(Threes(dice=2)).policy("random", Standing(999, 1, 0)), "999"),
-        (lambda: Round(NINE).solve().policy(Standing(after=2)), "players after"),
         (lambda: Round(NINE).solve().at(Standing(after=2)), "players after"),
-        (lambda: Round(ShutTheBox(tiles=12, score="digits"), 101), "fit"),
     ],
 )
-def test_wrong_arguments_are_refused_in_one_line(make, error):
-    with pytest.raises(ValueError, match=error) as refused:
+def test_wrong_arguments_are_refused(make, error):
+    with pytest.raises(ValueError, match=error):
         make()
-    assert "\n" not in str(refused.value)
-
-
-def test_a_round_is_of_a_game():
-    with pytest.raises(TypeError):
-        Round("threes")
 
 
 def test_results_are_shown_as_people_read_them(snapshot):

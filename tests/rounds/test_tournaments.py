@@ -102,14 +102,6 @@ def test_rounding_does_not_add_up():
     assert tournament(NINE, ["optimal"] * 100, limit=1000).wins.sum() == pytest.approx(1, abs=5e-13)
 
 
-def test_equal_strategies_are_evaluated_once(monkeypatch):
-    evaluated, evaluates = [], Solution.evaluate
-    monkeypatch.setattr(Solution, "evaluate", lambda *asked: evaluated.append(asked) or evaluates(*asked))
-    policy = strategy(NINE, "random")
-    tournament(NINE, ["optimal", policy, policy.copy(), "worst", "optimal"])
-    assert len(evaluated) == 3
-
-
 @pytest.mark.parametrize(
     ("make", "error"),
     [

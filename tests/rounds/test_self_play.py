@@ -1,0 +1,111 @@
+"""All seats of many rounds at once: whose turn it is, what they see, and what they win, beside the exact rounds."""
+
+import numpy as np
+import pytest
+
+from stb_gym import Round, RoundEnv, SelfPlayVectorEnv, ShutTheBox, Standing, Threes
+from stb_gym.rounds import TIES, Play
+from tests.rounds.agents import as_agent
+
+SMALL = Threes(dice=2, faces=4, free_face=1)
+
+
+@pytest.mark.parametrize(("ties", "shut_wins"), [("split", False), ("all-win", True), ("nobody", False)])
+def test_perfect_seats_win_as_often_as_they_should(ties, shut_wins):
+    solution = Round(SMALL, 3, ties, shut_wins).solve()
+    agent = as_agent(SMALL, lambda tables, at: np.eye(tables.actions)[solution.policy(at)])
+    envs = SelfPlayVectorEnv(SMALL, 20_000, players=3, ties=ties, shut_wins=shut_wins)
+    observation, infos = envs.reset(seed=1)
+    wins = np.full((envs.num_envs, 3), np.nan)  # of the first rounds
+    while np.isnan(wins).any():
+        actions = agent(observation, infos["action_mask"].view(bool)).argmax(axis=1)
+        observation, rewards, _, _, infos = envs.step(actions)
+        assert not rewards.any()
+        if "wins" in infos:
+            assert not infos["wins"][~infos["_wins"]].any()
+            new = infos["_wins"] & np.isnan(wins[:, 0])
+            wins[new] = infos["wins"][new]
+    assert abs(wins.mean(axis=0) - solution.seats).max() < 4 * wins.std() / np.sqrt(len(wins))
+
+
+@pytest.mark.parametrize("shut_wins", [False, True])
+@pytest.mark.parametrize("ties", TIES)
+def test_any_scores_and_forfeits_win_what_they_should(ties, shut_wins):
+    rules, count = Round(SMALL, 4, ties, shut_wins), 500
+    last = len(rules.standings.scores) - 1
+    drawn = np.random.default_rng(0).integers(last + 2, size=(count, 4))
+    drawn[:100] = last + 1  # all forfeit
+    places = np.where(drawn > last, last + 2, drawn)
+    play, going_on = Play(rules, count), np.arange(count)
+    for seat in range(4):
+        for number in going_on:
+            before = [int(rules.standings.scores[place]) for place in drawn[number, :seat] if place <= last]
+            lead = min(before, default=None)
+            assert play.standing(number) == Standing(lead, before.count(lead), 3 - seat)
+        going_on = np.setdiff1d(going_on, play.end_turns(going_on, places[going_on, seat]))
+    assert len(going_on) == 0
+    if shut_wins:
+        ended = (drawn == 0).cumsum(axis=1).cumsum(axis=1) > 1  # who comes after a perfect score does not play
+        drawn[ended] = last + 1
+    leads = (drawn == drawn.min(axis=1, keepdims=True)) & (drawn <= last)
+    number = np.maximum(leads.sum(axis=1, keepdims=True), 1)
+    share = {"split": leads / number, "all-win": leads, "nobody": leads & (number == 1)}[ties]
+    assert (play.wins(np.arange(count)) == share).all()
+
+
+def test_seats_see_what_the_environment_of_one_seat_shows():
+    envs = SelfPlayVectorEnv("threes", 300, players=3)
+    assert envs.single_observation_space == RoundEnv("threes", players=3).observation_space
+    before, infos = envs.reset(seed=0)
+    seat, lead = infos["seat"], np.full(300, 31)
+    for _ in range(12):
+        observation, _, over, _, infos = envs.step(envs.legal_sample())
+        if over.any():
+            assert (infos["final_obs"][:, -3:] == before[:, -3:]).all()
+            lead[over] = np.minimum(lead, infos["final_info"]["final_score"])[over]
+        lead[over & (infos["seat"] == 0)] = 31
+        assert (infos["seat"] == np.where(over, (seat + 1) % 3, seat)).all()
+        assert (observation[:, -3] == lead).all()
+        assert (observation[:, -1] == 2 - infos["seat"]).all()
+        before, seat = observation, infos["seat"]
+    assert envs.observation_space.contains(observation)
+    places, _, after = envs.afterstates()
+    assert (after[:, -4:-1] == observation[places, -3:]).all()
+    mask = np.arange(300) < 20
+    observation, infos = envs.reset(options={"reset_mask": mask})
+    assert (observation[~mask] == before[~mask]).all()
+    assert (observation[mask, -3:] == [31, 0, 2]).all()
+    assert not infos["seat"][mask].any()
+
+
+def test_a_forfeit_leaves_the_standing_and_wins_nothing(snapshot):
+    envs = SelfPlayVectorEnv("threes", 2, players=2, render_mode="ansi")
+    envs.reset(seed=0, options={"points": 0, "dice": 1})
+    observation, _, over, _, infos = envs.step(np.array([4, 0]))
+    assert over.all()
+    assert observation[0, -3:].tolist() == [31, 0, 0]
+    assert [frame.splitlines()[0] for frame in envs.render()] == snapshot
+    while not infos.get("_wins", over * False)[0]:
+        *_, infos = envs.step(np.array([0, 0]))
+    assert infos["wins"][0].tolist() == [0, 1]
+    strict = SelfPlayVectorEnv("threes", 1, illegal="raise")
+    strict.reset(seed=0, options={"dice": 1})
+    with pytest.raises(ValueError, match="illegal"):
+        strict.step([3])
+
+
+def test_rounds_go_on_from_a_snapshot_as_they_would_have():
+    env, other = (SelfPlayVectorEnv(ShutTheBox(tiles=6), 30, players=3) for _ in range(2))
+    env.reset(seed=0)
+    for _ in range(9):
+        env.step(env.legal_sample())
+    snapshot = env.snapshot()
+    other.restore(snapshot)
+    for _ in range(20):
+        actions = env.legal_sample()
+        ours, theirs = env.step(actions), other.step(actions)
+        assert (ours[0] == theirs[0]).all()
+        assert np.array_equal(ours[4].get("wins"), theirs[4].get("wins"))
+    for wrong in ({"seat": 3}, {"seat": np.full(30, 3)}, {"places": snapshot["places"] + 99}, {"places": None}):
+        with pytest.raises(ValueError, match="snapshot"):
+            other.restore(snapshot | wrong)
