@@ -216,12 +216,12 @@ class RoundEnv(StandingEnv, TurnEnv):
             ValueError: if `options` names no position of the game or no standing, or a position without a legal move.
         """
         turn, seen = split_options(options)
-        sums = self.opponents.standing_sums(seen)
+        chances = self.opponents.chances_of(seen)
         if turn:
             self.stepper.beginnings(turn)  # refuses wrong options before anything changes
         if seed is not None:
             gym.Env.reset(self, seed=seed)
-        self._place = int(self.opponents.draw_standing(sums, self.np_random.bit_generator.random_raw()))
+        self._place = int(self.opponents.draw_standing(chances, self.np_random.bit_generator.random_raw()))
         observation, info = super().reset(options=turn)
         return with_standing(observation, self.opponents.seen[self._place]), info
 

@@ -13,13 +13,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import check_chances, check_choice, check_integer, check_lineup
-from stb_gym.output import html_table
 from stb_gym.rounds.equilibrium import Outcome, Round, RoundEvaluation, RoundStrategy
 
 BEGINS = {
@@ -52,14 +50,6 @@ class Series:
     def __repr__(self) -> str:
         wins = np.array2string(self.wins[-1], precision=4)
         return f"<{len(self.wins)} rounds: players win {wins}, tied {self.tied[-1]:.4g}>"
-
-    def table(self) -> dict[str, list[Any]]:
-        """Return a row for every number of rounds as columns: "rounds", "player 1 wins" ... and "tied"."""
-        players = {f"player {at} wins": chances for at, chances in enumerate(self.wins.T.tolist(), 1)}
-        return {"rounds": [*range(1, len(self.wins) + 1)]} | players | {"tied": self.tied.tolist()}
-
-    def _repr_html_(self) -> str:
-        return html_table(f"a match of {len(self.wins)} rounds", self.table(), limit=20)
 
 
 def match(outcome: Outcome, rounds: int) -> Outcome:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import IntArray, title
+from stb_gym.games import IntArray
 from stb_gym.measure.agents import answers_of
 from stb_gym.measure.shown import Shown, layers_of
-from stb_gym.output import html_table
 from stb_gym.rounds.env import RoundEnv
 from stb_gym.rounds.opponents import Opponents
 from stb_gym.rounds.vector_env import RoundVectorEnv
@@ -79,15 +78,6 @@ class RoundRegret:
         """Return [S] the expectation of `worth` [C] in each seat."""
         opponents, seats = self.opponents, len(self.opponents.seats)
         return np.array([(opponents.chance * worth)[opponents.seat == seat].sum() for seat in range(seats)]) * seats
-
-    def table(self) -> dict[str, list[Any]]:
-        """Return the agent's seats as columns: "seat" (from 1), "wins" (expected win) and "regret"."""
-        seats = [seat + 1 for seat in self.opponents.seats]
-        return {"seat": seats, "wins": self.seats.tolist(), "regret": self.gains.tolist()}
-
-    def _repr_html_(self) -> str:
-        rules = self.opponents.rules
-        return html_table(f"{title(rules.game)}, {rules.players} players, ties {rules.ties}", self.table())
 
 
 class RoundMeter:

@@ -102,29 +102,27 @@ class Opponents:
             ends = "leads alone in the end" if holders == 1 else "beaten"
         return f"{seen}: {ends}"
 
-    def standing_sums(self, options: Mapping[str, Any]) -> Chances:
-        """Return [C] the running sums of the probabilities of the standings, given that the player has a turn.
+    def chances_of(self, options: Mapping[str, Any]) -> Chances:
+        """Return [C] weights of the standings that have the "lead", "holders" and "after" in `options`, for a draw.
 
-        Args:
-            options: a "lead", "holders" or "after" that the standing must have. Where the opponents leave no such
-                standing, all of them are equally likely.
+        Where the opponents leave no such standing, all of them are equally likely.
 
         Raises:
             ValueError: if the player never sees such a standing.
         """
         if not options:
-            return self._standing_sums
+            return self.chance
         standings = [self.standing(place)._asdict() for place in range(len(self.index))]
         fits = np.array([all(seen[name] == value for name, value in options.items()) for seen in standings])
         if not fits.any():
             named = ", ".join(f"{name} {value!r}" for name, value in options.items())
             raise ValueError(f"the player never sees {named} in a round of {self.rules.players} players of these seats")
         chances = self.chance * fits
-        return _sums(chances if chances.any() else fits.astype(float))
+        return chances if chances.any() else fits.astype(float)
 
-    def draw_standing(self, sums: Chances, random: Any) -> Any:
-        """Draw which of the C standings the player sees, given `standing_sums` and 64 random bits, or [B] of them."""
-        return sums.searchsorted(_uniform(random), side="right")
+    def draw_standing(self, chances: Chances, random: Any) -> Any:
+        """Draw which of the C standings the player sees, given `chances_of` them and 64 random bits, or [B] of them."""
+        return _sums(chances).searchsorted(_uniform(random), side="right")
 
     def draw_holders(self, place: Any, score: Any, random: Any) -> Any:
         """Draw how many players hold the lead with the player in the end, the player included; 0 if beaten.
@@ -140,10 +138,6 @@ class Opponents:
         sums = self._fate_sums[self.seat[place], standings.after[index, at]]
         holders = (_uniform(random) >= sums.T).sum(axis=0)
         return np.where(standings.holds[index, at] & (score <= last), holders, 0)
-
-    @cached_property
-    def _standing_sums(self) -> Chances:
-        return _sums(self.chance)
 
     @cached_property
     def _fate_sums(self) -> Chances:

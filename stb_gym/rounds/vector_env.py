@@ -86,10 +86,10 @@ class RoundVectorEnv(StandingEnv, TurnVectorEnv):
                 if the mask is invalid or chooses no game, or there is not one seed per game.
         """
         turn, seen = split_options(options)
-        sums = self.opponents.standing_sums(seen)
+        chances = self.opponents.chances_of(seen)
         observation, infos = super().reset(seed=seed, options=turn)
         if seen:
-            self._draw_standings(infos["_action_mask"].nonzero()[0], sums)
+            self._draw_standings(infos["_action_mask"].nonzero()[0], chances)
         return with_standing(observation, self._standings()), infos
 
     def step(self, actions: Any) -> Step:
@@ -104,7 +104,7 @@ class RoundVectorEnv(StandingEnv, TurnVectorEnv):
             self._place = place.copy()
         observation, _, over, truncated, infos = super().step(actions)
         if self.autoreset_mode == AutoresetMode.NEXT_STEP:
-            self._draw_standings(finished.nonzero()[0], self.opponents.standing_sums({}))
+            self._draw_standings(finished.nonzero()[0], self.opponents.chance)
         reward = np.zeros(self.num_envs)
         (games,) = over.nonzero()
         if len(games):
@@ -134,11 +134,11 @@ class RoundVectorEnv(StandingEnv, TurnVectorEnv):
         self._place, self._holders = place, holders
 
     def _begin(self, games: IntArray, state: int, throws: IntArray) -> None:
-        self._draw_standings(games, self.opponents.standing_sums({}))
+        self._draw_standings(games, self.opponents.chance)
         super()._begin(games, state, throws)
 
-    def _draw_standings(self, games: IntArray, sums: NDArray[np.float64]) -> None:
-        self._place[games] = self.opponents.draw_standing(sums, self._random(games))
+    def _draw_standings(self, games: IntArray, chances: NDArray[np.float64]) -> None:
+        self._place[games] = self.opponents.draw_standing(chances, self._random(games))
 
     def _random(self, games: IntArray) -> NDArray[np.uint64]:
         """Return 64 random bits for each of some games."""

@@ -42,7 +42,7 @@ def play(env, steps=40, seed=3):
 def test_draws_have_the_chances_of_the_opponents():
     opponents = opponents_of(Round(SMALL, 3), "drawn", ["random", "approximation"])
     random = np.arange(2**16, dtype=np.uint64) << np.uint64(48)
-    place = opponents.draw_standing(opponents.standing_sums({}), random)
+    place = opponents.draw_standing(opponents.chance, random)
     found = np.bincount(place, minlength=len(opponents.chance)) / 2**16
     assert found == pytest.approx(opponents.chance / opponents.chance.sum(), abs=2**-15)
     for seen, score in ((0, 2), (20, 1), (39, 3)):

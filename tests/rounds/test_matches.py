@@ -117,7 +117,7 @@ def test_wrong_arguments_are_refused_before_a_round_is_evaluated(players, count,
 def test_a_match_is_refused_exactly_where_its_leads_do_not_fit(monkeypatch):
     rules = Round(SMALL, 3, "all-win")
     monkeypatch.setattr(matches, "LARGEST_SERIES", 11**2)  # two players from 5 rounds behind the third to 5 ahead
-    assert len(series(rules, ["random"] * 3, 5).table()["tied"]) == 5
+    assert len(series(rules, ["random"] * 3, 5).tied) == 5
     monkeypatch.setattr(matches, "LARGEST_SERIES", 11**2 - 1)
     with pytest.raises(ValueError, match="too large"):
         series(rules, ["random"] * 3, 5)
