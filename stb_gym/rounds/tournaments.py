@@ -22,7 +22,7 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, check_choice, check_game, check_integer, check_lineup
+from stb_gym.games import Game, check_choice, check_game, check_integer, check_lineup
 from stb_gym.rounds.standings import TIES
 from stb_gym.solver import Policy, solve, strategy
 
@@ -104,43 +104,37 @@ def tournament(
     limit = LIMITS[rule] if limit is None else limit
     check_integer("limit", limit, 1, 10_000)
     check_choice("ties", ties, list(TIES))
-    keys = [plays if isinstance(plays, str) else np.asarray(plays).tobytes() for plays in strategies]
-    kinds = dict(zip(keys, strategies, strict=True))  # equal strategies are evaluated once
     optimum, turns = solve(game), []
-    for plays in kinds.values():
+    for plays in strategies:
         policy = strategy(game, plays) if isinstance(plays, str) else plays
         turn = optimum.evaluate(policy).score_distribution
         if min(turn) < 0:
             raise ValueError(f"totals must not fall in a tournament: final scores must be 0 or more, not {min(turn)}")
         total = fsum(turn.values())  # 1, except for a rounding error that would add up over the rounds
         turns.append({score: chance / total for score, chance in turn.items()})
-    kind = np.array([list(kinds).index(key) for key in keys])
-    wins, rounds = _play(turns, kind, rule, limit, _shares(ties, len(kind)), game.sign)
-    return Tournament(rule, limit, ties, wins[kind], rounds)
+    wins, rounds = _play(turns, rule, limit, _shares(ties, len(turns)), game.sign)
+    return Tournament(rule, limit, ties, wins, rounds)
 
 
-def _play(
-    turns: list[ScoreChances], kind: IntArray, rule: str, limit: int, shares: Shares, sign: int
-) -> tuple[Chances, Chances]:
-    """Return the wins [D] of players of D kinds and the chances of rounds [R]; `kind` [players] indexes `turns`."""
-    still = np.array([set(turn) == {0} for turn in turns], float)[kind]
+def _play(turns: list[ScoreChances], rule: str, limit: int, shares: Shares, sign: int) -> tuple[Chances, Chances]:
+    """Return the wins [N] of N players and the chances of rounds [R], given each player's chances of final scores."""
+    still = np.array([set(turn) == {0} for turn in turns], float)
     if _goes_on(rule, still) > 0:
-        raise ValueError(f"the tournament never ends: {still.sum():g} of {len(kind)} players always score 0")
+        raise ValueError(f"the tournament never ends: {still.sum():g} of {len(turns)} players always score 0")
     scores = sorted({0}.union(*turns))
     if len(turns) * limit * len(scores) > LARGEST_STEP:
         raise ValueError(
-            f"a tournament to {limit:,} of {len(turns)} strategies with {len(scores):,} final scores is too large: "
-            f"limit x strategies x scores must be at most {LARGEST_STEP:,}"
+            f"a tournament to {limit:,} of {len(turns)} players with {len(scores):,} final scores is too large: "
+            f"limit x players x scores must be at most {LARGEST_STEP:,}"
         )
     chances = [[turn.get(score, 0.0) for score in scores] for turn in turns]
     totals, place = np.unique(np.add.outer(np.arange(limit), scores), return_inverse=True)
-    counts = np.bincount(kind)
-    below = np.eye(1, limit).repeat(len(turns), axis=0)  # [D, limit] the chances of the totals below the limit
-    left = np.ones(len(turns))  # [D] their sum
-    gone = np.zeros(len(turns))  # [D] the chance to have reached the limit
+    below = np.eye(1, limit).repeat(len(turns), axis=0)  # [N, limit] the chances of the totals below the limit
+    left = np.ones(len(turns))  # [N] their sum
+    gone = np.zeros(len(turns))  # [N] the chance to have reached the limit
     wins = np.zeros(len(turns))
-    rounds = [1 - _goes_on(rule, left[kind])]
-    while _goes_on(rule, left[kind]) >= NEGLIGIBLE:
+    rounds = [1 - _goes_on(rule, left)]
+    while _goes_on(rule, left) >= NEGLIGIBLE:
         grown = [np.outer(start, chance).ravel() for start, chance in zip(below, chances, strict=True)]
         after = np.array([np.bincount(place.ravel(), steps, len(totals)) for steps in grown])
         below, over = after[:, :limit], after[:, limit:]  # the first totals are 0 to limit - 1
@@ -148,24 +142,24 @@ def _play(
         if rule == "first-to":
             worse_over, worse_below = _worse(over, sign), _worse(below, sign)
             if sign > 0:  # more points are better, so every total below the limit is worse than one that reaches it
-                wins += _best(over, worse_over + left[:, None], counts, shares)
-                best_of_all = _best(below, worse_below, counts, shares)
+                wins += _best(over, worse_over + left[:, None], shares)
+                best_of_all = _best(below, worse_below, shares)
             else:
-                wins += _best(over, worse_over, counts, shares)
-                best_of_all = _best(below, worse_below + out[:, None], counts, shares)
-            wins += best_of_all - _best(below, worse_below, counts, shares)
+                wins += _best(over, worse_over, shares)
+                best_of_all = _best(below, worse_below + out[:, None], shares)
+            wins += best_of_all - _best(below, worse_below, shares)
         else:
-            wins += _best(out[:, None], gone[:, None], counts, shares)
+            wins += _best(out[:, None], gone[:, None], shares)
         gone += out
-        ends = _goes_on(rule, (left + out)[kind]) - _goes_on(rule, left[kind])
+        ends = _goes_on(rule, left + out) - _goes_on(rule, left)
         rounds.append(max(0.0, ends))  # rounding may make it negative
     if rule == "out-at":
-        wins += _best(left[:, None], gone[:, None], counts, _shares("nobody", len(kind)))
+        wins += _best(left[:, None], gone[:, None], _shares("nobody", len(turns)))
     return wins, np.array(rounds)
 
 
 def _goes_on(rule: str, left: Chances) -> float:
-    """Return the chance that a tournament goes on, given the chance of each player [players] to be below the limit."""
+    """Return the chance that a tournament goes on, given each player's chance [N] to be below the limit."""
     none, one, more = 1.0, 0.0, 0.0
     for chance in left.tolist():
         none, one, more = none * (1 - chance), one * (1 - chance) + none * chance, more + one * chance
@@ -173,7 +167,7 @@ def _goes_on(rule: str, left: Chances) -> float:
 
 
 def _worse(totals: Chances, sign: int) -> Chances:
-    """Return [D, M] the chance of a worse one of M ascending totals: higher, or lower where more is better."""
+    """Return [N, M] the chance of a worse one of M ascending totals: higher, or lower where more is better."""
     if sign > 0:
         return _worse(totals[:, ::-1], -sign)[:, ::-1]
     return np.hstack([totals[:, :0:-1].cumsum(axis=1)[:, ::-1], np.zeros((len(totals), 1))])
@@ -186,21 +180,19 @@ def _shares(ties: str, players: int) -> Shares:
     return {"all-win": [(1.0, 1.0)], "split": shared, "nobody": [(0.0, 1.0)]}[ties]
 
 
-def _best(result: Chances, worse: Chances, counts: IntArray, shares: Shares) -> Chances:
-    """Return [D] what a player of each kind wins by having the best result.
+def _best(result: Chances, worse: Chances, shares: Shares) -> Chances:
+    """Return [N] what each player wins by having the best result.
 
     Args:
-        result: [D, M] the chances of M results for a player of each kind.
-        worse: [D, M] the chance of a result worse than each.
-        counts: [D] how many players there are of each kind.
+        result: [N, M] the chances of M results for each player.
+        worse: [N, M] the chance of a result worse than each.
         shares: see `_shares`.
     """
-    wins = np.zeros(len(counts))
+    wins = np.zeros(len(result))
     for x, weight in shares:
         factor = worse + x * result
-        but_one = factor ** (counts[:, None] - 1)
-        kinds, one = but_one * factor, np.ones_like(factor[:1])
-        before = np.vstack([one, kinds[:-1]]).cumprod(axis=0)
-        after = np.vstack([one, kinds[:0:-1]]).cumprod(axis=0)[::-1]
-        wins += weight * (result * but_one * before * after).sum(axis=1)
+        one = np.ones_like(factor[:1])
+        before = np.vstack([one, factor[:-1]]).cumprod(axis=0)
+        after = np.vstack([one, factor[:0:-1]]).cumprod(axis=0)[::-1]
+        wins += weight * (result * before * after).sum(axis=1)
     return wins

@@ -7,7 +7,6 @@ import pytest
 
 from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, evaluate, strategy
 from stb_gym.rounds import INDIFFERENT, TIES, Reply, standings
-from stb_gym.solver import optimal_edges, optimise
 from tests import golden, reference, reference_rounds
 from tests.rounds.agents import reference_figure, some_strategy
 from tests.twins import MostThrees, choice, moves_at, nodes_of, ours, roll_at, throwing_states, twin
@@ -164,14 +163,6 @@ def test_a_best_response_wins_what_it_says():
         assert rules.evaluate(answer).seats[seat] == pytest.approx(best.value, abs=1e-13)
 
 
-@pytest.mark.parametrize("shut_wins", [False, True])
-@pytest.mark.parametrize("game", [NINE, FIVE_DICE], ids=str)
-def test_the_seats_win_one_win_if_ties_share_it(game, shut_wins):
-    rules = Round(game, 3, "split", shut_wins)
-    for evaluation in (rules.solve(), rules.evaluate(["random", "approximation", "optimal"])):
-        assert evaluation.seats.sum() == pytest.approx(1, abs=1e-12)
-
-
 def test_a_shut_box_may_end_the_round():
     assert Round(ONE_TILE, 2, "all-win", shut_wins=True).solve().seats == pytest.approx([3 / 4, 1 / 2])
     assert Round(ONE_TILE, 2, "all-win").solve().seats == pytest.approx([3 / 4, 3 / 4])
@@ -203,25 +194,6 @@ def test_blocks_of_standings_and_the_scale_of_a_win_do_not_matter(monkeypatch):
     blocks = Round(NINE, 3).solve()
     assert blocks.seats == pytest.approx(whole.seats, abs=1e-15)
     assert blocks.exploitability == pytest.approx(0, abs=1e-12)
-
-
-# Equally good moves
-
-
-@pytest.mark.parametrize("game", [NINE, FIVE_DICE], ids=str)
-def test_if_ties_split_any_optimal_move_wins_the_same(game):
-    rules, tables = Round(game, 3), compile_game(game)
-    solution = rules.solve()
-
-    def highest(_, standing):
-        [utility] = solution.replies[standing.after].utility(np.array([rules.standings.find(standing)]))
-        best = optimal_edges(tables, *optimise(tables, utility[tables.score_index]))
-        return tables.policy(tables.edge_action[tables.reduce(np.maximum, np.where(best, np.arange(len(best)), -1))])
-
-    assert (highest(tables, Standing(20, 1, 0)) != solution.policy(Standing(20, 1, 0))).any()
-    other = rules.evaluate([highest] * 3)
-    assert other.seats == pytest.approx(solution.seats, abs=1e-13)
-    assert other.exploitability == pytest.approx(0, abs=1e-12)
 
 
 # What is refused

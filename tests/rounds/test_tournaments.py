@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from stb_gym import ShutTheBox, Solution, Threes, evaluate, strategies, strategy
+from stb_gym import ShutTheBox, Solution, Threes, evaluate, strategy
 from stb_gym.rounds import ENDS, TIES, tournament, tournaments
 from tests.twins import MostThrees
 
@@ -77,50 +77,37 @@ def test_turns_are_those_of_the_strategies(game, rule):
 
 
 @pytest.mark.parametrize(("rule", "limit"), [("first-to", 100), ("out-at", 45)])
-def test_one_win_is_won_if_ties_share_it(rule, limit):
-    names = [*strategies(NINE), "optimal", "random"]
-    split, all_win, nobody = (tournament(NINE, names, rule, ties=ties) for ties in ("split", "all-win", "nobody"))
-    assert split.limit == limit
-    assert split.wins.sum() == pytest.approx(1, abs=1e-12)
-    assert split.rounds.sum() == pytest.approx(1, abs=1e-12)
-    assert (split.rounds >= 0).all()
-    assert (nobody.wins < split.wins).all()
-    assert (split.wins < all_win.wins).all()
+def test_one_win_is_shared_by_players_in_any_order(rule, limit):
+    first = tournament(NINE, ["optimal", "random", "biggest-first", "random"], rule)
+    last = tournament(NINE, ["random", "biggest-first", "random", "optimal"], rule, limit)
+    assert first.wins == pytest.approx(last.wins[[3, 0, 1, 2]], abs=1e-13)
+    assert first.wins[0] > first.wins[2] > first.wins[1]
+    assert first.wins.sum() == pytest.approx(1, abs=1e-12)
+    assert first.rounds.sum() == pytest.approx(1, abs=1e-12)
+    assert (first.rounds >= 0).all()
 
 
-@pytest.mark.parametrize("rule", ENDS)
-def test_the_order_of_the_players_does_not_matter(rule):
-    first = tournament(NINE, ["optimal", "random", "biggest-first", "random"], rule).wins
-    last = tournament(NINE, ["random", "biggest-first", "random", "optimal"], rule).wins
-    assert first == pytest.approx(last[[3, 0, 1, 2]], abs=1e-13)
-    assert first[0] > first[2] > first[1]
-    assert tournament(NINE, ["optimal"] * 100, rule, 45).wins == pytest.approx([0.01] * 100, abs=1e-13)
-
-
-@pytest.mark.slow
 def test_rounding_does_not_add_up():
-    assert tournament(NINE, ["optimal"] * 100, limit=1000).wins.sum() == pytest.approx(1, abs=5e-13)
+    assert tournament(NINE, ["optimal"] * 10, limit=1000).wins.sum() == pytest.approx(1, abs=5e-14)
 
 
 @pytest.mark.parametrize(
-    ("make", "error"),
+    ("arguments", "error"),
     [
-        (lambda: tournament(NINE, []), "players"),
-        (lambda: tournament(NINE, ["random"] * 101), "players"),
-        (lambda: tournament(NINE, ["random"], "last-to"), "end of a tournament"),
-        (lambda: tournament(NINE, ["random"], limit=0), "limit"),
-        (lambda: tournament(NINE, ["random"], limit=10_001), "limit"),
-        (lambda: tournament(NINE, ["random"], ties="both"), "ties"),
-        (lambda: tournament(MostThrees(), ["random"], "out-at"), "out-at"),
-        (lambda: tournament(NINE, ["threes-only"]), "threes-only"),
-        (lambda: tournament(NINE, [np.zeros(3, int)]), "a policy of"),
-        (lambda: tournament(Threes(moon=True), ["optimal"]), "final scores"),
+        ((NINE, []), "players"),
+        ((NINE, ["random"] * 101), "players"),
+        ((NINE, ["random"], "last-to"), "end of a tournament"),
+        ((NINE, ["random"], "out-at", 0), "limit"),
+        ((NINE, ["random"], "out-at", 10, "both"), "ties"),
+        ((MostThrees(), ["random"], "out-at"), "out-at"),
+        ((NINE, ["threes-only"]), "threes-only"),
+        ((NINE, [np.zeros(3, int)]), "a policy of"),
+        ((Threes(moon=True), ["optimal"]), "final scores"),
     ],
 )
-def test_wrong_arguments_are_refused_in_one_line(make, error):
-    with pytest.raises(ValueError, match=error) as refused:
-        make()
-    assert "\n" not in str(refused.value)
+def test_wrong_arguments_are_refused(arguments, error):
+    with pytest.raises(ValueError, match=error):
+        tournament(*arguments)
 
 
 @pytest.mark.usefixtures("any_turns")
