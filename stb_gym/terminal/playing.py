@@ -1,187 +1,241 @@
-"""Whole games: of a person, alone or in a round, as a dialogue in plain lines; and rounds that others play."""
+"""Games of a person at the terminal: turns alone and rounds against strategies, typed line by line."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cache, partial
-from itertools import chain
+import sys
+import textwrap
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 
-from stb_gym.games import Game, check_integer, words_of
-from stb_gym.output import Progress, Table, say
+from stb_gym.games import Game, Move, check_integer, words_of
+from stb_gym.output import Column, Progress, Table, say
 from stb_gym.rounds import Round
-from stb_gym.solver import BoardValues, Policy, Values, edge_weights, strategy
-from stb_gym.terminal.chances import Chances, chances
-from stb_gym.terminal.coach import Account, Coach, coach_alone
-from stb_gym.terminal.course import YOU, Course, contest, seated
-from stb_gym.terminal.dialogue import CAN_BE_TYPED, Sitting, your_turn
-from stb_gym.terminal.evening import Result, again_and_again
-from stb_gym.terminal.players import by_policy
-from stb_gym.terminal.turns import step_in_words, stopped, take_turn
-from stb_gym.terminal.watching import Turn
+from stb_gym.solver import BoardValues, Policy, Values
+from stb_gym.terminal.coach import Coach, coach_alone, coach_in_round
+from stb_gym.terminal.round_state import YOU, RoundState, contest, seat_names
+from stb_gym.terminal.turns import (
+    Dice, Position, Step, TakenBack, move_in_words, moves_in_words, step_in_words, take_turn,
+)  # fmt: skip
+from stb_gym.terminal.watching import by_policy
 
 Named = tuple[str, str | Policy]  # the name to show, and a strategy
-PERSON: Named = (YOU, "random")  # a strategy that stands in for the person's
+HELP, HINT, BACK, LEAVE = ("?", "help"), ("hint", "h"), ("back", "take back", "b"), ("q", "quit")
+CAN_BE_TYPED = "Type ? for your moves, hint for advice, back to take a move back, q to leave."
 
 
 def play_alone(known: Values | BoardValues, coach: bool, seed: int | None) -> None:
-    """Play turns alone, with a person who reads and types lines.
+    """Let a person at the terminal play turns alone.
 
     Args:
         known: perfect play of the game for the objective that the person plays for.
-        coach: say what every choice costs and, at the end, what was luck.
-        seed: of the dice.
+        coach: whether a coach says what every choice costs and, at the end, how much was luck.
+        seed: the seed of the dice; None for a random one.
 
     Raises:
-        ValueError: if the seed is not allowed.
+        ValueError: if the seed is out of range.
     """
-    adviser, target, words, dice = coach_alone(known), known.objective.target, words_of(known.game), _dice(seed)
+    adviser, target, words = coach_alone(known), known.objective.target, words_of(known.game)
     goal = words.goal(target) if target is not None else f"the {words.best} points you can"
     if known.objective.unit == "utility":
         goal = f"the best {known.objective.name} you can"
 
-    def one_turn() -> Result:
-        [throws], sitting = dice(1), Sitting()
-        with _told_if_left(coach, lambda: adviser.account(sitting.steps), sitting):
-            _, score = your_turn(known.game, adviser if coach else None, throws, None, lambda: adviser, sitting)
-        reached = target is not None and known.game.sign * score >= known.game.sign * target
-        if target is not None:
+    def play_turn(dice: list[np.random.Generator]) -> float | None:
+        steps: list[Step] = []
+        score = your_turn(adviser, coach, dice[0], steps)
+        if score is not None and target is not None:
+            reached = known.game.sign * score >= known.game.sign * target
             say("Just what you wanted!" if reached else f"You wanted {words.goal(target)}.")
-        account = adviser.account(sitting.steps) if coach else None
-        _tell(account, sitting)
-        return Result(score, float(reached) if target is not None else None, account)
+        if coach:
+            say(f"\n{adviser.account(steps)}")
+        return score
 
-    _introduce(known.game, f"try to end with {goal}")
-    again_and_again(one_turn, "turns")
+    _play_again_and_again(play_turn, known.game, f"try to end with {goal}", "turn", "points", 1, seed)
 
 
 def play_round(rules: Round, opponents: list[Named], seat: int, coach: bool, seed: int | None) -> None:
-    """Play rounds against strategies, with a person who reads and types lines.
+    """Let a person at the terminal play rounds against strategies.
 
     Args:
-        rules: of the round.
-        opponents: in turn order, the name to show and a strategy, or the policy of one who does not look at the others.
-        seat: where the person sits, from 1.
-        coach: say what every choice costs and, at the end, what was luck.
-        seed: of the dice and of the opponents' random choices; the same seed throws the same dice.
+        rules: the rules of the round.
+        opponents: in turn order, the name to show and a strategy, or the policy of one who ignores the other scores.
+        seat: the person's place in turn order, from 1.
+        coach: whether a coach says what every choice costs and, at the end, how much was luck.
+        seed: the seed of the dice and of the opponents' random choices; None for a random one.
 
     Raises:
-        ValueError: if an argument is not allowed.
+        ValueError: if the seat, the seed or an opponent is not allowed.
     """
     check_integer("seat", seat, 1, rules.players)
-    for _, plays in opponents:
-        edge_weights(rules.tables, strategy(rules.game, plays) if isinstance(plays, str) else plays)
-    players, dice = [*opponents[: seat - 1], PERSON, *opponents[seat - 1 :]], _dice(seed)
+    person = (YOU, "random")  # the coach needs some strategy here, and any will do
+    players = [*opponents[: seat - 1], person, *opponents[seat - 1 :]]
+    with Progress(f"working on {rules.game}"):
+        round_coach = coach_in_round(rules, [strategy for _, strategy in players], seat - 1)
 
-    @cache
-    def prospects() -> Chances:
-        with Progress(f"working on {rules.game}"):
-            return chances(rules, [plays for _, plays in players], seat - 1)
+    def play_one(dice: list[np.random.Generator]) -> float | None:
+        state, steps = RoundState(rules, seat_names([name for name, _ in players])), list[Step]()
+        while not state.is_over:
+            if state.seat == seat - 1:
+                say(f"\nYour turn: {state.situation}.")
+                score = your_turn(round_coach.at(state.standing), coach, dice[state.seat], steps)
+                if score is None:
+                    break
+            else:
+                say(f"\n{state.names[state.seat]}")
+                policy = rules.policy(players[state.seat][1], state.seen)
+                score = _their_turn(rules.game, policy, dice[state.seat])
+            state.scores.append(score)
+        if state.is_over:
+            ends_early = "\nThat ends the round.\n" if state.seat < rules.players else ""
+            say(f"{ends_early}\n{state.result}")
+        if coach:
+            say(f"\n{round_coach.account(state.names, state.scores, steps)}")
+        return state.win(seat - 1) if state.is_over else None
 
-    _introduce(rules.game, contest(rules))
-    again_and_again(lambda: _play_seats(rules, players, seat - 1, coach, prospects, dice(rules.players)), "rounds")
+    _play_again_and_again(play_one, rules.game, contest(rules), "round", "wins", rules.players, seed)
 
 
-def play_together(rules: Round, players: Sequence[Named], seeds: Sequence[int]) -> Iterator[Turn]:
-    """Let others play rounds, with a coach who knows the best play against those whom each plays against.
+def _play_again_and_again(
+    play: Callable[[list[np.random.Generator]], float | None],
+    game: Game,
+    goal: str,
+    unit: str,
+    result: str,
+    players: int,
+    seed: int | None,
+) -> None:
+    """Play until the person at the terminal has had enough.
 
     Args:
-        rules: of the rounds.
-        players: in turn order, the name to show and a strategy, or the policy of one who does not look at the others.
-        seeds: of each round; the same seed throws the same dice.
-
-    Raises:
-        ValueError: if a strategy is unknown or does not fit the game.
+        play: plays once with the dice of each player, and returns the result or None if the person leaves.
+        game: the rules of a turn.
+        goal: what the person is to do.
+        unit: what is played, "turn" or "round".
+        result: the unit of results, "points" or "wins".
+        players: the number of players.
+        seed: the seed of the dice; None for a random one.
     """
-    lineup, names = [plays for _, plays in players], seated([name for name, _ in players])
-    known = [chances(rules, lineup, seat) for seat in range(rules.players)]
-
-    def turns(seed: int) -> Iterator[Turn]:
-        course = Course(rules, names)
-        while not course.over:
-            seat, task, coach = course.seat, course.task, known[course.seat].coach(course.standing)
-            dice, choices = (np.random.default_rng([seed, use, seat]) for use in (0, 1))
-            choose = by_policy(rules.game, rules.policy(lineup[seat], course.seen), choices)
-            steps, score = take_turn(rules.game, dice, choose, course.ahead_of)
-            course.scores.append(score)
-            yield Turn(names[seat], coach, steps, score, task, course.result if course.over else "")
-
-    return chain.from_iterable(map(turns, seeds))
-
-
-def _dice(seed: int | None) -> Callable[[int], list[np.random.Generator]]:
-    """The dice of so many players, others for every game."""
     if seed is not None:
         check_integer("seed", seed, 0, 2**63 - 1)
-    sequence = np.random.SeedSequence(seed)
-    return lambda players: [np.random.default_rng(own) for own in sequence.spawn(players)]
-
-
-@contextmanager
-def _told_if_left(coach: bool, account: Callable[[], Account], sitting: Sitting) -> Iterator[None]:
-    """Tell a person who leaves in the middle the account of what was played."""
-    try:
-        yield
-    except EOFError:
-        _tell(account() if coach and sitting.steps else None, sitting)
-        raise
-
-
-def _tell(account: Account | None, sitting: Sitting) -> None:
-    told = [*([] if account is None else [str(account)]), *filter(None, [str(sitting)])]
-    if told:
-        say("\n" + "\n".join(told))
-
-
-def _play_seats(
-    rules: Round,
-    players: list[Named],
-    seat: int,
-    coach: bool,
-    prospects: Callable[[], Chances],
-    dice: list[np.random.Generator],
-) -> Result:
-    course, sitting = Course(rules, seated([name for name, _ in players])), Sitting()
-    if coach:
-        prospects()
-    while not course.over:
-        at, ahead_of = course.seat, course.ahead_of
-        if at == seat:
-            say(f"\nYour turn: {course.situation}.")
-            adviser = partial(_adviser, prospects, course.standing)
-            with _told_if_left(coach, partial(_account, prospects, course, sitting), sitting):
-                _, score = your_turn(rules.game, adviser() if coach else None, dice[at], ahead_of, adviser, sitting)
-        else:
-            say(f"\n{course.names[at]}")
-            with Progress(f"working on {rules.game}"):
-                policy = rules.policy(players[at][1], course.seen)
-            score = _their_turn(rules, policy, dice[at], ahead_of)
-        course.scores.append(score)
-    if course.seat < rules.players:
-        say("\nThat ends the round.")
-    say(f"\n{course.result}")
-    account = _account(prospects, course, sitting) if coach else None
-    _tell(account, sitting)
-    return Result(course.scores[seat] if seat < course.seat else None, course.share(seat), account)
-
-
-def _account(prospects: Callable[[], Chances], course: Course, sitting: Sitting) -> Account:
-    return prospects().account(course.names, course.scores, sitting.steps)
-
-
-def _adviser(prospects: Callable[[], Chances], standing: int) -> Coach:
-    return prospects().coach(standing)
-
-
-def _introduce(game: Game, goal: str) -> None:
-    words = words_of(game)
+    sequence, words = np.random.SeedSequence(seed), words_of(game)
     say(f"{words.introduction()}: {goal}.\n{words.how_to_play()}\n{CAN_BE_TYPED}")
+    results: list[float | None] = []
+    while not results or (results[-1] is not None and _wants_another(unit)):
+        results.append(play([np.random.default_rng(child) for child in sequence.spawn(players)]))
+    finished = [value for value in results if value is not None]
+    if len(finished) > 1:
+        say(f"\n{len(finished)} {unit}s: {sum(finished) / len(finished):.2f} {result} on average.")
+    if None in results:
+        say("Goodbye.")
 
 
-def _their_turn(rules: Round, policy: Policy, dice: np.random.Generator, ahead_of: int | None) -> int:
-    """Play and show an opponent's turn; returns the final score."""
-    game = rules.game
-    steps, score = take_turn(game, dice, by_policy(game, policy, dice), ahead_of)
-    say(Table.from_rows(["", " ", "  ", "   "], [("", *step_in_words(game, step)) for step in steps]))
-    say(f"  {'ahead, and stops' if stopped(steps) else 'ends'} with {words_of(game).score(score)}")
+def _wants_another(unit: str) -> bool:
+    """Ask at a terminal whether to play again; piped input gets one game."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        return False
+    while True:
+        try:
+            typed = _read(f"\nAnother {unit}? (y or n) ")
+        except EOFError:
+            return False
+        if typed in ("y", "yes", "n", "no"):
+            return typed[0] == "y"
+        say("Type y or n.")
+
+
+def your_turn(coach: Coach, remarks: bool, dice: Dice, steps: list[Step]) -> int | None:
+    """Let the person at the terminal play a turn.
+
+    Args:
+        coach: the coach, who gives hints when asked.
+        remarks: whether the coach also comments on every choice.
+        dice: see `take_turn`.
+        steps: an empty list, filled with the steps of the turn.
+
+    Returns:
+        The final score, or None if the person leaves.
+    """
+    game, words = coach.game, words_of(coach.game)
+
+    def choose(position: Position) -> Move | None:
+        say(f"\n{words.text(position.held, position.dice, position.faces)}")
+        if not any(words.typed_as(move.action) for move in position.moves):
+            say(words.no_move(position.held, position.dice, position.faces))
+            return position.moves[0] if position.moves else None
+        if len(position.moves) == 1:
+            say(f"The only move: {move_in_words(game, position, position.moves[0])}.")
+            return position.moves[0]
+        move = _ask_move(coach, position, steps)
+        if remarks:
+            say(f"Coach: {coach.remark(position, move)}")
+            if coach.loss(position, move) > 0:
+                say(coach.ranking(position, move))
+        return move
+
+    if remarks:
+        say(f"Coach: {coach.unit.value(coach.start)} {coach.unit.heading} with perfect play.")
+    try:
+        score = take_turn(game, dice, choose, steps)
+    except EOFError:
+        return None
+    say(words.ended(score))
+    return score
+
+
+def _ask_move(coach: Coach, position: Position, steps: Sequence[Step]) -> Move:
+    """Ask the person for a move until it is a legal one."""
+    words = words_of(coach.game)
+    by_typed: dict[Hashable, dict[str, Move]] = {}  # moves typed alike differ in the number of dice thrown next
+    for move in position.moves:
+        by_typed.setdefault(words.typed_as(move.action), {})[str(move.dice)] = move
+    while True:
+        typed = _read(words.prompt)
+        understood = words.understood(typed)
+        if understood in by_typed:
+            break
+        if typed in HELP:
+            say(f"You can {moves_in_words(coach.game, position, position.moves, '; ')}.")
+        elif typed in HINT:
+            choice = coach.choice(position)
+            best = moves_in_words(coach.game, position, choice.best)
+            say(f"Hint: {best}, {coach.unit.value(choice.utility)} {coach.unit.heading}.")
+        elif typed not in BACK:
+            say(words.hint(position.held, position.dice, position.roll, understood))
+        elif any(len(step.position.moves) > 1 for step in steps):
+            raise TakenBack
+        else:
+            say("There is no move of yours to take back.")
+    by_dice = by_typed[understood]
+    allowed = " or ".join(by_dice)
+    typed = allowed if len(by_dice) == 1 else _read(f"Throw {allowed} dice next? ")
+    while typed not in by_dice:
+        say(f"Type {allowed}.")
+        typed = _read(f"Throw {allowed} dice next? ")
+    return by_dice[typed]
+
+
+def _read(prompt: str) -> str:
+    """Read a typed line in lower case; raise EOFError if the person leaves."""
+    if sys.stdin is None:  # it was closed before Python began
+        raise EOFError
+    try:
+        typed = input(prompt)
+    except UnicodeDecodeError:
+        typed = ""
+    except EOFError:
+        say()
+        raise
+    if not sys.stdin.isatty():
+        say(typed)  # a terminal has shown it already
+    typed = typed.strip().lower()
+    if typed in LEAVE:
+        raise EOFError
+    return typed
+
+
+def _their_turn(game: Game, policy: Policy, dice: np.random.Generator) -> int:
+    """Play and print an opponent's turn; return the final score."""
+    steps: list[Step] = []
+    score = take_turn(game, dice, by_policy(game, policy, dice), steps)
+    columns = zip(*(step_in_words(game, step) for step in steps), strict=True)
+    table = Table({" " * place: Column("", list(cells)) for place, cells in enumerate(columns)})
+    say(textwrap.indent(f"{table}\nends with {words_of(game).score(score)}", "  "))
     return score

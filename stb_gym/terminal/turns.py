@@ -1,4 +1,4 @@
-"""A turn played throw by throw, by anyone who chooses, and described in words."""
+"""A turn played throw by throw by any player, and its throws and moves in words."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -8,14 +8,17 @@ from numpy.typing import NDArray
 
 from stb_gym.games import Faces, Game, Move, legal_moves, rolls, throw_faces, words_of
 
+Throw = int | Sequence[int]  # given dice: their sum where only the sum matters, or their faces
+Dice = np.random.Generator | Iterator[Throw]
+
 
 class Position(NamedTuple):
-    """A state and a throw: where a player chooses.
+    """A state and a throw, at which a player chooses a move.
 
     Attributes:
         held, dice: the state.
-        faces: the dice as they fell.
-        roll: [k] what the rules see of them.
+        faces: the faces of the dice, in the order in which they fell.
+        roll: [k] the part of the throw that the rules use.
         moves: the legal moves, lowest action first.
     """
 
@@ -27,55 +30,48 @@ class Position(NamedTuple):
 
 
 Choose = Callable[[Position], Move | None]
-Throw = int | Sequence[int]  # given dice: their sum where only that matters, or their faces
-Dice = np.random.Generator | Iterator[Throw]
 
 
 class Step(NamedTuple):
-    """A position, and the move that was made there; None if there is none."""
+    """A position and the move made there, or None if there is no legal move or the player left."""
 
     position: Position
     move: Move | None
 
 
-class TakenBack(Exception):  # noqa: N818 (it is no error)
-    """Who chooses takes the last choice back."""
+class TakenBack(Exception):  # noqa: N818 (it is not an error)
+    """Raised by a player to take the last move back."""
 
 
-def take_turn(
-    game: Game,
-    dice: Dice,
-    choose: Choose,
-    ahead_of: int | None = None,
-    steps: list[Step] | None = None,
-) -> tuple[list[Step], int]:
+def take_turn(game: Game, dice: Dice, choose: Choose, steps: list[Step]) -> int:
     """Play a turn.
 
     Args:
         game: the rules.
-        dice: throws the dice, or yields given ones; the turn stops where they run out.
-        choose: given a position, returns one of its moves, or None if it has none; or raises `TakenBack` to choose
-            once more where there was a choice last.
-        ahead_of: the turn ends as soon as its points are better than these; None for never.
-        steps: filled with what happens; after an EOFError of who chooses its last one is without a move.
+        dice: a generator that throws the dice, or an iterator of given throws. The turn stops where those run out.
+        choose: returns one of the moves of a position, or None if there is none. It raises `TakenBack` to return to
+            the last position with two moves or more, or EOFError to leave.
+        steps: an empty list, filled with the steps of the turn. If the player leaves, the last step has no move.
 
     Returns:
-        What happened, and the final score in points.
+        The final score in points.
 
     Raises:
-        ValueError: if a given throw is impossible at the position.
+        ValueError: if a given throw is impossible at its position.
     """
+    words = words_of(game)
     held, left = game.start()
-    steps = [] if steps is None else steps
     position = None
-    while left > 0 and (ahead_of is None or game.sign * words_of(game).points(held) <= game.sign * ahead_of):
-        position = position or _thrown(game, dice, held, left)
+    while left > 0:
+        position = position or _next_position(game, dice, held, left)
         if position is None:
             break
         try:
             move = choose(position)
         except TakenBack:
-            position = _last_choice(steps)
+            while len(steps[-1].position.moves) < 2:
+                steps.pop()
+            position = steps.pop().position
             continue
         except EOFError:
             steps.append(Step(position, None))
@@ -85,15 +81,15 @@ def take_turn(
             held = position.held
             break
         position, held, left = None, move.held, move.dice
-    return steps, words_of(game).points(held)
+    return words.points(held)
 
 
-def _thrown(game: Game, dice: Dice, held: int, left: int) -> Position | None:
-    """Return the position after the next throw, or None if given dice have run out."""
+def _next_position(game: Game, dice: Dice, held: int, left: int) -> Position | None:
+    """Throw the dice; return None if the given throws have run out."""
     if isinstance(dice, np.random.Generator):
         throw = int(dice.integers(game.faces**left))
-        known = rolls(game, left)
-        faces, roll = throw_faces(throw, left, game.faces), known.shown[known.of_throw[throw]]
+        table = rolls(game, left)
+        faces, roll = throw_faces(throw, left, game.faces), table.shown[table.of_throw[throw]]
     else:
         given = next(dice, None)
         if given is None:
@@ -108,29 +104,27 @@ def _thrown(game: Game, dice: Dice, held: int, left: int) -> Position | None:
     return Position(held, left, faces, roll, legal_moves(game, held, left, roll))
 
 
-def _last_choice(steps: list[Step]) -> Position:
-    """The last position with a choice, and nothing after it in the steps."""
-    while len(steps[-1].position.moves) < 2:
-        steps.pop()
-    return steps.pop().position
-
-
-def stopped(steps: list[Step]) -> bool:
-    """Whether a turn ended although its player could have thrown on."""
+def is_unfinished(steps: Sequence[Step]) -> bool:
+    """Return whether the given throws ran out before the turn ended."""
     last = steps[-1].move if steps else None
-    return last is not None and last.dice > 0
+    return not steps or (last is not None and last.dice > 0)
 
 
 def step_in_words(game: Game, step: Step) -> tuple[str, str, str]:
-    """The dice, the move, and what it leaves."""
+    """Return the dice, the move and the state it leads to."""
     words, (position, move) = words_of(game), step
     held, dice = (position.held, position.dice) if move is None else (move.held, move.dice)
     return words.throw(position.faces), move_in_words(game, position, move), words.state(held, dice)
 
 
 def move_in_words(game: Game, position: Position, move: Move | None) -> str:
-    """A move at a position; if there is none, whether the player has left."""
+    """Return a move in words; "no move" if none is legal, "left" if the player left."""
     if move is None:
         return "left" if position.moves else "no move"
     words = words_of(game)
     return words.move_in_words(words.move(move.action, goes_on=move.dice > 0), position.roll)
+
+
+def moves_in_words(game: Game, position: Position, moves: Sequence[Move], separator: str = " or ") -> str:
+    """Return several moves in words."""
+    return separator.join(move_in_words(game, position, move) for move in moves)

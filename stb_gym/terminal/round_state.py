@@ -1,4 +1,4 @@
-"""The course of a round: the final scores so far, how things stand before the next turn, and who wins, in words."""
+"""A round in progress, in words: the final scores so far, the next player's task, and who wins."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,26 +11,26 @@ YOU = "you"  # the name of a person
 
 
 def contest(rules: Round) -> str:
-    """What a round is about."""
+    """Return the rules of a round in words."""
     perfect = words_of(rules.game).score(rules.game.perfect_score)
     sudden = f", whoever ends with {perfect} wins at once" if rules.shut_wins else ""
     best = "highest" if rules.game.more_is_better else "lowest"
     return f"a round of {rules.players}, the {best} score wins, {TIES[rules.ties]}{sudden}"
 
 
-def seated(names: Sequence[str]) -> list[str]:
-    """The names of players in turn order, of those who share one with their seats."""
+def seat_names(names: Sequence[str]) -> list[str]:
+    """Return the names of the players in turn order, with the seat if several share a name."""
     return [name if names.count(name) == 1 else f"{name} (seat {seat})" for seat, name in enumerate(names, 1)]
 
 
 @dataclass
-class Course:
-    """A round as far as it was played.
+class RoundState:
+    """A round in progress.
 
     Attributes:
-        rules: of the round.
-        names: of the players, in turn order.
-        scores: the final scores so far; who plays a turn adds its score.
+        rules: the rules of the round.
+        names: the names of the players, in turn order.
+        scores: the final scores so far; append one after every turn.
     """
 
     rules: Round
@@ -39,12 +39,12 @@ class Course:
 
     @property
     def seat(self) -> int:
-        """Whose turn is next, from 0."""
+        """The next player's place in turn order, from 0."""
         return len(self.scores)
 
     @property
     def standing(self) -> int:
-        """The index of what the scores amount to."""
+        """The index of the standing that the scores make."""
         standings = self.rules.standings
         standing = len(standings.lead) - 1
         for score in self.scores:
@@ -52,19 +52,14 @@ class Course:
         return standing
 
     @property
-    def over(self) -> bool:
-        """Whether nobody plays any more."""
-        return self.seat == self.rules.players or bool(self.rules.standings.over[self.standing])
-
-    @property
     def seen(self) -> Standing:
-        """What the next player sees."""
+        """The standing as the next player sees it."""
         return self.rules.standings.standing(self.standing, self.rules.players - 1 - self.seat)
 
     @property
-    def ahead_of(self) -> int | None:
-        """The points that the next player stops at once better than; None for never."""
-        return self.seen.lead if self.rules.may_stop and self.seen.after == 0 else None
+    def is_over(self) -> bool:
+        """Whether the round is over."""
+        return self.seat == self.rules.players or bool(self.rules.standings.over[self.standing])
 
     @property
     def best(self) -> int:
@@ -73,48 +68,46 @@ class Course:
 
     @property
     def leaders(self) -> list[str]:
-        """The names of those who have the best score."""
+        """The names of the players with the best score."""
         return [name for name, score in zip(self.names, self.scores, strict=False) if score == self.best]
 
-    def share(self, seat: int) -> float:
-        """What a seat wins if the round ends so."""
+    def win(self, seat: int) -> float:
+        """Return the share of the win that a seat gets if the round ends now."""
         if seat >= self.seat or self.scores[seat] != self.best:
             return 0.0
         return float(self.rules.standings.share[self.standing])
 
     @property
     def situation(self) -> str:
-        """What a person who plays next sees of the others."""
+        """The situation of a person who plays next, such as "random leads with 8 points, nobody plays after you"."""
         before = f"{YOU} begin"
         if self.scores:
-            lead = f"lead{'s' * (len(self.leaders) == 1)}"
-            before = f"{_all(self.leaders)} {lead} with {words_of(self.rules.game).score(self.best)}"
-        return f"{before}, {self._after} {YOU}"
+            lead = "leads" if len(self.leaders) == 1 else "lead"
+            before = f"{' and '.join(self.leaders)} {lead} with {self._best_in_words}"
+        return f"{before}, {self._players_after} {YOU}"
 
     @property
     def task(self) -> str:
-        """Who plays next, what is to be beaten, and who plays after."""
-        who, task = self.names[self.seat], "begins"
-        if self.scores:
-            task = f"is to beat {words_of(self.rules.game).score(self.best)} of {_all(self.leaders)}"
-        return f"{who} {task}, {self._after}"
+        """The next player's task, such as "worst is to beat 8 points of random, nobody plays after"."""
+        task = f"is to beat {self._best_in_words} of {' and '.join(self.leaders)}" if self.scores else "begins"
+        return f"{self.names[self.seat]} {task}, {self._players_after}"
 
     @property
-    def _after(self) -> str:
+    def _best_in_words(self) -> str:
+        return words_of(self.rules.game).score(self.best)
+
+    @property
+    def _players_after(self) -> str:
         after = self.names[self.seat + 1 :]
-        return f"{_all(after) or 'nobody'} play{'s' * (len(after) < 2)} after"
+        return f"{' and '.join(after) or 'nobody'} {'plays' if len(after) < 2 else 'play'} after"
 
     @property
     def result(self) -> str:
-        """Who wins what, a person first."""
+        """Who wins, a person first, such as "You and random tie and win 1/2 each with 8 points."."""
         others = [name for name in self.leaders if name != YOU]
-        who = [YOU.capitalize()] * (YOU in self.leaders) + others
+        who = others if others == self.leaders else [YOU.capitalize(), *others]
         wins = "wins" if others else "win"
         if len(who) > 1:
             shared = f"tie and win 1/{len(who)} each"
             wins = {"all-win": "tie and win", "split": shared, "nobody": "tie, so nobody wins,"}[self.rules.ties]
-        return f"{_all(who)} {wins} with {words_of(self.rules.game).score(self.best)}."
-
-
-def _all(names: Sequence[str]) -> str:
-    return " and ".join(names)
+        return f"{' and '.join(who)} {wins} with {self._best_in_words}."
