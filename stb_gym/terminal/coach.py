@@ -11,6 +11,7 @@ turns of the other players are a third cause: their dice and choices together.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +19,10 @@ from numpy.typing import NDArray
 
 from stb_gym.games import Game, Move, words_of
 from stb_gym.output import Column, Table
-from stb_gym.rounds import Reply, Round
-from stb_gym.solver import TIE, BoardValues, Choice, Policy, Values, choice_at
-from stb_gym.terminal.turns import Position, Step, move_in_words, moves_in_words, step_in_words
+from stb_gym.rounds import Reply, RoundEvaluation
+from stb_gym.solver import TIE, BoardValues, Choice, Standing, Values, choice_at
+from stb_gym.terminal.turns import Position, Step, moves_in_words, step_in_words
 
-MOST_RANKED = 10  # moves
 CAUSES = ("others", "dice", "choices")
 
 
@@ -47,13 +47,12 @@ class Unit(NamedTuple):
 
     def change(self, utility: float) -> str:
         """Return a difference of utilities with its sign."""
-        change = f"{self.scale * utility:+z.2f}"
-        return "0.00" if change == "+0.00" else change
+        return f"{self.scale * utility:+z.2f}"
 
     def size(self, utility: float) -> str:
         """Return a difference of utilities without its sign."""
         size = abs(self.scale * utility)
-        return f"{size:.2f}" if size >= 0.005 else "less than 0.01"
+        return "less than 0.01" if 0 < size < 0.005 else f"{size:.2f}"
 
 
 def probability_unit(heading: str) -> Unit:
@@ -109,7 +108,7 @@ class Account:
             added = self.total(cause)
             effect = f"{'helped by' if added > 0 else 'cost'} {self.unit.size(added)}"
             parts.append(f"the {cause} {effect if abs(added) > TIE else 'cost nothing'}")
-        return f"In {self.unit.name}: {', '.join(parts)}."
+        return f"In {self.unit.name}: {', '.join(parts) or 'nothing happened'}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,42 +137,35 @@ class Coach:
         """Return the utility and the loss of every move."""
         return choice_at(self.known, position.held, position.dice, position.roll)
 
-    def loss(self, position: Position, move: Move) -> float:
-        """Return the utility that a move loses against the best one."""
+    def loss(self, position: Position, move: Move | None) -> float:
+        """Return the utility that a move loses against the best one; 0 if there is no move."""
         choice = self.choice(position)
-        return choice.loss[choice.moves.index(move)]
+        return 0.0 if move is None else choice.loss[choice.moves.index(move)]
 
-    def remark(self, position: Position, move: Move) -> str:
-        """Return what a move loses and which moves are best, in words."""
-        choice, lost = self.choice(position), self.loss(position, move)
-        if lost == 0:
-            return "best move." if any(choice.loss) else "all moves were equally good."
-        best = moves_in_words(self.game, position, choice.best)
-        return f"{self.unit.size(lost)} {self.unit.name} lost: {best} was best."
-
-    def ranking(self, position: Position, chosen: Move) -> Table:
-        """Return a table of the best moves and the chosen one, with the value and the loss of each."""
-        moves, after, losses, _ = self.choice(position)
-        ranked = sorted(zip(moves, after, losses, strict=True), key=lambda row: row[2])
-        shown = [row for place, row in enumerate(ranked) if place < MOST_RANKED or row[0] == chosen]
-        columns = {
-            "": Column("", [move_in_words(self.game, position, move) for move, _, _ in shown]),
-            self.unit.heading: Column(self.unit.value, [utility for _, utility, _ in shown]),
-            "lost": Column(lambda loss: self.unit.size(loss) if loss else "0.00", [loss for _, _, loss in shown]),
-            " ": Column("", ["yours" if move == chosen else "" for move, _, _ in shown]),
-        }
-        return Table(columns)
+    def remark(self, position: Position, move: Move | None) -> str:
+        """Return a move and what it loses, or why there is none, in words."""
+        words = words_of(self.game)
+        if move is None or not words.typed_as(move.action):
+            return words.no_move(position.held, position.dice, position.faces)
+        choice, loss = self.choice(position), self.loss(position, move)
+        if len(choice.moves) == 1:
+            remark = "the only move"
+        elif loss > 0:
+            best = moves_in_words(self.game, position, choice.best)
+            remark = f"{self.unit.size(loss)} {self.unit.name} lost, {best} was best"
+        else:
+            remark = "best move" if any(choice.loss) else "all moves were equally good"
+        return f"{moves_in_words(self.game, position, [move])}: {remark}."
 
     def account(self, steps: Sequence[Step]) -> Account:
         """Return the account of a turn."""
         events, utility = [], self.start
         for number, step in enumerate(steps, 1):
             choice = self.choice(step.position)
-            changes, utility = {"dice": choice.utility - utility}, choice.utility
+            changes = {"dice": choice.utility - utility}
             if len(choice.moves) > 1:
-                changes["choices"] = -self.loss(step.position, step.move) if step.move else 0.0
-            if step.move:
-                utility = choice.after[choice.moves.index(step.move)]
+                changes["choices"] = -self.loss(*step)
+            utility = self.known.worth(*step.leaves)
             dice, move, _ = step_in_words(self.game, step)
             events.append(Event(f"throw {number}: {dice}, {move}", changes))
         return Account(self.unit, self.start, events)
@@ -196,27 +188,40 @@ class RoundCoach:
     """A coach of one seat of a round, who knows its expected win against given opponents.
 
     Attributes:
+        evaluation: the lineup. The strategy of the seat itself makes no difference.
         seat: the place in turn order, from 0.
-        reply: the best response of the seat.
-        before: for every turn, and once more for the end of the round, [Z] the expected win of the seat at each
-            standing. After its own turn: if the seat then holds the lead.
     """
 
+    evaluation: RoundEvaluation
     seat: int
-    reply: Reply
-    before: list[NDArray[np.float64]]
+
+    @cached_property
+    def _reply(self) -> Reply:
+        return self.evaluation.best_response(self.seat).reply
 
     @property
-    def unit(self) -> Unit:
-        """How people read the expected win."""
-        split = self.reply.standings.ties == "split"
+    def _unit(self) -> Unit:
+        split = self.evaluation.standings.ties == "split"
         return probability_unit("expected share of the win" if split else "chance to win")
 
-    def at(self, standing: int) -> Coach:
-        """Return the coach of the seat's turn at the standing with this index."""
-        standings = self.reply.standings
-        after = standings.players - 1 - self.seat
-        return Coach(self.reply.values_at(standings.standing(standing, after)), self.unit)
+    def at(self, standing: Standing) -> Coach:
+        """Return the coach of the seat's turn at a standing."""
+        return Coach(self._reply.values_at(standing), self._unit)
+
+    @cached_property
+    def before(self) -> list[NDArray[np.float64]]:
+        """For every turn, and for the end of the round, [Z] the expected win of the seat at each standing.
+
+        After its own turn: if the seat then holds the lead.
+        """
+        standings = self.evaluation.standings
+        own = np.zeros(len(standings.lead))
+        for block in standings.blocks(self.seat):
+            own[block] = self._reply.values(block)
+        before = [own, *self.evaluation.worth_after[self.seat :]]
+        for other in reversed(self.evaluation.played[: self.seat]):
+            before.insert(0, (other.chances * before[0][standings.after]).sum(axis=1))
+        return before
 
     def account(self, names: Sequence[str], scores: Sequence[int], steps: Sequence[Step]) -> Account:
         """Return the account of a round.
@@ -226,43 +231,21 @@ class RoundCoach:
             scores: the final scores of the players whose turns are over.
             steps: the steps of the seat's own turn, up to where it was played.
         """
-        standings, words = self.reply.standings, words_of(self.reply.tables.game)
+        standings, words = self.evaluation.standings, words_of(self.evaluation.tables.game)
         standing, may_win = len(standings.lead) - 1, True
-        events = []
-        for seat, score in enumerate(scores):
-            utility, place = may_win * self.before[seat][standing], standings.place(score)
-            if seat == self.seat:
-                events += self.at(standing).account(steps).events
-                may_win = bool(standings.holds[standing, place])
-            elif seat > self.seat:
-                may_win = may_win and bool(standings.keeps[standing, place])
+        events: list[Event] = []
+        for seat, name in enumerate(names):
+            if seat == self.seat and steps:
+                seen = standings.standing(standing, len(names) - 1 - seat)
+                events += self.at(seen).account(steps).events
+            if seat == len(scores):
+                break
+            utility, place = may_win * self.before[seat][standing], standings.place(scores[seat])
+            if seat >= self.seat:
+                in_lead = standings.holds if seat == self.seat else standings.keeps
+                may_win = may_win and bool(in_lead[standing, place])
             standing = standings.after[standing, place]
             if seat != self.seat:
                 change = float(may_win * self.before[seat + 1][standing] - utility)
-                events.append(Event(f"{names[seat]}: {words.score(score)}", {"others": change}))
-        if steps and len(scores) == self.seat:
-            events += self.at(standing).account(steps).events
-        return Account(self.unit, float(self.before[0][-1]), events)
-
-
-def coach_in_round(rules: Round, lineup: Sequence[str | Policy], seat: int) -> RoundCoach:
-    """Return the coach of one seat of a lineup.
-
-    Args:
-        rules: the rules of the round.
-        lineup: the strategy of every player, in turn order; that of the seat itself makes no difference.
-        seat: the place in turn order, from 0.
-
-    Raises:
-        ValueError: if a strategy is unknown or does not fit the game.
-    """
-    evaluation = rules.evaluate(lineup)
-    standings, after = evaluation.standings, evaluation.worth_after[seat:]
-    reply = Reply(rules.tables, standings, after[0])
-    own = np.zeros(len(standings.lead))
-    for block in standings.blocks(seat):
-        own[block] = reply.values(block)
-    before = [own]
-    for other in reversed(evaluation.played[:seat]):
-        before.insert(0, (other.chances * before[0][standings.after]).sum(axis=1))
-    return RoundCoach(seat, reply, before + after)
+                events.append(Event(f"{name}: {words.score(scores[seat])}", {"others": change}))
+        return Account(self._unit, float(self.before[0][-1]), events)

@@ -1,4 +1,4 @@
-"""A round in progress, in words: the final scores so far, the next player's task, and who wins."""
+"""A round in progress: the final scores so far, what the next player has to beat, and who wins."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -62,52 +62,28 @@ class RoundState:
         return self.seat == self.rules.players or bool(self.rules.standings.over[self.standing])
 
     @property
-    def best(self) -> int:
-        """The best score so far."""
-        return max(self.scores, key=lambda score: self.rules.game.sign * score)
-
-    @property
     def leaders(self) -> list[str]:
-        """The names of the players with the best score."""
-        return [name for name, score in zip(self.names, self.scores, strict=False) if score == self.best]
-
-    def win(self, seat: int) -> float:
-        """Return the share of the win that a seat gets if the round ends now."""
-        if seat >= self.seat or self.scores[seat] != self.best:
-            return 0.0
-        return float(self.rules.standings.share[self.standing])
+        """The names of the players with the best score so far."""
+        return [name for name, score in zip(self.names, self.scores, strict=False) if score == self._best]
 
     @property
     def situation(self) -> str:
-        """The situation of a person who plays next, such as "random leads with 8 points, nobody plays after you"."""
-        before = f"{YOU} begin"
-        if self.scores:
-            lead = "leads" if len(self.leaders) == 1 else "lead"
-            before = f"{' and '.join(self.leaders)} {lead} with {self._best_in_words}"
-        return f"{before}, {self._players_after} {YOU}"
-
-    @property
-    def task(self) -> str:
-        """The next player's task, such as "worst is to beat 8 points of random, nobody plays after"."""
-        task = f"is to beat {self._best_in_words} of {' and '.join(self.leaders)}" if self.scores else "begins"
-        return f"{self.names[self.seat]} {task}, {self._players_after}"
-
-    @property
-    def _best_in_words(self) -> str:
-        return words_of(self.rules.game).score(self.best)
-
-    @property
-    def _players_after(self) -> str:
-        after = self.names[self.seat + 1 :]
-        return f"{' and '.join(after) or 'nobody'} {'plays' if len(after) < 2 else 'play'} after"
+        """What the next player knows, such as "to beat: 8 points of random, still to play: nobody"."""
+        after = " and ".join(self.names[self.seat + 1 :]) or "nobody"
+        best = f"{self._best_in_words} of {' and '.join(self.leaders)}" if self.scores else "nothing"
+        return f"to beat: {best}, still to play: {after}"
 
     @property
     def result(self) -> str:
-        """Who wins, a person first, such as "You and random tie and win 1/2 each with 8 points."."""
-        others = [name for name in self.leaders if name != YOU]
-        who = others if others == self.leaders else [YOU.capitalize(), *others]
-        wins = "wins" if others else "win"
-        if len(who) > 1:
-            shared = f"tie and win 1/{len(who)} each"
-            wins = {"all-win": "tie and win", "split": shared, "nobody": "tie, so nobody wins,"}[self.rules.ties]
-        return f"{' and '.join(who)} {wins} with {self._best_in_words}."
+        """How the round ended, such as "the winner is random with 8 points"."""
+        if len(self.leaders) > 1:
+            return f"{' and '.join(self.leaders)} tie with {self._best_in_words}: {TIES[self.rules.ties]}"
+        return f"the winner is {self.leaders[0]} with {self._best_in_words}"
+
+    @property
+    def _best(self) -> int:
+        return max(self.scores, key=lambda score: self.rules.game.sign * score)
+
+    @property
+    def _best_in_words(self) -> str:
+        return words_of(self.rules.game).score(self._best)

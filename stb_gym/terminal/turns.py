@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Faces, Game, Move, legal_moves, rolls, throw_faces, words_of
+from stb_gym.games import Faces, Game, Move, legal_moves, throw_faces, words_of
 
 Throw = int | Sequence[int]  # given dice: their sum where only the sum matters, or their faces
 Dice = np.random.Generator | Iterator[Throw]
@@ -33,14 +33,15 @@ Choose = Callable[[Position], Move | None]
 
 
 class Step(NamedTuple):
-    """A position and the move made there, or None if there is no legal move or the player left."""
+    """A position and the move made there, or None if there is no legal move."""
 
     position: Position
     move: Move | None
 
-
-class TakenBack(Exception):  # noqa: N818 (it is not an error)
-    """Raised by a player to take the last move back."""
+    @property
+    def leaves(self) -> tuple[int, int]:
+        """The state (held, dice) after the move; 0 dice if the turn is over."""
+        return (self.position.held, 0) if self.move is None else (self.move.held, self.move.dice)
 
 
 def take_turn(game: Game, dice: Dice, choose: Choose, steps: list[Step]) -> int:
@@ -49,9 +50,8 @@ def take_turn(game: Game, dice: Dice, choose: Choose, steps: list[Step]) -> int:
     Args:
         game: the rules.
         dice: a generator that throws the dice, or an iterator of given throws. The turn stops where those run out.
-        choose: returns one of the moves of a position, or None if there is none. It raises `TakenBack` to return to
-            the last position with two moves or more, or EOFError to leave.
-        steps: an empty list, filled with the steps of the turn. If the player leaves, the last step has no move.
+        choose: returns one of the moves of a position, or None if there is none.
+        steps: an empty list, filled with the steps of the turn.
 
     Returns:
         The final score in points.
@@ -61,70 +61,44 @@ def take_turn(game: Game, dice: Dice, choose: Choose, steps: list[Step]) -> int:
     """
     words = words_of(game)
     held, left = game.start()
-    position = None
     while left > 0:
-        position = position or _next_position(game, dice, held, left)
-        if position is None:
+        if isinstance(dice, np.random.Generator):
+            throw: Throw | None = throw_faces(int(dice.integers(game.faces**left)), left, game.faces)
+        else:
+            throw = next(dice, None)
+        if throw is None:
             break
         try:
-            move = choose(position)
-        except TakenBack:
-            while len(steps[-1].position.moves) < 2:
-                steps.pop()
-            position = steps.pop().position
-            continue
-        except EOFError:
-            steps.append(Step(position, None))
-            raise
-        steps.append(Step(position, move))
-        if move is None:
-            held = position.held
-            break
-        position, held, left = None, move.held, move.dice
-    return words.points(held)
-
-
-def _next_position(game: Game, dice: Dice, held: int, left: int) -> Position | None:
-    """Throw the dice; return None if the given throws have run out."""
-    if isinstance(dice, np.random.Generator):
-        throw = int(dice.integers(game.faces**left))
-        table = rolls(game, left)
-        faces, roll = throw_faces(throw, left, game.faces), table.shown[table.of_throw[throw]]
-    else:
-        given = next(dice, None)
-        if given is None:
-            return None
-        words = words_of(game)
-        try:
-            _, _, roll = words.locate({**words.where(held, left), "roll": given})
+            _, _, roll = words.locate({**words.where(held, left), "roll": throw})
         except ValueError as error:
             raise ValueError(f"the throw at {words.state(held, left)}: {error}") from None
         assert roll is not None
-        faces = (given,) if isinstance(given, int | np.integer) else tuple(given)
-    return Position(held, left, faces, roll, legal_moves(game, held, left, roll))
+        faces = (throw,) if isinstance(throw, int | np.integer) else tuple(throw)
+        position = Position(held, left, faces, roll, legal_moves(game, held, left, roll))
+        move = choose(position)
+        steps.append(Step(position, move))
+        if move is None:
+            break
+        held, left = move.held, move.dice
+    return words.points(held)
 
 
 def is_unfinished(steps: Sequence[Step]) -> bool:
     """Return whether the given throws ran out before the turn ended."""
-    last = steps[-1].move if steps else None
-    return not steps or (last is not None and last.dice > 0)
+    return not steps or steps[-1].leaves[1] > 0
 
 
 def step_in_words(game: Game, step: Step) -> tuple[str, str, str]:
     """Return the dice, the move and the state it leads to."""
     words, (position, move) = words_of(game), step
-    held, dice = (position.held, position.dice) if move is None else (move.held, move.dice)
-    return words.throw(position.faces), move_in_words(game, position, move), words.state(held, dice)
+    return words.throw(position.faces), moves_in_words(game, position, [move]), words.state(*step.leaves)
 
 
-def move_in_words(game: Game, position: Position, move: Move | None) -> str:
-    """Return a move in words; "no move" if none is legal, "left" if the player left."""
-    if move is None:
-        return "left" if position.moves else "no move"
+def moves_in_words(game: Game, position: Position, moves: Sequence[Move | None], separator: str = " or ") -> str:
+    """Return moves at a position in words; None is "no move"."""
     words = words_of(game)
-    return words.move_in_words(words.move(move.action, goes_on=move.dice > 0), position.roll)
-
-
-def moves_in_words(game: Game, position: Position, moves: Sequence[Move], separator: str = " or ") -> str:
-    """Return several moves in words."""
-    return separator.join(move_in_words(game, position, move) for move in moves)
+    texts = [
+        words.move_in_words(words.move(move.action, goes_on=move.dice > 0), position.roll) if move else "no move"
+        for move in moves
+    ]
+    return separator.join(texts)

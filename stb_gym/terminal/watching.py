@@ -10,14 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stb_gym.games import Game, Move, Picture, below, needed, words_of
+from stb_gym.games import Game, Picture, below, needed, words_of
 from stb_gym.output import say, write_aside
 from stb_gym.rounds import Round
 from stb_gym.solver import AnyMove, BoardPolicy, Goal, Policy, compile_game, edge_weights, solve, strategy
-from stb_gym.terminal.coach import Coach, coach_alone, coach_in_round
+from stb_gym.terminal.coach import Coach, RoundCoach, coach_alone
 from stb_gym.terminal.round_state import RoundState, seat_names
 from stb_gym.terminal.turns import (
-    Choose, Position, Step, Throw, is_unfinished, move_in_words, moves_in_words, step_in_words, take_turn,
+    Choose,
+    Position,
+    Step,
+    Throw,
+    is_unfinished,
+    moves_in_words,
+    step_in_words,
+    take_turn,
 )  # fmt: skip
 
 CREAM, NIGHT, LINE = (255, 243, 220), (30, 20, 14), 30  # colours and height in pixels of a line below a picture
@@ -48,27 +55,24 @@ def by_policy(game: Game, policy: Policy | BoardPolicy, random: np.random.Genera
     Raises:
         ValueError: if the policy does not fit the game or takes an illegal action.
     """
-    if isinstance(policy, BoardPolicy):
+    if isinstance(policy, AnyMove):
 
-        def prefer(position: Position) -> Move | None:
-            if not position.moves:
-                return None
-            if isinstance(policy, AnyMove):
-                return position.moves[int(random.integers(len(position.moves)))]
+        def pick(position: Position) -> int:
+            return int(random.integers(len(position.moves)))
+    elif isinstance(policy, BoardPolicy):
+
+        def pick(position: Position) -> int:
             _, held, dice = np.array(position.moves).T
-            return position.moves[int(policy.of(held, dice).argmax())]
+            return int(policy.of(held, dice).argmax())
+    else:
+        tables = compile_game(game)
+        weights = edge_weights(tables, policy)
 
-        return prefer
-    tables = compile_game(game)
-    weights = edge_weights(tables, policy)
+        def pick(position: Position) -> int:
+            node = tables.find_node(tables.find_state(position.held, position.dice), position.roll)
+            return int(random.choice(len(position.moves), p=weights[np.array(tables.edges_of(node))]))
 
-    def draw(position: Position) -> Move | None:
-        if not position.moves:
-            return None
-        edges = tables.edges_of(tables.find_node(tables.find_state(position.held, position.dice), position.roll))
-        return position.moves[int(random.choice(len(edges), p=weights[edges.start : edges.stop]))]
-
-    return draw
+    return lambda position: position.moves[pick(position)] if position.moves else None
 
 
 @dataclass(frozen=True)
@@ -80,36 +84,24 @@ class Turn:
         coach: the coach of the turn.
         steps: the throws and moves.
         score: the final score.
-        task: in a round, the score to beat; "" for a turn alone.
-        result: the result of a round that ended with this turn, or a remark on given dice left over; else "".
+        situation: in a round, what the player had to beat; "" for a turn alone.
+        result: the result of a round that ended with this turn, else "".
     """
 
     name: str
     coach: Coach
     steps: Sequence[Step]
     score: int
-    task: str = ""
+    situation: str = ""
     result: str = ""
 
     @property
     def end(self) -> str:
-        """The end of the turn in words."""
-        words = words_of(self.coach.game)
+        """The end of the turn in words, and the result of the round if it is over."""
         if is_unfinished(self.steps):
-            last = self.steps[-1].move if self.steps else None
-            state = (last.held, last.dice) if last else self.coach.game.start()
-            return f"{self.name} needs more dice: the turn goes on at {words.state(*state)}."
-        return f"{self.name} ends with {words.score(self.score)}."
-
-    def remark(self, step: Step) -> str:
-        """Return what a move loses, or why there is none."""
-        (position, move), game = step, self.coach.game
-        words = words_of(game)
-        if move is None or not words.typed_as(move.action):
-            return words.no_move(position.held, position.dice, position.faces)
-        only = len(position.moves) == 1
-        said = "the only move." if only else self.coach.remark(position, move)
-        return f"{move_in_words(game, position, move)}: {said}"
+            return f"{self.name} needs more throws at {step_in_words(self.coach.game, self.steps[-1])[2]}."
+        result = f" The round is over: {self.result}." if self.result else ""
+        return f"{self.name} ends with {words_of(self.coach.game).score(self.score)}.{result}"
 
 
 def play(name: str, coach: Coach, choose: Choose, dice: np.random.Generator | Sequence[Throw]) -> Turn:
@@ -119,20 +111,14 @@ def play(name: str, coach: Coach, choose: Choose, dice: np.random.Generator | Se
         name: the name of the player.
         coach: the coach of the turn.
         choose: chooses the moves, see `chooser`.
-        dice: the generator of the throws, or given throws in order.
+        dice: the generator of the throws, or given throws in order, of which the turn may need fewer.
 
     Raises:
         ValueError: if a given throw is impossible at its position.
     """
     steps: list[Step] = []
-    if isinstance(dice, np.random.Generator):
-        return Turn(name, coach, steps, take_turn(coach.game, dice, choose, steps))
-    try:
-        score = take_turn(coach.game, iter(dice), choose, steps)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
-    result = "" if len(steps) == len(dice) else f"The turn ended after {len(steps)} of {len(dice)} given throws."
-    return Turn(name, coach, steps, score, result=result)
+    throws = dice if isinstance(dice, np.random.Generator) else iter(dice)
+    return Turn(name, coach, steps, take_turn(coach.game, throws, choose, steps))
 
 
 def play_together(rules: Round, players: Sequence[tuple[str, str | Policy]], seeds: Sequence[int]) -> Iterator[Turn]:
@@ -150,18 +136,20 @@ def play_together(rules: Round, players: Sequence[tuple[str, str | Policy]], see
         ValueError: if a strategy is unknown or does not fit the game.
     """
     lineup, names = [plays for _, plays in players], seat_names([name for name, _ in players])
-    coaches = [coach_in_round(rules, lineup, seat) for seat in range(rules.players)]
+    evaluation = rules.evaluate(lineup)
+    coaches = [RoundCoach(evaluation, seat) for seat in range(rules.players)]
 
     def turns() -> Iterator[Turn]:
         for seed in seeds:
             state = RoundState(rules, names)
             while not state.is_over:
-                seat, task, coach = state.seat, state.task, coaches[state.seat].at(state.standing)
+                seat, situation, coach = state.seat, state.situation, coaches[state.seat].at(state.seen)
                 dice, choices = (np.random.default_rng([seed, use, seat]) for use in (0, 1))
                 choose = by_policy(rules.game, rules.policy(lineup[seat], state.seen), choices)
                 steps: list[Step] = []
                 state.scores.append(take_turn(rules.game, dice, choose, steps))
-                yield Turn(names[seat], coach, steps, state.scores[-1], task, state.result if state.is_over else "")
+                result = state.result if state.is_over else ""
+                yield Turn(names[seat], coach, steps, state.scores[-1], situation, result)
 
     return turns()
 
@@ -189,30 +177,24 @@ def replay(game: Game, policy: str | Policy, rolls: Sequence[Throw], objective: 
         >>> turn["plays"]
         ['shut 8', 'shut 1,9', 'shut 6', 'shut 4,7', 'shut 3', 'shut 2,5']
     """
-    coach, words, steps = coach_alone(solve(game, objective)), words_of(game), list[Step]()
-    take_turn(game, iter(rolls), chooser(coach, policy, np.random.default_rng(0)), steps)
-    given = "1 throw is given" if len(rolls) == 1 else f"{len(rolls)} throws are given"
-    if is_unfinished(steps):
-        leaves = step_in_words(game, steps[-1])[2] if steps else words.state(*game.start())
-        raise ValueError(f"the turn goes on at {leaves}, and only {given}")
-    if len(steps) < len(rolls):
-        raise ValueError(f"the turn ends after throw {len(steps)}, and {given}")
-    utility, rows = coach.start, []
-    for position, move in steps:
-        choice = coach.choice(position)
-        luck, utility = choice.utility - utility, choice.utility
-        if move is not None:
-            utility = choice.after[choice.moves.index(move)]
-        _, plays, leaves = step_in_words(game, Step(position, move))
+    coach = coach_alone(solve(game, objective))
+    steps = play("the policy", coach, chooser(coach, policy, np.random.default_rng(0)), rolls).steps
+    if is_unfinished(steps) or len(steps) < len(rolls):
+        at = step_in_words(game, steps[-1])[2] if steps else words_of(game).state(*game.start())
+        needed = "goes on" if is_unfinished(steps) else "is over"
+        raise ValueError(f"the turn {needed} at {at} after {len(steps)} of {len(rolls)} rolls")
+    rows = []
+    for step, event in zip(steps, coach.account(steps).events, strict=True):
+        _, plays, leaves = step_in_words(game, step)
         rows.append(
             {
-                "roll": words.roll(position.roll),
+                "roll": words_of(game).roll(step.position.roll),
                 "plays": plays,
                 "leaves": leaves,
-                "best": moves_in_words(game, position, choice.best) or plays,
-                "loss": 0.0 if move is None else coach.loss(position, move),
-                "luck": luck,
-                "value": coach.known.objective.sign * utility + 0.0,
+                "best": moves_in_words(game, step.position, coach.choice(step.position).best or [None]),
+                "loss": coach.loss(*step),
+                "luck": event.changes["dice"],
+                "value": coach.known.objective.sign * coach.known.worth(*step.leaves) + 0.0,
             }
         )
     return {name: [row[name] for row in rows] for name in rows[0]}
@@ -226,19 +208,16 @@ def show(turn: Turn, pause: float = 0) -> None:
         pause: the seconds between two moves.
     """
     words, coach = words_of(turn.coach.game), turn.coach
-    task = turn.task or f"{turn.name} plays {words.introduction()}"
-    say_wrapped(f"{task}. {coach.unit.value(coach.start)} {coach.unit.heading} with perfect play.")
-    for step in turn.steps:
-        say(f"\n{words.text(*step.position[:3])}")
-        say_wrapped(turn.remark(step))
+    opening = f"{turn.name} ({turn.situation})" if turn.situation else f"{turn.name} plays {words.introduction()}"
+    say_wrapped(f"{opening}. {coach.unit.value(coach.start)} {coach.unit.heading} with perfect play.")
+    for position, move in turn.steps:
+        say(f"\n{words.text(position.held, position.dice, position.faces)}")
+        say_wrapped(coach.remark(position, move))
         sys.stdout.flush()
         time.sleep(pause)
     say()
     say_wrapped(turn.end)
     say_wrapped(coach.account(turn.steps).sentence)
-    if turn.result:
-        say()
-        say_wrapped(turn.result)
 
 
 def say_wrapped(text: str) -> None:
@@ -257,23 +236,20 @@ def frames(turn: Turn) -> Iterator[Frame]:
     """Draw the pictures of a film of a turn: every throw, every move with its loss, and the end."""
     words, coach = words_of(turn.coach.game), turn.coach
 
-    def captioned(picture: Picture, utility: float, line: str, seconds: float) -> Frame:
+    def frame(picture: Picture, utility: float, line: str, seconds: float) -> Frame:
         value = f"{turn.name}; perfect play: {coach.unit.value(utility)} {coach.unit.heading}"
         return Frame(below(picture, [value, line], LINE, CREAM, NIGHT), seconds)
 
-    for number, step in enumerate(turn.steps, 1):
-        (held, dice, faces, _, _), move = step
-        picture = words.picture(held, dice, faces, f"throw {number}")
-        utility = coach.choice(step.position).utility
-        yield captioned(picture, utility, "" if move else turn.remark(step), THROWN)
+    for number, (position, move) in enumerate(turn.steps, 1):
+        held, remark = position.held, coach.remark(position, move)
+        picture = words.picture(held, position.dice, position.faces, f"throw {number}")
+        yield frame(picture, coach.choice(position).utility, "" if move else remark, THROWN)
         if move is not None:
-            picture = words.picture(
-                move.held, move.dice, (), move_in_words(coach.game, step.position, move), before=held
-            )
-            yield captioned(picture, coach.known.worth(move.held, move.dice), turn.remark(step), MOVED)
-    end = [turn.end, coach.account(turn.steps).sentence]
-    for lines in [end, [turn.result, ""]] if turn.result else [end]:
-        yield Frame(below(picture, lines, LINE, CREAM, NIGHT), ENDED)
+            plays = moves_in_words(coach.game, position, [move])
+            picture = words.picture(move.held, move.dice, (), plays, before=held)
+            yield frame(picture, coach.known.worth(move.held, move.dice), remark, MOVED)
+    sentence = coach.account(turn.steps).sentence
+    yield Frame(below(picture, [turn.end, sentence], LINE, CREAM, NIGHT), ENDED)
 
 
 def check_film(path: str | Path) -> None:
