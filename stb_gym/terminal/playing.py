@@ -73,7 +73,7 @@ def play_round(rules: Round, opponents: list[Named], seat: int, coach: bool, see
                 break
             state.scores.append(score)
         else:
-            say(f"\nThe round is over: {state.result}.")
+            say(f"\nThe round is over. Best: {state.leaders}.")
         if coach:
             say(f"\n{round_coach.account(state.names, state.scores, steps)}")
         if not state.is_over:

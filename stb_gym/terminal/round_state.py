@@ -62,28 +62,14 @@ class RoundState:
         return self.seat == self.rules.players or bool(self.rules.standings.over[self.standing])
 
     @property
-    def leaders(self) -> list[str]:
-        """The names of the players with the best score so far."""
-        return [name for name, score in zip(self.names, self.scores, strict=False) if score == self._best]
+    def leaders(self) -> str:
+        """The best score so far and the players who have it, such as "random and optimal with 8 points"."""
+        best = max(self.scores, key=lambda score: self.rules.game.sign * score)
+        names = [name for name, score in zip(self.names, self.scores, strict=False) if score == best]
+        return f"{' and '.join(names)} with {words_of(self.rules.game).score(best)}"
 
     @property
     def situation(self) -> str:
-        """What the next player knows, such as "to beat: 8 points of random, still to play: nobody"."""
+        """What the next player knows, such as "to beat: random with 8 points, still to play: nobody"."""
         after = " and ".join(self.names[self.seat + 1 :]) or "nobody"
-        best = f"{self._best_in_words} of {' and '.join(self.leaders)}" if self.scores else "nothing"
-        return f"to beat: {best}, still to play: {after}"
-
-    @property
-    def result(self) -> str:
-        """How the round ended, such as "the winner is random with 8 points"."""
-        if len(self.leaders) > 1:
-            return f"{' and '.join(self.leaders)} tie with {self._best_in_words}: {TIES[self.rules.ties]}"
-        return f"the winner is {self.leaders[0]} with {self._best_in_words}"
-
-    @property
-    def _best(self) -> int:
-        return max(self.scores, key=lambda score: self.rules.game.sign * score)
-
-    @property
-    def _best_in_words(self) -> str:
-        return words_of(self.rules.game).score(self._best)
+        return f"to beat: {self.leaders if self.scores else 'nobody'}, still to play: {after}"

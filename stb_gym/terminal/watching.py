@@ -29,7 +29,7 @@ from stb_gym.terminal.turns import (
 
 CREAM, NIGHT, LINE = (255, 243, 220), (30, 20, 14), 30  # colours and height in pixels of a line below a picture
 THROWN, MOVED, ENDED = 0.9, 1.6, 3.0  # seconds that a picture is shown
-COLOURS = 48  # of all pictures of a film together
+COLOURS = 48  # of a picture
 COLUMNS = 80  # of a terminal
 
 
@@ -85,7 +85,7 @@ class Turn:
         steps: the throws and moves.
         score: the final score.
         situation: in a round, what the player had to beat; "" for a turn alone.
-        result: the result of a round that ended with this turn, else "".
+        leaders: the best score of a round that ended with this turn and the players who have it, else "".
     """
 
     name: str
@@ -93,15 +93,15 @@ class Turn:
     steps: Sequence[Step]
     score: int
     situation: str = ""
-    result: str = ""
+    leaders: str = ""
 
     @property
     def end(self) -> str:
-        """The end of the turn in words, and the result of the round if it is over."""
+        """The end of the turn in words, and who leads if the round is over."""
         if is_unfinished(self.steps):
             return f"{self.name} needs more throws at {step_in_words(self.coach.game, self.steps[-1])[2]}."
-        result = f" The round is over: {self.result}." if self.result else ""
-        return f"{self.name} ends with {words_of(self.coach.game).score(self.score)}.{result}"
+        round_over = f" Best: {self.leaders}." if self.leaders else ""
+        return f"{self.name} ends with {words_of(self.coach.game).score(self.score)}.{round_over}"
 
 
 def play(name: str, coach: Coach, choose: Choose, dice: np.random.Generator | Sequence[Throw]) -> Turn:
@@ -148,8 +148,8 @@ def play_together(rules: Round, players: Sequence[tuple[str, str | Policy]], see
                 choose = by_policy(rules.game, rules.policy(lineup[seat], state.seen), choices)
                 steps: list[Step] = []
                 state.scores.append(take_turn(rules.game, dice, choose, steps))
-                result = state.result if state.is_over else ""
-                yield Turn(names[seat], coach, steps, state.scores[-1], situation, result)
+                leaders = state.leaders if state.is_over else ""
+                yield Turn(names[seat], coach, steps, state.scores[-1], situation, leaders)
 
     return turns()
 
@@ -269,11 +269,7 @@ def write_film(path: str | Path, film: list[Frame]) -> None:
         ImportError: if Pillow is not installed.
     """
     image = needed("PIL.Image", "Pillow", "films")
-    every = image.fromarray(np.concatenate([frame.picture for frame in film]))
-    colours = every.quantize(COLOURS, dither=image.Dither.NONE)
-    first, *others = (
-        image.fromarray(frame.picture).quantize(palette=colours, dither=image.Dither.NONE) for frame in film
-    )
+    first, *others = (image.fromarray(frame.picture).quantize(COLOURS, dither=image.Dither.NONE) for frame in film)
     milliseconds = [round(1000 * frame.seconds) for frame in film]
     with write_aside(path) as aside:
         first.save(aside, "GIF", save_all=True, append_images=others, duration=milliseconds, loop=0, optimize=False)
