@@ -6,7 +6,7 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
-from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, load_policy, save_policy, strategy
+from stb_gym import Round, ShutTheBox, Threes, compile_game, save_policy, strategy
 from stb_gym.explorer import explorer_page, titles_of, write_explorer
 from stb_gym.explorer.page import pack
 from stb_gym.games import rolls, words_of
@@ -68,13 +68,9 @@ def test_the_players_are_heuristics_kept_policies_and_the_named_ones(solved, tmp
     assert names[:2] + names[-2:] == ["biggest-first", "fewest-then-biggest", "random", "mine"]
     assert {*kept_policies(game)} < {*names}
     tables = compile_game(game)
-    assert arrays[f"player-{names.index('random')}"].tolist() == pytest.approx(tables.uniform.tolist())
-    for name, policy in {
-        "mine": solved(game).policy,
-        "biggest-first": strategy(game, "biggest-first"),
-        "ppo-nine-tiles": load_policy("ppo-nine-tiles", game),
-    }.items():
-        edges = tables.edge_start[tables.decisions] + arrays[f"player-{names.index(name)}"]
+    assert arrays[f"player-{len(names) - 2}"].tolist() == pytest.approx(tables.uniform.tolist())
+    for number, policy in {0: strategy(game, "biggest-first"), len(names) - 1: solved(game).policy}.items():
+        edges = tables.edge_start[tables.decisions] + arrays[f"player-{number}"]
         assert (tables.edge_action[edges] == policy[tables.decisions]).all()
 
 
@@ -88,16 +84,6 @@ def test_a_lead_is_worth_what_it_is_in_the_equilibrium(known, ties):
     for after in range(players):
         assert worth[after, :, 0].tolist() == pytest.approx(equilibrium.replies[after].worth[:-1:players].tolist())
         assert not worth[after, 1:, players - after :].any()
-
-
-def test_the_worth_of_leads_gives_the_play_at_a_standing(solved):
-    facts, arrays = held_by(explorer_page(Threes()))
-    scores, players = facts["scores"], facts["leads"]["players"]
-    worth = arrays["worth-all-win"].reshape(players, len(scores), players)
-    place = np.searchsorted(scores, range(scores[-1] + 1))
-    best = solved(Threes(), lambda score: np.where(score <= 6, worth[1, place[score], (score == 6).astype(int)], 0.0))
-    policy = Round(Threes(), players=3, ties="all-win").solve().policy(Standing(lead=6, holders=1, after=1))
-    assert best.evaluate(policy).regret == pytest.approx(0, abs=1e-12)
 
 
 def test_a_training_shows_its_regret_and_all_its_policies(solved, tmp_path):
@@ -126,14 +112,9 @@ def test_nothing_is_written_of_players_that_cannot_be_read(policies, runs, fault
     assert list(tmp_path.iterdir()) == []
 
 
-def test_files_of_the_same_name_are_titled_with_their_folders(tmp_path):
-    files = [tmp_path / folder / name for folder in "ab" for name in ("policy.npz", "optimal.npz")]
-    for file in files:
-        file.parent.mkdir(exist_ok=True)
-        save_policy(file, Threes(dice=2), strategy(Threes(dice=2), "take-all"))
-    page = explorer_page(Threes(dice=2), [*map(str, files), "optimal"])
-    names = [player["name"] for player in held_by(page)[0]["players"]]
-    assert names[-4:] == ["a/policy", "a/optimal", "b/policy", "b/optimal"]
+def test_files_of_the_same_name_are_titled_with_their_folders():
+    files = ["a/policy.npz", "b/policy.npz", "a/optimal.npz", "mine.npz"]
+    assert list(titles_of(["random", *files]).values()) == ["random", "a/policy", "b/policy", "a/optimal", "mine"]
     with pytest.raises(ValueError, match="a/policy"):
         titles_of(["x/a/policy.npz", "y/a/policy.npz"])
 
@@ -160,7 +141,6 @@ def test_the_page_in_the_documentation_is_of_today():
     today = explorer_page(ShutTheBox(), runs=list(map(str, runs)))
     assert DATA.sub("", page) == DATA.sub("", today), "run `make page`"
     (facts, arrays), (facts_today, arrays_today) = held_by(page), held_by(today)
-    assert facts == facts_today, "run `make page`"
-    assert arrays.keys() == arrays_today.keys()
-    for name, array in arrays.items():
-        assert array.tolist() == pytest.approx(arrays_today[name].tolist()), name
+    assert {**facts, "runs": []} == {**facts_today, "runs": []}, "run `make page`"
+    for name, array in arrays_today.items():
+        assert arrays[name].tolist() == pytest.approx(array.tolist()), name
