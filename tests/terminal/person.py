@@ -3,12 +3,14 @@
 import os
 import select
 import subprocess
+import sys
 import time
 
 from stb_gym.games import legal_moves, words_of
 from stb_gym.terminal.turns import Position
 from tests import PATIENCE
-from tests.cli.processes import STB_GYM
+
+STB_GYM = [sys.executable, "-m", "stb_gym"]
 
 
 def sit_down(*arguments, keys):

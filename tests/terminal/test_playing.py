@@ -13,8 +13,7 @@ from stb_gym import Round, ShutTheBox, Standing, Threes, solve_boards, strategy
 from stb_gym.terminal import play_alone, play_round
 from stb_gym.terminal.round_state import RoundState, seat_names
 from tests import PATIENCE
-from tests.cli.processes import STB_GYM
-from tests.terminal.person import sit_down
+from tests.terminal.person import STB_GYM, sit_down
 
 OPTIMAL, RANDOM = ("optimal", "optimal"), ("random", "random")
 WRONG_TILES = ["", "nine", "4;5", "-9", "9" * 9, "10", "0 9", "2", "1 + 1", "5 4 3", "9 , ", "9 shut"]

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageSequence
 
 from stb_gym import Round, ShutTheBox, Threes, replay, solve_boards, strategies, strategy
-from stb_gym.terminal import check_film, chooser, coach_alone, frames, play, play_together, show, write_film
+from stb_gym.terminal import check_film, chooser, coach_alone, frames, play, play_together, show, watching, write_film
 from tests.terminal.person import position_at
 
 NINE, THREES = ShutTheBox(), Threes()
@@ -94,6 +94,14 @@ def test_a_film_has_a_picture_of_every_throw_every_move_and_the_end(solved, tmp_
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["film.gif"]
     with pytest.raises(ValueError, match="gif"):
         check_film("film.mp4")
+
+
+def test_the_words_below_the_pictures_of_a_film(solved, monkeypatch, snapshot):
+    coach, words = coach_alone(solved(THREES)), []
+    monkeypatch.setattr(watching, "below", lambda picture, lines, *style: words.append(lines) or picture)
+    turn = play("random", coach, chooser(coach, "random", random(1)), random(3))
+    assert len(list(frames(turn))) == len(words)
+    assert words == snapshot
 
 
 def share(scores, seat, after=()):
