@@ -66,9 +66,9 @@ def play_round(rules: Round, opponents: list[Named], seat: int, coach: bool, see
             at = state.seat
             say(f"\n{state.names[at]} ({state.situation})")
             if at == seat - 1:
-                score = _your_turn(round_coach.at(state.seen), coach, dice[at], steps)
+                score = _your_turn(round_coach.at(state.standing), coach, dice[at], steps)
             else:
-                score = _their_turn(rules.game, rules.policy(players[at][1], state.seen), dice[at])
+                score = _their_turn(rules.game, rules.policy(players[at][1], state.standing), dice[at])
             if score is None:
                 break
             state.scores.append(score)

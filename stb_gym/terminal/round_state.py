@@ -43,28 +43,27 @@ class RoundState:
         return len(self.scores)
 
     @property
-    def standing(self) -> int:
-        """The index of the standing that the scores make."""
-        standings = self.rules.standings
-        standing = len(standings.lead) - 1
-        for score in self.scores:
-            standing = int(standings.after[standing, standings.place(score)])
-        return standing
-
-    @property
-    def seen(self) -> Standing:
+    def standing(self) -> Standing:
         """The standing as the next player sees it."""
-        return self.rules.standings.standing(self.standing, self.rules.players - 1 - self.seat)
+        after = self.rules.players - 1 - self.seat
+        if not self.scores:
+            return Standing(None, 0, after)
+        best = max(self.scores, key=lambda score: self.rules.game.sign * score)
+        return Standing(best, self.scores.count(best), after)
 
     @property
     def is_over(self) -> bool:
-        """Whether the round is over."""
-        return self.seat == self.rules.players or bool(self.rules.standings.over[self.standing])
+        """Whether the round is over: everybody has played, or a score has ended it."""
+        standings, lead = self.rules.standings, self.standing.lead
+        ended = lead is not None and bool(standings.over[standings.lead == standings.place(lead)].any())
+        return ended or self.seat == self.rules.players
 
     @property
     def leaders(self) -> str:
-        """The best score so far and the players who have it, such as "random and optimal with 8 points"."""
-        best = max(self.scores, key=lambda score: self.rules.game.sign * score)
+        """The players with the best score so far, such as "random and optimal with 8 points"; "nobody" at first."""
+        best = self.standing.lead
+        if best is None:
+            return "nobody"
         names = [name for name, score in zip(self.names, self.scores, strict=False) if score == best]
         return f"{' and '.join(names)} with {words_of(self.rules.game).score(best)}"
 
@@ -72,4 +71,4 @@ class RoundState:
     def situation(self) -> str:
         """What the next player knows, such as "to beat: random with 8 points, still to play: nobody"."""
         after = " and ".join(self.names[self.seat + 1 :]) or "nobody"
-        return f"to beat: {self.leaders if self.scores else 'nobody'}, still to play: {after}"
+        return f"to beat: {self.leaders}, still to play: {after}"

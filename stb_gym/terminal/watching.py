@@ -143,9 +143,9 @@ def play_together(rules: Round, players: Sequence[tuple[str, str | Policy]], see
         for seed in seeds:
             state = RoundState(rules, names)
             while not state.is_over:
-                seat, situation, coach = state.seat, state.situation, coaches[state.seat].at(state.seen)
+                seat, situation, coach = state.seat, state.situation, coaches[state.seat].at(state.standing)
                 dice, choices = (np.random.default_rng([seed, use, seat]) for use in (0, 1))
-                choose = by_policy(rules.game, rules.policy(lineup[seat], state.seen), choices)
+                choose = by_policy(rules.game, rules.policy(lineup[seat], state.standing), choices)
                 steps: list[Step] = []
                 state.scores.append(take_turn(rules.game, dice, choose, steps))
                 leaders = state.leaders if state.is_over else ""

@@ -116,7 +116,7 @@ def test_wrong_opponents_seats_and_seeds_are_refused(opponent, seat, seed, word,
 def test_the_state_of_a_round(scores, seen, over):
     state = RoundState(Round(Threes(), 3, shut_wins=True), seat_names(["a", "b", "a"]), scores)
     assert state.is_over == over
-    assert seen is None or state.seen == seen
+    assert seen is None or state.standing == seen
     assert not over or state.leaders.startswith("b")
 
 
