@@ -13,10 +13,8 @@ from stb_gym.measure import kept_policies, load_policies, load_policy, read_poli
 from stb_gym.solver import Policy, TurnTables, edge_weights, solve, strategies, strategy
 
 OPTIMUM = "optimal"  # perfect play, which the page computes
-COLOURS = (
-    "#0072b2", "#f09600", "#b40000", "#5ab4c3", "#a5785a", "#8787ff", "#874b78", "#e14b0f", "#c3a578", "#a52d4b",
-)  # fmt: skip
-DASHES = ((), (6.0, 2.0), (2.0, 1.5), (6.0, 1.5, 1.0, 1.5))  # lengths of dashes and gaps in line widths
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")  # of Okabe and Ito
+DASHES = ((), (6.0, 2.0), (2.0, 1.5))  # lengths of dashes and gaps in line widths
 
 
 def titles_of(names: Sequence[str]) -> dict[str, str]:
