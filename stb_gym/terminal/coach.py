@@ -12,6 +12,7 @@ turns of the other players are a third cause: their dice and choices together.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -90,14 +91,12 @@ class Account:
 
     def __str__(self) -> str:
         """Return a table of all events and, below it, the totals in a sentence."""
-        utilities = [self.start]
-        for _, changes in self.events:
-            utilities.append(utilities[-1] + sum(changes.values()))
-        columns = {"": Column("", ["at the start", *(event.words for event in self.events), "in all"])}
+        changes = [event.changes for event in self.events]
+        columns = {"": Column("", ["at the start", *(event.words for event in self.events)])}
         for cause in self._causes:
-            added = [event.changes.get(cause) for event in self.events]
-            columns[cause] = Column(self.unit.change, [None, *added, self.total(cause)])
-        columns[self.unit.heading] = Column(self.unit.value, [*utilities, self.end])
+            columns[cause] = Column(self.unit.change, [None, *(change.get(cause) for change in changes)])
+        utilities = accumulate((sum(change.values()) for change in changes), initial=self.start)
+        columns[self.unit.heading] = Column(self.unit.value, list(utilities))
         return f"{Table(columns)}\n\n{self.sentence}"
 
     @property
