@@ -115,26 +115,30 @@ class Coach:
     """A coach of one turn, who knows its values under perfect play.
 
     Attributes:
-        known: the values of perfect play.
+        perfect: the values of perfect play.
         unit: how people read them.
     """
 
-    known: Values | BoardValues
+    perfect: Values | BoardValues
     unit: Unit
 
     @property
     def game(self) -> Game:
         """The rules."""
-        return self.known.game
+        return self.perfect.game
 
     @property
     def start(self) -> float:
         """The utility of the turn before its first throw."""
-        return self.known.worth(*self.game.start())
+        return self.utility(*self.game.start())
+
+    def utility(self, held: int, dice: int) -> float:
+        """Return the utility of a state."""
+        return self.perfect.worth(held, dice)
 
     def choice(self, position: Position) -> Choice:
         """Return the utility and the loss of every move."""
-        return choice_at(self.known, position.held, position.dice, position.roll)
+        return choice_at(self.perfect, position.held, position.dice, position.roll)
 
     def loss(self, position: Position, move: Move | None) -> float:
         """Return the utility that a move loses against the best one; 0 if there is no move."""
@@ -164,22 +168,22 @@ class Coach:
             changes = {"dice": choice.utility - utility}
             if len(choice.moves) > 1:
                 changes["choices"] = -self.loss(*step)
-            utility = self.known.worth(*step.leaves)
+            utility = self.utility(*step.leaves)
             dice, move, _ = step_in_words(self.game, step)
             events.append(Event(f"throw {number}: {dice}, {move}", changes))
         return Account(self.unit, self.start, events)
 
 
-def coach_alone(known: Values | BoardValues) -> Coach:
+def coach_alone(perfect: Values | BoardValues) -> Coach:
     """Return the coach of a player who plays a turn alone.
 
     Args:
-        known: the values of perfect play.
+        perfect: the values of perfect play.
     """
-    objective = known.objective
+    objective = perfect.objective
     if objective.target is not None:
-        return Coach(known, probability_unit(f"chance of {words_of(known.game).goal(objective.target)}"))
-    return Coach(known, Unit(objective.sign, "", objective.unit, f"expected {objective.unit}"))
+        return Coach(perfect, probability_unit(f"chance of {words_of(perfect.game).goal(objective.target)}"))
+    return Coach(perfect, Unit(objective.sign, "", objective.unit, f"expected {objective.unit}"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,21 +19,21 @@ HELP, HINT, LEAVE = ("?", "help"), ("hint", "h"), ("q", "quit")
 CAN_BE_TYPED = "Type ? for your moves, hint for advice, q to leave."
 
 
-def play_alone(known: Values | BoardValues, coach: bool, seed: int | None) -> None:
+def play_alone(perfect: Values | BoardValues, coach: bool, seed: int | None) -> None:
     """Let a person at the terminal play turns alone.
 
     Args:
-        known: perfect play of the game for the objective that the person plays for.
+        perfect: perfect play of the game for the objective that the person plays for.
         coach: whether a coach says what every choice costs and, at the end, how much was luck.
         seed: the seed of the dice; None for a random one.
 
     Raises:
         ValueError: if the seed is out of range.
     """
-    adviser, target = coach_alone(known), known.objective.target
-    goal = f"the best {known.objective.name}" if target is None else words_of(known.game).goal(target)
+    adviser, target = coach_alone(perfect), perfect.objective.target
+    goal = f"the best {perfect.objective.name}" if target is None else words_of(perfect.game).goal(target)
 
-    for [dice] in _games(known.game, f"try to end with {goal}", 1, seed):
+    for [dice] in _games(perfect.game, f"try to end with {goal}", 1, seed):
         steps: list[Step] = []
         score = _your_turn(adviser, coach, dice, steps)
         if coach:

@@ -194,7 +194,7 @@ def replay(game: Game, policy: str | Policy, rolls: Sequence[Throw], objective: 
                 "best": moves_in_words(game, step.position, coach.choice(step.position).best or [None]),
                 "loss": coach.loss(*step),
                 "luck": event.changes["dice"],
-                "value": coach.known.objective.sign * coach.known.worth(*step.leaves) + 0.0,
+                "value": coach.perfect.objective.sign * coach.utility(*step.leaves) + 0.0,
             }
         )
     return {name: [row[name] for row in rows] for name in rows[0]}
@@ -247,7 +247,7 @@ def frames(turn: Turn) -> Iterator[Frame]:
         if move is not None:
             plays = moves_in_words(coach.game, position, [move])
             picture = words.picture(move.held, move.dice, (), plays, before=held)
-            yield frame(picture, coach.known.worth(move.held, move.dice), remark, MOVED)
+            yield frame(picture, coach.utility(move.held, move.dice), remark, MOVED)
     sentence = coach.account(turn.steps).sentence
     yield Frame(below(picture, [turn.end, sentence], LINE, CREAM, NIGHT), ENDED)
 
