@@ -53,7 +53,7 @@ def test_a_line_says_it(made, line):
         lambda: ROUND.solve().evaluation.best_response(0),
         lambda: stb_gym.tournament(Threes(), ["optimal", "take-all"]),
         lambda: stb_gym.simulate(NINE, strategy(NINE, "random"), 10_000, seed=0),
-        lambda: stb_gym.judge("ppo-nine-tiles"),
+        lambda: stb_gym.read_policy("ppo-nine-tiles").evaluate(),
         lambda: RoundMeter(gym.make("stb_gym/ThreesRound-v0")).opponents,
         lambda: Round(Threes(), players=101).evaluate(["take-all"] * 101),
     ],

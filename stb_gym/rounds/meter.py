@@ -8,15 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import IntArray, title
-from stb_gym.measure.agents import answers_of
-from stb_gym.measure.shown import Shown, layers_of
+from stb_gym.measure.agents import batch_policy
+from stb_gym.measure.wrapped import AgentView, layers_of
 from stb_gym.output import html_table
 from stb_gym.rounds.opponents import Opponents
 from stb_gym.solver import (
     Policy,
     Standing,
     TurnTables,
-    checked_answer,
     edge_weights,
     expected_visits,
     score_chances,
@@ -132,7 +131,7 @@ class RoundMeter:
         if not all(map(self.opponents.are_those, others)):
             raise ValueError(f"the environments of {type(env).__name__} have different seats, opponents or rounds")
         self.illegal: str = inner.illegal
-        self._shown = Shown(env, inner.game)
+        self._shown = AgentView(env, inner.game)
         tables = self.opponents.rules.tables
         self._masks = tables.legal(tables.decisions)
 
@@ -148,7 +147,7 @@ class RoundMeter:
             ValueError: if it is one of other observations or actions, or its answer is no policy of the game.
         """
         opponents, tables = self.opponents, self.opponents.rules.tables
-        answers, wins = answers_of(agent, deterministic, self._shown), np.zeros(len(opponents.chance))
+        answers, wins = batch_policy(agent, deterministic, self._shown), np.zeros(len(opponents.chance))
         for seat, met in opponents.met(max(1, AT_ONCE // len(self._masks))):
             policies = self._asked(answers, met)
             weights = np.stack([edge_weights(tables, each, self.illegal) for each in policies], axis=1)
@@ -178,7 +177,7 @@ class RoundMeter:
             >>> [round(everyone.best_response(seat).gain, 4) for seat in range(2)]
             [0.0979, 0.1236]
         """
-        answers, opponents = answers_of(agent, deterministic, self._shown), self.opponents
+        answers, opponents = batch_policy(agent, deterministic, self._shown), self.opponents
 
         def plays(tables: TurnTables, standing: Standing) -> Policy:
             index = opponents.rules.standings.find(standing)
@@ -195,5 +194,5 @@ class RoundMeter:
         turn, seen = tables.observation[tables.decisions], self.opponents.seen[met]
         observations = np.hstack((np.tile(turn, (len(met), 1)), seen.repeat(len(turn), axis=0)))
         masks = np.tile(self._masks, (len(met), 1))
-        answer = checked_answer(answers(self._shown(observations, masks), masks), len(masks), tables.game)
+        answer = answers(self._shown(observations, masks), masks)
         return [tables.policy(part) for part in np.split(answer, len(met))]

@@ -105,7 +105,7 @@ def test_a_model_that_explores_does_so_at_its_rate(algorithm):
     sampled = [int(model.predict(observation, deterministic=False)[0]) for _ in range(4000)]
     assert stats.chisquare(np.bincount(sampled, minlength=len(mask)), policy[node] * 4000).pvalue > 1e-4
     assert policy[node].argmax() == greedy[node]
-    with pytest.raises(ValueError, match="does not say its probabilities"):
+    with pytest.raises(ValueError, match="probabilities"):
         meter(model.policy, deterministic=False)
 
 
@@ -178,7 +178,7 @@ def test_models_that_have_no_policy_over_positions_are_refused():
     env = make()
     meter = RegretMeter(env)
     for deterministic in (True, False):
-        with pytest.raises(ValueError, match="the agent has a memory: what it does is not determined by the position"):
+        with pytest.raises(ValueError, match="memory"):
             meter(model_of(RecurrentPPO, env, "MlpLstmPolicy"), deterministic)
     with pytest.raises(
         ValueError, match=r"^VecFrameStack shows or does something that does not depend on the position"
@@ -194,7 +194,7 @@ def test_models_of_other_environments_are_refused(deterministic):
     for env in (gym.make(ID), gym.make("stb_gym/Threes-v0"), gym.make("CartPole-v1"), gym.make("Pendulum-v1")):
         with pytest.raises(ValueError, match=r"has 15 actions, but the agent chooses from (Discrete|Box)\("):
             meter(model_of(PPO, env), deterministic)
-    with pytest.raises(ValueError, match=r"the agent sees \{.*\}, but the meter shows \(15,\): make the meter with"):
+    with pytest.raises(ValueError, match=r"the meter shows \(15,\)"):
         meter(model_of(PPO, MaskInObservation(make()), "MultiInputPolicy"), deterministic)
 
 

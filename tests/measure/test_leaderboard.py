@@ -5,12 +5,12 @@ import shutil
 from dataclasses import fields
 
 import pytest
+from stb_gym.measure.cards import LARGEST_ENTRY
 
 import stb_gym
 from stb_gym import ShutTheBox, Threes, compile_game, evaluate, judge, kept_policies, save_policy, solve, strategy
 from stb_gym.cli import main
 from stb_gym.measure import Card, leaderboard, read_cards, write_card
-from stb_gym.measure.cards import LARGEST_ENTRY
 from stb_gym.measure.policy_files import KEPT
 from tests import ROOT
 

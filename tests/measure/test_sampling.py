@@ -4,6 +4,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.wrappers import DtypeObservation, FlattenObservation
+from stb_gym.measure.losses import Losses
+from stb_gym.measure.sampling import play
 
 from stb_gym import (
     MaskInObservation,
@@ -20,8 +22,6 @@ from stb_gym import (
     strategy,
 )
 from stb_gym.envs import stepper_of
-from stb_gym.measure.losses import Losses
-from stb_gym.measure.sampling import play
 from stb_gym.solver import node_of, objective_of
 from tests.measure.test_meter import Masked, Model, biggest_first, first_legal, zeros
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from stb_gym.measure.simulation import GAMES_AT_ONCE, TURNS_AT_ONCE
 
 from stb_gym import (
     AnyMove,
@@ -18,7 +19,6 @@ from stb_gym import (
     strategy,
 )
 from stb_gym.measure import simulate
-from stb_gym.measure.simulation import GAMES_AT_ONCE, TURNS_AT_ONCE
 from tests.twins import MostThrees
 
 GAMES = [ShutTheBox(), Threes(), ShutTheBox(tiles=3, score="count")]
