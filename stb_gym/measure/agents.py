@@ -37,8 +37,8 @@ def batch_policy(agent: Any, deterministic: bool, view: AgentView) -> BatchPolic
     """
     if isinstance(agent, type) or not (callable(agent) or hasattr(agent, "predict")):
         raise TypeError(
-            f"{agent!r:.80} is not an agent: allowed are a function of (observations, masks), a torch module, and a "
-            "model with stable-baselines3's predict"
+            "an agent must be a function of (observations, masks), a torch module, or a model with stable-baselines3's "
+            f"predict, not a {type(agent).__name__}"
         )
     network = getattr(agent, "policy", agent)
     if _is_module(network) and not all(bool(weights.isfinite().all()) for weights in network.parameters()):

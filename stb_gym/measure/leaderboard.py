@@ -5,14 +5,13 @@ No game is played, so the same files give the same numbers.
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from stb_gym.games import check_integer, entry_of, title
 from stb_gym.measure.policy_files import KEPT, kept_policies, read_policy
-from stb_gym.output import Column, Table, check_file, from_toml, made_of, read_text, write_text
+from stb_gym.output import check_file, from_toml, made_of, read_text, write_text
 from stb_gym.solver import Evaluation, evaluate_against, strategy
 
 LARGEST_ENTRY = 100_000  # bytes of a policy on the leaderboard
@@ -167,34 +166,27 @@ def leaderboard(folder: Path = KEPT) -> str:
     return "\n".join([ABOUT, *sections, ENTER])
 
 
-def _section(evaluations: dict[str, Evaluation], cards: Mapping[str, Card]) -> str:
+def _section(evaluations: dict[str, Evaluation], cards: dict[str, Card]) -> str:
     """Return the table of one game and objective, and how each of its policies was made."""
     best = next(iter(evaluations.values())).optimum
     game, objective = best.game, best.objective
-    heuristics = {name: evaluate_against(best, strategy(game, name)) for name in entry_of(game).rules_of_thumb}
-    yardsticks = {"*perfect play*": evaluate_against(best, best.policy)}
-    if heuristics:
-        closest = min(heuristics, key=lambda name: heuristics[name].regret)
-        yardsticks[f"*{closest}*"] = heuristics[closest]
-    rows = dict(sorted({**evaluations, **yardsticks}.items(), key=lambda row: row[1].regret))
-    known = [cards.get(name) for name in rows]
-    table = Table(
-        {
-            "policy": Column("", list(rows)),
-            "how": Column("", [card and card.how for card in known]),
-            "who": Column("", [card and card.who for card in known]),
-            "steps": Column(",d", [card and card.steps for card in known]),
-            "licence": Column("", [card and card.licence for card in known]),
-            "value": Column(".6f", [evaluation.value for evaluation in rows.values()]),
-            "regret": Column(".3g", [evaluation.regret for evaluation in rows.values()]),
-            "choices optimal": Column(".4%", [evaluation.agreement_by_visits for evaluation in rows.values()]),
-            "costliest mistake": Column("", [evaluation.dearest_mistake for evaluation in rows.values()]),
-        },
-    )
+    heuristics = {f"*{name}*": evaluate_against(best, strategy(game, name)) for name in entry_of(game).rules_of_thumb}
+    rows = [*evaluations.items(), ("*perfect play*", evaluate_against(best, best.policy))]
+    rows += sorted(heuristics.items(), key=lambda row: row[1].regret)[:1]
+    table = [
+        "| policy | how | who | steps | licence | value | regret | choices optimal | costliest mistake |",
+        "| --- | --- | --- | ---: | --- | ---: | ---: | ---: | --- |",
+    ]
     made = []
-    for name in rows:
+    for name, evaluation in sorted(rows, key=lambda row: row[1].regret):
+        about = " |  |  | "
         if card := cards.get(name):
+            about = f"{card.how} | {card.who} | {card.steps:,} | {card.licence}"
             seeds = f"the best of {card.seeds} seeds" if card.seeds > 1 else "one seed"
             made.append(f"- {name}: `{card.command}`, {seeds}; {card.settings}")
-    head = f"## {title(game)}; objective {objective.name}\n\nIn {objective.unit}:"
-    return f"{head}\n\n{table.to_markdown()}\n\n" + "\n".join(made) + "\n"
+        table.append(
+            f"| {name} | {about} | {evaluation.value:.6f} | {evaluation.regret:.3g} | "
+            f"{evaluation.agreement_by_visits:.4%} | {evaluation.dearest_mistake} |"
+        )
+    lines = [f"## {title(game)}; objective {objective.name}", "", f"In {objective.unit}:", "", *table, "", *made, ""]
+    return "\n".join(lines)

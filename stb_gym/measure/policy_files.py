@@ -227,21 +227,19 @@ class _Header(NamedTuple):
 
 
 def _header(file: Path) -> _Header:
-    """Read the entries of a file but for its policy; files of early versions lack the last two."""
-
-    def text(name: str, default: str | None = None) -> str:
-        array = read_array(file, name, LARGEST_TEXT)
-        if array is None and default is not None:
-            return default
-        if array is None or array.shape != () or array.dtype.kind != "U":
-            raise TypeError
-        return str(array)
-
+    """Read the entries of a file but for its policy."""
+    entries: dict[str, Any] = {"objective": "score", "illegal": "raise"}  # of files of early versions
     with _refusing_damage(file):
-        rules = from_json(text("rules"))
-        if not isinstance(rules, dict):
+        for name in _Header._fields:
+            array = read_array(file, name, LARGEST_TEXT)
+            if array is not None:
+                if array.shape != () or array.dtype.kind != "U":
+                    raise TypeError
+                entries[name] = str(array)
+        entries["rules"] = from_json(entries["rules"])
+        if not isinstance(entries["rules"], dict):
             raise TypeError
-        header = _Header(text("game"), rules, text("objective", "score"), text("illegal", "raise"))
+        header = _Header(**entries)
     _check_format(file)
     return header
 

@@ -37,9 +37,9 @@ class AgentView:
     def __init__(self, env: Any, game: Game):
         layers = [] if env is game else layers_of(env)
         plain = gym.spaces.Box(0, game.observation_high, dtype=np.uint8)
-        inner = _observation_space(layers[0]) if layers else plain
+        inner = _space(layers[0], "observation_space") if layers else plain
         self.game = game
-        self.space = _observation_space(layers[-1]) if layers else plain
+        self.space = _space(layers[-1], "observation_space") if layers else plain
         self.width, self._dtype = inner.shape[0], inner.dtype
         self._wrappers = [outer for inside, outer in pairwise(layers) if _changes_observations(outer, inside)]
         self.normalises = any(map(_normalises, self._wrappers))
@@ -104,12 +104,9 @@ def _made_again(envs: Any) -> gym.Env[Any, Any]:
     raise ValueError(f"{type(envs).__name__} hides the wrappers of its environments: make the meter with one of these")
 
 
-def _observation_space(layer: Any) -> Any:
-    return getattr(layer, "single_observation_space", None) or layer.observation_space
-
-
-def _action_space(layer: Any) -> Any:
-    return getattr(layer, "single_action_space", None) or layer.action_space
+def _space(layer: Any, kind: str) -> Any:
+    """Return the "observation_space" or "action_space" of a single environment."""
+    return getattr(layer, f"single_{kind}", None) or getattr(layer, kind)
 
 
 def _normalises(wrapper: Any) -> bool:
@@ -123,8 +120,8 @@ def _changes_observations(wrapper: Any, inside: Any) -> bool:
     kind, plain = type(wrapper), gym.ObservationWrapper
     changes = isinstance(wrapper, gym.ObservationWrapper | gym.vector.VectorObservationWrapper)
     if (
-        _action_space(wrapper) != _action_space(inside)
-        or (not changes and _observation_space(wrapper) != _observation_space(inside))
+        _space(wrapper, "action_space") != _space(inside, "action_space")
+        or (not changes and _space(wrapper, "observation_space") != _space(inside, "observation_space"))
         or isinstance(wrapper, gym.ActionWrapper | gym.vector.VectorActionWrapper | AddRenderObservation)
         or (isinstance(wrapper, plain) and (kind.step, kind.reset) != (plain.step, plain.reset))
         or any(base.__module__.endswith(STATEFUL_MODULES) for base in kind.__mro__)
