@@ -76,7 +76,8 @@ def _takes_masks(function: Callable[..., Any]) -> bool:
 
 def _check_spaces(agent: Any, view: AgentView) -> None:
     """Raise ValueError if a model was made for other observations or actions than those of the meter."""
-    actions, observations = getattr(agent, "action_space", None), getattr(agent, "observation_space", None)
+    actions = getattr(agent, "action_space", None)
+    observations = getattr(agent, "observation_space", None)
     allowed = len(view.game.moves)
     if actions is not None and not (isinstance(actions, gym.spaces.Discrete) and actions.n == allowed):
         raise ValueError(f"{view.game} has {allowed} actions, but the agent chooses from {actions}")
@@ -180,7 +181,8 @@ def _choice_of_module(module: Any, deterministic: bool, observations: Any, masks
 
 def _checked(answer: Any, nodes: int, game: Game) -> NDArray[Any]:
     """Return an answer about B nodes as integers [B] or floats [B, A]; raise an error if it is neither."""
-    answer, actions = _as_array(answer), len(game.moves)
+    answer = _as_array(answer)
+    actions = len(game.moves)
     if answer.ndim not in (1, 2) or len(answer) != nodes:
         raise ValueError(f"an agent must answer for each of {nodes} positions, not with shape {answer.shape}")
     if answer.dtype.kind not in ("iu" if answer.ndim == 1 else "fiub"):

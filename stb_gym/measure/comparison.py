@@ -72,7 +72,8 @@ def compare(one: Mapping[int, float], other: Mapping[int, float]) -> Comparison:
     up_to = chances.cumsum(axis=1)
     difference = abs(up_to[0] - up_to[1])
     greatest = int(np.argmax(difference > difference.max() * (1 - 1e-12)))  # the first of those that rounding separates
-    shares, means = up_to[:, greatest], chances @ scores
+    shares = up_to[:, greatest]
+    means = chances @ scores
     return Comparison(
         distance=float(difference[greatest]),
         at=int(scores[greatest]),
@@ -117,9 +118,10 @@ def pocket_card(optimum: Solution, policy: NDArray[Any], exceptions: int) -> Poc
         [0.1656, 0.1235, 0.1021]
     """
     check_integer("exceptions", exceptions, 0, 2**31)
-    corrected, found = np.array(policy), list[Mistake]()
+    corrected = np.array(policy)
     if not isinstance(optimum, Solution) or corrected.ndim != 1:
         raise TypeError("a pocket card is made of a solution, such as stb_gym.solve(game), and an array of actions [N]")
+    found: list[Mistake] = []
     evaluation = optimum.evaluate(corrected)
     regrets = [evaluation.regret]
     while len(found) < exceptions and (costliest := evaluation.mistakes(1)):

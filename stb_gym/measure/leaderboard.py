@@ -127,7 +127,8 @@ def read_cards(folder: Path = KEPT) -> dict[str, Card]:
         raise ValueError(f"there is a card but no policy {alone[0]} in {folder}")
     cards = {}
     for name in names:
-        policy, path = folder / f"{name}.npz", folder / f"{name}.toml"
+        policy = folder / f"{name}.npz"
+        path = folder / f"{name}.toml"
         if policy.stat().st_size > LARGEST_ENTRY:
             raise ValueError(f"{policy} has {policy.stat().st_size:,} bytes; at most {LARGEST_ENTRY:,} are allowed")
         try:
@@ -159,8 +160,8 @@ def leaderboard(folder: Path = KEPT) -> str:
     boards: dict[tuple[str, int, str, str], dict[str, Evaluation]] = {}
     for name in cards:
         evaluation = read_policy(folder / f"{name}.npz").evaluate()
-        game, objective = evaluation.tables.game, evaluation.optimum.objective
-        board = (game.name, evaluation.tables.nodes, title(game), objective.name)
+        game = evaluation.tables.game
+        board = (game.name, evaluation.tables.nodes, title(game), evaluation.optimum.objective.name)
         boards.setdefault(board, {})[name] = evaluation
     sections = [_section(boards[board], cards) for board in sorted(boards)]
     return "\n".join([ABOUT, *sections, ENTER])
@@ -169,7 +170,7 @@ def leaderboard(folder: Path = KEPT) -> str:
 def _section(evaluations: dict[str, Evaluation], cards: dict[str, Card]) -> str:
     """Return the table of one game and objective, and how each of its policies was made."""
     best = next(iter(evaluations.values())).optimum
-    game, objective = best.game, best.objective
+    game = best.game
     heuristics = {f"*{name}*": evaluate_against(best, strategy(game, name)) for name in entry_of(game).rules_of_thumb}
     rows = [*evaluations.items(), ("*perfect play*", evaluate_against(best, best.policy))]
     rows += sorted(heuristics.items(), key=lambda row: row[1].regret)[:1]
@@ -188,5 +189,14 @@ def _section(evaluations: dict[str, Evaluation], cards: dict[str, Card]) -> str:
             f"| {name} | {about} | {evaluation.value:.6f} | {evaluation.regret:.3g} | "
             f"{evaluation.agreement_by_visits:.4%} | {evaluation.dearest_mistake} |"
         )
-    lines = [f"## {title(game)}; objective {objective.name}", "", f"In {objective.unit}:", "", *table, "", *made, ""]
+    lines = [
+        f"## {title(game)}; objective {best.objective.name}",
+        "",
+        f"In {best.objective.unit}:",
+        "",
+        *table,
+        "",
+        *made,
+        "",
+    ]
     return "\n".join(lines)

@@ -202,7 +202,8 @@ def policy_path(path: str | Path) -> Path:
     Raises:
         ValueError: if a bare name is neither a file nor a kept policy.
     """
-    file, name = Path(path), str(path)
+    file = Path(path)
+    name = str(path)
     if (file / OF_A_RUN).exists():
         return file / OF_A_RUN
     if {os.sep, os.altsep, "."} & set(name) or file.exists():
@@ -256,7 +257,8 @@ def _check_format(file: Path) -> None:
 def _policy(file: Path, game: Game, illegal: str) -> Policy:
     """Read the policy of a file; the game is compiled only if the shape is right."""
     with _naming(file):
-        nodes, actions = count_nodes(game), len(game.moves)
+        nodes = count_nodes(game)
+    actions = len(game.moves)
     with _refusing_damage(file):
         policy = read_array(file, "policy", min(LARGEST, nodes * actions * 8))
         if policy is None:
@@ -359,7 +361,8 @@ def load_policies(path: Path, game: Game, illegal: str) -> dict[int, Policy]:
         ValueError: if there is no such file, it is damaged, or holds no policies of this game.
     """
     with _refusing_damage(path):
-        steps, actions = (read_array(path, name, LARGEST) for name in ("steps", "actions"))
+        steps = read_array(path, "steps", LARGEST)
+        actions = read_array(path, "actions", LARGEST)
     _check_format(path)
     tables = compile_game(game)
     if (

@@ -40,7 +40,8 @@ class AgentView:
         inner = _space(layers[0], "observation_space") if layers else plain
         self.game = game
         self.space = _space(layers[-1], "observation_space") if layers else plain
-        self.width, self._dtype = inner.shape[0], inner.dtype
+        self.width = inner.shape[0]
+        self._dtype = inner.dtype
         self._wrappers = [outer for inside, outer in pairwise(layers) if _changes_observations(outer, inside)]
         self.normalises = any(map(_normalises, self._wrappers))
         limits = [layer.spec.max_episode_steps for layer in layers if getattr(layer, "spec", None)]
@@ -117,7 +118,8 @@ def _changes_observations(wrapper: Any, inside: Any) -> bool:
     """Return whether a wrapper changes observations; raise ValueError if they may depend on more than the position."""
     if isinstance(wrapper, MaskInObservation | VectorMaskInObservation) or _normalises(wrapper):
         return True
-    kind, plain = type(wrapper), gym.ObservationWrapper
+    kind = type(wrapper)
+    plain = gym.ObservationWrapper
     changes = isinstance(wrapper, gym.ObservationWrapper | gym.vector.VectorObservationWrapper)
     if (
         _space(wrapper, "action_space") != _space(inside, "action_space")
