@@ -190,8 +190,8 @@ def _checked(answer: Any, nodes: int, game: Game) -> NDArray[Any]:
     if answer.ndim == 2:
         if answer.shape[1] != actions:
             raise ValueError(f"{game} has {actions} actions, but the agent answered with shape {answer.shape}")
-        if (answer < 0).any():
-            raise ValueError(f"an agent must answer with actions or probabilities, not scores as {answer.min():.4g}")
+        if (answer < 0).any() or not (abs(answer.sum(axis=1, dtype=float) - 1) <= 1e-5).all():
+            raise ValueError("an agent must answer with actions [B], or with probabilities [B, A] that sum to 1")
         return answer if answer.dtype.kind == "f" else answer.astype(float)
     if (outside := (answer < 0) | (answer >= actions)).any():
         raise ValueError(f"{game} has actions from 0 to {actions - 1}, but the agent answered {answer[outside][0]}")

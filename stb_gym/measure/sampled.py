@@ -214,16 +214,22 @@ def play_turns(
             node = stepper.nodes(state, dice.integers(stepper.throws, size=len(turn)))
             over = stepper.over.take(node)
             ends[turn[over]] = node[over]
-            turn, node = turn[~over], node[~over]
+            turn = turn[~over]
+            node = node[~over]
             if not len(turn):
                 break
             masks = _masks(stepper, node)
             answered = answer(stepper.observation.take(node, axis=0), masks.copy())
-            _check_answers(answered, masks, illegal, stepper, node)
-            action = answered
-            if answered.ndim == 2:
+            if answered.ndim == 1:
+                action = answered
+                illegal_mass = ~masks[np.arange(len(node)), action]
+            else:
                 upper = answered.cumsum(axis=1, dtype=float)
                 action = (upper > draws.random((len(node), 1)) * upper[:, -1:]).argmax(axis=1)
+                illegal_mass = answered.sum(axis=1, where=~masks)
+            if illegal == "raise" and illegal_mass.any():
+                where = stepper.describe(int(node[illegal_mass.argmax()]))
+                raise ValueError(f"the agent takes an illegal action at {where}")
             choices.append((turn, node, *_measured_choices(optimum, stepper, node, answered, action)))
             state = stepper.after(node, action)
         progress(min(first + AT_ONCE, turns), turns)
@@ -233,23 +239,6 @@ def play_turns(
 def _masks(stepper: Stepper, nodes: IntArray) -> Masks:
     """Return the legal actions [B, A] of nodes [B]."""
     return np.asarray(stepper.action_mask.take(nodes, axis=0)).view(np.bool_)
-
-
-def _check_answers(answer: NDArray[Any], masks: Masks, illegal: str, stepper: Stepper, node: IntArray) -> None:
-    """Raise ValueError unless answers at nodes [B] are distributions, of legal actions where others raise."""
-
-    def refuse(broken: Any, fault: str) -> None:
-        if broken.any():
-            raise ValueError(f"the agent {fault} at {stepper.describe(int(node[broken.argmax()]))}")
-
-    if answer.ndim == 2:
-        is_distribution = (answer >= 0).all(axis=1) & (abs(answer.sum(axis=1, dtype=float) - 1) <= 1e-5)
-        refuse(~is_distribution, "has probabilities that are negative or do not sum to 1")
-        takes_illegal = ((answer > 0) & ~masks).any(axis=1)
-    else:
-        takes_illegal = ~masks[np.arange(len(masks)), answer]
-    if illegal == "raise":
-        refuse(takes_illegal, "takes an illegal action")
 
 
 class _MeasuredChoices(NamedTuple):
@@ -276,7 +265,9 @@ def _measured_choices(
             illegal one with its own loss.
     """
     moves = stepper.legal_moves(node)
-    first, row, action = moves.first, moves.place, moves.action
+    first = moves.first
+    row = moves.place
+    action = moves.action
     weight = np.asarray(answer[row] == action if answer.ndim == 1 else answer[row, action], np.float64)
     weight /= np.maximum(np.add.reduceat(weight, first), TINY)[row]
     value = optimum.worths(*stepper.position(moves.after))

@@ -118,7 +118,6 @@ def test_kept_policies_are_read_by_name_unless_a_file_has_it(tmp_path, monkeypat
 DAMAGED = "is not a policy file of stb_gym, or is damaged"
 ENTRIES = [
     {"game": "pig"},
-    {"game": "a\nb"},
     {"rules": '{"tiles": 99}'},
     {"rules": '{"colour": 1}'},
     {"rules": '{"open": {"1": [2]}}'},
@@ -131,7 +130,6 @@ ENTRIES = [
     {"policy": np.zeros(TABLES.nodes, int)},
     {"policy": np.full((TABLES.nodes, TABLES.actions), 1e308)},
     {"policy": np.full((TABLES.nodes, TABLES.actions), np.nan)},
-    {"policy": "none"},
 ]
 
 
@@ -151,13 +149,11 @@ def test_errors(tmp_path, snapshot):
         {"rules": "[" * 9_000},
         {"rules": f'{{"tiles": {"1" * 9_000}}}'},
         {"rules": 5},
-        {"rules": None},
-        {"game": ["threes", "threes"]},
         {"policy": None},
         {"policy": np.array([{}], object)},
         {"format": [2, 2]},
     ],
-    ids=range(10),
+    ids=range(8),
 )
 def test_damaged_entries_are_refused(entries, tmp_path):
     assert DAMAGED in error_of(write(tmp_path / "policy.npz", **entries))
@@ -281,12 +277,11 @@ def test_the_policies_of_a_training_are_read_as_they_were_written(tmp_path):
         {"steps": np.array([0, 64, 64])},
         {"steps": np.array([-1, 64, 256])},
         {"steps": np.array([0.0, 64.0, 256.0])},
-        {"steps": np.array([[0, 64, 256]])},
         {"actions": ACTIONS.astype(int)},
         {"actions": ACTIONS.T},
         {"steps": STEPS[:0], "actions": ACTIONS[:, :0]},
     ],
-    ids=range(7),
+    ids=range(6),
 )
 def test_arrays_that_are_not_policies_of_the_game_are_refused(changes, tmp_path):
     np.savez(tmp_path / "policies.npz", **{"steps": STEPS, "actions": ACTIONS} | changes)

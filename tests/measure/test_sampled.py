@@ -182,17 +182,15 @@ def test_a_heuristic_on_a_large_box_has_its_exact_regret():
 
 def test_text(snapshot):
     sampled = RegretMeter(SIX).sample(first_legal, 1000)
-    errors = {}
-    for name, illegal, answer in (
-        ("not numbers", "end", lambda masks: np.full(masks.shape, np.nan)),
-        ("no distribution", "end", lambda masks: np.ones(masks.shape)),
-        ("an illegal action", "raise", lambda masks: masks.argmin(axis=1)),
-        ("probabilities of illegal actions", "raise", lambda masks: np.full(masks.shape, 1 / masks.shape[1])),
-    ):
-        with pytest.raises(ValueError, match="agent") as refused:
-            RegretMeter(SIX, illegal=illegal).sample(lambda seen, masks, answer=answer: answer(masks))
-        errors[name] = str(refused.value)
-    assert [repr(sampled), sampled.dearest_mistake, errors] == snapshot
+    assert [repr(sampled), sampled.dearest_mistake] == snapshot
+
+
+@pytest.mark.parametrize(
+    "agent", [lambda seen, masks: masks.argmin(axis=1), lambda seen, masks: np.full(masks.shape, 1 / masks.shape[1])]
+)
+def test_illegal_actions_may_raise(agent):
+    with pytest.raises(ValueError, match="illegal action at open 1,2,3,4,5,6, roll"):
+        RegretMeter(SIX, illegal="raise").sample(agent)
 
 
 @pytest.mark.parametrize("arguments", [{"turns": 1}, {"turns": 2.5}, {"turns": 10**6 + 1}, {"seed": -1}], ids=str)
