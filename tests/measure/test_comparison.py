@@ -103,7 +103,10 @@ def assert_fits(simulation, distribution):
     assert stats.chisquare(*pooled).pvalue > 1e-3
 
 
-@pytest.mark.parametrize("objective", ["score", "shut"])
+FAR = Objective("far from five", lambda points: abs(points - 5), "coins", -1)
+
+
+@pytest.mark.parametrize("objective", ["score", "shut", FAR], ids=["score", "shut", "own"])
 @pytest.mark.parametrize("policy", ["random", "optimal", "any move", "preference"])
 @pytest.mark.parametrize("game", [ShutTheBox(tiles=7), Threes(dice=4), ShutTheBox(tiles=5, score="count")], ids=str)
 def test_scores_are_distributed_as_computed(game, policy, objective, solved):
@@ -115,8 +118,11 @@ def test_scores_are_distributed_as_computed(game, policy, objective, solved):
     }[policy]
     evaluation = evaluate(game, policy, objective)
     simulation = simulate(game, policy, 20_000, seed=2, objective=objective)
+    goal = evaluation.optimum.objective
+    values = goal.sign * goal.utilities(simulation.final_scores)
     assert simulation.exact == evaluation.value
-    assert simulation.standard_error > 0
+    assert simulation.mean == pytest.approx(values.mean())
+    assert simulation.standard_error == pytest.approx(values.std(ddof=1) / 20_000**0.5)
     assert abs(simulation.z) < 4
     assert_fits(simulation, evaluation.score_distribution)
 
@@ -141,23 +147,6 @@ def test_turns_that_all_end_alike_have_no_error():
     game = ShutTheBox(tiles=1, dice=1, faces=2)
     simulation = simulate(game, strategy(game, "random"), 100, seed=0, objective="at-most:1")
     assert (simulation.mean, simulation.standard_error, simulation.z) == (1, 0, 0)
-
-
-def far_from_five(points):
-    return abs(points - 5)
-
-
-@pytest.mark.parametrize(
-    "objective", [far_from_five, Objective("cost", far_from_five, "coins", -1)], ids=["function", "object"]
-)
-def test_turns_are_valued_by_any_objective(objective):
-    game = Threes()
-    simulation = simulate(game, strategy(game, "random"), 20_000, seed=4, objective=objective)
-    sign = -1 if isinstance(objective, Objective) else 1
-    values = far_from_five(simulation.final_scores)
-    assert simulation.mean == pytest.approx(sign * values.mean())
-    assert simulation.standard_error == pytest.approx(values.std(ddof=1) / 20_000**0.5)
-    assert abs(simulation.z) < 4
 
 
 def test_a_game_may_want_more_points():
