@@ -33,13 +33,13 @@ from stb_gym.envs import (
 from stb_gym.solver import (
     AnyMove, BoardEvaluation, BoardValues, Certificate, Evaluation, Mistake, Objective, Player, Policy, Preference,
     Solution, Standing, TurnTables, certify, compile_game, evaluate, evaluate_boards, load_board_values, move_tree,
-    policy_from, solve, solve_boards, strategies, strategy,
+    solve, solve_boards, strategies, strategy,
 )  # fmt: skip
 from stb_gym.games import (
     GAMES, VARIANTS, Edges, Game, IntArray, Moves, RuleOfThumb, ShutTheBox, Threes, Variant, Words, rolls, rule,
 )  # fmt: skip
 from stb_gym.measure import (
-    Comparison, Judgement, RegretMeter, SampledEvaluation, SavedPolicy, Simulation, compare, judge, kept_policies,
+    Comparison, RegretMeter, SampledEvaluation, SavedPolicy, Simulation, compare, kept_policies,
     load_policy, pocket_card, read_policy,
     save_policy, simulate,
 )  # fmt: skip
@@ -53,14 +53,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ENVIRONMENTS", "GAMES", "VARIANTS", "AnyMove", "BestResponse", "BoardEvaluation", "BoardValues", "Certificate",
-    "Comparison", "Edges", "Evaluation", "Game", "IntArray", "Judgement", "MaskInObservation", "Mistake", "Moves",
+    "Comparison", "Edges", "Evaluation", "Game", "IntArray", "MaskInObservation", "Mistake", "Moves",
     "Objective", "Outcome", "Player", "Policy", "Preference", "RegretMeter", "Round", "RoundEnv", "RoundEvaluation",
     "RoundMeter", "RoundRegret", "RoundSolution", "RoundVectorEnv", "RuleOfThumb", "SampledEvaluation",
     "SavedPolicy", "SelfPlayVectorEnv", "Series", "ShutTheBox", "Simulation", "Solution", "Standing", "Threes",
     "Tournament", "TurnEnv", "TurnTables", "TurnVectorEnv", "Variant", "VectorMaskInObservation", "Words",
     "certify", "compare", "compile_game", "environment_of", "evaluate", "evaluate_boards", "game_of_environment",
-    "judge", "kept_policies", "load_board_values", "load_policy", "match", "move_tree", "pocket_card",
-    "policy_from", "read_policy", "register_game", "replay", "rolls", "rule", "save_policy", "series", "simulate",
+    "kept_policies", "load_board_values", "load_policy", "match", "move_tree", "pocket_card",
+    "read_policy", "register_game", "replay", "rolls", "rule", "save_policy", "series", "simulate",
     "solve", "solve_boards", "strategies", "strategy", "tournament",
 ]  # fmt: skip
 

@@ -156,8 +156,8 @@ THINGS = [
     *(np.arange(3), np.zeros((2, 2)), np.array([None, 1]), np.array("x"), np.zeros(0), np.full(9, np.nan)),
 ]
 OF_A_GAME = ["solve", "evaluate", "strategy", "compare", "rolls", "certify", "strategies", "solve_boards", "Round"]
-OF_A_GAME += ["RegretMeter", "tournament", "simulate", "policy_from"]
-OF_A_FILE = ["read_policy", "judge", "kept_policies", "environment_of", "game_of_environment", "Threes", "Standing"]
+OF_A_GAME += ["RegretMeter", "tournament", "simulate"]
+OF_A_FILE = ["read_policy", "kept_policies", "environment_of", "game_of_environment", "Threes", "Standing"]
 
 
 def rules(rng):

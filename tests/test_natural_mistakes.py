@@ -53,7 +53,7 @@ def test_the_policy_of_a_solution_is_an_array_of_ones_own():
 @pytest.mark.parametrize("policy", [AnyMove(), Preference(lambda boards, dice: -boards)])
 def test_what_looks_at_where_moves_lead_is_stored_as_what_it_plays(policy, tmp_path):
     stb_gym.save_policy(tmp_path / "mine.npz", NINE, policy)
-    assert stb_gym.judge(tmp_path / "mine.npz").evaluation.regret == evaluate(NINE, policy).regret
+    assert stb_gym.read_policy(tmp_path / "mine.npz").evaluate().regret == evaluate(NINE, policy).regret
 
 
 def test_who_wants_the_worst_is_not_paid_for_illegal_actions():
@@ -103,7 +103,6 @@ def test_what_is_no_environment_of_a_round_is_told(env):
             ValueError,
             "the strategy asked at Standing",
         ),
-        (lambda: stb_gym.policy_from(NINE, len, batch=0), ValueError, "batch must be an integer from 1 to"),
         (lambda: evaluate_boards(NINE, AnyMove()), TypeError, "against what stb_gym.solve_boards returns"),
         (lambda: evaluate_boards(solve_boards(NINE), solve(NINE).policy), TypeError, "a Preference or AnyMove is"),
     ],

@@ -5,8 +5,9 @@ from typing import Any, ClassVar
 
 from stb_gym.cli.questions import Answer, Parts, Question, Tell, flag, silent, table
 from stb_gym.games import all_rules, title
-from stb_gym.measure import Judgement, judge, kept_policies, leaderboard, mistakes_in_json
+from stb_gym.measure import kept_policies, leaderboard, mistakes_in_json, read_policy
 from stb_gym.output import Column, write_text
+from stb_gym.solver import Evaluation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +29,7 @@ class Judge(Question):
 
         Example:
             >>> [found] = Judge(files=("ppo-threes",)).answer().judgements
-            >>> found.evaluation.agreement_by_visits > 0.99999
+            >>> found[1].agreement_by_visits > 0.99999
             True
         """
         if self.out is not None and (self.files or self.objective is not None):
@@ -36,7 +37,7 @@ class Judge(Question):
         files, judgements = self.files or kept_policies(), []
         for done, file in enumerate(files):
             tell(done, len(files), note=file)
-            judgements.append(judge(file, self.objective))
+            judgements.append((file, read_policy(file).evaluate(self.objective)))
         if self.out is not None:
             write_text(self.out, leaderboard())
         return JudgeAnswer(judgements=judgements)
@@ -46,20 +47,20 @@ class Judge(Question):
 class JudgeAnswer(Answer):
     """Policies and their exact measure."""
 
-    judgements: list[Judgement]
+    judgements: list[tuple[str, Evaluation]]
 
     def entries(self) -> dict[str, Any]:
         """An entry for every policy: its rules and objective, the numbers, and the dearest mistake."""
-        return {"policies": [_in_json(each) for each in self.judgements]}
+        return {"policies": [_in_json(name, evaluation) for name, evaluation in self.judgements]}
 
     def parts(self) -> Parts:
         """A row for every policy."""
-        judged, found = self.judgements, [each.evaluation for each in self.judgements]
+        found = [evaluation for _, evaluation in self.judgements]
         yield table(
             {
-                "policy": Column("", [each.name for each in judged]),
-                "rules": Column("", [title(each.game) for each in judged]),
-                "objective": Column("", [each.objective for each in judged]),
+                "policy": Column("", [name for name, _ in self.judgements]),
+                "rules": Column("", [title(each.tables.game) for each in found]),
+                "objective": Column("", [each.optimum.objective.name for each in found]),
                 "value": Column(".6f", [each.value for each in found]),
                 "regret": Column(".3g", [each.regret for each in found]),
                 "normalised score": Column("z.4%", [each.normalised_score for each in found]),
@@ -70,14 +71,15 @@ class JudgeAnswer(Answer):
         )
 
 
-def _in_json(judged: Judgement) -> dict[str, Any]:
+def _in_json(name: str, evaluation: Evaluation) -> dict[str, Any]:
+    game, objective = evaluation.tables.game, evaluation.optimum.objective
     return {
-        "policy": judged.name,
-        "game": judged.game.name,
-        "rules": all_rules(judged.game),
-        "title": title(judged.game),
-        "objective": judged.objective,
-        "unit": judged.evaluation.optimum.objective.unit,
-        **judged.evaluation.summary(),
-        "dearest_mistake": next(iter(mistakes_in_json(judged.evaluation, 1)), None),
+        "policy": name,
+        "game": game.name,
+        "rules": all_rules(game),
+        "title": title(game),
+        "objective": objective.name,
+        "unit": objective.unit,
+        **evaluation.summary(),
+        "dearest_mistake": next(iter(mistakes_in_json(evaluation, 1)), None),
     }

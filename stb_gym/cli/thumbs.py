@@ -64,18 +64,11 @@ class CompareAnswer(GameAnswer):
         found, (one, other) = self.comparison, self.policies
         yield facts(
             ("expected points", " and ".join(f"{mean:.6f}" for mean in found.means)),
-            ("games of each to see that", _games(found.games_for_means)),
             ("largest distance", f"{found.distance:.4%}, of the chance of at most {found.at}"),
             ("chances there", " and ".join(f"{share:.4%}" for share in found.shares)),
-            ("games of each to see that", _games(found.games_for_distance)),
         )
-        yield "to see: the difference is twice its standard error, so that 39 of 40 samples show its sign"
         both = [Column(".4%", [chances[at] for chances in self.scores.values()]) for at in range(2)]
         yield table({"score": Column("d", [*self.scores]), f"1: {one}": both[0], f"2: {other}": both[1]})
-
-
-def _games(count: int | None) -> str:
-    return "there is no difference" if count is None else f"{count:,}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import IntArray
-from stb_gym.measure.agents import answers_of
-from stb_gym.measure.shown import Shown, layers_of
+from stb_gym.measure.agents import batch_policy
+from stb_gym.measure.wrapped import AgentView, layers_of
 from stb_gym.rounds.env import RoundEnv
 from stb_gym.rounds.opponents import Opponents
 from stb_gym.rounds.vector_env import RoundVectorEnv
@@ -117,7 +117,7 @@ class RoundMeter:
             if not same or not np.array_equal(other.fates, self.opponents.fates):
                 raise ValueError(f"the environments of {type(env).__name__} have different seats, opponents or rounds")
         self.illegal: str = seats[0].illegal
-        self._shown = Shown(env, seats[0].game)
+        self._shown = AgentView(env, seats[0].game)
         tables = self.opponents.rules.tables
         self._masks = tables.legal(tables.decisions)
 
@@ -133,7 +133,7 @@ class RoundMeter:
             ValueError: if it expects other observations or actions, or its answer is no policy of the game.
         """
         opponents, tables = self.opponents, self.opponents.rules.tables
-        answers, wins = answers_of(agent, deterministic, self._shown), np.zeros(len(opponents.chance))
+        answers, wins = batch_policy(agent, deterministic, self._shown), np.zeros(len(opponents.chance))
         for seat, met in opponents.met(max(1, AT_ONCE // len(self._masks))):
             policies = self._policies(answers, met)
             weights = np.stack([edge_weights(tables, policy, self.illegal) for policy in policies], axis=1)
@@ -163,7 +163,7 @@ class RoundMeter:
             >>> [round(everyone.best_response(seat).gain, 4) for seat in range(2)]
             [0.0979, 0.1236]
         """
-        answers, opponents = answers_of(agent, deterministic, self._shown), self.opponents
+        answers, opponents = batch_policy(agent, deterministic, self._shown), self.opponents
 
         def plays(tables: TurnTables, standing: Standing) -> Policy:
             index = opponents.rules.standings.find(standing)

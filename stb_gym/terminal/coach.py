@@ -209,7 +209,7 @@ class RoundCoach:
 
     def at(self, standing: Standing) -> Coach:
         """Return the coach of the seat's turn at a standing."""
-        return Coach(self._reply.values_at(standing), self._unit)
+        return Coach(self._reply.at(standing), self._unit)
 
     @cached_property
     def before(self) -> list[NDArray[np.float64]]:
