@@ -209,7 +209,7 @@ class _Turn(StandingEnv, TurnEnv):
 
     def seen(self) -> NDArray[Any]:
         """[O + 3] the turn as it stands, and the standing that it began with."""
-        observation = self.stepper.observation.take(self._node, axis=0)
+        observation = self.stepper.observe(self._node)
         observation[self._width :] = self._sees[0]
         return observation
 

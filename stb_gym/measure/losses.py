@@ -64,7 +64,7 @@ class Losses:
         first, row, action = moves.first, moves.place, moves.action
         weight = np.asarray(answer[row] == action if answer.ndim == 1 else answer[row, action], np.float64)
         weight /= np.maximum(np.add.reduceat(weight, first), NEARLY_NOTHING)[row]
-        worth = self.optimum.worths(*self.stepper.position(moves.after))
+        worth = self.optimum.worths(*self.stepper.position(self.stepper.after(node.take(moves.place), moves.action)))
         utility = np.maximum.reduceat(worth, first)
         optimal = self.optimum.tied(worth, utility[row])
 
@@ -78,11 +78,11 @@ class Losses:
             utility=utility,
             plays=np.where(illegal, -1, lowest(weight == np.maximum.reduceat(weight, first)[row])),
             best=lowest(optimal),
-            loss=np.where(illegal, utility - self.stepper.reward.take(self.stepper.forfeit), lost),
+            loss=np.where(illegal, utility - self.optimum.objective.forfeit(self.stepper.scores[1:-1]), lost),
             optimal=np.where(illegal, 0, np.add.reduceat(weight * optimal, first)),
         )
 
 
 def losses_of(optimum: Solution | BoardValues) -> Losses:
     """What choices lose in the game of an optimum, against it."""
-    return Losses(stepper_of(optimum.game, optimum.objective), optimum)
+    return Losses(stepper_of(optimum.game), optimum)

@@ -99,7 +99,7 @@ class SampledEvaluation(Measured):
     @cached_property
     def final_score(self) -> IntArray:
         """[T] points of every turn."""
-        return np.asarray(self.losses.stepper.final_score.take(self.end))
+        return np.asarray(self.losses.stepper.scores.take(self.losses.stepper.ending(self.end)))
 
     @cached_property
     def score_distribution(self) -> dict[int, float]:
@@ -154,7 +154,7 @@ class SampledEvaluation(Measured):
     def shown(self, nodes: IntArray) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
         """The observations [B, O] and masks [B, A] of nodes [B]."""
         stepper = self.losses.stepper
-        return stepper.observation.take(nodes, axis=0), stepper.action_mask.take(nodes, axis=0).view(np.bool_)
+        return stepper.observe(nodes), stepper.masks(nodes).view(np.bool_)
 
 
 AnyEvaluation = Evaluation | SampledEvaluation  # what a `RegretMeter` tells of an agent

@@ -43,13 +43,13 @@ def play(
         state = np.full(len(turn), stepper.start)
         while True:
             node = stepper.nodes(state, dice.integers(stepper.throws, size=len(turn)))
-            over = stepper.over.take(node)
+            over = stepper.ending(node) > 0
             ends[turn[over]] = node[over]
             turn, node = turn[~over], node[~over]
             if not len(turn):
                 break
-            masks = stepper.action_mask.take(node, axis=0).view(np.bool_)
-            answer = ask(stepper.observation.take(node, axis=0), masks.copy())
+            masks = stepper.masks(node).view(np.bool_)
+            answer = ask(stepper.observe(node), masks.copy())
             _check(answer, masks, illegal, losses, node)
             action = answer if answer.ndim == 1 else _drawn(answer, drawn)
             met.append((turn, node, *losses.of(node, answer, action)))

@@ -39,9 +39,13 @@ class StandingEnv(StepperEnv):
         others = self.round.players - 1
         return np.append(self.game.observation_high, [len(self.round.standings.scores), others, others])
 
-    def _stepper_of(self, dtype: str, scale: float, kind: str | None) -> Stepper:
+    def _stepper_of(self, observation_dtype: str, kind: str | None) -> Stepper:
         self.objective = WIN
-        return seat_transitions(self.game, dtype, len(SEEN))
+        return seat_transitions(self.game, observation_dtype, len(SEEN))
+
+    def _rewards_of_endings(self) -> IntArray:
+        """Return [F + 2] the place of the final score at every ending, best first; the forfeit's is the last."""
+        return np.maximum(np.arange(len(self.stepper.scores)) - 1, 0)
 
     @cached_property
     def _width(self) -> int:
@@ -108,7 +112,7 @@ class SeatEnv(StandingEnv):
     def _words(self, place: int, node: int, holders: int) -> str:
         """The standing that a player sees and, where the turn is over, how the round ends."""
         words = self.opponents.standing(place).in_words(self.game)
-        return f"{words}: {_ending(holders)}" if self.stepper.over.take(node) else words
+        return f"{words}: {_ending(holders)}" if self.stepper.ending(node) else words
 
     def _read_seats(self, snapshot: Mapping[str, Any], shape: tuple[int, ...]) -> list[IntArray]:
         """The standings of a snapshot and how many share the lead in the end; a ValueError if they are none."""
