@@ -115,7 +115,12 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         stepper = self.stepper
         if self._over:
             raise RuntimeError(f"{'the turn is over' if self._begun else 'no turn has begun'}: call reset()")
-        action = self._checked(action)
+        try:
+            action = operator.index(action)
+        except TypeError:
+            raise TypeError(f"action must be an integer from 0 to {stepper.actions - 1}, not {action!r}") from None
+        if not 0 <= action < stepper.actions:
+            raise ValueError(f"action must be from 0 to {stepper.actions - 1}, not {action}")
         state = int(stepper.after(self._node, action))
         if self.illegal == "raise" and state == stepper.forfeit_state:
             raise ValueError(f"action {action} is illegal at {stepper.describe(self._node)}")
@@ -172,13 +177,3 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         """Close the window if there is one."""
         if self._window is not None:
             self._window.close()
-
-    def _checked(self, action: Any) -> int:
-        """Return an action as an integer."""
-        try:
-            number = operator.index(action)
-        except TypeError:
-            raise TypeError(f"action must be an integer from 0 to {self.stepper.actions - 1}, not {action!r}") from None
-        if not 0 <= number < self.stepper.actions:
-            raise ValueError(f"action must be from 0 to {self.stepper.actions - 1}, not {action}")
-        return number

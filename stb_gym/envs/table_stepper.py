@@ -201,10 +201,11 @@ class TableStepper(Stepper):
         return self.endings[nodes]
 
     def observe(self, nodes: Any) -> NDArray[Any]:
-        return self.observation.take(nodes, axis=0)
+        # Of one row and of many, each is several times faster than the other.
+        return self.observation[nodes].copy() if isinstance(nodes, int) else self.observation.take(nodes, axis=0)
 
     def masks(self, nodes: Any) -> NDArray[np.int8]:
-        return self.action_mask.take(nodes, axis=0)
+        return self.action_mask[nodes].copy() if isinstance(nodes, int) else self.action_mask.take(nodes, axis=0)
 
     def choose(self, nodes: IntArray, fractions: NDArray[np.float64]) -> IntArray:
         place = (fractions * self._choices.take(nodes)).astype(np.intp)

@@ -284,10 +284,11 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             raise ValueError(
                 f"actions must be {self.num_envs} integers, not shape {actions.shape} of type {actions.dtype}"
             )
-        outside = (actions < 0) | (actions >= self.stepper.actions)
-        if outside.any():
-            raise ValueError(f"actions must be from 0 to {self.stepper.actions - 1}, not {actions[outside][0]}")
-        return actions.astype(np.int64, copy=False)
+        indices = actions.astype(np.int64, copy=False)
+        if indices.view(np.uint64).max() >= self.stepper.actions:  # seen so, a negative number is a large one
+            wrong = actions[(actions < 0) | (actions >= self.stepper.actions)][0]
+            raise ValueError(f"actions must be from 0 to {self.stepper.actions - 1}, not {wrong}")
+        return indices
 
     def _over(self) -> NDArray[np.bool_]:
         """Return [B] True where a game is over or truncated."""
@@ -309,7 +310,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             ending: [B] the endings; see `Stepper.ending`.
         """
         terminated = ending > 0
-        if not terminated.any():
+        if not np.count_nonzero(terminated):  # several times faster than `any`
             return {}
         return {
             "final_score": self.stepper.scores.take(ending),
