@@ -128,7 +128,7 @@ def _mistakes(evaluation: Measured, run: Run) -> list[dict[str, Any]]:
         run: the run, which knows those of the measurements before it.
     """
     nodes = [mistake.node for mistake in evaluation.mistakes(MISTAKES)]
-    stepper = stepper_of(run.game(), evaluation.optimum.objective)
+    stepper = stepper_of(run.game())
     pictures = [_base64(_picture(stepper, node)) for node in nodes]
     policies = {} if run.is_sampled() else run.policies()
     since = [_since({steps: int(policy[node]) for steps, policy in policies.items()}) for node in nodes]
