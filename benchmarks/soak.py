@@ -157,7 +157,7 @@ class Soak:
                 trial.prepare()
                 progress.tell(done)
         began, spent = time.monotonic(), 0.0
-        with Progress("soak", 60 * minutes, "seconds", pause=60) as progress:
+        with Progress("soak", 60 * minutes, "seconds") as progress:
             while spent < 60 * minutes:
                 min(self.trials, key=lambda trial: trial.spent).round()
                 for play in self.plays:

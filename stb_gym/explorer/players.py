@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from stb_gym.games import entry_of
 from stb_gym.measure import kept_policies, load_policies, load_policy, read_policy
-from stb_gym.output import styles_of
 from stb_gym.solver import Policy, TurnTables, edge_weights, solve, strategies, strategy
 
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")  # Okabe and Ito, for the colour-blind
+DASHES = ((), (6.0, 2.0), (2.0, 1.5))  # lengths of dashes and gaps in line widths; () is solid
 OPTIMUM = "optimal"  # who plays perfectly for whatever the page is asked for, and is worked out there
 
 
@@ -74,8 +75,10 @@ def player_facts(tables: TurnTables, names: list[str], histories: list[History])
     known = strategies(tables.game)
     titles = titles_of(names)
     check_apart([OPTIMUM, *titles.values(), *(each.name for each in histories)])
-    styles = styles_of([OPTIMUM, *titles.values(), *(each.name for each in histories)])
-    shown = {name: {"colour": style.colour, "dashes": style.dashes} for name, style in styles.items()}
+    shown: dict[str, Any] = {OPTIMUM: {"colour": "#000000", "dashes": ()}}
+    for place, name in enumerate(dict.fromkeys([*titles.values(), *(each.name for each in histories)])):
+        dashes = DASHES[place // len(COLOURS) % len(DASHES)]
+        shown[name] = {"colour": COLOURS[place % len(COLOURS)], "dashes": dashes}
     return {
         "optimum": {"name": OPTIMUM, **shown[OPTIMUM]},
         "players": [{"name": titles[name], "how": known.get(name, ""), **shown[titles[name]]} for name in names],

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import IntArray, check_choice, check_integer
-from stb_gym.output import tick
 from stb_gym.solver import Standing, TurnTables
 
 MOST_PLAYERS = 101  # a hundred after the first
@@ -109,7 +108,6 @@ class Standings:
         size = max(1, LARGEST_BLOCK // max(1, len(self.tables.edge_node)))
         for first in range(0, len(met), size):
             yield met[first : first + size]
-            tick(len(met[first : first + size]))
 
     def find(self, standing: Standing) -> int:
         """The index of a standing.

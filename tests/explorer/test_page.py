@@ -126,7 +126,6 @@ def test_a_training_brings_its_curve_and_all_its_policies(tmp_path):
     facts, arrays = held_by(explorer_page(BOX, runs=[str(run)]))
     [told] = facts["runs"]
     assert (told["name"], told["objective"], told["steps"]) == ("ppo-small-0", "shut", [0, 1000, 2000])
-    assert told["colour"] == stb_gym.output.colour_of("ppo")
     best = solve(BOX, "shut")
     assert told["regret"] == pytest.approx([best.evaluate(policy).regret for policy in policies])
     tables = compile_game(BOX)
@@ -193,13 +192,6 @@ def test_the_page_in_the_documentation_is_of_today():
     assert arrays.keys() == arrays_made.keys()
     for name, array in arrays.items():
         assert array.tolist() == pytest.approx(arrays_made[name].tolist()), name
-
-
-def test_colours_of_luck_and_choices_are_of_the_palette():
-    style = (ROOT / "stb_gym" / "explorer" / "page.css").read_text()
-    luck, choice = (re.search(rf"--{name}:\s*(#\w+)", style)[1] for name in ("luck", "choice"))
-    assert {luck, choice} <= {*stb_gym.output.SERIES}
-    assert luck != choice
 
 
 def test_players_of_the_same_name_are_told_apart(tmp_path):
