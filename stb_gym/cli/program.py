@@ -4,12 +4,12 @@ import inspect
 import io
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
+from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError, convert
 
 from stb_gym import __version__
 from stb_gym.cli import play, rounds, turn
@@ -102,7 +102,10 @@ def import_games(words: Sequence[str]) -> list[str]:
 
 def command_line() -> App:
     """Return the command with a sub-command for each game, which has the rules of that game as flags."""
-    how: dict[str, Any] = {"help_format": "plaintext", "default_parameter": Parameter(negative=())}
+    how: dict[str, Any] = {
+        "help_format": "plaintext",
+        "default_parameter": Parameter(negative=(), converter=_converted),
+    }
     app = App(name="stb-gym", help=ABOUT, version=__version__, suppress_keyboard_interrupt=False, **how)
     for name, function in COMMANDS.items():
         alone = WITHOUT_GAME.get(name, function)
@@ -116,15 +119,21 @@ def command_line() -> App:
     return app
 
 
+def _converted(kind: Any, tokens: Sequence[Any]) -> Any:
+    """Convert what was typed to the type of a flag; integers are not rounded, as cyclopts would."""
+    if int in (kind, *get_args(kind)) and not tokens[0].value.lstrip("-").isdecimal():
+        raise ValueError(f"{tokens[0].value!r} is not an integer")
+    return convert(kind, tokens)
+
+
 def _of_game(function: Callable[..., Any], rules: type[Game] | None) -> Callable[..., None]:
     """Return a command about a game, or about none: its parameters `game` and `where` become the flags of that game."""
     known = inspect.signature(function)
     own = [parameter for name, parameter in known.parameters.items() if name not in ("game", "where")]
     flags: list[inspect.Parameter] = []
-    if rules is not None and "where" in known.parameters:
-        flags += _position_flags(rules)
     if rules is not None:
-        flags += _rule_flags(rules)
+        taken = {f"--{parameter.name}" for parameter in own}
+        flags += [*(_position_flags(rules) if "where" in known.parameters else ()), *_rule_flags(rules, taken)]
     answers = known.return_annotation is not None
     if answers:
         flags.append(_flag("json", "--json", bool, "Print one JSON object instead of text.", False))
@@ -167,12 +176,14 @@ def _flag(parameter: str, option: str, kind: Any, words: str, default: Any = Non
     return inspect.Parameter(parameter, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _rule_flags(rules: type[Game]) -> Iterator[inspect.Parameter]:
-    """Yield a flag for each rule of a game, and one for variants if it has some."""
+def _rule_flags(rules: type[Game], taken: Set[str]) -> Iterator[inspect.Parameter]:
+    """Yield a flag for each rule of a game, which may not be `taken`, and one for variants if it has some."""
     types = get_type_hints(rules)
     for each in fields(rules):  # type: ignore[arg-type]
         known = rules_of(rules)[each.name]
         option = f"--{known.flag or each.name.replace('_', '-')}"
+        if option in taken:
+            raise ValueError(f"the rule {each.name} of {rules.name} needs another flag than {option}: see stb_gym.rule")
         notes = [f"{known.low} to {known.high}"] if known.low is not None else []
         notes += [f"default {each.default}"] if each.default not in (None, False) else []
         words = f"{known.words} ({', '.join(notes)})" if notes else known.words
@@ -196,7 +207,10 @@ def _position_flags(rules: type[Game]) -> Iterator[inspect.Parameter]:
     for word, option, where in positions_of(entry_of(rules).words):
 
         def numbers(_: Any, tokens: Sequence[Any], listed: bool = where.listed) -> int | list[int]:
-            values = [int(number) for number in tokens[0].value.split(",")]
+            typed = tokens[0].value
+            if not all(number.strip("- ").isdecimal() for number in typed.split(",")):
+                raise ValueError(f"{typed!r} must be integers separated by commas, such as 1,4,5")
+            values = [int(number) for number in typed.split(",")]
             return values if listed or len(values) > 1 else values[0]
 
         how: dict[str, Any] = {"metavar": where.sample, "group": "Position", "converter": numbers}

@@ -138,11 +138,11 @@ def tournament(
     """
     ended = tournament_of(game, [player_of(game, name) for name in policy], ends, limit, ties)
     return heading(game) | {
-        "policies": list(policy),
         "ends": ended.rule,
         "limit": ended.limit,
         "ties": ended.ties,
         "words": ENDS[ended.rule],
+        "policies": list(policy),
         "wins": ended.wins.tolist(),
         "mean_rounds": ended.mean_rounds,
         "rounds": ended.rounds.tolist(),

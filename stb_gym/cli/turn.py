@@ -383,6 +383,7 @@ def _pocket_card(game: Game, policies: tuple[str, ...], exceptions: int, objecti
     return heading(game, best.objective) | {
         "policy": name,
         **({} if plays is None else {"plays": plays}),
+        "regret": card.regrets[0],
         "exceptions": rows,
         "regrets": card.regrets,
     }
