@@ -10,12 +10,12 @@ from stb_gym.cli import main
 
 @pytest.fixture
 def run(capsys, monkeypatch):
-    """Return a function from the words of a command to its status, standard output and standard error."""
+    """Return a function from the words of a command, split at spaces, to its status, standard output and error."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys, "path", [*sys.path])  # --import and --agent add the working directory
 
     def ran(*words):
-        return main(list(words)), *capsys.readouterr()
+        return main([word for part in words for word in part.split(" ")]), *capsys.readouterr()
 
     return ran
 

@@ -128,18 +128,20 @@ ERRORS = [
 
 @pytest.mark.parametrize(
     "words",
-    ["--help", "solve --help", *(f"{name} shut-the-box --help" for name in COMMANDS), "advise threes --help"]
-    + ["list --help", "evaluate --help", "watch --help"],
+    [
+        *(f"{part} --help".strip() for part in ("", "solve", "list", "evaluate", "watch", "advise threes")),
+        *(f"{name} shut-the-box --help" for name in COMMANDS),
+    ],
 )
 def test_help(run, snapshot, words):
-    status, out, err = run(*words.split())
+    status, out, err = run(words)
     assert (status, err) == (0, "")
     assert "\n".join(line.rstrip() for line in out.splitlines()) == snapshot
 
 
 @pytest.mark.parametrize("words", LINES)
 def test_answers(run, snapshot, words):
-    status, out, err = run(*words.split())
+    status, out, err = run(words)
     assert (status, err) == (0, "")
     assert out == snapshot
 
@@ -147,7 +149,7 @@ def test_answers(run, snapshot, words):
 @pytest.mark.parametrize("words", ERRORS)
 def test_errors_take_one_line_and_write_nothing(run, snapshot, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    status, out, err = run(*words.split(" "))
+    status, out, err = run(words)
     assert (status, out) == (2, "")
     assert err.startswith("stb-gym: ")
     assert err.rstrip("\n").isprintable()

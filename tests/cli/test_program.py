@@ -1,0 +1,194 @@
+"""The command as a whole: games of your own, documented JSON, processes, signals and readers who leave."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from unittest.mock import patch
+
+import pytest
+
+from stb_gym import GAMES, ShutTheBox, Threes, __version__, rule, save_policy, strategy
+from stb_gym.cli import main
+from stb_gym.games import Entry, enter, registry
+from tests import PATIENCE, ROOT
+from tests.cli.processes import STB_GYM
+from tests.cli.test_text import BOX, LINES
+
+
+def test_the_version_is_that_of_the_package(run):
+    assert run("--version") == (0, f"{__version__}\n", "")
+
+
+def test_the_command_alone_prints_its_help(capsys):
+    assert main([]) == 0
+    assert capsys.readouterr().out.startswith("Usage: stb-gym")
+
+
+def documented():
+    """Return the keys in docs/json.md by command; those of all commands about a game under ""."""
+    found, name = {"": set()}, ""
+    for line in (ROOT / "docs/json.md").read_text().splitlines():
+        cells = [re.findall(r"`([^`]+)`", cell) for cell in line.split("|")[1:-1]]
+        if len(cells) == 3:
+            name = next(iter(cells[0]), name)
+            found.setdefault(name, set()).update(cells[1])
+        elif len(cells) == 2:
+            found[""].update(cells[0])
+    return found
+
+
+def test_every_key_of_the_json_is_documented(ask, tmp_path):
+    known, printed = documented(), {}
+    lines = [line for line in LINES if "--json" not in line]
+    for line in [*lines, "list", "evaluate --policy ppo-threes", f"explore {BOX} --out {tmp_path}/page.html"]:
+        answer = ask(line)
+        assert next(iter(answer.items())) == ("schema", 1)
+        printed.setdefault(line.split()[0], set()).update(answer)
+    assert known.keys() - {""} == printed.keys()
+    for name, keys in printed.items():
+        assert keys - {"schema"} <= known[name] | known[""], name
+        assert known[name] - keys <= {"out"}, name
+
+
+# Games of your own
+
+
+@pytest.fixture
+def coins():
+    """Register a game with a rule named as one of Shut the Box, one that is on by default, and a renamed one."""
+
+    @dataclass(frozen=True, repr=False)
+    class Coins(Threes):
+        score: int = rule(4, "the score, in 100% of the games", low=0, high=9)
+        shiny: bool = rule(True, "whether the coins shine")
+        weight: float = rule(1.5, "what a coin weighs", flag="coin-weight")
+        name = "coins"
+
+    with patch.dict(GAMES), patch.dict(registry._ENTRIES):
+        enter(Entry(Coins))
+        yield Coins
+
+
+@pytest.mark.usefixtures("coins")
+def test_rules_of_your_own_game_are_flags(ask, run):
+    rules = ask("solve coins --dice 1 --score 7 --no-shiny --coin-weight 2.5")["rules"]
+    assert (rules["score"], rules["shiny"], rules["weight"]) == (7, False, 2.5)
+    assert ask("solve coins --dice 1")["rules"]["shiny"] is True
+    assert ask("solve shut-the-box --tiles 3 --score count")["rules"]["score"] == "count"
+    assert "in 100% of the games" in run("solve coins --help")[1]
+    assert run("solve coins --score sum")[0] == 2
+
+
+def test_a_rule_may_not_have_the_flag_of_a_command(run):
+    @dataclass(frozen=True, repr=False)
+    class Taken(Threes):
+        rounds: int = rule(3, "how many rounds", low=1, high=9)
+        name = "taken"
+
+    with patch.dict(GAMES), patch.dict(registry._ENTRIES):
+        enter(Entry(Taken))
+        status, _, err = run("match taken --policy random,random")
+    assert (status, "--rounds" in err) == (2, True)
+
+
+def test_import_registers_games_of_the_working_directory(run, tmp_path, monkeypatch):
+    (tmp_path / "wrong.py").write_text("import stb_gym\nstb_gym.register_game(int)\n")
+    (tmp_path / "leaves.py").write_text("import sys\nsys.exit(0)\n")
+    monkeypatch.chdir(tmp_path)
+    for words, error in (("--import wrong", "ValueError"), ("--import=leaves", "SystemExit")):
+        status, out, err = run(words, "solve threes")
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert error in err
+
+
+# Output that cannot be trusted
+
+
+def test_names_of_files_are_printed_escaped(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save_policy("c\x1b[2J.npz", ShutTheBox(tiles=3), strategy(ShutTheBox(tiles=3), "random"))
+    for name, option in (("evaluate", "--policy c\x1b[2J.npz"), ("solve", "--out a\x1b[2J")):
+        status, out, _ = run(f"{name} shut-the-box --tiles 3 {option}")
+        assert (status, "\\x1b[2J" in out) == (0, True)
+        assert out.replace("\n", "").isprintable()
+
+
+# Processes
+
+
+def test_a_terminal_without_box_drawing_gets_lookalikes():
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
+    words = [sys.executable, "-m", "stb_gym", "solve", "--help"]
+    done = subprocess.run(words, capture_output=True, env=environment, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"+- Commands -" in done.stdout
+
+
+WRITES_FOR_EVER = """
+import sys, time
+from stb_gym.cli import main
+from stb_gym.large import values as board_values
+
+def save(file, array):
+    print("writing", file=sys.stderr, flush=True)
+    time.sleep(60)
+
+board_values.np.save = save
+sys.exit(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("signum", "status", "said"), [(signal.SIGTERM, 143, ""), (signal.SIGINT, 130, "stb-gym: interrupted\n")]
+)
+def test_a_command_that_is_ended_removes_unfinished_files(signum, status, said, tmp_path):
+    words = [sys.executable, "-c", WRITES_FOR_EVER, "solve", "shut-the-box", "--tiles", "5", "--out", "values"]
+    piped = {"stderr": subprocess.PIPE, "stdout": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen(words, **piped, cwd=tmp_path) as process:
+        try:
+            assert process.stderr.readline() == "writing\n"
+            assert list(tmp_path.iterdir())
+            process.send_signal(signum)
+            assert process.stderr.read() == said
+            assert process.wait(timeout=PATIENCE) == status
+        finally:
+            process.kill()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_handlers_of_signals_are_as_before(run):
+    def mine(*_):
+        pass
+
+    before = signal.signal(signal.SIGTERM, mine)
+    try:
+        run("solve threes --dice 1")
+        assert signal.getsignal(signal.SIGTERM) is mine
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["solve", "threes"], ["--help"], ["solve", "threes", "--json"]], ids=" ".join)
+@pytest.mark.parametrize("unbuffered", ["1", ""])
+def test_a_reader_that_stops_reading_causes_no_traceback(words, unbuffered):
+    read, write = os.pipe()
+    os.close(read)
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    done = subprocess.run(
+        [*STB_GYM, *words], stdout=write, stderr=subprocess.PIPE, env=environment, timeout=PATIENCE, check=False
+    )
+    os.close(write)
+    assert done.stderr == b""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["solve", "threes"], ["--help"]], ids=" ".join)
+def test_a_closed_standard_output_causes_no_traceback(words):
+    command = ["bash", "-c", '"$@" >&-', "bash", *STB_GYM, *words]
+    done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
