@@ -41,7 +41,7 @@ COMMANDS: Mapping[str, Callable[..., Any]] = {
 }
 WITHOUT_GAME: Mapping[str, Callable[..., Any]] = {
     "list": turn.list_all,
-    "evaluate": turn.judge_policies,
+    "evaluate": turn.evaluate_files,
     "watch": play.watch,
 }
 RULE, WHERE = "rule_", "where_"  # prefixes of the parameters of a game's rules and positions

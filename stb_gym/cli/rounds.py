@@ -4,11 +4,12 @@ from typing import Any
 
 from stb_gym.cli.options import Names, RoundRules, heading, player_of
 from stb_gym.games import Game, check_integer, entry_of
-from stb_gym.rounds import ENDS, ROUNDING, Round, departures, pars, series, shares
+from stb_gym.rounds import ENDS, Round, departures, pars, series, shares
 from stb_gym.rounds import tournament as tournament_of
 from stb_gym.solver import strategy
 
 Answer = dict[str, Any]
+ROUNDING = 1e-12  # of probabilities
 
 
 def _heading(rules: Round, policies: Names) -> Answer:

@@ -26,15 +26,12 @@ from stb_gym.games import (
     own_rules,
     rolls,
     rolls_in_words,
-    title,
     words_of,
 )  # fmt: skip
 from stb_gym.measure import (
     RegretMeter,
     is_policy,
-    judge,
     kept_policies,
-    leaderboard,
     load_policy,
     mistakes_in_json,
     pocket_card,
@@ -42,7 +39,7 @@ from stb_gym.measure import (
 )  # fmt: skip
 from stb_gym.measure import compare as compare_scores
 from stb_gym.measure import simulate as simulate_turns
-from stb_gym.output import Progress, write_aside, write_text
+from stb_gym.output import Progress, write_aside
 from stb_gym.solver import (
     BoardValues,
     Solution,
@@ -188,36 +185,20 @@ def certify(game: Game, *, objective: str = "score", out: str | None = None) -> 
     }
 
 
-def judge_policies(*, policy: Names = (), objective: str | None = None, out: str | None = None) -> Answer:
+def evaluate_files(*, policy: Names = (), objective: str | None = None) -> Answer:
     """Evaluate saved policies exactly, each by the rules and the objective of its file; name a game for details.
 
     Args:
         policy: Files of saved policies, or names of kept ones, separated by commas (default: all kept ones).
         objective: Evaluate by this objective instead of that of the file.
-        out: Write the leaderboard of the kept policies as a page of Markdown.
-
-    Raises:
-        ValueError: if a file is damaged, or --out stands beside other options.
     """
-    if out is not None:
-        if policy or objective is not None:
-            raise ValueError("the leaderboard is of the kept policies, each by its own objective: use --out alone")
-        write_text(out, leaderboard())
     rows = []
     for name in policy or kept_policies():
-        judged = judge(name, objective)
-        rows.append(
-            {
-                "policy": judged.name,
-                "game": judged.game.name,
-                "rules": all_rules(judged.game),
-                "title": title(judged.game),
-                "objective": judged.objective,
-                "unit": judged.evaluation.optimum.objective.unit,
-                **judged.evaluation.summary(),
-                "dearest_mistake": next(iter(mistakes_in_json(judged.evaluation, 1)), None),
-            }
-        )
+        saved = read_policy(name)
+        found = solve_tables(saved.game, objective or saved.objective).evaluate(saved.policy, saved.illegal)
+        mistakes = mistakes_in_json(found, 1)
+        about = {"policy": name, **heading(saved.game, found.optimum.objective)}
+        rows.append({**about, **found.summary(), "dearest_mistake": mistakes[0] if mistakes else None})
     return {"policies": rows}
 
 

@@ -72,7 +72,6 @@ ERRORS = [
     f"evaluate threes --agent {AGENT} --turns 1",
     f"evaluate threes --agent {AGENT} --lead 3",
     "evaluate --policy nobody.npz",
-    "evaluate --policy ppo-threes --out page.md",
     "evaluate --tiles 9",
     "simulate threes",
     "simulate threes --policy random --turns 1",
