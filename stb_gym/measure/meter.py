@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from stb_gym.envs import Stepper, stepper_of
-from stb_gym.games import Game, check_integer
+from stb_gym.games import Game, check_integer, fits
+from stb_gym.large import BoardValues, solve_boards
 from stb_gym.measure.agents import batch_policy
 from stb_gym.measure.sampled import SampledEvaluation, play_turns
 from stb_gym.measure.wrapped import AgentView
-from stb_gym.solver import BoardValues, Evaluation, Goal, Policy, Solution, fits, solve, solve_boards, task_of
+from stb_gym.solver import Evaluation, Goal, Policy, Solution, task_of
+from stb_gym.solving import solve
 
 MOST_TURNS = 10**6
 AT_ONCE = 2**16  # nodes in one question to an agent
@@ -169,4 +171,4 @@ class RegretMeter:
 
     @cached_property
     def _stepper(self) -> Stepper:
-        return stepper_of(self.game, self.objective)
+        return stepper_of(self.game)

@@ -18,10 +18,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, Move, words_of
+from stb_gym.games import Game, words_of
+from stb_gym.large import BoardValues
 from stb_gym.output import Column, Table
 from stb_gym.rounds import Reply, RoundEvaluation
-from stb_gym.solver import TIE, BoardValues, Choice, Standing, Values, choice_at
+from stb_gym.solver import TIE, Choice, Move, Solution, Standing, choice_at
 from stb_gym.terminal.turns import Position, Step, moves_in_words, step_in_words
 
 CAUSES = ("others", "dice", "choices")
@@ -119,7 +120,7 @@ class Coach:
         unit: how people read them.
     """
 
-    perfect: Values | BoardValues
+    perfect: Solution | BoardValues
     unit: Unit
 
     @property
@@ -134,7 +135,7 @@ class Coach:
 
     def utility(self, held: int, dice: int) -> float:
         """Return the utility of a state."""
-        return self.perfect.worth(held, dice)
+        return float(self.perfect.utilities_at(np.array([held]), dice)[0])
 
     def choice(self, position: Position) -> Choice:
         """Return the utility and the loss of every move."""
@@ -174,7 +175,7 @@ class Coach:
         return Account(self.unit, self.start, events)
 
 
-def coach_alone(perfect: Values | BoardValues) -> Coach:
+def coach_alone(perfect: Solution | BoardValues) -> Coach:
     """Return the coach of a player who plays a turn alone.
 
     Args:

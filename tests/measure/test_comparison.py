@@ -4,22 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stb_gym import (
-    AnyMove,
-    Objective,
-    Preference,
-    ShutTheBox,
-    Threes,
-    TurnVectorEnv,
-    compare,
-    compile_game,
-    evaluate,
-    pocket_card,
-    simulate,
-    strategy,
-)
-from stb_gym.measure import comparison, mistakes_in_json, mistakes_in_words
+from stb_gym import Objective, ShutTheBox, Threes, compare, evaluate, simulate, strategy
+from stb_gym.envs import TurnVectorEnv
+from stb_gym.measure import comparison, mistakes_in_json, mistakes_in_words, pocket_card
 from stb_gym.measure.comparison import GAMES_AT_ONCE
+from stb_gym.solver import StateScorePolicy, UniformRandom, compile_game
 from tests.twins import MostThrees
 
 NINE = ShutTheBox()
@@ -113,8 +102,8 @@ def test_scores_are_distributed_as_computed(game, policy, objective, solved):
     policy = {
         "random": strategy(game, "random"),
         "optimal": solved(game, objective).policy,
-        "any move": AnyMove(),
-        "preference": Preference(lambda held, dice: (held ^ 5) % 7 - dice),
+        "any move": UniformRandom(),
+        "preference": StateScorePolicy(lambda held, dice: (held ^ 5) % 7 - dice),
     }[policy]
     evaluation = evaluate(game, policy, objective)
     simulation = simulate(game, policy, 20_000, seed=2, objective=objective)
@@ -128,8 +117,8 @@ def test_scores_are_distributed_as_computed(game, policy, objective, solved):
 
 
 def test_any_move_is_random_play_and_a_preference_is_its_array(solved):
-    assert evaluate(NINE, AnyMove()).value == evaluate(NINE, strategy(NINE, "random")).value
-    boards = simulate(NINE, Preference(solved(NINE).worths), 3000, seed=3)
+    assert evaluate(NINE, UniformRandom()).value == evaluate(NINE, strategy(NINE, "random")).value
+    boards = simulate(NINE, StateScorePolicy(solved(NINE).utilities_at), 3000, seed=3)
     assert (boards.final_scores == simulate(NINE, solved(NINE).policy, 3000, seed=3).final_scores).all()
 
 

@@ -5,7 +5,8 @@ import pickle
 import gymnasium as gym
 import pytest
 
-from stb_gym import MaskInObservation, Objective, RegretMeter, ShutTheBox, TurnEnv, TurnVectorEnv, evaluate, save_policy
+from stb_gym import MaskInObservation, Objective, RegretMeter, ShutTheBox, evaluate, save_policy
+from stb_gym.envs import TurnEnv, TurnVectorEnv
 from stb_gym.measure import meter as meter_module
 from stb_gym.measure import read_policy
 

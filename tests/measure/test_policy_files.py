@@ -13,20 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stb_gym import (
-    Objective,
-    ShutTheBox,
-    Threes,
-    compile_game,
-    evaluate,
-    kept_policies,
-    load_policy,
-    read_policy,
-    save_policy,
-    solve,
-    strategy,
-)
-from stb_gym.measure import load_policies, policy_files, save_policies
+from stb_gym import Objective, ShutTheBox, Threes, evaluate, kept_policies, load_policy, save_policy, solve, strategy
+from stb_gym.measure import load_policies, policy_files, read_policy, save_policies
+from stb_gym.solver import compile_game
 
 GAME = ShutTheBox(tiles=6)
 TABLES = compile_game(GAME)

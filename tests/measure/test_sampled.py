@@ -3,21 +3,11 @@
 import numpy as np
 import pytest
 
-from stb_gym import (
-    MaskInObservation,
-    Objective,
-    RegretMeter,
-    ShutTheBox,
-    Threes,
-    TurnEnv,
-    evaluate,
-    load_policy,
-    solve_boards,
-    strategy,
-)
-from stb_gym.envs import stepper_of
+from stb_gym import MaskInObservation, Objective, RegretMeter, ShutTheBox, Threes, evaluate, load_policy, strategy
+from stb_gym.envs import TurnEnv, stepper_of
+from stb_gym.large import solve_boards
 from stb_gym.measure.sampled import play_turns
-from stb_gym.solver import node_of, objective_of
+from stb_gym.solver import objective_of
 from tests.measure.test_agents import Masked, Model, zeros
 from tests.measure.test_meter import NINE, SIX, biggest_first, first_legal, uniform
 
@@ -25,7 +15,7 @@ from tests.measure.test_meter import NINE, SIX, biggest_first, first_legal, unif
 def player(game, policy):
     """Return a policy [N] or [N, A] as a function of observations."""
     tables = RegretMeter(game).solution.tables
-    return lambda observations: policy[node_of(tables, observations)]
+    return lambda observations: policy[tables.find_nodes(observations)]
 
 
 def mostly_perfect(observations, masks, share=0.8):
@@ -118,7 +108,7 @@ def test_mistakes_are_those_of_the_policy():
     assert sampled.mistakes(3) == mistakes[:3]
     for mistake in mistakes:
         observations, _ = sampled.shown(np.array([mistake.node]))
-        truth = known[int(node_of(meter.solution.tables, observations)[0])]
+        truth = known[int(meter.solution.tables.find_nodes(observations)[0])]
         assert (mistake.best, mistake.plays, mistake.loss) == (truth.best, truth.plays, pytest.approx(truth.loss))
         assert mistake.visits == pytest.approx(truth.visits, abs=4 * np.sqrt(truth.visits / 20_000))
 
@@ -167,7 +157,7 @@ def test_tables_and_boards_measure_the_same(game, agent, solved):
         assert (getattr(one, name) == getattr(other, name)).all()
     assert one.summary() == pytest.approx(other.summary(), abs=1e-9)
     assert (one.illegal_mass > 0) is (agent is careless_anywhere)
-    assert one.dearest_mistake == other.dearest_mistake
+    assert one.costliest_mistake == other.costliest_mistake
     assert one.random_value == pytest.approx(other.random_value, abs=1e-9)
 
 
@@ -184,7 +174,7 @@ def test_a_heuristic_on_a_large_box_has_its_exact_regret():
 
 def test_text(snapshot):
     sampled = RegretMeter(SIX).sample(first_legal, 1000)
-    assert [repr(sampled), sampled.dearest_mistake] == snapshot
+    assert [repr(sampled), sampled.costliest_mistake] == snapshot
 
 
 @pytest.mark.parametrize(
