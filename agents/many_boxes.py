@@ -70,7 +70,7 @@ class AnyStart(TurnVectorEnv):
 
     def __init__(self, dice: int, boards: IntArray, num_envs: int):
         game = whole_box(dice)
-        points = game.final_score(np.array([game.start()[0]])).item()
+        points = game.final_score(game.start()[0])
         super().__init__(game, num_envs, autoreset_mode="SameStep", reward_scale=1 / points)
         self._boards = np.array([self.stepper.find_state(board, dice) for board in boards.tolist()])
         self.rolls = TILES + _rolls_of(range(1, dice)) + np.arange(_rolls_of([dice]))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from agents.afterstate_network import AfterstateNetwork
 from agents.learner import Learner
 from stb_gym import Game
+from stb_gym.envs.large_stepper import large_stepper
 from stb_gym.games import IntArray
 from stb_gym.measure import AnyEvaluation, SampledEvaluation
 from stb_gym.solver import Policy, StateScorePolicy, TurnTables, compile_game
@@ -26,13 +27,13 @@ def policies(game: Game, learner: Learner) -> tuple[Policy, Policy]:
 
 
 def preference(game: Game, network: AfterstateNetwork) -> StateScorePolicy:
-    """The greedy policy of a network of afterstates, which needs no arrays: it wants what it values most."""
+    """Return the greedy policy of a network of afterstates, which needs no tables."""
+    stepper = large_stepper(game)
 
-    def wanted(held: IntArray, dice: IntArray) -> NDArray[np.float64]:
-        unthrown = game.observe(held, 0)[:, 0]
-        return network.afterstate_values(np.column_stack((unthrown, dice.astype(unthrown.dtype))))
+    def score(held: IntArray, dice: IntArray) -> NDArray[np.float64]:
+        return network.afterstate_values(stepper.unthrown(stepper.find_state(held, dice)))
 
-    return StateScorePolicy(wanted)
+    return StateScorePolicy(score)
 
 
 def value_error(learner: Learner, evaluation: AnyEvaluation) -> float:

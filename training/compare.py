@@ -7,7 +7,7 @@ from stb_gym import strategies, strategy
 from stb_gym.games import entry_of, words_of
 from stb_gym.large import BoardValues, evaluate_boards
 from stb_gym.output import Column, Progress, Table
-from stb_gym.solver import Measured, Solution, StateScorePolicy, evaluate_policy
+from stb_gym.solver import Measured, Optimum, Solution, StateScorePolicy, evaluate_policy
 
 COLUMNS = {
     "value": "value",
@@ -34,7 +34,7 @@ def compare(agents: Mapping[str, Measured]) -> dict[str, Measured]:
     return {"optimum": optimum, **dict(by_regret)}
 
 
-def scripted(optimum: Solution | BoardValues) -> dict[str, Measured]:
+def scripted(optimum: Optimum) -> dict[str, Measured]:
     """Perfect play and the strategies of a game by name, measured exactly.
 
     The strategy that is perfect play for this objective is left out, and so is "optimal", another name of the one for
@@ -44,6 +44,7 @@ def scripted(optimum: Solution | BoardValues) -> dict[str, Measured]:
         optimum: what they are measured against.
     """
     game = optimum.game
+    assert isinstance(optimum, Solution | BoardValues)
     best, names = (
         (StateScorePolicy(optimum.utilities_at), ["random", *entry_of(game).heuristics])
         if isinstance(optimum, BoardValues)

@@ -14,6 +14,7 @@ from matplotlib.ticker import FuncFormatter
 
 from agents.presets import FILE, Presets, read_presets
 from stb_gym.games import Game, rolls
+from stb_gym.large import boards_of
 from stb_gym.output import Column, Table
 from training.arguments import answer, answered, read_arguments
 from training.ledger import Ledger, Row
@@ -102,7 +103,7 @@ def positions(game: Game) -> int:
     >>> f"{positions(ShutTheBox(tiles=24, dice=4)):,}"
     '352,321,536'
     """
-    return 2 ** len(game.boards().things) * len(rolls(game, game.dice).counts)
+    return 2 ** len(boards_of(game).things) * len(rolls(game, game.dice).counts)
 
 
 def agents_of(ladder: Sequence[Rung]) -> list[str]:

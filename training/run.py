@@ -12,6 +12,7 @@ checkpoint-STEPS.safetensors  everything to go on from, at two of the last measu
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -111,7 +112,7 @@ def measure(config: Config, learner: Learner, turns: int | None = None) -> Measu
     return Measures(None, *(meter.sample(agent, TURNS if turns is None else turns, config.seed) for agent in agents))
 
 
-@kept(mebibytes=1024)
+@lru_cache(maxsize=8)
 def _meter(game: Game, objective: str, illegal: str) -> RegretMeter:
     return RegretMeter(game, objective, illegal)
 
