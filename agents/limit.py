@@ -57,7 +57,7 @@ class Limit:
 
     def __init__(self, envs: TurnVectorEnv, settings: LimitSettings, seed: int):
         self._envs, self._settings, self._tables = envs, settings, envs.transitions.tables
-        self._worth = envs.transitions.reward[:-1].copy()  # [N] in reward units
+        self._worth = envs.rewards.take(envs.transitions.endings[:-1])  # [N] in reward units
         self._best = np.full(self._tables.nodes, -1)
         self._kind = self._kinds()
         self._counts = np.ones(self._kind.max() + 1, np.int64)

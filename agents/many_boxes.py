@@ -78,7 +78,7 @@ class AnyStart(TurnVectorEnv):
         while len(games):
             self._throw[games] = self.np_random.integers(self.stepper.throws, size=len(games))
             self._node[games] = self.stepper.nodes(self.np_random.choice(self._boards, len(games)), self._throw[games])
-            games = games[self.stepper.over.take(self._node[games])]
+            games = games[self.stepper.ending(self._node[games]) > 0]
 
 
 class ManyBoxes(gym.vector.VectorEnv[NDArray[Any], IntArray, NDArray[Any]]):

@@ -6,6 +6,7 @@ takes some minutes.
 """
 
 import contextlib
+import inspect
 import io
 import json
 import os
@@ -13,7 +14,6 @@ import pickle
 import random
 import signal
 import zipfile
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +24,7 @@ import pytest
 import stb_gym
 from stb_gym import ShutTheBox, Threes, solve, solve_boards
 from stb_gym.cli import main
-from stb_gym.cli.program import QUESTIONS
+from stb_gym.cli.program import COMMANDS
 from stb_gym.games import rules_of
 from stb_gym.measure import save_policies
 
@@ -104,17 +104,16 @@ NUMBERS = ["0", "1", "2", "3", "4", "-1", "007", "1e3", "1_0", "nan", "inf", "-0
 WORDS = ["", " ", "-", "--", "---", "\x1b[31mred", "\r\n", "a\nb", "\u202e", "\udcff", "'", '"', "$(touch executed)"]
 WORDS += ["__import__('evil')", "{}", "%s", "optimal", "random", "score", "shut", "at-most:3", "at-most:" + "9" * 99]
 WORDS += ["1,2", "1,,2", ",", "random,random", "optimal,policy.npz", "none:open", "no.such:agent", "all", "x" * 9999]
-FLAGS = sorted({f"--{each.name.replace('_', '-')}" for question in QUESTIONS for each in fields(question)})
+FLAGS = sorted({f"--{name}" for each in COMMANDS.values() for name in inspect.signature(each).parameters})
 RULES = sorted(
     {f"--{(known.flag or name).replace('_', '-')}" for g in (ShutTheBox, Threes) for name, known in rules_of(g).items()}
 )
-COMMANDS = [question.name for question in QUESTIONS]
 FEW = {"--tiles": "34", "--dice": "12", "--faces": "34"}  # so that what is right takes a moment
 
 
 def line(rng):
     """The words of a command: most of them known ones, with values of which about half would do."""
-    words = [rng.choice(COMMANDS), rng.choice(["shut-the-box", "threes", "shut-the-box", rng.choice(WORDS + FILES)])]
+    words = [rng.choice([*COMMANDS]), rng.choice(["shut-the-box", "threes", "shut-the-box", rng.choice(WORDS + FILES)])]
     known = [name for name in FLAGS if name != "--pause"]
     for name in rng.choices(known + RULES, k=rng.randrange(5)):
         words += [name, rng.choice(rng.choice([NUMBERS, WORDS, FILES]))][: rng.choice([1, 2, 2, 2])]

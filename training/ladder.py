@@ -14,9 +14,10 @@ from matplotlib.ticker import FuncFormatter
 
 from agents.presets import FILE, Presets, read_presets
 from stb_gym.games import Game, rolls
-from stb_gym.output import Column, Table, styles_of
+from stb_gym.output import Column, Table
 from training.arguments import answer, answered, read_arguments
 from training.ledger import Ledger, Row
+from training.palette import styles_of
 from training.pictured import agent_in_words
 from training.plots import save
 

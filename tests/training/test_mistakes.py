@@ -7,11 +7,11 @@ import pytest
 
 import stb_gym
 from stb_gym import ShutTheBox, Threes
-from stb_gym.output import colour_of
 from tests import SMALL_PRESETS
 from training import mistakes as looking
 from training import train as training
 from training.mistakes import GROUPS, Mistakes, evaluations_of, mistakes_table, plot_mistakes
+from training.palette import colour_of
 
 NINE = ("ppo-nine-tiles", "dqn-nine-tiles")
 
