@@ -78,7 +78,7 @@ def _check_spaces(agent: Any, view: AgentView) -> None:
     """Raise ValueError if a model was made for other observations or actions than those of the meter."""
     actions = getattr(agent, "action_space", None)
     observations = getattr(agent, "observation_space", None)
-    allowed = len(view.game.moves)
+    allowed = len(view.game.actions)
     if actions is not None and not (isinstance(actions, gym.spaces.Discrete) and actions.n == allowed):
         raise ValueError(f"{view.game} has {allowed} actions, but the agent chooses from {actions}")
     if observations is not None and _shape(observations) != _shape(view.space):
@@ -182,7 +182,7 @@ def _choice_of_module(module: Any, deterministic: bool, observations: Any, masks
 def _checked(answer: Any, nodes: int, game: Game) -> NDArray[Any]:
     """Return an answer about B nodes as integers [B] or floats [B, A]; raise an error if it is neither."""
     answer = _as_array(answer)
-    actions = len(game.moves)
+    actions = len(game.actions)
     if answer.ndim not in (1, 2) or len(answer) != nodes:
         raise ValueError(f"an agent must answer for each of {nodes} positions, not with shape {answer.shape}")
     if answer.dtype.kind not in ("iu" if answer.ndim == 1 else "fiub"):

@@ -12,17 +12,18 @@ from numpy.typing import NDArray
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import Game, IntArray, check_chances, check_integer, words_of
 from stb_gym.solver import (
-    BoardPolicy,
     Goal,
     Measured,
     Mistake,
+    Playable,
     Player,
-    Policy,
-    Preference,
+    RulePolicy,
     Solution,
-    evaluate,
+    StateScorePolicy,
+    UniformRandom,
     objective_of,
 )
+from stb_gym.solving import evaluate
 
 GAMES_AT_ONCE = 4096
 
@@ -188,7 +189,7 @@ class Simulation:
 
 def simulate(
     game: Game,
-    policy: Policy | BoardPolicy,
+    policy: Playable,
     turns: int,
     seed: int | None = None,
     objective: Goal = "score",
@@ -220,8 +221,8 @@ def simulate(
     exact = evaluate(game, policy, objective).value
     dice_seed, policy_seed = np.random.SeedSequence(seed).generate_state(2).tolist()
     player: Callable[[TurnVectorEnv, NDArray[Any]], Any]
-    if isinstance(policy, BoardPolicy):
-        player = partial(_board_actions, policy, np.random.default_rng(policy_seed))
+    if isinstance(policy, StateScorePolicy | UniformRandom):
+        player = partial(_rule_actions, policy, np.random.default_rng(policy_seed))
     else:
         of_tables = Player(game, policy, policy_seed)
         player = lambda env, observations: of_tables(observations)  # noqa: E731
@@ -243,14 +244,16 @@ def simulate(
     return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(turns)), exact)
 
 
-def _board_actions(
-    policy: BoardPolicy, random: np.random.Generator, env: TurnVectorEnv, observations: NDArray[Any]
+def _rule_actions(
+    policy: RulePolicy, random: np.random.Generator, env: TurnVectorEnv, observations: NDArray[Any]
 ) -> IntArray:
     """Return the actions [B] of a policy that looks at the states its moves lead to; 0 where the turn is over."""
-    moves = env.stepper.legal_moves(env.node(observations))
+    nodes = env.node(observations)
+    moves = env.stepper.legal_moves(nodes)
+    after = env.stepper.after(nodes[moves.place], moves.action)
     wanted = random.random(len(moves.action))
-    if isinstance(policy, Preference):
-        wanted = policy.of(*env.stepper.position(moves.after))
+    if isinstance(policy, StateScorePolicy):
+        wanted = policy.scores(*env.stepper.position(after))
     actions = np.zeros(len(observations), np.int64)
     order = np.lexsort((-moves.action, wanted))  # the most wanted move comes last, the lowest action among equals
     actions[moves.place[order]] = moves.action[order]

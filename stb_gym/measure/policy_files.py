@@ -22,18 +22,19 @@ from stb_gym.games import ILLEGAL, Game, all_rules, check_choice, check_game, ga
 from stb_gym.output import from_json, write_aside
 from stb_gym.solver import (
     Evaluation,
+    GameOrEnv,
     Goal,
     Objective,
+    Playable,
     Policy,
     compile_game,
-    count_nodes,
-    edge_weights_and_forfeits,
+    edge_weights,
     is_named,
     objective_of,
     policy_array,
-    solve,
     task_of,
 )
+from stb_gym.solving import solve
 
 FORMAT = 2  # of the files; it changes with the order of nodes
 REQUIRED = False  # whether files without a format are refused
@@ -67,10 +68,10 @@ class SavedPolicy(NamedTuple):
 
         Example:
             >>> import stb_gym
-            >>> evaluation = stb_gym.read_policy("ppo-nine-tiles").evaluate()
+            >>> evaluation = stb_gym.measure.read_policy("ppo-nine-tiles").evaluate()
             >>> round(evaluation.regret, 6)
             0.00018
-            >>> evaluation.dearest_mistake
+            >>> evaluation.costliest_mistake
             'open 1,4,5,8, roll 9: shut 1,8 instead of shut 4,5 loses 0.139, once in 2,223 turns'
         """
         best = solve(self.game, self.objective if objective is None else objective)
@@ -78,14 +79,14 @@ class SavedPolicy(NamedTuple):
 
 
 def save_policy(
-    path: str | Path, env: Any, policy: Policy, illegal: str | None = None, objective: Goal | None = None
+    path: str | Path, env: GameOrEnv, policy: Playable, illegal: str | None = None, objective: Goal | None = None
 ) -> None:
     """Write a policy with its rules and objective to an .npz file.
 
     Args:
         path: the file. It is written whole or not at all.
         env: a game, or an environment of one, see `stb_gym.solve`.
-        policy: [N] actions or [N, A] probabilities. A `Preference` or `AnyMove` is stored as such an array.
+        policy: [N] actions or [N, A] probabilities. A `StateScorePolicy` or `UniformRandom` is stored as such an array.
         illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn; by default what the
             environment does, and for a game "raise".
         objective: what the policy plays for, one that has a name; by default the objective of the environment, and of
@@ -102,7 +103,7 @@ def save_policy(
     game, goal, illegal = task_of(env, objective, illegal)
     tables = compile_game(game)
     policy = policy_array(tables, policy)
-    edge_weights_and_forfeits(tables, policy, illegal)
+    edge_weights(tables, policy, illegal)
     if policy.nbytes > LARGEST:
         raise ValueError(f"a policy of {policy.nbytes:,} bytes is too large for a file: at most {LARGEST:,} fit")
     if not is_named(game, goal):
@@ -162,7 +163,7 @@ def read_policy(path: str | Path) -> SavedPolicy:
 
     Example:
         >>> import stb_gym
-        >>> saved = stb_gym.read_policy("dqn-nine-tiles-shut")
+        >>> saved = stb_gym.measure.read_policy("dqn-nine-tiles-shut")
         >>> saved.game, saved.objective.name, saved.illegal, saved.policy.shape
         (ShutTheBox(), 'shut', 'raise', (5622,))
     """
@@ -255,18 +256,14 @@ def _check_format(file: Path) -> None:
 
 
 def _policy(file: Path, game: Game, illegal: str) -> Policy:
-    """Read the policy of a file; the game is compiled only if the shape is right."""
     with _naming(file):
-        nodes = count_nodes(game)
-    actions = len(game.moves)
+        tables = compile_game(game)
     with _refusing_damage(file):
-        policy = read_array(file, "policy", min(LARGEST, nodes * actions * 8))
+        policy = read_array(file, "policy", min(LARGEST, tables.nodes * tables.actions * 8))
         if policy is None:
             raise KeyError
     with _naming(file), np.errstate(over="ignore"):  # sums of numbers that are not probabilities
-        if policy.shape not in ((nodes,), (nodes, actions)):
-            raise ValueError(f"a policy of {game} is an array of {nodes} integers, or of {nodes} x {actions} floats")
-        edge_weights_and_forfeits(compile_game(game), policy, illegal)
+        edge_weights(tables, policy, illegal)
     return policy
 
 
@@ -377,5 +374,5 @@ def load_policies(path: Path, game: Game, illegal: str) -> dict[int, Policy]:
     policies[:, tables.decisions] = actions.T
     with _naming(path):
         for policy in policies:
-            edge_weights_and_forfeits(tables, policy, illegal)
+            edge_weights(tables, policy, illegal)
     return dict(zip(steps.tolist(), policies, strict=True))

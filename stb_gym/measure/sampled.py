@@ -11,18 +11,11 @@ from numpy.typing import NDArray
 
 from stb_gym.envs import Stepper
 from stb_gym.games import IntArray
+from stb_gym.large import BoardValues, random_value
 from stb_gym.measure.agents import BatchPolicy
 from stb_gym.measure.wrapped import Masks
-from stb_gym.solver import (
-    BoardValues,
-    Evaluation,
-    Measured,
-    Mistake,
-    Solution,
-    evaluate_against,
-    random_value,
-    strategy,
-)
+from stb_gym.solver import Evaluation, Measured, Mistake, Solution
+from stb_gym.solving import strategy
 
 NORMAL_95 = 1.96  # standard errors to either side of a mean
 AT_ONCE = 4096  # turns that are played side by side
@@ -104,7 +97,7 @@ class SampledEvaluation(Measured):
         """The exact expected value of a turn of uniformly random legal play."""
         if isinstance(self.optimum, BoardValues):
             return random_value(self.optimum.game, self.optimum.objective)
-        return evaluate_against(self.optimum, strategy(self.optimum.game, "random")).value
+        return self.optimum.evaluate(strategy(self.optimum.game, "random")).value
 
     @property
     def agreement_by_visits(self) -> float:
@@ -119,7 +112,7 @@ class SampledEvaluation(Measured):
     @cached_property
     def final_score(self) -> IntArray:
         """[T] the points of each turn."""
-        return np.asarray(self.stepper.final_score.take(self.end))
+        return np.asarray(self.stepper.scores[self.stepper.ending(self.end)])
 
     @cached_property
     def score_distribution(self) -> dict[int, float]:
@@ -175,7 +168,7 @@ class SampledEvaluation(Measured):
 
     def shown(self, nodes: IntArray) -> tuple[NDArray[np.uint8], Masks]:
         """Return the observations [B, O] and masks [B, A] of nodes [B]."""
-        return self.stepper.observation.take(nodes, axis=0), _masks(self.stepper, nodes)
+        return self.stepper.observe(nodes), self.stepper.masks(nodes).view(np.bool_)
 
 
 AnyEvaluation = Evaluation | SampledEvaluation
@@ -212,14 +205,14 @@ def play_turns(
         state = np.full(len(turn), stepper.start)
         while True:
             node = stepper.nodes(state, dice.integers(stepper.throws, size=len(turn)))
-            over = stepper.over.take(node)
+            over = stepper.ending(node) > 0
             ends[turn[over]] = node[over]
             turn = turn[~over]
             node = node[~over]
             if not len(turn):
                 break
-            masks = _masks(stepper, node)
-            answered = answer(stepper.observation.take(node, axis=0), masks.copy())
+            masks = stepper.masks(node).view(np.bool_)
+            answered = answer(stepper.observe(node), masks.copy())
             if answered.ndim == 1:
                 action = answered
                 illegal_mass = ~masks[np.arange(len(node)), action]
@@ -234,11 +227,6 @@ def play_turns(
             state = stepper.after(node, action)
         progress(min(first + AT_ONCE, turns), turns)
     return SampledEvaluation(optimum, stepper, ends, *map(np.concatenate, zip(*choices, strict=True)))
-
-
-def _masks(stepper: Stepper, nodes: IntArray) -> Masks:
-    """Return the legal actions [B, A] of nodes [B]."""
-    return np.asarray(stepper.action_mask.take(nodes, axis=0)).view(np.bool_)
 
 
 class _MeasuredChoices(NamedTuple):
@@ -268,18 +256,19 @@ def _measured_choices(
     first = moves.first
     row = moves.place
     action = moves.action
+    after = stepper.after(node[row], action)
     weight = np.asarray(answer[row] == action if answer.ndim == 1 else answer[row, action], np.float64)
     weight /= np.maximum(np.add.reduceat(weight, first), TINY)[row]
-    value = optimum.worths(*stepper.position(moves.after))
+    value = optimum.utilities_at(*stepper.position(after))
     utility = np.maximum.reduceat(value, first)
-    optimal = optimum.tied(value, utility[row])
+    optimal = optimum.is_as_good(value, utility[row])
 
     def lowest(marked: Masks) -> IntArray:
         """Return the lowest action [B] of each node that is marked [E]."""
         return action[np.minimum.reduceat(np.where(marked, np.arange(len(row)), len(row) - 1), first)]
 
     illegal = ~np.logical_or.reduceat(action == chosen[row], first)
-    worst = stepper.reward.take(stepper.forfeit)
+    worst = optimum.objective.illegal_utility(stepper.scores[1:])
     return _MeasuredChoices(
         utility=utility,
         plays=np.where(illegal, -1, lowest(weight == np.maximum.reduceat(weight, first)[row])),

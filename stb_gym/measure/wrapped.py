@@ -36,7 +36,7 @@ class AgentView:
 
     def __init__(self, env: Any, game: Game):
         layers = [] if env is game else layers_of(env)
-        plain = gym.spaces.Box(0, game.observation_high, dtype=np.uint8)
+        plain = gym.spaces.Box(0, np.array(game.observation_high, np.uint8), dtype=np.uint8)
         inner = _space(layers[0], "observation_space") if layers else plain
         self.game = game
         self.space = _space(layers[-1], "observation_space") if layers else plain

@@ -7,7 +7,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from stb_gym import MaskInObservation, Player, RegretMeter, TurnEnv, compile_game
+from stb_gym import MaskInObservation, RegretMeter
+from stb_gym.envs import TurnEnv
+from stb_gym.solver import Player, compile_game
 from tests.measure.test_meter import NINE, SIX, first_legal
 
 TABLES = compile_game(SIX)
@@ -105,7 +107,7 @@ class Model:
 
     def __init__(self, choose, game=SIX, **attributes):
         self.choose, self.calls = choose, []
-        self.action_space = gym.spaces.Discrete(len(game.moves))
+        self.action_space = gym.spaces.Discrete(len(game.actions))
         self.observation_space = TurnEnv(game).observation_space
         vars(self).update(attributes)
 

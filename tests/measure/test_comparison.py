@@ -4,22 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stb_gym import (
-    AnyMove,
-    Objective,
-    Preference,
-    ShutTheBox,
-    Threes,
-    TurnVectorEnv,
-    compare,
-    compile_game,
-    evaluate,
-    pocket_card,
-    simulate,
-    strategy,
-)
-from stb_gym.measure import comparison, mistakes_in_json, mistakes_in_words
+from stb_gym import Objective, ShutTheBox, Threes, compare, evaluate, simulate, strategy
+from stb_gym.envs import TurnVectorEnv
+from stb_gym.measure import comparison, mistakes_in_json, mistakes_in_words, pocket_card
 from stb_gym.measure.comparison import GAMES_AT_ONCE
+from stb_gym.solver import StateScorePolicy, UniformRandom, compile_game
 from tests.twins import MostThrees
 
 NINE = ShutTheBox()
@@ -107,14 +96,14 @@ FAR = Objective("far from five", lambda points: abs(points - 5), "coins", -1)
 
 
 @pytest.mark.parametrize("objective", ["score", "shut", FAR], ids=["score", "shut", "own"])
-@pytest.mark.parametrize("policy", ["random", "optimal", "any move", "preference"])
+@pytest.mark.parametrize("policy", ["random", "optimal", "uniform", "scores of states"])
 @pytest.mark.parametrize("game", [ShutTheBox(tiles=7), Threes(dice=4), ShutTheBox(tiles=5, score="count")], ids=str)
 def test_scores_are_distributed_as_computed(game, policy, objective, solved):
     policy = {
         "random": strategy(game, "random"),
         "optimal": solved(game, objective).policy,
-        "any move": AnyMove(),
-        "preference": Preference(lambda held, dice: (held ^ 5) % 7 - dice),
+        "uniform": UniformRandom(),
+        "scores of states": StateScorePolicy(lambda held, dice: (held ^ 5) % 7 - dice),
     }[policy]
     evaluation = evaluate(game, policy, objective)
     simulation = simulate(game, policy, 20_000, seed=2, objective=objective)
@@ -127,9 +116,9 @@ def test_scores_are_distributed_as_computed(game, policy, objective, solved):
     assert_fits(simulation, evaluation.score_distribution)
 
 
-def test_any_move_is_random_play_and_a_preference_is_its_array(solved):
-    assert evaluate(NINE, AnyMove()).value == evaluate(NINE, strategy(NINE, "random")).value
-    boards = simulate(NINE, Preference(solved(NINE).worths), 3000, seed=3)
+def test_rules_play_as_their_arrays(solved):
+    assert evaluate(NINE, UniformRandom()).value == evaluate(NINE, strategy(NINE, "random")).value
+    boards = simulate(NINE, StateScorePolicy(solved(NINE).utilities_at), 3000, seed=3)
     assert (boards.final_scores == simulate(NINE, solved(NINE).policy, 3000, seed=3).final_scores).all()
 
 

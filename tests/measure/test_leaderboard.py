@@ -45,7 +45,9 @@ def test_the_page_is_what_the_files_and_cards_say():
 def test_kept_policies_and_cards_come_in_pairs_and_are_not_named_like_strategies():
     assert list(read_cards()) == kept_policies()
     assert {path.suffix for path in KEPT.iterdir()} == {".npz", ".toml"}
-    assert not {*kept_policies()} & {name for rules in stb_gym.GAMES.values() for name in stb_gym.strategies(rules())}
+    assert not {*kept_policies()} & {
+        name for rules in stb_gym.games.GAMES.values() for name in stb_gym.strategies(rules())
+    }
 
 
 def test_cards_are_read_as_they_were_written(tmp_path):

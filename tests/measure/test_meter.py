@@ -5,7 +5,8 @@ import pickle
 import gymnasium as gym
 import pytest
 
-from stb_gym import MaskInObservation, Objective, RegretMeter, ShutTheBox, TurnEnv, TurnVectorEnv, evaluate, save_policy
+from stb_gym import MaskInObservation, Objective, RegretMeter, ShutTheBox, evaluate, save_policy
+from stb_gym.envs import TurnEnv, TurnVectorEnv
 from stb_gym.measure import meter as meter_module
 from stb_gym.measure import read_policy
 
@@ -22,7 +23,7 @@ def uniform(observations, masks):
 
 def biggest_first(observations, masks):
     """Read the open tiles and the roll from the observations, and ignore the masks."""
-    moves, tiles = NINE.moves, observations[:, :9].astype(bool)
+    moves, tiles = NINE.actions, observations[:, :9].astype(bool)
     rolls = 2 + observations[:, 9:].argmax(axis=1)
     order = sorted(range(len(moves)), key=lambda action: moves[action][::-1], reverse=True)
     return [

@@ -9,15 +9,13 @@ from stb_gym import (
     RegretMeter,
     ShutTheBox,
     Threes,
-    TurnEnv,
     evaluate,
     load_policy,
-    solve_boards,
     strategy,
 )
-from stb_gym.envs import stepper_of
+from stb_gym.envs import TurnEnv, stepper_of
+from stb_gym.large import solve_boards
 from stb_gym.measure.sampled import play_turns
-from stb_gym.solver import node_of, objective_of
 from tests.measure.test_agents import Masked, Model, zeros
 from tests.measure.test_meter import NINE, SIX, biggest_first, first_legal, uniform
 
@@ -25,7 +23,7 @@ from tests.measure.test_meter import NINE, SIX, biggest_first, first_legal, unif
 def player(game, policy):
     """Return a policy [N] or [N, A] as a function of observations."""
     tables = RegretMeter(game).solution.tables
-    return lambda observations: policy[node_of(tables, observations)]
+    return lambda observations: policy[tables.find_nodes(observations)]
 
 
 def mostly_perfect(observations, masks, share=0.8):
@@ -118,7 +116,7 @@ def test_mistakes_are_those_of_the_policy():
     assert sampled.mistakes(3) == mistakes[:3]
     for mistake in mistakes:
         observations, _ = sampled.shown(np.array([mistake.node]))
-        truth = known[int(node_of(meter.solution.tables, observations)[0])]
+        truth = known[int(meter.solution.tables.find_nodes(observations)[0])]
         assert (mistake.best, mistake.plays, mistake.loss) == (truth.best, truth.plays, pytest.approx(truth.loss))
         assert mistake.visits == pytest.approx(truth.visits, abs=4 * np.sqrt(truth.visits / 20_000))
 
@@ -157,9 +155,8 @@ def test_agents_are_asked_about_turns_that_go_on():
 )
 @pytest.mark.parametrize("agent", [first_legal, careless_anywhere])
 def test_tables_and_boards_measure_the_same(game, agent, solved):
-    goal = objective_of(game, "score")
     one, other = (
-        play_turns(optimum, stepper_of(game, goal, kind=kind), agent, "end", 3000, 1)
+        play_turns(optimum, stepper_of(game, kind=kind), agent, "end", 3000, 1)
         for kind, optimum in (("tables", solved(game)), ("boards", solve_boards(game)))
     )
     assert one.lost == pytest.approx(other.lost, abs=1e-9)
@@ -167,14 +164,14 @@ def test_tables_and_boards_measure_the_same(game, agent, solved):
         assert (getattr(one, name) == getattr(other, name)).all()
     assert one.summary() == pytest.approx(other.summary(), abs=1e-9)
     assert (one.illegal_mass > 0) is (agent is careless_anywhere)
-    assert one.dearest_mistake == other.dearest_mistake
+    assert one.costliest_mistake == other.costliest_mistake
     assert one.random_value == pytest.approx(other.random_value, abs=1e-9)
 
 
 @pytest.mark.slow
 def test_a_heuristic_on_a_large_box_has_its_exact_regret():
     meter = RegretMeter(ShutTheBox(tiles=18, dice=4))
-    moves = meter.game.moves
+    moves = meter.game.actions
     order = np.array(sorted(range(len(moves)), key=lambda action: moves[action][::-1], reverse=True))
     exact = evaluate(meter.game, strategy(meter.game, "biggest-first"))
     sampled = meter.sample(lambda seen, masks: order[masks[:, order].argmax(axis=1)], 10_000, seed=1)
@@ -184,7 +181,7 @@ def test_a_heuristic_on_a_large_box_has_its_exact_regret():
 
 def test_text(snapshot):
     sampled = RegretMeter(SIX).sample(first_legal, 1000)
-    assert [repr(sampled), sampled.dearest_mistake] == snapshot
+    assert [repr(sampled), sampled.costliest_mistake] == snapshot
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,10 @@ from gymnasium import wrappers
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from gymnasium.wrappers import vector
 
-from stb_gym import MaskInObservation, RegretMeter, ShutTheBox, Threes, VectorMaskInObservation, compile_game
+from stb_gym import MaskInObservation, RegretMeter, ShutTheBox, Threes
+from stb_gym.envs import VectorMaskInObservation
 from stb_gym.envs.wrappers import LAYOUTS
+from stb_gym.solver import compile_game
 
 ID = "stb_gym/ShutTheBox-v0"
 FIVE = compile_game(ShutTheBox(tiles=5))
