@@ -140,7 +140,7 @@ class LargeStepper(Stepper):
         forfeit = np.equal(states, self.forfeit_state)
         return np.where(forfeit, self._full, board)[()], np.where(forfeit, 0, dice)[()]
 
-    def find_state(self, held: int, dice: int) -> int:
+    def find_state(self, held: Any, dice: Any) -> Any:
         return self._state(held, dice)
 
     def find(self, observations: NDArray[Any]) -> Any:

@@ -93,8 +93,8 @@ class Stepper(ABC):
         """Return (held, dice) of states, as the rules know them. The forfeit has the worst score and no dice."""
 
     @abstractmethod
-    def find_state(self, held: int, dice: int) -> int:
-        """Return the state of a position of the game."""
+    def find_state(self, held: Any, dice: Any) -> Any:
+        """Return the states of positions of the game."""
 
     @abstractmethod
     def find(self, observations: NDArray[Any]) -> Any:
@@ -224,8 +224,8 @@ class TableStepper(Stepper):
     def position(self, states: Any) -> tuple[Any, Any]:
         return self._held.take(states), self._dice.take(states)
 
-    def find_state(self, held: int, dice: int) -> int:
-        return self.tables.find_state(held, dice)
+    def find_state(self, held: Any, dice: Any) -> Any:
+        return self.tables.find_states(np.asarray(held), np.asarray(dice))[()]
 
     def find(self, observations: NDArray[Any]) -> Any:
         return self.tables.find_nodes(observations)

@@ -15,11 +15,12 @@ from stb_gym.solver import (
     Goal,
     Measured,
     Mistake,
+    Playable,
     Player,
-    Policy,
     RulePolicy,
     Solution,
     StateScorePolicy,
+    UniformRandom,
     objective_of,
 )
 from stb_gym.solving import evaluate
@@ -188,7 +189,7 @@ class Simulation:
 
 def simulate(
     game: Game,
-    policy: Policy | RulePolicy,
+    policy: Playable,
     turns: int,
     seed: int | None = None,
     objective: Goal = "score",
@@ -220,8 +221,8 @@ def simulate(
     exact = evaluate(game, policy, objective).value
     dice_seed, policy_seed = np.random.SeedSequence(seed).generate_state(2).tolist()
     player: Callable[[TurnVectorEnv, NDArray[Any]], Any]
-    if isinstance(policy, RulePolicy):
-        player = partial(_board_actions, policy, np.random.default_rng(policy_seed))
+    if isinstance(policy, StateScorePolicy | UniformRandom):
+        player = partial(_rule_actions, policy, np.random.default_rng(policy_seed))
     else:
         of_tables = Player(game, policy, policy_seed)
         player = lambda env, observations: of_tables(observations)  # noqa: E731
@@ -243,15 +244,15 @@ def simulate(
     return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(turns)), exact)
 
 
-def _board_actions(
+def _rule_actions(
     policy: RulePolicy, random: np.random.Generator, env: TurnVectorEnv, observations: NDArray[Any]
 ) -> IntArray:
     """Return the actions [B] of a policy that looks at the states its moves lead to; 0 where the turn is over."""
     nodes = env.node(observations)
     moves = env.stepper.legal_moves(nodes)
+    after = env.stepper.after(nodes[moves.place], moves.action)
     wanted = random.random(len(moves.action))
     if isinstance(policy, StateScorePolicy):
-        after = env.stepper.after(nodes.take(moves.place), moves.action)
         wanted = policy.scores(*env.stepper.position(after))
     actions = np.zeros(len(observations), np.int64)
     order = np.lexsort((-moves.action, wanted))  # the most wanted move comes last, the lowest action among equals

@@ -12,7 +12,7 @@ from typing import Any
 from stb_gym.games import check_integer, entry_of, title
 from stb_gym.measure.policy_files import KEPT, kept_policies, read_policy
 from stb_gym.output import check_file, from_toml, made_of, read_text, write_text
-from stb_gym.solver import Evaluation, evaluate_policy
+from stb_gym.solver import Evaluation
 from stb_gym.solving import strategy
 
 LARGEST_ENTRY = 100_000  # bytes of a policy on the leaderboard
@@ -172,8 +172,8 @@ def _section(evaluations: dict[str, Evaluation], cards: dict[str, Card]) -> str:
     """Return the table of one game and objective, and how each of its policies was made."""
     best = next(iter(evaluations.values())).optimum
     game = best.game
-    heuristics = {f"*{name}*": evaluate_policy(best, strategy(game, name)) for name in entry_of(game).heuristics}
-    rows = [*evaluations.items(), ("*perfect play*", evaluate_policy(best, best.policy))]
+    heuristics = {f"*{name}*": best.evaluate(strategy(game, name)) for name in entry_of(game).heuristics}
+    rows = [*evaluations.items(), ("*perfect play*", best.evaluate(best.policy))]
     rows += sorted(heuristics.items(), key=lambda row: row[1].regret)[:1]
     table = [
         "| policy | how | who | steps | licence | value | regret | choices optimal | costliest mistake |",

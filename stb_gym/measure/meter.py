@@ -12,7 +12,7 @@ from stb_gym.large import BoardValues, solve_boards
 from stb_gym.measure.agents import batch_policy
 from stb_gym.measure.sampled import SampledEvaluation, play_turns
 from stb_gym.measure.wrapped import AgentView
-from stb_gym.solver import Evaluation, Goal, Policy, Solution, task_of
+from stb_gym.solver import Evaluation, GameOrEnv, Goal, Policy, Solution, task_of
 from stb_gym.solving import solve
 
 MOST_TURNS = 10**6
@@ -68,11 +68,11 @@ class RegretMeter:
 
     optimum: Solution | BoardValues
 
-    def __init__(self, env: Any, objective: Goal | None = None, illegal: str | None = None):
+    def __init__(self, env: GameOrEnv, objective: Goal | None = None, illegal: str | None = None):
         if illegal is None and isinstance(env, Game):
             illegal = "end"
         self.game, self.objective, self.illegal = task_of(env, objective, illegal)
-        self.optimum = (solve if fits(self.game) else solve_boards)(self.game, self.objective)
+        self.optimum = solve(self.game, self.objective) if fits(self.game) else solve_boards(self.game, self.objective)
         self._view = AgentView(env, self.game)
         if self._view.width != len(self.game.observation_high):
             raise ValueError("the environment shows more than the position of a turn: measure rounds with a RoundMeter")

@@ -22,8 +22,10 @@ from stb_gym.games import ILLEGAL, Game, all_rules, check_choice, check_game, ga
 from stb_gym.output import from_json, write_aside
 from stb_gym.solver import (
     Evaluation,
+    GameOrEnv,
     Goal,
     Objective,
+    Playable,
     Policy,
     compile_game,
     edge_weights,
@@ -35,7 +37,7 @@ from stb_gym.solver import (
 from stb_gym.solving import solve
 
 FORMAT = 2  # of the files; it changes with the order of nodes
-REQUIRED = True  # whether files without a format are refused
+REQUIRED = False  # whether files without a format are refused
 KEPT = Path(__file__).parent / "policies"
 OF_A_RUN = "policy.npz"  # the policy in the folder of a run
 LARGEST = 2**28  # bytes of a file, and of an array in it
@@ -77,7 +79,7 @@ class SavedPolicy(NamedTuple):
 
 
 def save_policy(
-    path: str | Path, env: Any, policy: Policy, illegal: str | None = None, objective: Goal | None = None
+    path: str | Path, env: GameOrEnv, policy: Playable, illegal: str | None = None, objective: Goal | None = None
 ) -> None:
     """Write a policy with its rules and objective to an .npz file.
 
@@ -254,18 +256,14 @@ def _check_format(file: Path) -> None:
 
 
 def _policy(file: Path, game: Game, illegal: str) -> Policy:
-    """Read the policy of a file; the game is compiled only if the shape is right."""
     with _naming(file):
-        nodes = compile_game(game).nodes
-    actions = len(game.actions)
+        tables = compile_game(game)
     with _refusing_damage(file):
-        policy = read_array(file, "policy", min(LARGEST, nodes * actions * 8))
+        policy = read_array(file, "policy", min(LARGEST, tables.nodes * tables.actions * 8))
         if policy is None:
             raise KeyError
     with _naming(file), np.errstate(over="ignore"):  # sums of numbers that are not probabilities
-        if policy.shape not in ((nodes,), (nodes, actions)):
-            raise ValueError(f"a policy of {game} is an array of {nodes} integers, or of {nodes} x {actions} floats")
-        edge_weights(compile_game(game), policy, illegal)
+        edge_weights(tables, policy, illegal)
     return policy
 
 

@@ -14,7 +14,7 @@ from stb_gym.games import IntArray
 from stb_gym.large import BoardValues, random_value
 from stb_gym.measure.agents import BatchPolicy
 from stb_gym.measure.wrapped import Masks
-from stb_gym.solver import Evaluation, Measured, Mistake, Solution, evaluate_policy
+from stb_gym.solver import Evaluation, Measured, Mistake, Solution
 from stb_gym.solving import strategy
 
 NORMAL_95 = 1.96  # standard errors to either side of a mean
@@ -97,7 +97,7 @@ class SampledEvaluation(Measured):
         """The exact expected value of a turn of uniformly random legal play."""
         if isinstance(self.optimum, BoardValues):
             return random_value(self.optimum.game, self.optimum.objective)
-        return evaluate_policy(self.optimum, strategy(self.optimum.game, "random")).value
+        return self.optimum.evaluate(strategy(self.optimum.game, "random")).value
 
     @property
     def agreement_by_visits(self) -> float:
@@ -112,7 +112,7 @@ class SampledEvaluation(Measured):
     @cached_property
     def final_score(self) -> IntArray:
         """[T] the points of each turn."""
-        return np.asarray(self.stepper.scores.take(self.stepper.ending(self.end)))
+        return np.asarray(self.stepper.scores[self.stepper.ending(self.end)])
 
     @cached_property
     def score_distribution(self) -> dict[int, float]:
@@ -256,9 +256,10 @@ def _measured_choices(
     first = moves.first
     row = moves.place
     action = moves.action
+    after = stepper.after(node[row], action)
     weight = np.asarray(answer[row] == action if answer.ndim == 1 else answer[row, action], np.float64)
     weight /= np.maximum(np.add.reduceat(weight, first), TINY)[row]
-    value = optimum.utilities_at(*stepper.position(stepper.after(node.take(row), action)))
+    value = optimum.utilities_at(*stepper.position(after))
     utility = np.maximum.reduceat(value, first)
     optimal = optimum.is_as_good(value, utility[row])
 
@@ -267,7 +268,7 @@ def _measured_choices(
         return action[np.minimum.reduceat(np.where(marked, np.arange(len(row)), len(row) - 1), first)]
 
     illegal = ~np.logical_or.reduceat(action == chosen[row], first)
-    worst = optimum.objective.illegal_utility(stepper.scores[1:-1])
+    worst = optimum.objective.illegal_utility(stepper.scores[1:])
     return _MeasuredChoices(
         utility=utility,
         plays=np.where(illegal, -1, lowest(weight == np.maximum.reduceat(weight, first)[row])),

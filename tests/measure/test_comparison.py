@@ -96,14 +96,14 @@ FAR = Objective("far from five", lambda points: abs(points - 5), "coins", -1)
 
 
 @pytest.mark.parametrize("objective", ["score", "shut", FAR], ids=["score", "shut", "own"])
-@pytest.mark.parametrize("policy", ["random", "optimal", "any move", "preference"])
+@pytest.mark.parametrize("policy", ["random", "optimal", "uniform", "scores of states"])
 @pytest.mark.parametrize("game", [ShutTheBox(tiles=7), Threes(dice=4), ShutTheBox(tiles=5, score="count")], ids=str)
 def test_scores_are_distributed_as_computed(game, policy, objective, solved):
     policy = {
         "random": strategy(game, "random"),
         "optimal": solved(game, objective).policy,
-        "any move": UniformRandom(),
-        "preference": StateScorePolicy(lambda held, dice: (held ^ 5) % 7 - dice),
+        "uniform": UniformRandom(),
+        "scores of states": StateScorePolicy(lambda held, dice: (held ^ 5) % 7 - dice),
     }[policy]
     evaluation = evaluate(game, policy, objective)
     simulation = simulate(game, policy, 20_000, seed=2, objective=objective)
@@ -116,7 +116,7 @@ def test_scores_are_distributed_as_computed(game, policy, objective, solved):
     assert_fits(simulation, evaluation.score_distribution)
 
 
-def test_any_move_is_random_play_and_a_preference_is_its_array(solved):
+def test_rules_play_as_their_arrays(solved):
     assert evaluate(NINE, UniformRandom()).value == evaluate(NINE, strategy(NINE, "random")).value
     boards = simulate(NINE, StateScorePolicy(solved(NINE).utilities_at), 3000, seed=3)
     assert (boards.final_scores == simulate(NINE, solved(NINE).policy, 3000, seed=3).final_scores).all()

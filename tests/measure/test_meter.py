@@ -23,7 +23,7 @@ def uniform(observations, masks):
 
 def biggest_first(observations, masks):
     """Read the open tiles and the roll from the observations, and ignore the masks."""
-    moves, tiles = NINE.moves, observations[:, :9].astype(bool)
+    moves, tiles = NINE.actions, observations[:, :9].astype(bool)
     rolls = 2 + observations[:, 9:].argmax(axis=1)
     order = sorted(range(len(moves)), key=lambda action: moves[action][::-1], reverse=True)
     return [
