@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from benchmarks.timing import Comparison, Timer, timer
-from stb_gym import Game, Policy, RegretMeter, ShutTheBox, Threes, strategy
+from stb_gym import Game, RegretMeter, ShutTheBox, Threes, strategy
+from stb_gym.solver import Policy
 
 
 def measuring() -> Iterator[Comparison]:

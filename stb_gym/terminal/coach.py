@@ -18,10 +18,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, Move, words_of
+from stb_gym.games import Game, words_of
+from stb_gym.large import BoardValues
 from stb_gym.output import Column, Table
 from stb_gym.rounds import Reply, RoundEvaluation
-from stb_gym.solver import TIE, BoardValues, Choice, Standing, Values, choice_at
+from stb_gym.solver import TIE, Choice, Move, Solution, Standing, choice_at
 from stb_gym.terminal.turns import Position, Step, moves_in_words, step_in_words
 
 CAUSES = ("others", "dice", "choices")
@@ -114,7 +115,7 @@ class Coach:
         unit: how people read them.
     """
 
-    perfect: Values | BoardValues
+    perfect: Solution | BoardValues
     unit: Unit
 
     @property
@@ -129,7 +130,7 @@ class Coach:
 
     def utility(self, held: int, dice: int) -> float:
         """Return the utility of a state."""
-        return self.perfect.worth(held, dice)
+        return float(self.perfect.utilities_at(np.array([held]), dice)[0])
 
     def choice(self, position: Position) -> Choice:
         """Return the utility and the loss of every move."""
@@ -169,7 +170,7 @@ class Coach:
         return Account(self.unit, self.start, events)
 
 
-def coach_alone(perfect: Values | BoardValues) -> Coach:
+def coach_alone(perfect: Solution | BoardValues) -> Coach:
     """Return the coach of a player who plays a turn alone.
 
     Args:
@@ -204,7 +205,7 @@ class RoundCoach:
 
     def at(self, standing: Standing) -> Coach:
         """Return the coach of the seat's turn at a standing."""
-        return Coach(self._reply.values_at(standing), self._unit)
+        return Coach(self._reply.at(standing), self._unit)
 
     @cached_property
     def before(self) -> list[NDArray[np.float64]]:

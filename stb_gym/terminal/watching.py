@@ -12,7 +12,8 @@ import numpy as np
 from stb_gym.games import Game, Picture, below, needed, words_of
 from stb_gym.output import say, write_aside
 from stb_gym.rounds import Round
-from stb_gym.solver import AnyMove, BoardPolicy, Goal, Policy, compile_game, edge_weights, solve, strategy
+from stb_gym.solver import Goal, Policy, RulePolicy, UniformRandom, compile_game, edge_weights
+from stb_gym.solving import solve, strategy
 from stb_gym.terminal.coach import Coach, RoundCoach, coach_alone
 from stb_gym.terminal.round_state import RoundState, seat_names
 from stb_gym.terminal.turns import (
@@ -24,7 +25,7 @@ from stb_gym.terminal.turns import (
     moves_in_words,
     step_in_words,
     take_turn,
-)  # fmt: skip
+)
 
 CREAM, NIGHT, LINE = (255, 243, 220), (30, 20, 14), 30  # colours and height in pixels of a line below a picture
 THROWN, MOVED, ENDED = 0.9, 1.6, 3.0  # seconds that a picture is shown
@@ -48,24 +49,24 @@ def chooser(coach: Coach, plays: str | Policy, random: np.random.Generator) -> C
     return by_policy(coach.game, strategy(coach.game, plays) if isinstance(plays, str) else plays, random)
 
 
-def by_policy(game: Game, policy: Policy | BoardPolicy, random: np.random.Generator) -> Choose:
+def by_policy(game: Game, policy: Policy | RulePolicy, random: np.random.Generator) -> Choose:
     """Return a function that chooses as a policy does.
 
     Raises:
         ValueError: if the policy does not fit the game or takes an illegal action.
     """
-    if isinstance(policy, AnyMove):
+    if isinstance(policy, UniformRandom):
 
         def pick(position: Position) -> int:
             return int(random.integers(len(position.moves)))
-    elif isinstance(policy, BoardPolicy):
+    elif isinstance(policy, RulePolicy):
 
         def pick(position: Position) -> int:
             _, held, dice = np.array(position.moves).T
-            return int(policy.of(held, dice).argmax())
+            return int(policy.scores(held, dice).argmax())
     else:
         tables = compile_game(game)
-        weights = edge_weights(tables, policy)
+        weights, _ = edge_weights(tables, policy)
 
         def pick(position: Position) -> int:
             node = tables.find_node(tables.find_state(position.held, position.dice), position.roll)
@@ -169,7 +170,7 @@ def replay(game: Game, policy: str | Policy, rolls: Sequence[Throw], objective: 
 
     Example:
         >>> import stb_gym
-        >>> turn = stb_gym.replay(stb_gym.ShutTheBox(), "optimal", [8, 10, 6, 11, 3, 7])
+        >>> turn = stb_gym.terminal.replay(stb_gym.ShutTheBox(), "optimal", [8, 10, 6, 11, 3, 7])
         >>> turn["plays"]
         ['shut 8', 'shut 1,9', 'shut 6', 'shut 4,7', 'shut 3', 'shut 2,5']
     """

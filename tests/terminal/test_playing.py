@@ -9,7 +9,10 @@ from functools import partial
 import numpy as np
 import pytest
 
-from stb_gym import Round, ShutTheBox, Standing, Threes, solve_boards, strategy
+from stb_gym import ShutTheBox, Threes, strategy
+from stb_gym.large import solve_boards
+from stb_gym.rounds import Round
+from stb_gym.solver import Standing
 from stb_gym.terminal import play_alone, play_round
 from stb_gym.terminal.round_state import RoundState
 from tests import PATIENCE

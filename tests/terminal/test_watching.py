@@ -7,8 +7,21 @@ import numpy as np
 import pytest
 from PIL import Image, ImageSequence
 
-from stb_gym import Round, ShutTheBox, Threes, replay, solve_boards, strategies, strategy
-from stb_gym.terminal import check_film, chooser, coach_alone, frames, play, play_together, show, watching, write_film
+from stb_gym import ShutTheBox, Threes, strategies, strategy
+from stb_gym.large import solve_boards
+from stb_gym.rounds import Round
+from stb_gym.terminal import (
+    check_film,
+    chooser,
+    coach_alone,
+    frames,
+    play,
+    play_together,
+    replay,
+    show,
+    watching,
+    write_film,
+)
 from tests.terminal.person import position_at
 
 NINE, THREES = ShutTheBox(), Threes()
