@@ -62,7 +62,7 @@ def play_round(rules: Round, opponents: list[Named], seat: int, coach: bool, see
     with Progress(f"working on {rules.game}"):
         round_coach = RoundCoach(rules.evaluate([strategy for _, strategy in players]), seat - 1)
     for dice in _games(rules.game, contest(rules), rules.players, seed):
-        state, steps = RoundState(rules, seat_names([name for name, _ in players])), list[Step]()
+        state, steps = RoundState(rules, seat_names(players)), list[Step]()
         while not state.is_over:
             at = state.seat
             say(f"\n{state.names[at]} ({state.situation})")

@@ -83,9 +83,10 @@ def take_turn(game: Game, dice: Dice, choose: Choose, steps: list[Step]) -> int:
     return game.final_score(held)
 
 
-def is_unfinished(steps: Sequence[Step]) -> bool:
-    """Return whether the given throws ran out before the turn ended."""
-    return not steps or steps[-1].leaves[1] > 0
+def goes_on_at(game: Game, steps: Sequence[Step]) -> str:
+    """Return the state, in words, at which the given throws ran out; "" if the turn is over."""
+    held, dice = steps[-1].leaves if steps else game.start()
+    return words_of(game).state(held, dice) if dice else ""
 
 
 def step_in_words(game: Game, step: Step) -> tuple[str, str, str]:
