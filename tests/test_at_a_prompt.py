@@ -5,7 +5,7 @@ import pytest
 
 import stb_gym
 from stb_gym import ShutTheBox, Threes, evaluate, solve, strategy
-from stb_gym.large import evaluate_boards, solve_boards
+from stb_gym.large import board_strategy, evaluate_boards, solve_boards
 from stb_gym.measure import load_policy, pocket_card, simulate
 from stb_gym.rounds import Round, RoundMeter, tournament
 from stb_gym.solver import compile_game
@@ -21,7 +21,7 @@ def test_the_lines_of_results(snapshot):
         solve_boards(NINE, "shut"),
         compile_game(NINE),
         evaluate(NINE, biggest),
-        evaluate_boards(solve_boards(NINE), stb_gym.large.board_strategy(NINE, "biggest-first")),
+        evaluate_boards(solve_boards(NINE), board_strategy(NINE, "biggest-first")),
         pocket_card(best, biggest, 20),
         ROUND.solve(),
         ROUND.evaluate(["optimal", "random", "optimal"]),

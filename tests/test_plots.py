@@ -14,14 +14,16 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 from stb_gym import plots
+from stb_gym.rounds import Round
+from stb_gym.solver import move_tree
 
 BOX, THREES = stb_gym.ShutTheBox(tiles=6), stb_gym.Threes(dice=3)
 BEST, SHUT = stb_gym.solve(BOX), stb_gym.solve(BOX, "shut")
 RANDOM = stb_gym.evaluate(BOX, stb_gym.strategy(BOX, "random"))
 EVALUATIONS = {"optimal": BEST.evaluate(BEST.policy), "random": RANDOM}
-ROUND = stb_gym.Round(THREES, players=3).solve()
-LINEUP = stb_gym.Round(BOX, players=3).evaluate(["optimal", "random", "biggest-first"])
-TREE = stb_gym.move_tree(BEST, depth=2, open=[1, 3, 4, 6], roll=7)
+ROUND = Round(THREES, players=3).solve()
+LINEUP = Round(BOX, players=3).evaluate(["optimal", "random", "biggest-first"])
+TREE = move_tree(BEST, depth=2, open=[1, 3, 4, 6], roll=7)
 CURVES = {"a": ([10, 100, 1000], [2.0, 0.5, 0.1]), "b": ([10, 100], [1.0, 0.0])}
 
 DRAW = {
@@ -123,7 +125,7 @@ def test_a_tree_names_every_branch_and_marks_optimal_moves(ax):
     assert len(dashed) == sum(bool(branch.loss) for branch in branches(TREE)) > 0
 
 
-@pytest.mark.parametrize("tree", [TREE, stb_gym.move_tree(SHUT, open=[2], roll=2)])
+@pytest.mark.parametrize("tree", [TREE, move_tree(SHUT, open=[2], roll=2)])
 @pytest.mark.parametrize("own", [True, False])
 def test_texts_of_a_tree_neither_overlap_nor_leave_the_figure(tree, own, ax):
     drawn = plots.move_tree(tree, ax=ax if own else None)

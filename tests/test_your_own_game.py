@@ -26,11 +26,11 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from scipy import stats
+from stb_gym.games.canvas import Canvas
 
 import stb_gym
 from stb_gym.cli import main
 from stb_gym.games import registry
-from stb_gym.games.canvas import Canvas
 from stb_gym.solver import ways_to_shut
 from tests import PATIENCE
 

@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import fields, replace
 from typing import Any
@@ -17,7 +17,7 @@ from stb_gym.envs.registration import environment_of, game_of_environment
 from stb_gym.envs.rendering import Window, draw
 from stb_gym.envs.table_stepper import Stepper, TableStepper, fits_tables, table_stepper
 from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, game_of, rules_class_of
-from stb_gym.solver import Goal, Objective, is_named, objective_of
+from stb_gym.solver import Goal, is_named, objective_of
 
 STEPPERS = {"tables": table_stepper, "boards": large_stepper}
 
@@ -59,30 +59,17 @@ class StepperEnv:
         self.illegal = illegal
         self.render_mode = render_mode
         self.reward_scale = _checked_scale(reward_scale)
-        self._observation_dtype = _dtype_for(int(self._observation_high().max()), observation_dtype)
-        self.stepper = self._stepper_of(self._observation_dtype, stepper)
-        self.rewards = self._rewards_of_endings()
+        self._observation_dtype = _dtype_for(max(self.game.observation_high), observation_dtype)
+        self.stepper = stepper_of(self.game, self._observation_dtype, stepper)
+        scores = self.stepper.scores[1:-1]
+        utilities = self.objective.utilities(scores)
+        self.rewards = np.array([0, *utilities, self.objective.illegal_utility(scores)], float) * self.reward_scale
         self._begun = False
         self._window = Window(self.metadata["render_fps"], self.game.name) if render_mode == "human" else None
 
-    def _observation_high(self) -> IntArray:
-        """Return [O] the largest value of each number of an observation."""
-        return self.game.observation_high
-
-    def _stepper_of(self, observation_dtype: str, kind: str | None) -> Stepper:
-        return stepper_of(self.game, observation_dtype, kind)
-
-    def _rewards_of_endings(self) -> NDArray[Any]:
-        """Return [F + 2] the reward of every ending; see `Stepper.scores`."""
-        scores = self.stepper.scores[1:-1]
-        rewards = np.zeros(len(scores) + 2)
-        rewards[1:-1] = self.objective.utilities(scores)
-        rewards[-1] = self.objective.forfeit(scores)
-        return rewards * self.reward_scale
-
-    def _space(self, high: IntArray) -> gym.spaces.Box:
+    def _space(self, high: Sequence[int]) -> gym.spaces.Box:
         """Return the space of numbers from 0 to `high`, of the type of observations."""
-        return gym.spaces.Box(0, high.astype(self._observation_dtype), dtype=np.dtype(self._observation_dtype).type)
+        return gym.spaces.Box(0, np.array(high, self._observation_dtype), dtype=np.dtype(self._observation_dtype).type)
 
     @property
     def objective_name(self) -> str | None:
@@ -140,7 +127,7 @@ class StepperEnv:
     @property
     def afterstate_space(self) -> gym.spaces.Box:
         """The space of the afterstates of one move."""
-        return self._space(np.append(self._observation_high(), self.game.dice))
+        return self._space([*self.game.observation_high, self.game.dice])
 
     def afterstates(self, observations: NDArray[Any] | None = None) -> tuple[IntArray, IntArray, NDArray[Any]]:
         """Return what every legal move leads to, before the dice are thrown.
@@ -199,18 +186,18 @@ class StepperEnv:
         """
         limits = {"throw": self.stepper.throws, **limits}
         try:
-            given = [np.array(snapshot[name]) for name in ("node", *limits)]
+            given: list[IntArray] = [np.array(snapshot[name]) for name in ("node", *limits)]
             if all(numbers.shape == shape and numbers.dtype.kind in "iu" for numbers in given):
-                read = [numbers.astype(np.int64) for numbers in given]
+                read: list[IntArray] = [numbers.astype(np.int64) for numbers in given]
                 in_range = [
                     ((numbers >= 0) & (numbers < limit)).all()
                     for numbers, limit in zip(read[1:], limits.values(), strict=True)
                 ]
                 stepper, node, throw = self.stepper, read[0], read[1]
-                if all(in_range) and np.array_equal(stepper.nodes(stepper.state_of(node), throw), node):
-                    if snapshot["of"] == self._played and snapshot["begun"] in (True, False):
-                        restore_generator(self.np_random, snapshot["random"])
-                        return read
+                is_sound = all(in_range) and np.array_equal(stepper.nodes(stepper.state_of(node), throw), node)
+                if is_sound and snapshot["of"] == self._played and snapshot["begun"] in (True, False):
+                    restore_generator(self.np_random, snapshot["random"])
+                    return read
         except (KeyError, IndexError, TypeError, ValueError):
             pass
         raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self._played}")

@@ -67,7 +67,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         **rules: Any,
     ):
         super().__init__(game, rules, objective, illegal, render_mode, observation_dtype, reward_scale, stepper)
-        self.observation_space = self._space(self._observation_high())
+        self.observation_space = self._space(self.game.observation_high)
         self.action_space = gym.spaces.Discrete(self.stepper.actions)
         self._node = self.stepper.forfeit
         self._throw = 0

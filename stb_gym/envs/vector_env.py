@@ -82,9 +82,10 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         super().__init__(game, rules, objective, illegal, render_mode, observation_dtype, reward_scale, stepper)
         self.num_envs = num_envs
         self.max_episode_steps = max_episode_steps
+        self._limit = max_episode_steps or 0
         self.autoreset_mode = AutoresetMode(mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space = self._space(self._observation_high())
+        self.single_observation_space = self._space(self.game.observation_high)
         self.single_action_space = gym.spaces.Discrete(self.stepper.actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -119,9 +120,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         chosen = where.pop("reset_mask", np.ones(self.num_envs, np.bool_))
         is_mask = isinstance(chosen, np.ndarray) and chosen.dtype == np.bool_ and chosen.shape == (self.num_envs,)
         if not (is_mask and chosen.any()):
-            raise ValueError(
-                f"reset_mask must be an array of {self.num_envs} booleans, of which one or more are True"
-            )
+            raise ValueError(f"reset_mask must be an array of {self.num_envs} booleans, of which one or more are True")
         beginning = self.stepper.beginnings(where) if where else self.stepper.first
         if seed is None or isinstance(seed, int | np.integer):
             super().reset(seed=None if seed is None else int(seed))
@@ -214,7 +213,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         Raises:
             ValueError: if the snapshot is not of as many games with these rules.
         """
-        limits = {} if self._left is None else {"left": (self.max_episode_steps or 0) + 1}
+        limits = {} if self._left is None else {"left": self._limit + 1}
         self._node, self._throw, *left = self._read(snapshot, (self.num_envs,), **limits)
         self._left = left[0] if left else None
         self._begun = snapshot["begun"]
@@ -255,7 +254,9 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             raise ValueError(f"{name} is fixed when an environment is made: make another")
         listed = values if isinstance(values, list | tuple) else [values] * self.num_envs
         if len(listed) != self.num_envs or any(value != listed[0] for value in listed):
-            raise ValueError(f"all games have one {name}: give one value, or {self.num_envs} equal ones, not {values!r}")
+            raise ValueError(
+                f"all games have one {name}: give one value, or {self.num_envs} equal ones, not {values!r}"
+            )
         setattr(self, name, listed[0])
 
     def render(self) -> tuple[Any, ...] | None:
@@ -298,7 +299,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         """Count a step, and return [B] the games that it truncates."""
         if self._left is None:
             return np.zeros(self.num_envs, np.bool_)
-        self._left = np.where(self._left == 0, self.max_episode_steps, self._left - 1)  # a turn that began has all left
+        self._left = np.where(self._left == 0, self._limit, self._left - 1)  # a new turn has all steps left
         truncated = self._left == 0
         self._left[terminated] = 0
         return truncated
@@ -345,4 +346,4 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self._node[games] = self.stepper.nodes(state, throw)
         self._moved[games] = False
         if self._left is not None:
-            self._left[games] = self.max_episode_steps
+            self._left[games] = self._limit

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import rolls, rolls_in_words, states_in_words, throw_faces, title, words_of
+from stb_gym.games import rolls, throw_faces, title, words_of
 from stb_gym.rounds import TIES, Round
 from stb_gym.solver import TurnTables
 
@@ -49,7 +49,7 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
         "points": [words.score(score) for score in scores],
         "goals": [words.goal(score) for score in scores],
         "ended": [words.ended(score) for score in scores],
-        "states": states_in_words(words, tables.held, tables.dice),
+        "states": [words.state(*state) for state in zip(tables.held.tolist(), tables.dice.tolist(), strict=True)],
         "parts": [
             {
                 "name": name,
@@ -60,7 +60,7 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
             for name, part in words.positions.items()
             if name != "roll"
         ],
-        "rolls": {dice: rolls_in_words(words, dice) for dice in thrown},
+        "rolls": {dice: [words.roll(roll) for roll in rolls(game, dice).shown] for dice in thrown},
         "moves": moves,
         "ends": ends,
         "leads": {"players": PLAYERS, "ties": {ties: TIES[ties] for ties in TIE_RULES}},

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from stb_gym.games import entry_of
 from stb_gym.measure import kept_policies, load_policies, load_policy, read_policy
-from stb_gym.solver import Policy, TurnTables, edge_weights, solve, strategies, strategy
+from stb_gym.solver import Policy, TurnTables, edge_weights, policy_array
+from stb_gym.solving import solve, strategies, strategy
 
 OPTIMUM = "optimal"  # perfect play, which the page computes
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")  # of Okabe and Ito
@@ -67,7 +68,7 @@ def player_contents(
         ValueError: if a policy or a training cannot be read or is of another game.
     """
     game = tables.game
-    usual = [*entry_of(game).rules_of_thumb, *kept_policies(game), *policies]
+    usual = [*entry_of(game).heuristics, *kept_policies(game), *policies]
     titles = titles_of([name for name in dict.fromkeys(usual) if name != OPTIMUM])
     trainings = [_read_training(tables, folder) for folder in runs]
     everybody = [*titles.values(), *(training["name"] for training, _ in trainings)]
@@ -86,9 +87,9 @@ def player_contents(
     }
     arrays: dict[str, NDArray[Any]] = {}
     for number, name in enumerate(titles):
-        policy = strategy(game, name) if name in descriptions else load_policy(name, game)
-        shown = _places(tables, policy) if policy.ndim == 1 else edge_weights(tables, policy).astype(np.float32)
-        arrays[f"player-{number}"] = shown
+        policy = policy_array(tables, strategy(game, name) if name in descriptions else load_policy(name, game))
+        weights, _ = edge_weights(tables, policy)
+        arrays[f"player-{number}"] = _places(tables, policy) if policy.ndim == 1 else weights.astype(np.float32)
     for number, (_, places) in enumerate(trainings):
         arrays[f"run-{number}"] = places
     return facts, arrays

@@ -7,14 +7,27 @@
 """
 
 from stb_gym.measure.comparison import (
-    Comparison, Simulation, compare, mistakes_in_json, mistakes_in_words, pocket_card, simulate,
-)  # fmt: skip
+    Comparison,
+    Simulation,
+    compare,
+    mistakes_in_json,
+    mistakes_in_words,
+    pocket_card,
+    simulate,
+)
 from stb_gym.measure.leaderboard import Card, leaderboard, read_cards, write_card
 from stb_gym.measure.meter import MOST_TURNS, RegretMeter
 from stb_gym.measure.policy_files import (
-    SavedPolicy, is_policy, kept_policies, load_policies, load_policy, read_policy, save_policies, save_policy,
-)  # fmt: skip
-from stb_gym.measure.sampled import NORMAL_95, AnyEvaluation, SampledEvaluation
+    SavedPolicy,
+    is_policy,
+    kept_policies,
+    load_policies,
+    load_policy,
+    read_policy,
+    save_policies,
+    save_policy,
+)
+from stb_gym.measure.sampled import AnyEvaluation, NORMAL_95, SampledEvaluation
 
 __all__ = [
     "MOST_TURNS", "NORMAL_95", "AnyEvaluation", "Card", "Comparison", "RegretMeter", "SampledEvaluation", "SavedPolicy",

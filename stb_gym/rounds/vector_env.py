@@ -151,7 +151,7 @@ class RoundVectorEnv(StandingEnv, TurnVectorEnv):
         return self.opponents.reward_threshold
 
     def _beside(self, game: int) -> str:
-        over = self.stepper.over.take(self._node[game])
+        over = self.stepper.ending(self._node[game]) > 0
         return self.opponents.in_words(int(self._place[game]), int(self._holders[game]) if over else None)
 
 

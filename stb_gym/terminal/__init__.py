@@ -10,8 +10,18 @@ from stb_gym.terminal.playing import Named, play_alone, play_round
 from stb_gym.terminal.round_state import contest
 from stb_gym.terminal.turns import Throw
 from stb_gym.terminal.watching import (
-    Frame, Turn, check_film, chooser, frames, play, play_together, replay, say_wrapped, show, write_film,
-)  # fmt: skip
+    Frame,
+    Turn,
+    check_film,
+    chooser,
+    frames,
+    play,
+    play_together,
+    replay,
+    say_wrapped,
+    show,
+    write_film,
+)
 
 __all__ = [
     "Frame", "Named", "Throw", "Turn", "check_film", "chooser", "coach_alone", "contest", "frames", "play",

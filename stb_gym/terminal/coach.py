@@ -18,29 +18,30 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, Move, words_of
+from stb_gym.games import Game, words_of
+from stb_gym.large import BoardValues
 from stb_gym.output import Column, Table
 from stb_gym.rounds import Reply, RoundEvaluation
-from stb_gym.solver import TIE, BoardValues, Choice, Standing, Values, choice_at
+from stb_gym.solver import TIE, Choice, Move, Solution, Standing, choice_at
 from stb_gym.terminal.turns import Position, Step, moves_in_words, step_in_words
 
 CAUSES = ("others", "dice", "choices")
 
 
 class Unit(NamedTuple):
-    """How people read utilities.
+    """How people read utilities, by default those that are probabilities.
 
     Attributes:
+        heading: the name of the value, such as "expected points".
         scale: the factor from utilities to the numbers shown.
         mark: the text after a value, such as "%".
         name: the unit of differences, such as "points".
-        heading: the name of the value, such as "expected points".
     """
 
-    scale: int
-    mark: str
-    name: str
     heading: str
+    scale: int = 100
+    mark: str = "%"
+    name: str = "percentage points"
 
     def value(self, utility: float) -> str:
         """Return a utility as people read it."""
@@ -54,11 +55,6 @@ class Unit(NamedTuple):
         """Return a difference of utilities without its sign."""
         size = abs(self.scale * utility)
         return "less than 0.01" if 0 < size < 0.005 else f"{size:.2f}"
-
-
-def probability_unit(heading: str) -> Unit:
-    """Return the unit of probabilities: percent, and percentage points for their differences."""
-    return Unit(100, "%", "percentage points", heading)
 
 
 class Event(NamedTuple):
@@ -119,7 +115,7 @@ class Coach:
         unit: how people read them.
     """
 
-    perfect: Values | BoardValues
+    perfect: Solution | BoardValues
     unit: Unit
 
     @property
@@ -134,7 +130,7 @@ class Coach:
 
     def utility(self, held: int, dice: int) -> float:
         """Return the utility of a state."""
-        return self.perfect.worth(held, dice)
+        return float(self.perfect.utilities_at(np.array([held]), dice)[0])
 
     def choice(self, position: Position) -> Choice:
         """Return the utility and the loss of every move."""
@@ -174,7 +170,7 @@ class Coach:
         return Account(self.unit, self.start, events)
 
 
-def coach_alone(perfect: Values | BoardValues) -> Coach:
+def coach_alone(perfect: Solution | BoardValues) -> Coach:
     """Return the coach of a player who plays a turn alone.
 
     Args:
@@ -182,8 +178,8 @@ def coach_alone(perfect: Values | BoardValues) -> Coach:
     """
     objective = perfect.objective
     if objective.target is not None:
-        return Coach(perfect, probability_unit(f"chance of {words_of(perfect.game).goal(objective.target)}"))
-    return Coach(perfect, Unit(objective.sign, "", objective.unit, f"expected {objective.unit}"))
+        return Coach(perfect, Unit(f"chance of {words_of(perfect.game).goal(objective.target)}"))
+    return Coach(perfect, Unit(f"expected {objective.unit}", objective.sign, "", objective.unit))
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +201,7 @@ class RoundCoach:
     @property
     def _unit(self) -> Unit:
         split = self.evaluation.standings.ties == "split"
-        return probability_unit("expected share of the win" if split else "chance to win")
+        return Unit("expected share of the win" if split else "chance to win")
 
     def at(self, standing: Standing) -> Coach:
         """Return the coach of the seat's turn at a standing."""

@@ -5,10 +5,11 @@ from collections.abc import Hashable, Iterator
 
 import numpy as np
 
-from stb_gym.games import Game, Move, check_integer, words_of
+from stb_gym.games import Game, check_integer, words_of
+from stb_gym.large import BoardValues
 from stb_gym.output import Progress, say
 from stb_gym.rounds import Round
-from stb_gym.solver import BoardValues, Policy, Values
+from stb_gym.solver import Move, Policy, Solution
 from stb_gym.terminal.coach import Coach, RoundCoach, coach_alone
 from stb_gym.terminal.round_state import YOU, RoundState, contest, seat_names
 from stb_gym.terminal.turns import Position, Step, moves_in_words, step_in_words, take_turn
@@ -19,7 +20,7 @@ HELP, HINT, LEAVE = ("?", "help"), ("hint", "h"), ("q", "quit")
 CAN_BE_TYPED = "Type ? for your moves, hint for advice, q to leave."
 
 
-def play_alone(perfect: Values | BoardValues, coach: bool, seed: int | None) -> None:
+def play_alone(perfect: Solution | BoardValues, coach: bool, seed: int | None) -> None:
     """Let a person at the terminal play turns alone.
 
     Args:
@@ -61,7 +62,7 @@ def play_round(rules: Round, opponents: list[Named], seat: int, coach: bool, see
     with Progress(f"working on {rules.game}"):
         round_coach = RoundCoach(rules.evaluate([strategy for _, strategy in players]), seat - 1)
     for dice in _games(rules.game, contest(rules), rules.players, seed):
-        state, steps = RoundState(rules, seat_names([name for name, _ in players])), list[Step]()
+        state, steps = RoundState(rules, seat_names(players)), list[Step]()
         while not state.is_over:
             at = state.seat
             say(f"\n{state.names[at]} ({state.situation})")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from stb_gym.games import words_of
 from stb_gym.rounds import TIES, Round
@@ -18,8 +19,9 @@ def contest(rules: Round) -> str:
     return f"a round of {rules.players}, the {best} score wins, {TIES[rules.ties]}{sudden}"
 
 
-def seat_names(names: Sequence[str]) -> list[str]:
-    """Return the names of the players in turn order, with the seat if several share a name."""
+def seat_names(players: Sequence[tuple[str, Any]]) -> list[str]:
+    """Return the names of players (name, strategy) in turn order, with the seat if several share a name."""
+    names = [name for name, _ in players]
     return [name if names.count(name) == 1 else f"{name} (seat {seat})" for seat, name in enumerate(names, 1)]
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stb_gym.games import Faces, Game, Move, legal_moves, throw_faces, words_of
+from stb_gym.games import Game, Roll, throw_faces, words_of
+from stb_gym.solver import Move, legal_moves
 
 Throw = int | Sequence[int]  # given dice: their sum where only the sum matters, or their faces
 Dice = np.random.Generator | Iterator[Throw]
@@ -18,14 +18,14 @@ class Position(NamedTuple):
     Attributes:
         held, dice: the state.
         faces: the faces of the dice, in the order in which they fell.
-        roll: [k] the part of the throw that the rules use.
+        roll: what the rules see of the throw.
         moves: the legal moves, lowest action first.
     """
 
     held: int
     dice: int
-    faces: Faces
-    roll: NDArray[np.uint8]
+    faces: Roll
+    roll: Roll
     moves: list[Move]
 
 
@@ -80,12 +80,13 @@ def take_turn(game: Game, dice: Dice, choose: Choose, steps: list[Step]) -> int:
         if move is None:
             break
         held, left = move.held, move.dice
-    return words.points(held)
+    return game.final_score(held)
 
 
-def is_unfinished(steps: Sequence[Step]) -> bool:
-    """Return whether the given throws ran out before the turn ended."""
-    return not steps or steps[-1].leaves[1] > 0
+def goes_on_at(game: Game, steps: Sequence[Step]) -> str:
+    """Return the state, in words, at which the given throws ran out; "" if the turn is over."""
+    held, dice = steps[-1].leaves if steps else game.start()
+    return words_of(game).state(held, dice) if dice else ""
 
 
 def step_in_words(game: Game, step: Step) -> tuple[str, str, str]:

@@ -4,7 +4,6 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +12,8 @@ import numpy as np
 from stb_gym.games import Game, Picture, below, needed, words_of
 from stb_gym.output import say, write_aside
 from stb_gym.rounds import Round
-from stb_gym.solver import AnyMove, BoardPolicy, Goal, Policy, compile_game, edge_weights, solve, strategy
+from stb_gym.solver import Goal, Policy, RulePolicy, UniformRandom, compile_game, edge_weights
+from stb_gym.solving import solve, strategy
 from stb_gym.terminal.coach import Coach, RoundCoach, coach_alone
 from stb_gym.terminal.round_state import RoundState, seat_names
 from stb_gym.terminal.turns import (
@@ -21,11 +21,11 @@ from stb_gym.terminal.turns import (
     Position,
     Step,
     Throw,
-    is_unfinished,
+    goes_on_at,
     moves_in_words,
     step_in_words,
     take_turn,
-)  # fmt: skip
+)
 
 CREAM, NIGHT, LINE = (255, 243, 220), (30, 20, 14), 30  # colours and height in pixels of a line below a picture
 THROWN, MOVED, ENDED = 0.9, 1.6, 3.0  # seconds that a picture is shown
@@ -49,24 +49,24 @@ def chooser(coach: Coach, plays: str | Policy, random: np.random.Generator) -> C
     return by_policy(coach.game, strategy(coach.game, plays) if isinstance(plays, str) else plays, random)
 
 
-def by_policy(game: Game, policy: Policy | BoardPolicy, random: np.random.Generator) -> Choose:
+def by_policy(game: Game, policy: Policy | RulePolicy, random: np.random.Generator) -> Choose:
     """Return a function that chooses as a policy does.
 
     Raises:
         ValueError: if the policy does not fit the game or takes an illegal action.
     """
-    if isinstance(policy, AnyMove):
+    if isinstance(policy, UniformRandom):
 
         def pick(position: Position) -> int:
             return int(random.integers(len(position.moves)))
-    elif isinstance(policy, BoardPolicy):
+    elif isinstance(policy, RulePolicy):
 
         def pick(position: Position) -> int:
             _, held, dice = np.array(position.moves).T
-            return int(policy.of(held, dice).argmax())
+            return int(policy.scores(held, dice).argmax())
     else:
         tables = compile_game(game)
-        weights = edge_weights(tables, policy)
+        weights, _ = edge_weights(tables, policy)
 
         def pick(position: Position) -> int:
             node = tables.find_node(tables.find_state(position.held, position.dice), position.roll)
@@ -75,8 +75,7 @@ def by_policy(game: Game, policy: Policy | BoardPolicy, random: np.random.Genera
     return lambda position: position.moves[pick(position)] if position.moves else None
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(NamedTuple):
     """A turn that was played, with the coach who values its moves.
 
     Attributes:
@@ -84,24 +83,16 @@ class Turn:
         coach: the coach of the turn.
         steps: the throws and moves.
         score: the final score.
-        situation: in a round, what the player had to beat; "" for a turn alone.
-        leaders: the best score of a round that ended with this turn and the players who have it, else "".
+        opening: the situation before the turn, in words.
+        end: the end of the turn and, if it is over, of the round, in words.
     """
 
     name: str
     coach: Coach
-    steps: Sequence[Step]
+    steps: list[Step]
     score: int
-    situation: str = ""
-    leaders: str = ""
-
-    @property
-    def end(self) -> str:
-        """The end of the turn in words, and who leads if the round is over."""
-        if is_unfinished(self.steps):
-            return f"{self.name} needs more throws at {step_in_words(self.coach.game, self.steps[-1])[2]}."
-        round_over = f" Best: {self.leaders}." if self.leaders else ""
-        return f"{self.name} ends with {words_of(self.coach.game).score(self.score)}.{round_over}"
+    opening: str
+    end: str
 
 
 def play(name: str, coach: Coach, choose: Choose, dice: np.random.Generator | Sequence[Throw]) -> Turn:
@@ -116,9 +107,12 @@ def play(name: str, coach: Coach, choose: Choose, dice: np.random.Generator | Se
     Raises:
         ValueError: if a given throw is impossible at its position.
     """
-    steps: list[Step] = []
+    words, steps = words_of(coach.game), list[Step]()
     throws = dice if isinstance(dice, np.random.Generator) else iter(dice)
-    return Turn(name, coach, steps, take_turn(coach.game, throws, choose, steps))
+    score = take_turn(coach.game, throws, choose, steps)
+    at = goes_on_at(coach.game, steps)
+    end = f"needs more throws at {at}" if at else f"ends with {words.score(score)}"
+    return Turn(name, coach, steps, score, f"{name} plays {words.introduction()}", f"{name} {end}.")
 
 
 def play_together(rules: Round, players: Sequence[tuple[str, str | Policy]], seeds: Sequence[int]) -> Iterator[Turn]:
@@ -135,21 +129,24 @@ def play_together(rules: Round, players: Sequence[tuple[str, str | Policy]], see
     Raises:
         ValueError: if a strategy is unknown or does not fit the game.
     """
-    lineup, names = [plays for _, plays in players], seat_names([name for name, _ in players])
-    evaluation = rules.evaluate(lineup)
+    lineup, names = [plays for _, plays in players], seat_names(players)
+    evaluation, words = rules.evaluate(lineup), words_of(rules.game)
     coaches = [RoundCoach(evaluation, seat) for seat in range(rules.players)]
 
     def turns() -> Iterator[Turn]:
         for seed in seeds:
             state = RoundState(rules, names)
             while not state.is_over:
-                seat, situation, coach = state.seat, state.situation, coaches[state.seat].at(state.standing)
+                seat, coach = state.seat, coaches[state.seat].at(state.standing)
+                opening, steps = f"{names[seat]} ({state.situation})", list[Step]()
                 dice, choices = (np.random.default_rng([seed, use, seat]) for use in (0, 1))
                 choose = by_policy(rules.game, rules.policy(lineup[seat], state.standing), choices)
-                steps: list[Step] = []
-                state.scores.append(take_turn(rules.game, dice, choose, steps))
-                leaders = state.leaders if state.is_over else ""
-                yield Turn(names[seat], coach, steps, state.scores[-1], situation, leaders)
+                score = take_turn(rules.game, dice, choose, steps)
+                state.scores.append(score)
+                end = f"{names[seat]} ends with {words.score(score)}."
+                if state.is_over:
+                    end += f" Best: {state.leaders}."
+                yield Turn(names[seat], coach, steps, score, opening, end)
 
     return turns()
 
@@ -173,16 +170,15 @@ def replay(game: Game, policy: str | Policy, rolls: Sequence[Throw], objective: 
 
     Example:
         >>> import stb_gym
-        >>> turn = stb_gym.replay(stb_gym.ShutTheBox(), "optimal", [8, 10, 6, 11, 3, 7])
+        >>> turn = stb_gym.terminal.replay(stb_gym.ShutTheBox(), "optimal", [8, 10, 6, 11, 3, 7])
         >>> turn["plays"]
         ['shut 8', 'shut 1,9', 'shut 6', 'shut 4,7', 'shut 3', 'shut 2,5']
     """
     coach = coach_alone(solve(game, objective))
     steps = play("the policy", coach, chooser(coach, policy, np.random.default_rng(0)), rolls).steps
-    if is_unfinished(steps) or len(steps) < len(rolls):
-        at = step_in_words(game, steps[-1])[2] if steps else words_of(game).state(*game.start())
-        needed = "goes on" if is_unfinished(steps) else "is over"
-        raise ValueError(f"the turn {needed} at {at} after {len(steps)} of {len(rolls)} rolls")
+    if (at := goes_on_at(game, steps)) or len(steps) < len(rolls):
+        stands = f"goes on at {at}" if at else "is over"
+        raise ValueError(f"the turn {stands} after {len(steps)} of {len(rolls)} rolls")
     rows = []
     for step, event in zip(steps, coach.account(steps).events, strict=True):
         _, plays, leaves = step_in_words(game, step)
@@ -208,8 +204,7 @@ def show(turn: Turn, pause: float = 0) -> None:
         pause: the seconds between two moves.
     """
     words, coach = words_of(turn.coach.game), turn.coach
-    opening = f"{turn.name} ({turn.situation})" if turn.situation else f"{turn.name} plays {words.introduction()}"
-    say_wrapped(f"{opening}. {coach.unit.value(coach.start)} {coach.unit.heading} with perfect play.")
+    say_wrapped(f"{turn.opening}. {coach.unit.value(coach.start)} {coach.unit.heading} with perfect play.")
     for position, move in turn.steps:
         say(f"\n{words.text(position.held, position.dice, position.faces)}")
         say_wrapped(coach.remark(position, move))

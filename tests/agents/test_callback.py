@@ -125,7 +125,7 @@ def test_the_best_policy_is_saved_and_not_the_last(tmp_path):
     meter = meter_of(objective="at-most:9")
     callback = RegretCallback(meter, 64, tmp_path / "best.npz")
     train(callback, 512, learning_rate=0.05, n_epochs=10)  # so great a rate makes the policy worse again
-    saved = stb_gym.read_policy(tmp_path / "best.npz")
+    saved = stb_gym.measure.read_policy(tmp_path / "best.npz")
     assert saved.evaluate().regret == callback.best.regret < callback.evaluation.regret
     assert (saved.game, saved.objective, saved.illegal) == (meter.game, meter.objective, meter.illegal)
 
@@ -137,7 +137,7 @@ def test_inside_another_callback_it_measures_when_that_one_calls(tmp_path):
     regrets = [summary["regret"] for _, summary in callback.curve]
     assert regrets[0] == regrets[1]  # the first rollout is measured before the model learns from it
     assert callback.evaluation.regret == regrets[-1] != regrets[0]
-    assert stb_gym.read_policy(tmp_path / "best.npz").evaluate().regret == callback.best.regret == min(regrets)
+    assert stb_gym.measure.read_policy(tmp_path / "best.npz").evaluate().regret == callback.best.regret == min(regrets)
     listed = RegretCallback(callback.meter, every=64)
     model_of(MaskablePPO, gym.make(BOX, **SIX)).learn(128, [listed])
     assert [steps for steps, _ in listed.curve] == [0, 64, 128]

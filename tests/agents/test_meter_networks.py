@@ -6,7 +6,9 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
-from stb_gym import MaskInObservation, RegretMeter, ShutTheBox, TurnEnv, compile_game, evaluate
+from stb_gym import MaskInObservation, RegretMeter, ShutTheBox, evaluate
+from stb_gym.envs import TurnEnv
+from stb_gym.solver import compile_game
 
 GAME = ShutTheBox(tiles=6)
 TABLES = compile_game(GAME)

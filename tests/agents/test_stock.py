@@ -17,8 +17,9 @@ from agents.config import Task
 from agents.policy_array import policies
 from agents.presets import read_presets
 from agents.stock import STOCK, NormalisedLayers
-from stb_gym import RegretMeter, compile_game, evaluate
+from stb_gym import RegretMeter, evaluate
 from stb_gym.sb3 import TurnVecEnv
+from stb_gym.solver import compile_game
 from tests import SMALL_PRESETS
 
 BOX = "stb_gym/ShutTheBox-v0"

@@ -155,7 +155,7 @@ def test_the_vector_environment_may_be_wrapped():
         lambda: gym.make_vec(BOX, 4),
         lambda: gym.make_vec("CartPole-v1", 2),
         lambda: gym.make(BOX),
-        lambda: stb_gym.SelfPlayVectorEnv("threes", 4),
+        lambda: stb_gym.rounds.SelfPlayVectorEnv("threes", 4),
         lambda: BOX,
     ],
     ids=["another autoreset mode", "another game", "one environment", "self-play", "an id"],

@@ -7,8 +7,7 @@ import zlib
 
 import numpy as np
 
-from stb_gym import save_policy
-from stb_gym.measure import save_policies
+from stb_gym.measure import save_policies, save_policy
 
 DATA = re.compile(r'<script type="application/octet-stream" id="data">([^<]+)</script>')
 

@@ -6,11 +6,13 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
-from stb_gym import Round, ShutTheBox, Threes, compile_game, save_policy, strategy
+from stb_gym import ShutTheBox, Threes, strategy
 from stb_gym.explorer import explorer_page, titles_of, write_explorer
 from stb_gym.explorer.page import pack
 from stb_gym.games import rolls, words_of
-from stb_gym.measure import kept_policies
+from stb_gym.measure import kept_policies, save_policy
+from stb_gym.rounds import Round
+from stb_gym.solver import compile_game
 from tests import ROOT
 from tests.explorer.reading import DATA, held_by, make_run, unpacked
 

@@ -5,11 +5,11 @@ import math
 
 import numpy as np
 import pytest
+from stb_gym.games.shut_the_box.matching import sets_to_shut
+from stb_gym.games.shut_the_box.variants import OPEN
 
 from stb_gym import Round, ShutTheBox, Threes, compile_game, evaluate, solve
 from stb_gym.games import VARIANTS, words_of
-from stb_gym.games.shut_the_box.matching import sets_to_shut
-from stb_gym.games.shut_the_box.variants import OPEN
 from tests import golden, reference
 from tests.twins import moves_at, nodes_of, position, roll_at, throwing_states, twin
 

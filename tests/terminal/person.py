@@ -6,7 +6,8 @@ import subprocess
 import sys
 import time
 
-from stb_gym.games import legal_moves, words_of
+from stb_gym.games import words_of
+from stb_gym.solver import legal_moves
 from stb_gym.terminal.turns import Position
 from tests import PATIENCE
 
@@ -48,5 +49,5 @@ def position_at(game, **where):
 
 def move_of(game, position, named):
     """Return the move at a position that the rules name so."""
-    [move] = [move for move in position.moves if game.moves[move.action] == named]
+    [move] = [move for move in position.moves if game.actions[move.action] == named]
     return move

@@ -5,9 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, solve_boards, strategy
-from stb_gym.games import legal_moves, rolls
-from stb_gym.rounds import TIES
+from stb_gym import ShutTheBox, Threes, strategy
+from stb_gym.games import rolls
+from stb_gym.large import solve_boards
+from stb_gym.rounds import TIES, Round
+from stb_gym.solver import Standing, compile_game, legal_moves
 from stb_gym.terminal.coach import RoundCoach, coach_alone
 from stb_gym.terminal.turns import Position, step_in_words, take_turn
 from stb_gym.terminal.watching import by_policy

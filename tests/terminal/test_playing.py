@@ -9,9 +9,12 @@ from functools import partial
 import numpy as np
 import pytest
 
-from stb_gym import Round, ShutTheBox, Standing, Threes, solve_boards, strategy
+from stb_gym import ShutTheBox, Threes, strategy
+from stb_gym.large import solve_boards
+from stb_gym.rounds import Round
+from stb_gym.solver import Standing
 from stb_gym.terminal import play_alone, play_round
-from stb_gym.terminal.round_state import RoundState, seat_names
+from stb_gym.terminal.round_state import RoundState
 from tests import PATIENCE
 from tests.terminal.person import STB_GYM, sit_down
 
@@ -114,7 +117,7 @@ def test_wrong_opponents_seats_and_seeds_are_refused(opponent, seat, seed, word,
     ],
 )
 def test_the_state_of_a_round(scores, seen, over):
-    state = RoundState(Round(Threes(), 3, shut_wins=True), seat_names(["a", "b", "a"]), scores)
+    state = RoundState(Round(Threes(), 3, shut_wins=True), ["a", "b", "c"], scores)
     assert state.is_over == over
     assert seen is None or state.standing == seen
     assert not over or state.leaders.startswith("b")
