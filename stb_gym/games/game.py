@@ -199,7 +199,10 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
     after: dict[State, set[State]] = {}
     actions = range(len(game.actions))
     nodes = 0
-    waiting = [game.start(), *game.positions()] if fits(game) else []
+    too_large = ValueError(f"{game} has too many positions for tables, which hold at most {LARGEST_TABLE:,} nodes")
+    if not fits(game):
+        raise too_large
+    waiting = [game.start(), *game.positions()]
     while waiting:
         state = waiting.pop()
         if state in found:
@@ -208,7 +211,7 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
         shown = rolls(game, state[1]).shown
         nodes += len(shown)
         if nodes > LARGEST_TABLE:
-            break
+            raise too_large
         found[state] = [game.moves(state, roll) if state[1] else {} for roll in shown]
         for roll, moves in zip(shown, found[state], strict=True):
             if not (isinstance(moves, dict) and all(action in actions for action in moves)):
@@ -221,8 +224,6 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
         except TypeError:
             raise ValueError(f"moves of {game} at {state} must lead to tuples (held, dice)") from None
         waiting += after[state]
-    if waiting or not found:
-        raise ValueError(f"{game} has too many positions for tables, which hold at most {LARGEST_TABLE:,} nodes")
     try:
         order = list(TopologicalSorter(after).static_order())
     except CycleError as error:

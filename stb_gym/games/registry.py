@@ -144,8 +144,9 @@ def game_of(game: Game | str, rules: Mapping[str, Any] | None = None) -> Game:
     Raises:
         ValueError: if there is no such game, a field is unknown, or its value is not allowed.
     """
+    rules_class = rules_class_of(game)
     if isinstance(game, str):
-        return make_game(rules_class_of(game), rules or {})
+        return make_game(rules_class, rules or {})
     if rules:
         raise ValueError(f"{game} has its rules already: {', '.join(rules)} cannot be given beside it")
     return game
