@@ -1,83 +1,118 @@
-"""Positions as text and as pictures."""
+"""Pictures of positions: their size and some of their pixels."""
 
 import numpy as np
 import pytest
-from stb_gym.games.shut_the_box.drawing import OPEN_TILE, SHUT_TILE
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.games import words_of
-from stb_gym.games.drawing import IVORY, PIPS, SLOT
+from stb_gym.games import below, forbidden, needed, words_of
+from stb_gym.games.drawing import GOLD, IVORY, OPEN_TILE, PIPS, RED, SHUT_TILE, SLOT
+from stb_gym.games.threes import MOON
+from tests.twins import MostThrees
 
-NINE = ShutTheBox()
-BOARD = 0b010011001  # 1, 4, 5, 8
-
-
-def text(game, held, dice, shown):
-    return words_of(game).text(held, dice, shown)
+NINE, FIVE_DICE = ShutTheBox(), Threes()
+ALL, SOME = 0b111111111, 0b010011001
 
 
-def picture(game, held, dice, shown):
-    return words_of(game).picture(held, dice, shown)
+def pixels(picture, colour):
+    return np.count_nonzero((picture == colour).all(axis=2))
 
 
-def pixels(image, colour):
-    return np.count_nonzero((image == colour).all(axis=2))
+def drawn(game, *position, **more):
+    return words_of(game).picture(*position, **more)
 
 
-def test_text_shows_open_tiles_dice_and_points():
-    top, numbers, foot, dice, points = text(NINE, BOARD, 2, (6, 4)).splitlines()
-    assert numbers.split("│") == ["", " 1 ", "          ", " 4 ", "", " 5 ", "          ", " 8 ", "     "]
-    assert (dice, points) == ("dice   6 + 4 = 10", "points 18")
-    assert len(top) == len(foot) == 9 * 5
-    assert text(NINE, 0, 0, ()).endswith("dice   none\nshut the box!")
-    assert text(Threes(), 9, 2, (3, 4)) == "dice   3 4\nkept   3 of 5\npoints 9"
+@pytest.mark.parametrize(
+    ("game", "size"),
+    [
+        (NINE, (292, 574)),
+        (ShutTheBox(tiles=13), (404, 458)),  # two rows
+        (ShutTheBox(tiles=16, dice=7, faces=20), (404, 676)),
+        (ShutTheBox(tiles=1, dice=1), (292, 452)),
+        (FIVE_DICE, (298, 524)),
+        (MostThrees(dice=2), (298, 452)),
+    ],
+    ids=str,
+)
+def test_all_pictures_of_a_game_have_one_size(game, size):
+    held, dice = game.start()
+    first = drawn(game, held, dice, (game.faces,) * dice)
+    last = drawn(game, 0, 0, (), told="a line that is much too long for the picture and is cut " * 9)
+    assert first.shape == last.shape == (*size, 3)
+    assert first.dtype == np.uint8
+    assert (first != last).any()
 
 
-def test_more_open_tiles_more_bright_wood():
-    bright = [pixels(picture(NINE, held, 2, (1, 1)), OPEN_TILE) for held in (0, 1, BOARD, 511)]
+def test_open_tiles_are_bright_and_shut_ones_dark():
+    pictures = [drawn(NINE, held, 2, (1, 1)) for held in (0, 1, SOME, ALL)]
+    bright, dark = ([pixels(picture, colour) for picture in pictures] for colour in (OPEN_TILE, SHUT_TILE))
     assert bright[0] == 0
-    assert bright == sorted(bright)
-    dark = [pixels(picture(NINE, held, 2, (1, 1)), SHUT_TILE) for held in (0, 1, BOARD, 511)]
-    assert dark[3] < 5  # of the edges of letters
-    assert dark == sorted(dark, reverse=True)
+    assert (np.diff(bright) > 3000).all()
+    assert dark[3] < 5  # edges of letters
+    assert (np.diff(dark) < -1000).all()
+
+
+def test_the_tiles_of_the_last_move_have_a_golden_rim():
+    golden = [pixels(drawn(NINE, SOME, 2, (1, 1), before=before), GOLD) for before in (None, SOME, SOME | 2, ALL)]
+    assert golden[0] == golden[1] < golden[2] < golden[3]
 
 
 def test_pips_cover_ivory():
-    ivory = [pixels(picture(NINE, 511, 2, (face,)), IVORY) for face in range(1, 7)]
-    assert ivory == sorted(ivory, reverse=True)
-    assert len(set(ivory)) == 6
+    ivory = [pixels(drawn(NINE, ALL, 2, (face,)), IVORY) for face in range(1, 7)]
+    assert ivory == sorted(set(ivory), reverse=True)
 
 
-@pytest.mark.parametrize("game", [NINE, ShutTheBox(tiles=16, dice=7, faces=20), ShutTheBox(tiles=1, dice=1), Threes()])
-def test_all_pictures_of_a_game_are_of_one_size(game):
-    held, dice = game.start()
-    shown = tuple(range(1, dice + 1)) if game.faces < 20 else tuple(range(14, 14 + dice))
-    images = [picture(game, *position) for position in ((held, dice, shown), (0, 0, ()))]
-    assert images[0].shape == images[1].shape
-    assert images[0].dtype == np.uint8
-    assert (images[0] != images[1]).any()
+@pytest.mark.parametrize("face", PIPS)
+def test_faces_look_the_same_turned_around(face):
+    assert len(set(PIPS[face])) == face
+    assert {8 - place for place in PIPS[face]} == set(PIPS[face])
 
 
-def test_a_picture_is_the_callers_own():
-    first = picture(NINE, 511, 2, (3, 4))
-    kept = first.copy()
-    first[:] = 0
-    assert (picture(NINE, 511, 2, (3, 4)) == kept).all()
-
-
-def test_threes_shine():
-    assert (picture(Threes(), 0, 5, (3, 1, 1, 1, 1)) != picture(Threes(), 0, 5, (1, 1, 1, 1, 1))).any()
-    assert pixels(picture(Threes(), 0, 5, (3, 3, 3, 3, 3)), IVORY) == 0
+def test_dice_that_are_worth_nothing_are_golden():
+    gold, ivory = ([pixels(drawn(FIVE_DICE, 0, 2, (face, 1)), colour) for face in (3, 1)] for colour in (GOLD, IVORY))
+    assert gold[0] > gold[1] == 0
+    assert ivory[0] < ivory[1]
 
 
 def test_dice_that_are_kept_leave_their_slots_dim():
-    dim = [pixels(picture(Threes(), 0, dice, (1,) * dice), SLOT) for dice in range(6)]
+    dim = [pixels(drawn(FIVE_DICE, 0, dice, (1,) * dice), SLOT) for dice in range(6)]
     assert dim[5] == 0
     steps = np.diff(dim)
     assert steps.max() == steps.min() < -3000
 
 
-@pytest.mark.parametrize("face", PIPS)
-def test_every_face_has_its_pips_and_looks_the_same_turned_around(face):
-    assert len(set(PIPS[face])) == face
-    assert {8 - place for place in PIPS[face]} == set(PIPS[face])
+def test_the_score_of_the_moon_has_a_minus():
+    moon, one = (drawn(Threes(moon=True), points, 0, ()) for points in (MOON, 1))
+    where = np.argwhere((moon != one).any(axis=2))
+    assert where[:, 1].min() < moon.shape[1] // 2 - 10  # the minus stands before the 1
+
+
+def test_lines_below_a_picture():
+    picture = drawn(NINE, ALL, 2, (3, 4))
+    more = below(picture, ["one line", "another"], 20, (0, 0, 0), (255, 255, 255))
+    assert more.shape == (picture.shape[0] + 2 * 20 + 12, *picture.shape[1:])
+    assert (more[: len(picture)] == picture).all()
+    dark = [np.count_nonzero(line < 128) for line in (more[-52:-26], more[-26:])]
+    assert min(dark) > 100
+
+
+def test_a_forbidden_picture_has_a_sign_where_the_dice_are():
+    picture = drawn(NINE, ALL, 2, (3, 4))
+    kept = picture.copy()
+    signed = forbidden(picture)
+    assert (picture == kept).all()
+    assert pixels(signed, RED) > 1000
+    changed = np.argwhere((signed != picture).any(axis=2))
+    assert changed.min(axis=0).tolist() > [picture.shape[0] // 2, picture.shape[1] // 3]
+    assert changed[:, 1].max() < picture.shape[1] * 2 // 3
+
+
+def test_a_picture_is_a_new_array():
+    first = drawn(NINE, ALL, 2, (3, 4))
+    kept = first.copy()
+    first[:] = 0
+    assert (drawn(NINE, ALL, 2, (3, 4)) == kept).all()
+
+
+def test_a_missing_library_is_named():
+    with pytest.raises(ImportError, match=r"Pencils.*pip install"):
+        needed("no_such_module", "Pencils", "pictures")

@@ -62,7 +62,7 @@ def test_a_registered_game_is_known():
 
 
 def test_the_games_of_the_package():
-    assert GAMES == {"shut-the-box": ShutTheBox, "threes": Threes}
+    assert {"shut-the-box": ShutTheBox, "threes": Threes} == GAMES
     assert type(words_of(ShutTheBox())) is BoxWords
     assert entry_of(ShutTheBox).variants is VARIANTS
     assert list(entry_of(Threes).environments) == ["Threes-v0"]
