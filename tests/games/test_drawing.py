@@ -19,7 +19,6 @@ def pixels(colour, pictures):
 @pytest.mark.parametrize(
     ("game", "size"),
     [
-        (ShutTheBox(tiles=13), (404, 458)),  # two rows
         (ShutTheBox(tiles=16, dice=7, faces=20), (404, 676)),
         (MostThrees(), (298, 524)),
     ],

@@ -21,6 +21,8 @@ def test_rolls_count_throws(game):
     assert [shown[place] for place in of_throw] == read
     assert list(zip(shown, counts.tolist(), strict=True)) == sorted(Counter(read).items())
     assert rolls(game, 0).shown == ((),)
+    with pytest.raises(ValueError, match="dice"):
+        rolls(game, -1)
 
 
 @given(twins.games())
@@ -38,12 +40,6 @@ def test_boxes_that_do_not_fit_are_not_walked():
     assert not fits(box)
     with pytest.raises(ValueError, match="too many positions"):
         walk(box)
-
-
-@pytest.mark.parametrize(("game", "perfect"), [(ShutTheBox(), 0), (Threes(), 0), (twins.MostThrees(), 30)], ids=str)
-def test_the_perfect_score(game, perfect):
-    assert game.perfect_score == perfect
-    assert game.sign == (1 if perfect else -1)
 
 
 # The contract

@@ -41,24 +41,19 @@ def keep_all(game, moves):
 
 def test_a_registered_game_is_known():
     assert [type(words_of(game)) for game in (MostThrees(), ShutTheBox())] == [Words, BoxWords]
-    two = {"dice": 2, "objective": "at-least:3"}
-    variants = {"two": Variant({"dice": 2}, "Two dice.")}
-    register_game(
-        MostThrees,
-        words=Heads,
-        heuristics={"keep-all": keep_all},
-        variants=variants,
-        environments={"MostTwo-v1": two},
-        reward_thresholds={"MostTwo-v1": 0.5},
-    )
+    belongings = {
+        "words": Heads,
+        "heuristics": {"keep-all": keep_all},
+        "variants": {"two": Variant({"dice": 2}, "Two dice.")},
+        "environments": {"MostTwo-v1": {"dice": 2, "objective": "at-least:3"}},
+        "reward_thresholds": {"MostTwo-v1": 0.5},
+    }
+    register_game(MostThrees, **belongings)
     assert game_of("most-threes", {"dice": 2}) == MostThrees(dice=2)
+    assert entry_of(MostThrees) == entry_of(MostThrees(dice=3)) == registry.Entry(MostThrees, **belongings)
     assert words_of(MostThrees()).state(3, 1) == "3 heads"
     assert strategies(MostThrees())["keep-all"] == "Keep all dice at once."
     assert (strategy(MostThrees(dice=2), "keep-all") == strategy(Threes(dice=2), "take-all")).all()
-    entry = entry_of(MostThrees)
-    assert entry is entry_of(MostThrees(dice=3))
-    assert (entry.variants, entry.environments) == (variants, {"MostTwo-v1": two})
-    assert entry.reward_thresholds == {"MostTwo-v1": 0.5}
 
 
 def test_followers_see_every_game_and_may_refuse_it():
