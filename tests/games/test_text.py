@@ -97,6 +97,7 @@ def test_positions_are_located_by_their_words(game):
     ("game", "where", "located"),
     [
         (PLAIN, {}, (0, 3, None)),
+        (PLAIN, {"held": 5, "roll": 6}, (5, 1, (6,))),
         (PLAIN, {"held": np.int64(5), "roll": [6, 3]}, (5, 2, (3, 6))),
         (BOX, {"roll": [5, 1]}, (ALL, 2, (6,))),
         (ONE_DIE, {"open": [2, 1], "roll": 5}, (3, 2, (5,))),
