@@ -42,7 +42,7 @@ LARGEST_TABLE = 2**18  # nodes of a game; a walk through as many takes some seco
 
 
 class Game(ABC):
-    """The rules of a turn. Subclasses are frozen dataclasses (with `repr=False`) of the variants of the rules.
+    """The rules of a turn. Subclasses are frozen dataclasses (with `repr=False`); their fields vary the rules.
 
     Attributes:
         name: the name of the game in commands and files: small letters, digits and hyphens.

@@ -27,7 +27,7 @@ Tiles = tuple[int, ...]
 
 NO_MOVE: Tiles = ()
 MOST_DIGITS = 14  # tiles whose digits make a number of 64 bits
-MOST_SETS = 2**16  # sets of tiles that a roll may shut, of all rolls together
+MOST_SETS = 2**16  # sets of tiles that rolls may shut, counted over all rolls
 
 # Which tiles are open at the start, by name, as a slice of all.
 OPEN = {"all": slice(None), "odd": slice(None, None, 2), "even": slice(1, None, 2), "4-up": slice(3, None)}

@@ -39,7 +39,7 @@ DESCRIBED = {
     "sixteen tiles": (ShutTheBox(tiles=16, one_die="low-sum"), [(1 << 15 | 3, 2, (6, 6)), (3, 1, (3,))]),
     "strict": (STRICT, [(139, 2, (3, 4)), (139, 2, (2, 1)), (139, 2, (2, 2)), (136, 2, (3, 2)), (9, 1, (5,))]),
     "either": (ShutTheBox(match="one-tile", score="count", one_die="any-time"), [(SOME, 2, (1, 4)), (1, 1, (2,))]),
-    "faces or sum": (ShutTheBox(match="faces-or-sum"), [(SOME, 2, (1, 4))]),
+    "faces or sum": (ShutTheBox(open=[1, 4, 5, 8], match="faces-or-sum"), [(SOME, 2, (1, 4)), (SOME, 2, (6, 6))]),
     "two at most": (ShutTheBox(match="two-at-most"), [(ALL, 2, (4, 5))]),
     "threes": (Threes(), [(0, 5, (6, 3, 1, 3, 2)), (1, 2, (3, 4)), (9, 1, (3,)), (30, 0, ())]),
     "the moon": (Threes(dice=2, free_face=0, moon=True), [(0, 2, (6, 6)), (0, 2, (6, 5)), (MOON, 0, ())]),
