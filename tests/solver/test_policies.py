@@ -1,107 +1,125 @@
-"""Policies: what is refused, and how one plays."""
+"""Policies: their forms, what is refused, and how one is played."""
 
 import numpy as np
 import pytest
 
-from stb_gym import (
-    Player,
-    ShutTheBox,
-    Threes,
-    compile_game,
-    evaluate,
-    solve,
-    strategy,
-)
+from stb_gym import ShutTheBox, Threes, evaluate, solve, strategy
+from stb_gym.solver import Player, StateScorePolicy, UniformRandom, compile_game, edge_weights, policy_array
+from tests.twins import squares
 
 GAME = ShutTheBox(tiles=6)
 TABLES = compile_game(GAME)
+RANDOM = strategy(GAME, "random")
+NODE = int(TABLES.decisions[20])
+ILLEGAL = int((~TABLES.legal(np.array([NODE]))[0]).argmax())
 
 
-def test_a_policy_with_an_illegal_action_is_refused_naming_the_node():
-    policy = solve(GAME).policy.copy()
-    node = int(TABLES.decisions[100])
-    policy[node] = np.flatnonzero(~TABLES.legal(np.array([node]))[0])[0]
-    with pytest.raises(ValueError, match=f"takes the illegal action {policy[node]} at {TABLES.describe_node(node)}$"):
-        evaluate(GAME, policy)
+def changed(policy, node, entry):
+    policy = policy.copy()
+    policy[node] = entry
+    return policy
 
 
-def test_a_policy_with_weight_on_an_illegal_action_is_refused_naming_the_first_node():
-    policy = strategy(GAME, "random").copy()
-    for node in TABLES.decisions[[300, 20]]:
-        policy[node] = 1 / TABLES.actions
-    node = int(TABLES.decisions[20])
-    illegal = int((~TABLES.legal(np.array([node]))[0]).argmax())
-    with pytest.raises(
-        ValueError, match=f"has weight on the illegal action {illegal} at {TABLES.describe_node(node)}$"
-    ):
+@pytest.mark.parametrize(
+    ("policy", "key_word"),
+    [
+        (changed(solve(GAME).policy, NODE, ILLEGAL), "illegal action"),
+        (changed(solve(GAME).policy, NODE, TABLES.actions), "takes the action"),
+        (changed(solve(GAME).policy, NODE, -1), "takes the action"),
+        (changed(RANDOM, [NODE, NODE + 50], 1 / TABLES.actions), "illegal action"),
+        (changed(RANDOM, NODE, RANDOM[NODE] / 2), "sum to 0.5"),
+        (changed(RANDOM, NODE, -RANDOM[NODE]), "negative"),
+        (changed(RANDOM, NODE, np.nan), "not a number"),
+    ],
+)
+def test_a_policy_that_breaks_the_rules_is_refused_naming_the_first_node(policy, key_word):
+    with pytest.raises(ValueError, match=f"{key_word}.* at {TABLES.describe_node(NODE)}$"):
         evaluate(GAME, policy)
 
 
 @pytest.mark.parametrize(
-    ("factor", "message"),
-    [(0.5, "probabilities that sum to 0.5, not 1"), (-1, "negative or not a number"), (np.nan, "negative or not")],
+    "policy",
+    [np.zeros(3, int), np.zeros((TABLES.nodes, 2)), np.zeros(TABLES.nodes), [1, 2], "random", max, None],
+    ids=repr,
 )
-def test_a_policy_that_is_no_distribution_is_refused(factor, message):
-    policy = strategy(GAME, "random").copy()
-    policy[TABLES.decisions[7]] *= factor
-    with pytest.raises(ValueError, match=message):
+def test_other_arrays_names_and_agents_are_refused(policy):
+    with pytest.raises(ValueError, match=f"an array of {TABLES.nodes} integers"):
         evaluate(GAME, policy)
 
 
-@pytest.mark.parametrize("policy", [np.zeros(3, int), np.zeros((TABLES.nodes, 2)), np.zeros(TABLES.nodes), [1, 2]])
-def test_a_policy_of_another_shape_is_refused(policy):
-    with pytest.raises(ValueError, match=f"is an array of {TABLES.nodes} integers"):
-        evaluate(GAME, policy)
+def test_unknown_treatments_of_illegal_actions_are_refused():
+    with pytest.raises(ValueError, match="illegal"):
+        edge_weights(TABLES, RANDOM, "ignore")
 
 
-@pytest.mark.parametrize("policy", ["random", lambda observations, masks: masks.argmax(axis=1), None])
-def test_names_and_agents_are_told_where_to_go(policy):
-    with pytest.raises(ValueError, match=r"stb_gym.strategy makes one of a name, and stb_gym.RegretMeter measures age"):
-        evaluate(GAME, policy)
+def test_entries_of_nodes_without_a_move_are_ignored():
+    over = TABLES.choices == 0
+    for policy, entry in ((solve(GAME).policy, 99), (RANDOM, np.nan)):
+        for found, expected in zip(
+            edge_weights(TABLES, changed(policy, over, entry)), edge_weights(TABLES, policy), strict=True
+        ):
+            assert found == pytest.approx(expected)
+
+
+def test_probabilities_that_sum_to_nearly_one_are_scaled_to_one():
+    weights, illegal = edge_weights(TABLES, RANDOM * (1 + 5e-6))
+    assert weights == pytest.approx(TABLES.uniform, rel=1e-15)
+    assert not illegal.any()
+
+
+def test_weight_on_illegal_actions_may_be_allowed():
+    policy = changed(RANDOM, NODE, np.eye(TABLES.actions)[ILLEGAL] / 4 + RANDOM[NODE] * 3 / 4)
+    weights, illegal = edge_weights(TABLES, policy, "end")
+    assert weights[TABLES.edges_of(NODE)].sum() == illegal[NODE] * 3 == 0.75
+    assert illegal.sum() == 0.25
+
+
+def test_rules_are_the_arrays_that_play_the_same():
+    assert (policy_array(TABLES, UniformRandom()) == RANDOM).all()
+    assert (RANDOM[TABLES.edge_node, TABLES.edge_action] == TABLES.uniform).all()
+    biggest_first = StateScorePolicy(lambda boards, dice: -boards)
+    assert (policy_array(TABLES, biggest_first) == strategy(GAME, "biggest-first")).all()
+    threes = solve(Threes(), squares)
+    by_value = policy_array(threes.tables, StateScorePolicy(threes.utilities_at))
+    assert threes.evaluate(by_value).regret == pytest.approx(0, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    "score",
+    [lambda held, dice: 1, lambda held, dice: held * np.nan, lambda held, dice: held[1:], lambda held, dice: held * 1j],
+    ids=["one", "not a number", "too few", "complex"],
+)
+def test_scores_must_be_a_finite_number_for_each_state(score):
+    with pytest.raises(ValueError, match="score must give a finite number"):
+        evaluate(GAME, StateScorePolicy(score))
 
 
 def test_a_player_plays_its_policy():
     policy = solve(GAME).policy
     player = Player(GAME, policy)
-    assert (player(TABLES.observation[TABLES.decisions]) == policy[TABLES.decisions]).all()
-    for node in TABLES.decisions[::50]:
-        assert player(TABLES.observation[node]) == policy[node]
-        assert type(player(TABLES.observation[node])) is int
+    actions = player(TABLES.observation)
+    assert (actions[TABLES.decisions] == policy[TABLES.decisions]).all()
+    assert not np.delete(actions, TABLES.decisions).any()
+    assert player(TABLES.observation[NODE]) == policy[NODE]
+    assert type(player(TABLES.observation[NODE])) is int
+    with pytest.raises(ValueError, match="observation"):
+        player(np.zeros(3))
 
 
 def test_a_player_chooses_with_the_probabilities_of_its_policy():
-    policy = strategy(GAME, "random").copy()
-    node = int(TABLES.decisions[np.diff(TABLES.edge_start)[TABLES.decisions].argmax()])
-    actions = np.flatnonzero(policy[node])
-    policy[node, actions] = np.arange(len(actions)) / np.arange(len(actions)).sum()
-    chosen = Player(GAME, policy, seed=1)(np.repeat(TABLES.observation[node][None], 100_000, axis=0))
-    shares = np.bincount(chosen, minlength=TABLES.actions) / 100_000
-    assert shares == pytest.approx(policy[node], abs=0.01)
-    assert shares[actions[0]] == 0
-
-
-def test_a_player_gives_legal_actions_everywhere_and_0_where_the_turn_is_over():
-    player = Player(GAME, strategy(GAME, "random"), seed=2)
+    node = int(TABLES.choices.argmax())
+    actions = TABLES.edge_action[TABLES.edges_of(node)]
+    shares = np.arange(len(actions)) / np.arange(len(actions)).sum()  # the first has none
+    policy = changed(RANDOM, node, 0)
+    policy[node, actions] = shares
+    player = Player(GAME, policy, seed=1)
+    chosen = player(np.repeat(TABLES.observation[node][None], 100_000, axis=0))
+    assert np.bincount(chosen, minlength=TABLES.actions)[actions] / 100_000 == pytest.approx(shares, abs=0.01)
+    assert actions[0] not in chosen
     for _ in range(20):
-        actions = player(TABLES.observation)
-        assert TABLES.legal()[TABLES.decisions, actions[TABLES.decisions]].all()
-        assert (np.delete(actions, TABLES.decisions) == 0).all()
+        assert TABLES.legal()[TABLES.decisions, player(TABLES.observation)[TABLES.decisions]].all()
 
 
-def test_what_is_no_observation_is_refused():
-    player = Player(GAME, solve(GAME).policy)
-    with pytest.raises(ValueError, match=r"has 17 numbers, not shape \(3,\)"):
-        player(np.zeros(3))
-    two_rolls = TABLES.observation[TABLES.decisions[0]].copy()
-    two_rolls[-2:] = 1
-    with pytest.raises(ValueError, match="is no observation of ShutTheBox"):
-        player(two_rolls)
-    with pytest.raises(ValueError, match="is no observation of ShutTheBox"):
-        player(np.stack((TABLES.observation[5], two_rolls)))  # one of several
-    with pytest.raises(ValueError, match="is no observation of ShutTheBox"):
-        player(TABLES.observation[5] * 256.0)
-
-
-def test_unknown_strategies_are_refused():
-    with pytest.raises(ValueError, match="unknown strategy of threes 'biggest-first': allowed are random, threes-only"):
-        strategy(Threes(), "biggest-first")
+def test_a_player_repeats_its_choices_with_its_seed():
+    first, again, other = (Player(GAME, RANDOM, seed)(TABLES.observation).tolist() for seed in (1, 1, 2))
+    assert first == again != other
