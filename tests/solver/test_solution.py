@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, Threes, solve, strategy
-from stb_gym.solver import is_as_good
 from tests import golden, reference
 from tests.solver import as_lines
 from tests.twins import (
@@ -69,50 +68,34 @@ def test_values_of_variants_are_those_of_the_reference(other, objective):
     assert solve(ours(other), objective).value == pytest.approx(float(value), rel=1e-13)
 
 
-@pytest.mark.parametrize(("others", "equal"), [((-1e6, -1), False), ((-1e6, 0), False), ((-1e6, 1), True)])
-def test_equality_is_relative_to_the_best_move_unless_utilities_may_cancel(others, equal):
-    best, after, utility = np.array([-1.0]), np.array([-1 - 1e-6]), np.array(others, np.float64)
-    assert is_as_good(after, best, utility).tolist() == [equal]
-    assert is_as_good(-after, -best, -utility).tolist() == [equal]
-    assert is_as_good(best, best, utility).all()
-
-
-def of_scores(utilities, others):
-    """Return a utility given by a dictionary for some scores, and one number for all others."""
-    return lambda points: np.array([utilities.get(int(score), others) for score in points], object)
-
-
 @pytest.mark.parametrize(
-    ("goal", "moves"),
+    ("utilities", "others", "equal"),
     [
-        # 0.1 + 0.2 - 0.3 is not 0 in floats: keeping 1 is worth as much as keeping 2.
-        (of_scores({2: Fraction(0), 3: Fraction(1, 10), 4: Fraction(2, 10), 5: Fraction(-3, 10)}, -1), 2),
-        (of_scores(dict.fromkeys((3, 4, 5), 1e-12) | {2: 2e-12, 6: 1, 7: 1, 8: 1}, 0), 1),
+        # 0.1 + 0.2 - 0.3 is not 0 in floats: keeping 1 of 1,1 is worth as much as keeping both.
+        ({2: Fraction(0), 3: Fraction(1, 10), 4: Fraction(2, 10), 5: Fraction(-3, 10)}, -1, 2),
+        ({2: 2e-12, 3: 1e-12, 4: 1e-12, 5: 1e-12, 6: 1, 7: 1, 8: 1}, 0, 1),
     ],
-    ids=["cancelling", "small beside large"],
+    ids=["both signs", "one sign"],
 )
-def test_equal_moves_are_told_from_nearly_equal_ones(goal, moves):
+def test_equality_is_relative_to_the_best_move_unless_utilities_may_cancel(utilities, others, equal):
+    def goal(points):
+        return np.array([utilities.get(score, others) for score in points.tolist()], object)
+
     for exact in (True, False):
         known = solve(Threes(dice=2, faces=4, free_face=0), goal, exact=exact).moves(roll=[1, 1])
-        assert known["loss"].count(0) == moves
+        assert known["loss"].count(0) == equal
 
 
 def test_utilities_of_states_and_of_ends(solved):
-    for game, goal in ((ShutTheBox(tiles=6, one_die="any-time"), "shut"), (MostThrees(dice=2), "score")):
+    for game, goal in ((ShutTheBox(tiles=8, one_die="any-time"), "shut"), (MostThrees(dice=2), "score")):
         best = solved(game, goal)
-        tables = best.tables
-        assert (best.utilities_at(tables.held, tables.dice) == best.state_utility).all()
-        assert (best.utilities_at(tables.held, 0) == best.objective.utilities(tables.final_score)).all()
-        assert best.utilities_at(tables.held[:0], game.dice).shape == (0,)
-    held = np.array([200, 6, 1])
-    for given_as in (held.astype(np.uint8), held.tolist()):
-        assert (solved(NINE).utilities_at(given_as, 2) == solved(NINE).utilities_at(held, 2)).all()
-
-
-@pytest.mark.parametrize(("game", "held", "dice"), [(NINE, 1 << 9, 2), (NINE, 1, 3), (NINE, 1, -1), (Threes(), 3, 8)])
-def test_states_that_do_not_exist_have_no_utility(solved, game, held, dice):
-    with pytest.raises(ValueError, match="state"):
-        solved(game).utilities_at(np.array([held]), dice)
+        held, dice = best.tables.held, best.tables.dice
+        assert (best.utilities_at(held, dice) == best.state_utility).all()
+        assert (best.utilities_at(held.astype(np.uint8), dice.astype(np.uint8)) == best.state_utility).all()
+        assert (best.utilities_at(held.tolist(), 0) == best.objective.utilities(best.tables.final_score)).all()
+        for wrong in ((1 << 9, 2), (1, 3), (1, -1)):
+            with pytest.raises(ValueError, match="state"):
+                best.utilities_at(np.array(wrong[:1]), wrong[1])
 
 
 @pytest.mark.parametrize("game", [SHOWN[0], ShutTheBox(tiles=6, first_move=2)], ids=str)
@@ -128,12 +111,10 @@ def test_decisions_agree_with_the_moves_and_values_of_each_position(solved, game
         assert best.value_at(**where) == value == pytest.approx(moves["value"][0])
 
 
-def test_values_of_an_exact_solution_are_fractions(solved):
-    best = solve(NINE, exact=True)
-    assert best.value_at() == best.value
-    assert best.value_at(open=[1, 4, 5, 8], roll=9) == Fraction(62, 9)
-    for policy in (best.policy, strategy(NINE, "random")):
-        assert best.evaluate(policy).regret == pytest.approx(solved(NINE).evaluate(policy).regret, abs=1e-12)
+def test_a_solution_in_fractions_measures_policies(solved):
+    exact = solve(NINE, exact=True)
+    for policy in (exact.policy, strategy(NINE, "random")):
+        assert exact.evaluate(policy).regret == pytest.approx(solved(NINE).evaluate(policy).regret, abs=1e-12)
 
 
 def test_moves_need_a_roll_and_there_are_none_where_the_turn_ends(solved):
