@@ -23,12 +23,9 @@ def test_strategies_play_as_with_tables(solved, game):
     assert (found.regret, found.mistakes()) == (0, [])
 
 
-def test_other_names_are_refused():
+def test_other_names_and_heuristics_that_look_at_the_roll_are_refused(monkeypatch):
     with pytest.raises(ValueError, match="approximation"):
         board_strategy(NINE, "approximation")
-
-
-def test_a_heuristic_that_looks_at_the_roll_needs_tables(monkeypatch):
     monkeypatch.setitem(entry_of(NINE).heuristics, "by-roll", lambda game, moves: moves.roll[:, 0])
     with pytest.raises(ValueError, match="by-roll"):
         evaluate_boards(solve_boards(NINE), board_strategy(NINE, "by-roll"))
