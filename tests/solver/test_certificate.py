@@ -5,7 +5,6 @@ import json
 from dataclasses import asdict, replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,12 +12,9 @@ from hypothesis import strategies as st
 from stb_gym import ShutTheBox, Threes, certify, solve
 from stb_gym.games import rolls, walk, words_of
 from stb_gym.solver import (
-    Solution,
     certificate,
     check_bellman,
-    compile_game,
     objective_of,
-    optimise,
     solution,
 )
 from stb_gym.solver.certificate import values_of
@@ -27,10 +23,6 @@ from tests.twins import around_four, games, position, squares, their_utility, th
 
 FOUR = ShutTheBox(tiles=4)
 FEW = [FOUR, ShutTheBox(tiles=4, faces=3, one_die="any-time", first_move=2, ending_roll=4), Threes(2, 3, moon=True)]
-
-
-def exact_values(game, objective="score"):
-    return values_of(solve(game, objective, exact=True))
 
 
 @given(games(), st.sampled_from(["score", "shut", squares, around_four, thirds]))
@@ -56,11 +48,7 @@ def test_a_certificate_holds_the_values_of_the_reference(game, goal):
 @pytest.mark.parametrize(
     ("game", "value", "sha256"),
     [
-        (
-            ShutTheBox(),
-            Fraction(27323400707, 2448880128),
-            "5bba5a5590bb20df",
-        ),
+        (ShutTheBox(), Fraction(27323400707, 2448880128), "5bba5a5590bb20df"),
         (Threes(), Fraction(504205555, 80621568), "9632c154802612f4"),
     ],
     ids=str,
@@ -80,74 +68,48 @@ def test_the_hash_is_that_of_the_saved_file(tmp_path):
     found.save(tmp_path / "new" / "values.txt")
     written = (tmp_path / "new" / "values.txt").read_bytes()
     assert hashlib.sha256(written).hexdigest() == found.sha256
-    assert written.decode() == found.text
     assert written.startswith(b'threes\n{"dice": 3, "faces": 6, "free_face": 3, "moon": false}\nshut\n0 0 1/1\n')
 
 
-@pytest.mark.parametrize("objective", ["score", "shut"])
 @pytest.mark.parametrize("game", FEW, ids=str)
 @pytest.mark.parametrize("error", [Fraction(1, 10**40), Fraction(-1, 10**40)])
-def test_a_wrong_value_is_refused_where_it_is(game, objective, error):
+def test_a_wrong_value_is_refused_where_it_is(game, error):
     """A wrong state is named itself, or a node whose best move leads there."""
-    (states, nodes), words = exact_values(game, objective), words_of(game)
+    (states, nodes), words = values_of(solve(game, exact=True)), words_of(game)
     for (held, dice, place), value in nodes.items():
         where = words.node(held, dice, rolls(game, dice).shown[place])
         with pytest.raises(ValueError, match=f"at {where}: the value is {value}, not {value + error}$"):
-            check_bellman(game, objective, states, {**nodes, (held, dice, place): value + error})
+            check_bellman(game, "score", states, {**nodes, (held, dice, place): value + error})
     for state, value in states.items():
-        with pytest.raises(ValueError, match="Bellman") as refused:
-            check_bellman(game, objective, {**states, state: value + error}, nodes)
-        is_named = f"at {words.state(*state)}: the value is {value}, not {value + error}" in str(refused.value)
-        assert is_named != ("roll" in str(refused.value))
-        assert is_named or state != game.start()
+        itself = f"{words.state(*state)}: the value is {value}, not {value + error}"
+        where = itself if state == game.start() else f"({itself}|roll)"
+        with pytest.raises(ValueError, match=f"at .*{where}"):
+            check_bellman(game, "score", {**states, state: value + error}, nodes)
 
 
 def test_missing_and_additional_values_are_refused():
-    states, nodes = exact_values(FOUR)
-    without, other = dict(list(states.items())[1:]), {(99, 2): Fraction(0)}
-    for wrong in (states | other, without, without | other):
+    states, nodes = values_of(solve(FOUR, exact=True))
+    first, zero = next(iter(states)), Fraction(0)
+    without = {state: value for state, value in states.items() if state != first}
+    for wrong in (states | {(99, 2): zero}, without, without | {(99, 2): zero}):
         with pytest.raises(ValueError, match="17 states"):
             check_bellman(FOUR, "score", wrong, nodes)
-    with pytest.raises(ValueError, match="open 1,3, roll 5: the value is 4, not None"):
-        check_bellman(FOUR, "score", states, {node: value for node, value in nodes.items() if node != (0b101, 2, 3)})
-    with pytest.raises(ValueError, match=f"{len(nodes)} nodes"):
-        check_bellman(FOUR, "score", states, {**nodes, (0, 0, 1): Fraction(0)})
-
-
-@pytest.mark.parametrize("game", FEW, ids=str)
-def test_a_mistake_in_the_tables_is_found(game):
-    tables, exact = compile_game(game), solve(game, exact=True)
-    utility = np.array([Fraction(-points) for points in tables.final_score.tolist()], object)
-    found = 0
-    for edge in range(len(tables.edge_next)):
-        elsewhere = tables.edge_next.copy()
-        elsewhere[edge] = 0
-        wrong = Solution(tables, exact.objective, *optimise(replace(tables, edge_next=elsewhere), utility))
-        if (wrong.node_utility != exact.node_utility).any():  # else there is a move as good
-            found += 1
-            with pytest.raises(ValueError, match="Bellman"):
-                check_bellman(game, "score", *values_of(wrong))
-    assert found > 5
-
-
-def change_floats(monkeypatch, **changes):
-    """Add to the values of solutions in floats that `certify` sees."""
-    solve_tables = certificate.solve_tables
-
-    def changed(game, goal, exact=False):
-        solved = solve_tables(game, goal, exact=exact)
-        values = {} if exact else {name: getattr(solved, name) + change for name, change in changes.items()}
-        return replace(solved, **values)
-
-    monkeypatch.setattr(certificate, "solve_tables", changed)
+    for wrong in (nodes | {(0, 0, 1): zero}, dict(list(nodes.items())[:-1])):
+        with pytest.raises(ValueError, match="node|None"):
+            check_bellman(FOUR, "score", states, wrong)
 
 
 @pytest.mark.parametrize("name", ["state_utility", "node_utility"])
 def test_errors_of_floats_are_measured_at_states_and_nodes(monkeypatch, name):
-    change_floats(monkeypatch, **{name: 1e-6})
+    solve_tables = certificate.solve_tables
+
+    def with_errors(game, goal, exact=False):
+        solved = solve_tables(game, goal, exact=exact)
+        return solved if exact else replace(solved, **{name: getattr(solved, name) + 1e-6})
+
+    monkeypatch.setattr(certificate, "solve_tables", with_errors)
     found = certify(ShutTheBox(tiles=1, dice=1), lambda points: points + 1)  # with values from 1 to 2
-    assert found.largest_error == pytest.approx(1e-6)
-    assert found.largest_relative_error == pytest.approx(1e-6)
+    assert [found.largest_error, found.largest_relative_error] == pytest.approx([1e-6, 1e-6])
     assert certify(Threes(dice=1)).largest_relative_error == float("inf")  # of the value 0
 
 

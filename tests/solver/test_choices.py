@@ -10,26 +10,31 @@ from stb_gym.large import solve_boards
 from stb_gym.solver import choice_at
 from tests.twins import games
 
+NINE = ShutTheBox()
+
 
 @given(games(), st.sampled_from(["score", "shut"]))
 def test_every_choice_agrees_with_the_tables(game, objective):
     best = solve(game, objective)
     tables = best.tables
-    boards = solve_boards(game, objective) if isinstance(game, ShutTheBox) else None
     for node in range(tables.nodes):
         state, edges = tables.node_state[node], tables.edges_of(node)
-        where = int(tables.held[state]), int(tables.dice[state]), tables.node_roll(node)
-        choice, after = choice_at(best, *where), tables.edge_next[edges]
+        after = tables.edge_next[edges]
+        choice = choice_at(best, int(tables.held[state]), int(tables.dice[state]), tables.node_roll(node))
         states = zip(tables.edge_action[edges], tables.held[after], tables.dice[after], strict=True)
         assert choice.moves == list(states)
         assert choice.after == best.state_utility[after].tolist()
         assert choice.loss == np.where(best.optimal[edges], 0, -best.advantage[edges]).tolist()
         assert [move.action for move in choice.best] == tables.edge_action[edges][best.optimal[edges]].tolist()
         assert choice.utility == best.node_utility[node]
-        if boards:
-            moves, after, loss, utility = choice_at(boards, *where)
-            assert moves == choice.moves
-            assert [*after, *loss, utility] == pytest.approx([*choice.after, *choice.loss, choice.utility])
+
+
+def test_boards_offer_the_same_choices(solved):
+    for roll in range(2, 13):
+        moves, *numbers = choice_at(solve_boards(NINE), 0b1011, 2, (roll,))
+        expected = choice_at(solved(NINE), 0b1011, 2, (roll,))
+        assert moves == expected.moves
+        assert np.hstack(numbers) == pytest.approx(np.hstack(expected[1:]))
 
 
 @pytest.mark.parametrize("solver", [solve, solve_boards])

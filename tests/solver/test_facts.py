@@ -16,36 +16,16 @@ FACTS = tomllib.loads(Path(__file__).with_name("facts.toml").read_text())["facts
 
 
 @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: str({**fact}))
-def test_values_of_a_turn(fact):
+def test_values_and_best_moves(fact):
     game = game_of(fact.get("game", "shut-the-box"), fact.get("rules"))
-    text, is_exact = fact["value"], "/" in fact["value"]
-    best = solve(game, fact.get("objective"), worst=fact.get("worst", False), exact=is_exact)
-    if "strategy" in fact:
-        value = best.evaluate(strategy(game, fact["strategy"])).value
-    else:
-        value = best.value_at(**fact.get("where", {}))
+    text = fact["value"]
+    best = solve(game, fact.get("objective"), worst=fact.get("worst", False), exact="/" in text)
+    where = fact.get("where", {})
+    value = best.evaluate(strategy(game, fact["strategy"])).value if "strategy" in fact else best.value_at(**where)
     places = len(text.partition(".")[2])
-    assert value == Fraction(text) if is_exact else value == pytest.approx(float(text), abs=10**-places)
-
-
-def test_costliest_positions_of_nine_tiles(solved):
-    values = sorted(solved(NINE).states()["value"])
-    listed = [fact for fact in FACTS if fact.get("where", {}).keys() == {"open"}][-6:]
-    assert values[-6:] == [solved(NINE).value_at(**fact["where"]) for fact in listed]
-
-
-@pytest.mark.parametrize(
-    ("objective", "where", "move"),
-    [
-        ("score", {"open": [1, 2, 3, 4, 5], "roll": 8}, "shut 3,5"),
-        ("score", {"open": [1, 4, 5, 8], "roll": 9}, "shut 4,5"),
-        ("shut", {"open": [1, 4, 5, 8], "roll": 9}, "shut 1,8"),
-    ],
-)
-def test_best_moves_of_nine_tiles_and_where_the_objectives_part(solved, objective, where, move):
-    moves = solved(NINE, objective).moves(**where)
-    assert moves["move"][0] == move
-    assert moves["loss"][0] == 0 < moves["loss"][1]
+    assert value == Fraction(text) if "/" in text else value == pytest.approx(float(text), abs=10**-places)
+    if "move" in fact:
+        assert best.moves(**where)["move"][0] == fact["move"]
 
 
 @pytest.mark.parametrize(
@@ -73,14 +53,13 @@ def test_counts_of_nodes_of_nine_tiles(solved):
 
 
 def test_biggest_first_compared_with_perfect_play(solved):
-    found = solved(NINE).evaluate(strategy(NINE, "biggest-first"))
+    found, perfect = (solved(NINE).evaluate(strategy(NINE, name)) for name in ("biggest-first", "optimal"))
     departures = found.departures()
     assert (departures["state"][0], departures["roll"][0]) == ("open 1,2,4,5,8,9", "12")
     assert departures["loss"][0] == found.loss.max() == pytest.approx(4.467593, abs=1e-6)
-    perfect = solved(NINE).evaluate(solved(NINE).policy).score_distribution
-    apart = np.cumsum([perfect.get(score, 0) - found.score_distribution.get(score, 0) for score in range(46)])
-    assert np.argmax(abs(apart)) == 10
-    assert abs(apart[10]) == pytest.approx(0.014757, abs=1e-6)
+    chances = [[each.score_distribution.get(score, 0) for score in range(46)] for each in (found, perfect)]
+    apart = abs(np.cumsum(chances[0]) - np.cumsum(chances[1]))
+    assert (apart.argmax(), apart.max()) == (10, pytest.approx(0.014757, abs=1e-6))
 
 
 @pytest.mark.parametrize(("game", "regret"), [(NINE, 0.0069906371), (Threes(), 1.0785711461)], ids=str)
@@ -88,11 +67,6 @@ def test_regret_of_one_greedy_step_on_the_values_of_random_play(solved, game, re
     tables, goal = solved(game).tables, solved(game).objective
     values, _ = expected(tables, tables.uniform, goal.utilities(tables.final_score).astype(float))
     assert solved(game).evaluate(tables.greedy(tables.after_edges(values))).regret == pytest.approx(regret, abs=1e-10)
-
-
-def test_regret_of_always_keeping_one_die(solved):
-    keep_one = np.zeros(solved(Threes()).tables.nodes, int)
-    assert solved(Threes()).evaluate(keep_one).regret == pytest.approx(1.1086757950, abs=1e-10)
 
 
 def test_ways_to_shut_ten_tiles_in_so_many_throws(solved):

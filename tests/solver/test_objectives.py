@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from stb_gym import Objective, ShutTheBox, certify, evaluate, solve
+from stb_gym import Objective, ShutTheBox, evaluate, solve
 from stb_gym.solver import compile_game, is_named, objective_of, task_of
 from tests.twins import MostThrees, around_four, is_even, squares
 
@@ -37,21 +37,14 @@ def test_objectives_by_name(game, goal, utilities, unit, sign, target):
 def test_unknown_objectives_are_refused(goal):
     with pytest.raises(ValueError, match="objective"):
         objective_of(NINE, goal)
-    with pytest.raises(ValueError, match="objective"):
-        objective_of(MOST, "at-most:5")
 
 
 def test_functions_and_objects_have_no_name_that_says_all():
     cost = Objective("cost", squares, unit="coins", sign=-1)
     assert objective_of(NINE, cost) is cost
     assert solve(NINE, cost).value == -solve(NINE, squares).value > 0
-    for goal, name in (
-        (squares, "squares"),
-        (np.negative, "negative"),
-        (cost, "cost"),
-        (Objective("score", abs), "score"),
-    ):
-        assert objective_of(NINE, goal).name == name
+    assert objective_of(NINE, squares).name == "squares"
+    for goal in (squares, cost, Objective("score", squares)):
         assert not is_named(NINE, objective_of(NINE, goal))
 
 
@@ -61,21 +54,14 @@ def test_functions_and_objects_have_no_name_that_says_all():
         lambda points: np.where(points == 0, np.nan, 1.0),
         lambda points: np.where(points == 45, -np.inf, 1.0),
         lambda points: 1.0,
-        lambda points: None,
         lambda points: points[:-1],
-        lambda points: np.stack([points, points]),
         lambda points: points * 1j,
-        lambda points: np.full(points.shape, "1"),
+        lambda points: points.astype(str),
     ],
 )
 def test_a_utility_must_be_a_finite_number_for_each_score(utility):
-    for call in (
-        lambda: solve(NINE, utility),
-        lambda: solve(NINE, utility, exact=True),
-        lambda: certify(NINE, utility),
-    ):
-        with pytest.raises(ValueError, match="finite number"):
-            call()
+    with pytest.raises(ValueError, match="finite number"):
+        solve(NINE, utility)
 
 
 def test_a_utility_cannot_change_the_scores():
@@ -102,7 +88,7 @@ def test_objectives_are_pickled_and_compared(goal):
         assert (again.utilities(np.arange(46)) == objective.utilities(np.arange(46))).all()
 
 
-@pytest.mark.parametrize("goal", [lambda points: points, around_four, "score"])
+@pytest.mark.parametrize("goal", [around_four, "score"])
 @pytest.mark.parametrize("worst", [False, True])
 def test_an_illegal_action_has_the_least_utility_also_under_the_opposite(goal, worst):
     found = solve(FOUR, goal, worst=worst).evaluate(np.zeros(compile_game(FOUR).nodes, int), illegal="end")
@@ -131,11 +117,7 @@ def many(*envs, in_processes=False):
     return SimpleNamespace(get_attr=get_attr, **({} if in_processes else {"envs": envs}))
 
 
-@pytest.mark.parametrize(
-    "what",
-    [env(), SimpleNamespace(unwrapped=many(env(), env())), many(env(), in_processes=True)],
-    ids=["one", "two", "far"],
-)
+@pytest.mark.parametrize("what", [env(), SimpleNamespace(unwrapped=many(env(), env())), many(env(), in_processes=True)])
 def test_an_environment_sets_a_task(what):
     assert task_of(what) == (SIX, objective_of(SIX, "shut"), "end")
     assert task_of(what, "score", "raise") == task_of(SIX) == (SIX, objective_of(SIX, "score"), "raise")
@@ -149,8 +131,8 @@ def test_an_environment_sets_a_task(what):
     "other", [{"game": NINE}, {"objective": "score"}, {"illegal": "raise"}, {"objective": squares}]
 )
 @pytest.mark.parametrize("in_processes", [False, True])
-def test_environments_of_different_tasks_and_functions_in_other_processes_are_refused(other, in_processes):
-    with pytest.raises(ValueError, match="environments of|function"):
+def test_different_tasks_and_functions_in_other_processes_are_refused(other, in_processes):
+    with pytest.raises(ValueError, match="task|function"):
         task_of(many(env(), env(**other), in_processes=in_processes))
 
 

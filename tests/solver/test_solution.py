@@ -98,19 +98,6 @@ def test_utilities_of_states_and_of_ends(solved):
                 best.utilities_at(np.array(wrong[:1]), wrong[1])
 
 
-@pytest.mark.parametrize("game", [SHOWN[0], ShutTheBox(tiles=6, first_move=2)], ids=str)
-def test_decisions_agree_with_the_moves_and_values_of_each_position(solved, game):
-    best = solved(game)
-    columns = best.decisions()
-    rows = zip(*(columns[name] for name in ("open", "dice", "roll", "best", "value")), strict=True)
-    for tiles, dice, roll, names, value in rows:
-        where = {"open": tiles, "dice": dice, "roll": int(roll)}
-        moves = best.moves(**where)
-        assert set(names.split(" or ")) == set(moves["move"][: moves["loss"].count(0)])
-        assert moves["loss"] == sorted(moves["loss"])
-        assert best.value_at(**where) == value == pytest.approx(moves["value"][0])
-
-
 def test_a_solution_in_fractions_measures_policies(solved):
     exact = solve(NINE, exact=True)
     for policy in (exact.policy, strategy(NINE, "random")):

@@ -13,10 +13,8 @@ from stb_gym.solver import (
     optimal_edges,
     optimise,
     table_strategies,
-    ways_to_shut,
 )
-from tests import reference
-from tests.twins import MostThrees, throwing_states, twin
+from tests.twins import MostThrees
 
 THREES, MOST = Threes(), MostThrees(dice=2)
 
@@ -49,23 +47,6 @@ def test_chances_to_beat_each_score(game):
     utility = (1 - chance_to_beat(tables)[tables.start])[tables.score_index]
     alone = tables.lowest_actions(optimal_edges(tables, *optimise(tables, utility)))
     assert (strategy(game, "approximation") == alone).all()  # as the first of two players
-
-
-@pytest.mark.parametrize(
-    "game", [ShutTheBox(tiles=4), ShutTheBox(tiles=5, faces=3, one_die="any-time", first_move=2)], ids=str
-)
-def test_ways_to_shut_are_those_of_the_reference(game):
-    tables, other = compile_game(game), twin(game)
-    for ways in (ways_to_shut(tables), ways_to_shut(tables, exact=True)):
-        for state, where in throwing_states(tables):
-            known = reference.ways_to_shut(other, where)
-            assert ways[state].tolist() == [known[throws] for throws in range(ways.shape[1])]
-
-
-def test_strategies_of_perfect_play():
-    for name, how in (("optimal-score", {}), ("worst", {"worst": True}), ("optimal", {})):
-        assert (strategy(MOST, name) == solve(MOST, "score", **how).policy).all()
-    assert (strategy(MOST, "optimal-shut") == solve(MOST, "shut").policy).all()
 
 
 def test_strategies_and_standings_in_words(snapshot):

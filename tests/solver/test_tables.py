@@ -6,7 +6,7 @@ from hypothesis import given
 
 from stb_gym import ShutTheBox, Threes
 from stb_gym.games import rolls, walk
-from stb_gym.solver import compile_game, optimise
+from stb_gym.solver import compile_game
 from tests.twins import games
 
 
@@ -73,14 +73,6 @@ def test_operations_on_edges_and_nodes(game):
         assert set(np.delete(policy, tables.decisions)) <= {-1}
     assert (tables.sum_at_nodes(values[:, 0])[tables.decisions] == tables.reduce(np.add, values[:, 0])).all()
     assert tables.sum_at_nodes(tables.uniform) == pytest.approx(np.sign(tables.choices))
-
-
-@given(games())
-def test_utilities_side_by_side_have_the_values_of_each_alone(game):
-    tables = compile_game(game)
-    utility = numbers(tables.states, 2, 2).astype(float)
-    for together, alone in zip(optimise(tables, utility), optimise(tables, utility[:, 1, 0]), strict=True):
-        assert together[:, 1, 0] == pytest.approx(alone)
 
 
 @given(games())
