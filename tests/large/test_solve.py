@@ -68,15 +68,15 @@ def test_values_of_single_boards():
     for kind in (int, np.uint8, np.uint64):
         assert values.value_of(kind(0b100010)) == pytest.approx(5.969136, abs=1e-6)
     assert values.utilities_at(np.array([0b110000000, 0]), 0).tolist() == [-17, 0]
-    assert str(values.value_of(0)) == "0.0"  # and not -0.0
-    assert repr(values) == "<ShutTheBox(): score 11.1575 points>"
+    assert f"{values.value_of(0)} {values}" == "0.0 <ShutTheBox(): score 11.1575 points>"  # and not -0.0
     certain = solve_boards(ShutTheBox(tiles=4, dice=4), "shut")
     assert certain.value_of(0) == 1  # though the probabilities of rolls sum to less in floats
 
 
 @pytest.mark.parametrize(("game", "board"), [(NINE, 2**9), (NINE, -1), (NINE, 2**70), (ShutTheBox(open="odd"), 3)])
 def test_boards_with_other_tiles_are_refused(game, board):
-    for call in (solve_boards(game).value_of, lambda held: solve_boards(game).utilities_at(np.array([0, held]), 0)):
+    values = solve_boards(game)
+    for call in (values.value_of, lambda held: values.utilities_at([0, held], 0)):
         with pytest.raises(ValueError, match=f"mask {board}"):
             call(board)
 

@@ -95,7 +95,7 @@ def test_missing_and_additional_values_are_refused():
         with pytest.raises(ValueError, match="17 states"):
             check_bellman(FOUR, "score", wrong, nodes)
     for wrong in (nodes | {(0, 0, 1): zero}, dict(list(nodes.items())[:-1])):
-        with pytest.raises(ValueError, match="node|None"):
+        with pytest.raises(ValueError, match=r"node|None"):
             check_bellman(FOUR, "score", states, wrong)
 
 

@@ -132,7 +132,7 @@ def test_an_environment_sets_a_task(what):
 )
 @pytest.mark.parametrize("in_processes", [False, True])
 def test_different_tasks_and_functions_in_other_processes_are_refused(other, in_processes):
-    with pytest.raises(ValueError, match="task|function"):
+    with pytest.raises(ValueError, match=r"task|function"):
         task_of(many(env(), env(**other), in_processes=in_processes))
 
 
