@@ -16,8 +16,6 @@ from tests.twins import GOALS, boxes
 NINE = ShutTheBox()
 LARGER = [
     (ShutTheBox(tiles=11, dice=3, faces=7), "score"),
-    (ShutTheBox(tiles=10, dice=4, faces=5, score="count"), "at-most:2"),
-    (ShutTheBox(tiles=8, dice=3, one_die="high-shut", match="faces-or-sum", first_move=3), "score"),
     (ShutTheBox(tiles=28, dice=5, open=(1, 2, 5, 14, 15, 25, 26, 27, 28), one_die="any-time"), "shut"),
 ]
 

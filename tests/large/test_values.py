@@ -81,10 +81,9 @@ def test_files_cut_short_or_too_long_are_refused(file, size):
     check_refused(file, "damaged")
 
 
-@pytest.mark.parametrize("kind", ["<f4", ">f8", "<i8"])
-@pytest.mark.parametrize("shape", [(1, 512), (512,), (512, 1), (1, 511)])
-def test_arrays_of_another_kind_are_refused(file, kind, shape):
-    np.save(file, np.zeros(shape, kind))
+@pytest.mark.parametrize("stored", [np.zeros((1, 512), "<f4"), np.zeros((1, 512), ">f8"), np.zeros(512)])
+def test_arrays_of_another_kind_are_refused(file, stored):
+    np.save(file, stored)
     check_refused(file, "damaged")
 
 
@@ -95,30 +94,29 @@ def test_other_json_is_refused(file, text):
 
 
 @pytest.mark.parametrize(
-    ("changes", "key_word"),
+    "changes",
     [
-        ({"rules": []}, "rules"),
-        ({"game": ["shut-the-box"]}, "game"),
-        ({"objective": None}, "objective"),
-        ({"shape": [True, 512]}, "shape"),
-        ({"sha256": 1}, "sha256"),
-        ({"shape": [2, 256]}, "damaged"),
-        ({"rules": {"tiles": 8}}, "damaged"),  # of 256 boards
-        ({"rules": {"tiles": 9, "magic": True}}, "magic"),
-        ({"rules": {"tiles": 99}}, "tiles"),
-        ({"rules": {"tiles": 9, "faces": 8}}, "faces"),
-        ({"rules": {}, "game": "threes"}, "threes"),
-        ({"game": "go"}, "go"),
-        ({"objective": "win"}, "win"),
-        ({"objective": "shut"}, "shut"),
-        ({"sha256": "0" * 64}, "damaged"),
+        '{"rules": []}',
+        '{"rules": {"tiles": 8}}',
+        '{"rules": {"tiles": 9, "magic": true}}',
+        '{"rules": {"tiles": 99}}',
+        '{"rules": {"tiles": 9, "faces": 8}}',
+        '{"rules": {}, "game": "threes"}',
+        '{"game": "go"}',
+        '{"game": ["shut-the-box"]}',
+        '{"objective": null}',
+        '{"objective": "win"}',
+        '{"objective": "shut"}',
+        '{"shape": [true, 512]}',
+        '{"shape": [2, 256]}',
+        '{"sha256": 1}',
+        '{"sha256": "0000"}',
     ],
-    ids=str,
 )
-def test_entries_of_another_kind_or_that_do_not_fit_are_refused(file, changes, key_word):
+def test_entries_of_another_kind_or_that_do_not_fit_are_refused(file, changes):
     entries = json.loads(about(file).read_text())
-    about(file).write_text(json.dumps(entries | changes))
-    check_refused(file, key_word, check=True)
+    about(file).write_text(json.dumps(entries | json.loads(changes)))
+    check_refused(file, "nine.npy", check=True)
     about(file).write_text(json.dumps(entries | {"rules": {}}))  # rules that were added later have their defaults
     assert load_board_values(file, NINE, check=True).game == NINE
 

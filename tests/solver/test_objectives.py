@@ -80,12 +80,11 @@ def test_the_opposite_of_any_kind_of_numbers(kind):
     assert (opposite.name, opposite.sign) == ("worst own", 1)
 
 
-@pytest.mark.parametrize("goal", ["score", "shut", "at-most:7", squares, Objective("mine", is_even, "coins", -1)])
+@pytest.mark.parametrize("goal", ["score", "shut", "at-most:7", Objective("mine", is_even, "coins", -1)])
 def test_objectives_are_pickled_and_compared(goal):
     for objective in (objective_of(NINE, goal), objective_of(NINE, goal).opposite):
         again = pickle.loads(pickle.dumps(objective))
         assert (again, hash(again)) == (objective, hash(objective))
-        assert (again.utilities(np.arange(46)) == objective.utilities(np.arange(46))).all()
 
 
 @pytest.mark.parametrize("goal", [around_four, "score"])

@@ -66,15 +66,11 @@ def test_a_heuristic_must_return_a_number_for_every_move(monkeypatch, wrong):
         strategy(THREES, "wrong")
 
 
-def test_a_heuristic_sees_all_moves_and_the_cheapest_is_played(monkeypatch):
+def test_a_heuristic_sees_moves_of_the_game(monkeypatch):
     def highest(game, moves):
         for held, roll, action, *after in zip(moves.held.tolist(), moves.roll.tolist(), *moves[2:], strict=True):
             assert THREES.moves((held, len(roll)), tuple(roll))[action] == tuple(after)
-            seen.add((held, tuple(roll), action))
         return -moves.action
 
-    seen = set()
     monkeypatch.setitem(entry_of(THREES).heuristics, "highest", highest)
-    tables = compile_game(THREES)
-    assert (strategy(THREES, "highest") == tables.choices - 1).all()
-    assert len(seen) == len(tables.edge_next)
+    assert (strategy(THREES, "highest") == compile_game(THREES).choices - 1).all()
