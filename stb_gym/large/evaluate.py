@@ -208,7 +208,7 @@ def evaluate_boards(
 
 
 def _throw_first(optimum: BoardValues, policy: RulePolicy, rows: BoardRows, visits: FloatArray, sums: TurnSums) -> None:
-    """Let the first throw of a turn flow on, whose moves may be others than later."""
+    """Add what the first throw of a turn leads to; its moves may differ from those of later throws."""
     game = optimum.game
     held, dice = game.start()
     known, place = rolls(game, dice), int(optimum.places(np.array([held]), dice)[0])
@@ -262,7 +262,7 @@ class _GreedyFlow:
         self.visits = self._all_visits[:-1].reshape(utility.shape)
 
     def through(self, row: int) -> FloatArray:
-        """Let the visits of a row flow on.
+        """Add the visits of a row to the states that the policy's moves lead to.
 
         Returns:
             [R, columns] the optimal utility of what the policy's move leads to; any number where there is no move.

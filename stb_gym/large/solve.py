@@ -139,7 +139,7 @@ class BoardRows:
     Attributes:
         boards: the boards and their moves.
         columns: how many columns there are, a power of two.
-        counted: use as the probability of a roll the number of throws that give it.
+        counted: weight a roll by the number of throws that give it, instead of its probability.
     """
 
     boards: Boards
@@ -340,7 +340,7 @@ def _columns(values: NDArray[Any], taken: int, is_open: int) -> NDArray[Any]:
 
 
 class _Level(NamedTuple):
-    """Moves within a row from the columns with one number of open tiles, by column, then roll.
+    """Moves within a row from columns with the same number of open tiles, sorted by column, then roll.
 
     Attributes:
         states: [C] the (dice, column) that have such moves, as places in the flat array [D, columns] in order.
@@ -360,9 +360,9 @@ class _Level(NamedTuple):
 
 
 class MovesWithin:
-    """The moves that shut column tiles alone: what they add to the utility, or to the visits, of a row's boards.
+    """The moves that shut column tiles alone, and what they add to the utility, or to the visits, of a row's boards.
 
-    Columns are in the order of their numbers of open tiles meanwhile.
+    Inside, columns are sorted by their number of open tiles.
     """
 
     def __init__(self, rows: BoardRows, operation: np.ufunc = np.maximum):
@@ -403,7 +403,7 @@ class MovesWithin:
             row: the row.
             by_roll: [R, columns] what the other moves lead to.
             ended: [R, columns] the same or, where there are none, the utility of a turn that ends.
-            share: [R, columns] the share of all that to count, by roll; by default the whole.
+            share: [R, columns] a factor of both, by roll; by default 1.
 
         Returns:
             [D, columns] their utility by the number of dice, and [columns] before the dice are chosen.

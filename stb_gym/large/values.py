@@ -1,7 +1,7 @@
 """The utility of every board of a box, in an array or in a file that is mapped into memory.
 
 The array is [rows, columns]. The lowest tiles of the start are the bits of the row, lowest tile lowest; the others are
-the bits of the column, lowest tile highest: low tiles are in most moves, which so act on long runs of columns.
+the bits of the column, lowest tile highest. Most moves shut low tiles, so most act on long runs of columns.
 
 A saved array is a plain `.npy` file with a JSON file beside it (FILE.npy.json: game, rules, objective, shape, and the
 SHA-256 of the .npy file). Looking up a value reads only the pages it is on; the checksum is checked on request.
