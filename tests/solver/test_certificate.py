@@ -89,13 +89,12 @@ def test_a_wrong_value_is_refused_where_it_is(game, error):
 
 def test_missing_and_additional_values_are_refused():
     states, nodes = values_of(solve(FOUR, exact=True))
-    first, zero = next(iter(states)), Fraction(0)
-    without = {state: value for state, value in states.items() if state != first}
-    for wrong in (states | {(99, 2): zero}, without, without | {(99, 2): zero}):
+    without = dict(list(states.items())[1:])
+    for wrong in (states | {(99, 2): Fraction(0)}, without, without | {(99, 2): Fraction(0)}):
         with pytest.raises(ValueError, match="17 states"):
             check_bellman(FOUR, "score", wrong, nodes)
-    for wrong in (nodes | {(0, 0, 1): zero}, dict(list(nodes.items())[:-1])):
-        with pytest.raises(ValueError, match=r"node|None"):
+    for wrong in (nodes | {(0, 0, 1): Fraction(0)}, {}):
+        with pytest.raises(ValueError, match=r"nodes|None"):
             check_bellman(FOUR, "score", states, wrong)
 
 
