@@ -30,7 +30,7 @@ def solve(what: GameOrEnv, objective: Goal | None = None, *, worst: bool = False
         objective: what is maximised: "score" (fewest points, or most where more are better), "shut" (the probability of
             the perfect score), "at-most:T", an `Objective`, or a function from final scores [S] to utilities [S]; by
             default the environment's objective, and of a game "score".
-        worst: solve for the opposite instead.
+        worst: minimise instead: the worst play.
         exact: compute in fractions.
 
     Raises:
