@@ -60,6 +60,7 @@ def careless(observations, masks):
         ("simulate threes --policy threes-only --turns 100", "exact", 6.804024892),
         ("advise shut-the-box --open 1,2 --roll 12", "moves", []),
         ("advise shut-the-box --open 1,4,5,8", "value", 11.071245),
+        ("advise shut-the-box --open 1,4,5,8 --roll 9", "value", 6.888889),
         ("advise shut-the-box", "value", 11.1575084442),
         ("advise threes --dice-in-hand 2", "value", 79 / 18),
         ("advise shut-the-box --tiles 20 --open 20", "value", 20),  # no roll of two dice shuts it
