@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 def environment(game: str) -> str:
-    """The page of a game's environments of one turn, as Gymnasium has such pages."""
+    """Return the summary and the ids of a game's environments of one turn."""
     ids = [name for name, known in stb_gym.ENVIRONMENTS.items() if known.rules is GAMES[game]]
-    return page_of(f"{GAMES[game].__module__.rpartition('.')[0]}.environment", ids)
+    return "\n\n".join([summary(ids[0]), table_of_ids(ids)])
 
 
 def rounds(_: str = "") -> str:

@@ -26,11 +26,11 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from scipy import stats
+from stb_gym.games.canvas import Canvas
 
 import stb_gym
 from stb_gym.cli import main
 from stb_gym.games import registry
-from stb_gym.games.canvas import Canvas
 from stb_gym.solver import ways_to_shut
 from tests import PATIENCE
 
@@ -95,7 +95,9 @@ def points(score):
 
 def holds_at(game, least):
     """The policy of an agent of one's own, which sees observations and masks."""
-    return stb_gym.policy_from(game, lambda seen, masks: np.where(masks[:, AGAIN] & (seen.sum(axis=1) < least), 1, 0))
+    return stb_gym.RegretMeter(game).policy(
+        lambda seen, masks: np.where(masks[:, AGAIN] & (seen.sum(axis=1) < least), 1, 0)
+    )
 
 
 # Perfect play
@@ -136,7 +138,9 @@ def test_fewer_and_more_points_at_most(pig, limit):
 
 def test_a_die_of_more_faces(pig):
     best = stb_gym.solve(pig.Pig(faces=10), exact=True)  # the other faces add up to 54
-    agent = stb_gym.policy_from(best.tables.game, lambda seen, masks: masks[:, AGAIN] & (seen.sum(axis=1) < 54) * 1)
+    agent = stb_gym.RegretMeter(best.tables.game).policy(
+        lambda seen, masks: masks[:, AGAIN] & (seen.sum(axis=1) < 54) * 1
+    )
     assert best.optimal[agent[best.tables.edge_node] == best.tables.edge_action].all()
 
 
@@ -191,7 +195,7 @@ def test_the_worst_play(game):
 
 
 def test_an_illegal_action_scores_nothing(game):
-    always = stb_gym.policy_from(game, lambda seen, masks: np.full(len(seen), AGAIN))
+    always = stb_gym.RegretMeter(game).policy(lambda seen, masks: np.full(len(seen), AGAIN))
     with pytest.raises(ValueError, match=r"^the policy takes the illegal action 1 at held 99, 1 die, roll 1$"):
         stb_gym.evaluate(game, always)
     measured = stb_gym.evaluate(game, always, illegal="end")

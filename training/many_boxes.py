@@ -23,9 +23,9 @@ from agents.afterstate_network import AfterstateNetwork, AfterstateSettings
 from agents.learner import Weights
 from agents.many_boxes import DICE, ManyBoxes, boards_with_gaps, preference, whole_box
 from agents.presets import read_presets
-from stb_gym import ShutTheBox, evaluate_boards, solve_boards
+from stb_gym import ShutTheBox
 from stb_gym.games import IntArray, check_integer, entry_of
-from stb_gym.large import board_strategy
+from stb_gym.large import board_strategy, evaluate_boards, solve_boards
 from stb_gym.output import Column, Progress, Table, read_text, write_text
 from training.arguments import answer, answered
 from training.palette import SERIES
@@ -161,7 +161,7 @@ def _known(path: Path) -> list[Row]:
 def _measured(row: Row) -> Row:
     best = _solved(ShutTheBox(tiles=row.tiles, dice=row.dice))
     if row.agent == THUMB:
-        names = entry_of(best.game).rules_of_thumb
+        names = entry_of(best.game).heuristics
         regret = min(evaluate_boards(best, board_strategy(best.game, name)).regret for name in names)
     else:
         board = np.array([best.game.start()[0]])

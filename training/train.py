@@ -17,7 +17,7 @@ from agents.config import Config, Task, task_of
 from agents.learner import Learner
 from agents.networks import check_device
 from agents.presets import FILE, STANDARD, read_presets
-from stb_gym import environment_of
+from stb_gym.envs import environment_of
 from stb_gym.games import check_choice, check_integer
 from stb_gym.output import Progress, refuse, say
 from training.arguments import read_arguments, rules_from

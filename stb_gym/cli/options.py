@@ -10,25 +10,13 @@ from typing import Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
-from stb_gym.games import Game, all_rules, title
+from stb_gym.games import Game, all_rules, fits, title
+from stb_gym.large import BoardValues, load_board_values, solve_boards
 from stb_gym.measure import is_policy, load_policy
 from stb_gym.output import Progress
 from stb_gym.rounds import Round
-from stb_gym.solver import (
-    BoardPolicy,
-    BoardValues,
-    Goal,
-    Objective,
-    Policy,
-    Solution,
-    Standing,
-    fits,
-    load_board_values,
-    objective_of,
-    solve,
-    solve_boards,
-    strategy,
-)  # fmt: skip
+from stb_gym.solver import Goal, Objective, Policy, RulePolicy, Solution, Standing, objective_of
+from stb_gym.solving import solve, strategy
 
 
 def split(_: Any, tokens: Sequence[Any]) -> tuple[str, ...]:
@@ -118,7 +106,7 @@ def player_of(game: Game, name: str) -> str | Policy:
     return load_policy(name, game) if is_policy(name) else name
 
 
-def policy_of(game: Game, name: str, illegal: str = "raise") -> Policy | BoardPolicy:
+def policy_of(game: Game, name: str, illegal: str = "raise") -> Policy | RulePolicy:
     """Return the policy of a file, a run's folder, a kept policy or a strategy."""
     return load_policy(name, game, illegal) if is_policy(name) else strategy(game, name)
 

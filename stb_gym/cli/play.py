@@ -25,7 +25,7 @@ from stb_gym.terminal import (
     say_wrapped,
     show,
     write_film,
-)  # fmt: skip
+)
 from stb_gym.terminal import play as play_turn
 
 LONGEST_FILM = 20  # turns of each player

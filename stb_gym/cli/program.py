@@ -15,7 +15,7 @@ from stb_gym import __version__
 from stb_gym.cli import play, rounds, turn
 from stb_gym.cli.options import imported
 from stb_gym.cli.printing import as_json, as_text
-from stb_gym.games import GAMES, Game, check_choice, entry_of, make_game, meant, positions_of, rules_of
+from stb_gym.games import GAMES, Game, check_choice, entry_of, make_game, meant, rules_of
 from stb_gym.output import reader_may_leave, refuse, say
 
 ABOUT = """Exact answers about Shut the Box, Threes and games of your own.
@@ -190,7 +190,9 @@ def _rule_flags(rules: type[Game], others: Sequence[inspect.Parameter]) -> Itera
         known = rules_of(rules)[each.name]
         option = f"--{known.flag or each.name.replace('_', '-')}"
         if option in taken:
-            raise ValueError(f"the rule {each.name} of {rules.name} needs another flag than {option}: see stb_gym.rule")
+            raise ValueError(
+                f"the rule {each.name} of {rules.name} needs another flag than {option}: see stb_gym.games.rule"
+            )
         notes = [f"{known.low} to {known.high}"] if known.low is not None else []
         notes += [f"default {each.default}"] if each.default not in (None, False) else []
         words = f"{known.words} ({', '.join(notes)})" if notes else known.words
@@ -211,7 +213,8 @@ def _rule_flags(rules: type[Game], others: Sequence[inspect.Parameter]) -> Itera
 
 def _position_flags(rules: type[Game]) -> Iterator[inspect.Parameter]:
     """Yield a flag for each word that names a part of a position."""
-    for word, option, where in positions_of(entry_of(rules).words):
+    for word, where in entry_of(rules).words.positions.items():
+        option = where.flag or word
 
         def numbers(_: Any, tokens: Sequence[Any], listed: bool = where.listed) -> int | list[int]:
             try:

@@ -6,7 +6,7 @@ from stb_gym.cli.options import Names, RoundRules, heading, player_of
 from stb_gym.games import Game, check_integer, entry_of
 from stb_gym.rounds import ENDS, Round, departures, pars, series, shares
 from stb_gym.rounds import tournament as tournament_of
-from stb_gym.solver import strategy
+from stb_gym.solver import table_strategy
 
 Answer = dict[str, Any]
 ROUNDING = 1e-12  # of probabilities
@@ -73,10 +73,10 @@ def par(
         win, and the shares; by strategy the fewest players after from which on it plays perfectly.
     """
     check_integer("players after", after, 1, 100)
-    names = policy or ("optimal-score", *entry_of(game).rules_of_thumb)
+    names = policy or ("optimal-score", *entry_of(game).heuristics)
     of_round = rules.round(game, after + 1)
     solution = of_round.solve()
-    share_of = {name: shares(solution, strategy(game, name)).tolist() for name in names}
+    share_of = {name: shares(solution, table_strategy(game, name)).tolist() for name in names}
     rows = [
         each._asdict() | {"shares": {name: share[each.after] for name, share in share_of.items()}}
         for each in pars(solution)[1:]

@@ -6,15 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stb_gym.cli.options import (
-    Names,
-    Place,
-    heading,
-    imported,
-    perfect_play,
-    policy_of,
-    solve_large,
-)  # fmt: skip
+from stb_gym.cli.options import Names, Place, heading, imported, perfect_play, policy_of, solve_large
 from stb_gym.games import (
     GAMES,
     Game,
@@ -22,12 +14,13 @@ from stb_gym.games import (
     check_choice,
     check_integer,
     entry_of,
+    fits,
     make_game,
     own_rules,
     rolls,
-    rolls_in_words,
     words_of,
-)  # fmt: skip
+)
+from stb_gym.large import BoardValues, evaluate_boards
 from stb_gym.measure import (
     RegretMeter,
     is_policy,
@@ -36,26 +29,15 @@ from stb_gym.measure import (
     mistakes_in_json,
     pocket_card,
     read_policy,
-)  # fmt: skip
+)
 from stb_gym.measure import compare as compare_scores
 from stb_gym.measure import simulate as simulate_turns
 from stb_gym.output import Progress, write_aside
-from stb_gym.solver import (
-    BoardValues,
-    Solution,
-    choice_at,
-    compile_game,
-    evaluate_boards,
-    fits,
-    move_tree,
-    objective_of,
-    strategies,
-    strategy,
-    ways_to_shut,
-)  # fmt: skip
+from stb_gym.solver import Solution, choice_at, compile_game, move_tree, objective_of, ways_to_shut
 from stb_gym.solver import certify as certify_game
-from stb_gym.solver import evaluate as evaluate_policy
-from stb_gym.solver import solve as solve_tables
+from stb_gym.solving import evaluate as evaluate_policy
+from stb_gym.solving import solve as solve_tables
+from stb_gym.solving import strategies, strategy
 
 Answer = dict[str, Any]
 MISTAKES = 10  # the costliest, which are printed
@@ -141,7 +123,7 @@ def solve(
     best: Solution | BoardValues
     best = solve_large(game, objective, worst) if by_boards else solve_tables(game, objective, worst=worst, exact=exact)
     held, dice = game.start()
-    first_rolls = rolls_in_words(words_of(game), dice)
+    first_rolls = [words_of(game).roll(roll) for roll in rolls(game, dice).shown]
     values = [choice_at(best, held, dice, roll).utility for roll in rolls(game, dice).shown]
     answer = heading(game, objective_of(game, objective)) | {"play": "worst" if worst else "best"}
     answer["value"] = float(best.value)
@@ -198,7 +180,7 @@ def evaluate_files(*, policy: Names = (), objective: str | None = None) -> Answe
         found = solve_tables(saved.game, objective or saved.objective).evaluate(saved.policy, saved.illegal)
         mistakes = mistakes_in_json(found, 1)
         about = {"policy": name, **heading(saved.game, found.optimum.objective)}
-        rows.append({**about, **found.summary(), "dearest_mistake": mistakes[0] if mistakes else None})
+        rows.append({**about, **found.summary(), "costliest_mistake": mistakes[0] if mistakes else None})
     return {"policies": rows}
 
 
@@ -452,11 +434,11 @@ def advise(
         return words.move(move.action, goes_on=move.dice > 0)
 
     if roll is not None:
-        choice = choice_at(best, held, dice, np.asarray(roll))
+        choice = choice_at(best, held, dice, roll)
         ranked = sorted(zip(choice.moves, choice.after, choice.loss, strict=True), key=lambda each: each[2])
         moves = [move_of(move) | {"value": sign * value + 0.0, "regret": loss} for move, value, loss in ranked]
         value = sign * choice.utility + 0.0
-        return answer | {"node": words.node(held, dice, np.asarray(roll)), "value": value, "moves": moves}
+        return answer | {"node": words.node(held, dice, roll), "value": value, "moves": moves}
     shown, rows = rolls(game, dice), []
     for roll, count in zip(shown.shown, shown.counts.tolist(), strict=True):
         choice = choice_at(best, held, dice, roll)

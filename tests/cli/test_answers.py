@@ -6,29 +6,25 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from stb_gym.games.shut_the_box.variants import OPEN
 
 from stb_gym import (
-    GAMES,
-    VARIANTS,
     RegretMeter,
-    Round,
     ShutTheBox,
-    Standing,
     Threes,
     evaluate,
     kept_policies,
     load_policy,
-    move_tree,
     save_policy,
-    series,
     solve,
     strategies,
     strategy,
-)  # fmt: skip
+)
 from stb_gym.cli import turn
 from stb_gym.explorer import explorer_page
-from stb_gym.games.shut_the_box.variants import OPEN
-from stb_gym.solver import compiling, fits
+from stb_gym.games import GAMES, VARIANTS, fits
+from stb_gym.rounds import Round, series
+from stb_gym.solver import Standing, compiling, move_tree
 from tests.measure.test_meter import first_legal
 
 FIRST_LEGAL = "tests.measure.test_meter:first_legal"

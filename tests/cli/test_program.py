@@ -10,9 +10,9 @@ from unittest.mock import patch
 
 import pytest
 
-from stb_gym import GAMES, ShutTheBox, Threes, __version__, rule, save_policy, strategy
+from stb_gym import ShutTheBox, Threes, __version__, save_policy, strategy
 from stb_gym.cli import main
-from stb_gym.games import Entry, enter, registry
+from stb_gym.games import GAMES, Entry, enter, registry, rule
 from tests import PATIENCE, ROOT
 from tests.cli.processes import STB_GYM
 from tests.cli.test_text import BOX, LINES

@@ -17,9 +17,9 @@ from PIL import Image
 
 import stb_gym
 from docs.written import WRITERS, written
-from stb_gym import solve_boards
 from stb_gym.cli import main, options
 from stb_gym.games import registry
+from stb_gym.large import solve_boards
 from stb_gym.measure import meter
 from stb_gym.solver import objective_of
 from tests import PATIENCE, ROOT
@@ -57,7 +57,7 @@ def name_of_page(block):
 def games_are_forgotten():
     """What a test registers is known to that test only."""
     with ExitStack() as undone_at_the_end:
-        for known in (stb_gym.GAMES, registry._ENTRIES, stb_gym.ENVIRONMENTS, gym.registry):
+        for known in (stb_gym.games.GAMES, registry._ENTRIES, stb_gym.ENVIRONMENTS, gym.registry):
             undone_at_the_end.enter_context(patch.dict(known))
         yield
     sys.modules.pop("docs.pig", None)
@@ -148,9 +148,9 @@ def test_every_public_name_is_on_the_page_of_names_once():
 
 def test_every_environment_has_its_place_on_the_page_of_its_game():
     pages = "".join(written(path.read_text()) for path in (DOCS / "environments").glob("*.md"))
-    rounds = [f"stb_gym/{rules.__name__}Round-v0" for rules in stb_gym.GAMES.values()]
+    rounds = [f"stb_gym/{rules.__name__}Round-v0" for rules in stb_gym.games.GAMES.values()]
     assert all(pages.count(f"| `{identity}` |") == 1 for identity in [*stb_gym.ENVIRONMENTS, *rounds])
-    assert pages.count("\n## Observation Space\n") == len(stb_gym.GAMES) + 1
+    assert pages.count("\n## Observation Space\n") == len(stb_gym.games.GAMES) + 1
 
 
 @pytest.mark.parametrize("words", ["solve shut-the-box", "round threes", "explore threes"])

@@ -21,7 +21,7 @@ from stb_gym.output import (
     remove_leftovers,
     write_aside,
     write_text,
-)  # fmt: skip
+)
 
 
 @pytest.fixture(params=["old", "new"])

@@ -129,7 +129,9 @@ def test_a_perfect_player_has_no_points(drawn, tmp_path):
 
 def test_illegal_choices_lose_too(tmp_path):
     game = ShutTheBox(tiles=5)
-    stb_gym.save_policy(tmp_path / "ends.npz", game, np.zeros(stb_gym.compile_game(game).nodes, int), illegal="end")
+    stb_gym.save_policy(
+        tmp_path / "ends.npz", game, np.zeros(stb_gym.solver.compile_game(game).nodes, int), illegal="end"
+    )
     [evaluation] = evaluations_of((str(tmp_path / "ends.npz"),)).values()
     assert evaluation.illegal_mass > 0.5
     assert Mistakes.of(evaluation).loss.max() > 5

@@ -7,8 +7,8 @@ from safetensors.numpy import load_file
 
 from agents.checkpoints import load_snapshot, save_snapshot
 from agents.presets import read_presets
-from stb_gym import Round, RoundMeter, RoundVectorEnv, ShutTheBox
-from stb_gym.rounds import opponents_of
+from stb_gym import ShutTheBox
+from stb_gym.rounds import Round, RoundMeter, RoundVectorEnv, opponents_of
 from tests import SMALL_PRESETS
 from tests.training.faults import Killed, killed
 from training import rounds

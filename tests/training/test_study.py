@@ -652,10 +652,13 @@ def test_the_best_policies_are_kept_with_a_card_that_tells_the_truth(folder, tmp
     for name, card in cards.items():
         rows = [row for row in Ledger(folder).rows.values() if f"{row.algorithm}-{row.task}" == name]
         best = min(rows, key=lambda row: row.regret)
-        judged = stb_gym.judge(f"kept/{name}.npz")
-        assert (judged.game, judged.objective) == (stb_gym.ShutTheBox(tiles=5), PRESETS.tasks[best.task].objective)
-        assert judged.evaluation.regret == best.regret
-        assert stb_gym.judge(folder / best.run / "policy.npz").evaluation.summary() == judged.evaluation.summary()
+        saved = stb_gym.measure.read_policy(f"kept/{name}.npz")
+        assert (saved.game, saved.objective.name) == (stb_gym.ShutTheBox(tiles=5), PRESETS.tasks[best.task].objective)
+        assert saved.evaluate().regret == best.regret
+        assert (
+            stb_gym.measure.read_policy(folder / best.run / "policy.npz").evaluate().summary()
+            == saved.evaluate().summary()
+        )
         assert (card.who, card.licence) == ("I and you", "MIT")
         assert card.how == agent_in_words(best)
         assert card.command.startswith(f"python -m training.train {best.algorithm} --env stb_gym/ShutTheBox-v0 ")
