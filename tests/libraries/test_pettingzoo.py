@@ -11,7 +11,7 @@ import pytest
 from pettingzoo.test import api_test, max_cycles_test, parallel_api_test, render_test, seed_test
 
 import stb_gym
-from stb_gym import Round, ShutTheBox, Threes
+from stb_gym import Round, Threes
 from stb_gym import pettingzoo as zoo
 
 OF_EITHER_GAME = pytest.mark.parametrize("game", ["shut-the-box", "threes"])
@@ -188,8 +188,6 @@ def test_wrong_arguments_are_refused():
             zoo.env(**wrong)
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'tilse': allowed are .* players, ties"):
         zoo.env(tilse=9)
-    with pytest.raises(ValueError, match="RoundMeter"):
-        stb_gym.solve(zoo.env(ShutTheBox()).unwrapped._turn)
 
 
 def test_its_example_runs():

@@ -7,7 +7,7 @@ from math import prod
 import pytest
 
 from stb_gym import Outcome, Round, ShutTheBox, Threes, match, series, strategy
-from stb_gym.rounds import BEGINS, TIES, matches
+from stb_gym.rounds import BEGINS, TIES
 from tests import reference
 from tests.golden import POLICIES
 from tests.twins import twin
@@ -112,12 +112,3 @@ def test_wrong_arguments_are_refused_before_a_round_is_evaluated(players, count,
     monkeypatch.setattr(Round, "evaluate", lambda *_: pytest.fail("a round was evaluated"))
     with pytest.raises(ValueError, match=error):
         series(Round(SMALL, players), ["random"] * count, rounds, begins)
-
-
-def test_a_match_is_refused_exactly_where_its_leads_do_not_fit(monkeypatch):
-    rules = Round(SMALL, 3, "all-win")
-    monkeypatch.setattr(matches, "LARGEST_SERIES", 11**2)  # two players from 5 rounds behind the third to 5 ahead
-    assert len(series(rules, ["random"] * 3, 5).tied) == 5
-    monkeypatch.setattr(matches, "LARGEST_SERIES", 11**2 - 1)
-    with pytest.raises(ValueError, match="too large"):
-        series(rules, ["random"] * 3, 5)
