@@ -214,7 +214,8 @@ class LargeStepper(Stepper):
         """Return how many dice are thrown at boards that actions leave, -1 if the action may not choose its number."""
         if self._next_dice_of is None:
             return np.where((left > 0) & (self._taken.take(action) > 0), self.game.dice, 0)
-        return self._next_dice_of(np.ravel(left), np.ravel(action)).reshape(np.shape(left))
+        left, action = np.broadcast_arrays(left, action)
+        return self._next_dice_of(left.ravel(), action.ravel()).reshape(left.shape)
 
     def _seen(self, board: IntArray, case: IntArray) -> NDArray[Any]:
         """Return the observations [..., O] at boards and cases."""
@@ -224,6 +225,6 @@ class LargeStepper(Stepper):
 
 
 @lru_cache(maxsize=16)
-def large_stepper(game: Game, observation_dtype: str = "uint8") -> LargeStepper:
+def large_stepper(game: Game, observation_dtype: str) -> LargeStepper:
     """Return the stepper of a box, from a cache; see `LargeStepper`."""
     return LargeStepper(game, observation_dtype)
