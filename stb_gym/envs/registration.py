@@ -13,7 +13,17 @@ import gymnasium as gym
 from gymnasium.envs.registration import get_env_id, parse_env_id
 
 from stb_gym.games import (
-    GAMES, Entry, Game, RuleOfThumb, Variant, Words, check_choice, check_entry, enter, entry_of, make_game,
+    GAMES,
+    Entry,
+    Game,
+    RuleOfThumb,
+    Variant,
+    Words,
+    check_choice,
+    check_entry,
+    enter,
+    entry_of,
+    make_game,
 )  # fmt: skip
 from stb_gym.solver import COMMON
 

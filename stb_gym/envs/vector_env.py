@@ -96,7 +96,8 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self._moved = np.zeros(num_envs, np.bool_)
         # [B] the steps left to each game, 0 where it is over; None if no turn is long enough to be truncated.
         self._left: IntArray | None = None
-        if max_episode_steps is not None and max_episode_steps <= self.stepper.longest:
+        self._limit = max_episode_steps or 0
+        if 0 < self._limit <= self.stepper.longest:
             self._left = np.zeros(num_envs, np.int64)
 
     def reset(
@@ -119,9 +120,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         chosen = where.pop("reset_mask", np.ones(self.num_envs, np.bool_))
         is_mask = isinstance(chosen, np.ndarray) and chosen.dtype == np.bool_ and chosen.shape == (self.num_envs,)
         if not (is_mask and chosen.any()):
-            raise ValueError(
-                f"reset_mask must be an array of {self.num_envs} booleans, of which one or more are True"
-            )
+            raise ValueError(f"reset_mask must be an array of {self.num_envs} booleans, of which one or more are True")
         beginning = self.stepper.beginnings(where) if where else self.stepper.first
         if seed is None or isinstance(seed, int | np.integer):
             super().reset(seed=None if seed is None else int(seed))
@@ -214,7 +213,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         Raises:
             ValueError: if the snapshot is not of as many games with these rules.
         """
-        limits = {} if self._left is None else {"left": (self.max_episode_steps or 0) + 1}
+        limits = {} if self._left is None else {"left": self._limit + 1}
         self._node, self._throw, *left = self._read(snapshot, (self.num_envs,), **limits)
         self._left = left[0] if left else None
         self._begun = snapshot["begun"]
@@ -255,7 +254,9 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             raise ValueError(f"{name} is fixed when an environment is made: make another")
         listed = values if isinstance(values, list | tuple) else [values] * self.num_envs
         if len(listed) != self.num_envs or any(value != listed[0] for value in listed):
-            raise ValueError(f"all games have one {name}: give one value, or {self.num_envs} equal ones, not {values!r}")
+            raise ValueError(
+                f"all games have one {name}: give one value, or {self.num_envs} equal ones, not {values!r}"
+            )
         setattr(self, name, listed[0])
 
     def render(self) -> tuple[Any, ...] | None:
@@ -285,9 +286,9 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
                 f"actions must be {self.num_envs} integers, not shape {actions.shape} of type {actions.dtype}"
             )
         indices = actions.astype(np.int64, copy=False)
-        if indices.view(np.uint64).max() >= self.stepper.actions:  # seen so, a negative number is a large one
-            wrong = actions[(actions < 0) | (actions >= self.stepper.actions)][0]
-            raise ValueError(f"actions must be from 0 to {self.stepper.actions - 1}, not {wrong}")
+        outside = indices.view(np.uint64) >= self.stepper.actions  # seen so, a negative number is a large one
+        if np.count_nonzero(outside):  # several times faster than `any`
+            raise ValueError(f"actions must be from 0 to {self.stepper.actions - 1}, not {actions[outside][0]}")
         return indices
 
     def _over(self) -> NDArray[np.bool_]:
@@ -298,7 +299,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         """Count a step, and return [B] the games that it truncates."""
         if self._left is None:
             return np.zeros(self.num_envs, np.bool_)
-        self._left = np.where(self._left == 0, self.max_episode_steps, self._left - 1)  # a turn that began has all left
+        self._left = np.where(self._left == 0, self._limit, self._left - 1)  # a turn that began has all left
         truncated = self._left == 0
         self._left[terminated] = 0
         return truncated
@@ -310,7 +311,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             ending: [B] the endings; see `Stepper.ending`.
         """
         terminated = ending > 0
-        if not np.count_nonzero(terminated):  # several times faster than `any`
+        if not np.count_nonzero(terminated):
             return {}
         return {
             "final_score": self.stepper.scores.take(ending),
@@ -345,4 +346,4 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self._node[games] = self.stepper.nodes(state, throw)
         self._moved[games] = False
         if self._left is not None:
-            self._left[games] = self.max_episode_steps
+            self._left[games] = self._limit

@@ -33,7 +33,9 @@ def twenty(points):
     return -abs(points.astype(np.int64) - 20) + 3
 
 
-COPIES = pytest.mark.parametrize("how", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"])
+COPIES = pytest.mark.parametrize(
+    "how", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"]
+)
 
 
 def play(env, player, seed):
@@ -292,7 +294,9 @@ def test_snapshots_of_others_are_refused_and_change_nothing(kind):
 
 
 @COPIES
-@pytest.mark.parametrize("options", [{}, {"stepper": "boards"}, {"objective": squares, "observation_dtype": "float32"}], ids=" ".join)
+@pytest.mark.parametrize(
+    "options", [{}, {"stepper": "boards"}, {"objective": squares, "observation_dtype": "float32"}], ids=" ".join
+)
 def test_copies_go_on_alike_and_share_their_stepper(how, options):
     for env in (TurnEnv("shut-the-box", **options), TurnVectorEnv("shut-the-box", 3, **options)):
         env.reset(seed=4)

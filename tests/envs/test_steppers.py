@@ -62,7 +62,7 @@ def test_every_node_is_the_same(both):
         nodes = np.append(nodes, stepper.forfeit)
         answers.append((stepper.observe(nodes), stepper.masks(nodes), stepper.ending(nodes), stepper.scores))
         answers[-1] += (*stepper.position(stepper.state_of(nodes)), stepper.throws, stepper.actions)
-        some = nodes[:-1: len(nodes) // 300 + 1]
+        some = nodes[: -1 : len(nodes) // 300 + 1]
         assert (stepper.find(stepper.observe(some)) == some).all()
         answers[-1] += ([stepper.describe(node) for node in some.tolist()],)
         one = int(nodes[3])  # an integer instead of an array
@@ -131,7 +131,12 @@ def test_the_longest_turn_is_that_of_the_tables(game, longest):
 @pytest.mark.parametrize(("mode", "limit"), [("NextStep", None), ("SameStep", None), ("SameStep", 2), ("Disabled", 3)])
 @pytest.mark.parametrize("game", BOXES[4:12:2], ids=str)
 def test_both_vector_environments_play_the_same(game, mode, limit):
-    options = {"objective": "at-most:4", "observation_dtype": "float32", "reward_scale": 0.3, "max_episode_steps": limit}
+    options = {
+        "objective": "at-most:4",
+        "observation_dtype": "float32",
+        "reward_scale": 0.3,
+        "max_episode_steps": limit,
+    }
     envs = [TurnVectorEnv(game, GAMES, autoreset_mode=mode, stepper=kind, **options) for kind in KINDS]
     random = np.random.default_rng(2)
     same(*(env.reset(seed=1) for env in envs))

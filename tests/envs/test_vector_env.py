@@ -11,7 +11,7 @@ from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode
 from scipy import stats
 
-from stb_gym import Player, ShutTheBox, TurnVectorEnv, compile_game, solve
+from stb_gym import Player, ShutTheBox, TurnVectorEnv, compile_game
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 GAMES = 64
