@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym import GAMES, Game, ShutTheBox, Threes, TurnTables
+from stb_gym import Game, ShutTheBox, Threes
+from stb_gym.games import GAMES
+from stb_gym.solver import TurnTables
 from tests import golden, reference
 
 
@@ -102,5 +104,5 @@ def in_our_words(tables: TurnTables, plays: Callable[[Any, Any], dict[Any, Any]]
 
 def move_of(tables: TurnTables, edge: int) -> Any:
     """The move of an edge in the twin's words."""
-    move = tables.game.moves[tables.edge_action[edge]]
+    move = tables.game.actions[tables.edge_action[edge]]
     return move if isinstance(tables.game, Threes) else (move, int(tables.dice[tables.edge_next[edge]]))

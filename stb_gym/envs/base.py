@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import fields, replace
 from typing import Any
@@ -59,30 +59,17 @@ class StepperEnv:
         self.illegal = illegal
         self.render_mode = render_mode
         self.reward_scale = _checked_scale(reward_scale)
-        self._observation_dtype = _dtype_for(int(self._observation_high().max()), observation_dtype)
-        self.stepper = self._stepper_of(self._observation_dtype, stepper)
-        self.rewards = self._rewards_of_endings()
+        self._observation_dtype = _dtype_for(max(self.game.observation_high), observation_dtype)
+        self.stepper = stepper_of(self.game, self._observation_dtype, stepper)
+        scores = self.stepper.scores[1:-1]
+        utilities = self.objective.utilities(scores)
+        self.rewards = np.array([0, *utilities, self.objective.illegal_utility(scores)], float) * self.reward_scale
         self._begun = False
         self._window = Window(self.metadata["render_fps"], self.game.name) if render_mode == "human" else None
 
-    def _observation_high(self) -> IntArray:
-        """Return [O] the largest value of each number of an observation."""
-        return self.game.observation_high
-
-    def _stepper_of(self, observation_dtype: str, kind: str | None) -> Stepper:
-        return stepper_of(self.game, observation_dtype, kind)
-
-    def _rewards_of_endings(self) -> NDArray[Any]:
-        """Return [F + 2] the reward of every ending; see `Stepper.scores`."""
-        scores = self.stepper.scores[1:-1]
-        rewards = np.zeros(len(scores) + 2)
-        rewards[1:-1] = self.objective.utilities(scores)
-        rewards[-1] = self.objective.forfeit(scores)
-        return rewards * self.reward_scale
-
-    def _space(self, high: IntArray) -> gym.spaces.Box:
+    def _space(self, high: Sequence[int]) -> gym.spaces.Box:
         """Return the space of numbers from 0 to `high`, of the type of observations."""
-        return gym.spaces.Box(0, high.astype(self._observation_dtype), dtype=np.dtype(self._observation_dtype).type)
+        return gym.spaces.Box(0, np.array(high, self._observation_dtype), dtype=np.dtype(self._observation_dtype).type)
 
     @property
     def objective_name(self) -> str | None:
@@ -140,7 +127,7 @@ class StepperEnv:
     @property
     def afterstate_space(self) -> gym.spaces.Box:
         """The space of the afterstates of one move."""
-        return self._space(np.append(self._observation_high(), self.game.dice))
+        return self._space([*self.game.observation_high, self.game.dice])
 
     def afterstates(self, observations: NDArray[Any] | None = None) -> tuple[IntArray, IntArray, NDArray[Any]]:
         """Return what every legal move leads to, before the dice are thrown.
@@ -186,7 +173,7 @@ class StepperEnv:
             "random": self.np_random.bit_generator.state,
         }
 
-    def _read(self, snapshot: Mapping[str, Any], shape: tuple[int, ...], **limits: int) -> list[NDArray[np.int64]]:
+    def _read(self, snapshot: Mapping[str, Any], shape: tuple[int, ...], **limits: int) -> list[IntArray]:
         """Read the nodes, the throws and other numbers of a snapshot, and restore its random numbers.
 
         Args:

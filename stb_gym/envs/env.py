@@ -18,8 +18,7 @@ Observation = NDArray[Any]
 class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
     """A Gymnasium environment for one turn of a game.
 
-    The rules, spaces, rewards and infos of each game are on its own page, the docstring of
-    `stb_gym.games.shut_the_box.environment` and of `stb_gym.games.threes.environment`.
+    The rules, spaces, rewards and infos of each game are on its own page in `docs/environments`.
 
     Args:
         game: the name of a game, or a rules object.
@@ -67,7 +66,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         **rules: Any,
     ):
         super().__init__(game, rules, objective, illegal, render_mode, observation_dtype, reward_scale, stepper)
-        self.observation_space = self._space(self._observation_high())
+        self.observation_space = self._space(self.game.observation_high)
         self.action_space = gym.spaces.Discrete(self.stepper.actions)
         self._node = self.stepper.forfeit
         self._throw = 0

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs.table_stepper import LegalMoves, Stepper
-from stb_gym.games import Game, IntArray, board_scores, rolls, words_of
+from stb_gym.games import Game, IntArray, rolls, words_of
+from stb_gym.large import boards_of
 
 NEVER = 1 << 30  # a tile that no board has: the move is not allowed
 
@@ -35,14 +36,14 @@ class LargeStepper(Stepper):
     """
 
     def __init__(self, game: Game, observation_dtype: str):
-        boards = game.boards()
+        boards = boards_of(game)
         self.game = game
         self.throws = game.faces**game.dice
-        self.actions = len(game.moves)
+        self.actions = len(game.actions)
         self._full = game.start()[0]
         self._bits = self._full.bit_length()
-        self._next_dice_of = boards.next_dice
-        self._sorted_scores = board_scores(boards, game.final_score)
+        self._boards = boards
+        self._sorted_scores = boards.scores
         best_first = self._sorted_scores[:: -game.sign]
         self.scores = np.concatenate(([0], best_first, best_first[-1:]))
 
@@ -58,10 +59,10 @@ class LargeStepper(Stepper):
 
         # By case, the slice of actions where its moves lie, and the tiles that each of these actions takes: first on
         # later throws, then on the first throw. By action, the tiles; and whether it is a move of a case.
-        case = np.array([first_case[dice] for dice in boards.dice.tolist()]) + boards.roll
+        of_moves = np.array([first_case[dice] for dice in boards.dice.tolist()]) + boards.roll
         self._is_move = np.zeros((2, len(self._cases), self.actions), np.bool_)
-        self._is_move[0, case, boards.action] = boards.later
-        self._is_move[1, case, boards.action] = boards.first
+        self._is_move[0, of_moves, boards.action] = boards.later
+        self._is_move[1, of_moves, boards.action] = boards.first
         self._taken = np.zeros(self.actions, np.int64)
         self._taken[boards.action] = boards.taken
         self._moves = []
@@ -103,7 +104,7 @@ class LargeStepper(Stepper):
 
     def ending(self, nodes: Any) -> Any:
         board, _, over = self._split(np.asarray(nodes))
-        index = self._sorted_scores.searchsorted(self.game.final_score(board[over]))
+        index = self._sorted_scores.searchsorted(self._boards.final_scores(board[over]))
         ending = np.zeros(np.shape(nodes), np.int64)
         ending[over] = len(self._sorted_scores) - index if self.game.more_is_better else index + 1
         ending[np.equal(nodes, self.forfeit)] = len(self.scores) - 1
@@ -139,7 +140,7 @@ class LargeStepper(Stepper):
         forfeit = np.equal(states, self.forfeit_state)
         return np.where(forfeit, self._full, board)[()], np.where(forfeit, 0, dice)[()]
 
-    def find_state(self, held: int, dice: int) -> int:
+    def find_state(self, held: Any, dice: Any) -> Any:
         return self._state(held, dice)
 
     def find(self, observations: NDArray[Any]) -> Any:
@@ -204,7 +205,7 @@ class LargeStepper(Stepper):
             places = order[last[one] - counts[one] : last[one]]
             actions, taken = self._moves[one]
             legal = board.astype(np.int32).take(places) & taken == taken
-            if self._next_dice_of is not None:  # the number of dice that an action chooses may not be allowed
+            if len(self._boards.throws) > 1:  # the number of dice that an action chooses may not be allowed
                 move, place = legal.nonzero()
                 left = board[places[place]] & ~self._taken[actions][move]
                 legal[move, place] = self._next_dice(left, move + actions.start) >= 0
@@ -212,10 +213,9 @@ class LargeStepper(Stepper):
 
     def _next_dice(self, left: IntArray, action: IntArray) -> IntArray:
         """Return how many dice are thrown at boards that actions leave, -1 if the action may not choose its number."""
-        if self._next_dice_of is None:
+        if len(self._boards.throws) == 1:
             return np.where((left > 0) & (self._taken.take(action) > 0), self.game.dice, 0)
-        left, action = np.broadcast_arrays(left, action)
-        return self._next_dice_of(left.ravel(), action.ravel()).reshape(left.shape)
+        return self._boards.next_dice(left, action)
 
     def _seen(self, board: IntArray, case: IntArray) -> NDArray[Any]:
         """Return the observations [..., O] at boards and cases."""
@@ -225,6 +225,6 @@ class LargeStepper(Stepper):
 
 
 @lru_cache(maxsize=16)
-def large_stepper(game: Game, observation_dtype: str) -> LargeStepper:
+def large_stepper(game: Game, observation_dtype: str = "uint8") -> LargeStepper:
     """Return the stepper of a box, from a cache; see `LargeStepper`."""
     return LargeStepper(game, observation_dtype)

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from stb_gym.envs.table_stepper import Stepper
-from stb_gym.games import Game, Picture, forbidden, legal_moves, needed, throw_faces, words_of
+from stb_gym.games import Picture, forbidden, needed, throw_faces, words_of
+from stb_gym.solver import legal_moves
 
 FORFEIT = "illegal action: the turn ends"
 
@@ -17,7 +16,8 @@ def draw(
 
     Args:
         stepper: the game.
-        node, throw: what to draw: a node, and the throw that led there.
+        node: the node to draw.
+        throw: the throw that led there.
         last: the node and the throw before, and the action; None at the beginning of a turn.
         render_mode: "ansi", "rgb_array" or None.
         beside: words that come first.
@@ -31,7 +31,7 @@ def draw(
     held, dice, faces = _position(stepper, node, throw)
     forfeit = node == stepper.forfeit
     if render_mode == "ansi":
-        score = words.score(words.points(held))
+        score = words.score(stepper.game.final_score(held))
         return _join("\n", beside, f"{FORFEIT} with {score}" if forfeit else "", words.text(held, dice, faces))
     if forfeit:
         return forbidden(words.picture(held, dice, (), _join(". ", beside, FORFEIT)))
@@ -39,10 +39,10 @@ def draw(
     moved = ""
     if last is not None:
         before, _, faces_before = _position(stepper, *last[:2])
-        moved = words.move_in_words(words.move(last[2], dice > 0), _roll(stepper.game, faces_before))
+        moved = words.move_in_words(words.move(last[2], dice > 0), stepper.game.roll_of(faces_before))
     if dice == 0:
         caption = _join(": ", moved, "the turn ends")
-    elif legal_moves(stepper.game, held, dice, _roll(stepper.game, faces)):
+    elif legal_moves(stepper.game, held, dice, stepper.game.roll_of(faces)):
         caption = moved or "first throw"
     else:
         caption = _join(". ", moved, words.no_move(held, dice, faces))
@@ -53,10 +53,6 @@ def _position(stepper: Stepper, node: int, throw: int) -> tuple[int, int, tuple[
     """Return what is held, the number of dice, and their faces."""
     held, dice = (int(number) for number in stepper.position(stepper.state_of(node)))
     return held, dice, throw_faces(throw, dice, stepper.game.faces)
-
-
-def _roll(game: Game, faces: tuple[int, ...]) -> Any:
-    return game.roll_of(np.array([faces], np.uint8))[0]
 
 
 def _join(separator: str, *parts: str) -> str:

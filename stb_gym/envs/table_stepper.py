@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, rolls, words_of
-from stb_gym.solver import TurnTables, compile_game, fits, node_of
+from stb_gym.games import Game, IntArray, fits, rolls, words_of
+from stb_gym.solver import TurnTables, compile_game
 
 LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_state` alone
 
@@ -36,8 +36,8 @@ class Stepper(ABC):
 
     A throw at a state leads to a node, and an action at a node leads to the next state. All T throws are equally
     likely. Only the stepper knows what the numbers of states and nodes mean. Where no shape is given, methods accept
-    integers and arrays of any shape. An illegal action leads to the forfeit: the turn ends with the worst score, and the observation is
-    all zeros.
+    integers and arrays of any shape. An illegal action leads to the forfeit: the turn ends with the worst score, and
+    the observation is all zeros.
 
     Attributes:
         game: the rules.
@@ -93,8 +93,8 @@ class Stepper(ABC):
         """Return (held, dice) of states, as the rules know them. The forfeit has the worst score and no dice."""
 
     @abstractmethod
-    def find_state(self, held: int, dice: int) -> int:
-        """Return the state of a position of the game."""
+    def find_state(self, held: Any, dice: Any) -> Any:
+        """Return the states of positions of the game."""
 
     @abstractmethod
     def find(self, observations: NDArray[Any]) -> Any:
@@ -136,7 +136,7 @@ class Stepper(ABC):
         fitting = self.ending(self.nodes(state, throws)) == 0
         if roll is not None:
             shown, _, of_throw = rolls(self.game, dice)
-            is_roll = np.array([tuple(each) == tuple(roll) for each in shown])
+            is_roll = np.array([each == roll for each in shown])
             fitting &= is_roll[of_throw[throws % len(of_throw)]]
         if not fitting.any():
             named = words.state(held, dice) if roll is None else words.node(held, dice, roll)
@@ -224,11 +224,11 @@ class TableStepper(Stepper):
     def position(self, states: Any) -> tuple[Any, Any]:
         return self._held.take(states), self._dice.take(states)
 
-    def find_state(self, held: int, dice: int) -> int:
-        return self.tables.find_state(held, dice)
+    def find_state(self, held: Any, dice: Any) -> Any:
+        return self.tables.find_states(np.asarray(held), np.asarray(dice))[()]
 
     def find(self, observations: NDArray[Any]) -> Any:
-        return node_of(self.tables, observations)
+        return self.tables.find_nodes(observations)
 
     def unthrown(self, states: IntArray) -> NDArray[Any]:
         return self._unthrown.take(states, axis=0)
@@ -268,8 +268,7 @@ def table_stepper(game: Game, observation_dtype: str) -> TableStepper:
         return replace(plain, observation=plain.observation.astype(observation_dtype))
     if not fits_tables(game):
         raise ValueError(
-            f"{game} is too large for tables, which an environment has of at most {LARGEST_DENSE_TABLE:,} entries"
-            f"{next((f'; {smaller} fits' for smaller in game.smaller() if fits_tables(smaller)), '')}"
+            f"{game} is too large for the tables of an environment, which hold at most {LARGEST_DENSE_TABLE:,} entries"
         )
     tables = compile_game(game)
     throws = np.arange(game.faces**game.dice)
@@ -295,5 +294,5 @@ def fits_tables(game: Game) -> bool:
     """Return whether the tables of a game have at most LARGEST_DENSE_TABLE entries."""
     if not fits(game):
         return False
-    states = len(game.states()[0])
-    return max(states * game.faces**game.dice, game.nodes() * len(game.moves)) <= LARGEST_DENSE_TABLE
+    tables = compile_game(game)
+    return max(tables.states * game.faces**game.dice, tables.nodes * tables.actions) <= LARGEST_DENSE_TABLE

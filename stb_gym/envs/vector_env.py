@@ -82,9 +82,10 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         super().__init__(game, rules, objective, illegal, render_mode, observation_dtype, reward_scale, stepper)
         self.num_envs = num_envs
         self.max_episode_steps = max_episode_steps
+        self._limit = max_episode_steps or 0
         self.autoreset_mode = AutoresetMode(mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space = self._space(self._observation_high())
+        self.single_observation_space = self._space(self.game.observation_high)
         self.single_action_space = gym.spaces.Discrete(self.stepper.actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -96,8 +97,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self._moved = np.zeros(num_envs, np.bool_)
         # [B] the steps left to each game, 0 where it is over; None if no turn is long enough to be truncated.
         self._left: IntArray | None = None
-        self._limit = max_episode_steps or 0
-        if 0 < self._limit <= self.stepper.longest:
+        if max_episode_steps is not None and max_episode_steps <= self.stepper.longest:
             self._left = np.zeros(num_envs, np.int64)
 
     def reset(
@@ -299,7 +299,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         """Count a step, and return [B] the games that it truncates."""
         if self._left is None:
             return np.zeros(self.num_envs, np.bool_)
-        self._left = np.where(self._left == 0, self._limit, self._left - 1)  # a turn that began has all left
+        self._left = np.where(self._left == 0, self._limit, self._left - 1)  # a new turn has all steps left
         truncated = self._left == 0
         self._left[terminated] = 0
         return truncated

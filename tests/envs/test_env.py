@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stb_gym import Objective, Player, ShutTheBox, Threes, TurnEnv, TurnVectorEnv, compile_game, solve, strategy
-from stb_gym.games.shut_the_box.rules import NO_MOVE
-from stb_gym.solver import objective_of
+from stb_gym import Objective, ShutTheBox, Threes, solve, strategy
+from stb_gym.envs import TurnEnv, TurnVectorEnv
+from stb_gym.games.shut_the_box import NO_MOVE
+from stb_gym.solver import Player, compile_game, objective_of
 from tests.twins import MostThrees
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
@@ -124,7 +125,7 @@ def test_an_illegal_action_raises_if_asked_to_and_changes_nothing(kind):
 
 def test_a_first_roll_that_fits_nothing_leaves_one_action():
     env = gym.make(BOX, tiles=3)
-    assert env.unwrapped.game.moves[-1] == NO_MOVE
+    assert env.unwrapped.game.actions[-1] == NO_MOVE
     dead = 0
     for seed in range(50):
         _, info = env.reset(seed=seed)
@@ -345,7 +346,7 @@ class Wide(Threes):
 
     @property
     def observation_high(self):
-        return np.full(7, 200)
+        return [200] * 7
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int64", "float16", np.float32, np.dtype(">f8"), float])

@@ -11,7 +11,8 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from PIL import ImageDraw
 
-from stb_gym import ShutTheBox, Threes, TurnEnv, TurnVectorEnv
+from stb_gym import ShutTheBox, Threes
+from stb_gym.envs import TurnEnv, TurnVectorEnv
 from stb_gym.games import words_of
 
 NINE = ShutTheBox()
@@ -55,7 +56,7 @@ def test_texts_and_the_words_in_pictures(written, snapshot):
         seen[what] = [[*texts.render().splitlines(), written(pictures)]]
         for move in moves:
             for env in (texts, pictures):
-                env.step(game.moves.index(move))
+                env.step(game.actions.index(move))
             seen[what].append([*texts.render().splitlines(), written(pictures)])
     assert seen == snapshot
 
@@ -63,7 +64,7 @@ def test_texts_and_the_words_in_pictures(written, snapshot):
 def test_the_tiles_that_were_just_shut_are_marked_and_an_illegal_end_is_red():
     env, words = TurnEnv(NINE, render_mode="rgb_array"), words_of(NINE)
     env.reset(options={"open": [1, 2], "roll": [1, 2]})
-    env.step(NINE.moves.index((1, 2)))
+    env.step(NINE.actions.index((1, 2)))
     assert (env.render() == words.picture(0, 0, (), "shut 1,2: the turn ends", 3)).all()
     assert (env.render() != words.picture(0, 0, (), "shut 1,2: the turn ends")).any()
     env.reset()

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from stb_gym import ShutTheBox, Threes, TurnEnv, TurnVectorEnv, compile_game
-from stb_gym.envs import stepper_of
+from stb_gym import ShutTheBox, Threes
+from stb_gym.envs import TurnEnv, TurnVectorEnv, stepper_of
 from stb_gym.games import throw_faces
+from stb_gym.solver import compile_game
 from tests.twins import MostThrees
 
 THE_300 = "stb_gym/ShutTheBox300-v0"
@@ -185,14 +186,14 @@ def test_turns_of_large_boxes_go_by_the_rules(identity):
             assert set(np.flatnonzero(observation[: game.tiles]) + 1) == opened
             if opened:
                 assert np.flatnonzero(observation[game.tiles :]).tolist() == [total - game.dice]
-            fitting = [bool(opened) and set(tiles) <= opened and sum(tiles) == total for tiles in game.moves]
+            fitting = [bool(opened) and set(tiles) <= opened and sum(tiles) == total for tiles in game.actions]
             assert (info["action_mask"] == fitting).all()
             assert over == (not any(fitting))
             if over:
                 assert (reward, info["final_score"]) == (-sum(opened), sum(opened))
                 break
             action = random.choice(np.flatnonzero(fitting))
-            opened -= set(game.moves[action])
+            opened -= set(game.actions[action])
             observation, reward, over, _, info = env.step(action)
             steps += 1
         lengths.append(steps)
@@ -205,13 +206,13 @@ def test_the_300_has_every_set_of_tiles_that_four_dice_can_show():
         for total in range(24, tile - 1, -1):
             ways[total] += ways[total - tile]
     envs = gym.make_vec(THE_300, 500, autoreset_mode=AutoresetMode.SAME_STEP).unwrapped
-    assert envs.single_action_space.n == sum(ways[4:]) == len(set(envs.game.moves)) == 757
+    assert envs.single_action_space.n == sum(ways[4:]) == len(set(envs.game.actions)) == 757
     observation, info = envs.reset(seed=5)
     for _ in range(5):
         totals = observation[:, 24:].argmax(axis=1) + 4
         for game in range(0, 500, 25):
             opened = set(np.flatnonzero(observation[game, :24]) + 1)
-            fitting = [set(tiles) <= opened and sum(tiles) == totals[game] for tiles in envs.game.moves]
+            fitting = [set(tiles) <= opened and sum(tiles) == totals[game] for tiles in envs.game.actions]
             assert (info["action_mask"][game] == fitting).all()
         observation, _, _, _, info = envs.step(envs.legal_sample())
 

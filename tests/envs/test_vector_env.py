@@ -1,4 +1,4 @@
-"""The vector environment: equal to Gymnasium's own under the same throws, its dice, samples, snapshots and attributes."""
+"""The vector environment: equal to Gymnasium's own under the same throws; dice, samples, snapshots, attributes."""
 
 import copy
 import itertools
@@ -11,7 +11,9 @@ from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode
 from scipy import stats
 
-from stb_gym import Player, ShutTheBox, TurnVectorEnv, compile_game
+from stb_gym import ShutTheBox
+from stb_gym.envs import TurnVectorEnv
+from stb_gym.solver import Player, compile_game
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 GAMES = 64

@@ -9,7 +9,7 @@ import pytest
 from gymnasium.spaces import Box, Dict, MultiBinary
 from gymnasium.vector import AutoresetMode
 
-from stb_gym import MaskInObservation, TurnEnv, TurnVectorEnv, VectorMaskInObservation
+from stb_gym.envs import MaskInObservation, TurnEnv, TurnVectorEnv, VectorMaskInObservation
 
 BOX, MASKED = "stb_gym/ShutTheBox-v0", "stb_gym/ShutTheBoxMasked-v0"
 GAMES = 64
@@ -84,7 +84,7 @@ def test_many_environments_show_both_as_the_library_wants(names, mode, limit):
 
 @by_library
 def test_only_masks_of_floats_are_copied(names):
-    name, mask_name, mask_space = ASKED_FOR[names]
+    _, mask_name, mask_space = ASKED_FOR[names]
     for env in (gym.make(MASKED, mask_names=names), gym.make_vec(MASKED, GAMES, mask_names=names)):
         seen, infos = env.reset(seed=0)
         assert np.shares_memory(seen[mask_name], infos["action_mask"]) == (mask_space.dtype != np.float32)

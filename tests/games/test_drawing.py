@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from stb_gym.games.shut_the_box.drawing import OPEN_TILE, SHUT_TILE
 
 from stb_gym import ShutTheBox, Threes
 from stb_gym.games import words_of
 from stb_gym.games.drawing import IVORY, PIPS, SLOT
-from stb_gym.games.shut_the_box.drawing import OPEN_TILE, SHUT_TILE
 
 NINE = ShutTheBox()
 BOARD = 0b010011001  # 1, 4, 5, 8

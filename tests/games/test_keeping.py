@@ -7,9 +7,9 @@ from time import sleep
 
 import numpy as np
 import pytest
+from stb_gym.games.keeping import array_bytes
 
 from stb_gym.games import kept
-from stb_gym.games.keeping import array_bytes
 
 KIBIBYTE = 2**10
 

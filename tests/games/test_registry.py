@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import gymnasium as gym
 import pytest
+from stb_gym.games.shut_the_box.words import BoxWords
 
 import stb_gym
 from stb_gym import (
@@ -22,7 +23,6 @@ from stb_gym import (
     strategy,
 )  # fmt: skip
 from stb_gym.games import Variant, entry_of, game_of, registry, words_of
-from stb_gym.games.shut_the_box.words import BoxWords
 from tests.twins import MostThrees
 
 

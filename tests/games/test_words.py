@@ -5,11 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from stb_gym.games.threes.rules import MOON
+from stb_gym.games.words import Words
 
 from stb_gym import ShutTheBox, Threes, compile_game
 from stb_gym.games import numbers_typed, positions_of, rolls, rolls_in_words, states_in_words, words_of
-from stb_gym.games.threes.rules import MOON
-from stb_gym.games.words import Words
 from tests.twins import SMALL, MostThrees
 
 NINE, FIVE_DICE, PLAIN = ShutTheBox(), Threes(), MostThrees(dice=3)

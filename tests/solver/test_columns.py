@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -107,27 +106,11 @@ def test_a_round_is_a_table_of_seats_and_one_of_leads():
     np.testing.assert_allclose(leads["0 after"], 1)
 
 
-def test_a_match_is_a_table_of_rounds():
-    series = stb_gym.series(Round(Threes()), ["optimal", "optimal"], rounds=20)
-    table = series.table()
-    assert table["rounds"][-1] == 20
-    last = [table[name][-1] for name in ("player 1 wins", "player 2 wins", "tied")]
-    assert last == pytest.approx([0.3628, 0.5454, 0.0918], abs=1e-4)
-
-
-def test_an_agent_in_a_round_is_a_table_of_its_seats():
-    found = stb_gym.RoundMeter(gym.make("stb_gym/ThreesRound-v0", seat=1))(lambda _, masks: masks.argmax(axis=1))
-    table = found.table()
-    assert table["seat"] == [2]
-    assert [*table["wins"], *table["regret"]] == pytest.approx([found.value, found.regret])
-
-
 @pytest.mark.parametrize("make", [
     lambda: stb_gym.solve(Threes(), exact=True),
     lambda: stb_gym.evaluate(ShutTheBox(), stb_gym.strategy(ShutTheBox(), "random")),
     lambda: Round(Threes()).solve(),
     lambda: Round(Threes()).evaluate(["optimal", "random"]),
-    lambda: stb_gym.series(Round(Threes()), ["optimal", "random"], rounds=12),
 ])  # fmt: skip
 def test_results_display_themselves(make):
     shown = make()._repr_html_()

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stb_gym import (
+    RegretMeter,
     ShutTheBox,
     Threes,
     compile_game,
     evaluate,
     evaluate_boards,
-    policy_from,
     solve,
     solve_boards,
     strategies,
@@ -36,7 +36,7 @@ def random_policy(game, seed, masked=True):
         weights[weights < 0.3 * weights.max(axis=1, keepdims=True)] = 0
         return weights / weights.sum(axis=1, keepdims=True)
 
-    return policy_from(game, agent)
+    return RegretMeter(game).policy(agent)
 
 
 @pytest.mark.parametrize(

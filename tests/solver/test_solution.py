@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from stb_gym.solver.values import tied
 
 from stb_gym import ShutTheBox, Threes, compile_game, solve, strategy
 from stb_gym.games import words_of
-from stb_gym.solver.values import tied
 from tests import reference
 from tests.twins import SMALL, STANDARD, moves_at, nodes_of, position, roll_at, throwing_states, twin
 

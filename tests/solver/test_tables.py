@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from stb_gym.games.shut_the_box.rules import NO_MOVE
+from stb_gym.solver.scripted import by_thumb
 
 from stb_gym import ShutTheBox, Threes, compile_game, solve
 from stb_gym.games import Edges, own_rules, rolls, throw_faces
-from stb_gym.games.shut_the_box.rules import NO_MOVE
 from stb_gym.solver import optimise
-from stb_gym.solver.scripted import by_thumb
 from tests.twins import SMALL, STANDARD, MostThrees, moves_at, nodes_of, position, roll_at, throwing_states, twin
 
 

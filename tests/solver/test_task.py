@@ -1,4 +1,4 @@
-"""What an environment says of itself, and that solve, evaluate and policy_from ask it."""
+"""What an environment says of itself, and that solve and evaluate ask it."""
 
 import gymnasium as gym
 import numpy as np
@@ -15,7 +15,6 @@ from stb_gym import (
     TurnVectorEnv,
     compile_game,
     evaluate,
-    policy_from,
     solve,
     strategy,
 )
@@ -71,8 +70,6 @@ def test_an_environment_says_what_its_task_is(name):
     random = strategy(BOX, "random")
     assert evaluate(env, random).regret == evaluate(BOX, random, "shut").regret > 0
     assert evaluate(env, random, "score").value == evaluate(BOX, random).value
-    policy = policy_from(env, lambda observations, masks: masks.argmax(axis=1))
-    assert (policy == policy_from(BOX, lambda observations, masks: masks.argmax(axis=1))).all()
     if hasattr(env, "close"):
         env.close()
 
@@ -122,7 +119,7 @@ def test_environments_of_different_tasks_are_refused(join, other):
     ids=lambda what: f"{what!r:.30}",
 )
 def test_what_is_neither_a_game_nor_an_environment_of_one_is_refused(what):
-    for ask in (solve, lambda it: evaluate(it, solve(BOX).policy), lambda it: policy_from(it, None)):
+    for ask in (solve, lambda it: evaluate(it, solve(BOX).policy)):
         with pytest.raises(TypeError, match="is neither a game nor an environment of stb_gym: make one") as refused:
             ask(what)
         assert str(refused.value).startswith(f"{what!r:.80} is neither")
