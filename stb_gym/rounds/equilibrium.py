@@ -30,10 +30,10 @@ from stb_gym.games import Game, IntArray, check_choice, check_flag, check_game, 
 from stb_gym.output import html_table
 from stb_gym.rounds.standings import Standings
 from stb_gym.solver import (
+    ROUND_STRATEGIES,
     Level,
     Objective,
     Policy,
-    ROUND_STRATEGIES,
     Solution,
     Standing,
     TurnTables,

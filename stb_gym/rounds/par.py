@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.rounds.equilibrium import RoundSolution
-from stb_gym.solver import Policy, TIE, optimise
+from stb_gym.solver import TIE, Policy, optimise
 from stb_gym.solving import solve
 
 

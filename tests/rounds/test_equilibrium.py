@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes, evaluate, strategy
-from stb_gym.rounds import INDIFFERENT, Reply, Round, TIES, standings
+from stb_gym.rounds import INDIFFERENT, TIES, Reply, Round, standings
 from stb_gym.solver import Standing, compile_game
 from tests import golden, reference, reference_rounds
 from tests.rounds.agents import reference_figure, some_strategy

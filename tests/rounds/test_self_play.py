@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.rounds import Play, Round, RoundEnv, SelfPlayVectorEnv, TIES
+from stb_gym.rounds import TIES, Play, Round, RoundEnv, SelfPlayVectorEnv
 from stb_gym.solver import Standing
 from tests.rounds.agents import as_agent
 

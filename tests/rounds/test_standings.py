@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox
-from stb_gym.rounds import Standings, TIES
+from stb_gym.rounds import TIES, Standings
 from stb_gym.solver import Standing, compile_game
 from tests.twins import MostThrees
 
