@@ -71,9 +71,8 @@ class RegretMeter:
         if illegal is None and isinstance(env, Game):
             illegal = "end"
         self.game, self.objective, self.illegal = task_of(env, objective, illegal)
-        self.optimum = (
-            solve_tables(self.game, self.objective) if fits(self.game) else solve_boards(self.game, self.objective)
-        )
+        solve = solve_tables if fits(self.game) else solve_boards
+        self.optimum = solve(self.game, self.objective)
         self._view = AgentView(env, self.game)
         if self._view.width != len(self.game.observation_high):
             raise ValueError("the environment shows more than the position of a turn: measure rounds with a RoundMeter")
