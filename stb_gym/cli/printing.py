@@ -12,7 +12,7 @@ SCHEMA = 1  # of the JSON: increased when a key goes, is renamed or changes its 
 LONGEST = 36  # rows of a table of numbers, of which the first and the last half are printed
 FEW = 10  # numbers that are printed in one line
 IN_TITLE = ("game", "rules", "title", "unit")
-ONLY_JSON = ("game", "rules", "unit", "optimum", "agreement", "mean_throws", "costliest_mistake")  # of a row
+ONLY_JSON = ("game", "rules", "unit", "optimum", "agreement", "mean_throws", "dearest_mistake")  # of a row
 FORMATS = {  # of floats that are not in the unit of the objective
     name: form
     for form, names in {

@@ -4,9 +4,9 @@ import inspect
 import io
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError, convert
@@ -102,11 +102,14 @@ def import_games(words: Sequence[str]) -> list[str]:
 
 def command_line() -> App:
     """Return the command with a sub-command for each game, which has the rules of that game as flags."""
-    how: dict[str, Any] = {
-        "help_format": "plaintext",
-        "default_parameter": Parameter(negative=(), converter=_converted),
-    }
-    app = App(name="stb-gym", help=ABOUT, version=__version__, suppress_keyboard_interrupt=False, **how)
+    app = App(
+        name="stb-gym",
+        help=ABOUT,
+        version=__version__,
+        help_format="plaintext",
+        default_parameter=Parameter(negative=(), converter=_converted),
+        suppress_keyboard_interrupt=False,
+    )
     for name, function in COMMANDS.items():
         alone = WITHOUT_GAME.get(name, function)
         command = App(name=name, help=(alone.__doc__ or "").partition("\n")[0])
@@ -132,8 +135,9 @@ def _of_game(function: Callable[..., Any], rules: type[Game] | None) -> Callable
     own = [parameter for name, parameter in known.parameters.items() if name not in ("game", "where")]
     flags: list[inspect.Parameter] = []
     if rules is not None:
-        taken = {f"--{parameter.name}" for parameter in own}
-        flags += [*(_position_flags(rules) if "where" in known.parameters else ()), *_rule_flags(rules, taken)]
+        if "where" in known.parameters:
+            flags += _position_flags(rules)
+        flags += _rule_flags(rules, own)
     answers = known.return_annotation is not None
     if answers:
         flags.append(_flag("json", "--json", bool, "Print one JSON object instead of text.", False))
@@ -176,9 +180,12 @@ def _flag(parameter: str, option: str, kind: Any, words: str, default: Any = Non
     return inspect.Parameter(parameter, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _rule_flags(rules: type[Game], taken: Set[str]) -> Iterator[inspect.Parameter]:
-    """Yield a flag for each rule of a game, which may not be `taken`, and one for variants if it has some."""
-    types = get_type_hints(rules)
+def _rule_flags(rules: type[Game], others: Sequence[inspect.Parameter]) -> Iterator[inspect.Parameter]:
+    """Yield a flag for each rule of a game, unlike those of the command, and one for variants if it has some."""
+    types, taken = get_type_hints(rules), {"--json", "--variant"}
+    for other in others:
+        names = [each.name for each in fields(other.annotation)] if is_dataclass(other.annotation) else [other.name]
+        taken |= {f"--{name.replace('_', '-')}" for name in names}
     for each in fields(rules):  # type: ignore[arg-type]
         known = rules_of(rules)[each.name]
         option = f"--{known.flag or each.name.replace('_', '-')}"
@@ -210,10 +217,10 @@ def _position_flags(rules: type[Game]) -> Iterator[inspect.Parameter]:
         option = where.flag or word
 
         def numbers(_: Any, tokens: Sequence[Any], listed: bool = where.listed) -> int | list[int]:
-            typed = tokens[0].value
-            if not all(number.strip("- ").isdecimal() for number in typed.split(",")):
-                raise ValueError(f"{typed!r} must be integers separated by commas, such as 1,4,5")
-            values = [int(number) for number in typed.split(",")]
+            try:
+                values = [int(number) for number in tokens[0].value.split(",")]
+            except ValueError:
+                raise ValueError("integers separated by commas are needed, such as 1,4,5") from None
             return values if listed or len(values) > 1 else values[0]
 
         how: dict[str, Any] = {"metavar": where.sample, "group": "Position", "converter": numbers}

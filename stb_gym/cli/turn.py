@@ -63,7 +63,7 @@ def list_game(game: Game, *, objective: str = "score", variants: bool = False) -
 
     Args:
         game: the rules.
-        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         variants: List the variants with the value of perfect play; rules that you set hold in all of them.
 
     Raises:
@@ -104,7 +104,7 @@ def solve(
 
     Args:
         game: the rules.
-        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         worst: Solve for the worst play instead of the best.
         exact: Compute in fractions.
         out: Save the value of every board in this file (Shut the Box, dice as sums).
@@ -148,7 +148,7 @@ def certify(game: Game, *, objective: str = "score", out: str | None = None) -> 
 
     Args:
         game: the rules.
-        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         out: Save the values of all states in fractions in this file.
     """
     found = certify_game(game, objective)
@@ -180,7 +180,7 @@ def evaluate_files(*, policy: Names = (), objective: str | None = None) -> Answe
         found = solve_tables(saved.game, objective or saved.objective).evaluate(saved.policy, saved.illegal)
         mistakes = mistakes_in_json(found, 1)
         about = {"policy": name, **heading(saved.game, found.optimum.objective)}
-        rows.append({**about, **found.summary(), "costliest_mistake": mistakes[0] if mistakes else None})
+        rows.append({**about, **found.summary(), "dearest_mistake": mistakes[0] if mistakes else None})
     return {"policies": rows}
 
 
@@ -203,7 +203,7 @@ def evaluate(
         policy: A strategy, a kept policy, a saved policy (.npz) or a run's folder.
         agent: An agent of yours, as MODULE:NAME, which may lie in the working directory. It may be a function of
             observations and masks, a torch module, or a model of stable-baselines3.
-        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         illegal: Illegal actions: raise refuses the policy, end ends the turn with the worst score (default: end for an
             agent, what its file says for a policy).
         departures: List every position where the policy plays a move that is not optimal.
@@ -285,7 +285,7 @@ def simulate(
     Args:
         game: the rules.
         policy: A strategy, a kept policy, a saved policy (.npz) or a run's folder.
-        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         turns: How many turns.
         seed: Seed of the dice.
     """
@@ -309,7 +309,8 @@ def compare(game: Game, *, policy: Names, exceptions: int | None = None, objecti
         game: the rules.
         policy: Two strategies, kept policies or saved policies (.npz), separated by commas; one for a pocket card.
         exceptions: Make a pocket card: this many exceptions to the policy, each the costliest mistake that is left.
-        objective: What a turn of the pocket card is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn of the pocket card is played for: score, shut (the perfect score), at-most:T or
+            at-least:T.
 
     Raises:
         ValueError: if the number of policies is wrong, or a card is asked for of a policy that chooses at random.
@@ -357,7 +358,7 @@ def states(game: Game, *, objective: str = "score", place: Place = Place()) -> A
 
     Args:
         game: the rules.
-        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         place: the place in a round.
 
     Returns:
@@ -394,7 +395,7 @@ def advise(
     Args:
         game: the rules.
         where: the position, in the words of the game; by default the start.
-        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         depth: Show the tree of moves and rolls below the position, 1 to 3 throws deep; its own roll is the first.
         values: Read the values from this file, which solve --out wrote.
         out: Draw that tree in this file (.png, .svg or .pdf; needs matplotlib).
