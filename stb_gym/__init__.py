@@ -1,13 +1,42 @@
-"""Shut the Box and Threes for reinforcement learning, with the exact optimum to measure agents against."""
+"""Shut the Box and Threes for reinforcement learning, with the exact optimum to measure agents against.
 
-from stb_gym import games, large
+Make an environment with `gymnasium.make("stb_gym/ShutTheBox-v0")`; `ENVIRONMENTS` lists the ids.
+Solve a game with `solve`, measure a policy with `evaluate`, and measure an agent with `RegretMeter`.
+Everything else is in the packages: `games`, `solver`, `large`, `envs`, `measure`, `rounds`, `terminal`, `explorer`, and
+in the modules `plots`, `sb3` and `pettingzoo`, which need other libraries.
+
+Example:
+    >>> import gymnasium as gym
+    >>> import stb_gym
+    >>> env = gym.make("stb_gym/ShutTheBox-v0")
+    >>> meter = stb_gym.RegretMeter(env)
+    >>> def lowest_legal_action(observations, masks):
+    ...     return masks.argmax(axis=1)
+    >>> round(meter(lowest_legal_action).regret, 4)
+    12.9927
+"""
+
+from importlib import import_module
+from typing import Any
+
+from stb_gym import envs, games, large, measure, rounds, solver
+from stb_gym.envs import ENVIRONMENTS, MaskInObservation
 from stb_gym.games import Game, ShutTheBox, Threes, register_game
+from stb_gym.measure import RegretMeter, compare, kept_policies, load_policy, save_policy, simulate
 from stb_gym.solver import Objective, certify
 from stb_gym.solving import evaluate, solve, strategies, strategy
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Game", "Objective", "ShutTheBox", "Threes", "certify", "evaluate", "games", "large", "register_game", "solve",
-    "strategies", "strategy",
+    "ENVIRONMENTS", "Game", "MaskInObservation", "Objective", "RegretMeter", "ShutTheBox", "Threes", "certify",
+    "compare", "envs", "evaluate", "games", "kept_policies", "large", "load_policy", "measure", "pettingzoo", "plots",
+    "register_game", "rounds", "save_policy", "sb3", "simulate", "solve", "solver", "strategies", "strategy",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Import the modules that need other libraries when they are first used."""
+    if name in ("pettingzoo", "plots", "sb3"):
+        return import_module(f"stb_gym.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,47 +1,46 @@
-"""For PettingZoo: a round of several players, whose seats take their turns one after another.
+"""A round of several players for PettingZoo: the seats take their turns one after another.
 
 ## Description
-`env(...)` is an environment of PettingZoo's AEC API, `parallel_env(...)` the same by its conversion of turn-based ones.
-An agent makes all the moves of its turn, then the next agent plays; the best final score wins. Who plays last knows
-what is to be beaten. Importing this module starts PettingZoo (`pip install "stb-gym[pettingzoo]"`);
-`import stb_gym` does not.
+`env(...)` makes an environment of PettingZoo's AEC API, `parallel_env(...)` the same for its parallel API. An agent
+makes all the moves of its turn, then the next agent plays; the best final score wins. The last agent knows the score
+that it must beat. This module imports PettingZoo (`pip install "stb-gym[pettingzoo]"`); `import stb_gym` does not.
 
 ## Agents
-`player_0`, who begins, to `player_{players - 1}`.
+`player_0`, which begins, to `player_{players - 1}`.
 
 ## Action Space
 That of the turn: see `stb_gym.games.shut_the_box.environment` and `stb_gym.games.threes.environment`.
 
 ## Observation Space
-`Dict`, for all agents the same, as everything is public:
-- `observation`: the numbers of the turn, then the standing as `stb_gym/ThreesRound-v0` shows it: the place of the lead
-  among the final scores (the best at 0; the place after the worst without a score), how many hold it, how many play
+`Dict`, the same for all agents, because everything is public:
+- `observation`: the numbers of the turn, then the standing as in `stb_gym/ThreesRound-v0`: the place of the lead among
+  the final scores (the best at 0; the place after the worst if nobody has a score), how many hold it, how many play
   after;
-- `action_mask`: int8 [A], 1 = legal; all 0 for an agent whose turn it is not, and at the end.
+- `action_mask`: int8 [A], 1 = legal; all 0 unless it is the agent's turn, and at the end.
 
 ## Rewards
-Nothing until the round is over; then what it is worth to each agent by the tie rule, see `stb_gym.Round`.
+0 until the round is over; then what it is worth to each agent by the tie rule, see `stb_gym.rounds.Round`.
 
 ## Episode End
 Terminated for all agents when the last one's turn is over or, with `shut_wins`, at a perfect score. An illegal action
-forfeits the turn: the agent wins nothing, and the others play on. With `max_cycles` a turn is cut off after so many
-moves, and forfeited, too; who is cut off is truncated when the round is over.
+forfeits the turn: the agent wins nothing, and the others play on. With `max_cycles` a turn is also forfeited after that
+number of moves; its agent is truncated when the round is over.
 
 ## Information
-Of an agent whose turn is over: `final_score` and `illegal_action`, as for the turn.
+For an agent whose turn is over: `final_score` and `illegal_action`, as for the turn.
 
 ## Arguments
 - `game="shut-the-box"`: the name of a game, or a rules object.
-- `players=2`, `ties="split"`, `shut_wins=False`: the rules of the round, see `stb_gym.Round`.
-- `max_cycles=None`: the moves that a turn may have; turns end without it, too.
-- `illegal="end"`, `render_mode`, `observation_dtype="uint8"` and the rules of the game: as for the turn. Options of
-  `reset` have no meaning here.
+- `players=2`, `ties="split"`, `shut_wins=False`: the rules of the round, see `stb_gym.rounds.Round`.
+- `max_cycles=None`: how many moves a turn may have; every turn also ends without a limit.
+- `illegal="end"`, `render_mode`, `observation_dtype="uint8"` and the rules of the game: as for the turn.
+
+`reset` ignores its options.
 
 ## Version History
 - v0: first version.
 """
 
-from copy import deepcopy
 from typing import Any
 
 import gymnasium as gym
@@ -50,7 +49,8 @@ from numpy.typing import NDArray
 
 from stb_gym.envs import TurnEnv, game_for
 from stb_gym.games import Game, check_integer
-from stb_gym.rounds import Play, StandingEnv
+from stb_gym.rounds import Play, Round
+from stb_gym.rounds.env import standing_space, with_standing
 
 try:
     from pettingzoo import AECEnv, ParallelEnv
@@ -63,14 +63,14 @@ ONLY = np.array([0])  # the one round in play
 
 
 class RoundAECEnv(AECEnv):
-    """A round as PettingZoo's AEC API has it; spaces, rewards and arguments are on the page of this module.
+    """A round in PettingZoo's AEC API; the module's docstring describes spaces, rewards and arguments.
 
     Attributes:
         round: the `Round`.
 
     Raises:
-        TypeError: if there is no such argument, nor such a field of the rules.
-        ValueError: if what is given for one is not allowed, or the game is too large.
+        TypeError: if a keyword is neither an argument nor a field of the rules.
+        ValueError: if an argument is not allowed, or the game is too large.
 
     Example:
         >>> import stb_gym.pettingzoo
@@ -100,36 +100,45 @@ class RoundAECEnv(AECEnv):
         super().__init__()
         if max_cycles is not None:
             check_integer("max_cycles", max_cycles, 1, 2**31)
-        self.max_cycles, self.render_mode = max_cycles, render_mode
-        rules_of_round = {"players": players, "ties": ties, "shut_wins": shut_wins}
-        self._turn = _Turn(game_for(type(self), game, rules), rules_of_round, illegal, render_mode, observation_dtype)
-        self.round = self._turn.round
+        self.max_cycles = max_cycles
+        self.render_mode = render_mode
+        self.round = Round(game_for(type(self), game, rules), players, ties, shut_wins)
+        self._turn = _Turn(self.round.game, "score", illegal, render_mode, observation_dtype=observation_dtype)
+        self._play = Play(self.round, 1)
         self.possible_agents = [f"player_{seat}" for seat in range(players)]
         self.agents: list[str] = []
-        self._seen = {agent: self._turn.space() for agent in self.possible_agents}
-        self._actions = {agent: gym.spaces.Discrete(self._turn.stepper.actions) for agent in self.possible_agents}
+        actions = self._turn.stepper.actions
+        self._observation_spaces = {}
+        self._action_spaces = {}
+        for agent in self.possible_agents:
+            observation = standing_space(self._turn.observation_space, self.round)
+            mask = gym.spaces.Box(0, 1, (actions,), np.int8)
+            self._observation_spaces[agent] = gym.spaces.Dict({"observation": observation, "action_mask": mask})
+            self._action_spaces[agent] = gym.spaces.Discrete(actions)
 
     def observation_space(self, agent: str) -> gym.spaces.Dict:
-        """The space of an agent's observations."""
-        return self._seen[agent]
+        """Return the space of an agent's observations."""
+        return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> gym.spaces.Discrete:
-        """The space of an agent's actions."""
-        return self._actions[agent]
+        """Return the space of an agent's actions."""
+        return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a round; options have no meaning here."""
+        """Begin a round; `options` are ignored."""
         self.agents = self.possible_agents[:]
-        self.rewards, self._cumulative_rewards = (dict.fromkeys(self.agents, 0.0) for _ in range(2))
-        self.terminations, self.truncations = (dict.fromkeys(self.agents, False) for _ in range(2))
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._cut: set[str] = set()
         self._over = False
-        self._turn.play.begin(ONLY)
-        self._throw(seed)
+        self._play.begin(ONLY)
+        self._begin_turn(seed)
 
     def step(self, action: int | None) -> None:
-        """Make a move of the agent whose turn it is; of one for whom the round is over, None.
+        """Make a move of the agent whose turn it is; None for an agent whose round is over.
 
         Raises:
             ValueError: if the action is outside the action space, or is illegal and `illegal` is "raise".
@@ -141,93 +150,72 @@ class RoundAECEnv(AECEnv):
             return
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        _, place, over, _, info = self._turn.step(action)
+        self._observation, _, over, _, info = self._turn.step(action)
         self._moves += 1
         if over:
-            self.infos[agent] = {name: info[name] for name in ("final_score", "illegal_action")}
-            self._end_turn(int(place))
+            final_score, illegal = info["final_score"], info["illegal_action"]
+            self.infos[agent] = {"final_score": final_score, "illegal_action": illegal}
+            self._end_turn(final_score, illegal)
         elif self._moves == self.max_cycles:
             self._cut.add(agent)
-            self._end_turn(len(self.round.standings.scores))
+            self._end_turn(0, forfeited=True)
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """What an agent sees: the same as all, but for the mask."""
+        """Return what an agent sees: the same for all, except for the mask."""
         plays = agent == self.agent_selection and not self._over
-        return {"observation": self._turn.seen(), "action_mask": self._turn.action_masks().astype(np.int8) * plays}
+        observation = with_standing(self._observation, self._standing)
+        return {"observation": observation, "action_mask": self._turn.action_masks().astype(np.int8) * plays}
 
     def render(self) -> Any:
-        """The board of the turn and, beside it, whose it is and what is to be beaten; at the end, who wins."""
+        """Return the board of the turn, with whose turn it is and the score to beat or, at the end, who wins."""
         return self._turn.render()
 
     def close(self) -> None:
         """Close the window, if there is one."""
         self._turn.close()
 
-    def _throw(self, seed: int | None = None) -> None:
+    def _begin_turn(self, seed: int | None = None) -> None:
         """Begin the turn of the next agent."""
-        play = self._turn.play
-        self.agent_selection, self._moves = self.possible_agents[play.seat[0]], 0
-        self._turn.told = f"{self.agent_selection}: {play.standing(0).in_words(self.round.game)}"
-        self._turn.reset(seed=seed)
+        self.agent_selection = self.possible_agents[self._play.seat[0]]
+        self._moves = 0
+        self._standing = self._play.seen[0]
+        self._turn.caption = f"{self.agent_selection}: {self._play.standing(0).in_words(self.round.game)}"
+        self._observation, _ = self._turn.reset(seed=seed)
 
-    def _end_turn(self, place: int) -> None:
-        """Score the turn, and go on with the next or end the round."""
-        play = self._turn.play
-        if not len(play.end_turns(ONLY, np.array([place]))):
-            self._throw()
+    def _end_turn(self, final_score: int, forfeited: bool) -> None:
+        """Score the turn, then begin the next one or end the round."""
+        place = self.round.standings.places(np.array([final_score]), forfeited)
+        if not len(self._play.end_turns(ONLY, place)):
+            self._begin_turn()
             return
-        self.rewards = dict(zip(self.agents, play.wins(ONLY)[0].tolist(), strict=True))
+        self.rewards = dict(zip(self.agents, self._play.wins(ONLY)[0].tolist(), strict=True))
         self._accumulate_rewards()
         self._over = True
         self.truncations = {agent: agent in self._cut for agent in self.agents}
         self.terminations = {agent: agent not in self._cut for agent in self.agents}
         winners = [agent for agent, reward in self.rewards.items() if reward]
-        self._turn.told = f"{' and '.join(winners) or 'nobody'} win{'s' * (len(winners) < 2)}"
+        self._turn.caption = f"{' and '.join(winners) or 'nobody'} win{'s' * (len(winners) < 2)}"
         if self.render_mode == "human":
             self.render()
 
 
-class _Turn(StandingEnv, TurnEnv):
-    """The turn of whoever plays, seen beside the standing."""
+class _Turn(TurnEnv):
+    """A turn that is shown with a caption."""
 
-    def __init__(self, game: Game, rules: dict[str, Any], illegal: str, render_mode: str | None, dtype: Any):
-        self._rules = rules
-        super().__init__(game, "score", illegal, render_mode, observation_dtype=dtype)
-        self.play, self.told = Play(self.round, 1), ""
-        self._sees = self.play.seen.copy()
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[Any], dict[str, Any]]:
-        self._sees = self.play.seen.copy()
-        return super().reset(seed=seed)
-
-    def space(self) -> gym.spaces.Dict:
-        """The space of what is seen, and of the mask."""
-        mask = gym.spaces.Box(0, 1, (self.stepper.actions,), np.int8)
-        return gym.spaces.Dict({"observation": deepcopy(self.observation_space), "action_mask": mask})
-
-    def seen(self) -> NDArray[Any]:
-        """[O + 3] the turn as it stands, and the standing that it began with."""
-        observation = self.stepper.observation.take(self._node, axis=0)
-        observation[self._width :] = self._sees[0]
-        return observation
-
-    def _standings(self) -> NDArray[Any]:
-        return self._sees
+    caption = ""
 
     def _beside(self, game: int) -> str:
-        return self.told
+        return self.caption
 
 
 raw_env = RoundAECEnv
 
 
 def env(game: Game | str = "shut-the-box", **arguments: Any) -> OrderEnforcingWrapper:
-    """A `RoundAECEnv` that says so if it is not reset, as PettingZoo's own environments are made."""
+    """Make a `RoundAECEnv` that raises if it is used before its first reset."""
     return OrderEnforcingWrapper(RoundAECEnv(game, **arguments))
 
 
 def parallel_env(game: Game | str = "shut-the-box", **arguments: Any) -> ParallelEnv:
-    """The same by PettingZoo's parallel API: of all actions, that of the agent whose turn it is counts."""
+    """Make the same for PettingZoo's parallel API: only the action of the agent whose turn it is counts."""
     return turn_based_aec_to_parallel(env(game, **arguments))

@@ -1,10 +1,10 @@
 """One seat of a round of several players, who take their turns one after another; the best final score wins.
 
 ## Description
-An episode is the turn of one player, who sees what the players before have done and knows how many come after. All the
-others are opponents. Their turns are not played but drawn from the exact distributions of their play, so a round costs
-hardly more than a turn, however many play. Where a round can end before the player's turn, as by a perfect score with
-`shut_wins`, rounds are drawn in which it does not.
+An episode is the turn of one player, who sees what the players before have done and how many come after. All the others
+are opponents. Their turns are not played but drawn from the exact distributions of their play, so a round costs hardly
+more than a turn, whatever the number of players. Where a round can end before the player's turn, as by a perfect score
+with `shut_wins`, only rounds are drawn in which it does not.
 
 ## Action Space
 That of the turn, with its masks: see `stb_gym.games.shut_the_box.environment` and `stb_gym.games.threes.environment`.
@@ -17,33 +17,33 @@ That of the turn, with its masks: see `stb_gym.games.shut_the_box.environment` a
 
 ## Starting State
 A standing as the players before leave it, and the first throw. `reset(options={"lead": 8, "holders": 1, "after": 2})`
-starts where a player sees just that, a lead of 8 points; with some of the three the others are drawn. `{"lead": None}`
-is the standing before anybody has played. Options of the turn, such as "open" and "roll", stand beside them.
+starts at that standing, with a lead of 8 points; if you name only some of the three, the others are drawn.
+`{"lead": None}` is the standing before anybody has played. You may add options of the turn, such as "open" and "roll".
 
 ## Rewards
-Nothing until the end; then what the round is worth to the player by the tie rule:
+0 until the end; then what the round is worth to the player by the tie rule:
 - ties "split": 1 shared among those who have the best score;
 - ties "all-win": 1 for each of them;
-- ties "nobody": 1 for who has it alone;
-- 0 for who is beaten, and after an illegal action.
+- ties "nobody": 1 for a player who has it alone;
+- 0 for a beaten player, and after an illegal action.
 
-`env.spec.reward_threshold` is the mean reward of the best response to the opponents, which no agent exceeds but by
-luck. `stb_gym.RoundMeter(env)` tells of any agent how far from it, exactly.
+`env.spec.reward_threshold` is the mean reward of the best response to the opponents; an agent exceeds it only by luck.
+`stb_gym.rounds.RoundMeter(env)` measures exactly how far an agent is from it.
 
 ## Episode End
 That of the turn.
 
 ## Information
-What the environment of the turn tells, and at the end `holders`: among how many the player shares the lead, 0 if
-beaten.
+The information of the turn, and at the end `holders`: how many players share the lead with the player, the player
+included; 0 if beaten.
 
 ## Arguments
 - `players=2`: how many play, the player among them.
-- `seat="drawn"`: in every round one of the seats, each as likely as the others; or the seat, 0 to players - 1.
-- `opponents="optimal"`: what all of them play, or a list of one for each in the order of the seats: the name of a
+- `seat="drawn"`: a new seat in every round, all equally likely; or the seat, 0 to players - 1.
+- `opponents="optimal"`: what all of them play, or a list with one for each in the order of the seats: the name of a
   strategy, "optimal" for the equilibrium of the round; the file, or the name, of a saved policy; an array of a policy;
   or a function of the arrays of the game and a `Standing` that returns one.
-- `ties="split"`, `shut_wins=False`, `indifferent="fewer"`: the rules of the round, see `stb_gym.Round`.
+- `ties="split"`, `shut_wins=False`, `indifferent="fewer"`: the rules of the round, see `stb_gym.rounds.Round`.
 - `illegal`, `render_mode`, `observation_dtype`, `max_episode_steps`, the rules of the game and, of
   `stb_gym/ThreesRoundMasked-v0`, `mask_names`: as for the turn.
 
@@ -51,44 +51,115 @@ beaten.
 - v0: first version.
 """
 
-from bisect import bisect
 from collections.abc import Mapping
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from stb_gym.envs import MaskInObservation, TurnEnv, game_for
-from stb_gym.games import Game
-from stb_gym.rounds.opponents import Lineup
-from stb_gym.rounds.seat import SeatEnv
+from stb_gym.envs import MaskInObservation, StepperEnv, TurnEnv, game_for
+from stb_gym.envs.registration import NAMESPACE, masked_id, register
+from stb_gym.games import Entry, Game, IntArray, follow_registrations
+from stb_gym.rounds.equilibrium import Round
+from stb_gym.rounds.opponents import Lineup, opponents_of
+from stb_gym.solver import Objective, Standing
 
 Observation = NDArray[Any]
 
 
-class RoundEnv(SeatEnv, TurnEnv):
+def _refuse_solo_play(final_score: IntArray) -> NDArray[Any]:
+    raise ValueError("what a score wins in a round depends on the others: use stb_gym.rounds.RoundMeter(env)")
+
+
+WIN = Objective("win", _refuse_solo_play, "probability")
+
+
+def standing_space(turn: gym.Space[Any], rules: Round) -> gym.spaces.Box:
+    """Return the space of the turn's observations followed by the standing.
+
+    Raises:
+        ValueError: if the type of the observations cannot hold the place of the lead.
+    """
+    others = rules.players - 1
+    high = np.append(rules.game.observation_high, [len(rules.standings.scores), others, others])
+    typed = high.astype(turn.dtype)
+    if (typed != high).any():
+        raise ValueError(f"observation_dtype must hold 0 to {high.max()}, and {typed.dtype} does not")
+    return gym.spaces.Box(0, typed, dtype=typed.dtype.type)
+
+
+def with_standing(observation: Observation, standing: IntArray) -> Observation:
+    """Return observations [..., O] of a turn followed by the standing [..., 3]."""
+    return np.concatenate((observation, standing.astype(observation.dtype)), axis=-1)
+
+
+class StandingEnv(StepperEnv):
+    """Base of the environments of a round: beside TurnEnv or TurnVectorEnv, it adds the standing to observations.
+
+    Attributes:
+        round: the `Round`.
+    """
+
+    round: Round
+    _single_space: gym.spaces.Box  # of a single observation
+
+    def _play_in(self, rules: Round, turn: gym.Space[Any]) -> gym.spaces.Box:
+        """Set the round, given the space of the turn's observations; return that of the environment's."""
+        self.round = rules
+        self.objective = WIN
+        self._single_space = standing_space(turn, rules)
+        return self._single_space
+
+    def _standings(self) -> IntArray:
+        """Return [B, 3] the standings that the players see now."""
+        raise NotImplementedError
+
+    def node(self, observation: Observation) -> Any:
+        """Return the node of the turn of an observation [O + 3], or the nodes [B] of a batch."""
+        return super().node(np.asarray(observation)[..., :-3])
+
+    @property
+    def afterstate_space(self) -> gym.spaces.Box:
+        """The space of the afterstates of one move."""
+        high = np.append(self._single_space.high, self._single_space.dtype.type(self.game.dice))
+        return gym.spaces.Box(0, high, dtype=self._single_space.dtype.type)
+
+    def afterstates(self, observations: Observation | None = None) -> tuple[IntArray, IntArray, Observation]:
+        """Return what every legal move leads to, as `TurnEnv.afterstates`; the standing stands before the dice."""
+        place, action, turn = super().afterstates(observations)
+        standing = self._standings() if observations is None else observations[:, -3:]
+        return place, action, np.hstack((with_standing(turn[:, :-1], standing[place]), turn[:, -1:]))
+
+    @property
+    def _played(self) -> str:
+        return repr(self.round)
+
+
+class RoundEnv(StandingEnv, TurnEnv):
     """One seat of a round of several players, as `gym.make("stb_gym/ShutTheBoxRound-v0")` makes it.
 
-    The spaces, rewards and infos are on the page of the environment, the docstring of `stb_gym.rounds.env`.
+    The module's docstring describes spaces, rewards and infos.
 
     Args:
         game: the name of a game, or a rules object.
         players: how many play, the player among them.
-        seat: the player's, 0 to players - 1, or "drawn": in every round one of them, each as likely as the others.
-        opponents: one strategy that all the others play, or a list of one for each in the order of the seats: the name
-            of a strategy, "optimal" for the equilibrium of the round; the file of a saved policy; an array of a policy;
-            or a function of the arrays of the game and a `Standing` that returns one.
-        ties, shut_wins, indifferent: the rules of the round, see `stb_gym.Round`.
+        seat: the player's, 0 to players - 1, or "drawn": a new one in every round, all equally likely.
+        opponents: one strategy that all the others play, or a list with one for each in the order of the seats: the
+            name of a strategy, "optimal" for the equilibrium of the round; the file of a saved policy; an array of a
+            policy; or a function of the arrays of the game and a `Standing` that returns one.
+        ties, shut_wins, indifferent: the rules of the round, see `stb_gym.rounds.Round`.
         illegal, render_mode, observation_dtype: see `TurnEnv`.
         **rules: fields of the rules that differ from the standard ones.
 
     Attributes:
         round: the `Round`.
-        opponents: the `Opponents`, with the exact chances from which is drawn.
+        opponents: the `Opponents`, with the exact chances of the draws.
 
     Raises:
-        ValueError: if an argument is not allowed, or the game is too large, saying what is allowed.
-        TypeError: if a keyword is neither an argument nor a field of the rules, naming those that are.
+        ValueError: if an argument is not allowed, or the game is too large.
+        TypeError: if a keyword is neither an argument nor a field of the rules.
 
     Example:
         >>> import gymnasium as gym, stb_gym
@@ -113,82 +184,120 @@ class RoundEnv(SeatEnv, TurnEnv):
         observation_dtype: Any = "uint8",
         **rules: Any,
     ):
-        self._rules = {"players": players, "ties": ties, "shut_wins": shut_wins, "indifferent": indifferent}
-        self._against = seat, opponents
-        self._place, self._holders = 0, 0
         game = game_for(type(self), game, rules)
-        super().__init__(game, "score", illegal, render_mode, observation_dtype=observation_dtype)
-        self._seen = list(self.opponents.seen.astype(self._observation_dtype))
-        self._first, self._share = self.opponents.first.bounds(0), self.opponents.share.tolist()
-        self._ends = self.opponents.one_end
-        self._standing = slice(self._width, None)
-        self._sees: Observation = self._seen[0]
+        super().__init__(game, "score", illegal, render_mode, observation_dtype=observation_dtype, stepper="tables")
+        rules_of_round = Round(self.game, players, ties, shut_wins, indifferent)
+        self.observation_space = self._play_in(rules_of_round, self.observation_space)
+        self._seat = seat
+        self.opponents = opponents_of(self.round, seat, opponents)
+        self._place = 0  # of the standing that the player sees, among those of the opponents
+        self._holders = 0  # where the turn is over: of the lead in the end
 
     def set_opponents(self, opponents: Lineup) -> None:
-        """See `SeatEnv.set_opponents`."""
-        super().set_opponents(opponents)
-        self._first, self._ends = self.opponents.first.bounds(0), self.opponents.one_end
+        """Play against other opponents from now on, also in a round under way, whose standing remains.
+
+        Args:
+            opponents: as when the environment is made; for self-play perhaps an evaluated line-up of the player's own
+                strategy, see `RoundMeter.strategy`.
+
+        Raises:
+            ValueError: as when the environment is made.
+        """
+        self.opponents = opponents_of(self.round, self._seat, opponents)
+        if self._spec is not None:
+            self._spec.reward_threshold = self.opponents.reward_threshold
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin a round, or where `options` says, at the player's turn.
+        """Begin a round at the player's turn, or where `options` says.
 
         Raises:
-            ValueError: if `options` names no position of the game or no standing, or one without a legal move.
+            ValueError: if `options` names no position of the game or no standing, or a position without a legal move.
         """
+        turn, seen = split_options(options)
+        chances = self.opponents.chances_of(seen)
+        if turn:
+            self.stepper.beginnings(turn)  # refuses wrong options before anything changes
         if seed is not None:
             gym.Env.reset(self, seed=seed)
-        first = self._first
-        if options:
-            options, named = self.opponents.named(options)
-            first = self._first if named is None else named.bounds(0)
-            self.stepper.beginnings(options)  # which refuses what it must before anything changes
-        self._place = bisect(first, (self._np_random or self.np_random).bit_generator.random_raw())
-        self._sees = self._seen[self._place]
-        observation, info = super().reset(options=options)
-        observation[self._standing] = self._sees
-        return observation, info
+        self._place = int(self.opponents.draw_standing(chances, self.np_random.bit_generator.random_raw()))
+        observation, info = super().reset(options=turn)
+        return with_standing(observation, self.opponents.seen[self._place]), info
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Make a move and throw again; when the turn is over, so is the round.
+        """Make a move and throw again; at the end of the turn, draw how the round ends.
 
         Raises:
             ValueError: if the action is outside the action space, or is illegal and `illegal` is "raise".
             TypeError: if the action is no integer.
             RuntimeError: before the first reset, or if the turn is over.
         """
-        moved = super().step(action)
-        observation, score, over, truncated, info = moved
-        observation[self._standing] = self._sees
+        observation, _, over, truncated, info = super().step(action)
+        observation = with_standing(observation, self.opponents.seen[self._place])
         if not over:
-            return moved
-        luck = self._np_random.bit_generator.random_raw()  # type: ignore[union-attr]
-        self._holders = holders = bisect(self._ends[self._place, score], luck)
-        info["holders"] = holders
-        return observation, self._share[holders], True, truncated, info
+            return observation, 0.0, False, truncated, info
+        score = self.round.standings.places(info["final_score"], info["illegal_action"])
+        random = self.np_random.bit_generator.random_raw()
+        self._holders = info["holders"] = int(self.opponents.draw_holders(self._place, score, random))
+        return observation, float(self.opponents.share[self._holders]), True, truncated, info
 
     def snapshot(self) -> dict[str, Any]:
-        """The round as it stands and the dice to come, as what JSON can hold; see `restore`."""
+        """Return the state of the round and of the dice, ready for JSON; see `restore`."""
         return {**super().snapshot(), "place": self._place, "holders": self._holders}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from a snapshot of an environment made alike: the same actions then lead to the same.
+        """Go on from a snapshot of an environment made alike: the same actions then have the same results.
 
         Raises:
             ValueError: if the snapshot is not of one round, or of other rules.
         """
-        place, holders = map(int, self._read_seats(snapshot, ()))
+        counts = {"place": len(self.opponents.chance), "holders": len(self.opponents.share)}
+        _, _, place, holders = map(int, self._read(snapshot, (), **counts))
         super().restore(snapshot)
-        self._place, self._holders, self._sees = place, holders, self._seen[place]
+        self._place, self._holders = place, holders
+
+    def _standings(self) -> IntArray:
+        return self.opponents.seen[[self._place]]
+
+    def _threshold_of(self, spec: EnvSpec) -> float | None:
+        return self.opponents.reward_threshold
 
     def _beside(self, game: int) -> str:
-        return self._words(self._place, self._node, self._holders)
+        return self.opponents.in_words(self._place, self._holders if self.stepper.ending(self._node) else None)
+
+
+def split_options(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options of the turn and those of the standing."""
+    turn = dict(options or {})
+    return turn, {name: turn.pop(name) for name in Standing._fields if name in turn}
 
 
 def make_masked(mask_names: str = "gymnasium", **arguments: Any) -> MaskInObservation:
-    """What `gym.make` calls for an id of a masked environment; the arguments are those of `RoundEnv`."""
+    """Make a masked environment for `gym.make`; the arguments are those of `RoundEnv`."""
     return MaskInObservation(RoundEnv(**arguments), mask_names)
 
 
 make_masked.metadata = RoundEnv.metadata  # type: ignore[attr-defined]
+
+
+def register_rounds(entry: Entry) -> None:
+    """Register the environments of a round of a game with Gymnasium, such as "stb_gym/ThreesRound-v0" and its twin."""
+    identity, arguments = round_id(entry.rules), {"game": entry.rules.name}
+    register(identity, f"{__name__}:RoundEnv", f"{__package__}.vector_env:RoundVectorEnv", arguments)
+    masked, masked_vec = f"{__name__}:make_masked", f"{__package__}.vector_env:make_masked_vec"
+    register(masked_id(identity), masked, masked_vec, arguments)
+
+
+def round_id(rules: type[Game]) -> str:
+    """Return the id of the environment of a round of a game.
+
+    Example:
+        >>> import stb_gym
+        >>> round_id(stb_gym.Threes)
+        'stb_gym/ThreesRound-v0'
+    """
+    return f"{NAMESPACE}/{rules.__name__}Round-v0"
+
+
+follow_registrations(register_rounds)

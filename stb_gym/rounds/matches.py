@@ -1,7 +1,7 @@
-"""Matches: several rounds between the same players, exactly: who wins most of them, by who begins which.
+"""Matches of several rounds between the same players, exactly.
 
-A round ends with some players having won it and one of them having come last. How likely each such ending is depends on
-who begins alone, and so does who begins the next round. With d the lead of each player over the last one in points won,
+A round ends with some players having won it and one of them having come last. The chances of such an ending depend
+only on who begins, and so does who begins the next round. With d the lead of each player over the last one in points,
 
     P_r(b, d) = the chance that after r rounds player b is to begin and the leads are d
 
@@ -13,24 +13,20 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import check_chances, check_choice, check_integer, check_lineup
-from stb_gym.output import html_table
-from stb_gym.rounds.lineups import Outcome, RoundEvaluation
-from stb_gym.rounds.rounds import Round, RoundStrategy
+from stb_gym.rounds.equilibrium import Outcome, Round, RoundEvaluation, RoundStrategy
 
 BEGINS = {
     "fixed": "the first player begins every round",
     "alternating": "every round the next player begins",
-    "winner": "who won a round alone begins the next, else the same player as before",
-    "loser": "who came last in a round begins the next; after a tie of all the same player as before",
+    "winner": "a player who wins a round alone begins the next, else the same player as before",
+    "loser": "the player who came last begins the next round; after a tie of all, the same player as before",
 }
-LARGEST_SERIES = 2**21  # leads of the players that are worked on at once
-
+LARGEST_SERIES = 2**21  # combinations of the players' leads
 MOST_PLAYERS = 8
 
 Ending = tuple[int, int, tuple[Fraction, ...]]  # who began a round, who begins the next, and the points of each player
@@ -39,12 +35,12 @@ Chances = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Series:
-    """Several rounds between the same N players.
+    """The chances of N players in a match of R rounds.
 
     Attributes:
-        wins: [R, N] the chance that a player has won the most points alone after 1, 2 ... R rounds.
-        tied: [R] the chance that several have won as many.
-        points: [R, N] the points that a player is expected to have won.
+        wins: [R, N] the chance that a player alone has the most points after 1, 2 ... R rounds.
+        tied: [R] the chance that several players have the most points.
+        points: [R, N] the expected points of a player.
     """
 
     wins: Chances
@@ -55,30 +51,21 @@ class Series:
         wins = np.array2string(self.wins[-1], precision=4)
         return f"<{len(self.wins)} rounds: players win {wins}, tied {self.tied[-1]:.4g}>"
 
-    def table(self) -> dict[str, list[Any]]:
-        """Return a row for every number of rounds as columns: "rounds", "player 1 wins" ... and "tied"."""
-        players = {f"player {at} wins": chances for at, chances in enumerate(self.wins.T.tolist(), 1)}
-        return {"rounds": [*range(1, len(self.wins) + 1)]} | players | {"tied": self.tied.tolist()}
-
-    def _repr_html_(self) -> str:
-        """Return the chances after every number of rounds, for notebooks."""
-        return html_table(f"a match of {len(self.wins)} rounds", self.table(), limit=20)
-
 
 def match(outcome: Outcome, rounds: int) -> Outcome:
-    """The outcome of a match that goes to the player who wins more of the rounds, given that of one round.
+    """Return the outcome of a match that goes to the player who wins more of the rounds.
 
     Args:
         outcome: win, loss and tie of the first of two players in one round.
         rounds: how many rounds are played, 1 to 10,000.
 
+    Raises:
+        ValueError: if the number of rounds is out of range, or the chances do not sum to 1.
+
     Example:
         >>> import stb_gym
-        >>> stb_gym.match(stb_gym.Outcome(win=0.5, loss=0.25, tie=0.25), rounds=2)
+        >>> stb_gym.rounds.match(stb_gym.rounds.Outcome(win=0.5, loss=0.25, tie=0.25), rounds=2)
         Outcome(win=0.5, loss=0.1875, tie=0.3125)
-
-    Raises:
-        ValueError: if the number of rounds is not from 1 to 10,000, or win, loss and tie are no chances that sum to 1.
     """
     check_integer("rounds", rounds, 1, 10_000)
     outcome = Outcome(*outcome)
@@ -90,54 +77,51 @@ def match(outcome: Outcome, rounds: int) -> Outcome:
 
 
 def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begins: str = "fixed") -> Series:
-    """The chances of players in a number of rounds. A round won is a point; tied players win what the tie rule gives.
+    """Return the chances of players in a match. A won round is one point; tied players get what the tie rule gives.
 
     Args:
-        rules: of every round.
-        strategies: one for each of at least two players, who keep their order around the table; each plays in any seat.
-        rounds: how many rounds are played.
+        rules: the rules of every round.
+        strategies: one for each of 2 to 8 players, who keep their order around the table; each plays in any seat.
+        rounds: how many rounds are played, 1 to 10,000.
         begins: one of `BEGINS`.
+
+    Raises:
+        ValueError: if an argument is not allowed, or there are too many rounds for that many players.
 
     Example:
         >>> import stb_gym
-        >>> rules = stb_gym.Round(stb_gym.Threes())
-        >>> found = stb_gym.series(rules, ["optimal", "optimal"], rounds=20, begins="winner")
+        >>> rules = stb_gym.rounds.Round(stb_gym.Threes())
+        >>> found = stb_gym.rounds.series(rules, ["optimal", "optimal"], rounds=20, begins="winner")
         >>> found.wins[-1].round(4).tolist()
         [0.4452, 0.4553]
-
-    Raises:
-        ValueError: if an argument is not allowed, or there are too many rounds for so many players.
     """
-    check_integer("players of a match", rules.players, 2, MOST_PLAYERS)
+    players = rules.players
+    check_integer("players of a match", players, 2, MOST_PLAYERS)
     check_integer("rounds", rounds, 1, 10_000)
     check_choice("way to begin", begins, list(BEGINS))
-    check_lineup("match", strategies, rules.players)
+    check_lineup("match", strategies, players)
     # A win split among 1, 2 ... players makes leads in such fractions; split among all of them, it makes none.
-    unit = math.lcm(*range(1, rules.players)) if rules.ties == "split" else 1
-    _check_size(rules.players, rounds, unit)
-    endings = _endings(rules, strategies, begins)
-    ahead = np.zeros((rules.players, *[1] * (rules.players - 1)))
-    ahead[0] = 1
-    wins, points = [], [np.zeros(rules.players)]
-    for _ in range(rounds):
-        began = ahead.reshape(rules.players, -1).sum(axis=1)
-        gained = (began[by] * chance * np.array(won, float) for (by, _, won), chance in endings.items())
-        points.append(points[-1] + sum(gained))
-        ahead = _one_more(ahead, endings, unit)
-        wins.append(_most(ahead.sum(axis=0)))
-    return Series(np.array(wins), np.maximum(0, 1 - np.sum(wins, axis=1)), np.array(points[1:]))
-
-
-def _check_size(players: int, rounds: int, unit: int) -> None:
+    unit = math.lcm(*range(1, players)) if rules.ties == "split" else 1
     if (2 * rounds * unit + 1) ** (players - 1) > LARGEST_SERIES:
         raise ValueError(
             f"a match of {rounds} rounds between {players} players is too large: with leads in 1/{unit} points "
             f"(2 x rounds x {unit} + 1)^{players - 1} must be at most {LARGEST_SERIES:,}"
         )
+    endings = _endings(rules, strategies, begins)
+    ahead = np.zeros((players, *[1] * (players - 1)))
+    ahead[0] = 1
+    wins, points = [], [np.zeros(players)]
+    for _ in range(rounds):
+        began = ahead.reshape(players, -1).sum(axis=1)
+        gained = (began[first] * chance * np.array(won, float) for (first, _, won), chance in endings.items())
+        points.append(points[-1] + sum(gained))
+        ahead = _after_a_round(ahead, endings, unit)
+        wins.append(_ahead_alone(ahead.sum(axis=0)))
+    return Series(np.array(wins), np.maximum(0, 1 - np.sum(wins, axis=1)), np.array(points[1:]))
 
 
 def _endings(rules: Round, strategies: Sequence[RoundStrategy], begins: str) -> dict[Ending, float]:
-    """The chance of every ending of a round, by who begins it."""
+    """Return the chance of every ending of a round, given who begins it."""
     found: dict[Ending, float] = defaultdict(float)
     for first in range(rules.players):
         order = [(first + seat) % rules.players for seat in range(rules.players)]
@@ -146,25 +130,21 @@ def _endings(rules: Round, strategies: Sequence[RoundStrategy], begins: str) -> 
             winners = [player for seat, player in enumerate(order) if holders >> seat & 1]
             share = {"split": Fraction(1, len(winners)), "all-win": Fraction(1), "nobody": Fraction(len(winners) == 1)}
             points = tuple(share[rules.ties] * (player in winners) for player in range(rules.players))
-            found[first, _next(begins, first, winners, order, worst), points] += chance
+            following = first
+            if begins == "alternating":
+                following = order[1]
+            elif begins == "winner" and len(winners) == 1:
+                following = winners[0]
+            elif begins == "loser" and len(winners) < len(order):
+                following = order[worst]
+            found[first, following, points] += chance
     return found
 
 
-def _next(begins: str, first: int, winners: list[int], order: list[int], worst: int) -> int:
-    """Who begins the next round."""
-    if begins == "alternating":
-        return order[1]
-    if begins == "winner" and len(winners) == 1:
-        return winners[0]
-    if begins == "loser" and len(winners) < len(order):
-        return order[worst]
-    return first
-
-
 def endings_of(evaluation: RoundEvaluation) -> dict[tuple[int, int], float]:
-    """The chances of who holds the lead at the end of a round, as the bits of the seats, and which seat came last.
+    """Return the chances of who holds the lead at the end of a round, as bits of the seats, and which seat came last.
 
-    The first of those who tie for the last place is the last; who need not play counts as having the worst score.
+    The first of those who tie for the last place came last. A seat that does not play has the worst score.
     """
     standings, (first, *others) = evaluation.standings, evaluation.played
     leads = np.arange(len(standings.scores))
@@ -182,24 +162,19 @@ def endings_of(evaluation: RoundEvaluation) -> dict[tuple[int, int], float]:
     return {ending: float(chance.sum()) for ending, chance in ways.items()}
 
 
-def _leads(points: tuple[Fraction, ...]) -> list[Fraction]:
-    """What every other player won more than the last one."""
-    return [each - points[-1] for each in points[:-1]]
-
-
-def _one_more(ahead: Chances, endings: dict[Ending, float], unit: int) -> Chances:
-    """The chances [N, *leads] of who is to begin and how far the players lead, after one more round."""
+def _after_a_round(ahead: Chances, endings: dict[Ending, float], unit: int) -> Chances:
+    """Return the chances [N, *leads] of who is to begin and how far the players lead, after one more round."""
     sizes = ahead.shape[1:]
     grown = np.zeros((len(ahead), *(size + 2 * unit for size in sizes)))
     for (first, following, points), chance in endings.items():
-        moved = [unit + int(unit * lead) for lead in _leads(points)]
-        where = tuple(slice(start, start + size) for start, size in zip(moved, sizes, strict=True))
+        starts = [unit + int(unit * (won - points[-1])) for won in points[:-1]]
+        where = tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
         grown[following][where] += chance * ahead[first]
     return grown
 
 
-def _most(ahead: Chances) -> Chances:
-    """[N] the chance that each player alone is ahead of all others, given the chances of the leads."""
+def _ahead_alone(ahead: Chances) -> Chances:
+    """Return [N] the chance that each player alone has the most points, given the chances of the leads."""
     leads = [each - size // 2 for each, size in zip(np.indices(ahead.shape), ahead.shape, strict=True)]
     totals = np.array([*leads, np.zeros(ahead.shape, int)])
     top = totals == totals.max(axis=0)

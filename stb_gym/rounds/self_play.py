@@ -5,19 +5,98 @@ from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from stb_gym.envs import Step, TurnVectorEnv, game_for
 from stb_gym.games import Game, IntArray
-from stb_gym.rounds.playing import Play
-from stb_gym.rounds.seat import StandingEnv
+from stb_gym.rounds.env import StandingEnv, with_standing
+from stb_gym.rounds.equilibrium import Round
+from stb_gym.solver import Standing
+
+
+class Play:
+    """B rounds of N players in play, turn by turn. The game has T final scores; the place of the best is 0.
+
+    Args:
+        rules: the round.
+        count: B.
+
+    Attributes:
+        places: [B, N] the places of the scores so far; T + 1 before a player's turn and after a forfeited one.
+        seat: [B] whose turn it is; N when the round is over after all turns.
+
+    Example:
+        >>> import numpy as np, stb_gym
+        >>> play, only = Play(stb_gym.rounds.Round(stb_gym.Threes(), players=2), count=1), np.array([0])
+        >>> [play.end_turns(only, np.array([place])).tolist() for place in (9, 4)]  # the round is over after the second
+        [[], [0]]
+        >>> play.wins(only).tolist()
+        [[0.0, 1.0]]
+    """
+
+    def __init__(self, rules: Round, count: int):
+        self._standings = rules.standings
+        self._no_lead = len(rules.standings.scores)
+        self.places: IntArray = np.full((count, rules.players), self._no_lead + 1)
+        self.seat: IntArray = np.zeros(count, np.int64)
+
+    def begin(self, rounds: IntArray) -> None:
+        """Begin rounds [K] again."""
+        self.places[rounds] = self._no_lead + 1
+        self.seat[rounds] = 0
+
+    @property
+    def seen(self) -> IntArray:
+        """[B, 3] what the player whose turn it is sees: place of the lead (T without one), holders, players after."""
+        lead = np.minimum(self.places.min(axis=1), self._no_lead)
+        holders = (self.places == lead[:, None]).sum(axis=1)
+        return np.column_stack((lead, holders, self._standings.players - 1 - self.seat))
+
+    def end_turns(self, rounds: IntArray, places: IntArray) -> IntArray:
+        """End one turn in each of rounds [K], with the places [K] of the final scores, T + 1 for a forfeit.
+
+        Returns:
+            The rounds that are over.
+        """
+        self.places[rounds, self.seat[rounds]] = places
+        self.seat[rounds] += 1
+        return rounds[(self.seat[rounds] == self._standings.players) | self._standings.over[self._index()[rounds]]]
+
+    def wins(self, rounds: IntArray) -> NDArray[np.float64]:
+        """Return [K, N] what every player wins in rounds [K] that are over."""
+        leads = self.places == self.seen[:, :1]
+        return (leads * self._standings.share[self._index(), None])[rounds]
+
+    def standing(self, number: int) -> Standing:
+        """Return what the player whose turn it is sees in a round."""
+        return self._standings.standing(int(self._index()[number]), int(self.seen[number, 2]))
+
+    def restore(self, places: Any, seat: Any) -> None:
+        """Go on from copies of `places` and `seat`.
+
+        Raises:
+            ValueError: if they are not of as many such rounds.
+        """
+        players = self._standings.players
+        for given, own, most in ((places, self.places, self._no_lead + 1), (seat, self.seat, players - 1)):
+            if np.shape(given) != own.shape or not np.isin(given, range(most + 1)).all():
+                raise ValueError(f"the snapshot is not of {len(own)} rounds of {players} players")
+        self.places[:] = places
+        self.seat[:] = seat
+
+    def _index(self) -> IntArray:
+        """Return [B] the indices of the standings; see `Standings`."""
+        lead, holders, _ = self.seen.T
+        return lead * self._standings.players + np.maximum(holders - 1, 0)
 
 
 class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
-    """`num_envs` rounds at once, in which whoever's turn it is acts; observations are those of `RoundEnv`.
+    """`num_envs` rounds at once in which each action is that of the seat whose turn it is.
 
-    The step that ends a turn begins the next one, of the next seat or of a new round, as `TurnVectorEnv` does in
-    SAME_STEP mode. Rewards are 0 until a round is over, and then known for all its seats at once. So infos tell
+    Observations are those of `RoundEnv`. The step that ends a turn begins the next one, of the next seat or of a new
+    round, as `TurnVectorEnv` does in SAME_STEP mode. Rewards are 0, because what a turn wins is known only when the
+    round is over. So infos hold
 
     - `seat` [B]: who plays next, whose observation it is;
     - `wins` [B, N]: what each seat wins by the tie rule, in steps that end a round, for the rounds of `_wins` [B].
@@ -28,7 +107,7 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
         game: the name of a game, or a rules object.
         num_envs: how many rounds.
         players: how many play each.
-        ties, shut_wins: the rules of the round, see `stb_gym.Round`.
+        ties, shut_wins: the rules of the round, see `stb_gym.rounds.Round`.
         illegal, render_mode, observation_dtype: see `TurnEnv`.
         **rules: fields of the rules that differ from the standard ones.
 
@@ -37,7 +116,7 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
 
     Example:
         >>> import stb_gym
-        >>> envs = stb_gym.SelfPlayVectorEnv("threes", num_envs=1000, players=3)
+        >>> envs = stb_gym.rounds.SelfPlayVectorEnv("threes", num_envs=1000, players=3)
         >>> _, infos = envs.reset(seed=0)
         >>> while "wins" not in infos:
         ...     observations, _, _, _, infos = envs.step(envs.legal_sample())
@@ -58,7 +137,6 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
         observation_dtype: Any = "uint8",
         **rules: Any,
     ):
-        self._rules = {"players": players, "ties": ties, "shut_wins": shut_wins}
         super().__init__(
             game_for(type(self), game, rules),
             num_envs,
@@ -67,20 +145,24 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
             render_mode,
             AutoresetMode.SAME_STEP,
             observation_dtype=observation_dtype,
+            stepper="tables",
         )
+        rules_of_round = Round(self.game, players, ties, shut_wins)
+        self.single_observation_space = self._play_in(rules_of_round, self.single_observation_space)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._play = Play(self.round, num_envs)
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[Any], dict[str, Any]]:
-        """Begin all rounds, or those of `options["reset_mask"]`; the turns of the first seats where `options` says.
+        """Begin all rounds, or those of `options["reset_mask"]`; the first turns begin where `options` says.
 
         Raises:
-            ValueError: as `TurnVectorEnv.reset` does.
+            ValueError: as `TurnVectorEnv.reset`.
         """
         observation, infos = super().reset(seed=seed, options=options)
         self._play.begin(np.flatnonzero(infos["_action_mask"]))
-        return self._with(observation), infos | self._seats()
+        return with_standing(observation, self._play.seen), infos | self._seats()
 
     def step(self, actions: Any) -> Step:
         """Make a move in every round and throw again; where a turn is over, the next seat throws.
@@ -89,21 +171,19 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
             ValueError: if an action is outside the action space, or is illegal and `illegal` is "raise".
             RuntimeError: before the first reset.
         """
-        observation, score, over, truncated, infos = super().step(actions)
+        observation, _, over, truncated, infos = super().step(actions)
         (games,) = over.nonzero()
         if len(games):
-            infos["final_obs"] = self._with(infos["final_obs"])
-            ended = self._play.end_turns(games, score.take(games).astype(np.int64))
+            infos["final_obs"] = with_standing(infos["final_obs"], self._play.seen)
+            told = infos["final_info"]
+            places = self.round.standings.places(told["final_score"][games], told["illegal_action"][games])
+            ended = self._play.end_turns(games, places)
             if len(ended):
                 infos["wins"], infos["_wins"] = np.zeros((self.num_envs, self.round.players)), np.zeros_like(over)
                 infos["wins"][ended], infos["_wins"][ended] = self._play.wins(ended), True
                 self._play.begin(ended)
-        return self._with(observation), np.zeros(self.num_envs), over, truncated, infos | self._seats()
-
-    def _with(self, observation: NDArray[Any]) -> NDArray[Any]:
-        """Observations [B, O + 3], in which the standings now are."""
-        observation[:, self._width :] = self._standings()
-        return observation
+        observation = with_standing(observation, self._play.seen)
+        return observation, np.zeros(self.num_envs), over, truncated, infos | self._seats()
 
     def _standings(self) -> IntArray:
         return self._play.seen
@@ -112,11 +192,11 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
         return {"seat": self._play.seat.copy(), "_seat": np.ones(self.num_envs, np.bool_)}
 
     def snapshot(self) -> dict[str, Any]:
-        """The rounds as they stand and the dice to come, as arrays and what JSON can hold; see `restore`."""
+        """Return the state of the rounds and of the dice, as arrays and what JSON can hold; see `restore`."""
         return {**super().snapshot(), "places": self._play.places.copy(), "seat": self._play.seat.copy()}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from a snapshot of an environment made alike: the same actions then lead to the same.
+        """Go on from a snapshot of an environment made alike: the same actions then have the same results.
 
         Raises:
             ValueError: if the snapshot is not of as many rounds, or of other rules.

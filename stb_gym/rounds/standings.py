@@ -1,21 +1,21 @@
-"""What the players of a round see of each other, and what becomes of it.
+"""The standings of a round: all that matters of the final scores so far.
 
-All that matters of the final scores so far is the standing: the lead, which is the best of them, and how many hold it.
+A standing is the lead, which is the best final score so far, and the number of players who hold it.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import IntArray, check_choice, check_integer
-from stb_gym.output import tick
 from stb_gym.solver import Standing, TurnTables
 
 MOST_PLAYERS = 101  # a hundred after the first
-LARGEST_BLOCK = 2**22  # edges x standings that are worked on at once
+LARGEST_BLOCK = 2**22  # edges x standings in one pass over the tables
 TIES = {
     "split": "tied players share the win",
     "all-win": "all tied players win",
@@ -25,16 +25,18 @@ TIES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Standings:
-    """Every standing of a round, by index: Z of them, the last of which is "nobody has played".
+    """The Z standings of a round as arrays. The last one is that before anybody has played.
+
+    A *place* is the index of a final score in `scores`, where the best score is first.
 
     Attributes:
-        tables: the arrays of the game. A score better than the perfect one, such as the moon, ends the round.
+        tables: the arrays of the game.
         players: how many play.
         ties: one of `TIES`.
-        shut_wins: the perfect score (0 in Shut the Box and Threes) ends the round.
+        shut_wins: whether the perfect score (0 in Shut the Box and Threes) ends the round. A better score always does.
 
     Raises:
-        ValueError: if there is no such tie rule, or the number of players is out of range.
+        ValueError: if the tie rule is unknown, or the number of players is out of range.
     """
 
     tables: TurnTables
@@ -48,25 +50,25 @@ class Standings:
 
     @property
     def scores(self) -> IntArray:
-        """[T] every final score of the game, the best first."""
+        """[T] the final scores of the game, best first."""
         return self.tables.scores
 
     @cached_property
     def lead(self) -> IntArray:
-        """[Z] where in `scores` the best so far is; T if nobody has played, for any score is better than that."""
+        """[Z] the place of the lead; T if nobody has played."""
         return np.append(np.repeat(np.arange(len(self.scores)), self.players), len(self.scores))
 
     @cached_property
     def holders(self) -> IntArray:
-        """[Z] how many have the lead."""
+        """[Z] how many players hold the lead."""
         return np.append(np.tile(np.arange(1, self.players + 1), len(self.scores)), 0)
 
     @cached_property
     def over(self) -> NDArray[np.bool_]:
-        """[Z] True where nobody plays any more."""
-        perfect = int(self.tables.place_of(self.tables.game.perfect_score))
-        at_perfect = bool(np.isin(self.tables.game.perfect_score, self.scores))
-        return self.lead < perfect + (self.shut_wins and at_perfect)
+        """[Z] True where the round has ended early."""
+        perfect = self.tables.game.perfect_score
+        ends_it = self.shut_wins and bool(np.isin(perfect, self.scores))
+        return self.lead < int(self.tables.place_of(perfect)) + ends_it
 
     @cached_property
     def after(self) -> IntArray:
@@ -78,44 +80,38 @@ class Standings:
 
     @cached_property
     def holds(self) -> NDArray[np.bool_]:
-        """[Z, T] True where the player of the score then holds the lead."""
+        """[Z, T] True where the player with that final score takes or shares the lead."""
         return np.arange(len(self.scores)) <= self.lead[:, None]
 
     @cached_property
     def keeps(self) -> NDArray[np.bool_]:
-        """[Z, T] True where the former holders still hold it."""
+        """[Z, T] True where the earlier holders keep the lead."""
         return np.arange(len(self.scores)) >= self.lead[:, None]
 
     @cached_property
     def share(self) -> NDArray[np.float64]:
-        """[Z] what each holder wins if the round ends so."""
+        """[Z] what each holder wins if the round ends there."""
         shares = {"all-win": self.holders > 0, "split": 1 / np.maximum(self.holders, 1), "nobody": self.holders == 1}
         return shares[self.ties].astype(float)
 
-    @cached_property
-    def company(self) -> NDArray[np.float64]:
-        """[Z] how many others each holder shares the lead with if the round ends so."""
-        return np.maximum(self.holders - 1, 0).astype(float)
-
     def met_by(self, seat: int) -> IntArray:
-        """The standings at which a seat may have to play."""
+        """Return the standings at which a seat may have to play."""
         if seat == 0:
             return np.flatnonzero(self.holders == 0)
         return np.flatnonzero((self.holders > 0) & (self.holders <= seat) & ~self.over)
 
     def blocks(self, seat: int) -> Iterator[IntArray]:
-        """The same, as many at a time as fit; whoever waits is told when each is done."""
+        """Yield the standings of `met_by` in blocks small enough for one pass."""
         met = self.met_by(seat)
         size = max(1, LARGEST_BLOCK // max(1, len(self.tables.edge_node)))
         for first in range(0, len(met), size):
             yield met[first : first + size]
-            tick(len(met[first : first + size]))
 
     def find(self, standing: Standing) -> int:
-        """The index of a standing.
+        """Return the index of a standing.
 
         Raises:
-            ValueError: if it cannot come about in this round.
+            ValueError: if it cannot occur in this round.
         """
         lead, holders, after = standing
         check_integer("players after", after, 0, self.players - 1)
@@ -124,7 +120,7 @@ class Standings:
                 raise ValueError(f"before anybody has played there are no holders of the lead, not {holders}")
             return len(self.lead) - 1
         if after == self.players - 1:
-            raise ValueError(f"who has {after} players after is the first of {self.players}: there is no lead yet")
+            raise ValueError(f"the first of {self.players} players, with {after} players after, sees no lead")
         check_integer("lead", lead, int(self.scores.min()), int(self.scores.max()))
         check_integer("holders of the lead", holders, 1, self.players - 1 - after)
         index = self.place(lead) * self.players + holders - 1
@@ -133,12 +129,12 @@ class Standings:
         return index
 
     def standing(self, index: int, after: int) -> Standing:
-        """The standing of an index."""
+        """Return the standing of an index, with `after` players still to play after the next."""
         holders = int(self.holders[index])
         return Standing(int(self.scores[self.lead[index]]) if holders else None, holders, after)
 
     def place(self, score: int) -> int:
-        """Where in `scores` a final score is.
+        """Return the place of a final score.
 
         Raises:
             ValueError: if no turn ends with it.
@@ -147,3 +143,7 @@ class Standings:
         if place == len(self.scores) or self.scores[place] != score:
             raise ValueError(f"no turn ends with a score of {score}")
         return place
+
+    def places(self, final_score: Any, illegal: Any) -> Any:
+        """Return the places of final scores; T + 1, below any lead, where an illegal action ended the turn."""
+        return np.where(illegal, len(self.scores) + 1, self.tables.place_of(final_score))

@@ -1,26 +1,29 @@
-"""Many rounds at once, one seat of each, as a Gymnasium vector environment."""
+"""One seat of many rounds at once, as a Gymnasium vector environment."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from stb_gym.envs import Step, TurnVectorEnv, VectorMaskInObservation, game_for
 from stb_gym.games import Game, IntArray
-from stb_gym.rounds.opponents import Lineup
-from stb_gym.rounds.seat import SeatEnv
+from stb_gym.rounds.env import StandingEnv, split_options, with_standing
+from stb_gym.rounds.equilibrium import Round
+from stb_gym.rounds.opponents import Lineup, opponents_of
 
 
-class RoundVectorEnv(SeatEnv, TurnVectorEnv):
-    """`num_envs` rounds at once, as `gym.make_vec` makes them; see `RoundEnv`, and `TurnVectorEnv` for its ways.
+class RoundVectorEnv(StandingEnv, TurnVectorEnv):
+    """`num_envs` rounds at once, as `gym.make_vec` makes them; see `RoundEnv` and `TurnVectorEnv`.
 
-    Infos tell `holders` [B], too, in steps that end a round.
+    In steps that end a round, infos also hold `holders` [B].
 
     Attributes:
         round: the `Round`.
-        opponents: the `Opponents`, with the exact chances from which is drawn.
+        opponents: the `Opponents`, with the exact chances of the draws.
 
     Example:
         >>> import gymnasium as gym, stb_gym
@@ -47,8 +50,6 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         max_episode_steps: int | None = None,
         **rules: Any,
     ):
-        self._rules = {"players": players, "ties": ties, "shut_wins": shut_wins, "indifferent": indifferent}
-        self._against = seat, opponents
         super().__init__(
             game_for(type(self), game, rules),
             num_envs,
@@ -57,15 +58,23 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
             render_mode,
             autoreset_mode,
             observation_dtype=observation_dtype,
+            stepper="tables",
             max_episode_steps=max_episode_steps,
         )
-        seen = self.opponents.seen.astype(self._observation_dtype)
-        # [C] the three numbers of a standing as one item, which is chosen and copied faster than three.
-        self._seen = seen.view(np.dtype((np.void, seen[0].nbytes))).ravel()
+        rules_of_round = Round(self.game, players, ties, shut_wins, indifferent)
+        self.single_observation_space = self._play_in(rules_of_round, self.single_observation_space)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self._seat = seat
+        self.opponents = opponents_of(self.round, seat, opponents)
+        # [B] of the standings that the players see, among those of the opponents; where a round is over, its holders
         self._place: IntArray = np.zeros(num_envs, np.int64)
-        self._sees = self._seen.take(self._place)
-        self._holders: IntArray = np.zeros(num_envs, np.int64)  # where a round is over, how many share the lead
-        self._ended = self._to_begin()
+        self._holders: IntArray = np.zeros(num_envs, np.int64)
+
+    def set_opponents(self, opponents: Lineup) -> None:
+        """Play against other opponents from now on, also in rounds under way; see `RoundEnv.set_opponents`."""
+        self.opponents = opponents_of(self.round, self._seat, opponents)
+        if self._spec is not None:
+            self._spec.reward_threshold = self.opponents.reward_threshold
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
@@ -73,85 +82,79 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         """Begin all rounds, or those of `options["reset_mask"]`, or where `options` says; see `RoundEnv`.
 
         Raises:
-            ValueError: if `options` names no position of the game or no standing, or one without a legal move, if the
-                mask is none or chooses no game, or the seeds are not as many as the games.
+            ValueError: if `options` names no position of the game or no standing, or a position without a legal move;
+                if the mask is invalid or chooses no game, or there is not one seed per game.
         """
-        where, named = self.opponents.named(options or {})
-        observation, infos = super().reset(seed=seed, options=where)
-        begun = np.flatnonzero(infos["_action_mask"])
-        if named is not None:
-            self._sit(begun, named)
-        self._ended = self._to_begin()
-        return self._with(observation, self._sees), infos
+        turn, seen = split_options(options)
+        chances = self.opponents.chances_of(seen)
+        observation, infos = super().reset(seed=seed, options=turn)
+        if seen:
+            self._draw_standings(infos["_action_mask"].nonzero()[0], chances)
+        return with_standing(observation, self._standings()), infos
 
     def step(self, actions: Any) -> Step:
-        """Make a move in every game and throw again; when a turn is over, so is the round.
+        """Make a move in every game and throw again; at the end of a turn, draw how the round ends.
 
         Raises:
             ValueError: if an action is outside the action space, or is illegal and `illegal` is "raise".
             RuntimeError: before the first reset, or if a game is over and the autoreset mode is DISABLED.
         """
-        place, sees = self._place, self._sees
-        if self.autoreset_mode == AutoresetMode.SAME_STEP:  # which draws new ones before the old ones are read
-            self._place, self._sees = place.copy(), sees.copy()
-        observation, score, over, truncated, infos = super().step(actions)
-        (games,) = over.nonzero()
+        place, finished = self._place, self._over()
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:  # draws new standings before the old rounds end
+            self._place = place.copy()
+        observation, _, over, truncated, infos = super().step(actions)
         if self.autoreset_mode == AutoresetMode.NEXT_STEP:
-            if len(self._ended):
-                self._sit(self._ended, self.opponents.first)
-            self._ended = games if self._left is None else self._to_begin()
+            self._draw_standings(finished.nonzero()[0], self.opponents.chance)
         reward = np.zeros(self.num_envs)
+        (games,) = over.nonzero()
         if len(games):
-            self._holders = np.zeros(self.num_envs, np.int64)
-            holders = self.opponents.holders(place.take(games), score.take(games), self._random(games))
-            self._holders[games], reward[games] = holders, self.opponents.share.take(holders)
             told = infos.get("final_info", infos)
+            score = self.round.standings.places(told["final_score"][games], told["illegal_action"][games])
+            self._holders = np.zeros(self.num_envs, np.int64)
+            self._holders[games] = self.opponents.draw_holders(place[games], score, self._random(games))
+            reward[games] = self.opponents.share[self._holders[games]]
             told["holders"], told["_holders"] = self._holders.copy(), over.copy()
         if "final_obs" in infos:
-            infos["final_obs"] = self._with(infos["final_obs"], sees)
-        return self._with(observation, self._sees), reward, over, truncated, infos
-
-    def _with(self, observation: NDArray[Any], sees: NDArray[Any]) -> NDArray[Any]:
-        """Observations [B, O + 3], in which standings [B] now are."""
-        observation[:, self._width :].view(sees.dtype)[:, 0] = sees
-        return observation
-
-    def _begin(self, games: IntArray, state: int, throws: IntArray) -> None:
-        self._sit(games, self.opponents.first)
-        super()._begin(games, state, throws)
-
-    def _sit(self, games: IntArray, first: Callable[[NDArray[np.uint64]], IntArray]) -> None:
-        """Draw the standings that players see."""
-        self._place[games] = place = first(self._random(games))
-        self._sees[games] = self._seen.take(place)
-
-    def _to_begin(self) -> IntArray:
-        """The rounds that are over where the next step begins new ones."""
-        return self._over().nonzero()[0] if self.autoreset_mode == AutoresetMode.NEXT_STEP else np.zeros(0, np.int64)
-
-    def _random(self, games: IntArray) -> NDArray[np.uint64]:
-        """64 random bits for each of some games."""
-        return self.np_random.bit_generator.random_raw(len(games))
+            infos["final_obs"] = with_standing(infos["final_obs"], self.opponents.seen.take(place, axis=0))
+        return with_standing(observation, self._standings()), reward, over, truncated, infos
 
     def snapshot(self) -> dict[str, Any]:
-        """The rounds as they stand and the dice to come, as arrays and what JSON can hold; see `restore`."""
+        """Return the state of the rounds and of the dice, as arrays and what JSON can hold; see `restore`."""
         return {**super().snapshot(), "place": self._place.copy(), "holders": self._holders.copy()}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from a snapshot of an environment made alike: the same actions then lead to the same.
+        """Go on from a snapshot of an environment made alike: the same actions then have the same results.
 
         Raises:
             ValueError: if the snapshot is not of as many rounds, or of other rules.
         """
-        place, holders = self._read_seats(snapshot, (self.num_envs,))
+        counts = {"place": len(self.opponents.chance), "holders": len(self.opponents.share)}
+        _, _, place, holders = self._read(snapshot, (self.num_envs,), **counts)
         super().restore(snapshot)
-        self._place, self._holders, self._sees = place, holders, self._seen.take(place)
-        self._ended = self._to_begin()
+        self._place, self._holders = place, holders
+
+    def _begin(self, games: IntArray, state: int, throws: IntArray) -> None:
+        self._draw_standings(games, self.opponents.chance)
+        super()._begin(games, state, throws)
+
+    def _draw_standings(self, games: IntArray, chances: NDArray[np.float64]) -> None:
+        self._place[games] = self.opponents.draw_standing(chances, self._random(games))
+
+    def _random(self, games: IntArray) -> NDArray[np.uint64]:
+        """Return 64 random bits for each of some games."""
+        return self.np_random.bit_generator.random_raw(len(games))
+
+    def _standings(self) -> IntArray:
+        return self.opponents.seen.take(self._place, axis=0)
+
+    def _threshold_of(self, spec: EnvSpec) -> float | None:
+        return self.opponents.reward_threshold
 
     def _beside(self, game: int) -> str:
-        return self._words(int(self._place[game]), int(self._node[game]), int(self._holders[game]))
+        over = self.stepper.ending(self._node[game]) > 0
+        return self.opponents.in_words(int(self._place[game]), int(self._holders[game]) if over else None)
 
 
 def make_masked_vec(mask_names: str = "gymnasium", **arguments: Any) -> VectorMaskInObservation:
-    """What `gym.make_vec` calls for an id of a masked environment; the arguments are those of `RoundVectorEnv`."""
+    """Make a masked environment for `gym.make_vec`; the arguments are those of `RoundVectorEnv`."""
     return VectorMaskInObservation(RoundVectorEnv(**arguments), mask_names)

@@ -8,12 +8,12 @@ import re
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
-
 import stb_gym.envs.stepping.one_board
-from stb_gym import Objective, ShutTheBox, Threes, TurnEnv, TurnVectorEnv
-from stb_gym.envs import stepper_of
+from gymnasium.vector import AutoresetMode
 from stb_gym.envs.stepping.boards import board_stepper
+
+from stb_gym import Objective, ShutTheBox, Threes
+from stb_gym.envs import TurnEnv, TurnVectorEnv, stepper_of
 from stb_gym.games import throw_faces
 from stb_gym.solver import objective_of
 
@@ -251,7 +251,7 @@ def test_a_copy_shares_what_is_known_of_its_boards(how):
 
 def play_by_the_words(game, opened, faces, action):
     """What is open after a move, or a complaint about it, in plain Python."""
-    chosen = set(game.moves[action])
+    chosen = set(game.actions[action])
     assert chosen <= opened
     assert sum(chosen) == sum(faces)
     return opened - chosen

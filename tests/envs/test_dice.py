@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stb_gym import Threes, compile_game
+from stb_gym import Threes
+from stb_gym.solver import compile_game
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 

@@ -8,22 +8,14 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from scipy import stats
+from stb_gym.games.shut_the_box.rules import NO_MOVE
 
 import stb_gym
-from stb_gym import (
-    MaskInObservation,
-    Player,
-    ShutTheBox,
-    Threes,
-    TurnEnv,
-    TurnVectorEnv,
-    compile_game,
-    solve,
-    strategy,
-)
+from stb_gym import MaskInObservation, ShutTheBox, Threes, solve, strategy
+from stb_gym.envs import TurnEnv, TurnVectorEnv
 from stb_gym.games.shut_the_box import environment as box_page
-from stb_gym.games.shut_the_box.rules import NO_MOVE
 from stb_gym.games.threes import environment as threes_page
+from stb_gym.solver import Player, compile_game
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 VARIANTS = [
@@ -186,7 +178,7 @@ def test_an_illegal_action_raises_if_asked_to_and_changes_nothing():
 
 def test_a_first_roll_that_fits_nothing_leaves_no_move():
     env = gym.make(BOX, tiles=3)
-    assert env.unwrapped.game.moves[-1] == NO_MOVE
+    assert env.unwrapped.game.actions[-1] == NO_MOVE
     dead = 0
     for seed in range(50):
         _, info = env.reset(seed=seed)
@@ -343,9 +335,9 @@ def test_every_game_has_a_page_of_its_rules_in_gymnasiums_order():
 
 def test_importing_the_package_registers_the_environments():
     registered = {spec.id for spec in gym.registry.values() if spec.namespace == "stb_gym"}
-    plain = [*stb_gym.ENVIRONMENTS, *map(stb_gym.envs.round_id, stb_gym.GAMES.values())]
+    plain = [*stb_gym.ENVIRONMENTS, *map(stb_gym.envs.round_id, stb_gym.games.GAMES.values())]
     assert registered == {*plain, *map(stb_gym.envs.masked_id, plain)}
-    assert {"shut-the-box": ShutTheBox, "threes": Threes} == stb_gym.GAMES
+    assert {"shut-the-box": ShutTheBox, "threes": Threes} == stb_gym.games.GAMES
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,10 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.utils.env_match import check_environments_match
 from gymnasium.vector import AutoresetMode
 
-from stb_gym import ENVIRONMENTS, GAMES, ShutTheBox, solve, solve_boards
+from stb_gym import ENVIRONMENTS, ShutTheBox, solve
 from stb_gym.envs import masked_id, round_id
-from stb_gym.solver import fits
+from stb_gym.games import GAMES, fits
+from stb_gym.large import solve_boards
 
 PLAIN = list(ENVIRONMENTS)
 TURNS = [*PLAIN, *map(masked_id, PLAIN)]

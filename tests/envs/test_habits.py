@@ -10,9 +10,9 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode
 
 import stb_gym
-from stb_gym import Player, ShutTheBox, Threes, TurnEnv, TurnVectorEnv, compile_game, strategy
-from stb_gym.envs import transitions
-from stb_gym.solver import objective_of
+from stb_gym import ShutTheBox, Threes, strategy
+from stb_gym.envs import TurnEnv, TurnVectorEnv, transitions
+from stb_gym.solver import Player, compile_game, objective_of
 from tests.twins import MostThrees
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from stb_gym import TurnVectorEnv
+from stb_gym.envs import TurnVectorEnv
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 GAMES = 4

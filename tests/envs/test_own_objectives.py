@@ -9,8 +9,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
-from stb_gym import Objective, Player, ShutTheBox, Threes, TurnEnv, TurnVectorEnv, compile_game, solve, strategy
-from stb_gym.envs import transitions
+from stb_gym import Objective, ShutTheBox, Threes, solve, strategy
+from stb_gym.envs import TurnEnv, TurnVectorEnv, transitions
+from stb_gym.solver import Player, compile_game
 from tests.twins import MostThrees
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"

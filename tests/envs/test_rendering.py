@@ -15,13 +15,14 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import RecordVideo
 from PIL import ImageDraw
+from stb_gym.games.canvas import SMALLEST, Canvas, below
+from stb_gym.games.shut_the_box.drawing import TILE_WIDTH
 
-from stb_gym import ShutTheBox, Threes, TurnEnv, TurnVectorEnv
+from stb_gym import ShutTheBox, Threes
+from stb_gym.envs import TurnEnv, TurnVectorEnv
 from stb_gym.envs.rendering import Last, Window
 from stb_gym.games import words_of
-from stb_gym.games.canvas import SMALLEST, Canvas, below
 from stb_gym.games.drawing import GOLD
-from stb_gym.games.shut_the_box.drawing import TILE_WIDTH
 
 NINE = ShutTheBox()
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from stb_gym import ShutTheBox, Threes, TurnEnv, TurnVectorEnv
-from stb_gym.envs import transitions
+from stb_gym import ShutTheBox, Threes
+from stb_gym.envs import TurnEnv, TurnVectorEnv, transitions
 from stb_gym.solver import objective_of
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"

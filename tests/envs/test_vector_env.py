@@ -11,7 +11,8 @@ from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode
 from scipy import stats
 
-from stb_gym import Player, ShutTheBox, Threes, compile_game, strategy
+from stb_gym import ShutTheBox, Threes, strategy
+from stb_gym.solver import Player, compile_game
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 GAMES = 64

@@ -9,8 +9,8 @@ import pytest
 from gymnasium.spaces import Box, Dict, MultiBinary
 from gymnasium.vector import AutoresetMode
 
-from stb_gym import ENVIRONMENTS, MaskInObservation, TurnEnv, TurnVectorEnv, VectorMaskInObservation
-from stb_gym.envs import masked_id
+from stb_gym import ENVIRONMENTS, MaskInObservation
+from stb_gym.envs import TurnEnv, TurnVectorEnv, VectorMaskInObservation, masked_id
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 GAMES = 64

@@ -1,41 +1,30 @@
-"""Several rounds between the same players, by who begins: published numbers, and every course of small matches."""
+"""Matches of several rounds: published numbers, and every course of small matches."""
 
 from fractions import Fraction
 from itertools import product
 from math import prod
 
-import numpy as np
 import pytest
 
-from stb_gym import Round, ShutTheBox, Threes, match, series, strategy
-from stb_gym.rounds import BEGINS, TIES, matches
-from stb_gym.rounds.matches import endings_of
+from stb_gym import ShutTheBox, Threes, strategy
+from stb_gym.rounds import BEGINS, TIES, Outcome, Round, match, matches, series
 from tests import reference
 from tests.golden import POLICIES
-from tests.twins import MostThrees, twin
+from tests.twins import twin
 
 NINE, FIVE_DICE = ShutTheBox(), Threes()
 SMALL = ShutTheBox(tiles=3, dice=1, faces=3)
 
 
 def test_twenty_rounds_of_two_perfect_players_of_threes():
-    """The winner's begin evens out most of what going second is worth, and taking turns all of it."""
     percent = {begins: 100 * series(Round(FIVE_DICE), ["optimal"] * 2, 20, begins).wins[-1] for begins in BEGINS}
     assert percent["fixed"] == pytest.approx([36.28, 54.54], abs=5e-3)
     assert percent["winner"] == pytest.approx([44.52, 45.53], abs=5e-3)
     assert percent["alternating"] == pytest.approx([45.28, 45.28], abs=5e-3)
 
 
-def test_if_the_first_always_begins_a_match_is_that_of_the_outcome():
-    rules, players = Round(FIVE_DICE, ties="nobody"), ["threes-only", "approximation"]
-    found, one = series(rules, players, 12), rules.evaluate(players).outcome
-    for rounds, (wins, tied) in enumerate(zip(found.wins, found.tied, strict=True), 1):
-        assert [*wins, tied] == pytest.approx([*match(one, rounds)], abs=1e-13)
-    assert found.points == pytest.approx(np.outer(np.arange(1, 13), rules.evaluate(players).seats))
-
-
-def ended(scores, order, ties):
-    """The points that every player wins in a round, and who came last, given the scores in the order of play."""
+def points_of(scores, order, ties):
+    """Return the points of every player, the best players and the last, given the scores in the order of play."""
     best = [player for player, score in zip(order, scores, strict=True) if score == min(scores)]
     win = {"all-win": Fraction(1), "split": Fraction(1, len(best)), "nobody": Fraction(len(best) == 1)}[ties]
     return [win * (player in best) for player in range(len(order))], best, order[scores.index(max(scores))]
@@ -50,9 +39,9 @@ def who_begins(begins, first, best, last, players):
 
 
 def every_course(plays, rounds, ties, begins):
-    """What every player wins alone, in fractions, by trying all scores of all rounds.
+    """Return the chances that each player alone has most points, in fractions, by trying all scores of all rounds.
 
-    A player has chances of final scores as the one who begins, and others as one of those who do not.
+    A player has one distribution of final scores when beginning a round, and another when not.
     """
     players = len(plays)
     states = {(0, (Fraction(0),) * players): Fraction(1)}  # who begins, and the points so far
@@ -61,7 +50,7 @@ def every_course(plays, rounds, ties, begins):
         for (first, points), chance in states.items():
             order = [(first + seat) % players for seat in range(players)]
             for drawn in product(*(plays[player][seat > 0].items() for seat, player in enumerate(order))):
-                won, best, last = ended([score for score, _ in drawn], order, ties)
+                won, best, last = points_of([score for score, _ in drawn], order, ties)
                 state = who_begins(begins, first, best, last, players), tuple(map(sum, zip(points, won, strict=True)))
                 after[state] = after.get(state, 0) + chance * prod(share for _, share in drawn)
         states = after
@@ -73,13 +62,11 @@ def every_course(plays, rounds, ties, begins):
 
 
 def scores_of(name):
-    """The chances of the final scores that there are."""
     distribution = reference.score_distribution(twin(SMALL), POLICIES[reference.ShutTheBox][name](twin(SMALL)))
     return {score: chance for score, chance in distribution.items() if chance}
 
 
 def by_turn(first, later):
-    """Plays in one way when beginning and in another when not."""
     return lambda tables, standing: strategy(SMALL, first if standing.lead is None else later)
 
 
@@ -96,46 +83,41 @@ def test_every_course_of_a_small_match(players, most, ties, begins):
         assert found.tied[rounds - 1] == pytest.approx(1 - sum(expected), abs=1e-12)
 
 
-@pytest.mark.parametrize("shut_wins", [False, True])
-@pytest.mark.parametrize("game", [NINE, FIVE_DICE, MostThrees(dice=3)], ids=str)
-def test_endings_tell_what_the_seats_win(game, shut_wins):
-    evaluation = Round(game, 3, "split", shut_wins).evaluate(["random", "optimal", "approximation"])
-    endings = endings_of(evaluation)
-    assert sum(endings.values()) == pytest.approx(1)
-    for seat in range(3):
-        shares = [chance / holders.bit_count() for (holders, _), chance in endings.items() if holders >> seat & 1]
-        assert sum(shares) == pytest.approx(evaluation.seats[seat])
+def test_the_outcome_of_a_match_is_that_of_all_ways_of_its_rounds():
+    outcome = Outcome(win=0.5, loss=0.3, tie=0.2)
+    expected = dict.fromkeys(outcome._fields, 0.0)
+    for rounds in product(outcome._fields, repeat=4):
+        ahead = rounds.count("win") - rounds.count("loss")
+        expected["win" if ahead > 0 else "loss" if ahead < 0 else "tie"] += prod(
+            getattr(outcome, how) for how in rounds
+        )
+    assert match(outcome, 4)._asdict() == pytest.approx(expected)
+    assert match(Outcome(0.6, 0.4, 0), 1000).win == pytest.approx(1)
+    for wrong, rounds in ((outcome, 0), (Outcome(0.5, 0.5, 0.5), 1)):
+        with pytest.raises(ValueError, match=r"rounds|win"):
+            match(wrong, rounds)
 
 
 @pytest.mark.parametrize(
-    ("players", "rounds", "begins", "message"),
+    ("players", "count", "rounds", "begins", "error"),
     [
-        (1, 3, "fixed", "players of a match must be an integer from 2 to 8, not 1"),
-        (2, 0, "fixed", "rounds must be an integer from 1 to 10000, not 0"),
-        (2, 3, "best", "unknown way to begin 'best': allowed are fixed, alternating, winner, loser"),
-        (5, 20, "fixed", "a match of 20 rounds between 5 players is too large: with leads in 1/12 points"),
+        (1, 1, 3, "fixed", "players"),
+        (2, 2, 0, "fixed", "rounds"),
+        (2, 2, 3, "best", "begin"),
+        (3, 4, 5, "fixed", "strategies"),
+        (5, 5, 20, "fixed", "too large"),
     ],
 )
-def test_what_is_not_allowed_is_said_in_a_line(players, rounds, begins, message):
-    with pytest.raises(ValueError, match=message) as refused:
-        series(Round(SMALL, players), ["random"] * players, rounds, begins)
-    assert "\n" not in str(refused.value)
-
-
-def test_a_match_has_as_many_strategies_as_players_and_leads_that_fit(monkeypatch):
-    rules = Round(SMALL, 3, "all-win")
-    with pytest.raises(ValueError, match="a match of 3 players needs as many strategies, not 4"):
-        series(rules, ["random"] * 4, 5)
-    monkeypatch.setattr(matches, "LARGEST_SERIES", 11**2)  # of two players 5 rounds ahead of the third to 5 behind
-    assert len(series(rules, ["random"] * 3, 5).wins) == 5
-    monkeypatch.setattr(matches, "LARGEST_SERIES", 11**2 - 1)
-    with pytest.raises(
-        ValueError, match=r"too large: with leads in 1/1 points \(2 x rounds x 1 \+ 1\)\^2 must be at most 120"
-    ):
-        series(rules, ["random"] * 3, 5)
-
-
-def test_a_match_too_large_is_refused_before_a_round_is_evaluated(monkeypatch):
+def test_wrong_arguments_are_refused_before_a_round_is_evaluated(players, count, rounds, begins, error, monkeypatch):
     monkeypatch.setattr(Round, "evaluate", lambda *_: pytest.fail("a round was evaluated"))
-    with pytest.raises(ValueError, match="is too large"):
-        series(Round(SMALL, 5), ["random"] * 5, 20)
+    with pytest.raises(ValueError, match=error):
+        series(Round(SMALL, players), ["random"] * count, rounds, begins)
+
+
+def test_a_match_is_refused_exactly_where_its_leads_do_not_fit(monkeypatch):
+    rules = Round(SMALL, 3, "all-win")
+    monkeypatch.setattr(matches, "LARGEST_SERIES", 11**2)  # two players from 5 rounds behind the third to 5 ahead
+    assert len(series(rules, ["random"] * 3, 5).tied) == 5
+    monkeypatch.setattr(matches, "LARGEST_SERIES", 11**2 - 1)
+    with pytest.raises(ValueError, match="too large"):
+        series(rules, ["random"] * 3, 5)

@@ -1,0 +1,473 @@
+"""Rounds of several players: the subgame-perfect equilibrium, and the exact chances of any line-up.
+
+N players take one turn each of the same game, one after the other. Each sees the final scores so far, and the best
+final score wins. All that matters of the scores is the standing z = (lead, number of holders). With k players still to
+come, W_k(z) is what the standing z is worth to each holder of the lead. If the next player ends with the final score t
+with probability P(t | z), and z' is the standing after t,
+
+    W_0(z) = what the tie rule gives to each holder
+    W_k(z) = sum over t of P(t | z) [t leaves the holders the lead] W_{k-1}(z')
+
+The next player's utility of t is W_{k-1}(z') if t takes or shares the lead, else 0. In the equilibrium every player
+maximises this utility: backward induction over the seats (Kuhn, "Extensive games and the problem of information",
+1953), for all standings at once.
+
+Several moves may be equally good for a player while the chances of others depend on the choice: a player who is sure
+to win, if all tied players do, need not care who ties. So an equilibrium need not be unique. `INDIFFERENT` names the
+rules that choose among equally good moves. Two of them compare the expected number of others with whom the player
+shares the lead in the end, which counts even where it does not change the win.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.games import Game, IntArray, check_choice, check_flag, check_game, check_integer, check_lineup, title
+from stb_gym.output import html_table
+from stb_gym.rounds.standings import Standings
+from stb_gym.solver import (
+    ROUND_STRATEGIES,
+    Level,
+    Objective,
+    Policy,
+    Solution,
+    Standing,
+    TurnTables,
+    compile_game,
+    edge_weights,
+    expected_visits,
+    optimal_edges,
+    optimise,
+    score_chances,
+    table_strategy,
+)
+
+INDIFFERENT = {
+    "fewer": "among equally good moves, players prefer to share the lead with fewer",
+    "company": "among equally good moves, players prefer to share the lead with more",
+    "lowest": "among equally good moves, players take the lowest action",
+}
+LARGEST_STANDINGS = 2**25  # pairs of a standing and a score: 256 MiB for every array of them
+
+Array = NDArray[np.float64]
+RoundStrategy = str | Policy | Callable[[TurnTables, Standing], Policy]
+
+
+class Seat(NamedTuple):
+    """The play of one seat: chances [Z, T] of its final scores and expected throws [Z], by standing.
+
+    Both are 0 at standings that the seat cannot meet. Where the round is over, the seat has the worst score.
+    """
+
+    chances: Array
+    throws: Array
+
+
+class Outcome(NamedTuple):
+    """The chances of the first of two players; they sum to 1."""
+
+    win: float
+    loss: float
+    tie: float
+
+
+def worth_before(standings: Standings, seat: Seat, worth: Array) -> Array:
+    """Return [Z] what each standing is worth to each holder before a seat's turn, given `worth` [Z] after it."""
+    return (seat.chances * standings.keeps * worth[standings.after]).sum(axis=1)
+
+
+def reached_after(standings: Standings, seat: Seat, reached: Array) -> Array:
+    """Return [Z] the chances of the standings after a seat's turn, given those before it."""
+    arriving = reached[:, None] * seat.chances
+    return np.bincount(standings.after.ravel(), arriving.ravel(), len(reached)).astype(float, copy=False)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reply:
+    """Optimal play of a turn at every standing.
+
+    Attributes:
+        tables: the arrays of the game.
+        standings: the standings of the round.
+        worth: [Z] what each standing is worth after the turn to each holder of the lead.
+        disliked: [Z] what a holder of the lead minimises among equally good moves; None to take the lowest action.
+    """
+
+    tables: TurnTables
+    standings: Standings
+    worth: Array
+    disliked: Array | None = None
+
+    def utility(self, block: IntArray) -> Array:
+        """Return [B, T] the player's expected win by final score at standings [B]."""
+        return self._if_holding(self.worth, block)
+
+    def _if_holding(self, worth: Array, block: IntArray) -> Array:
+        """Return [B, T] `worth` [Z] of the standing after each final score that takes or shares the lead, else 0."""
+        return self.standings.holds[block] * worth[self.standings.after[block]]
+
+    def _optimise(self, block: IntArray) -> tuple[Array, Array]:
+        """Return the player's expected win [S, B] at every state and [N, B] at every node."""
+        return optimise(self.tables, self.utility(block).T[self.tables.score_index])
+
+    def values(self, block: IntArray) -> Array:
+        """Return [B] the player's expected win before the turn at standings [B]."""
+        return self._optimise(block)[0][self.tables.start]
+
+    def optimal(self, block: IntArray) -> NDArray[np.bool_]:
+        """Return [E, B] True for every edge that is as good as the best of its node at standings [B]."""
+        return optimal_edges(self.tables, *self._optimise(block))
+
+    def _edges(self, block: IntArray) -> IntArray:
+        """Return [D, B] the edge that is played at every decision at standings [B]."""
+        best = self.optimal(block)
+        if self.disliked is None:
+            return self.tables.lowest(best)
+
+        def least(edge_value: Array, level: Level) -> Array:
+            return level.reduce(np.minimum, np.where(best[level.edges], edge_value, np.inf))
+
+        at_ends = self._if_holding(self.disliked, block).T[self.tables.score_index]
+        return self.tables.lowest(best & optimal_edges(self.tables, *self.tables.sweep(at_ends, least)))
+
+    def weights(self, block: IntArray) -> Array:
+        """Return [E, B] the probability (0 or 1) of every edge at standings [B]."""
+        weights = np.zeros((len(self.tables.edge_node), len(block)))
+        weights[self._edges(block), np.arange(len(block))] = 1
+        return weights
+
+    def policy(self, standing: Standing) -> Policy:
+        """Return [N] the actions at a standing.
+
+        Raises:
+            ValueError: if the standing cannot occur in this round.
+        """
+        edges = self._edges(np.array([self.standings.find(standing)]))
+        return self.tables.policy(self.tables.edge_action[edges[:, 0]])
+
+    def at(self, standing: Standing) -> Solution:
+        """Return optimal play at a standing as a `Solution` whose values are the player's expected win."""
+        block = np.array([self.standings.find(standing)])
+        [wins] = self.utility(block)
+        states, nodes = self._optimise(block)
+        name = "share of the win" if self.standings.ties == "split" else "chance to win"
+        objective = Objective(name, lambda score: wins[self.tables.place_of(score)], "probability")
+        return Solution(self.tables, objective, states[:, 0], nodes[:, 0])
+
+
+@dataclass(frozen=True, eq=False)
+class BestResponse:
+    """The best response of a seat to the other players of a line-up.
+
+    Attributes:
+        value: the seat's expected win.
+        gain: by how much that exceeds its expected win in the line-up.
+        reply: the play.
+    """
+
+    value: float
+    gain: float
+    reply: Reply
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RoundEvaluation:
+    """The exact chances of a line-up.
+
+    Attributes:
+        tables: the arrays of the game.
+        standings: the standings of the round.
+        played: the play of every seat, in turn order.
+    """
+
+    tables: TurnTables
+    standings: Standings
+    played: tuple[Seat, ...]
+
+    def __repr__(self) -> str:
+        wins = np.array2string(self.seats, precision=4, threshold=10)
+        return f"<{self.standings.players} players of {self.tables.game}, ties {self.standings.ties}: seats win {wins}>"
+
+    @cached_property
+    def _reached(self) -> list[Array]:
+        """[Z] for each seat: the chances of the standings before its turn."""
+        reached = [(self.standings.holders == 0).astype(float)]
+        for seat in self.played[:-1]:
+            reached.append(reached_after(self.standings, seat, reached[-1]))
+        return reached
+
+    def _worth_after(self, worth: Array) -> list[Array]:
+        """Return [Z] for each seat: what a standing is worth to each holder after its turn; `worth` [Z] at the end."""
+        worths = [worth]
+        for seat in reversed(self.played[1:]):
+            worths.append(worth_before(self.standings, seat, worths[-1]))
+        return worths[::-1]
+
+    @cached_property
+    def worth_after(self) -> list[Array]:
+        """[Z] for each seat: what a standing is worth to each holder of the lead after its turn."""
+        return self._worth_after(self.standings.share)
+
+    @cached_property
+    def seats(self) -> Array:
+        """[players] the expected win of each seat: its chance to win or, under "split", its share of the win."""
+        standings = self.standings
+        wins = []
+        for reached, seat, worth in zip(self._reached, self.played, self.worth_after, strict=True):
+            wins.append(reached @ (seat.chances * standings.holds * worth[standings.after]).sum(axis=1))
+        return np.array(wins)
+
+    @cached_property
+    def throws(self) -> Array:
+        """[players] the expected number of throws of each seat."""
+        return np.array([reached @ seat.throws for reached, seat in zip(self._reached, self.played, strict=True)])
+
+    @cached_property
+    def survival(self) -> Array:
+        """[players, T] the chance that none of the last 0, 1 ... players beats a player who leads alone.
+
+        By the number of players still to play and the place of the lead.
+        """
+        stands = self._worth_after(np.ones(len(self.standings.lead)))
+        return np.minimum(np.stack(stands[::-1])[:, self.standings.holders == 1], 1)  # rounding may exceed 1
+
+    @cached_property
+    def worth(self) -> Array:
+        """[players, T] the expected win of a player who leads alone, by players still to play and place of the lead."""
+        return np.stack(self.worth_after[::-1])[:, self.standings.holders == 1]
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the seats in turn order as columns: "seat" (from 1), "wins" (expected win) and expected "throws"."""
+        seats = range(1, self.standings.players + 1)
+        return {"seat": [*seats], "wins": self.seats.tolist(), "throws": self.throws.tolist()}
+
+    def leads(self) -> dict[str, list[Any]]:
+        """Return the chance that a player who leads alone is not beaten, as columns.
+
+        Returns:
+            "lead": the final scores, best first; "0 after", "1 after" ...: the chance that none of the last 0, 1 ...
+            players of the round ends with a better score.
+        """
+        chances = enumerate(self.survival.tolist())
+        return {"lead": self.standings.scores.tolist()} | {f"{after} after": row for after, row in chances}
+
+    def _repr_html_(self) -> str:
+        players, ties = self.standings.players, self.standings.ties
+        return html_table(f"{title(self.tables.game)}, {players} players, ties {ties}", self.table())
+
+    def best_response(self, seat: int) -> BestResponse:
+        """Return the best response of a seat to the other seats."""
+        check_integer("seat", seat, 0, self.standings.players - 1)
+        reply = Reply(self.tables, self.standings, self.worth_after[seat])
+        blocks = self.standings.blocks(seat)
+        value = float(sum(self._reached[seat][block] @ reply.values(block) for block in blocks))
+        return BestResponse(value, max(0.0, value - float(self.seats[seat])), reply)
+
+    @cached_property
+    def exploitability(self) -> float:
+        """The sum of the gains of the seats' best responses; 0 at an equilibrium."""
+        return sum(self.best_response(seat).gain for seat in range(self.standings.players))
+
+    @property
+    def outcome(self) -> Outcome:
+        """Win, loss and tie of the first of two players.
+
+        Raises:
+            ValueError: if the round has another number of players.
+        """
+        if self.standings.players != 2:
+            raise ValueError(f"only a round of 2 players has an outcome, not one of {self.standings.players}")
+        holds, keeps = self.standings.holds, self.standings.keeps
+        second = self._reached[1][:, None] * self.played[1].chances
+        return Outcome(*(float(second[how].sum()) for how in (~holds, ~keeps, keeps & holds)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RoundSolution(RoundEvaluation):
+    """The equilibrium of a round: the line-up in which every seat plays optimally against the seats after it.
+
+    Attributes:
+        replies: the play of a seat with 0, 1, 2 ... players after it.
+    """
+
+    replies: tuple[Reply, ...]
+
+    def __repr__(self) -> str:
+        return f"<equilibrium of {super().__repr__()[1:]}"
+
+    def _reply(self, standing: Standing) -> Reply:
+        check_integer("players after", standing.after, 0, len(self.replies) - 1)
+        return self.replies[standing.after]
+
+    def at(self, standing: Standing) -> Solution:
+        """Return optimal play of a turn at a standing, as a `Solution` whose values are the player's expected win.
+
+        Args:
+            standing: what the player sees of the others.
+
+        Raises:
+            ValueError: if it cannot occur in this round.
+
+        Example:
+            >>> import stb_gym
+            >>> rules = stb_gym.rounds.Round(stb_gym.Threes(), players=5)
+            >>> last = rules.solve().at(stb_gym.solver.Standing(lead=8, holders=1, after=0))
+            >>> last.moves(roll=[3, 1, 3, 2, 4])["move"][0]
+            'keep 5 (3 3 1 2 4)'
+        """
+        return self._reply(standing).at(standing)
+
+    def policy(self, standing: Standing) -> Policy:
+        """Return [N] the equilibrium's actions at a standing.
+
+        Raises:
+            ValueError: if it cannot occur in this round.
+        """
+        return self._reply(standing).policy(standing)
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round of several players.
+
+    Attributes:
+        game: the rules of each turn.
+        players: how many play, 1 to 101.
+        ties: "split": tied players share one win; "all-win": every one of them wins; "nobody": a tie wins for no one.
+        shut_wins: the perfect score (0 in Shut the Box and Threes) wins at once; nobody plays after it.
+        indifferent: which of equally good moves a player of the equilibrium takes: "fewer": one after which the player
+            expects to share the lead with the fewest others; "company": with the most; "lowest": the lowest action,
+            which also decides where that number is equal.
+
+    Raises:
+        TypeError: if `game` is no game.
+        ValueError: if a value is not allowed.
+
+    Example:
+        >>> import stb_gym
+        >>> stb_gym.rounds.Round(stb_gym.ShutTheBox(), players=2).solve().seats.round(4).tolist()
+        [0.498, 0.502]
+    """
+
+    game: Game
+    players: int = 2
+    ties: str = "split"
+    shut_wins: bool = False
+    indifferent: str = "fewer"
+
+    def __post_init__(self) -> None:
+        check_game(self.game)
+        check_flag("shut_wins", self.shut_wins)
+        check_choice("rule for equally good moves", self.indifferent, list(INDIFFERENT))
+        size = len(self.standings.lead) * len(self.standings.scores)
+        if size > LARGEST_STANDINGS:
+            raise ValueError(
+                f"a round of {self.players} players of {self.game} has {size:,} pairs of a standing and a score; "
+                f"at most {LARGEST_STANDINGS:,} fit"
+            )
+
+    @property
+    def tables(self) -> TurnTables:
+        """The arrays of the game."""
+        return compile_game(self.game)
+
+    @cached_property
+    def standings(self) -> Standings:
+        """The standings of the round."""
+        return Standings(self.tables, self.players, self.ties, bool(self.shut_wins))
+
+    def solve(self) -> RoundSolution:
+        """Return the subgame-perfect equilibrium in which players follow `indifferent`.
+
+        With other rules for equally good moves, players may win more or less, unless there are two and they split
+        ties. Moves are equally good if their values differ by at most the relative tolerance `stb_gym.solver.TIE`.
+        Chances below 1e-300, as of the highest leads against dozens of players, count as 0.
+        """
+        return self._solution
+
+    @cached_property
+    def _solution(self) -> RoundSolution:
+        standings = self.standings
+        worth = standings.share
+        company = np.maximum(standings.holders - 1, 0).astype(float)  # with how many others each holder shares the lead
+        sign = {"fewer": 1, "company": -1}.get(self.indifferent)
+        replies, seats = [], []
+        for seat in reversed(range(self.players)):
+            replies.append(Reply(self.tables, standings, worth, None if sign is None else sign * company))
+            seats.append(self._play(seat, replies[-1].weights))
+            worth = worth_before(standings, seats[-1], worth)
+            company = worth_before(standings, seats[-1], company)
+        return RoundSolution(self.tables, standings, tuple(reversed(seats)), tuple(replies))
+
+    def evaluate(self, strategies: Sequence[RoundStrategy]) -> RoundEvaluation:
+        """Return the exact chances of a line-up.
+
+        Args:
+            strategies: one for each seat: a name; the policy of a player who ignores the standing; or a function of
+                the arrays and the `Standing` that returns a policy. The name "optimal" means the equilibrium.
+
+        Raises:
+            ValueError: if there is not one strategy per player, or one is unknown or does not fit the game.
+        """
+        check_lineup("round", strategies, self.players)
+        played = tuple(self.seat(seat, plays) for seat, plays in enumerate(strategies))
+        return RoundEvaluation(self.tables, self.standings, played)
+
+    def policy(self, plays: RoundStrategy, standing: Standing) -> Policy:
+        """Return the policy of a strategy at a standing.
+
+        Raises:
+            ValueError: if the strategy is unknown, the standing cannot occur in this round, or the policy does not fit
+                the game.
+        """
+        plays = self._named(plays)
+        return self._policy_and_weights(plays if callable(plays) else lambda tables, standing: plays, standing)[0]
+
+    def _policy_and_weights(
+        self, plays: Callable[[TurnTables, Standing], Policy], standing: Standing
+    ) -> tuple[Policy, Array]:
+        self.standings.find(standing)
+        try:
+            policy = np.asarray(plays(self.tables, standing))
+            return policy, edge_weights(self.tables, policy)[0]
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the strategy at {standing}: {error}") from error
+
+    def _named(self, plays: RoundStrategy) -> Policy | Callable[[TurnTables, Standing], Policy]:
+        """Return a strategy, named or not, as a policy or a function of the standing."""
+        if not isinstance(plays, str):
+            return plays
+        if plays == "optimal":
+            return lambda _, standing: self.solve().policy(standing)
+        return ROUND_STRATEGIES.get(plays) or table_strategy(self.game, plays)
+
+    def seat(self, seat: int, plays: RoundStrategy) -> Seat:
+        """Return the play of a strategy in a seat; see `evaluate`."""
+        if isinstance(plays, str) and plays == "optimal":
+            return self.solve().played[seat]
+        plays = self._named(plays)
+        if not callable(plays):
+            weights = edge_weights(self.tables, plays)[0][:, None]
+            return self._play(seat, lambda block: weights)
+
+        def weights_at(block: IntArray) -> Array:
+            met = [self.standings.standing(index, self.players - 1 - seat) for index in block.tolist()]
+            return np.stack([self._policy_and_weights(plays, standing)[1] for standing in met], axis=1)
+
+        return self._play(seat, weights_at)
+
+    def _play(self, seat: int, weights: Callable[[IntArray], Array]) -> Seat:
+        """Return a seat's play; `weights` of standings [B] returns edge weights [E, B], or [E, 1] for all of them."""
+        tables, standings = self.tables, self.standings
+        chances, throws = np.zeros(standings.after.shape), np.zeros(len(standings.lead))
+        chances[standings.over, -1] = 1
+        throwing = tables.dice[tables.node_state, None] > 0
+        for block in standings.blocks(seat):
+            visits = expected_visits(tables, weights(block))
+            chances[block] = score_chances(tables, visits).T
+            throws[block] = (visits * throwing).sum(axis=0)
+        return Seat(chances, throws)

@@ -1,0 +1,56 @@
+"""Agents and strategies that the tests of rounds share."""
+
+from functools import cache
+
+import numpy as np
+
+from stb_gym.solver import Standing, compile_game
+from tests import golden
+from tests.twins import in_our_words, twin
+
+
+def uniform(observations, masks):
+    """Choose every legal action with the same probability."""
+    return masks / masks.sum(axis=1, keepdims=True)
+
+
+def first_legal(observations, masks):
+    return masks.argmax(axis=1)
+
+
+def as_agent(game, plays):
+    """Return an agent that plays a policy, or a function of the arrays and the standing, by observations alone."""
+    tables = compile_game(game)
+    width = tables.observation.shape[1]
+
+    @cache
+    def policy(lead, holders, after):
+        at = Standing(int(tables.scores[lead]) if holders else None, holders, after)
+        return plays(tables, at) if callable(plays) else plays
+
+    def agent(observations, masks):
+        answers = np.zeros(masks.shape)
+        nodes = tables.lookup(observations[:, :width])
+        for seen in np.unique(observations[:, width:], axis=0).astype(int).tolist():
+            here = (observations[:, width:] == seen).all(axis=1)
+            answers[here] = policy(*seen)[nodes[here]]
+        return answers
+
+    return agent
+
+
+@cache
+def some_strategy(game, seed):
+    """Return a strategy that plays differently at every standing; see `golden.shares`."""
+    other = twin(game)
+
+    @cache
+    def plays(tables, at):
+        return in_our_words(tables, lambda position, roll: golden.shares(other, seed, tuple(at), position, roll))
+
+    return plays
+
+
+def reference_figure(section, game, *rules):
+    """Return a golden figure of the reference."""
+    return golden.golden()[section][golden.key(twin(game), *rules)]

@@ -1,0 +1,281 @@
+"""One seat of a round as environments: their draws, standings and ends, beside the exact rounds."""
+
+import json
+import pickle
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import stb_gym
+from stb_gym import ShutTheBox, Threes, strategy
+from stb_gym.games import entry_of
+from stb_gym.rounds import TIES, Round, RoundEnv, RoundMeter, RoundVectorEnv, opponents_of, register_rounds
+from stb_gym.rounds.matches import endings_of
+from tests.rounds.agents import first_legal, uniform
+
+BOX, THREES = "stb_gym/ShutTheBoxRound-v0", "stb_gym/ThreesRound-v0"
+SMALL = Threes(dice=3, faces=4)
+
+
+def both(**arguments):
+    """Return a single environment and a vector environment made alike."""
+    return gym.make(THREES, **arguments).unwrapped, gym.make_vec(THREES, num_envs=50, **arguments).unwrapped
+
+
+def play(env, steps=40, seed=3):
+    """Return all observations, rewards and holders of some steps of the first legal actions."""
+    observation, info = env.reset(seed=seed)
+    many, seen = hasattr(env, "num_envs"), [np.array(observation)]
+    for _ in range(steps):
+        observation, reward, over, _, info = env.step(info["action_mask"].argmax(axis=-1))
+        seen += [np.array(observation), np.array(reward), np.array(info.get("holders", -1))]
+        if not many and over:
+            observation, info = env.reset()
+    return np.concatenate([np.ravel(each) for each in seen])
+
+
+# Draws
+
+
+def test_draws_have_the_chances_of_the_opponents():
+    opponents = opponents_of(Round(SMALL, 3), "drawn", ["random", "approximation"])
+    random = np.arange(2**16, dtype=np.uint64) << np.uint64(48)
+    place = opponents.draw_standing(opponents.chance, random)
+    found = np.bincount(place, minlength=len(opponents.chance)) / 2**16
+    assert found == pytest.approx(opponents.chance / opponents.chance.sum(), abs=2**-15)
+    for seen, score in ((0, 2), (20, 1), (39, 3)):
+        after = opponents.rules.standings.after[opponents.index[seen], score]
+        holds = opponents.rules.standings.holds[opponents.index[seen], score]
+        fates = opponents.fates[opponents.seat[seen], after] if holds else [1, 0, 0, 0]
+        holders = opponents.draw_holders(np.full(2**16, seen), np.full(2**16, score), random)
+        assert np.bincount(holders, minlength=4) / 2**16 == pytest.approx(fates, abs=2**-15)
+    assert opponents.draw_holders(39, len(opponents.rules.standings.scores) + 1, 2**63) == 0  # an illegal action
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("players", [2, 5])
+def test_the_chances_of_the_opponents_are_those_of_the_rounds(players, ties):
+    rules = Round(SMALL, players, ties)
+    lineup = ["random", "approximation", "optimal", "threes-only", "take-all"][:players]
+    evaluation = rules.evaluate(lineup)
+    for seat in range(players):
+        opponents = opponents_of(rules, seat, [*lineup[:seat], *lineup[seat + 1 :]])
+        turn = evaluation.played[seat].chances[opponents.index] * rules.standings.holds[opponents.index]
+        fates = opponents.fates[0][rules.standings.after[opponents.index]]
+        ends = np.einsum("c,ct,ctk->k", opponents.chance, turn, fates)
+        exact = np.zeros(players + 1)
+        for (holders, _), chance in endings_of(evaluation).items():
+            exact[holders.bit_count()] += chance * (holders >> seat & 1)
+        assert ends[1:] == pytest.approx(exact[1:], abs=1e-12)
+        assert exact @ opponents.share == pytest.approx(evaluation.seats[seat], abs=1e-12)
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_rounds_win_as_often_as_the_meter_says(mode):
+    envs = RoundVectorEnv("threes", 2**12, players=3, opponents="random", ties="nobody", autoreset_mode=mode)
+    before, won = envs.reset(seed=0)[0], []
+    new = np.zeros(envs.num_envs, bool)
+    for _ in range(20):
+        observation, reward, over, _, infos = envs.step(envs.legal_sample())
+        told = infos.get("final_info", infos)
+        if mode == "SameStep":
+            new = over
+            assert (infos["final_obs"][:, -3:] == before[:, -3:]).all()
+        assert (reward[over] == envs.opponents.share[told["holders"][over]]).all()
+        assert (told["_holders"] == over).all()
+        assert (observation[~new, -3:] == before[~new, -3:]).all()
+        assert not new.any() or (observation[new, -3:] != before[new, -3:]).any()
+        won += reward[over].tolist()
+        before, new = observation, over
+    meter = RoundMeter(envs)(uniform)
+    assert np.mean(won) == pytest.approx(meter.mean_reward, abs=4 * np.std(won) / len(won) ** 0.5)
+
+
+def test_single_rounds_win_as_often_as_the_meter_says():
+    env, won = gym.make(THREES, players=2, dice=2, faces=3).unwrapped, []
+    observation, info = env.reset(seed=3)
+    for _ in range(10_000):
+        begun = observation[-3:]
+        observation, reward, over, _, info = env.step(info["action_mask"].argmax())
+        assert (observation[-3:] == begun).all()
+        if over:
+            assert reward == env.opponents.share[info["holders"]]
+            won.append(reward)
+            observation, info = env.reset()
+    meter = RoundMeter(env)(first_legal)
+    assert np.mean(won) == pytest.approx(meter.mean_reward, abs=4 * np.std(won) / len(won) ** 0.5)
+
+
+def test_rounds_that_end_before_the_players_turn_are_not_drawn():
+    game = ShutTheBox(tiles=3)
+    envs = RoundVectorEnv(game, 1000, players=4, seat=3, shut_wins=True)
+    assert envs.reset(seed=0)[0][:, -3].min() == 1  # a lead of 0 has won
+    exact = Round(game, 4, shut_wins=True).evaluate([*["optimal"] * 3, "random"])
+    assert RoundMeter(envs)(uniform).value == pytest.approx(exact.seats[3])
+
+
+# Beginnings
+
+
+@pytest.mark.parametrize(
+    ("options", "seen"),
+    [
+        ({"lead": 8, "holders": 2, "after": 1}, {(8, 2, 1)}),
+        ({"lead": 3, "after": 1}, {(3, 1, 1), (3, 2, 1)}),
+        ({"lead": None}, {(31, 0, 3)}),
+        ({"points": 3, "dice": 2, "after": 3}, {(31, 0, 3)}),
+    ],
+    ids=str,
+)
+def test_rounds_begin_at_the_standing_in_the_options(options, seen):
+    env, envs = both(players=4)
+    assert {tuple(env.reset(seed=seed, options=options)[0][-3:].tolist()) for seed in range(20)} == seen
+    observation, _ = envs.reset(seed=0, options=options)
+    assert {tuple(row) for row in observation[:, -3:].tolist()} == seen
+    assert set(observation[:, 0].tolist()) == {options.get("points", 0)}
+
+
+def test_a_standing_that_the_opponents_never_leave_can_be_named_all_the_same():
+    env = gym.make(BOX, players=2, seat=1)
+    assert {tuple(env.reset(seed=seed, options={"lead": 45})[0][-3:].tolist()) for seed in range(9)} == {(45, 1, 0)}
+
+
+@pytest.mark.parametrize("options", [{"lead": 31}, {"holders": 3, "after": 1}, {"led": 8}, {"points": 999, "lead": 3}])
+def test_a_refused_reset_changes_nothing(options):
+    for env in both(players=4):
+        env.reset(seed=1)
+        before = repr(env.snapshot())
+        with pytest.raises(ValueError, match=next(iter(options))):
+            env.reset(options=options)
+        assert repr(env.snapshot()) == before
+
+
+def test_some_rounds_begin_again_and_others_go_on():
+    envs = gym.make_vec(THREES, num_envs=50, players=3, dice=2).unwrapped
+    envs.reset(seed=0)
+    before, _, over, _, _ = envs.step(envs.legal_sample())
+    mask = np.arange(50) % 2 == 0
+    after, _ = envs.reset(options={"reset_mask": mask, "lead": 0, "holders": 2})
+    later, *_ = envs.step(envs.legal_sample())
+    assert (after[~mask] == before[~mask]).all()
+    assert (after[mask, -3:] == [0, 2, 0]).all()
+    assert (later[mask, -3:] == [0, 2, 0]).all()
+    assert (later[over & ~mask, -3:] != before[over & ~mask, -3:]).any()
+
+
+# Arguments
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"players": 0}, "players"),
+        ({"seat": 2}, "seat"),
+        ({"opponents": ["random", "random"]}, "opponents"),
+        ({"opponents": "nobody-knows"}, "nobody-knows"),
+        ({"opponents": "none.npz"}, "none.npz"),
+        ({"opponents": "ppo-nine-tiles"}, "shut-the-box"),
+        ({"opponents": Round(Threes(), 2, "nobody").evaluate(["random"] * 2)}, "another round"),
+        ({"opponents": Round(SMALL).evaluate(["random"] * 2)}, "another round"),
+        ({"game": ShutTheBox(score="digits")}, "observation_dtype"),  # 512 final scores
+    ],
+    ids=str,
+)
+def test_wrong_arguments_are_refused(arguments, error):
+    for make in (gym.make, gym.make_vec):
+        with pytest.raises(ValueError, match=error):
+            make(THREES, **arguments)
+        with pytest.raises(TypeError, match="players, seat, opponents, ties"):
+            make(THREES, reward_scale=2)
+
+
+def test_opponents_may_be_names_policies_files_functions_and_line_ups(tmp_path):
+    game, policy = Threes(), strategy(Threes(), "take-all")
+    path = tmp_path / "mine.npz"
+    stb_gym.save_policy(path, game, policy)
+    lineup = Round(game).evaluate(["take-all", "random"])
+    ways = ["take-all", policy, str(path), path, ["take-all"], lambda tables, at: policy, lineup]
+    wanted, *found = [gym.make(THREES, seat=1, opponents=plays).unwrapped.opponents for plays in ways]
+    for opponents in found:
+        assert opponents.chance.tolist() == wanted.chance.tolist()
+        assert opponents.fates.tolist() == wanted.fates.tolist()
+    assert wanted.chance.tolist() != opponents_of(Round(game), 1, "random").chance.tolist()
+
+
+def test_opponents_sit_in_the_order_of_the_list():
+    one, other = "worst", "optimal-score"
+    rules = Round(Threes(), 3)
+    for seat, names in enumerate([("random", one, other), (one, "random", other), (one, other, "random")]):
+        lineup = rules.evaluate(names)
+        opponents = opponents_of(rules, seat, [one, other])
+        assert (opponents_of(rules, seat, lineup).fates == opponents.fates).all()
+        assert RoundMeter(RoundEnv("threes", 3, seat, (one, other)))(uniform).value == pytest.approx(lineup.seats[seat])
+
+
+def test_new_opponents_play_as_if_there_had_been_no_others():
+    for changed, wanted in zip(both(players=3, opponents="random"), both(players=3), strict=True):
+        before = play(changed)
+        changed.set_opponents("optimal")
+        assert (play(changed) == play(wanted)).all()
+        assert not (before == play(wanted)).all()
+        assert changed.spec.reward_threshold == wanted.opponents.reward_threshold
+    assert gym.make(BOX, seat=1).spec.reward_threshold == pytest.approx(0.5020060531)
+
+
+# What is shown, and what goes on
+
+
+def test_an_illegal_action_wins_nothing_even_against_the_worst_lead():
+    env = gym.make(THREES, players=2, seat=1)
+    env.reset(seed=0, options={"lead": 30, "points": 24, "dice": 1})
+    _, reward, over, _, info = env.step(4)
+    assert (reward, over, info["holders"], info["final_score"], info["illegal_action"]) == (0, True, 0, 30, True)
+
+
+def test_afterstates_keep_the_standing_before_the_dice():
+    env, envs = both(players=3)
+    env.reset(seed=0, options={"points": 4, "roll": [1, 3, 6], "lead": 9, "after": 1})
+    assert [(row[0], *row[-4:]) for row in env.afterstates()[2].tolist()] == [
+        (4, 9, 1, 1, 2), (5, 9, 1, 1, 1), (11, 9, 1, 1, 0),
+    ]  # fmt: skip
+    observation, _ = envs.reset(seed=0)
+    ours, theirs = envs.afterstates(), env.afterstates(observation)
+    assert all((one == other).all() for one, other in zip(ours, theirs, strict=True))
+    assert envs.afterstate_space.contains(ours[2][0])
+    assert (env.node(observation) == envs.nodes).all()
+
+
+def test_what_a_player_sees_and_how_rounds_end_is_shown(snapshot):
+    for env in both(players=3, render_mode="ansi"):
+        shown = set()
+        for seed in range(60):
+            env.reset(seed=seed, options={"lead": 9, "holders": 1, "after": 1, "points": 4, "dice": 1})
+            shown.add(np.ravel(env.render())[0].splitlines()[0])
+            env.step(np.zeros_like(env.action_space.sample()))
+            shown.add(np.ravel(env.render())[0].splitlines()[0])
+        assert sorted(shown) == snapshot
+
+
+def test_rounds_go_on_from_snapshots_and_pickles_as_they_would_have():
+    for env, other in zip(both(players=5), both(players=5), strict=True):
+        play(env, 7)
+        snapshot = env.snapshot()
+        other.restore(snapshot if hasattr(env, "num_envs") else json.loads(json.dumps(snapshot)))
+        assert (play(env, seed=None) == play(other, seed=None)).all()
+        assert (play(pickle.loads(pickle.dumps(env))) == play(env)).all()
+        for wrong in ({"place": 10**6}, {"holders": 6}, {"holders": [0]}, {"node": -1}):
+            before = repr(other.snapshot())
+            with pytest.raises(ValueError, match="snapshot"):
+                other.restore(snapshot | wrong)
+            assert repr(other.snapshot()) == before
+
+
+@pytest.mark.parametrize("name", [BOX, THREES, "stb_gym/ThreesRoundMasked-v0"])
+def test_gymnasium_finds_no_fault_and_the_id_is_registered_by_the_package(name):
+    before = gym.spec(name)
+    register_rounds(entry_of(Threes() if "Threes" in name else ShutTheBox()))
+    assert gym.spec(name) == before
+    check_env(gym.make(name).unwrapped, skip_render_check=True)
+    assert gym.make_vec(name, num_envs=2).reset(seed=0)

@@ -1,0 +1,229 @@
+"""Rounds: published numbers, the reference player by player, best responses, and equally good moves."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from stb_gym import ShutTheBox, Threes, evaluate, strategy
+from stb_gym.rounds import INDIFFERENT, TIES, Reply, Round, standings
+from stb_gym.solver import Standing, compile_game
+from tests import golden, reference, reference_rounds
+from tests.rounds.agents import reference_figure, some_strategy
+from tests.twins import MostThrees, choice, moves_at, nodes_of, ours, roll_at, throwing_states, twin
+
+NINE, FIVE_DICE = ShutTheBox(), Threes()
+ONE_TILE = ShutTheBox(tiles=1, dice=1, faces=2)  # a 1 shuts the box, a 2 leaves the 1 open
+MOST = [MostThrees(dice=2, faces=3), MostThrees(dice=2, faces=4, free_face=0), MostThrees(dice=3, faces=2)]
+EQUILIBRIA = [(ours(other), *rules) for other, *rules in golden.EQUILIBRIA]
+
+
+@pytest.mark.parametrize(
+    ("game", "players", "ties", "indifferent", "seats"),
+    [
+        (NINE, 2, "split", "fewer", [0.4979939469, 0.5020060531]),
+        (NINE, 2, "all-win", "fewer", [0.52002, 0.523107]),
+        (NINE, 2, "all-win", "company", [0.53480, 0.523107]),
+        (NINE, 2, "all-win", "lowest", [0.534070, 0.523107]),
+        (NINE, 2, "nobody", "company", [0.47906, 0.48197]),
+        (NINE, 2, "nobody", "fewer", [0.48358, 0.48197]),
+        (NINE, 3, "all-win", "fewer", [0.3574, 0.3585, 0.3601]),
+        (NINE, 3, "all-win", "company", [0.3613, 0.3625, 0.3601]),
+        (FIVE_DICE, 2, "split", "fewer", [0.475290977, 0.524709023]),
+        (FIVE_DICE, 2, "all-win", "fewer", [0.5663, 0.5814]),
+        (FIVE_DICE, 2, "all-win", "company", [0.5960, 0.5812]),
+        (FIVE_DICE, 2, "all-win", "lowest", [0.5761170, 0.5813610]),
+    ],
+    ids=str,
+)
+def test_published_seats(game, players, ties, indifferent, seats):
+    digits = len(str(seats[0])) - 2
+    found = Round(game, players, ties, indifferent=indifferent).solve().seats
+    assert found == pytest.approx(seats, abs=0.6 * 10.0**-digits)
+
+
+def test_published_best_responses():
+    for ties, best in {"split": 0.5022402513, "nobody": 0.4821802385, "all-win": 0.5233596117}.items():
+        evaluation = Round(NINE, 2, ties).evaluate(["optimal-score", "random"])
+        assert evaluation.best_response(1).value == pytest.approx(best, abs=5e-11)
+    outcome = Round(NINE).evaluate(["optimal-score", "optimal-score"]).outcome
+    assert outcome == pytest.approx((0.4793840513, 0.4793840513, 0.0412318974), abs=5e-11)
+
+
+def test_published_chances_of_a_lead():
+    survival = Round(FIVE_DICE, 5, "all-win", indifferent="lowest").solve().survival
+    assert survival[[1, 4], [10, 4]] == pytest.approx([0.2503, 0.3400], abs=5e-5)
+    one_after = {rule: Round(NINE, 2, "all-win", indifferent=rule).solve().survival[1] for rule in INDIFFERENT}
+    assert 100 * one_after["fewer"][[31, 30]] == pytest.approx([1.51, 1.79], abs=5e-3)
+    assert 100 * one_after["lowest"][[31, 30]] == pytest.approx([4.69, 4.20], abs=5e-3)
+    ten = [Round(FIVE_DICE, 2, "all-win", indifferent=rule).solve().survival[1][10] for rule in ("fewer", "company")]
+    assert ten == pytest.approx([0.2252, 0.2998], abs=5e-5)
+
+
+def test_published_line_ups_of_the_approximation():
+    three = Round(FIVE_DICE, 3, "all-win").evaluate(["approximation"] * 3)
+    assert three.seats == pytest.approx([0.38880, 0.40311, 0.41886], abs=5e-6)
+    assert three.best_response(2).gain == pytest.approx(0, abs=1e-12)  # the last player has no opponents to come
+    assert min(three.best_response(seat).gain for seat in range(2)) > 1e-4
+    six = Round(FIVE_DICE, 6, "all-win").evaluate(["threes-only", "approximation"] * 3)
+    assert six.seats == pytest.approx([0.18616, 0.22781, 0.18688, 0.23891, 0.18798, 0.25124], abs=5e-6)
+
+
+# Against the reference
+
+
+def scores_as_standing(scores, players, best=min):
+    lead = best(scores, default=None)
+    return Standing(lead, scores.count(lead), players - 1 - len(scores))
+
+
+@pytest.mark.parametrize(
+    ("game", "players", "ties", "shut_wins", "indifferent"),
+    [*EQUILIBRIA, *((FIVE_DICE, *rules) for _, *rules in golden.FIVE_DICE)],
+    ids=str,
+)
+def test_the_seats_of_the_equilibrium_are_those_of_the_reference(game, players, ties, shut_wins, indifferent):
+    exact = reference_figure("equilibria", game, players, ties, shut_wins, indifferent)
+    seats = Round(game, players, ties, shut_wins, indifferent).solve().seats
+    assert seats == pytest.approx([float(seat) for seat in exact], abs=1e-13)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("game", "players", "ties", "shut_wins", "indifferent"), EQUILIBRIA, ids=str)
+def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins, indifferent):
+    """So equality within a tolerance is equality of fractions wherever it matters."""
+    solution = Round(game, players, ties, shut_wins, indifferent).solve()
+    tables, found = compile_game(game), {}
+    for scores in golden.scores_met(twin(game), players, shut_wins):
+        policy = solution.policy(scores_as_standing(scores, players))
+        for state, where in throwing_states(tables):
+            for node in nodes_of(tables, state):
+                if moves_at(tables, node):
+                    [found[golden.situation(scores, where, roll_at(tables, node))]] = choice(tables, node, policy)
+    assert golden.digest(found) == reference_figure("choices", game, players, ties, shut_wins, indifferent)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("game", "players", "ties", "shut_wins"), [(ours(g), *r) for g, *r in golden.LINE_UPS], ids=str
+)
+def test_line_ups_and_best_responses_are_those_of_the_reference(game, players, ties, shut_wins):
+    plays = [strategy(game, "random"), *(some_strategy(game, seed) for seed in range(1, players))]
+    evaluation = Round(game, players, ties, shut_wins).evaluate(plays)
+    expected = reference_figure("line-ups", game, players, ties, shut_wins)
+    assert evaluation.seats == pytest.approx([*map(float, expected["seats"])], abs=1e-12)
+    found = [evaluation.best_response(seat) for seat in range(players)]
+    assert [best.value for best in found] == pytest.approx([*map(float, expected["best"])], abs=1e-12)
+    assert [best.gain for best in found] == pytest.approx(
+        [float(best - wins) for best, wins in zip(expected["best"], expected["seats"], strict=True)], abs=1e-12
+    )
+    assert evaluation.exploitability == pytest.approx(sum(best.gain for best in found))
+
+
+@pytest.mark.parametrize("indifferent", INDIFFERENT)
+@pytest.mark.parametrize("shut_wins", [False, True])
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize(("game", "players"), [*product(MOST, (1, 2)), (MOST[0], 3)], ids=str)
+def test_the_most_points_win_a_round_where_more_are_better(game, players, ties, shut_wins, indifferent):
+    """The reference counts the points that are missing, of which few are good."""
+    rules, other = Round(game, players, ties, shut_wins, indifferent), twin(game)
+    expected = reference_rounds.equilibrium(other, players, ties, shut_wins, indifferent)
+    assert rules.solve().seats == pytest.approx([*map(float, expected)], abs=1e-13)
+    assert rules.solve().exploitability == pytest.approx(0, abs=1e-12)
+    policies = [reference_rounds.whatever_the_scores(reference.uniform(other))] * players
+    expected = reference_rounds.lineup(other, policies, ties, shut_wins)
+    assert rules.evaluate(["random"] * players).seats == pytest.approx([*map(float, expected)], abs=1e-13)
+
+
+# What must hold of any round
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize(("game", "players"), [(NINE, 2), (FIVE_DICE, 2), (ShutTheBox(tiles=6), 4)], ids=str)
+def test_no_seat_can_gain_at_the_equilibrium(game, players, ties):
+    rules = Round(game, players, ties)
+    solution = rules.solve()
+    assert solution.exploitability == pytest.approx(0, abs=1e-12)
+    by_standing = rules.evaluate([lambda _, standing: solution.policy(standing)] * players)
+    assert by_standing.seats == pytest.approx(solution.seats, abs=1e-13)
+    assert rules.evaluate(["optimal"] * players).seats == pytest.approx(solution.seats, abs=1e-15)
+    for standing in (Standing(after=players - 1), Standing(6, 1, 0)):
+        turn = solution.at(standing)
+        assert turn.evaluate(rules.policy("optimal", standing)).regret == pytest.approx(0, abs=1e-12)
+    assert solution.at(Standing(after=players - 1)).value == pytest.approx(solution.seats[0])
+
+
+def test_a_best_response_wins_what_it_says():
+    rules, lineup = Round(NINE, 3), ["biggest-first", "approximation", "most-ways"]
+    evaluation = rules.evaluate(lineup)
+    for seat in range(3):
+        best = evaluation.best_response(seat)
+        assert best.gain == pytest.approx(best.value - evaluation.seats[seat], abs=1e-15)
+        assert best.gain > 0
+        answer = [*lineup[:seat], lambda _, standing, best=best: best.reply.policy(standing), *lineup[seat + 1 :]]
+        assert rules.evaluate(answer).seats[seat] == pytest.approx(best.value, abs=1e-13)
+
+
+def test_a_shut_box_may_end_the_round():
+    assert Round(ONE_TILE, 2, "all-win", shut_wins=True).solve().seats == pytest.approx([3 / 4, 1 / 2])
+    assert Round(ONE_TILE, 2, "all-win").solve().seats == pytest.approx([3 / 4, 3 / 4])
+    assert Round(ONE_TILE, 2, shut_wins=True).solve().outcome == pytest.approx((1 / 2, 1 / 4, 1 / 4))
+    assert Round(ONE_TILE, 3, shut_wins=True).solve().throws == pytest.approx([1, 1 / 2, 1 / 4])
+    assert Round(NINE, 3, "nobody", shut_wins=True).solve().survival[:, 0] == pytest.approx([1, 1, 1])
+    for ties in TIES:
+        assert Round(NINE, 1, ties).evaluate(["worst"]).seats == pytest.approx([1])
+
+
+def test_survival_throws_and_outcome_are_those_of_the_single_turns():
+    evaluation = Round(FIVE_DICE, 3).evaluate(["take-all", "random", "optimal-score"])
+    turns = [evaluate(FIVE_DICE, strategy(FIVE_DICE, name)) for name in ("take-all", "random", "optimal-score")]
+    stands = [sum(p for score, p in turn.score_distribution.items() if score >= 6) for turn in turns]
+    assert evaluation.survival[:, 6] == pytest.approx([1, stands[2], stands[2] * stands[1]])
+    assert evaluation.leads()["2 after"][6] == evaluation.survival[2, 6]
+    assert evaluation.throws == pytest.approx([turn.mean_throws for turn in turns])
+    two = Round(FIVE_DICE, 2, "nobody").evaluate(["threes-only", "optimal"])
+    assert two.seats == pytest.approx([two.outcome.win, two.outcome.loss])
+    assert sum(two.outcome) == pytest.approx(1)
+
+
+def test_blocks_of_standings_and_the_scale_of_a_win_do_not_matter(monkeypatch):
+    whole = Round(NINE, 3).solve()
+    first = whole.replies[-1]
+    smaller = Reply(first.tables, first.standings, first.worth * 1e-30)
+    assert (smaller.policy(Standing(after=2)) == whole.policy(Standing(after=2))).all()
+    monkeypatch.setattr(standings, "LARGEST_BLOCK", 5 * 7104)
+    blocks = Round(NINE, 3).solve()
+    assert blocks.seats == pytest.approx(whole.seats, abs=1e-15)
+    assert blocks.exploitability == pytest.approx(0, abs=1e-12)
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda: Round(NINE, 102), "players must be"),
+        (lambda: Round(NINE, 2, "both"), "ties"),
+        (lambda: Round(NINE, indifferent="any"), "equally good"),
+        (lambda: Round(NINE, shut_wins="yes"), "shut_wins"),
+        (lambda: Round(ShutTheBox(tiles=12, score="digits"), 101), "fit"),
+        (lambda: Round(NINE, 3).evaluate(["random"]), "strategies"),
+        (lambda: Round(NINE, 1).evaluate(["threes-only"]), "threes-only"),
+        (lambda: Round(NINE, 1).evaluate([np.zeros(3, int)]), "a policy of"),
+        (lambda: Round(NINE).evaluate(["random", lambda tables, standing: None]), "holders=1"),
+        (lambda: Round(NINE, 2).evaluate(["random"] * 2).best_response(2), "seat"),
+        (lambda: Round(NINE, 3).evaluate(["random"] * 3).outcome, "2 players"),
+        (lambda: Round(NINE).policy("approximation", Standing(46, 1)), "lead"),
+        (lambda: Round(NINE).solve().at(Standing(after=2)), "players after"),
+    ],
+)
+def test_wrong_arguments_are_refused(make, error):
+    with pytest.raises(ValueError, match=error):
+        make()
+
+
+def test_results_are_shown_as_people_read_them(snapshot):
+    solution, lineup = Round(FIVE_DICE, 3).solve(), Round(FIVE_DICE, 2, "all-win").evaluate(["optimal", "random"])
+    shown = [repr(solution), repr(lineup), solution._repr_html_()]
+    assert shown == snapshot

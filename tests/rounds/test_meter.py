@@ -1,0 +1,95 @@
+"""The exact results of agents in a round, beside the reference in fractions and the evaluated line-ups."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import stb_gym
+from stb_gym import RegretMeter, ShutTheBox, Threes
+from stb_gym.rounds import TIES, Round, RoundEnv, RoundMeter, RoundVectorEnv, SelfPlayVectorEnv
+from tests import golden
+from tests.rounds.agents import as_agent, first_legal, some_strategy, uniform
+from tests.twins import ours
+
+THREES = "stb_gym/ThreesRound-v0"
+DICE, BOX = Threes(dice=2, faces=4), ShutTheBox(tiles=3)
+
+
+@pytest.mark.parametrize("shut_wins", [False, True])
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("game", [ours(golden.OF_ROUNDS[place]) for place in (0, 5)], ids=str)
+def test_wins_and_regrets_are_those_of_the_line_ups_of_all_seats(game, ties, shut_wins):
+    rules, others, plays = Round(game, 3, ties, shut_wins), ["approximation", "random"], some_strategy(game, 1)
+    env = RoundEnv(game, 3, "drawn", others, ties, shut_wins, observation_dtype="float32")
+    found = RoundMeter(env)(as_agent(game, plays))
+    for seat in range(3):
+        evaluation = rules.evaluate([*others[:seat], plays, *others[seat:]])
+        assert found.seats[seat] == pytest.approx(evaluation.seats[seat], abs=1e-12)
+        assert found.gains[seat] == pytest.approx(evaluation.best_response(seat).gain, abs=1e-12)
+    assert found.value == pytest.approx(found.seats.mean())
+    assert found.regret == pytest.approx(found.gains.mean())
+    assert found.best == pytest.approx(found.value + found.regret)
+    assert found.mean_reward == pytest.approx(found.value / env.opponents.chance.sum())
+    assert env.opponents.reward_threshold == pytest.approx(found.best / env.opponents.chance.sum())
+
+
+def test_the_best_response_has_no_regret():
+    game = ShutTheBox(tiles=6)
+    env = RoundEnv(game, players=3, seat=1, opponents="random")
+    reply = env.opponents.reply(0)
+    found = RoundMeter(env)(as_agent(game, lambda tables, at: np.eye(tables.actions)[reply.policy(at)]))
+    assert found.regret == pytest.approx(0, abs=1e-12)
+    assert found.value == pytest.approx(env.opponents.reward_threshold)
+    assert found.value > 0.4
+
+
+@pytest.mark.parametrize(("game", "players"), [(DICE, 3), (BOX, 2)], ids=str)
+def test_an_agent_as_a_strategy_plays_every_seat_as_it_does(game, players):
+    solution = Round(game, players).solve()
+    equilibrium = as_agent(game, lambda tables, at: np.eye(tables.actions)[solution.policy(at)])
+    meter = RoundMeter(RoundVectorEnv(game, 1, players))
+    found = solution, Round(game, players).evaluate(["random"] * players)
+    for agent, wanted in zip((equilibrium, uniform), found, strict=True):
+        everyone = meter.opponents.rules.evaluate([meter.strategy(agent)] * players)
+        assert everyone.seats == pytest.approx(wanted.seats)
+        assert everyone.exploitability == pytest.approx(wanted.exploitability, abs=1e-12)
+
+
+def test_wrappers_masks_and_several_environments_are_seen_through():
+    small = {"dice": 3, "faces": 4}
+    plain = RoundMeter(gym.make(THREES, **small))(uniform).value
+    masked = RoundMeter(gym.make(THREES.replace("-v0", "Masked-v0"), mask_names="rllib", **small))
+    assert masked(lambda seen, masks: uniform(seen["observations"], seen["action_mask"])).value == plain
+    assert RoundMeter(gym.make_vec(THREES, num_envs=3, **small))(uniform).value == plain
+    scaled = gym.wrappers.TransformObservation(gym.make(THREES, **small), lambda seen: seen * 2, None)
+    shown = []
+    RoundMeter(scaled)(lambda seen, masks: shown.append(seen) or uniform(seen, masks))
+    assert (np.concatenate(shown) % 2 == 0).all()
+    seats = [lambda seat=seat: gym.make(THREES, seat=seat, **small) for seat in (0, 0, 1)]
+    RoundMeter(gym.vector.SyncVectorEnv(seats[:2]))
+    with pytest.raises(ValueError, match="different seats"):
+        RoundMeter(gym.vector.SyncVectorEnv(seats))
+
+
+def test_illegal_actions_lose_the_round_or_are_refused():
+    env = gym.make(THREES, players=2, seat=0)
+    two = RoundMeter(env)(lambda seen, masks: np.full(len(masks), 1))  # of one die two cannot be kept
+    assert two.value < RoundMeter(env)(lambda seen, masks: np.where(masks[:, 1], 1, 0)).value
+    with pytest.raises(ValueError, match="illegal action 1"):
+        RoundMeter(gym.make(THREES, illegal="raise"))(lambda seen, masks: np.full(len(masks), 1))
+    meter = RoundMeter(gym.make(THREES))
+    with pytest.raises(ValueError, match="illegal"):
+        meter.opponents.rules.evaluate([meter.strategy(lambda seen, masks: np.full(len(masks), 1)), "random"])
+
+
+def test_other_environments_and_questions_are_refused():
+    for env in (gym.make("stb_gym/Threes-v0"), SelfPlayVectorEnv("threes"), "threes"):
+        with pytest.raises(TypeError):
+            RoundMeter(env)
+    for env in (gym.make(THREES), gym.make_vec(THREES, num_envs=2), SelfPlayVectorEnv("threes")):
+        for question in (RegretMeter, stb_gym.solve, lambda env: stb_gym.evaluate(env, None)):
+            with pytest.raises(ValueError, match="RoundMeter"):
+                question(env)
+    meter = RoundMeter(gym.make(THREES, players=3, seat=1))
+    with pytest.raises(ValueError, match="another seat"):
+        meter.opponents.rules.evaluate([meter.strategy(first_legal)] * 3)

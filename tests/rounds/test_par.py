@@ -1,0 +1,63 @@
+"""Par scores, and departures from the play of a turn alone."""
+
+import pytest
+
+from stb_gym import ShutTheBox, Threes, strategy
+from stb_gym.rounds import Round, departures, pars, shares
+from stb_gym.solver import Standing
+from tests.twins import MostThrees
+
+NINE, FIVE_DICE = ShutTheBox(), Threes()
+
+
+@pytest.mark.parametrize(("players", "count"), [(2, 19), (3, 28), pytest.param(5, 50, marks=pytest.mark.slow)])
+def test_published_departures_of_the_first_player(players, count):
+    found = departures(Round(NINE, players).solve())
+    assert (found.first, found.positions) == (count, 4040)
+    assert found.by_lead.shape == (players - 1, 46)
+
+
+def test_published_departures_of_a_second_player_who_knows_the_lead():
+    assert departures(Round(NINE, 2, "all-win").solve()).by_lead[0][[0, 3, 10, 20]].tolist() == [85, 243, 57, 30]
+    assert not departures(Round(NINE, 2, shut_wins=True).solve()).by_lead[0][0]  # the round is over
+
+
+def test_departures_are_where_every_move_for_the_points_loses_in_the_round(solved):
+    game = ShutTheBox(tiles=6)
+    solution, alone = Round(game, 3).solve(), solved(game)
+    counts, tables = departures(solution), alone.tables
+    assert counts.first > 0
+    for standing in (Standing(after=2), Standing(4, 1, 1), Standing(7, 1, 0)):
+        wins, found = solution.at(standing).state_utility, 0
+        for node in tables.decisions.tolist():
+            edges = tables.edges_of(node)
+            after = wins[tables.edge_next[edges]]
+            found += after.max() - after[alone.optimal[edges]].max() > 1e-9
+        assert found == (counts.first if standing.lead is None else counts.by_lead[standing.after][standing.lead])
+
+
+@pytest.mark.parametrize("game", [MostThrees(dice=3), ShutTheBox(tiles=6), FIVE_DICE], ids=str)
+@pytest.mark.parametrize("ties", ["split", "nobody"])
+def test_par_is_the_worst_score_that_is_worth_a_turn(game, ties):
+    for each in pars(Round(game, 3, ties).solve()):
+        smaller = Round(game, each.after + 1, ties).solve()
+        worth = dict(zip(smaller.standings.scores.tolist(), smaller.worth[each.after], strict=True))
+        assert each.first == pytest.approx(smaller.seats[0])
+        assert each.par == [score for score, wins in worth.items() if wins >= each.first - 1e-12][-1]
+        assert each.even == [score for score, wins in worth.items() if wins >= 1 / 2][-1]
+
+
+def test_par_at_the_edges():
+    nine = pars(Round(FIVE_DICE, 9, "all-win", indifferent="lowest").solve())
+    assert [(nine[after].par, nine[after].even) for after in (4, 5, 8)] == [(4, 3), (4, 2), (3, 2)]
+    assert pars(Round(ShutTheBox(tiles=2, dice=1, faces=3), 60, "nobody").solve())[-1].even is None
+    for ties in ("split", "all-win", "nobody"):  # every turn ends alike
+        solution = Round(ShutTheBox(tiles=1), players=5, ties=ties).solve()
+        assert [each.par for each in pars(solution)] == [1] * 5
+        assert (shares(solution, strategy(ShutTheBox(tiles=1), "random")) == 1).all()
+
+
+def test_published_shares_of_keeping_only_threes():
+    solution = Round(FIVE_DICE, 6).solve()
+    policy = strategy(FIVE_DICE, "threes-only")
+    assert shares(solution, policy)[[0, 5]] == pytest.approx([1, 0.8614], abs=5e-5)
