@@ -97,6 +97,7 @@ lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 bench: .venv/installed
 	$(BIN)/python $(INSTALL) --constraint constraints.txt --group bench

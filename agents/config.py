@@ -17,8 +17,8 @@ from agents.networks import check_device
 from agents.ppo import PPO, PPOSettings
 from agents.stock import STOCK, StockSettings, TunedSettings
 from agents.tabular import TabularSettings, make_afterstates, make_q_learning
-from stb_gym import ENVIRONMENTS, environment_of, game_of_environment
-from stb_gym.envs import TurnVectorEnv
+from stb_gym import ENVIRONMENTS
+from stb_gym.envs import TurnVectorEnv, environment_of, game_of_environment
 from stb_gym.games import Game, check_choice, check_integer, check_names
 from stb_gym.solver import objective_of
 

@@ -57,7 +57,7 @@ class Limit:
 
     def __init__(self, envs: TurnVectorEnv, settings: LimitSettings, seed: int):
         self._envs, self._settings, self._tables = envs, settings, envs.transitions.tables
-        self._worth = envs.transitions.reward[:-1].copy()  # [N] in reward units
+        self._worth = envs.rewards.take(envs.transitions.endings[:-1])  # [N] in reward units
         self._best = np.full(self._tables.nodes, -1)
         self._kind = self._kinds()
         self._counts = np.ones(self._kind.max() + 1, np.int64)
@@ -97,7 +97,7 @@ class Limit:
 
     def _thrown(self, observation: NDArray[Any]) -> IntArray:
         """[B] the nodes of observations [B, O], whose rolls are counted."""
-        nodes = self._tables.observation_index.find(observation)
+        nodes = self._tables.lookup(observation)
         self._counts += np.bincount(self._kind[nodes], minlength=len(self._counts))
         return nodes
 
@@ -115,12 +115,12 @@ class Limit:
 
     def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
         """See `Learner`."""
-        nodes = self._tables.observation_index.find(observations)
+        nodes = self._tables.lookup(observations)
         return explored(masks, self._best[nodes], self._settings.exploration)
 
     def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
         """See `Learner`."""
-        return np.asarray(self._worth[self._tables.observation_index.find(observations)])
+        return np.asarray(self._worth[self._tables.lookup(observations)])
 
     def weights(self) -> dict[str, NDArray[Any]]:
         """See `Learner`."""

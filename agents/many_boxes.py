@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from agents.afterstate_network import AfterstateNetwork
 from agents.snapshots import named, part
-from stb_gym import Preference, ShutTheBox, TurnVectorEnv
+from stb_gym import ShutTheBox
+from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import IntArray, rolls
+from stb_gym.solver import StateScorePolicy
 
 TILES, DICE = 24, 4  # the most there are
 FEWEST_OPEN, MOST_OPEN = 4, 12  # tiles of boards with gaps
@@ -68,7 +70,7 @@ class AnyStart(TurnVectorEnv):
 
     def __init__(self, dice: int, boards: IntArray, num_envs: int):
         game = whole_box(dice)
-        points = game.final_score(np.array([game.start()[0]])).item()
+        points = game.final_score(game.start()[0])
         super().__init__(game, num_envs, autoreset_mode="SameStep", reward_scale=1 / points)
         self._boards = np.array([self.stepper.find_state(board, dice) for board in boards.tolist()])
         self.rolls = TILES + _rolls_of(range(1, dice)) + np.arange(_rolls_of([dice]))
@@ -78,7 +80,7 @@ class AnyStart(TurnVectorEnv):
         while len(games):
             self._throw[games] = self.np_random.integers(self.stepper.throws, size=len(games))
             self._node[games] = self.stepper.nodes(self.np_random.choice(self._boards, len(games)), self._throw[games])
-            games = games[self.stepper.over.take(self._node[games])]
+            games = games[self.stepper.ending(self._node[games]) > 0]
 
 
 class ManyBoxes(gym.vector.VectorEnv[NDArray[Any], IntArray, NDArray[Any]]):
@@ -166,7 +168,7 @@ class ManyBoxes(gym.vector.VectorEnv[NDArray[Any], IntArray, NDArray[Any]]):
         return {"action_mask": masks}
 
 
-def preference(network: AfterstateNetwork) -> Preference:
+def preference(network: AfterstateNetwork) -> StateScorePolicy:
     """The greedy policy, in any box, of a network that learned from `ManyBoxes`."""
 
     def wanted(held: IntArray, dice: IntArray) -> NDArray[np.float64]:
@@ -175,7 +177,7 @@ def preference(network: AfterstateNetwork) -> Preference:
         rows[:, -1] = dice
         return network.afterstate_values(rows)
 
-    return Preference(wanted)
+    return StateScorePolicy(wanted)
 
 
 def _rolls_of(dice: Iterable[int]) -> int:

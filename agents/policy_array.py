@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 
 from agents.afterstate_network import AfterstateNetwork
 from agents.learner import Learner
-from stb_gym import Game, Policy, Preference, SampledEvaluation, TurnTables, compile_game
+from stb_gym import Game
+from stb_gym.envs.large_stepper import large_stepper
 from stb_gym.games import IntArray
-from stb_gym.measure import AnyEvaluation
+from stb_gym.measure import AnyEvaluation, SampledEvaluation
+from stb_gym.solver import Policy, StateScorePolicy, TurnTables, compile_game
 
 AT_ONCE = 2**16  # nodes
 AT_ONCE_ON_LARGE_BOXES = 2**12  # of which each has a mask of hundreds of actions
@@ -24,14 +26,14 @@ def policies(game: Game, learner: Learner) -> tuple[Policy, Policy]:
     return exploring.argmax(axis=1), exploring
 
 
-def preference(game: Game, network: AfterstateNetwork) -> Preference:
-    """The greedy policy of a network of afterstates, which needs no arrays: it wants what it values most."""
+def preference(game: Game, network: AfterstateNetwork) -> StateScorePolicy:
+    """Return the greedy policy of a network of afterstates, which needs no tables."""
+    stepper = large_stepper(game)
 
-    def wanted(held: IntArray, dice: IntArray) -> NDArray[np.float64]:
-        unthrown = game.observe(held, 0)[:, 0]
-        return network.afterstate_values(np.column_stack((unthrown, dice.astype(unthrown.dtype))))
+    def score(held: IntArray, dice: IntArray) -> NDArray[np.float64]:
+        return network.afterstate_values(stepper.unthrown(stepper.find_state(held, dice)))
 
-    return Preference(wanted)
+    return StateScorePolicy(score)
 
 
 def value_error(learner: Learner, evaluation: AnyEvaluation) -> float:

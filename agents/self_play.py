@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from stb_gym import Round, RoundEvaluation
-from stb_gym.rounds import Seat
+from stb_gym.rounds import Round, RoundEvaluation, Seat
 
 SELVES = {"naive": 1.0, "fictitious": 0.0, "league": 0.8}  # how likely it is the newest self, and not any
 
@@ -36,7 +35,7 @@ class Selves:
 
     Example:
         >>> import stb_gym
-        >>> rules = stb_gym.Round(stb_gym.Threes())
+        >>> rules = stb_gym.rounds.Round(stb_gym.Threes())
         >>> selves = Selves("fictitious", rules.evaluate(["random"] * 2))
         >>> selves.add(rules.evaluate(["approximation"] * 2))
         >>> [played.seats.round(3).tolist() for played in (selves.newest, selves.opponents)]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Comparison, Timer, installed, timer
-from stb_gym.envs.stepping import board_stepper
+from stb_gym.envs.large_stepper import large_stepper
 
 OURS, ROUND, THE_300 = "stb_gym/ShutTheBox-v0", "stb_gym/ShutTheBoxRound-v0", "stb_gym/ShutTheBox300-v0"
 NUM_ENVS = 4096
@@ -53,8 +53,7 @@ def scalar() -> Iterator[Comparison]:
     yield Comparison("single step of a round", "steps/s", rounds, "ours, a turn", ours, 0.5)
     env = gym.make(THE_300)
     large: Any = env.unwrapped
-    _, _, nodes = large.stepper.single
-    ours = _playing(env, lambda: nodes[large._node][1]().argmax())
+    ours = _playing(env, lambda: large.action_masks().argmax())
     yield Comparison("single step, The 300", "steps/s", ours, most_seconds=1 / 60e3)
 
 
@@ -98,7 +97,7 @@ def _of_boards(count: int) -> Iterator[Comparison]:
         ("afterstates", lambda _: envs.afterstates()),
     ):
         yield Comparison(f"{name}, {count} envs of The 300", "ms", timer(call))
-    making = timer(lambda _: gym.make(THE_300).reset(seed=0), board_stepper.cache_clear)
+    making = timer(lambda _: gym.make(THE_300).reset(seed=0), large_stepper.cache_clear)
     yield Comparison("make The 300", "ms", making, most_seconds=2.0)
 
 

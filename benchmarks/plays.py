@@ -9,7 +9,8 @@ from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from stb_gym import Game, TurnVectorEnv, solve
+from stb_gym import Game, solve
+from stb_gym.envs import TurnVectorEnv
 
 GAMES, STEPS = 256, 100  # of a spell in a vector environment
 DEVIATIONS = 5.0  # a mean may be off its exact value by so many standard errors

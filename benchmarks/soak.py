@@ -79,7 +79,6 @@ def works(folder: Path) -> list[Work]:
     shown = ("--run", runs[0], "--run", runs[1])
     questions = {
         "explorer": ("explore", "shut-the-box", "--tiles", "5", *shown, "--out", "{out}/page.html"),
-        "leaderboard": ("judge", "dqn-threes", "--out", "{out}/page.md"),
         "values": ("solve", "shut-the-box", "--tiles", "16", "--dice", "3", "--out", "{out}/values.npy"),
         "fractions": ("certify", "shut-the-box", "--tiles", "7", "--out", "{out}/fractions.md"),
         "film": ("watch", "threes", "--turns", "1", "--seed", "1", "--out", "{out}/film.gif"),
@@ -157,7 +156,7 @@ class Soak:
                 trial.prepare()
                 progress.tell(done)
         began, spent = time.monotonic(), 0.0
-        with Progress("soak", 60 * minutes, "seconds", pause=60) as progress:
+        with Progress("soak", 60 * minutes, "seconds") as progress:
             while spent < 60 * minutes:
                 min(self.trials, key=lambda trial: trial.spent).round()
                 for play in self.plays:

@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Comparison, Timer, installed, timer
-from stb_gym import Game, Round, ShutTheBox, Solution, Threes, compile_game, solve, solve_boards
+from stb_gym import Game, ShutTheBox, Threes, solve
 from stb_gym.games import rolls
+from stb_gym.large import solve_boards
+from stb_gym.rounds import Round
+from stb_gym.solver import Solution, compile_game
 
 BackwardInduction = Callable[[int], NDArray[np.float64]]
 

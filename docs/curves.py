@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator
 
 import stb_gym
-from stb_gym.output import colour_of, styles_of
 from training.ledger import Ledger
+from training.palette import colour_of, styles_of
 from training.plots import save
 from training.statistics import interquartile_interval, interquartile_mean
 

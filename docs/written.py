@@ -7,13 +7,12 @@ of its text:
     ```
 """
 
-import argparse
 import inspect
 import io
 import os
 import re
 from collections.abc import Callable
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stdout
 from importlib import import_module
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -21,9 +20,7 @@ from unittest.mock import patch
 import gymnasium as gym
 
 import stb_gym
-from stb_gym.cli.laboratory import COMMANDS as LABORATORY
-from stb_gym.cli.laboratory import run_laboratory
-from stb_gym.cli.program import command_parser
+from stb_gym.cli.program import COMMANDS, main
 from stb_gym.envs import masked_id
 from stb_gym.games import GAMES
 
@@ -32,9 +29,9 @@ if TYPE_CHECKING:
 
 
 def environment(game: str) -> str:
-    """The page of a game's environments of one turn, as Gymnasium has such pages."""
+    """Return the summary and the ids of a game's environments of one turn."""
     ids = [name for name, known in stb_gym.ENVIRONMENTS.items() if known.rules is GAMES[game]]
-    return page_of(f"{GAMES[game].__module__.rpartition('.')[0]}.environment", ids)
+    return "\n\n".join([summary(ids[0]), table_of_ids(ids)])
 
 
 def rounds(_: str = "") -> str:
@@ -71,61 +68,36 @@ def table_of_ids(ids: list[str]) -> str:
 
 
 def names(listed: str) -> str:
-    """The docstrings of public names of the library."""
-    lines = [line for name in listed.split() for line in described(name)]
+    """Return the docstrings of public names, given with their package, such as "solve solver.Solution"."""
+    lines = []
+    for name in listed.split():
+        package, _, last = name.rpartition(".")
+        what = getattr(import_module(f"stb_gym.{package}".rstrip(".")), last)
+        if inspect.isclass(what):
+            lines += [f".. autoclass:: stb_gym.{name}", "   :members:", ""]
+        else:
+            lines += [f".. autofunction:: stb_gym.{name}", ""]
     return "\n".join(["```{eval-rst}", *lines, "```"])
 
 
-def described(name: str) -> list[str]:
-    """How autodoc is told to describe a name; what is neither a class nor a function is only named."""
-    what = getattr(stb_gym, name)
-    if inspect.isclass(what):
-        return [f".. autoclass:: stb_gym.{name}", "   :members:", ""]
-    return [f".. autofunction:: stb_gym.{name}" if inspect.isfunction(what) else f".. py:data:: stb_gym.{name}", ""]
-
-
 def commands(_: str = "") -> str:
-    """A section for every command, one for the rules, which are flags of most, and those of the laboratory."""
-    [known] = [each for each in command_parser()._actions if isinstance(each, argparse._SubParsersAction)]
-    own = {name: parser for name, parser in known.choices.items() if name not in LABORATORY}
-    parts = [command(name, parser) for name, parser in own.items()]
-    rules = [
-        f"### {group.title}\n\n{flags(group._group_actions)}"
-        for group in own["solve"]._action_groups
-        if of_rules(group)
-    ]
-    laboratory = [help_of(name) for name in LABORATORY]
-    return "\n\n".join([*parts, "## Rules", *rules, "## Laboratory", *laboratory])
+    """Return a section for every command with its help, and one for the rules of each game."""
+    parts = []
+    for name in COMMANDS:
+        flags, _, _ = help_of(name, "shut-the-box").partition(RULES)
+        parts.append(f"## {name}\n\n```text\n{flags.strip()}\n```")
+    parts.append("## Rules")
+    for name in GAMES:
+        _, _, rules = help_of("solve", name).partition(RULES)
+        parts.append(f"### Rules of {name}\n\n```text\n{RULES}{rules}\n```")
+    return "\n\n".join(parts)
 
 
-def command(name: str, parser: argparse.ArgumentParser) -> str:
-    """The section of a command: what it does, how it is called, what its flags mean, and examples."""
-    groups = [group for group in parser._action_groups if not of_rules(group)]
-    described = [action for group in groups for action in group._group_actions if action.dest != "help"]
-    head = f"## {name}\n\n{parser.description}\n\n```text\n{parser.usage}\n```"
-    return "\n\n".join([head, *([flags(described)] if described else []), f"```text\n{parser.epilog}\n```"])
-
-
-def of_rules(group: argparse._ArgumentGroup) -> bool:
-    """Whether flags are the rules of games."""
-    return (group.title or "").startswith("rules")
-
-
-def help_of(name: str) -> str:
-    """The section of a command of the laboratory, whose parser is not argparse's: the help that it prints."""
-    with redirect_stdout(io.StringIO()) as printed, suppress(SystemExit), patch.dict(os.environ, COLUMNS="90"):
-        run_laboratory(name, ["--help"])
-    return f"### {name}\n\n```text\n{printed.getvalue().strip()}\n```"
-
-
-def flags(actions: list[argparse.Action]) -> str:
-    """A list of flags: how each is typed, and what it means."""
-    items = []
-    for action in actions:
-        sample = action.metavar if action.nargs != 0 and isinstance(action.metavar, str) else ""
-        typed = " ".join(filter(None, [", ".join(action.option_strings), sample]))
-        items.append(f"`{typed}`\n: {(action.help or '').replace('%%', '%')}")
-    return "\n\n".join(items)
+def help_of(*words: str) -> str:
+    """Return the help of a command."""
+    with redirect_stdout(io.StringIO()) as printed, patch.dict(os.environ, COLUMNS="90"):
+        main([*words, "--help"])
+    return printed.getvalue().rstrip()
 
 
 WRITERS: dict[str, Callable[[str], str]] = {
@@ -134,6 +106,7 @@ WRITERS: dict[str, Callable[[str], str]] = {
     "names": names,
     "commands": commands,
 }
+RULES = "╭─ Rules"  # where the panel of a game's rules begins in its help
 ROUND = re.compile(r"stb_gym/\w+Round-v\d+")
 BLOCK = re.compile(rf"^```\{{({'|'.join(WRITERS)})\}}(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -19,7 +19,7 @@ That of the turn: see `stb_gym.games.shut_the_box.environment` and `stb_gym.game
 - `action_mask`: int8 [A], 1 = legal; all 0 unless it is the agent's turn, and at the end.
 
 ## Rewards
-0 until the round is over; then what it is worth to each agent by the tie rule, see `stb_gym.Round`.
+0 until the round is over; then what it is worth to each agent by the tie rule, see `stb_gym.rounds.Round`.
 
 ## Episode End
 Terminated for all agents when the last one's turn is over or, with `shut_wins`, at a perfect score. An illegal action
@@ -31,10 +31,11 @@ For an agent whose turn is over: `final_score` and `illegal_action`, as for the 
 
 ## Arguments
 - `game="shut-the-box"`: the name of a game, or a rules object.
-- `players=2`, `ties="split"`, `shut_wins=False`: the rules of the round, see `stb_gym.Round`.
+- `players=2`, `ties="split"`, `shut_wins=False`: the rules of the round, see `stb_gym.rounds.Round`.
 - `max_cycles=None`: how many moves a turn may have; every turn also ends without a limit.
-- `illegal="end"`, `render_mode`, `observation_dtype="uint8"` and the rules of the game: as for the turn. `reset` ignores
-  its options.
+- `illegal="end"`, `render_mode`, `observation_dtype="uint8"` and the rules of the game: as for the turn.
+
+`reset` ignores its options.
 
 ## Version History
 - v0: first version.

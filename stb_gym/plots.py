@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from stb_gym.games import dice_in_words
 from stb_gym.rounds import RoundEvaluation, RoundSolution
-from stb_gym.solver import Branch, Evaluation, Measured, Objective, Values
+from stb_gym.solver import Branch, Evaluation, Measured, Objective, Solution
 
 try:
     import matplotlib.pyplot as plt
@@ -43,7 +43,7 @@ Rounds = RoundEvaluation | RoundSolution
 
 
 def state_values(
-    solution: Values, x: ArrayLike | None = None, where: ArrayLike | None = None, ax: Axes | None = None
+    solution: Solution, x: ArrayLike | None = None, where: ArrayLike | None = None, ax: Axes | None = None
 ) -> Axes:
     """Scatter the value of each state; states that throw different numbers of dice have different markers.
 
@@ -131,7 +131,7 @@ def move_tree(branch: Branch, ax: Axes | None = None) -> Axes:
     black and state their probability. Every branch ends with its value.
 
     Args:
-        branch: the root, from `stb_gym.move_tree`.
+        branch: the root, from `stb_gym.solver.move_tree`.
         ax: the axes to draw on; the text shrinks until the tree fits. By default the figure grows with the tree.
 
     Returns:

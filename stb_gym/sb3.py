@@ -1,6 +1,6 @@
-"""For stable-baselines3: its models learn from the package's vector environment, and their exact regret is logged.
+"""Support for stable-baselines3: train its models on the vector environment, and log their exact regret.
 
-Importing this module starts stable-baselines3 and torch; `import stb_gym` does not.
+Importing this module imports stable-baselines3 and torch; `import stb_gym` does not.
 """
 
 import time
@@ -28,15 +28,15 @@ Step = tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
 
 
 class TurnVecEnv(VecEnv):
-    """Adapts the package's vector environment to stable-baselines3.
+    """A `TurnVectorEnv` as a vector environment of stable-baselines3.
 
-    Its steps, with masks, take a quarter of the time of 64 or more environments in a `DummyVecEnv`. Observations are
-    those of `envs`. The infos of a turn that goes on are empty; those of one that ends are its own, such as
-    `final_score`, and besides `terminal_observation`, `TimeLimit.truncated` and, as stable-baselines3's Monitor would
-    add, `episode` with return, length and seconds. sb3-contrib finds the masks by `env_method("action_masks")`.
+    With masks, a step takes a quarter of the time of a `DummyVecEnv` of 64 or more environments. Observations are those
+    of `envs`. The info of a turn that goes on is empty. The info of a turn that ends has the entries of `envs`, such as
+    `final_score`, and `terminal_observation`, `TimeLimit.truncated` and, as stable-baselines3's Monitor would add,
+    `episode` with return, length and seconds. sb3-contrib finds the masks by `env_method("action_masks")`.
 
     Args:
-        envs: a `TurnVectorEnv` in SAME_STEP mode, as it is, with the mask in its observations, or otherwise wrapped.
+        envs: a `TurnVectorEnv` in SAME_STEP mode, however wrapped.
 
     Raises:
         ValueError: if `envs` is something else, or in another autoreset mode.
@@ -50,8 +50,8 @@ class TurnVecEnv(VecEnv):
 
     def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]):
         inner = getattr(envs, "unwrapped", envs)
-        if not isinstance(inner, TurnVectorEnv) or isinstance(inner, SelfPlayVectorEnv):  # whose rewards come too late
-            raise ValueError(f"TurnVecEnv adapts what gym.make_vec makes of an id of stb_gym, not {envs}")
+        if not isinstance(inner, TurnVectorEnv) or isinstance(inner, SelfPlayVectorEnv):  # pays rewards a round later
+            raise ValueError(f"TurnVecEnv needs a vector environment of one turn, as gym.make_vec makes it, not {envs}")
         if inner.autoreset_mode != AutoresetMode.SAME_STEP:
             raise ValueError(f"stable-baselines3 needs autoreset mode SameStep, not {inner.autoreset_mode.value}")
         self.envs = envs
@@ -61,10 +61,10 @@ class TurnVecEnv(VecEnv):
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
 
     def reset(self) -> Any:
-        """Begin a turn in every game, with the seed and options given since the last reset.
+        """Begin a turn in every environment, with the seed and options that were set since the last reset.
 
         Raises:
-            ValueError: if `set_options` was given other options for some of the games.
+            ValueError: if `set_options` was given different options for some environments.
         """
         if any(options != self._options[0] for options in self._options):
             raise ValueError("all turns begin alike: call set_options with one dictionary")
@@ -79,73 +79,71 @@ class TurnVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> Step:
-        """Make the moves; where a turn is over, the observation is already that of the next turn."""
-        observation, reward, terminated, truncated, infos = self.envs.step(self._actions)
+        """Make the moves; where a turn ends, the observation is already that of the next turn."""
+        observation, reward, terminated, truncated, info = self.envs.step(self._actions)
         over = terminated | truncated
         self._length += 1
-        told: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for game in over.nonzero()[0].tolist():
-            told[game] = self._ended(game, float(reward[game]), bool(terminated[game]), infos)
-        self._length[over] = 0
-        return observation, reward.astype(np.float32), over, told
-
-    def _ended(self, game: int, reward: float, terminated: bool, infos: dict[str, Any]) -> dict[str, Any]:
-        """The infos of a turn that ends. Only the last reward of a turn is not 0, so it is the return."""
-        last, final = infos["final_obs"], infos["final_info"]
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         seconds = round(time.time() - self._began, 6)
-        return {
-            **{name: final[name][game] for name in final if name[0] != "_" and final[f"_{name}"][game]},
-            "terminal_observation": {k: v[game] for k, v in last.items()} if isinstance(last, dict) else last[game],
-            "TimeLimit.truncated": not terminated,
-            "episode": {"r": round(reward, 6), "l": int(self._length[game]), "t": seconds},
-        }
+        for place in over.nonzero()[0].tolist():
+            last, final = info["final_obs"], info["final_info"]
+            infos[place] = {
+                **{name: final[name][place] for name in final if name[0] != "_" and final[f"_{name}"][place]},
+                "terminal_observation": (
+                    {name: entry[place] for name, entry in last.items()} if isinstance(last, dict) else last[place]
+                ),
+                "TimeLimit.truncated": not terminated[place],
+                # Only the last reward of a turn is not 0, so it is the return.
+                "episode": {"r": round(float(reward[place]), 6), "l": int(self._length[place]), "t": seconds},
+            }
+        self._length[over] = 0
+        return observation, reward.astype(np.float32), over, infos
 
     def close(self) -> None:
         """Close the vector environment."""
         self.envs.close()
 
     def get_images(self) -> Any:
-        """A picture of every game."""
+        """Return a picture of every turn."""
         return self.envs.render()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of the vector environment, or the space of one game, once for each chosen game."""
-        of_one = self if attr_name in ("observation_space", "action_space") else self.envs.unwrapped
-        return [getattr(of_one, attr_name)] * len(list(self._get_indices(indices)))
+        """Return an attribute of the vector environment, or a space of one environment, once per chosen environment."""
+        owner = self if attr_name in ("observation_space", "action_space") else self.envs.unwrapped
+        return [getattr(owner, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Refused: the games share everything."""
-        raise NotImplementedError("the games of a vector environment have no attributes of their own")
+        """Raise NotImplementedError: the environments share all attributes."""
+        raise NotImplementedError("the environments of a TurnVecEnv have no attributes of their own")
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """The result of a method of the vector environment, a row for each chosen game."""
+        """Return the rows of the result of a method of the vector environment, one per chosen environment."""
         result = getattr(self.envs.unwrapped, method_name)(*method_args, **method_kwargs)
-        return [result[game] for game in self._get_indices(indices)]
+        return [result[place] for place in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Whether it is the Monitor that is asked for, whose statistics are kept here; no game has another wrapper."""
+        """Return whether the wrapper is the Monitor, whose statistics are kept here; there is no other wrapper."""
         return [wrapper_class is Monitor] * len(list(self._get_indices(indices)))
 
 
 class RegretCallback(BaseCallback):
-    """Measures a model while it learns: how far from perfect play is its policy?
+    """A callback that measures the regret of a model while it learns.
 
-    It measures at the start, before the first rollout after each multiple of `every` steps (during a rollout the policy
-    stays the same), and at the end; inside a callback such as `EveryNTimesteps` or `EvalCallback` at the start and when
-    that one calls it. It measures exactly or, if `turns` are given, by turns that it plays, with the exact loss of
-    every choice. All numbers of the measurement's `summary` are logged by the model's logger as `exact/regret`,
-    `exact/value`, ..., or as `sampled/regret`, `sampled/standard_error`, ..., so TensorBoard and Weights & Biases draw
-    them.
+    It measures at the start, before the first rollout after each multiple of `every` steps (the policy does not change
+    during a rollout), and at the end. Inside a callback such as `EveryNTimesteps` or `EvalCallback`, it measures at the
+    start and whenever that one calls it. It measures exactly, or by sampled turns if `turns` is given. The model's
+    logger, and so TensorBoard or Weights & Biases, receives all numbers of the measurement's `summary` as
+    `exact/regret`, `exact/value`, ..., or as `sampled/regret`, `sampled/standard_error`, ...
 
     Args:
         meter: the `stb_gym.RegretMeter` of the environment that the model learns from.
         every: steps of all environments together.
-        save_path: where the policy of least regret so far is kept, as `stb_gym.save_policy` writes it; or None. It is
-            an array of all positions, so only exact measurements know it.
-        deterministic: whether the most probable actions are measured, or the probabilities by which the model samples.
+        save_path: where to save the policy of least regret so far, as `stb_gym.save_policy` does; or None. A policy is
+            an array of all positions, so it needs exact measurements.
+        deterministic: whether to measure the most probable actions, or the probabilities with which the model samples.
         verbose: 1 prints a line for each measurement.
         turns: how many turns each measurement plays, see `RegretMeter.sample`; None for an exact one.
-        seed: of these turns' dice, which are the same in every measurement.
+        seed: of the dice of these turns, which are the same in every measurement.
 
     Attributes:
         curve: a pair (steps, summary) for each measurement.
@@ -153,8 +151,8 @@ class RegretCallback(BaseCallback):
         best: the one of least regret.
 
     Raises:
-        TypeError: if `meter` is none.
-        ValueError: if an argument is not allowed, or turns are to be sampled and a policy to be saved.
+        TypeError: if `meter` is not a RegretMeter.
+        ValueError: if another argument is not allowed, or both `turns` and `save_path` are given.
 
     Example:
         >>> import gymnasium as gym, stable_baselines3, stb_gym
@@ -184,10 +182,14 @@ class RegretCallback(BaseCallback):
         if turns is not None:
             check_integer("turns", turns, 2, MOST_TURNS)
             if save_path is not None:
-                raise ValueError("save_path is for exact measurements: sampled turns do not tell the whole policy")
+                raise ValueError("save_path needs exact measurements: leave out turns")
         super().__init__(verbose)
-        self.meter, self.every, self.save_path, self.deterministic = meter, every, save_path, deterministic
-        self.turns, self.seed = turns, seed
+        self.meter = meter
+        self.every = every
+        self.save_path = save_path
+        self.deterministic = deterministic
+        self.turns = turns
+        self.seed = seed
         self.curve: list[tuple[int, dict[str, float]]] = []
 
     def _on_training_start(self) -> None:
@@ -198,7 +200,7 @@ class RegretCallback(BaseCallback):
             self._measure()
 
     def _on_step(self) -> bool:
-        if self.parent is not None:  # a callback that calls this one when it is time, and tells it nothing else
+        if self.parent is not None:  # a callback that calls this one only when it should measure
             self._measure()
         return True
 
@@ -208,10 +210,14 @@ class RegretCallback(BaseCallback):
     def _measure(self) -> None:
         if self.curve and self.curve[-1][0] == self.num_timesteps:
             return
-        policy, self.evaluation = self._measured()
+        if self.turns is None:
+            policy = self.meter.policy(self.model, self.deterministic)
+            self.evaluation = self.meter.solution.evaluate(policy, self.meter.illegal)
+        else:
+            self.evaluation = self.meter.sample(self.model, self.turns, self.seed, self.deterministic)
         if not self.curve or self.evaluation.regret < self.best.regret:
             self.best = self.evaluation
-            if policy is not None and self.save_path is not None:
+            if self.save_path is not None:
                 save_policy(self.save_path, self.meter.game, policy, self.meter.illegal, self.meter.objective)
         summary = self.evaluation.summary()
         self.curve.append((self.num_timesteps, summary))
@@ -222,10 +228,3 @@ class RegretCallback(BaseCallback):
             self.logger.record(f"{'sampled' if self.turns else 'exact'}/{name}", number)
         self.logger.record("time/total_timesteps", self.num_timesteps, exclude="tensorboard")
         self.logger.dump(self.num_timesteps)
-
-    def _measured(self) -> tuple[Any, AnyEvaluation]:
-        """The policy, None if not all of it is known, and its measure."""
-        if self.turns:
-            return None, self.meter.sample(self.model, self.turns, self.seed, self.deterministic)
-        policy = self.meter.policy(self.model, deterministic=self.deterministic)
-        return policy, self.meter.solution.evaluate(policy, self.meter.illegal)

@@ -6,6 +6,7 @@ takes some minutes.
 """
 
 import contextlib
+import inspect
 import io
 import json
 import os
@@ -13,7 +14,6 @@ import pickle
 import random
 import signal
 import zipfile
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
 
@@ -22,10 +22,11 @@ import numpy as np
 import pytest
 
 import stb_gym
-from stb_gym import ShutTheBox, Threes, solve, solve_boards
+from stb_gym import ShutTheBox, Threes, solve
 from stb_gym.cli import main
-from stb_gym.cli.program import QUESTIONS
+from stb_gym.cli.program import COMMANDS
 from stb_gym.games import rules_of
+from stb_gym.large import solve_boards
 from stb_gym.measure import save_policies
 
 pytestmark = pytest.mark.slow
@@ -104,17 +105,16 @@ NUMBERS = ["0", "1", "2", "3", "4", "-1", "007", "1e3", "1_0", "nan", "inf", "-0
 WORDS = ["", " ", "-", "--", "---", "\x1b[31mred", "\r\n", "a\nb", "\u202e", "\udcff", "'", '"', "$(touch executed)"]
 WORDS += ["__import__('evil')", "{}", "%s", "optimal", "random", "score", "shut", "at-most:3", "at-most:" + "9" * 99]
 WORDS += ["1,2", "1,,2", ",", "random,random", "optimal,policy.npz", "none:open", "no.such:agent", "all", "x" * 9999]
-FLAGS = sorted({f"--{each.name.replace('_', '-')}" for question in QUESTIONS for each in fields(question)})
+FLAGS = sorted({f"--{name}" for each in COMMANDS.values() for name in inspect.signature(each).parameters})
 RULES = sorted(
     {f"--{(known.flag or name).replace('_', '-')}" for g in (ShutTheBox, Threes) for name, known in rules_of(g).items()}
 )
-COMMANDS = [question.name for question in QUESTIONS]
 FEW = {"--tiles": "34", "--dice": "12", "--faces": "34"}  # so that what is right takes a moment
 
 
 def line(rng):
     """The words of a command: most of them known ones, with values of which about half would do."""
-    words = [rng.choice(COMMANDS), rng.choice(["shut-the-box", "threes", "shut-the-box", rng.choice(WORDS + FILES)])]
+    words = [rng.choice([*COMMANDS]), rng.choice(["shut-the-box", "threes", "shut-the-box", rng.choice(WORDS + FILES)])]
     known = [name for name in FLAGS if name != "--pause"]
     for name in rng.choices(known + RULES, k=rng.randrange(5)):
         words += [name, rng.choice(rng.choice([NUMBERS, WORDS, FILES]))][: rng.choice([1, 2, 2, 2])]
@@ -151,13 +151,13 @@ THINGS = [
     *(None, True, False, 0, 1, 2, 3, -1, 2**31, 2**63, 2**70, 0.5, -0.0, float("nan"), float("inf"), 1j, "", "score"),
     *("shut", "at-most:3", "optimal", "random", "\x1b[2J", "\udcff", "x" * 9999, b"bytes", [], [1, 2], [[1], [2, 3]]),
     *({}, {"open": [1]}, {"roll": 3}, {"open": [1, 2], "roll": [1, 1]}, {"\x1b": 1}, {1: 2}, (), (1, 2), {1}, object()),
-    *(int, len, Bomb(), range(3), SMALL, Threes(dice=2), Path("none"), stb_gym.Standing(3, 1, 1)),
+    *(int, len, Bomb(), range(3), SMALL, Threes(dice=2), Path("none"), stb_gym.solver.Standing(3, 1, 1)),
     *(np.int8(3), np.uint64(2**63), np.float32("nan"), np.bool_(True), np.str_("score"), np.datetime64("nat")),
     *(np.arange(3), np.zeros((2, 2)), np.array([None, 1]), np.array("x"), np.zeros(0), np.full(9, np.nan)),
 ]
 OF_A_GAME = ["solve", "evaluate", "strategy", "compare", "rolls", "certify", "strategies", "solve_boards", "Round"]
-OF_A_GAME += ["RegretMeter", "tournament", "simulate", "policy_from"]
-OF_A_FILE = ["read_policy", "judge", "kept_policies", "environment_of", "game_of_environment", "Threes", "Standing"]
+OF_A_GAME += ["RegretMeter", "tournament", "simulate"]
+OF_A_FILE = ["read_policy", "kept_policies", "environment_of", "game_of_environment", "Threes", "Standing"]
 
 
 def rules(rng):
@@ -174,7 +174,7 @@ def known():
     """Two environments, and everything that may be called, to be given things."""
     one = gym.make("stb_gym/ShutTheBox-v0", tiles=4).unwrapped
     many = gym.make_vec("stb_gym/ShutTheBox-v0", 2, tiles=4, stepper="boards").unwrapped
-    values, contest, perfect = solve_boards(SMALL), stb_gym.Round(SMALL), solve(SMALL)
+    values, contest, perfect = solve_boards(SMALL), stb_gym.rounds.Round(SMALL), solve(SMALL)
     return (
         one,
         many,
@@ -183,11 +183,11 @@ def known():
             *(getattr(stb_gym, name) for name in OF_A_FILE),
             *(partial(getattr(stb_gym, name), game=SMALL) for name in ("load_policy", "load_board_values")),
             *(one.step, one.restore, one.node, one.afterstates, many.step, many.restore, many.node, many.afterstates),
-            *(values.value_of, values.worth, values.worths, values.save),
+            *(values.value_of, values.worth, values.utilities_at, values.save),
             *(
-                partial(stb_gym.series, contest),
-                partial(stb_gym.match, stb_gym.Outcome(0.5, 0.4, 0.1)),
-                partial(stb_gym.pocket_card, perfect),
+                partial(stb_gym.rounds.series, contest),
+                partial(stb_gym.rounds.match, stb_gym.rounds.Outcome(0.5, 0.4, 0.1)),
+                partial(stb_gym.measure.pocket_card, perfect),
                 contest.evaluate,
                 contest.evaluate(["random"] * contest.players).best_response,
                 contest.policy,

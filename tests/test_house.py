@@ -204,7 +204,7 @@ def test_the_wheel_works_from_an_empty_folder_with_gymnasium_and_numpy_alone(whe
 from importlib.metadata import entry_points
 import gymnasium as gym, stb_gym
 game = stb_gym.ShutTheBox()
-player = stb_gym.Player(game, stb_gym.solve(game).policy)
+player = stb_gym.solver.Player(game, stb_gym.solve(game).policy)
 env = gym.make("stb_gym/ShutTheBox-v0", render_mode="ansi")
 observation, info = env.reset(seed=1)
 over = False

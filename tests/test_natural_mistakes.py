@@ -5,26 +5,11 @@ import numpy as np
 import pytest
 
 import stb_gym
-from stb_gym import (
-    AnyMove,
-    Objective,
-    Outcome,
-    Preference,
-    Round,
-    RoundMeter,
-    ShutTheBox,
-    Threes,
-    compare,
-    evaluate,
-    evaluate_boards,
-    match,
-    pocket_card,
-    series,
-    solve,
-    solve_boards,
-    strategy,
-    tournament,
-)
+from stb_gym import Objective, ShutTheBox, Threes, compare, evaluate, solve, strategy
+from stb_gym.large import evaluate_boards, solve_boards
+from stb_gym.measure import pocket_card
+from stb_gym.rounds import Outcome, Round, RoundMeter, match, series, tournament
+from stb_gym.solver import StateScorePolicy, UniformRandom
 
 NINE, ROUND, BOX = ShutTheBox(), "stb_gym/ThreesRound-v0", "stb_gym/ShutTheBox-v0"
 
@@ -50,10 +35,10 @@ def test_the_policy_of_a_solution_is_an_array_of_ones_own():
     assert (mistake.plays, mistake.best) == (12, best.policy[node])
 
 
-@pytest.mark.parametrize("policy", [AnyMove(), Preference(lambda boards, dice: -boards)])
+@pytest.mark.parametrize("policy", [UniformRandom(), StateScorePolicy(lambda boards, dice: -boards)])
 def test_what_looks_at_where_moves_lead_is_stored_as_what_it_plays(policy, tmp_path):
     stb_gym.save_policy(tmp_path / "mine.npz", NINE, policy)
-    assert stb_gym.judge(tmp_path / "mine.npz").evaluation.regret == evaluate(NINE, policy).regret
+    assert stb_gym.measure.read_policy(tmp_path / "mine.npz").evaluate().regret == evaluate(NINE, policy).regret
 
 
 def test_who_wants_the_worst_is_not_paid_for_illegal_actions():
@@ -91,7 +76,11 @@ def test_what_is_no_environment_of_a_round_is_told(env):
         (lambda: match(Outcome(-0.5, 1, 0.5), 5), ValueError, "win, loss and tie must be chances that sum to 1, not"),
         (lambda: compare({1: 0.5}, {2: 1.0}), ValueError, "the final scores must be chances that sum to 1"),
         (lambda: compare({}, {}), ValueError, "the final scores must be chances that sum to 1"),
-        (lambda: compare(evaluate(NINE, AnyMove()), {1: 1.0}), TypeError, "such as evaluation.score_distribution"),
+        (
+            lambda: compare(evaluate(NINE, UniformRandom()), {1: 1.0}),
+            TypeError,
+            "such as evaluation.score_distribution",
+        ),
         (lambda: pocket_card(NINE, solve(NINE).policy, 3), TypeError, "a pocket card is made of a solution, such as"),
         (lambda: pocket_card(solve(NINE), strategy(NINE, "random"), 3), TypeError, r"and an array of actions \[N\]"),
         (lambda: pocket_card(solve(NINE), solve(NINE).policy, -3), ValueError, "exceptions must be an integer from 0"),
@@ -103,9 +92,12 @@ def test_what_is_no_environment_of_a_round_is_told(env):
             ValueError,
             "the strategy asked at Standing",
         ),
-        (lambda: stb_gym.policy_from(NINE, len, batch=0), ValueError, "batch must be an integer from 1 to"),
-        (lambda: evaluate_boards(NINE, AnyMove()), TypeError, "against what stb_gym.solve_boards returns"),
-        (lambda: evaluate_boards(solve_boards(NINE), solve(NINE).policy), TypeError, "a Preference or AnyMove is"),
+        (lambda: evaluate_boards(NINE, UniformRandom()), TypeError, "against what stb_gym.large.solve_boards returns"),
+        (
+            lambda: evaluate_boards(solve_boards(NINE), solve(NINE).policy),
+            TypeError,
+            "a StateScorePolicy or UniformRandom is",
+        ),
     ],
 )
 def test_other_mistakes_are_told(asked, error, message):
@@ -136,7 +128,10 @@ def test_a_series_of_any_length_is_shown_in_a_line():
         (lambda: gym.make(BOX, tiles=8), lambda: gym.make(BOX)),
         (lambda: gym.make_vec(BOX, 2, tiles=8), lambda: gym.make_vec(BOX, 2)),
         (lambda: gym.make(ROUND, players=3), lambda: gym.make(ROUND, players=4)),
-        (lambda: stb_gym.SelfPlayVectorEnv("threes", 2, ties="nobody"), lambda: stb_gym.SelfPlayVectorEnv("threes", 2)),
+        (
+            lambda: stb_gym.rounds.SelfPlayVectorEnv("threes", 2, ties="nobody"),
+            lambda: stb_gym.rounds.SelfPlayVectorEnv("threes", 2),
+        ),
     ],
 )
 def test_a_snapshot_of_other_rules_is_refused_and_changes_nothing(one, other):

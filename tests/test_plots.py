@@ -14,25 +14,27 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 from stb_gym import plots
+from stb_gym.rounds import Round
+from stb_gym.solver import move_tree
 
 BOX, THREES = stb_gym.ShutTheBox(tiles=6), stb_gym.Threes(dice=3)
-BEST = {game.name: stb_gym.solve(game) for game in (BOX, THREES)}
-SHUT = stb_gym.solve(BOX, "shut")
+BEST, SHUT = stb_gym.solve(BOX), stb_gym.solve(BOX, "shut")
 RANDOM = stb_gym.evaluate(BOX, stb_gym.strategy(BOX, "random"))
-EVALUATIONS = {"optimal": BEST[BOX.name].evaluate(BEST[BOX.name].policy), "random": RANDOM}
-ROUND = stb_gym.Round(THREES, players=3).solve()
-LINEUP = stb_gym.Round(BOX, players=3).evaluate(["optimal", "random", "biggest-first"])
-TREE = stb_gym.move_tree(BEST[BOX.name], depth=2, open=[1, 3, 4, 6], roll=7)
+EVALUATIONS = {"optimal": BEST.evaluate(BEST.policy), "random": RANDOM}
+ROUND = Round(THREES, players=3).solve()
+LINEUP = Round(BOX, players=3).evaluate(["optimal", "random", "biggest-first"])
+TREE = move_tree(BEST, depth=2, open=[1, 3, 4, 6], roll=7)
 CURVES = {"a": ([10, 100, 1000], [2.0, 0.5, 0.1]), "b": ([10, 100], [1.0, 0.0])}
 
 DRAW = {
-    "state_values": lambda ax: plots.state_values(BEST[THREES.name], ax=ax),
+    "state_values": lambda ax: plots.state_values(stb_gym.solve(THREES), ax=ax),
     "score_distribution": lambda ax: plots.score_distribution(EVALUATIONS, ax=ax),
+    "cumulative": lambda ax: plots.score_distribution(EVALUATIONS, cumulative=True, ax=ax),
     "departures": lambda ax: plots.departures(RANDOM, ax=ax),
     "move_tree": lambda ax: plots.move_tree(TREE, ax=ax),
     "regret_curves": lambda ax: plots.regret_curves(CURVES, ax=ax),
     "round_chances": lambda ax: plots.round_chances(LINEUP, ax=ax),
-    "seat_chances": lambda ax: plots.seat_chances({"round": ROUND}, ax=ax),
+    "seat_chances": lambda ax: plots.seat_chances({"round": ROUND, "lineup": LINEUP}, ax=ax),
 }
 
 
@@ -43,23 +45,15 @@ def ax():
 
 
 def lines(ax):
-    """The data of the lines by their labels."""
-    return {line.get_label(): tuple(np.asarray(data, float) for data in line.get_data()) for line in ax.get_lines()}
-
-
-def points(ax):
-    return sorted(map(tuple, np.concatenate([part.get_offsets() for part in ax.collections]).tolist()))
+    """Return the data of the lines by their labels."""
+    return {line.get_label(): tuple(axis.tolist() for axis in map(np.array, line.get_data())) for line in ax.lines}
 
 
 @pytest.mark.parametrize("name", DRAW)
-def test_plots_are_drawn_on_the_axes_that_are_passed(name, ax):
+def test_plots_are_drawn_on_given_axes_or_on_a_white_figure_of_their_own(name, ax, tmp_path):
     figures = plt.get_fignums()
     assert DRAW[name](ax) is ax
     assert plt.get_fignums() == figures
-
-
-@pytest.mark.parametrize("name", DRAW)
-def test_without_axes_a_white_figure_is_created_and_no_setting_changed(name, ax, tmp_path):
     with mpl.rc_context({"figure.facecolor": "none", "font.size": 11}):
         before = dict(mpl.rcParams)
         figure = DRAW[name](None).figure
@@ -69,54 +63,43 @@ def test_without_axes_a_white_figure_is_created_and_no_setting_changed(name, ax,
     figure.savefig(tmp_path / "plot.png")  # a warning about missing glyphs or room would be an error
 
 
-@pytest.mark.parametrize("solution", [*BEST.values(), SHUT], ids=str)
-def test_state_values_are_those_of_the_solution(solution, ax):
-    plots.state_values(solution, ax=ax)
-    values = solution.state_value.tolist()
-    assert points(ax) == sorted(zip(solution.tables.final_score.tolist(), values, strict=True))
+@pytest.mark.parametrize("name", ["score_distribution", "cumulative", "regret_curves", "round_chances", "seat_chances"])
+def test_lines_are_told_apart_without_colour(name, ax):
+    looks = [(line.get_marker(), line.get_linestyle()) for line in DRAW[name](ax).lines]
+    assert len(looks) == len(set(looks)) > 1
+
+
+@pytest.mark.parametrize("solution", [BEST, SHUT, stb_gym.solve(THREES)], ids=str)
+@pytest.mark.parametrize("chosen", [False, True])
+def test_state_values_are_those_of_the_solution(solution, chosen, ax):
+    tables = solution.tables
+    where = tables.final_score > 9 if chosen else np.ones(tables.states, bool)
+    x = np.arange(tables.states) / 2 if chosen else tables.final_score
+    plots.state_values(solution, x=x if chosen else None, where=where if chosen else None, ax=ax)
+    drawn = sorted(map(tuple, np.concatenate([part.get_offsets() for part in ax.collections]).tolist()))
+    assert drawn == sorted(zip(x[where].tolist(), solution.state_value[where].tolist(), strict=True))
+    shapes = [part.get_paths()[0].vertices.tobytes() for part in ax.collections]
+    assert len(shapes) == len(set(shapes)) == len(set(tables.dice[where].tolist()))
     assert solution.objective.unit in ax.get_ylabel()
-
-
-def test_state_values_of_some_states_against_other_numbers(ax):
-    solution = BEST[BOX.name]
-    x, where = np.arange(solution.tables.states) / 2, solution.tables.final_score > 9
-    plots.state_values(solution, x=x, where=where, ax=ax)
-    assert points(ax) == list(zip(x[where].tolist(), solution.state_value[where].tolist(), strict=True))
-
-
-def test_dice_of_states_are_told_apart_without_colour(ax):
-    plots.state_values(BEST[THREES.name], ax=ax)
-    shapes = {part.get_label(): part.get_paths()[0].vertices.tobytes() for part in ax.collections}
-    assert len(shapes) == len(set(shapes.values())) == 4  # 3, 2, 1 dice, none
 
 
 def test_probabilities_of_scores(ax):
     plots.score_distribution(EVALUATIONS, ax=ax)
     for name, evaluation in EVALUATIONS.items():
         scores, chances = lines(ax)[name]
-        assert (np.diff(scores) > 0).all()
+        assert scores == sorted(scores)
         assert {s: p for s, p in zip(scores, chances, strict=True) if p} == evaluation.score_distribution
-
-
-def test_cumulative_probabilities_of_scores(ax):
+    ax.clear()
     plots.score_distribution(EVALUATIONS, cumulative=True, ax=ax)
-    for name, evaluation in EVALUATIONS.items():
-        for score, chance in zip(*lines(ax)[name], strict=True):
-            at_most = sum(p for other, p in evaluation.score_distribution.items() if other <= score)
-            assert chance == pytest.approx(at_most)
+    for name, (_, sums) in lines(ax).items():
+        assert np.diff([0, *sums]).tolist() == pytest.approx(
+            [EVALUATIONS[name].score_distribution.get(score, 0) for score in scores]
+        )
 
 
-def test_scores_that_one_policy_alone_makes_have_no_probability_for_others(ax):
-    class Made:
-        def __init__(self, score_distribution):
-            self.score_distribution = score_distribution
-
-    plots.score_distribution({"a": Made({17: 0.5, 2: 0.5}), "b": Made({9: 1.0})}, ax=ax)
-    drawn = {name: [axis.tolist() for axis in data] for name, data in lines(ax).items()}
-    assert drawn == {"a": [[2, 9, 17], [0.5, 0, 0.5]], "b": [[2, 9, 17], [0, 1, 0]]}
-
-
-@pytest.mark.parametrize("evaluation", [RANDOM, SHUT.evaluate(BEST[BOX.name].policy)], ids=str)
+@pytest.mark.parametrize(
+    "evaluation", [RANDOM, SHUT.evaluate(BEST.policy), EVALUATIONS["optimal"]], ids=["random", "shut", "optimal"]
+)
 def test_departures_are_the_costliest_first(evaluation, ax):
     plots.departures(evaluation, limit=3, ax=ax)
     rows = evaluation.departures()
@@ -127,31 +110,22 @@ def test_departures_are_the_costliest_first(evaluation, ax):
     assert evaluation.optimum.objective.unit in ax.get_xlabel()
 
 
-def test_an_optimal_policy_has_no_departures_to_draw(ax):
-    assert not plots.departures(EVALUATIONS["optimal"], ax=ax).patches
-
-
 def branches(branch):
-    return [branch, *(each for below in branch.branches for each in branches(below))]
+    return [branch, *(other for below in branch.branches for other in branches(below))]
 
 
 def test_a_tree_names_every_branch_and_marks_optimal_moves(ax):
     plots.move_tree(TREE, ax=ax)
     for branch, text in zip(branches(TREE), ax.texts, strict=True):
         words = text.get_text()
-        assert branch.label in words
-        assert branch.state in words
-        assert f"{branch.value:.4g}" in words
+        assert all(word in words for word in (branch.label, branch.state, f"{branch.value:.4g}"))
         assert ("loss" in words) == bool(branch.loss)
-        if branch.loss is not None:
-            assert (text.get_color() == plots.COLOURS[0]) == (branch.loss == 0)
-    dashed = [line for line in ax.get_lines() if line.get_linestyle() == "--"]
+        assert branch.loss is None or (text.get_color() == plots.COLOURS[0]) == (branch.loss == 0)
+    dashed = [line for line in ax.lines if line.get_linestyle() == "--"]
     assert len(dashed) == sum(bool(branch.loss) for branch in branches(TREE)) > 0
 
 
-@pytest.mark.parametrize(
-    "tree", [TREE, stb_gym.move_tree(BEST[THREES.name], roll=[3, 1, 6]), stb_gym.move_tree(SHUT, open=[2], roll=2)]
-)
+@pytest.mark.parametrize("tree", [TREE, move_tree(SHUT, open=[2], roll=2)])
 @pytest.mark.parametrize("own", [True, False])
 def test_texts_of_a_tree_neither_overlap_nor_leave_the_figure(tree, own, ax):
     drawn = plots.move_tree(tree, ax=ax if own else None)
@@ -162,46 +136,20 @@ def test_texts_of_a_tree_neither_overlap_nor_leave_the_figure(tree, own, ax):
 
 
 def test_regrets_are_drawn_on_logarithmic_axes(ax):
-    plots.regret_curves(CURVES, ax=ax)
-    assert {name: tuple(axis.tolist() for axis in data) for name, data in lines(ax).items()} == CURVES
+    assert lines(plots.regret_curves(CURVES, ax=ax)) == CURVES
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
 
 
-@pytest.mark.parametrize("played", [ROUND, LINEUP], ids=str)
-def test_chances_of_leads(played, ax):
-    plots.round_chances(played, ax=ax)
-    drawn = lines(ax)
-    assert len(drawn) == 2
-    for after, (leads, chances) in enumerate(drawn.values(), 1):
-        assert leads.tolist() == played.leads()["lead"]
-        assert chances.tolist() == played.leads()[f"{after} after"]
-
-
-def test_chances_of_seats(ax):
+def test_chances_of_leads_and_seats(ax):
+    leads = LINEUP.leads()
+    assert lines(plots.round_chances(LINEUP, ax=ax)) == {n: (leads["lead"], leads[f"{n} after"]) for n in "12"}
+    ax.clear()
     plots.seat_chances({"threes": ROUND, "box": LINEUP}, ax=ax)
-    for name, played in {"threes": ROUND, "box": LINEUP}.items():
-        seats, wins = lines(ax)[name]
-        assert seats.tolist() == [1, 2, 3]
-        assert wins.tolist() == played.seats.tolist()
-
-
-@pytest.mark.parametrize("name", ["score_distribution", "regret_curves", "round_chances"])
-def test_lines_are_told_apart_without_colour(name, ax):
-    looks = [(line.get_marker(), line.get_linestyle()) for line in DRAW[name](ax).get_lines()]
-    assert len(looks) == len(set(looks)) > 1
-
-
-def test_steps_are_told_apart_without_colour(ax):
-    plots.score_distribution(EVALUATIONS, cumulative=True, ax=ax)
-    assert len({line.get_linestyle() for line in ax.get_lines()}) == len(EVALUATIONS)
-
-
-def test_the_package_imports_plots_when_asked_for():
-    assert stb_gym.__getattr__("plots") is plots
+    assert lines(ax) == {"threes": ([1, 2, 3], ROUND.seats.tolist()), "box": ([1, 2, 3], LINEUP.seats.tolist())}
 
 
 def test_without_matplotlib_the_import_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     monkeypatch.delitem(sys.modules, "stb_gym.plots")
-    with pytest.raises(ImportError, match=r'^.*pip install "stb-gym\[plots\]"$'):
+    with pytest.raises(ImportError, match=r'pip install "stb-gym\[plots\]"$'):
         import_module("stb_gym.plots")

@@ -4,14 +4,17 @@ Of their arguments `--import MODULE` registers games of your own, and tyro reads
 cannot do, they say in a line.
 """
 
+import argparse
 import signal
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any, NoReturn, get_args, get_type_hints
 
 import tyro
 
-from stb_gym.cli import import_games, rules_parser
+from stb_gym.cli import import_games
+from stb_gym.games import GAMES, Game, rules_of
 from stb_gym.output import reader_may_leave, refuse, say
 
 IMPORTS = "--import MODULE registers a game of your own first; see docs/your_own_game.md."
@@ -29,7 +32,7 @@ def read_arguments(kind: type[Any], arguments: list[str] | None, prog: str, rule
     Raises:
         SystemExit: after --help, or with status 2 after a line that says what is wrong.
     """
-    about = f"{kind.__doc__}\n\n{rules_parser().format_help()}" if rules else kind.__doc__
+    about = f"{kind.__doc__}\n\n{rules_in_words()}" if rules else kind.__doc__
     try:
         words = import_games(sys.argv[1:] if arguments is None else arguments)
     except ValueError as error:
@@ -38,6 +41,43 @@ def read_arguments(kind: type[Any], arguments: list[str] | None, prog: str, rule
     with reader_may_leave():
         more: dict[str, Any] = {"return_unknown_args": rules}
         return tyro.cli(kind, args=words, prog=prog, description=f"{about}\n\n{IMPORTS}", **more)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that raises ValueError instead of leaving the process."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(message)
+
+
+def rules_from(words: Sequence[str], rules: type[Game]) -> dict[str, Any]:
+    """Return the fields of a game's rules that flags set, such as `--tiles 10`.
+
+    Raises:
+        ValueError: naming the first word that is not allowed.
+    """
+    parser = _Parser(add_help=False, allow_abbrev=False, argument_default=argparse.SUPPRESS)
+    types = get_type_hints(rules)
+    for each in fields(rules):  # type: ignore[arg-type]
+        option = f"--{rules_of(rules)[each.name].flag or each.name.replace('_', '-')}"
+        if isinstance(each.default, bool):
+            parser.add_argument(option, dest=each.name, action=argparse.BooleanOptionalAction)
+        else:
+            allowed = get_args(types[each.name]) or (types[each.name],)
+            kind = next((number for number in (int, float) if number in allowed), str)
+            parser.add_argument(option, dest=each.name, type=kind)
+    return vars(parser.parse_args(words))
+
+
+def rules_in_words() -> str:
+    """Return what the flags of every game's rules mean."""
+    lines = []
+    for name, rules in GAMES.items():
+        lines.append(f"rules of {name}:")
+        lines += [
+            f"  --{known.flag or field.replace('_', '-')}: {known.words}" for field, known in rules_of(rules).items()
+        ]
+    return "\n".join(lines)
 
 
 def answer(text: object) -> None:

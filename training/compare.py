@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from stb_gym import BoardValues, Preference, strategies, strategy
+from stb_gym import strategies, strategy
 from stb_gym.games import entry_of, words_of
+from stb_gym.large import BoardValues, evaluate_boards
 from stb_gym.output import Column, Progress, Table
-from stb_gym.solver import Measured, Values, evaluate_against, evaluate_boards
+from stb_gym.solver import Measured, Optimum, Solution, StateScorePolicy, evaluate_policy
 
 COLUMNS = {
     "value": "value",
@@ -33,7 +34,7 @@ def compare(agents: Mapping[str, Measured]) -> dict[str, Measured]:
     return {"optimum": optimum, **dict(by_regret)}
 
 
-def scripted(optimum: Values | BoardValues) -> dict[str, Measured]:
+def scripted(optimum: Optimum) -> dict[str, Measured]:
     """Perfect play and the strategies of a game by name, measured exactly.
 
     The strategy that is perfect play for this objective is left out, and so is "optimal", another name of the one for
@@ -43,8 +44,9 @@ def scripted(optimum: Values | BoardValues) -> dict[str, Measured]:
         optimum: what they are measured against.
     """
     game = optimum.game
+    assert isinstance(optimum, Solution | BoardValues)
     best, names = (
-        (Preference(optimum.worths), ["random", *entry_of(game).rules_of_thumb])
+        (StateScorePolicy(optimum.utilities_at), ["random", *entry_of(game).heuristics])
         if isinstance(optimum, BoardValues)
         else (optimum.policy, strategies(game))
     )
@@ -58,8 +60,8 @@ def scripted(optimum: Values | BoardValues) -> dict[str, Measured]:
     return found
 
 
-def _evaluated(optimum: Values | BoardValues, policy: Any) -> Measured:
-    return evaluate_boards(optimum, policy) if isinstance(optimum, BoardValues) else evaluate_against(optimum, policy)
+def _evaluated(optimum: Solution | BoardValues, policy: Any) -> Measured:
+    return evaluate_boards(optimum, policy) if isinstance(optimum, BoardValues) else evaluate_policy(optimum, policy)
 
 
 def comparison_table(evaluations: Mapping[str, Measured]) -> Table:

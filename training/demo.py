@@ -15,7 +15,8 @@ import gymnasium as gym
 from agents.learner import Learner
 from agents.limit import Limit, LimitSettings
 from agents.tabular import TabularSettings, make_afterstates, make_q_learning
-from stb_gym import GAMES, RegretMeter, solve, strategy
+from stb_gym import RegretMeter, solve, strategy
+from stb_gym.games import GAMES
 from stb_gym.output import Column, Table, say
 
 ENV = "stb_gym/ShutTheBox-v0"

@@ -10,7 +10,8 @@ import tyro
 from agents.afterstate_network import AfterstateNetwork
 from agents.learner import Learner
 from agents.policy_array import preference, value_error
-from stb_gym import BoardEvaluation, SampledEvaluation, evaluate_boards, solve_boards
+from stb_gym.large import BoardEvaluation, evaluate_boards, solve_boards
+from stb_gym.measure import SampledEvaluation
 from stb_gym.output import Progress, say
 from training.arguments import answer, answered, read_arguments
 from training.compare import compare, comparison_table

@@ -10,10 +10,11 @@ import tyro
 
 from agents.config import ALGORITHMS, Config
 from agents.presets import FILE, STANDARD, Presets, read_presets
-from stb_gym import Policy, load_policy, save_policy
+from stb_gym import load_policy, save_policy
 from stb_gym.games import check_choice
 from stb_gym.measure import write_card
 from stb_gym.output import say
+from stb_gym.solver import Policy
 from training.arguments import answered, read_arguments
 from training.commands import train_command
 from training.ledger import Ledger, Row, policy_digest

@@ -14,9 +14,11 @@ from matplotlib.ticker import FuncFormatter
 
 from agents.presets import FILE, Presets, read_presets
 from stb_gym.games import Game, rolls
-from stb_gym.output import Column, Table, styles_of
+from stb_gym.large import boards_of
+from stb_gym.output import Column, Table
 from training.arguments import answer, answered, read_arguments
 from training.ledger import Ledger, Row
+from training.palette import styles_of
 from training.pictured import agent_in_words
 from training.plots import save
 
@@ -84,7 +86,7 @@ def rungs(rows: Sequence[Row], presets: Presets) -> list[Rung]:
             raise ValueError(f"there is no task {task!r} in {presets.file}")
         runs, game = list(of_task), presets.tasks[task].game()
         shares = {agent: [1 - row.normalised_score for row in seeds] for agent, seeds in groupby(runs, agent_on_ladder)}
-        found.append(Rung(task, positions(game), len(game.moves), runs[0].optimum, shares))
+        found.append(Rung(task, positions(game), len(game.actions), runs[0].optimum, shares))
     return sorted(found, key=lambda rung: rung.positions)
 
 
@@ -101,7 +103,7 @@ def positions(game: Game) -> int:
     >>> f"{positions(ShutTheBox(tiles=24, dice=4)):,}"
     '352,321,536'
     """
-    return 2 ** len(game.boards().things) * len(rolls(game, game.dice).counts)
+    return 2 ** len(boards_of(game).things) * len(rolls(game, game.dice).counts)
 
 
 def agents_of(ladder: Sequence[Rung]) -> list[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Self
 
 from agents.presets import STANDARD
-from stb_gym import Policy
 from stb_gym.output import read_text, write_text
+from stb_gym.solver import Policy
 from training.rows import from_csv, to_csv
 from training.run import Point, Run
 
@@ -27,7 +27,7 @@ class Row:
         steps: steps in all environments together.
         seconds: processor seconds of training and measuring.
         regret, normalised_score, agreement, agreement_by_visits, value, optimum, shut_probability, illegal_mass: of the
-            greedy policy at the end, see `stb_gym.Evaluation`; sampled turns tell no `agreement`.
+            greedy policy at the end, see `stb_gym.solver.Evaluation`; sampled turns tell no `agreement`.
         value_error: of the learner's own values, see `agents.policy_array.value_error`.
         policy: digest of the greedy policy, see `policy_digest`; empty if it is not known as a whole.
         turns, standard_error: of a regret that was sampled, see `training.run.Point`.

@@ -6,7 +6,6 @@ networks that learn on that box alone, and the shared one after it went on to le
 """
 
 import json
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -24,19 +23,12 @@ from agents.afterstate_network import AfterstateNetwork, AfterstateSettings
 from agents.learner import Weights
 from agents.many_boxes import DICE, ManyBoxes, boards_with_gaps, preference, whole_box
 from agents.presets import read_presets
-from stb_gym import ShutTheBox, evaluate_boards, solve_boards
+from stb_gym import ShutTheBox
 from stb_gym.games import IntArray, check_integer, entry_of
-from stb_gym.large import board_strategy
-from stb_gym.output import (
-    SERIES,
-    Column,
-    Progress,
-    Table,
-    read_text,
-    tick,
-    write_text,
-)
+from stb_gym.large import board_strategy, evaluate_boards, solve_boards
+from stb_gym.output import Column, Progress, Table, read_text, write_text
 from training.arguments import answer, answered
+from training.palette import SERIES
 from training.plots import LEAST_REGRET, save
 from training.rows import from_csv, to_csv
 from training.run_writer import alone
@@ -150,14 +142,12 @@ def measured(plan: Sequence[Row], path: Path) -> list[Row]:
     """The rows of a plan with what is measured, of which a file holds what is so far; a ValueError if it is damaged."""
     found = {replace(row, optimum=0.0, regret=0.0): row for row in _known(path)}
     missing = [row for row in plan if row not in found]
-    shared = {(row.seed, row.shared_steps) for row in missing}
-    steps = sum(row.steps for row in missing) + sum(steps for _, steps in shared)
-    with Progress("many boxes", steps, "steps", pause=math.inf) as progress:
-        for row in missing:
+    with Progress("many boxes", len(missing), "rows") as progress:
+        for done, row in enumerate(missing, 1):
             found[row] = _measured(row)
             write_text(path, to_csv(list(found.values()), Row))
             note = f"{row.tiles} tiles, {row.dice} dice, {row.agent}: {found[row].share:.2%}"
-            progress.tell(note=note, milestone=True)
+            progress.tell(done, note=note)
     return [found[row] for row in plan]
 
 
@@ -171,7 +161,7 @@ def _known(path: Path) -> list[Row]:
 def _measured(row: Row) -> Row:
     best = _solved(ShutTheBox(tiles=row.tiles, dice=row.dice))
     if row.agent == THUMB:
-        names = entry_of(best.game).rules_of_thumb
+        names = entry_of(best.game).heuristics
         regret = min(evaluate_boards(best, board_strategy(best.game, name)).regret for name in names)
     else:
         board = np.array([best.game.start()[0]])
@@ -203,7 +193,7 @@ def trained(boards: Mapping[int, IntArray], steps: int, seed: int, weights: Weig
     network = AfterstateNetwork(ManyBoxes(boards, settings.num_envs), settings, seed)
     if weights:
         network.load_weights(weights)
-    network.learn_until(steps, lambda: tick(settings.num_envs))
+    network.learn_until(steps)
     return network
 
 

@@ -18,11 +18,13 @@ import tyro
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from stb_gym import Evaluation, solve
+from stb_gym import solve
 from stb_gym.games import IntArray
 from stb_gym.measure import SavedPolicy, read_policy
-from stb_gym.output import Column, Table, colour_of, column, say
+from stb_gym.output import Column, Table, column, say
+from stb_gym.solver import Evaluation
 from training.arguments import answer, answered, read_arguments
+from training.palette import colour_of
 from training.plots import save
 
 NEAR = 0.01  # a near tie loses less than this share of what random play loses in a turn

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, FormatStrFormatter, MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 
-from stb_gym import SampledEvaluation
-from stb_gym.measure import NORMAL_95
-from stb_gym.output import Style, write_aside, write_text
+from stb_gym.measure import NORMAL_95, SampledEvaluation
+from stb_gym.output import write_aside, write_text
 from stb_gym.solver import Measured
+from training.palette import Style
 from training.run import Point
 from training.svg import to_svg
 

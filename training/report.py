@@ -17,10 +17,12 @@ from matplotlib.image import imsave
 from stb_gym.envs import Stepper, stepper_of
 from stb_gym.games import throw_faces, words_of
 from stb_gym.measure import mistakes_in_words
-from stb_gym.output import INK, Column, Style, Table, say, styles_of, write_text
-from stb_gym.solver import Measured, strategies
+from stb_gym.output import Column, Table, say, write_text
+from stb_gym.solver import Measured
+from stb_gym.solving import strategies
 from training.arguments import answer, answered, read_arguments
 from training.compare import compare, comparison_table
+from training.palette import INK, Style, styles_of
 from training.plots import plot_regret, plot_scores, regret_of
 from training.run import Point, Run
 from training.sentences import learning_in_words, loss_in_words, opening, scores_in_words, task_in_words
@@ -128,7 +130,7 @@ def _mistakes(evaluation: Measured, run: Run) -> list[dict[str, Any]]:
         run: the run, which knows those of the measurements before it.
     """
     nodes = [mistake.node for mistake in evaluation.mistakes(MISTAKES)]
-    stepper = stepper_of(run.game(), evaluation.optimum.objective)
+    stepper = stepper_of(run.game())
     pictures = [_base64(_picture(stepper, node)) for node in nodes]
     policies = {} if run.is_sampled() else run.policies()
     since = [_since({steps: int(policy[node]) for steps, policy in policies.items()}) for node in nodes]

@@ -67,7 +67,7 @@ SAMPLED = """\
 Where positions are too many for a table, regret is sampled, and its standard error stands after "±": the mean over
 10,000 turns of each run of what their choices lose, which is known exactly, so that it has no bias and little noise.
 Choices that are optimal, and turns that ended illegally, are counted in the same turns. What random play and rules of
-thumb lose there is known exactly, too, but takes a minute: `stb-gym strategies shut-the-box --tiles 24 --dice 4`.
+thumb lose there is known exactly, too, but takes a minute: `stb-gym list shut-the-box --tiles 24 --dice 4`.
 """
 HEADINGS = (
     "agent",

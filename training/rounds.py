@@ -154,7 +154,7 @@ def _train(training: RoundTraining, folder: Path, checkpoint_seconds: float) -> 
     learner, steps = training.learner, training.config.learner.steps
     began = time.process_time() - (training.measured[-1]["seconds"] if training.measured else 0)
     saved = time.process_time()
-    with Progress(folder.name, steps, "steps", initial=learner.num_timesteps, pause=math.inf) as progress:
+    with Progress(folder.name, steps, "steps", initial=learner.num_timesteps) as progress:
 
         def measure() -> None:
             nonlocal saved
@@ -162,7 +162,7 @@ def _train(training: RoundTraining, folder: Path, checkpoint_seconds: float) -> 
             due = not training.is_finished and time.process_time() - saved >= checkpoint_seconds
             training.write(folder, due)
             saved = time.process_time() if due else saved
-            progress.tell(min(learner.num_timesteps, steps), note=note, milestone=True)
+            progress.tell(min(learner.num_timesteps, steps), note=note)
 
         def before_rollout() -> None:
             progress.tell(learner.num_timesteps)

@@ -12,6 +12,7 @@ checkpoint-STEPS.safetensors  everything to go on from, at two of the last measu
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,11 +20,11 @@ from agents.checkpoints import load_weights
 from agents.config import Config
 from agents.learner import Learner, check_finite
 from agents.policy_array import policies
-from stb_gym import Game, Policy, RegretMeter, load_policy, solve
+from stb_gym import Game, RegretMeter, load_policy, solve
 from stb_gym.envs import fits_tables
-from stb_gym.games import kept
 from stb_gym.measure import AnyEvaluation, load_policies
 from stb_gym.output import check_entries, from_json, read_text
+from stb_gym.solver import Policy
 from training.rows import from_csv
 
 TURNS = 10_000  # of a measurement that is sampled
@@ -41,7 +42,7 @@ class Point:
         regret: regret of the greedy policy, in the objective's unit.
         exploring_regret: regret of the policy it explores with.
         agreement, agreement_by_visits, value, shut_probability, illegal_mass: of the greedy policy, see
-            `stb_gym.Evaluation`; of sampled turns there is no `agreement`, which is not a number then.
+            `stb_gym.solver.Evaluation`; of sampled turns there is no `agreement`, which is not a number then.
         value_error: of the learner's own values, see `agents.policy_array.value_error`.
         turns: how many turns were sampled, 0 if nothing was.
         standard_error: of the regret, 0 if nothing was sampled.
@@ -111,7 +112,7 @@ def measure(config: Config, learner: Learner, turns: int | None = None) -> Measu
     return Measures(None, *(meter.sample(agent, TURNS if turns is None else turns, config.seed) for agent in agents))
 
 
-@kept(mebibytes=1024)
+@lru_cache(maxsize=8)
 def _meter(game: Game, objective: str, illegal: str) -> RegretMeter:
     return RegretMeter(game, objective, illegal)
 

@@ -16,10 +16,10 @@ from agents.checkpoints import load_snapshot, save_snapshot, save_weights
 from agents.config import Config
 from agents.learner import Learner
 from agents.policy_array import value_error
-from stb_gym import Policy, save_policy
+from stb_gym import save_policy
 from stb_gym.measure import save_policies
 from stb_gym.output import check_entries, made_of, remove_leftovers, say, write_text
-from stb_gym.solver import compile_game, edge_weights_and_forfeits
+from stb_gym.solver import Policy, compile_game, edge_weights
 from training.logs import CSV, Log
 from training.rows import to_csv
 from training.run import Measurement, Measures, Point, Run, measure
@@ -201,7 +201,7 @@ def _measured(snapshot: dict[str, Any], config: Config) -> list[Measurement]:
     policies = snapshot.pop("policies", [None] * len(points))
     for policy in policies:
         if policy is not None:
-            edge_weights_and_forfeits(compile_game(config.task.game()), policy, config.illegal)
+            edge_weights(compile_game(config.task.game()), policy, config.illegal)
     return list(starmap(Measurement, zip(points, entries["figures"], policies, strict=True)))
 
 

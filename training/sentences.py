@@ -38,7 +38,7 @@ def opening(evaluations: Mapping[str, Measured], agents: Sequence[str]) -> str:
         agents: the names of the agents among them.
     """
     optimum, random = evaluations["optimum"], evaluations["random"]
-    unit, thumbs = optimum.optimum.objective.unit, entry_of(optimum.optimum.game).rules_of_thumb
+    unit, thumbs = optimum.optimum.objective.unit, entry_of(optimum.optimum.game).heuristics
     first, *others = sorted(agents, key=lambda name: evaluations[name].regret)
     said = [
         f"Perfect play comes to {value_in_words(optimum.value, unit)} a turn, random moves to "

@@ -5,7 +5,6 @@ last checkpoint; so the same command goes on with a study that was killed.
 """
 
 import contextlib
-import math
 import os
 import queue
 import shlex
@@ -190,7 +189,7 @@ def run_study(planned: list[Planned], out: Path, engine: Engine) -> dict[str, st
                 _enter(ledger, run, out)
         total = sum(run.config.steps for run in planned)
         finished = total - sum(run.config.steps for run in waiting)
-        with Progress("study", total, "steps", initial=finished, pause=math.inf) as progress:
+        with Progress("study", total, "steps", initial=finished) as progress:
             while waiting or running:
                 for _ in range(min(engine.room() - len(running), len(waiting))):
                     run = waiting.popleft()
@@ -212,7 +211,7 @@ def run_study(planned: list[Planned], out: Path, engine: Engine) -> dict[str, st
                 names = ", ".join(run.name for run in running.values())
                 now = f"{len(waiting)} waiting" + (f", running {names}" if names else "")
                 done = finished + sum(_steps(out / run.name, run) for run in running.values())
-                progress.tell(done, note="; ".join([*news, now]), milestone=bool(news))
+                progress.tell(done, note="; ".join([*news, now]))
     return failed
 
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from agents.presets import STANDARD, Presets
 from stb_gym.measure import NORMAL_95
-from stb_gym.output import Style, styles_of
 from stb_gym.solver import objective_of
 from training.ledger import CurvePoint, Ledger, Row
+from training.palette import Style, styles_of
 from training.pictured import OF_NO_LENGTH, agent_in_words, pictured, shares_by_agent
 from training.plots import LEAST_REGRET, regret_of, save
 from training.statistics import interquartile_interval, interquartile_mean, interval

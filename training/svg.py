@@ -6,7 +6,7 @@ import re
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from stb_gym.output import INK
+from training.palette import INK
 
 # A page that shows the picture by <img> tells it the reader's colour scheme; nothing of this reaches the page itself.
 STYLE = """\

@@ -17,11 +17,10 @@ from agents.config import Config, Task, task_of
 from agents.learner import Learner
 from agents.networks import check_device
 from agents.presets import FILE, STANDARD, read_presets
-from stb_gym import environment_of
-from stb_gym.cli import rules_from, rules_parser
+from stb_gym.envs import environment_of
 from stb_gym.games import check_choice, check_integer
 from stb_gym.output import Progress, refuse, say
-from training.arguments import read_arguments
+from training.arguments import read_arguments, rules_from
 from training.commands import import_words, run_name, task_name
 from training.logs import Log, check_logs, open_logs
 from training.run import Run
@@ -132,7 +131,7 @@ def task_from_flags(env: str, objective: str | None, flags: list[str]) -> Task:
     Raises:
         ValueError: naming the first flag or entry that is not allowed.
     """
-    return task_of(env, rules_from(rules_parser().parse_args(flags), environment_of(env).rules), objective)
+    return task_of(env, rules_from(flags, environment_of(env).rules), objective)
 
 
 def train(
@@ -184,13 +183,13 @@ def _train(
     measured = writer.measured
     began = time.process_time() - (measured[-1].point.seconds if measured else 0)
     name = f"{config.algorithm} on {config.task.game()}"
-    with Progress(name, config.steps, "steps", initial=learner.num_timesteps, pause=math.inf) as progress:
+    with Progress(name, config.steps, "steps", initial=learner.num_timesteps) as progress:
 
         def measure() -> None:
             point = writer.measure(learner, time.process_time() - began, checkpoint_seconds, log)
             noise = f" +- {point.standard_error:.2g}" if point.turns else ""
             note = f"regret {point.regret:.4g}{noise}, exploring {point.exploring_regret:.4g}"
-            progress.tell(min(point.steps, config.steps), note=note, milestone=True)
+            progress.tell(min(point.steps, config.steps), note=note)
 
         def before_rollout() -> None:
             progress.tell(learner.num_timesteps)

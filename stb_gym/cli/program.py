@@ -1,57 +1,72 @@
-"""The command `stb-gym`: answers on standard output, as tables or as JSON; everything else on standard error."""
+"""The command line: games and their rules become flags, answers are printed, errors take one line."""
 
-import argparse
+import inspect
 import io
-import json
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
-from typing import Any
+from dataclasses import fields, is_dataclass
+from typing import Annotated, Any, Literal, get_args, get_type_hints
+
+from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError, convert
 
 from stb_gym import __version__
-from stb_gym.cli.advising import Advise
-from stb_gym.cli.branching import ShowTree
-from stb_gym.cli.completion import SHELLS, completion
-from stb_gym.cli.evaluating import Evaluate, Simulate
-from stb_gym.cli.exploring import Explore
-from stb_gym.cli.flags import Help, Parser, add_flags, add_rules, question_from, rules_from, rules_of_variant
-from stb_gym.cli.judging import Judge
-from stb_gym.cli.laboratory import COMMANDS, run_laboratory
-from stb_gym.cli.listing import ListStates, ListStrategies, ListVariants
-from stb_gym.cli.matches import EvaluateMatch, EvaluateTournament
-from stb_gym.cli.measuring import Measure, imported
-from stb_gym.cli.playing import Play
-from stb_gym.cli.questions import Question
-from stb_gym.cli.rounds import EvaluateRound, FindPar
-from stb_gym.cli.solving import Certify, Solve
-from stb_gym.cli.thumbs import Compare, FindCard
-from stb_gym.cli.watching import Watch
-from stb_gym.games import GAMES, Game, make_game
-from stb_gym.output import Progress, reader_may_leave, refuse, say
+from stb_gym.cli import play, rounds, turn
+from stb_gym.cli.options import imported
+from stb_gym.cli.printing import as_json, as_text
+from stb_gym.games import GAMES, Game, check_choice, entry_of, make_game, meant, rules_of
+from stb_gym.output import reader_may_leave, refuse, say
 
-QUESTIONS: tuple[type[Question], ...] = (
-    Solve, Certify, Evaluate, Measure, Compare, FindCard, Judge, Advise, ShowTree, Simulate, ListVariants,
-    ListStrategies, ListStates, EvaluateRound, FindPar, EvaluateTournament, EvaluateMatch, Play, Watch, Explore,
-)  # fmt: skip
+ABOUT = """Exact answers about Shut the Box, Threes and games of your own.
+
+Name a command, a game and its rules: stb-gym solve shut-the-box --tiles 10 --objective shut --exact.
+With --json the answer is one JSON object. With --import MODULE your module registers a game first."""
+COMMANDS: Mapping[str, Callable[..., Any]] = {
+    "list": turn.list_game,
+    "solve": turn.solve,
+    "certify": turn.certify,
+    "evaluate": turn.evaluate,
+    "simulate": turn.simulate,
+    "compare": turn.compare,
+    "states": turn.states,
+    "advise": turn.advise,
+    "round": rounds.round_of,
+    "par": rounds.par,
+    "match": rounds.match,
+    "tournament": rounds.tournament,
+    "play": play.play,
+    "watch": play.watch,
+    "explore": play.explore,
+}
+WITHOUT_GAME: Mapping[str, Callable[..., Any]] = {
+    "list": turn.list_all,
+    "evaluate": turn.evaluate_files,
+    "watch": play.watch,
+}
+RULE, WHERE = "rule_", "where_"  # prefixes of the parameters of a game's rules and positions
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; returns its exit status: 0, 2 for bad input, which is explained in one line, or 130 for Ctrl-C.
+def main(words: list[str] | None = None) -> int:
+    """Run the command and return its exit status: 0, 2 after an error, 130 after ctrl-C.
 
     Args:
-        arguments: the words of the command, by default those of the process.
+        words: the words of the command line (default: those of the process).
 
     Raises:
-        SystemExit: after --help (status 0), or if the process is asked to end (status 143).
+        SystemExit: with status 143 if the process is asked to end.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="stb_gym.plainly")  # for a terminal that has no frames for the tiles
+        sys.stdout.reconfigure(errors="stb_gym.plainly")  # a terminal may lack the frames of tiles
     try:
-        with reader_may_leave(), _ending_cleanly():
-            return _run(import_games(sys.argv[1:] if arguments is None else arguments))
-    except (ValueError, OSError, ImportError, MemoryError) as error:
+        with reader_may_leave(), _ends_cleanly():
+            words = import_games(sys.argv[1:] if words is None else words)
+            command_line()(words, exit_on_error=False, print_error=False, result_action="return_value")
+            return 0
+    except UnusedCliTokensError as error:
+        first = str((error.unused_tokens or [""])[0])
+        return refuse("stb-gym", ValueError(f"unknown argument {first!r}{meant(first, [*COMMANDS, *GAMES])}"))
+    except (CycloptsError, ValueError, OSError, ImportError, MemoryError) as error:
         return refuse("stb-gym", error)
     except KeyboardInterrupt:
         say("stb-gym: interrupted", error=True)
@@ -59,8 +74,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 @contextmanager
-def _ending_cleanly() -> Iterator[None]:
-    """Let a process that is asked to end clear unfinished files away."""
+def _ends_cleanly() -> Iterator[None]:
+    """Raise SystemExit when the process is asked to end, so that unfinished files are removed."""
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         yield
@@ -68,138 +83,145 @@ def _ending_cleanly() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
-def import_games(words: list[str]) -> list[str]:
-    """Import the modules of `--import MODULE`, which register games; the words that are left.
+def import_games(words: Sequence[str]) -> list[str]:
+    """Import the modules of `--import MODULE`, which register games, and return the other words.
 
     Raises:
-        ValueError: if a module cannot be imported, saying why.
+        ValueError: if a module cannot be imported, with the reason.
     """
-    first = Parser(add_help=False, allow_abbrev=False)
-    first.add_argument("--import", dest="modules", action="append", default=[])
-    known, left = first.parse_known_args(words)
-    for module in known.modules:
-        imported(module, f"--import {module}")
-    return left
+    others, left = [], iter(words)
+    for word in left:
+        option, _, module = word.partition("=")
+        if option == "--import":
+            module = module or next(left, "")
+            imported(module, f"--import {module}")
+        else:
+            others.append(word)
+    return others
 
 
-def _run(words: list[str]) -> int:
-    if words and words[0] in COMMANDS:
-        return run_laboratory(words[0], words[1:])
-    parser = command_parser(words)
-    options, unknown = parser.parse_known_args(words)
-    if unknown:
-        options.parser.refuse(unknown[0])
-    if options.completion is not None:
-        say(completion(command_parser(), options.completion))
-    elif options.question is None:
-        parser.print_help()
-    else:
-        _answer(*asked(options), in_json=options.json)
-    return 0
-
-
-def _answer(question: Question, game: Game | None, in_json: bool) -> None:
-    if question.interactive:
-        question.answer(game)
-        return
-    with Progress(f"stb-gym {question.name}") as progress:
-        answer = question.answer(game, progress.tell)
-    say(json.dumps(answer.to_json()) if in_json else answer)
-
-
-def asked(options: argparse.Namespace) -> tuple[Question, Game | None]:
-    """The question that the options of a command ask, and the game that it is about."""
-    game = _game(options)
-    return question_from(options.question, options, game), game
-
-
-def _game(options: argparse.Namespace) -> Game | None:
-    if options.game is None:
-        if options.variant is not None or rules_from(options, None):
-            raise ValueError(f"rules are of a game: say which, {' or '.join(GAMES)}")
-        return None
-    rules = rules_from(options, GAMES[options.game])
-    if options.variant is not None:
-        rules = {**rules_of_variant(options.game, options.variant), **rules}
-    return make_game(GAMES[options.game], rules)
-
-
-def command_parser(words: list[str] | None = None) -> argparse.ArgumentParser:
-    """The parser of the command, of which its completion and the pages about it are made, too.
-
-    Args:
-        words: if given, only commands that are among them get their arguments, as those of all take a while to make.
-    """
-    parser = Parser(
-        prog="stb-gym",
-        usage="stb-gym [--import MODULE] COMMAND ...",
-        description="Exact answers about Shut the Box, Threes and games of your own.",
-        epilog=_examples("solve shut-the-box", "play threes --coach"),
-        formatter_class=Help,
+def command_line() -> App:
+    """Return the command with a sub-command for each game, which has the rules of that game as flags."""
+    app = App(
+        name="stb-gym",
+        help=ABOUT,
+        version=__version__,
+        help_format="plaintext",
+        default_parameter=Parameter(negative=(), converter=_converted),
+        suppress_keyboard_interrupt=False,
     )
-    parser.add_argument("--import", metavar="MODULE", help="import a module that registers a game, before all else")
-    parser.add_argument("--version", action="version", version=f"stb-gym {__version__}")
-    parser.add_argument(
-        "--completion",
-        choices=SHELLS,
-        metavar="SHELL",
-        help=f"print a script by which {' or '.join(SHELLS)} completes the command",
-    )
-    parser.set_defaults(question=None, parser=parser)
-    commands: Any = parser.add_subparsers(metavar="COMMAND", prog="stb-gym")
-    for question in QUESTIONS:
-        added = _add_command(commands, question)
-        if words is None or question.name in words:
-            _add_arguments(added, question)
-    for name, about in COMMANDS.items():
-        commands.add_parser(name, help=f"{about} (laboratory).", add_help=False)
-    return parser
+    for name, function in COMMANDS.items():
+        alone = WITHOUT_GAME.get(name, function)
+        command = App(name=name, help=(alone.__doc__ or "").partition("\n")[0])
+        for game, rules in GAMES.items():
+            command.command(_of_game(function, rules), name=game)
+        if name in WITHOUT_GAME:
+            command.default(_of_game(alone, None))
+        app.command(command)
+    app.register_install_completion_command()
+    return app
 
 
-def _examples(*examples: str) -> str:
-    return "\n".join(["examples:", *(f"  stb-gym {words}" for words in examples)])
+def _converted(kind: Any, tokens: Sequence[Any]) -> Any:
+    """Convert what was typed to the type of a flag; integers are not rounded, as cyclopts would."""
+    if int in (kind, *get_args(kind)) and not tokens[0].value.lstrip("-").isdecimal():
+        raise ValueError(f"{tokens[0].value!r} is not an integer")
+    return convert(kind, tokens)
 
 
-def _add_command(commands: Any, question: type[Question]) -> argparse.ArgumentParser:
-    words = (question.__doc__ or "").partition("\n")[0]
-    usage = f"stb-gym {question.name} {_arguments(question)}"
-    examples = _examples(*(f"{question.name} {words}".rstrip() for words in question.examples))
-    added: argparse.ArgumentParser = commands.add_parser(
-        question.name,
-        usage=usage,
-        help=words,
-        description=words,
-        epilog=examples,
-        formatter_class=Help,
-        allow_abbrev=False,
-    )
-    added.set_defaults(question=question, parser=added, game=None, variant=None, json=False)
-    return added
+def _of_game(function: Callable[..., Any], rules: type[Game] | None) -> Callable[..., None]:
+    """Return a command about a game, or about none: its parameters `game` and `where` become the flags of that game."""
+    known = inspect.signature(function)
+    own = [parameter for name, parameter in known.parameters.items() if name not in ("game", "where")]
+    flags: list[inspect.Parameter] = []
+    if rules is not None:
+        if "where" in known.parameters:
+            flags += _position_flags(rules)
+        flags += _rule_flags(rules, own)
+    answers = known.return_annotation is not None
+    if answers:
+        flags.append(_flag("json", "--json", bool, "Print one JSON object instead of text.", False))
+
+    def run(**given: Any) -> None:
+        arguments = {parameter.name: given[parameter.name] for parameter in own if parameter.name in given}
+        if "where" in known.parameters:
+            arguments["where"] = _starting(WHERE, given)
+        if "game" in known.parameters:
+            arguments["game"] = None if rules is None else _game(rules, _starting(RULE, given))
+        answer = function(**arguments)
+        if answers:
+            say(as_json(answer) if given.get("json") else as_text(answer))
+
+    run.__doc__ = function.__doc__
+    run.__signature__ = inspect.Signature([*own, *flags])  # type: ignore[attr-defined]
+    return run
 
 
-def _add_arguments(parser: argparse.ArgumentParser, question: type[Question]) -> None:
-    try:
-        if question.of_a_game:
-            _add_game(parser, question)
-        add_flags(parser, question)
-        if not question.interactive:
-            parser.add_argument("--json", action="store_true", help="print JSON (docs/json.md) instead of a table")
-        if question.of_a_game:
-            add_rules(parser)
-    except argparse.ArgumentError as error:
-        raise ValueError(f"a rule of a game needs another flag (see stb_gym.rule): {error}") from error
+def _starting(prefix: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that were given for the flags of a kind."""
+    return {
+        name.removeprefix(prefix): value
+        for name, value in given.items()
+        if name.startswith(prefix) and value is not None
+    }
 
 
-def _arguments(question: type[Question]) -> str:
-    """What follows the name of a command."""
-    bare = [f"[{known.sample} ...]" for each in fields(question) if (known := each.metadata["flag"]).bare]
-    if not question.of_a_game:
-        return " ".join([*bare, "[options]"])
-    return " ".join(["GAME" if question.needs_game else "[GAME]", *bare, "[options] [rules]"])
+def _game(rules: type[Game], given: dict[str, Any]) -> Game:
+    name = given.pop("variant", None)
+    if name is None:
+        return make_game(rules, given)
+    variants = entry_of(rules).variants
+    check_choice("variant", name, list(variants))
+    return make_game(rules, {**variants[name].fields, **given})
 
 
-def _add_game(parser: argparse.ArgumentParser, question: type[Question]) -> None:
-    nargs, usual = None if question.needs_game else "?", question.usual_game()
-    parser.add_argument(
-        "game", nargs=nargs, default=usual, choices=list(GAMES), metavar="GAME", help=" or ".join(GAMES)
-    )
+def _flag(parameter: str, option: str, kind: Any, words: str, default: Any = None, **how: Any) -> inspect.Parameter:
+    annotation = Annotated[kind, Parameter(name=option, help=words, **how)]
+    return inspect.Parameter(parameter, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _rule_flags(rules: type[Game], others: Sequence[inspect.Parameter]) -> Iterator[inspect.Parameter]:
+    """Yield a flag for each rule of a game, unlike those of the command, and one for variants if it has some."""
+    types, taken = get_type_hints(rules), {"--json", "--variant"}
+    for other in others:
+        names = [each.name for each in fields(other.annotation)] if is_dataclass(other.annotation) else [other.name]
+        taken |= {f"--{name.replace('_', '-')}" for name in names}
+    for each in fields(rules):  # type: ignore[arg-type]
+        known = rules_of(rules)[each.name]
+        option = f"--{known.flag or each.name.replace('_', '-')}"
+        if option in taken:
+            raise ValueError(
+                f"the rule {each.name} of {rules.name} needs another flag than {option}: see stb_gym.games.rule"
+            )
+        notes = [f"{known.low} to {known.high}"] if known.low is not None else []
+        notes += [f"default {each.default}"] if each.default not in (None, False) else []
+        words = f"{known.words} ({', '.join(notes)})" if notes else known.words
+        how: dict[str, Any] = {"group": "Rules", "metavar": known.sample}
+        allowed = get_args(types[each.name]) or (types[each.name],)
+        if isinstance(each.default, bool):
+            how["negative"] = f"--no-{option[2:]}" if each.default else ()
+            kind: Any = bool
+        elif known.choices:
+            kind = Literal[tuple(known.choices)]
+        else:
+            kind = next((number for number in (int, float) if number in allowed), str)
+        yield _flag(RULE + each.name, option, kind | None, words, **how)
+    if entry_of(rules).variants:
+        words = "Rules that have a name; other rules change them (see stb-gym list)."
+        yield _flag(RULE + "variant", "--variant", str | None, words, group="Rules")
+
+
+def _position_flags(rules: type[Game]) -> Iterator[inspect.Parameter]:
+    """Yield a flag for each word that names a part of a position."""
+    for word, where in entry_of(rules).words.positions.items():
+        option = where.flag or word
+
+        def numbers(_: Any, tokens: Sequence[Any], listed: bool = where.listed) -> int | list[int]:
+            try:
+                values = [int(number) for number in tokens[0].value.split(",")]
+            except ValueError:
+                raise ValueError("integers separated by commas are needed, such as 1,4,5") from None
+            return values if listed or len(values) > 1 else values[0]
+
+        how: dict[str, Any] = {"metavar": where.sample, "group": "Position", "converter": numbers}
+        yield _flag(WHERE + word, f"--{option}", Any, where.words, **how)

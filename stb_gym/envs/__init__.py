@@ -1,26 +1,27 @@
-"""The Gymnasium environments, one turn of a game each; those of a round are in `stb_gym.rounds`.
+"""The Gymnasium environments of one turn of a game; those of rounds are in `stb_gym.rounds`.
 
-- `stepping`: what they step through, tables of a game or, of boxes too large for these, its boards.
-- `base`: what the environments have in common; `rendering`: how they look.
-- `env`: one turn; `vector_env`: many turns at once; `asked`, `infos`: what these are asked for, and tell of endings.
+- `env`: one turn; `vector_env`: many turns at once; `base`: what they share; `rendering`: how they look.
+- `table_stepper`: moves and throws looked up in tables; `large_stepper`: worked out, for boxes too large for tables.
 - `wrappers`: the mask in the observation, as libraries ask for it.
-- `registration`: the ids, masked ones too, and games of your own.
+- `registration`: the ids.
 """
 
-from stb_gym.envs.asked import game_for, restore_generator
-from stb_gym.envs.base import StepperEnv
+from stb_gym.envs.base import StepperEnv, game_for, restore_generator, stepper_of
 from stb_gym.envs.env import TurnEnv
 from stb_gym.envs.registration import (
-    ENVIRONMENTS, Environment, environment_of, game_of_environment, masked_id, register_game, round_id,
-)  # fmt: skip
-from stb_gym.envs.registration import register_known as register_known
-from stb_gym.envs.stepping import LegalMoves, Stepper, Transitions, fits_tables, stepper_of, transitions
+    ENVIRONMENTS,
+    Environment,
+    environment_of,
+    game_of_environment,
+    masked_id,
+    register,
+)
+from stb_gym.envs.table_stepper import LegalMoves, Stepper, TableStepper, fits_tables, table_stepper
 from stb_gym.envs.vector_env import Step, TurnVectorEnv
 from stb_gym.envs.wrappers import MaskInObservation, VectorMaskInObservation
 
 __all__ = [
-    "ENVIRONMENTS", "Environment", "LegalMoves", "MaskInObservation", "Step", "Stepper", "StepperEnv", "Transitions",
+    "ENVIRONMENTS", "Environment", "LegalMoves", "MaskInObservation", "Step", "Stepper", "StepperEnv", "TableStepper",
     "TurnEnv", "TurnVectorEnv", "VectorMaskInObservation", "environment_of", "fits_tables", "game_for",
-    "game_of_environment", "masked_id", "register_game", "register_known", "restore_generator", "round_id",
-    "stepper_of", "transitions",
+    "game_of_environment", "masked_id", "register", "restore_generator", "stepper_of", "table_stepper",
 ]  # fmt: skip

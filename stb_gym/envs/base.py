@@ -1,8 +1,10 @@
-"""What the environment of one turn and that of many have in common: their arguments, stepper, afterstates and spec."""
+"""What the single and the vector environment share: their arguments, spec, snapshots, afterstates and drawing."""
 
+import inspect
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import fields, replace
 from typing import Any
 
 import gymnasium as gym
@@ -10,12 +12,14 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from stb_gym.envs.asked import game_for, restore_generator
-from stb_gym.envs.registration import reward_threshold
-from stb_gym.envs.rendering import Last, Position, Window, draw
-from stb_gym.envs.stepping import Stepper, Transitions, stepper_of
-from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, throw_faces
-from stb_gym.solver import Goal, Objective, is_named, objective_of
+from stb_gym.envs.large_stepper import large_stepper
+from stb_gym.envs.registration import environment_of, game_of_environment
+from stb_gym.envs.rendering import Window, draw
+from stb_gym.envs.table_stepper import Stepper, TableStepper, fits_tables, table_stepper
+from stb_gym.games import ILLEGAL, Game, IntArray, check_choice, game_of, rules_class_of
+from stb_gym.solver import Goal, is_named, objective_of
+
+STEPPERS = {"tables": table_stepper, "boards": large_stepper}
 
 
 class StepperEnv:
@@ -24,22 +28,20 @@ class StepperEnv:
     Attributes:
         game: the rules object.
         objective: the `Objective`.
-        illegal: what an illegal action does: it ends the turn ("end"), or raises ("raise").
-        stepper: what the environment steps through.
+        reward_scale: the factor of rewards.
+        illegal: "end" if an illegal action ends the turn, "raise" if it raises an error.
+        stepper: the `Stepper`.
+        rewards: [F + 2] the reward of every ending; see `Stepper.scores`.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "human", "rgb_array"], "render_fps": 1}  # noqa: RUF012
-    game: Game
-    objective: Objective
-    illegal: str
-    render_mode: str | None
-    stepper: Stepper
     max_episode_steps: int | None = None
-    _spec: EnvSpec | None = None
-    _node: Any
     np_random: np.random.Generator
+    _spec: EnvSpec | None = None
+    _node: Any  # an integer, or [B]
+    _throw: Any
 
-    def _take(
+    def __init__(
         self,
         game: Game | str,
         rules: Mapping[str, Any],
@@ -49,117 +51,97 @@ class StepperEnv:
         observation_dtype: Any,
         reward_scale: float,
         stepper: str | None,
-    ) -> gym.spaces.Box:
-        """Take over the arguments of an environment, and tell the space of its observations."""
+    ):
         check_choice("treatment of illegal actions", illegal, ILLEGAL)
         check_choice("render mode", render_mode, [None, *self.metadata["render_modes"]])
         self.game = game_for(type(self), game, rules)
         self.objective = objective_of(self.game, objective)
-        self.illegal, self.render_mode = illegal, render_mode
-        high = self._observation_high()
-        dtype = _dtype_for(int(high.max()), observation_dtype)
-        self._observation_dtype = dtype
-        self.stepper = self._stepper_of(dtype, _checked_scale(reward_scale), stepper)
-        return gym.spaces.Box(0, high.astype(dtype), dtype=np.dtype(dtype).type)
+        self.illegal = illegal
+        self.render_mode = render_mode
+        self.reward_scale = _checked_scale(reward_scale)
+        self._observation_dtype = _dtype_for(max(self.game.observation_high), observation_dtype)
+        self.stepper = stepper_of(self.game, self._observation_dtype, stepper)
+        scores = self.stepper.scores[1:-1]
+        utilities = self.objective.utilities(scores)
+        self.rewards = np.array([0, *utilities, self.objective.illegal_utility(scores)], float) * self.reward_scale
+        self._begun = False
+        self._window = Window(self.metadata["render_fps"], self.game.name) if render_mode == "human" else None
 
-    def _observation_high(self) -> IntArray:
-        """[O] the greatest numbers of an observation, once the rules are known."""
-        return self.game.observation_high
-
-    def _stepper_of(self, dtype: str, scale: float, kind: str | None) -> Stepper:
-        """What the environment steps through, once the rules are known."""
-        return stepper_of(self.game, self.objective, dtype, scale, kind)
+    def _space(self, high: Sequence[int]) -> gym.spaces.Box:
+        """Return the space of numbers from 0 to `high`, of the type of observations."""
+        return gym.spaces.Box(0, np.array(high, self._observation_dtype), dtype=np.dtype(self._observation_dtype).type)
 
     @property
     def objective_name(self) -> str | None:
-        """The name of the objective, which says all of it to another process; None of an objective of one's own."""
+        """The name of the objective if another process can make it by that name, else None."""
         return self.objective.name if is_named(self.game, self.objective) else None
 
     @property
     def spec(self) -> EnvSpec | None:
-        """What the environment was made of, as Gymnasium says it."""
+        """The specification from which Gymnasium makes the environment again."""
         return self._spec
 
     @spec.setter
     def spec(self, spec: EnvSpec | None) -> None:
-        # Turns are bounded without a limit. What is made of this spec gets one nevertheless, which truncates a turn at
-        # its last step: one step more than the longest turn has lets it end as it does here, terminated alone.
+        # Gymnasium truncates what it makes of a spec at the limit. One step more than the longest turn truncates none.
         if spec is not None:
-            known = self._threshold_of(spec)
             limit = spec.max_episode_steps or self.max_episode_steps or self.stepper.longest + 1
-            spec = replace(spec, reward_threshold=known, max_episode_steps=limit)
+            spec = replace(spec, reward_threshold=self._threshold_of(spec), max_episode_steps=limit)
         self._spec = spec
 
     def _threshold_of(self, spec: EnvSpec) -> float | None:
-        """The mean reward of perfect play, as far as it is known."""
-        return reward_threshold(spec, self.game, self.objective, self.stepper.reward_scale)
+        """Return the mean reward of perfect play; None if the id of the spec is of other rules or another objective."""
+        try:
+            of_id = environment_of(spec.id)
+        except ValueError:
+            return spec.reward_threshold
+        goal = objective_of(self.game, of_id.arguments.get("objective", "score"))
+        threshold = gym.spec(spec.id).reward_threshold
+        if threshold is None or game_of_environment(spec.id) != self.game or goal != self.objective:
+            return None
+        return threshold * self.reward_scale
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the action mask of the last info as booleans, [A] or [B, A]. The name is that of sb3-contrib."""
+        return self.stepper.masks(self._node).view(np.bool_)
 
     @property
-    def _played(self) -> str:
-        """What is played, as snapshots say it."""
-        return repr(self.game)
+    def transitions(self) -> TableStepper:
+        """The tables that the environment steps through.
 
-    def _read(self, snapshot: Mapping[str, Any], shape: tuple[int, ...], **counts: int) -> list[IntArray]:
-        """The nodes of a snapshot and other numbers, each of this shape and less than its count; else a ValueError.
-
-        Only if all of the snapshot is sound do the random numbers go on from its state.
+        Raises:
+            ValueError: if it steps through boards.
         """
-        try:
-            read = [np.array(snapshot[name]) for name in ("node", *counts)]
-            if all(numbers.shape == shape and numbers.dtype.kind in "iu" for numbers in read):
-                node, *others = read = [numbers.astype(np.int64) for numbers in read]
-                below = zip(others, counts.values(), strict=True)
-                sound = self.stepper.are_nodes(node).all() and all(((n >= 0) & (n < most)).all() for n, most in below)
-                alike = isinstance(snapshot["of"], str) and snapshot["of"] == self._played
-                if sound and alike and isinstance(snapshot["begun"], bool):
-                    restore_generator(self.np_random, snapshot["random"])
-                    return read
-        except (KeyError, IndexError, TypeError, ValueError):
-            pass
-        raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self._played}")
+        if isinstance(self.stepper, TableStepper):
+            return self.stepper
+        raise ValueError(f"this needs the tables of a game, and the environment of {self.game} steps through boards")
 
-    def _draw(self, node: int, throw: int, last: Last | None, beside: str = "") -> Any:
-        """A node, reached by a throw after the last move, and words beside it, as the render mode wants them."""
-        mode = "rgb_array" if self.render_mode == "human" else self.render_mode
-        return draw(self.game, self._position(node, throw), last, mode, beside)
+    def node(self, observation: NDArray[Any]) -> Any:
+        """Return the node of an observation [O], or the nodes [B] of observations [B, O], as the stepper numbers them.
 
-    def _beside(self, game: int) -> str:
-        """What is to be told beside the position of a game."""
-        return ""
-
-    def _move(self, node: int, throw: int, action: int) -> Last:
-        """A move that was made at a node, reached by a throw."""
-        return Last(self._position(node, throw), action)
-
-    def _opened(self) -> Window | None:
-        """The window of an environment that has one."""
-        return Window(self.metadata["render_fps"], self.game.name) if self.render_mode == "human" else None
-
-    def _position(self, node: int, throw: int) -> Position:
-        """The position at a node that was reached by a throw."""
-        held, dice = (int(number) for number in self.stepper.position(self.stepper.state_of(node)))
-        forfeit = bool(node == self.stepper.forfeit)
-        return Position(held, dice, () if forfeit else throw_faces(throw, dice, self.game.faces), forfeit)
+        Raises:
+            ValueError: if the game never shows such an observation.
+        """
+        return self.stepper.find(np.asarray(observation))
 
     @property
     def afterstate_space(self) -> gym.spaces.Box:
         """The space of the afterstates of one move."""
-        high = np.append(self._observation_high(), self.game.dice).astype(self._observation_dtype)
-        return gym.spaces.Box(0, high, dtype=np.dtype(self._observation_dtype).type)
+        return self._space([*self.game.observation_high, self.game.dice])
 
     def afterstates(self, observations: NDArray[Any] | None = None) -> tuple[IntArray, IntArray, NDArray[Any]]:
-        """What every legal move leads to, before the dice are thrown: all that a learner of afterstates needs of rules.
+        """Return what every legal move leads to, before the dice are thrown.
 
         Args:
-            observations: [B, O] where; by default where the environment is.
+            observations: [B, O]; by default those of the environment now.
 
         Returns:
-            For E moves, ordered by place and action: [E] the place, by default the number of the environment; [E] the
-            action; and [E, O + 1] the afterstate, which is what is seen whatever the throw, so without a roll, and last
+            For E moves, ordered by observation and action: [E] the index of the observation, by default the number of
+            the environment; [E] the action; and [E, O + 1] the afterstate: an observation without a roll, and last
             how many dice are thrown next, 0 where the turn ends.
 
         Raises:
-            ValueError: if an observation is none of this game.
+            ValueError: if the game never shows such an observation.
 
         Example:
             >>> import gymnasium as gym, stb_gym
@@ -169,32 +151,139 @@ class StepperEnv:
             [[4, 0, 0, 0, 0, 0, 0, 2], [5, 0, 0, 0, 0, 0, 0, 1], [11, 0, 0, 0, 0, 0, 0, 0]]
         """
         nodes = np.atleast_1d(self._node if observations is None else self.node(observations))
-        moves = self.stepper.legal_moves(nodes)
-        return moves.place, moves.action, self.stepper.unthrown(moves.after)
-
-    def node(self, observation: NDArray[Any]) -> Any:
-        """The node of an observation [O], or the nodes [B] of a batch [B, O], as the stepper numbers them."""
-        return self.stepper.find(np.asarray(observation))
+        _, _, place, action = self.stepper.legal_moves(nodes)
+        return place, action, self.stepper.unthrown(self.stepper.after(nodes.take(place), action))
 
     @property
-    def transitions(self) -> Transitions:
-        """The tables that the environment steps through.
+    def _played(self) -> str:
+        """The rules, as snapshots name them."""
+        return repr(self.game)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the turns and the random numbers to come; see `restore`.
+
+        Returns:
+            Integers and strings for JSON; integer arrays [B] in a vector environment.
+        """
+        return {
+            "of": self._played,
+            "node": copy(self._node),
+            "throw": copy(self._throw),
+            "begun": self._begun,
+            "random": self.np_random.bit_generator.state,
+        }
+
+    def _read(self, snapshot: Mapping[str, Any], shape: tuple[int, ...], **limits: int) -> list[IntArray]:
+        """Read the nodes, the throws and other numbers of a snapshot, and restore its random numbers.
+
+        Args:
+            snapshot: as `snapshot` returns it.
+            shape: the shape of each array.
+            **limits: the names of the other numbers, each with a limit that it is below.
 
         Raises:
-            ValueError: if it steps through boards.
+            ValueError: if anything in the snapshot is wrong; then the random numbers stay as they are.
         """
-        if isinstance(self.stepper, Transitions):
-            return self.stepper
-        raise ValueError(f"this needs the tables of a game, and the environment of {self.game} steps through boards")
+        limits = {"throw": self.stepper.throws, **limits}
+        try:
+            given = [np.array(snapshot[name]) for name in ("node", *limits)]
+            sound = all(numbers.shape == shape and numbers.dtype.kind in "iu" for numbers in given)
+            node, *others = (numbers.astype(np.int64) for numbers in given)
+            for numbers, limit in zip(others, limits.values(), strict=True):
+                sound &= bool(((numbers >= 0) & (numbers < limit)).all())
+            sound &= snapshot["of"] == self._played and isinstance(snapshot["begun"], bool)
+            if sound and np.array_equal(self.stepper.nodes(self.stepper.state_of(node), others[0]), node):
+                restore_generator(self.np_random, snapshot["random"])
+                return [node, *others]
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError):
+            pass
+        raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self._played}")
+
+    def _draw(self, node: int, throw: int, last: tuple[int, int, int] | None, beside: str) -> Any:
+        """Draw a position in the render mode; see `draw`."""
+        mode = "rgb_array" if self.render_mode == "human" else self.render_mode
+        return draw(self.stepper, node, throw, last, mode, beside)
+
+    def _beside(self, game: int) -> str:
+        """Return words to show beside the position of a game."""
+        return ""
+
+
+def stepper_of(game: Game, observation_dtype: str = "uint8", kind: str | None = None) -> Stepper:
+    """Return the stepper of a game, from a cache.
+
+    Args:
+        game: the rules.
+        observation_dtype: the type of observations, by its NumPy name.
+        kind: "tables" or "boards"; by default tables if they are not too large. Both step alike.
+
+    Raises:
+        ValueError: if these rules have no such stepper.
+
+    Example:
+        >>> import stb_gym
+        >>> from stb_gym.envs import stepper_of
+        >>> stepper_of(stb_gym.ShutTheBox.preset("the-300")).actions
+        757
+    """
+    check_choice("stepper", kind, [None, *STEPPERS])
+    if kind is None:
+        kind = "tables"
+        if not fits_tables(game):
+            try:
+                return large_stepper(game, observation_dtype)
+            except ValueError:
+                pass  # the error about tables says how large they may be
+    return STEPPERS[kind](game, observation_dtype)
+
+
+def game_for(kind: type[Any], game: Game | str, rules: Mapping[str, Any]) -> Game:
+    """Return the game of an environment.
+
+    Args:
+        kind: the class of the environment.
+        game: the rules, or the name of a game.
+        rules: fields of the rules.
+
+    Raises:
+        TypeError: like Python's own for an unknown keyword, because some libraries then leave theirs out.
+        ValueError: if there is no such game, or a field has a value that is not allowed.
+    """
+    known = [rule.name for rule in fields(rules_class_of(game))]  # type: ignore[arg-type]
+    for name in rules:
+        if name not in known:
+            own = [name for name in inspect.signature(kind).parameters if name not in ("game", "rules")]
+            raise TypeError(
+                f"{kind.__name__}() got an unexpected keyword argument {name!r}: allowed are the rules "
+                f"{', '.join(known)} and the arguments {', '.join(own)}"
+            )
+    return game_of(game, rules)
+
+
+def restore_generator(generator: np.random.Generator, state: Any) -> None:
+    """Set the state of a generator.
+
+    Raises:
+        ValueError: if it is no state of this kind of generator, which then stays as it is.
+    """
+    bits: Any = type(generator.bit_generator)()
+    try:
+        bits.state = state
+        if repr(bits.state) != repr(state) or state.get("has_uint32", 0) not in (0, 1):
+            raise ValueError
+    except (ValueError, TypeError, KeyError, OverflowError):
+        raise ValueError(f"the state of random numbers is none of {type(bits).__name__}") from None
+    generator.bit_generator.state = state
 
 
 def _dtype_for(high: int, named: Any) -> str:
-    """The name of the type of observations, if it can hold the integers from 0 to `high`."""
+    """Return the NumPy name of a type of observations that holds the integers from 0 to `high`."""
     try:
-        dtype: np.dtype[Any] = np.dtype(np.void if named is None else named)
+        dtype: np.dtype[Any] = np.dtype(named)
     except TypeError:
         dtype = np.dtype(np.void)
-    if dtype.kind == "f" or (dtype.kind in "iu" and np.iinfo(dtype).max >= high):
+    holds = dtype.kind == "f" or (dtype.kind in "iu" and np.iinfo(dtype).max >= high)
+    if holds and named is not None:  # NumPy reads None as float64
         return dtype.name
     raise ValueError(
         f'observation_dtype must be a type of integers or floats that holds 0 to {high}, such as "uint8" or "float32", '

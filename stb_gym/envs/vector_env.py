@@ -1,4 +1,4 @@
-"""Many turns at once as a Gymnasium vector environment: every step is a few operations on arrays."""
+"""Many turns of a game at once as a Gymnasium vector environment: a step is a few operations on arrays."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,36 +9,53 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from stb_gym.envs.asked import checked_actions, chosen_games, for_all, of_each, seeded
 from stb_gym.envs.base import StepperEnv
-from stb_gym.envs.infos import endings, final_infos
-from stb_gym.games import Game, IntArray, check_choice, check_integer
+from stb_gym.games import Game, IntArray, check_choice, check_integer, integers
 from stb_gym.solver import Goal
 
 Step = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
+TOGETHER = ("afterstates", "close", "reset", "restore", "snapshot", "step")  # methods for all games at once only
+FIXED = ("game", "objective", "reward_scale", "rewards", "stepper", "num_envs", "autoreset_mode", "max_episode_steps")
+
 
 class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArray[Any]]):
-    """`num_envs` turns of a game at once, as `gym.make_vec` makes them; for the rules and arguments see `TurnEnv`.
+    """A Gymnasium vector environment for `num_envs` turns of a game.
 
-    Infos hold arrays over the games, with a mask `_key` for each key, as Gymnasium's own vector environments do:
-    `action_mask` [B, A] int8, and in steps that end a game `final_score` [B] and `illegal_action` [B]. All three
-    autoreset modes of Gymnasium are offered:
+    Infos hold arrays over the games, with a mask `_key` for each key, as in Gymnasium's own vector environments:
+    `action_mask` [B, A] int8, and in steps that end a game `final_score` [B] and `illegal_action` [B]. The autoreset
+    modes are Gymnasium's:
 
     - NEXT_STEP: the step after the end begins a new turn, whatever the action;
-    - SAME_STEP: the step that ends a turn begins a new one; its end, with the score, is in `final_obs`, `final_info`.
-      `final_obs` [B, O] is what every move led to: of a game that goes on, the observation that the step returns.
-      Where no turn was truncated, the `action_mask` of `final_info`, all 0, is read-only;
-    - DISABLED: finished games are begun anew by `reset(options={"reset_mask": mask})`; until then a step raises. That
-      reset tells the masks of the games that go on, too.
+    - SAME_STEP: the step that ends a turn begins a new one. `final_obs` [B, O] and `final_info` hold the end: the
+      observation before the new turn, and the score. Of a game that goes on, `final_obs` is the observation that the
+      step returns. If no turn was truncated, the `action_mask` of `final_info` is all 0 and read-only;
+    - DISABLED: `reset(options={"reset_mask": mask})` begins the finished games anew; until then a step raises. The
+      infos of that reset hold the masks of all games.
 
-    `max_episode_steps` truncates turns as `gymnasium.wrappers.TimeLimit` does.
+    Args:
+        game: the name of a game, or a rules object.
+        num_envs: number of games B.
+        objective, illegal, observation_dtype, reward_scale, stepper: see `TurnEnv`.
+        render_mode: "ansi", "rgb_array" or None.
+        autoreset_mode: what happens when a turn is over.
+        max_episode_steps: truncate turns after so many steps, as `gymnasium.wrappers.TimeLimit` does.
+        **rules: fields of the rules that differ from the standard ones.
 
     Attributes:
         game: the rules object.
         objective: the `Objective`.
+        reward_scale: the factor of rewards.
         illegal: what an illegal action does, "end" or "raise".
-        stepper: what the environment steps through, a `Stepper`.
+        stepper: the `Stepper`.
+
+    Example:
+        >>> import gymnasium as gym, stb_gym
+        >>> envs = gym.make_vec("stb_gym/Threes-v0", num_envs=1000)
+        >>> _ = envs.reset(seed=0)
+        >>> observations, rewards, *_ = envs.step(envs.legal_sample())
+        >>> observations.shape, rewards.shape
+        ((1000, 7), (1000,))
     """
 
     def __init__(
@@ -61,65 +78,82 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             check_integer("max_episode_steps", max_episode_steps, 1, 2**31)
         mode = getattr(autoreset_mode, "value", autoreset_mode)
         check_choice("autoreset mode", mode, [mode.value for mode in AutoresetMode])
-        check_choice("render mode", render_mode, [None, "ansi", "rgb_array"])  # many games have no window
+        check_choice("render mode", render_mode, [None, "ansi", "rgb_array"])  # there is no window for many games
+        super().__init__(game, rules, objective, illegal, render_mode, observation_dtype, reward_scale, stepper)
+        self.num_envs = num_envs
+        self.max_episode_steps = max_episode_steps
+        self._limit = max_episode_steps or 0
         self.autoreset_mode = AutoresetMode(mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        self.num_envs, self.max_episode_steps = num_envs, max_episode_steps
-        self.single_observation_space = self._take(
-            game, rules, objective, illegal, render_mode, observation_dtype, reward_scale, stepper
-        )
+        self.single_observation_space = self._space(self.game.observation_high)
         self.single_action_space = gym.spaces.Discrete(self.stepper.actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._first_throws = self.stepper.beginnings({})
-        self._throw: IntArray = np.zeros(num_envs, np.int64)
         self._node: IntArray = np.full(num_envs, self.stepper.forfeit)
-        # The nodes and throws before the last step, and its actions, for who looks on; [B] where it was a move.
-        self._before, self._moved = np.zeros((3, num_envs), np.int64), np.zeros(num_envs, np.bool_)
-        self._begun = False
-        self._choices: np.random.Generator | None = None
-        # [B] the steps before each game is truncated, 0 where it is over too; None if turns end sooner in any case.
+        self._throw: IntArray = np.zeros(num_envs, np.int64)
+        self._choices: np.random.Generator | None = None  # of `legal_sample`
+        # For pictures: the nodes, throws and actions [3, B] of the last step, and [B] the games in which it was a move.
+        self._before = np.zeros((3, num_envs), np.int64)
+        self._moved = np.zeros(num_envs, np.bool_)
+        # [B] the steps left to each game, 0 where it is over; None if no turn is long enough to be truncated.
         self._left: IntArray | None = None
-        self._limit = max_episode_steps or 0
-        if 0 < self._limit <= self.stepper.longest:
+        if max_episode_steps is not None and max_episode_steps <= self.stepper.longest:
             self._left = np.zeros(num_envs, np.int64)
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[Any], dict[str, Any]]:
-        """Begin all turns, or those of `options["reset_mask"]`, with the first throw or where `options` says.
+        """Begin turns with the first throw.
 
-        One generator throws the dice of all games: the seed is one integer, or a list of one for each game, which
-        seeds the generator as a whole.
+        Args:
+            seed: seeds the one generator that throws the dice of all games: an integer, or a list of one for each game.
+            options: where to begin, as `TurnEnv.reset` takes it, and the games to begin: "reset_mask" [B], bool.
+
+        Returns:
+            The observations [B, O] and the infos.
 
         Raises:
-            ValueError: if `options` names no position of the game, or one without a legal move, if the mask is none or
-                chooses no game, or the seeds are not as many as the games.
+            ValueError: if `options` names no position of the game, or one without a legal move, if the mask chooses no
+                game, or if the seeds are not as many as the games.
         """
         where = {**(options or {})}
-        chosen = chosen_games(where.pop("reset_mask", np.ones(self.num_envs, np.bool_)), self.num_envs)
-        beginning = self.stepper.beginnings(where) if where else self._first_throws
+        chosen = where.pop("reset_mask", np.ones(self.num_envs, np.bool_))
+        is_mask = isinstance(chosen, np.ndarray) and chosen.dtype == np.bool_ and chosen.shape == (self.num_envs,)
+        if not (is_mask and chosen.any()):
+            raise ValueError(f"reset_mask must be an array of {self.num_envs} booleans, of which one or more are True")
+        beginning = self.stepper.beginnings(where) if where else self.stepper.first
         if seed is None or isinstance(seed, int | np.integer):
             super().reset(seed=None if seed is None else int(seed))
         else:
-            self.np_random = seeded(seed, self.num_envs)
+            seeds = integers("seeds", seed, 0, 2**64 - 1)
+            if len(seeds) != self.num_envs:
+                raise ValueError(f"seed must be an integer or a list of {self.num_envs}, not of {len(seeds)}")
+            self.np_random = np.random.default_rng(seeds)
         if seed is not None:
             self._choices = None
         self._begin(np.flatnonzero(chosen), *beginning)
         self._begun = True
-        masks = self.stepper.action_mask.take(self._node, axis=0)
-        infos = {"action_mask": masks, "_action_mask": chosen.copy()}
-        return self.stepper.observation.take(self._node, axis=0), infos
+        infos = {"action_mask": self.stepper.masks(self._node), "_action_mask": chosen.copy()}
+        return self.stepper.observe(self._node), infos
 
     def step(self, actions: Any) -> Step:
         """Make a move in every game and throw again.
+
+        Args:
+            actions: [B] integers.
+
+        Returns:
+            Observations [B, O], rewards [B], whether each turn is over [B], whether it is truncated [B], and infos.
 
         Raises:
             ValueError: if an action is outside the action space, or is illegal and `illegal` is "raise".
             RuntimeError: before the first reset, or if a game is over and the autoreset mode is DISABLED.
         """
-        self._check_playing()
-        stepper, actions = self.stepper, checked_actions(actions, self.num_envs, self.stepper.actions)
+        if not self._begun:
+            raise RuntimeError("no game has begun: call reset()")
+        if self.autoreset_mode == AutoresetMode.DISABLED and self._over().any():
+            raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}) on the games that are')
+        stepper, actions = self.stepper, self._checked(actions)
         state = stepper.after(self._node, actions)
         if self._left is not None:
             state[self._left == 0] = stepper.start
@@ -128,36 +162,33 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             where = stepper.describe(int(self._node[game]))
             raise ValueError(f"action {actions[game]} of game {game} is illegal at {where}")
         if self.render_mode is not None:
-            self._before, self._moved = np.array([self._node, self._throw, actions]), state != stepper.start
+            self._before = np.array([self._node, self._throw, actions])
+            self._moved = state != stepper.start
         self._throw = self.np_random.integers(stepper.throws, size=self.num_envs)
         self._node = stepper.nodes(state, self._throw)
-        over, reward = stepper.over.take(self._node), stepper.reward.take(self._node)
-        truncated = self._count(over)
+        ending = stepper.ending(self._node)
+        reward = self.rewards.take(ending)
+        terminated = ending > 0
+        truncated = self._truncated(terminated)
+        infos: dict[str, Any] = {}
         if self.autoreset_mode != AutoresetMode.SAME_STEP:
-            infos = endings(stepper, self._node, over)
-        else:
-            ended = over if self._left is None else over | truncated
-            (games,), infos = ended.nonzero(), {}
-            if len(games):
-                infos = final_infos(stepper, self._node, over, ended)
-                self._begin(games, *self._first_throws)
-        infos["action_mask"] = stepper.action_mask.take(self._node, axis=0)
+            infos = self._endings(ending)
+        elif (ended := terminated | truncated).any():
+            infos = self._final_infos(ending, ended)
+            self._begin(np.flatnonzero(ended), *stepper.first)
+        infos["action_mask"] = self.stepper.masks(self._node)
         infos["_action_mask"] = np.ones(self.num_envs, np.bool_)
-        return stepper.observation.take(self._node, axis=0), reward, over, truncated, infos
+        return self.stepper.observe(self._node), reward, terminated, truncated, infos
 
     @property
     def nodes(self) -> IntArray:
         """[B] the nodes of the last observations, as the stepper numbers them."""
         return self._node.copy()
 
-    def action_masks(self) -> NDArray[np.bool_]:
-        """[B, A] True = legal: the masks of the last infos, as sb3-contrib asks for them."""
-        return self.stepper.action_mask.take(self._node, axis=0).view(np.bool_)
-
     def legal_sample(self) -> IntArray:
-        """[B] a random action for each game, every legal one with the same probability; 0 where the game is over.
+        """Return [B] a random legal action for each game, all with the same probability; 0 where the game is over.
 
-        The choices have random numbers of their own, which `reset(seed=...)` seeds too: they change no throw.
+        The choices have a generator of their own, which `reset(seed=...)` seeds too: they change no throw.
 
         Raises:
             RuntimeError: before the first reset.
@@ -169,78 +200,150 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         return self.stepper.choose(self._node, self._choices.random(self.num_envs))
 
     def snapshot(self) -> dict[str, Any]:
-        """The games as they stand and the dice to come, as arrays and what JSON can hold; see `restore`."""
+        """Return the games and the random numbers to come, as arrays and what JSON can hold; see `restore`."""
         left = {} if self._left is None else {"left": self._left.copy()}
-        games = {"of": self._played, "node": self._node.copy(), "throw": self._throw.copy(), **left}
-        return {**games, "begun": self._begun, "random": self.np_random.bit_generator.state}
+        return {**super().snapshot(), **left}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from a snapshot of an environment made alike: the same actions then lead to the same.
+        """Go on from a snapshot: the same actions then lead to the same steps.
+
+        Args:
+            snapshot: from an environment with the same rules and as many games; arrays may be lists.
 
         Raises:
-            ValueError: if the snapshot is not of as many games, or of other rules.
+            ValueError: if the snapshot is not of as many games with these rules.
         """
-        limit = {} if self._left is None else {"left": self._limit + 1}
-        node, throw, *left = self._read(snapshot, (self.num_envs,), throw=self.stepper.throws, **limit)
-        self._node, self._throw, self._begun = node, throw, snapshot["begun"]
+        limits = {} if self._left is None else {"left": self._limit + 1}
+        self._node, self._throw, *left = self._read(snapshot, (self.num_envs,), **limits)
         self._left = left[0] if left else None
+        self._begun = snapshot["begun"]
         self._moved[:] = False
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """What a method or attribute is for each game, as Gymnasium's own vector environments tell it.
+        """Return the result of a method, or an attribute, for each game, as Gymnasium's own vector environments do.
+
+        Arrays and tuples over the games are split; anything else is the same for all games.
 
         Raises:
-            ValueError: if a game alone has no such method, such as `step`.
+            ValueError: if the method is for all games at once, such as `step`.
+            AttributeError: if there is no such attribute.
         """
-        return of_each(self, name, args, kwargs)
+        if name in TOGETHER:
+            raise ValueError(f"{name} is for all games at once: call it of the vector environment itself")
+        value = getattr(self, f"single_{name}" if name in ("action_space", "observation_space") else name)
+        if callable(value):
+            value = value(*args, **kwargs)
+        over_games = isinstance(value, tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+        return tuple(value) if over_games and len(value) == self.num_envs else (value,) * self.num_envs
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """An attribute of each game: see `call`."""
-        return of_each(self, name)
+        """Return an attribute of each game; see `call`."""
+        return self.call(name)
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Set an attribute, which all games have in common, to a value, or to a list of it for each game.
+        """Set an attribute that all games share.
+
+        Args:
+            name: the attribute.
+            values: one value, or a list of equal values, one for each game.
 
         Raises:
-            ValueError: if the list has different values, or another length, or what was made depends on the attribute.
+            ValueError: if the list has different values or another length, or the attribute cannot change.
         """
-        if hasattr(self.stepper, name):
+        if name in FIXED:
             raise ValueError(f"{name} is fixed when an environment is made: make another")
-        setattr(self, name, for_all(name, values, self.num_envs))
+        listed = values if isinstance(values, list | tuple) else [values] * self.num_envs
+        if len(listed) != self.num_envs or any(value != listed[0] for value in listed):
+            raise ValueError(
+                f"all games have one {name}: give one value, or {self.num_envs} equal ones, not {values!r}"
+            )
+        setattr(self, name, listed[0])
 
     def render(self) -> tuple[Any, ...] | None:
-        """The position of every game, as text or as picture; a RuntimeError before the first reset."""
-        if self.render_mode is not None and not self._begun:
-            raise RuntimeError("no game has begun: call reset()")
-        return None if self.render_mode is None else tuple(map(self._drawn, range(self.num_envs)))
+        """Draw every game.
 
-    def _drawn(self, game: int) -> Any:
-        last = self._move(*self._before[:, game].tolist()) if self._moved[game] else None
-        return self._draw(int(self._node[game]), int(self._throw[game]), last, self._beside(game))
+        Returns:
+            A text ("ansi") or a picture [H, W, 3] uint8 ("rgb_array") for each game; None without a render mode.
 
-    def _check_playing(self) -> None:
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        if self.render_mode is None:
+            return None
         if not self._begun:
             raise RuntimeError("no game has begun: call reset()")
-        if self.autoreset_mode == AutoresetMode.DISABLED and self._over().any():
-            raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}) on the games that are')
+        games = range(self.num_envs)
+        last = [tuple(self._before[:, game].tolist()) if self._moved[game] else None for game in games]
+        return tuple(
+            self._draw(int(self._node[game]), int(self._throw[game]), last[game], self._beside(game)) for game in games
+        )
+
+    def _checked(self, given: Any) -> NDArray[np.int64]:
+        """Return actions [B] as integers of one type."""
+        actions = np.asarray(given)
+        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions must be {self.num_envs} integers, not shape {actions.shape} of type {actions.dtype}"
+            )
+        indices = actions.astype(np.int64, copy=False)
+        outside = indices.view(np.uint64) >= self.stepper.actions  # seen so, a negative number is a large one
+        if np.count_nonzero(outside):  # several times faster than `any`
+            raise ValueError(f"actions must be from 0 to {self.stepper.actions - 1}, not {actions[outside][0]}")
+        return indices
 
     def _over(self) -> NDArray[np.bool_]:
-        """[B] True where a game is over or truncated."""
-        return self.stepper.over.take(self._node) if self._left is None else self._left == 0
+        """Return [B] True where a game is over or truncated."""
+        return self.stepper.ending(self._node) > 0 if self._left is None else self._left == 0
 
-    def _count(self, over: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """[B] the games that are truncated after one step more."""
+    def _truncated(self, terminated: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Count a step, and return [B] the games that it truncates."""
         if self._left is None:
             return np.zeros(self.num_envs, np.bool_)
-        self._left = np.where(self._left == 0, self._limit, self._left - 1)
+        self._left = np.where(self._left == 0, self._limit, self._left - 1)  # a new turn has all steps left
         truncated = self._left == 0
-        self._left[over] = 0
+        self._left[terminated] = 0
         return truncated
 
+    def _endings(self, ending: IntArray) -> dict[str, Any]:
+        """Return the final scores of the games that are over, and whether illegal actions ended them.
+
+        Args:
+            ending: [B] the endings; see `Stepper.ending`.
+        """
+        terminated = ending > 0
+        if not np.count_nonzero(terminated):
+            return {}
+        return {
+            "final_score": self.stepper.scores.take(ending),
+            "_final_score": terminated,
+            "illegal_action": ending == len(self.stepper.scores) - 1,
+            "_illegal_action": terminated.copy(),
+        }
+
+    def _final_infos(self, ending: IntArray, ended: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the infos of games that end and begin anew in the same step.
+
+        Args:
+            ending: [B] the endings; see `Stepper.ending`.
+            ended: [B] True where a turn is over or truncated.
+        """
+        if self._left is None:
+            # A view of one zero: fresh rows of zeros in every step could take longer than all the rest.
+            masks = np.broadcast_to(np.int8(0), (self.num_envs, self.stepper.actions))
+        else:
+            masks = self.stepper.masks(self._node) * ended[:, None]
+        return {
+            "final_obs": self.stepper.observe(self._node),
+            "_final_obs": ended,
+            "final_info": {**self._endings(ending), "action_mask": masks, "_action_mask": ended.copy()},
+            "_final_info": ended.copy(),
+        }
+
     def _begin(self, games: IntArray, state: int, throws: IntArray) -> None:
-        """Throw for some games at their first state."""
+        """Begin turns of some games at a state, with one of some throws."""
         throw = throws.take(self.np_random.integers(len(throws), size=len(games)))
-        self._throw[games], self._moved[games] = throw, False
+        self._throw[games] = throw
         self._node[games] = self.stepper.nodes(state, throw)
+        self._moved[games] = False
         if self._left is not None:
             self._left[games] = self._limit

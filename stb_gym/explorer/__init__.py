@@ -1,11 +1,9 @@
-"""A page to look at a game with: every position, everybody's moves, games against a coach. It works without a network.
+"""A web page to explore a game offline: every position, the moves of strategies and policies, games with a coach.
 
-The page knows no rules. It gets the compiled game and solves it again by itself, for whatever its reader plays for;
-what it says in words is written here. Its script is built from the folder `web` of the repository.
+The page knows no rules. It gets the compiled game and solves it again for the objective that its reader chooses; all
+words about the game are written here. Its script is built from the folder `web` of the repository.
 
-- `graph`: the arrays of the game; `words`: what is said of it.
-- `players`: policies, and the measurements of trainings; `leads`: what final scores are worth in a round.
-- `contents`: all of this together; `packing`: in one text; `page`: the file around it.
+- `contents`: the game's arrays and words; `players`: strategies, policies and trainings; `page`: the HTML file.
 """
 
 from stb_gym.explorer.page import explorer_page, write_explorer

@@ -1,8 +1,8 @@
-"""The fields of rules: what they mean, which values they may have, and how a person says them.
+"""Fields of rules, with their meaning and allowed values, and checks of arguments.
 
-Rules are frozen dataclasses whose fields are the variants of a game. A field made by `rule` says all of that once: from
-it come the check of its value, the flag of the commands and the help of that flag. The checks below are of anything
-that people hand in: each raises a ValueError that says in one line what was wrong and what is allowed.
+Rules are frozen dataclasses whose fields are the variants of a game. A field made by `rule` states its meaning and its
+allowed values once; its check and its flag in commands follow from them. Every check raises a ValueError that says in
+one line what was wrong and what is allowed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,14 +16,14 @@ G = TypeVar("G")
 
 
 class Rule(NamedTuple):
-    """What is known of a field.
+    """The meaning of a field of rules and its allowed values.
 
     Attributes:
-        words: what it says, in a line without a full stop.
-        low, high: the least and the largest of its integers; None if it is no integer, or checked by the rules.
-        choices: its values, if they have names.
-        flag: the name of its flag, where that is not the name of the field.
-        size: True if a title always names it, even where it has the standard value.
+        words: its meaning, in a line without a full stop.
+        low, high: the least and the largest integer allowed; None if the rules check the value themselves.
+        choices: the allowed strings.
+        flag: the name of its flag, if that is not the name of the field.
+        size: True if `title` always names it, even with its default value.
         sample: a value as a person might type it, for the help.
     """
 
@@ -37,19 +37,19 @@ class Rule(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """Rules that have a name: the fields that differ from the standard ones, and what they say in a line."""
+    """Named rules: the fields that differ from the defaults, and the rules in a sentence."""
 
     fields: Mapping[str, Any]
     rules: str
 
 
 def rule(default: Any, words: str, **known: Any) -> Any:
-    """A field of rules with its standard value.
+    """Return a dataclass field for rules.
 
     Args:
-        default: the standard value.
-        words: what the field says, in a line.
-        **known: what else is known of it, see `Rule`.
+        default: its default value.
+        words: its meaning, in a line.
+        **known: the other attributes of `Rule`.
 
     Example:
         >>> from dataclasses import dataclass
@@ -63,22 +63,23 @@ def rule(default: Any, words: str, **known: Any) -> Any:
 
 
 def rules_of(rules_class: Any) -> dict[str, Rule]:
-    """What is known of every field of a rules class; of one that was not made by `rule` hardly anything."""
+    """Return the `Rule` of every field of a rules class; an empty one for fields that `rule` did not make."""
     return {each.name: each.metadata.get("rule", Rule()) for each in fields(rules_class)}
 
 
 def check_rules(game: Any) -> None:
-    """Check the fields of which the allowed values are known; numbers of NumPy become Python's.
+    """Check the fields whose allowed values are known, and turn NumPy numbers into Python numbers.
 
     Raises:
         ValueError: naming the first field that is out of range, and the range.
     """
     for name, known in rules_of(game).items():
-        value, standard = getattr(game, name), type(game).__dataclass_fields__[name].default
+        value = getattr(game, name)
+        default = type(game).__dataclass_fields__[name].default
         if isinstance(value, np.generic):
             value = value.item()
             object.__setattr__(game, name, value)
-        if isinstance(standard, bool):
+        if isinstance(default, bool):
             check_flag(name, value)
         elif known.choices:
             check_choice(name, value, list(known.choices))
@@ -87,30 +88,30 @@ def check_rules(game: Any) -> None:
 
 
 def all_rules(game: Any) -> dict[str, Any]:
-    """Every field of a game, by name."""
+    """Return every field of a game, by name."""
     return asdict(game)
 
 
 def own_rules(game: Any) -> dict[str, Any]:
-    """The fields of a game whose values are not the standard ones."""
+    """Return the fields of a game that differ from the defaults."""
     values = {field.name: (getattr(game, field.name), field.default) for field in fields(game)}
     return {name: value for name, (value, standard) in values.items() if value != standard}
 
 
 def title(game: Any) -> str:
-    """A game in a line: its sizes, and where its rules are its own."""
+    """Return a line about a game: its name, its sizes, and the fields that differ from the defaults."""
     sizes = {name: getattr(game, name) for name, known in rules_of(game).items() if known.size}
     named = ", ".join(f"{name} {value}" for name, value in (sizes | own_rules(game)).items())
     return f"{game.name}: {named}" if named else str(game.name)
 
 
 def rules_in_words(game: Any) -> str:
-    """A game as one would write it in Python, by its own rules."""
+    """Return the Python expression that makes a game."""
     return f"{type(game).__name__}({', '.join(f'{name}={value!r}' for name, value in own_rules(game).items())})"
 
 
 def rule_flags(game: Any) -> list[str]:
-    """The flags of the commands that say the rules of a game."""
+    """Return the command-line flags that select the rules of a game."""
     words = []
     known = rules_of(game)
     for name, value in own_rules(game).items():
@@ -122,7 +123,7 @@ def rule_flags(game: Any) -> list[str]:
 
 
 def same_rules(game: Any, rules: Any) -> bool:
-    """Whether rules that were read from a file are those of a game; fields that it does not name are the standard."""
+    """Return whether rules that were read from a file equal those of a game; missing fields have their defaults."""
     try:
         return bool(make_game(type(game), rules) == game)
     except (TypeError, ValueError):
@@ -130,7 +131,7 @@ def same_rules(game: Any, rules: Any) -> bool:
 
 
 def make_game(rules_class: type[G], options: Mapping[str, Any]) -> G:
-    """A game from its rules class and keyword options.
+    """Return a game, given its rules class and some of its fields.
 
     Raises:
         ValueError: if an option is no field of the rules, or its value is not allowed.
@@ -159,16 +160,16 @@ def check_flag(name: str, value: Any) -> None:
 
 
 def check_chances(name: str, chances: Iterable[float]) -> None:
-    """Raise a ValueError unless numbers are chances that sum to 1."""
+    """Raise a ValueError unless numbers are probabilities that sum to 1."""
     given = list(chances)
     if not (min(given, default=0) >= 0 and abs(sum(given) - 1) <= 1e-6):
-        raise ValueError(f"{name} must be chances that sum to 1, not {given}")
+        raise ValueError(f"{name} must be probabilities that sum to 1, not {given}")
 
 
 def check_lineup(contest: str, strategies: Any, players: int | None = None) -> None:
-    """Raise a ValueError unless there are strategies of as many players, if that is known."""
+    """Raise a ValueError unless there is one strategy per player, if the number of players is known."""
     if isinstance(strategies, str):
-        raise ValueError(f"the players of a {contest} have a list of strategies, not {strategies!r} alone")
+        raise ValueError(f"a {contest} takes a list of strategies, not {strategies!r} alone")
     if players is not None and len(strategies) != players:
         raise ValueError(f"a {contest} of {players} players needs as many strategies, not {len(strategies)}")
 
@@ -180,7 +181,7 @@ def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
 
 
 def meant(value: Any, allowed: Iterable[Any]) -> str:
-    """The end of a line about a name that is not allowed: which it looks like; nothing if it looks like none.
+    """Return "; did you mean X?" for the closest allowed name, or "".
 
     >>> meant("biggest-frist", ["random", "biggest-first"])
     '; did you mean biggest-first?'
@@ -190,7 +191,7 @@ def meant(value: Any, allowed: Iterable[Any]) -> str:
 
 
 def integers(name: str, values: Any, low: int, high: int) -> list[int]:
-    """A list of integers from `low` to `high`; a ValueError if `values` is no such collection."""
+    """Return values as a list; raise a ValueError unless they are integers from `low` to `high`."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ValueError(f"{name} must be a list of integers from {low} to {high}, not {values!r}")
     listed = list(values)

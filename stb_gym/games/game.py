@@ -2,90 +2,51 @@
 
 The words used throughout the package:
 
-state        what the player holds before a throw: a pair (held, dice), where `held` is what the rules make of the past
-             (a bit mask of open tiles, or the points so far) and `dice` the number of dice to be thrown next. A state
-             without dice is the end of the turn. (The "afterstate" of Sutton and Barto, Reinforcement Learning, 6.8.)
+state        what the player holds before a throw: a pair (held, dice), where `held` is an integer that stands for the
+             past of the turn (a bit mask of open tiles, or the points so far) and `dice` the number of dice thrown
+             next. A state without dice is the end of the turn. (The "afterstate" of Sutton and Barto, Reinforcement
+             Learning, 6.8.)
 roll         what the rules see of a throw: the sum of the dice, or the dice sorted. Exact probability: an integer
              count of equally likely throws over faces**dice.
 node         (state, roll): the point where the player chooses, and what an agent observes.
-action       index into the game's list of moves; `legal` and `action_mask` say which are allowed, True = allowed.
+action       index into the game's list of actions; a mask says which are legal at a node, True = legal.
 edge         (node, legal action) -> next state.
 final score  what the turn is worth when it ends: a function of the state alone.
 
-A turn ends at a node without a legal action, or at a state without dice. A rules object says all this in the methods of
-`Game`, on whole arrays at once; `stb_gym.solver` compiles it, and everything else reads the compiled arrays. How a game
-is described and drawn is in `stb_gym.games.words`; `stb_gym.register_game` puts the two together.
+A turn ends at a node without a legal action, or at a state without dice. The rules of a game say this one state at a
+time, in the methods of `Game`. `walk` finds all states from the start, and `stb_gym.solver` makes arrays of them, which
+everything else reads.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import is_dataclass
+from functools import cached_property, lru_cache
+from graphlib import CycleError, TopologicalSorter
+from itertools import combinations_with_replacement, product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.boards import Boards
-from stb_gym.games.boards import IntArray as IntArray
-from stb_gym.games.fields import check_integer, check_rules, rules_in_words
-from stb_gym.games.keeping import kept
+from stb_gym.games.fields import check_integer, check_rules, integers, rules_in_words
 
-ILLEGAL = ("end", "raise")  # what may be done about an illegal action: it ends the turn, or raises an error
-MOST_DICE = 64  # more have too many throws whatever their faces are
-LARGEST_THROW_TABLE = 2**22  # throws: a second to count, and as many entries to sample from
+IntArray = NDArray[np.integer[Any]]
+State = tuple[int, int]  # (held, dice)
+Roll = tuple[int, ...]
 
-
-class Rolls(NamedTuple):
-    """Every roll of a number of dice.
-
-    Attributes:
-        shown: [R, k] uint8, what the rules see of each roll, in ascending order.
-        counts: [R] int64, how many of the equally likely throws give the roll; they sum to faces**dice.
-        of_throw: [faces**dice] index of the roll that each throw gives. The base-`faces` digits of a throw's number,
-            each plus one, are the faces of its dice, first die first.
-    """
-
-    shown: NDArray[np.uint8]
-    counts: NDArray[np.int64]
-    of_throw: NDArray[np.int64]
-
-
-class Edges(NamedTuple):
-    """Legal moves, ordered by state, then roll, then action; [E] each.
-
-    `state` counts from the first of the states asked about, `roll` from the first roll of their dice.
-    """
-
-    state: IntArray
-    roll: IntArray
-    action: IntArray
-    next_held: IntArray
-    next_dice: IntArray
-
-
-class Moves(NamedTuple):
-    """Legal moves of states with the same number of dice, as a rule of thumb sees them.
-
-    Attributes:
-        held: [M] what the player holds before the move.
-        roll: [M, k] what the rules see of the throw.
-        action: [M] the move.
-        next_held, next_dice: [M] the state it leads to.
-    """
-
-    held: IntArray
-    roll: NDArray[np.uint8]
-    action: IntArray
-    next_held: IntArray
-    next_dice: IntArray
+ILLEGAL = ("end", "raise")  # what an illegal action does: it ends the turn, or raises an error
+MOST_DICE = 64  # more dice have too many throws, whatever their faces are
+LARGEST_THROW_TABLE = 2**22  # throws, which take a second to count
+LARGEST_TABLE = 2**18  # nodes of a game; a walk through as many takes some seconds
 
 
 class Game(ABC):
-    """The rules of a turn. Subclasses are dataclasses, frozen and without a `repr`, of the variants of the rules.
+    """The rules of a turn. Subclasses are frozen dataclasses (with `repr=False`); their fields vary the rules.
 
     Attributes:
-        name: what the commands call the game: small letters, digits and hyphens.
-        more_is_better: True if more points are better, False (by default) if fewer are.
+        name: the name of the game in commands and files: small letters, digits and hyphens.
+        more_is_better: True if more points are better, False (the default) if fewer are.
         dice: dice of the first throw, and the most that are ever thrown.
         faces: faces of every die, numbered from 1.
     """
@@ -102,145 +63,256 @@ class Game(ABC):
         check_rules(self)
 
     @property
+    @abstractmethod
+    def actions(self) -> tuple[Any, ...]:
+        """What each action does, by action index."""
+
+    @abstractmethod
+    def start(self) -> State:
+        """Return the state that a turn begins with."""
+
+    @abstractmethod
+    def moves(self, state: State, roll: Roll) -> dict[int, State]:
+        """Return the legal actions after a throw, each with the state it leads to; {} where the turn ends.
+
+        A turn that ends here has the score of `state`, as it was before the throw. If the throw itself changes the
+        score, as a 1 does that loses everything, return one move, to the state that counts.
+
+        Args:
+            state: (held, dice), with one die or more.
+            roll: as `roll_of` returns it.
+        """
+
+    @abstractmethod
+    def final_score(self, held: int) -> int:
+        """Return the points of a turn that ends holding `held`."""
+
+    @property
+    @abstractmethod
+    def observation_high(self) -> Sequence[int]:
+        """[O] the largest value of each number in an observation, at most 255; the smallest is 0."""
+
+    @abstractmethod
+    def observe(self, state: State, roll: Roll) -> Sequence[int]:
+        """Return the O integers that an agent sees at a node; they differ between nodes.
+
+        Args:
+            state: (held, dice).
+            roll: the roll; () where no dice are thrown.
+        """
+
+    def roll_of(self, throw: Roll) -> Roll:
+        """Return what the rules see of a throw, whatever the order of its dice: by default the dice sorted."""
+        return tuple(sorted(throw))
+
+    def positions(self) -> Iterator[State]:
+        """Yield further states at which a turn can be set up, even if no turn leads there; by default none."""
+        return iter(())
+
+    def most_nodes(self) -> int | None:
+        """Return a bound on the number of nodes, if one is known without a walk through the game; else None."""
+        return None
+
+    @property
     def sign(self) -> int:
-        """What points are multiplied by so that more is better: 1 or -1."""
+        """The factor of points that makes more better: 1 or -1."""
         return 1 if self.more_is_better else -1
 
     @cached_property
     def perfect_score(self) -> int:
-        """What the objective "shut" asks for, by default 0 or the most points; a better score wins a round at once."""
-        return int(self.final_score(self.states()[0]).max()) if self.more_is_better else 0
-
-    @property
-    @abstractmethod
-    def moves(self) -> tuple[Any, ...]:
-        """What each action does, by action index."""
-
-    @abstractmethod
-    def start(self) -> tuple[int, int]:
-        """The (held, dice) a turn begins with."""
-
-    @abstractmethod
-    def states(self) -> tuple[IntArray, IntArray]:
-        """Every (held, dice) as two arrays [S], in any order."""
-
-    @abstractmethod
-    def level(self, held: IntArray, dice: IntArray) -> IntArray:
-        """[S] a number that every move makes smaller; it proves that the turn ends and gives the solving order."""
-
-    @abstractmethod
-    def edges(self, held: IntArray, dice: int) -> Edges:
-        """Every legal move from states `held` [B] with `dice` dice in hand, 1 or more, on every roll.
-
-        A turn that ends at a node without a move has the score of its state, as it was before the throw. If the throw
-        itself changes the score, as a 1 does that loses everything, let it leave one move, to the state that counts.
-        """
-
-    @abstractmethod
-    def final_score(self, held: IntArray) -> IntArray:
-        """[S] points of a turn that ends holding `held`."""
-
-    @property
-    @abstractmethod
-    def observation_high(self) -> IntArray:
-        """[O] the largest value of each number in an observation; the smallest is 0."""
-
-    @abstractmethod
-    def observe(self, held: IntArray, dice: int) -> NDArray[np.uint8]:
-        """[B, R, O] what the player sees at states `held` [B] with `dice` dice, for each of their rolls.
-
-        Observations of different nodes differ; numbers are from 0 to 255.
-        """
-
-    def roll_of(self, throws: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """[T, k] what the rules see of throws [T, dice]: by default the dice in ascending order."""
-        return np.sort(throws, axis=1)
-
-    def nodes(self) -> int:
-        """How many nodes there are, known without making a move."""
-        dice, states = np.unique(np.asarray(self.states()[1], np.int64), return_counts=True)
-        return sum(count * len(rolls(self, d).counts) for d, count in zip(dice.tolist(), states.tolist(), strict=True))
-
-    def most_edges(self) -> int:
-        """How many legal moves there are in all at most, known without making them."""
-        return len(self.moves) * self.nodes()
-
-    def smaller(self) -> "Iterator[Game]":
-        """The same rules for fewer tiles or dice, the largest first; by default none."""
-        return iter(())
-
-    def boards(self) -> Boards:
-        """The game as moves that take things off a board, by which it is solved and stepped without arrays of edges.
-
-        Raises:
-            ValueError: if these rules have no such form.
-        """
-        raise ValueError(f"{self.name} has no boards, by which it could be solved or stepped without arrays")
+        """The target of the objective "shut": 0 or, where more is better, the most points."""
+        return max(self.final_score(held) for held, _ in walk(self)) if self.more_is_better else 0
 
 
-def check_game(game: Any) -> None:
-    """Raise a TypeError for what is no game, such as the class of one, its name, or an environment."""
-    if not isinstance(game, Game):
-        raise TypeError(f"{game!r:.80} is no game: make one, such as stb_gym.Threes()")
+class Rolls(NamedTuple):
+    """Every roll of a number of dice.
+
+    Attributes:
+        shown: the R rolls, as `Game.roll_of` returns them, in ascending order.
+        counts: [R] int64, how many of the equally likely throws give the roll; they sum to faces**dice.
+        of_throw: [faces**dice] index of the roll that each throw gives. The base-`faces` digits of a throw's number,
+            each plus one, are the faces of its dice, first die first.
+    """
+
+    shown: tuple[Roll, ...]
+    counts: NDArray[np.int64]
+    of_throw: NDArray[np.int64]
 
 
-@kept(mebibytes=64)
+@lru_cache(maxsize=256)
 def rolls(game: Game, dice: int) -> Rolls:
-    """Every roll of `dice` dice, counted by going through all faces**dice throws.
+    """Return every roll of a number of dice, counted over all faces**dice throws.
 
     Args:
         game: the rules.
         dice: how many dice are thrown.
 
-    Example:
-        >>> import stb_gym
-        >>> sums = stb_gym.rolls(stb_gym.ShutTheBox(), 2)
-        >>> sums.shown[:3, 0].tolist(), sums.counts[:3].tolist()
-        ([2, 3, 4], [1, 2, 3])
-
     Raises:
         ValueError: if there are more throws than LARGEST_THROW_TABLE.
+
+    Example:
+        >>> import stb_gym
+        >>> sums = rolls(stb_gym.ShutTheBox(), 2)
+        >>> sums.shown[:3], sums.counts[:3].tolist()
+        (((2,), (3,), (4,)), [1, 2, 3])
     """
-    check_game(game)
     check_integer("dice", dice, 0, MOST_DICE)
     if game.faces**dice > LARGEST_THROW_TABLE:
         raise ValueError(
             f"{dice} dice of {game.faces} faces have {game.faces**dice:,} throws; at most {LARGEST_THROW_TABLE:,} fit"
         )
-    throws = np.indices((game.faces,) * dice, np.uint8).reshape(dice, game.faces**dice).T + np.uint8(1)
-    shown = game.roll_of(throws)
-    if shown.shape[1] < 8:  # whose numbers fit one: in the order of the rows, and much faster to sort
-        keys = shown @ 256 ** np.arange(shown.shape[1])[::-1]
-    else:
-        keys = np.unique(shown, axis=0, return_inverse=True)[1].ravel()
-    _, first, of_throw, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    return Rolls(shown[first], counts, of_throw)
+    faces = range(1, game.faces + 1)
+    roll_of = {throw: game.roll_of(throw) if throw else () for throw in combinations_with_replacement(faces, dice)}
+    shown = tuple(sorted(set(roll_of.values())))
+    index = {roll: place for place, roll in enumerate(shown)}
+    # The order of the dice does not matter: look a throw up by the number of its sorted dice.
+    digits = game.faces ** np.arange(dice)[::-1]
+    by_number = np.zeros(game.faces**dice, np.int64)
+    for throw, roll in roll_of.items():
+        by_number[(np.array(throw, np.int64) - 1) @ digits] = index[roll]
+    throws = np.indices((game.faces,) * dice).reshape(dice, game.faces**dice)
+    of_throw = by_number[digits @ np.sort(throws, axis=0)]
+    return Rolls(shown, np.bincount(of_throw), of_throw)
 
 
 def throw_faces(throw: int, dice: int, faces: int) -> tuple[int, ...]:
-    """The faces of the dice of throw number `throw`, as numbered in `Rolls.of_throw`."""
+    """Return the faces of the dice of throw number `throw`, as `Rolls.of_throw` numbers them."""
     return tuple(throw // faces**place % faces + 1 for place in reversed(range(dice)))
 
 
-class Move(NamedTuple):
-    """A legal move at one position: the action, and the state that it leads to."""
+@lru_cache(maxsize=4)
+def walk(game: Game) -> dict[State, list[dict[int, State]]]:
+    """Find every state of a game from its start and its `positions`, asking the rules for every move once.
 
-    action: int
-    held: int
-    dice: int
+    Args:
+        game: the rules.
+
+    Returns:
+        The moves of every state at each of its rolls, in the order of `rolls(game, dice).shown`. Every move leads to
+        a state that comes earlier.
+
+    Raises:
+        ValueError: if there are more nodes than LARGEST_TABLE, if a move is not an action or leads to no state, or if
+            moves lead back to a state, so that a turn need not end.
+    """
+    found: dict[State, list[dict[int, State]]] = {}
+    after: dict[State, set[State]] = {}
+    actions = range(len(game.actions))
+    nodes = 0
+    too_large = ValueError(f"{game} has too many positions for tables, which hold at most {LARGEST_TABLE:,} nodes")
+    if not fits(game):
+        raise too_large
+    waiting = [game.start(), *game.positions()]
+    while waiting:
+        state = waiting.pop()
+        if state in found:
+            continue
+        check_state(game, state)
+        shown = rolls(game, state[1]).shown
+        nodes += len(shown)
+        if nodes > LARGEST_TABLE:
+            raise too_large
+        found[state] = [game.moves(state, roll) if state[1] else {} for roll in shown]
+        for roll, moves in zip(shown, found[state], strict=True):
+            if not (isinstance(moves, dict) and all(action in actions for action in moves)):
+                raise ValueError(
+                    f"moves of {game} at {state} with roll {roll} must be {{action: next state}} with actions from 0 "
+                    f"to {len(actions) - 1}, not {moves}"
+                )
+        try:
+            after[state] = {following for moves in found[state] for following in moves.values()}
+        except TypeError:
+            raise ValueError(f"moves of {game} at {state} must lead to tuples (held, dice)") from None
+        waiting += after[state]
+    try:
+        order = list(TopologicalSorter(after).static_order())
+    except CycleError as error:
+        raise ValueError(f"a turn of {game} need not end: moves lead from {error.args[1][0]} back to it") from None
+    return {state: found[state] for state in order}
 
 
-def legal_moves(game: Game, held: int, dice: int, roll: NDArray[np.uint8]) -> list[Move]:
-    """The legal moves at a state and a roll [k], lowest action first, asked of the rules themselves."""
-    if dice == 0:
-        return []
-    edges = game.edges(np.array([held]), dice)
-    place = int(np.flatnonzero((rolls(game, dice).shown == roll).all(axis=1))[0])
-    here = edges.roll == place
-    columns = (column[here].tolist() for column in (edges.action, edges.next_held, edges.next_dice))
-    return [Move(*row) for row in zip(*columns, strict=True)]
+def fits(game: Game) -> bool:
+    """Return whether tables can hold a game, as far as is known without a walk through it."""
+    most_nodes = game.most_nodes()
+    return most_nodes is None or most_nodes <= LARGEST_TABLE
 
 
-# Tells of moves [M] how little each is wanted, [M] numbers: the least is played, the lowest action among equals. The
-# first line of its docstring says how it plays.
-RuleOfThumb = Callable[[Any, Moves], NDArray[Any]]
+def check_state(game: Game, state: Any) -> None:
+    """Raise a ValueError unless `state` is a pair of integers (held, dice) with no more dice than the first throw."""
+    match state:
+        case (int(), int(dice)) if isinstance(state, tuple) and 0 <= dice <= game.dice:
+            return
+    raise ValueError(f"a state of {game} is a pair of integers (held, dice) with 0 to {game.dice} dice, not {state!r}")
+
+
+def check_game(game: Any) -> None:
+    """Check that rules keep the contract of `Game` in each of their states.
+
+    Args:
+        game: the rules; small ones are checked faster.
+
+    Raises:
+        TypeError: if it is not a `Game`.
+        ValueError: naming the first violation: fields that can change, a roll that depends on the order of the dice, a
+            state or an action that does not exist, moves that lead back to a state, a score that is not an integer, or
+            observations that are out of range or not distinct.
+
+    Example:
+        >>> import stb_gym
+        >>> stb_gym.games.check_game(stb_gym.ShutTheBox(tiles=4))
+    """
+    if not isinstance(game, Game):
+        raise TypeError(f"{game!r:.80} is not a game: make one, such as stb_gym.Threes()")
+    if not (is_dataclass(game) and type(game).__dataclass_params__.frozen):
+        raise ValueError(f"{type(game).__name__} must be a frozen dataclass, because results are cached by the rules")
+    check_integer("dice", getattr(game, "dice", None), 1, MOST_DICE)
+    check_integer("faces", getattr(game, "faces", None), 1, LARGEST_THROW_TABLE)
+    roll = game.roll_of((1,) * game.dice)
+    if not isinstance(roll, tuple):
+        raise ValueError(f"roll_of must return a tuple of integers, not {roll!r}")
+    rolls(game, game.dice)  # refuses too many throws
+    for throw in product(range(1, game.faces + 1), repeat=game.dice):
+        if game.roll_of(throw) != game.roll_of(tuple(sorted(throw))):
+            raise ValueError(f"roll_of must not depend on the order of the dice, as it does of {throw}")
+    check_state(game, game.start())
+    high = integers("observation_high", game.observation_high, 0, 255)
+    seen: dict[tuple[int, ...], tuple[State, Roll]] = {}
+    for state in walk(game):
+        score = game.final_score(state[0])
+        if not isinstance(score, int | np.integer):
+            raise ValueError(f"final_score of {game} must be an integer, not {score!r}, which it is at {state}")
+        for roll in rolls(game, state[1]).shown:
+            row = tuple(game.observe(state, roll))
+            within = [
+                isinstance(value, int | np.integer) and 0 <= value <= most
+                for value, most in zip(row, high, strict=False)
+            ]
+            if len(row) != len(high) or not all(within):
+                raise ValueError(
+                    f"the observation {row} at {state} with roll {roll} must be integers from 0 to {tuple(high)}"
+                )
+            if row in seen:
+                raise ValueError(f"the observation {row} is the same at {seen[row]} and {(state, roll)}")
+            seen[row] = (state, roll)
+
+
+class Moves(NamedTuple):
+    """Legal moves as a heuristic sees them.
+
+    Attributes:
+        held: [M] what the player holds before the move.
+        roll: [M, k] what the rules see of the throw.
+        action: [M] the move.
+        next_held, next_dice: [M] the state it leads to.
+    """
+
+    held: IntArray
+    roll: NDArray[np.uint8]
+    action: IntArray
+    next_held: IntArray
+    next_dice: IntArray
+
+
+# A function of the rules and of moves [M] that returns the cost of each, [M] numbers: the move of least cost is played,
+# the lowest action among equals. The first line of its docstring says how it plays.
+Heuristic = Callable[[Any, Moves], NDArray[Any]]

@@ -1,83 +1,120 @@
-"""The games that are known: the rules of each, and everything that is said of it."""
+"""The registered games: the rules class of each, its text, heuristics, variants and environments."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, is_dataclass, replace
 from typing import Any
 
-from stb_gym.games.fields import Variant, check_choice, make_game
-from stb_gym.games.game import Game, RuleOfThumb
-from stb_gym.games.words import Words
+from stb_gym.games.fields import Variant, check_choice, make_game, rules_of
+from stb_gym.games.game import Game, Heuristic, check_game
+from stb_gym.games.text import Words
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A game and everything that is said of it.
+    """A game and everything that belongs to it.
 
     Attributes:
         rules: the rules class.
-        words: how the game is described to people.
-        rules_of_thumb: how people choose a move, by name.
-        variants: rules that have a name.
-        environments: the fields of the rules, and perhaps the objective, of every environment by the name of its id;
-            by default one environment that is called like the rules class.
-        reward_thresholds: the mean reward of perfect play in them, by the name of the id, as far as it is known.
+        words: the class that describes the game to people.
+        heuristics: how people choose a move, by name.
+        variants: named rules.
+        environments: by the name of its id, the rules of each environment: fields that differ from the defaults, and
+            the objective unless it is "score".
+        reward_thresholds: by the name of its id, the mean reward of perfect play in an environment, where it is known.
     """
 
     rules: type[Game]
     words: type[Words[Any]] = Words
-    rules_of_thumb: Mapping[str, RuleOfThumb] = field(default_factory=dict)
+    heuristics: Mapping[str, Heuristic] = field(default_factory=dict)
     variants: Mapping[str, Variant] = field(default_factory=dict)
-    environments: Mapping[str, Mapping[str, Any]] | None = None
+    environments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     reward_thresholds: Mapping[str, float] = field(default_factory=dict)
 
 
 GAMES: dict[str, type[Game]] = {}
 _ENTRIES: dict[type[Game], Entry] = {}
+_followers: list[Callable[[Entry], None]] = []
 
 
-def enter(entry: Entry) -> None:
-    """Make a game known; one of the same class is replaced.
+def register_game(
+    rules: type[Game],
+    *,
+    words: type[Words[Any]] = Words,
+    heuristics: Mapping[str, Heuristic] | None = None,
+    variants: Mapping[str, Variant] | None = None,
+    environments: Mapping[str, Mapping[str, Any]] | None = None,
+    reward_thresholds: Mapping[str, float] | None = None,
+) -> None:
+    """Register a game of your own with the environments, the solver, the rounds and every command.
+
+    The rules are checked by `check_game`, with the smallest values of the fields that are sizes. A class of the same
+    name and module is replaced, as in a notebook cell that runs again.
+
+    Args:
+        rules: the rules, a frozen dataclass that is a `Game`.
+        words: the class that describes the game to people.
+        heuristics: how people choose a move, by name; they become strategies.
+        variants: named rules.
+        environments: by the name of its id without the namespace, the rules of each environment: fields that differ
+            from the defaults, and the objective unless it is "score"; by default {"RULES_CLASS-v0": {}}.
+        reward_thresholds: by the name of its id, the mean reward of perfect play in an environment.
 
     Raises:
-        ValueError: as `check_entry` does.
+        ValueError: if the rules break the contract of `Game`, or a name is not allowed or taken by another game.
+
+    Example:
+        See `docs/your_own_game.md`, which registers Pig in one file.
     """
-    check_entry(entry)
-    GAMES[entry.rules.name] = entry.rules
-    _ENTRIES[entry.rules] = entry
-
-
-def check_entry(entry: Entry) -> None:
-    """Check that a game can be made known.
-
-    Raises:
-        ValueError: if the rules are no frozen dataclass of a game, or the name is not allowed or another game's.
-    """
-    rules = entry.rules
     if not (isinstance(rules, type) and issubclass(rules, Game) and is_dataclass(rules)):
         raise ValueError(f"rules must be a frozen dataclass that is a stb_gym.Game, not {rules!r}")
+    check_game(_smallest(rules))
     name = getattr(rules, "name", None)
     if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
-        raise ValueError(f"the name of a game has small letters, digits and hyphens only, unlike {name!r}")
-    if not rules.__dataclass_params__.frozen:
-        raise ValueError(f"rules must be a frozen dataclass, for what is made of a game is kept by them: {rules!r}")
-    for called, thumb in dict(entry.rules_of_thumb).items():
-        if not callable(thumb):
-            raise ValueError(f"the rule of thumb {called} must be a function of moves, not {thumb!r}")
-    known = GAMES.get(name, rules)
-    known_as, called = (f"{each.__module__}.{each.__qualname__}" for each in (known, rules))
-    if known_as != called:  # a class made anew, as in a notebook, is called the same
-        raise ValueError(f"there is a game {name} already: {known_as}")
+        raise ValueError(f"the name of a game must have lower-case letters, digits and hyphens only, not {name!r}")
+    taken_by = GAMES.get(name, rules)
+    if (taken_by.__module__, taken_by.__qualname__) != (rules.__module__, rules.__qualname__):
+        raise ValueError(f"there is a game {name} already: {taken_by.__module__}.{taken_by.__qualname__}")
+    for called, heuristic in (heuristics or {}).items():
+        if not callable(heuristic):
+            raise ValueError(f"the heuristic {called} must be a function of the rules and moves, not {heuristic!r}")
+    environments = {f"{rules.__name__}-v0": {}} if environments is None else environments
+    for arguments in environments.values():
+        make_game(rules, {field: value for field, value in arguments.items() if field != "objective"})
+    entry = Entry(rules, words, heuristics or {}, variants or {}, environments, reward_thresholds or {})
+    for follow in _followers:
+        follow(entry)
+    GAMES[name] = rules
+    _ENTRIES[rules] = entry
+
+
+def follow_registrations(action: Callable[[Entry], None]) -> None:
+    """Call `action` with every game that is registered, now and later; it raises a ValueError to refuse one."""
+    for entry in _ENTRIES.values():
+        action(entry)
+    _followers.append(action)
+
+
+def _smallest(rules: type[Game]) -> Game:
+    """Return rules whose sizes have their least values, as far as these are allowed together."""
+    game = rules()
+    for name, known in rules_of(rules).items():
+        if known.size and known.low is not None:
+            try:
+                game = replace(game, **{name: known.low})  # type: ignore[type-var]
+            except ValueError:
+                continue
+    return game
 
 
 def entry_of(game: Game | type[Game]) -> Entry:
-    """What is said of a game, given it or its rules class; of one not registered, what can be said of any."""
+    """Return the entry of a game, given it or its rules class; a plain one if it is not registered."""
     rules = game if isinstance(game, type) else type(game)
     return _ENTRIES.get(rules) or Entry(rules)
 
 
 def words_of(game: Game) -> Words[Any]:
-    """The words of a game.
+    """Return the object that describes a game to people.
 
     Example:
         >>> import stb_gym
@@ -88,7 +125,7 @@ def words_of(game: Game) -> Words[Any]:
 
 
 def rules_class_of(game: Game | str) -> type[Game]:
-    """The rules class of a game, given its name or a rules object.
+    """Return the rules class of a game, given its name or a rules object.
 
     Raises:
         ValueError: if there is no such game.
@@ -102,7 +139,7 @@ def rules_class_of(game: Game | str) -> type[Game]:
 
 
 def game_of(game: Game | str, rules: Mapping[str, Any] | None = None) -> Game:
-    """A game from its name and the fields of its rules, or as it is.
+    """Return a game, given its name and fields of its rules; a rules object is returned as it is.
 
     Raises:
         ValueError: if there is no such game, a field is unknown, or its value is not allowed.

@@ -1,15 +1,17 @@
-"""Boxes too large for arrays, exactly: all that is done board by board, in sweeps over rows of boards.
+"""Boxes too large for tables, exactly: solved, stored and evaluated board by board, in sweeps over rows of boards.
 
-- `rows`: boards in rows and columns, and the moves between them.
-- `solving`: the utility of every board; `strategies`: strategies by name.
-- `evaluation`: the exact distance of a policy from perfect play, by way of `ranks`, which boards it prefers, and
-  `flow`, how often it comes where.
+- `boards`: Shut the Box as moves that take tiles off a board.
+- `solve`: the utility of every board; `values`: an array of them, in memory or in a file.
+- `evaluate`: the exact distance of a policy from perfect play; `strategies`: policies by name.
 """
 
-from stb_gym.large.evaluation import BoardEvaluation, evaluate_boards
-from stb_gym.large.solving import random_value, solve_boards
+from stb_gym.large.boards import Boards, BoardSums, boards_of, subset_sums
+from stb_gym.large.evaluate import BoardEvaluation, evaluate_boards
+from stb_gym.large.solve import random_value, solve_boards
 from stb_gym.large.strategies import board_strategies, board_strategy
+from stb_gym.large.values import BoardValues, load_board_values, open_board_values
 
 __all__ = [
-    "BoardEvaluation", "board_strategies", "board_strategy", "evaluate_boards", "random_value", "solve_boards",
+    "BoardEvaluation", "BoardSums", "BoardValues", "Boards", "board_strategies", "board_strategy", "boards_of",
+    "evaluate_boards", "load_board_values", "open_board_values", "random_value", "solve_boards", "subset_sums",
 ]  # fmt: skip

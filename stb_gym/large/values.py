@@ -1,11 +1,10 @@
-"""Values of every board of a game, in an array or in a file of it that is mapped into memory.
+"""The utility of every board of a box, in an array or in a file that is mapped into memory.
 
 The array is [rows, columns]. The lowest tiles of the start are the bits of the row, lowest tile lowest; the others are
-the bits of the column, lowest tile highest: low tiles are in most moves, which so act on long runs of columns.
+the bits of the column, lowest tile highest. Most moves shut low tiles, so most act on long runs of columns.
 
-A saved array is a plain `.npy` file, with what it is of in a JSON file beside it (FILE.npy.json: game, rules,
-objective, shape, and the SHA-256 of the .npy file). Looking up a value reads no more than the pages it is on; whether
-the file is still what was written is checked where one asks for it.
+A saved array is a plain `.npy` file with a JSON file beside it (FILE.npy.json: game, rules, objective, shape, and the
+SHA-256 of the .npy file). Looking up a value reads only the pages it is on; the checksum is checked on request.
 """
 
 import hashlib
@@ -20,15 +19,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Boards, BoardSums, Game, IntArray, all_rules, game_of
+from stb_gym.games import Game, IntArray, all_rules, game_of
+from stb_gym.large.boards import Boards, BoardSums, boards_of
 from stb_gym.output import check_file, from_json, made_of, read_text, write_aside, write_text
-from stb_gym.solver.objectives import Goal, Objective, is_named, objective_of
-from stb_gym.solver.values import tied
+from stb_gym.solver import Goal, Objective, is_as_good, is_named, objective_of
 
 
 @dataclass(frozen=True)
 class About:
-    """What the JSON file says of the values beside it."""
+    """The contents of the JSON file beside the values."""
 
     game: str
     rules: dict[str, Any]
@@ -39,13 +38,13 @@ class About:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BoardValues:
-    """Perfect play of a game that has boards: the utility of every board.
+    """Perfect play of a box too large for tables: the utility of every board.
 
     Attributes:
         game: the rules.
         objective: what is maximised.
-        utility: [rows, columns] expected utility of every board before its throw, in the places of `places_of`. Where
-            one die may be thrown instead of all, the rows of the boards before one die follow those before all dice.
+        utility: [rows, columns] expected utility of every board before its throw, at the place that `places_of` gives.
+            Where one die may be thrown instead of all, the rows of boards before one die follow those before all dice.
     """
 
     game: Game
@@ -61,23 +60,17 @@ class BoardValues:
         return self.value_of(self.game.start()[0])
 
     def value_of(self, board: int) -> float:
-        """The value of a board before a throw of all dice, in the objective's unit.
+        """Return the value of a board before a throw of all dice, in the objective's unit.
 
         Raises:
-            ValueError: if something is on the board that the game does not start with.
+            ValueError: if a tile is open that is shut at the start.
         """
-        return self.objective.sign * self.worth(board, self.game.dice) + 0.0  # never -0.0
+        return (
+            float(self.objective.sign * self.utilities_at(np.array([index(board)]), self.game.dice)[0]) + 0.0
+        )  # never -0.0
 
-    def worth(self, held: int, dice: int) -> float:
-        """Expected utility of a board before its throw, or (without dice) of a turn that ends there.
-
-        Raises:
-            ValueError: if something is on the board that the game does not start with.
-        """
-        return float(self.worths(np.array([index(held)]), index(dice))[0])
-
-    def worths(self, held: IntArray, dice: IntArray | int) -> NDArray[np.float64]:
-        """The same of many boards at once.
+    def utilities_at(self, held: IntArray, dice: IntArray | int) -> NDArray[np.float64]:
+        """Return the expected utilities of boards before a throw, or of turns that end there.
 
         Args:
             held: [B] boards.
@@ -87,20 +80,20 @@ class BoardValues:
             [B] expected utilities.
 
         Raises:
-            ValueError: if something is on a board that the game does not start with.
+            ValueError: if a tile is open that is shut at the start.
         """
         held = np.asarray(held)
         held = held.astype(np.int64, copy=False) if held.dtype.kind in "iu" else held  # short ones would overflow
-        if (more := np.asarray(held & ~self.game.start()[0] != 0)).any():
-            start = [thing + 1 for thing in self._boards.things]
-            raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held[more][0]}")
-        worths, over = self.utility.reshape(-1).take(self.places(held, dice)), np.broadcast_to(dice, held.shape) == 0
-        worths[over] = self.objective.utilities(self.game.final_score(held[over]))
-        return worths
+        if (unknown := np.asarray(held & ~self.game.start()[0] != 0)).any():
+            start = list(self._boards.game.start_tiles)
+            raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held[unknown][0]}")
+        utilities, over = self.utility.reshape(-1).take(self.places(held, dice)), np.broadcast_to(dice, held.shape) == 0
+        utilities[over] = self.objective.utilities(self._boards.final_scores(held[over]))
+        return utilities
 
-    def tied(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
-        """[E] True where moves that are worth `after` [E] are as good as the best ones, worth `best` [E]."""
-        return tied(after, best, best if is_named(self.game, self.objective) else self._extremes)
+    def is_as_good(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return [E] True where moves of utility `after` [E] are as good as the best ones, of utility `best` [E]."""
+        return is_as_good(after, best, best if is_named(self.game, self.objective) else self._extremes)
 
     @cached_property
     def _extremes(self) -> NDArray[np.float64]:
@@ -108,17 +101,17 @@ class BoardValues:
         return np.array([self.utility.min(), self.utility.max()])
 
     def places(self, held: IntArray, dice: IntArray | int) -> IntArray:
-        """[B] where boards [B] of the game are in the flat array, before a throw of so many dice (0 counts as all)."""
+        """Return [B] the places of boards in the flat array, before a throw of so many dice (0 counts as all)."""
         place = self._places.of(held)
         for number, fewer in enumerate(self._boards.throws[1:], 1):
             place += (np.asarray(dice) == fewer) * number * 2 ** len(self._boards.things)
         return place
 
     def save(self, path: str | Path) -> None:
-        """Write the values as a .npy file, and what they are of as JSON beside it; each appears whole or not at all.
+        """Write the values as a .npy file, with a JSON file beside it; each appears whole or not at all.
 
         Raises:
-            ValueError: if the objective has no name, by which a file could tell what it is.
+            ValueError: if the objective is a function, which a file cannot store.
         """
         if not is_named(self.game, self.objective):
             raise ValueError(f"values are saved for score, shut and at-most:T, not for {self.objective.name}")
@@ -133,22 +126,22 @@ class BoardValues:
                 "shape": list(self.utility.shape),
                 "sha256": _sha256(aside),
             }
-            _about(path).unlink(missing_ok=True)  # whoever is stopped now leaves no values of which it says otherwise
+            _about(path).unlink(missing_ok=True)  # an interrupt now must not leave it beside other values
         write_text(_about(path), json.dumps(entries, default=int, indent=2) + "\n")
 
     @cached_property
     def _boards(self) -> Boards:
-        return self.game.boards()
+        return boards_of(self.game)
 
     @cached_property
     def _places(self) -> BoardSums:
-        """The places of boards, as sums of what their bits add."""
+        """The places of boards, as sums over their bits."""
         places = places_of(self._boards.things, self.utility.shape[1])
         return BoardSums(np.array([places.get(bit, 0) for bit in range(self.game.start()[0].bit_length())]))
 
 
 def places_of(things: Sequence[int], columns: int) -> dict[int, int]:
-    """What every bit of a board adds to its place in the flat array.
+    """Return what every bit of a board adds to its place in the flat array.
 
     Args:
         things: the bits of the start, in ascending order.
@@ -160,13 +153,13 @@ def places_of(things: Sequence[int], columns: int) -> dict[int, int]:
 
 
 def load_board_values(path: str | Path, game: Game, objective: Goal = "score", *, check: bool = False) -> BoardValues:
-    """Map the files that `BoardValues.save` wrote; nothing in them is executed, and the values are not read yet.
+    """Map the files that `BoardValues.save` wrote into memory; nothing in them is executed.
 
     Args:
         path: the .npy file.
         game: the rules that the values must be of.
-        objective: what they must be solved for.
-        check: read all of the file, and refuse it unless its SHA-256 is the one that was written.
+        objective: the objective that they must be solved for.
+        check: read the whole file, and refuse it unless its SHA-256 is the one that was written.
 
     Raises:
         ValueError: if a file is missing, damaged or cut short, or the values are of another game or objective.
@@ -175,33 +168,33 @@ def load_board_values(path: str | Path, game: Game, objective: Goal = "score", *
         >>> import stb_gym, tempfile
         >>> box = stb_gym.ShutTheBox(tiles=8)
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     stb_gym.solve_boards(box).save(f"{folder}/box.npy")
-        ...     print(round(stb_gym.load_board_values(f"{folder}/box.npy", box).value, 6))
+        ...     stb_gym.large.solve_boards(box).save(f"{folder}/box.npy")
+        ...     print(round(stb_gym.large.load_board_values(f"{folder}/box.npy", box).value, 6))
         7.623689
     """
     if not is_named(game, goal := objective_of(game, objective)):
         raise ValueError(f"values are saved for score, shut and at-most:T, not for {goal.name}")
     values = open_board_values(path, check=check)
-    there = {**all_rules(values.game), "objective": values.objective.name}
-    asked = {**all_rules(game), "objective": goal.name}
+    stored = {**all_rules(values.game), "objective": values.objective.name}
+    wanted = {**all_rules(game), "objective": goal.name}
     if values.game.name != game.name:
         raise ValueError(f"{path} holds values of {values.game.name}, not of {game.name}")
-    differing = [f"{name} {there[name]!r}, not {asked[name]!r}" for name in asked if asked[name] != there[name]]
+    differing = [f"{name} {stored[name]!r}, not {wanted[name]!r}" for name in wanted if wanted[name] != stored[name]]
     if differing:
-        raise ValueError(f"{path} holds other values: of {'; of '.join(differing)}")
+        raise ValueError(f"{path} holds other values: {'; '.join(differing)}")
     return values
 
 
 def open_board_values(path: str | Path, *, check: bool = False) -> BoardValues:
-    """Map the files of values of whatever game they are; for the arguments and errors see `load_board_values`."""
+    """Map files of values of any game into memory; for the arguments and errors see `load_board_values`."""
     path = Path(path)
     about = _read_about(path)
     try:
         game = game_of(about.game, about.rules)
         goal, shape = objective_of(game, about.objective), tuple(about.shape)
-        boards = len(game.boards().throws) * 2 ** len(game.boards().things)
+        boards = len(boards_of(game).throws) * 2 ** len(boards_of(game).things)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{path} is of rules that are unknown here: {error}") from None
+        raise ValueError(f"{path} has rules that are not known here: {error}") from None
     try:
         check_file(path)
         utility = np.lib.format.open_memmap(path, mode="r")
@@ -220,7 +213,7 @@ def open_board_values(path: str | Path, *, check: bool = False) -> BoardValues:
 
 
 def _about(path: Path) -> Path:
-    """The JSON file beside a file of values."""
+    """Return the path of the JSON file beside a file of values."""
     return path.with_name(f"{path.name}.json")
 
 

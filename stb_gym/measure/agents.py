@@ -1,10 +1,11 @@
-"""What people call an agent, as one function: observations and masks of many nodes in, an answer for each out.
+"""One function for every kind of agent: observations and masks of many positions in, checked answers out.
 
-Nothing is imported from the libraries that agents come from; torch is looked up where an agent has brought it.
+Nothing is imported from the libraries that agents come from. torch is looked up where an agent has imported it.
 """
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from inspect import Parameter, signature
 from typing import Any
 
@@ -12,188 +13,201 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.measure.shown import Masks, Shown
-from stb_gym.solver import as_array
+from stb_gym.games import Game
+from stb_gym.measure.wrapped import AgentView, Masks
 
-Answers = Callable[[Any, Masks], Any]  # from observations [B, ...] and masks [B, A] to actions [B] or chances [B, A]
+# From observations [B, ...] and masks [B, A] to actions [B] or probabilities [B, A].
+BatchPolicy = Callable[[Any, Masks], NDArray[Any]]
 
-MEMORY = "the agent has a memory: what it does is not determined by the position"
+MEMORY = "the agent has a memory: the position alone does not determine what it does"
 
 
-def answers_of(agent: Any, deterministic: bool, shown: Shown) -> Answers:
-    """How an agent is asked; see `stb_gym.RegretMeter`.
+def batch_policy(agent: Any, deterministic: bool, view: AgentView) -> BatchPolicy:
+    """Return a function that asks an agent about many positions at once and checks its answers.
+
+    Args:
+        agent: any of those that `stb_gym.RegretMeter` describes.
+        deterministic: whether a torch module or a model with `predict` plays its best action, or samples.
+        view: what the agent sees.
 
     Raises:
-        TypeError: if it is no agent.
-        ValueError: if it is one of other observations or actions, or does not say its probabilities.
+        TypeError: if it is not an agent. The returned function raises it for answers of a wrong type.
+        ValueError: if the agent was made for other observations or actions, or does not reveal its probabilities. The
+            returned function raises it for answers of a wrong shape or range.
     """
     if isinstance(agent, type) or not (callable(agent) or hasattr(agent, "predict")):
         raise TypeError(
-            f"{agent!r:.80} is no agent: allowed are a function of (observations, masks), a torch module, and anything "
-            "with stable-baselines3's predict; stb_gym.evaluate measures policies that are arrays"
+            "an agent must be a function of (observations, masks), a torch module, or a model with stable-baselines3's "
+            f"predict, not a {type(agent).__name__}"
         )
-    if _is_module(network := getattr(agent, "policy", agent)):
-        _check_weights(network)
+    network = getattr(agent, "policy", agent)
+    if _is_module(network) and not all(bool(weights.isfinite().all()) for weights in network.parameters()):
+        raise ValueError("the agent has weights that are infinite or not a number")
+    ask: Callable[[Any, Masks], Any]
     if hasattr(agent, "predict"):
-        _check_spaces(agent, shown)
-        return _predicting(agent) if deterministic else _sampling(agent)
-    if _is_module(agent):
-        return _scoring(agent, deterministic)
-    if _takes_masks(agent):
-        return agent
-    return lambda observations, masks: agent(observations)
+        _check_spaces(agent, view)
+        ask = partial(_predicted, agent) if deterministic else _sampler(agent)
+    elif _is_module(agent):
+        ask = partial(_choice_of_module, agent, deterministic)
+    elif _takes_masks(agent):
+        ask = agent
+    else:
+        ask = lambda observations, masks: agent(observations)  # noqa: E731
+    return lambda observations, masks: _checked(ask(observations, masks), len(masks), view.game)
 
 
 def _is_module(agent: Any) -> bool:
     return "torch" in sys.modules and isinstance(agent, sys.modules["torch"].nn.Module)
 
 
-def _check_weights(network: Any) -> None:
-    """Refuse a network that has diverged; its answers might be numbers all the same."""
-    if not all(bool(weights.isfinite().all()) for weights in network.parameters()):
-        raise ValueError("the agent has weights that are infinite or not a number")
-
-
 def _takes_masks(function: Callable[..., Any]) -> bool:
-    """Whether the second argument is for masks: one that must be given, or is called a mask."""
-    kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    """Return whether the second positional argument has no default or has "mask" in its name."""
     try:
         arguments = signature(function).parameters.values()
-    except ValueError:  # as of what torch has traced
+    except ValueError:  # functions that torch has traced have none
         return False
+    kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
     second = [argument for argument in arguments if argument.kind in kinds][1:2]
     return any(argument.default is Parameter.empty or "mask" in argument.name for argument in second)
 
 
-# Anything with stable-baselines3's `predict`
+# Models with stable-baselines3's `predict`
 
 
-def _check_spaces(agent: Any, shown: Shown) -> None:
-    """Refuse an agent that was made for other observations or actions than those of the meter."""
-    chooses, sees = getattr(agent, "action_space", None), getattr(agent, "observation_space", None)
-    if chooses is not None and not (isinstance(chooses, gym.spaces.Discrete) and chooses.n == len(shown.game.moves)):
-        raise ValueError(f"{shown.game} has {len(shown.game.moves)} actions, but the agent chooses from {chooses}")
-    if sees is not None and _shape(sees) != _shape(shown.space):
+def _check_spaces(agent: Any, view: AgentView) -> None:
+    """Raise ValueError if a model was made for other observations or actions than those of the meter."""
+    actions = getattr(agent, "action_space", None)
+    observations = getattr(agent, "observation_space", None)
+    allowed = len(view.game.actions)
+    if actions is not None and not (isinstance(actions, gym.spaces.Discrete) and actions.n == allowed):
+        raise ValueError(f"{view.game} has {allowed} actions, but the agent chooses from {actions}")
+    if observations is not None and _shape(observations) != _shape(view.space):
         raise ValueError(
-            f"the agent sees {_shape(sees)}, but the meter shows {_shape(shown.space)}: make the meter with the "
-            "agent's environment"
+            f"the agent observes {_shape(observations)}, but the meter shows {_shape(view.space)}: make the meter with "
+            "the agent's environment"
         )
     normalising = getattr(agent, "get_vec_normalize_env", lambda: None)()
-    if normalising is not None and getattr(normalising, "norm_obs", True) and not shown.normalised:
+    if normalising is not None and getattr(normalising, "norm_obs", True) and not view.normalises:
         raise ValueError("the agent's observations are normalised: make the meter with its VecNormalize environment")
 
 
 def _shape(space: gym.Space[Any]) -> Any:
-    """The shape of what a space holds, by entry."""
+    """Return the shape of a space, or of each entry of a dictionary space."""
     if isinstance(space, gym.spaces.Dict):
         return {name: _shape(entry) for name, entry in space.spaces.items()}
     return space.shape
 
 
-def _with_masks(method: Callable[..., Any], masks: Masks) -> dict[str, Masks]:
+def _mask_argument(method: Callable[..., Any], masks: Masks) -> dict[str, Masks]:
     return {"action_masks": masks} if "action_masks" in signature(method).parameters else {}
 
 
-def _predicting(agent: Any) -> Answers:
-    """The actions that an agent predicts, by masks if it takes them."""
-    arguments = signature(agent.predict).parameters.values()
-    if not any(argument.name == "deterministic" or argument.kind == Parameter.VAR_KEYWORD for argument in arguments):
-        raise TypeError("the agent's predict is not stable-baselines3's: measure a function that calls it instead")
-
-    def answers(observations: Any, masks: Masks) -> Any:
-        predicted = agent.predict(observations, deterministic=True, **_with_masks(agent.predict, masks))
-        if not (isinstance(predicted, tuple) and len(predicted) == 2):
-            raise TypeError(f"predict returns (actions, states), not something of type {type(predicted).__name__}")
-        actions, states = predicted
-        if states is not None:
-            raise ValueError(MEMORY)
-        return actions
-
-    return answers
+def _predicted(agent: Any, observations: Any, masks: Masks) -> Any:
+    """Return the actions that a model predicts, with masks if it takes them."""
+    prediction = agent.predict(observations, deterministic=True, **_mask_argument(agent.predict, masks))
+    if not (isinstance(prediction, tuple) and len(prediction) == 2):
+        raise TypeError(f"predict must return (actions, states), not {type(prediction).__name__}")
+    actions, states = prediction
+    if states is not None:
+        raise ValueError(MEMORY)
+    return actions
 
 
-def _sampling(agent: Any) -> Answers:
-    """The probabilities with which an agent chooses that does not play deterministically."""
+def _sampler(agent: Any) -> Callable[[Any, Masks], Any]:
+    """Return a function that returns the probabilities with which a model samples."""
     if hasattr(agent, "exploration_rate"):
-        return _exploring(agent)
+        return partial(_explored, agent)
     policy = getattr(agent, "policy", agent)
     if not hasattr(policy, "get_distribution"):
         raise ValueError(
-            f"{type(agent).__name__} does not say its probabilities: measure it with deterministic=True, or a function "
-            "that returns them"
+            f"{type(agent).__name__} does not reveal its probabilities: measure it with deterministic=True, or a "
+            "function that returns them"
         )
     if "lstm_states" in signature(policy.get_distribution).parameters:
         raise ValueError(MEMORY)
 
-    def answers(observations: Any, masks: Masks) -> Any:
+    def probabilities(observations: Any, masks: Masks) -> Any:
         policy.set_training_mode(False)
         with sys.modules["torch"].no_grad():
             tensors, _ = policy.obs_to_tensor(observations)
-            chances = policy.get_distribution(tensors, **_with_masks(policy.get_distribution, masks))
-        return chances.distribution
+            return policy.get_distribution(tensors, **_mask_argument(policy.get_distribution, masks)).distribution
 
-    return answers
-
-
-def _exploring(agent: Any) -> Answers:
-    """Any action with the probability `exploration_rate`, else the one that is predicted."""
-    predicting, rate = _predicting(agent), agent.exploration_rate
-
-    def answers(observations: Any, masks: Masks) -> Any:
-        allowed = _with_masks(agent.predict, masks).get("action_masks", np.ones_like(masks))
-        chances = rate * allowed / allowed.sum(axis=1, keepdims=True)
-        chances[np.arange(len(masks)), predicting(observations, masks)] += 1 - rate
-        return chances
-
-    return answers
+    return probabilities
 
 
-# Torch modules
+def _explored(agent: Any, observations: Any, masks: Masks) -> Any:
+    """Return the probabilities of a model that takes any action at its `exploration_rate`, else the predicted one."""
+    allowed = _mask_argument(agent.predict, masks).get("action_masks", np.ones_like(masks))
+    probabilities = agent.exploration_rate * allowed / allowed.sum(axis=1, keepdims=True)
+    actions = _predicted(agent, observations, masks)
+    probabilities[np.arange(len(masks)), actions] += 1 - agent.exploration_rate
+    return probabilities
 
 
-def _scoring(module: Any, deterministic: bool) -> Answers:
-    """The legal action of the greatest score, or softmax over the scores of the legal ones."""
+def _choice_of_module(module: Any, deterministic: bool, observations: Any, masks: Masks) -> Any:
+    """Return the legal actions [B] of a torch module's greatest scores, or the softmax [B, A] over the legal scores."""
     torch: Any = sys.modules["torch"]
     like = next((weight for weight in module.parameters() if weight.is_floating_point()), torch.zeros(()))
-    takes_masks = _takes_masks(module.forward)
 
-    def tensors(observations: Any) -> Any:
-        if isinstance(observations, dict):
-            return {name: tensors(entry) for name, entry in observations.items()}
-        return torch.as_tensor(observations).to(like)
+    def tensors(entry: Any) -> Any:
+        if isinstance(entry, dict):
+            return {name: tensors(inner) for name, inner in entry.items()}
+        return torch.as_tensor(entry).to(like)
 
-    def answers(observations: Any, masks: Masks) -> Any:
-        training = [part for part in module.modules() if part.training]
-        module.eval()
-        try:
-            with torch.no_grad():
-                given = (torch.as_tensor(masks, device=like.device),) if takes_masks else ()
-                scored = module(tensors(observations), *given)
-        finally:
-            for part in training:
-                part.training = True
-        if isinstance(scored, tuple):
-            raise TypeError(
-                f"a torch module must return scores of shape {masks.shape}, not a tuple of {len(scored)}: measure a "
-                "function that returns one of them"
-            )
-        scores = as_array(getattr(scored, "logits", scored))
-        if scores.shape != masks.shape:
-            raise ValueError(f"a torch module must return scores of shape {masks.shape}, not {scores.shape}")
-        if np.isnan(scores).any() or not np.isfinite(scores.max(axis=1, where=masks, initial=-np.inf)).all():
-            raise ValueError("a torch module returned scores that are not a number, or infinite for all legal actions")
-        return _best(scores, masks) if deterministic else _softmax(scores, masks)
-
-    return answers
-
-
-def _best(scores: NDArray[Any], masks: Masks) -> NDArray[np.intp]:
-    """[B] the legal action of the greatest score, of equals the one of lowest index."""
-    return np.where(masks, scores, -np.inf).argmax(axis=1)
-
-
-def _softmax(scores: NDArray[Any], masks: Masks) -> NDArray[np.float64]:
-    """[B, A] the probabilities that scores give to legal actions."""
+    mask_argument = (torch.tensor(masks, device=like.device),) if _takes_masks(module.forward) else ()
+    training = [part for part in module.modules() if part.training]
+    module.eval()
+    try:
+        with torch.no_grad():
+            output = module(tensors(observations), *mask_argument)
+    finally:
+        for part in training:
+            part.training = True
+    scores = _as_array(getattr(output, "logits", output))
+    if scores.shape != masks.shape:
+        raise ValueError(f"a torch module must return scores of shape {masks.shape}, not {scores.shape}")
     legal = np.where(masks, scores, -np.inf).astype(float)
-    weights = np.exp(legal - legal.max(axis=1, keepdims=True))
+    greatest = legal.max(axis=1, keepdims=True)
+    if np.isnan(scores).any() or not np.isfinite(greatest).all():
+        raise ValueError("a torch module returned scores that are not a number, or infinite for all legal actions")
+    if deterministic:
+        return legal.argmax(axis=1)
+    weights = np.exp(legal - greatest)
     return weights / weights.sum(axis=1, keepdims=True)
+
+
+# Answers
+
+
+def _checked(answer: Any, nodes: int, game: Game) -> NDArray[Any]:
+    """Return an answer about B nodes as integers [B] or floats [B, A]; raise an error if it is neither."""
+    answer = _as_array(answer)
+    actions = len(game.actions)
+    if answer.ndim not in (1, 2) or len(answer) != nodes:
+        raise ValueError(f"an agent must answer for each of {nodes} positions, not with shape {answer.shape}")
+    if answer.dtype.kind not in ("iu" if answer.ndim == 1 else "fiub"):
+        raise TypeError(f"an agent must answer with integers [B] or probabilities [B, A], not with type {answer.dtype}")
+    if answer.ndim == 2:
+        if answer.shape[1] != actions:
+            raise ValueError(f"{game} has {actions} actions, but the agent answered with shape {answer.shape}")
+        if (answer < 0).any() or not (abs(answer.sum(axis=1, dtype=float) - 1) <= 1e-5).all():
+            raise ValueError("an agent must answer with actions [B], or with probabilities [B, A] that sum to 1")
+        return answer if answer.dtype.kind == "f" else answer.astype(float)
+    if (outside := (answer < 0) | (answer >= actions)).any():
+        raise ValueError(f"{game} has actions from 0 to {actions - 1}, but the agent answered {answer[outside][0]}")
+    return answer.astype(np.int64)
+
+
+def _as_array(answer: Any) -> NDArray[Any]:
+    """Return lists, tensors, or the probabilities of a distribution as an array."""
+    if isinstance(answer, tuple):
+        raise TypeError(
+            f"the agent returned a tuple of {len(answer)}, not one array; predict returns (actions, states): did you "
+            "forget [0]?"
+        )
+    answer = getattr(answer, "probs", answer)
+    if getattr(answer, "requires_grad", False):
+        raise TypeError("the agent's answer requires gradients: return it under torch.no_grad() or detached")
+    if hasattr(answer, "cpu"):
+        answer = answer.cpu().double() if answer.is_floating_point() else answer.cpu()
+    return np.asarray(answer)

@@ -1,92 +1,98 @@
-"""Rules of thumb beside each other, and better ones of them: how different scores are, and which exceptions pay."""
+"""What evaluations mean in play: two score distributions, a policy's costly mistakes, and sampled turns."""
 
-from collections.abc import Mapping
-from math import ceil
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import check_chances, check_integer
-from stb_gym.solver import Mistake, Solution
+from stb_gym.envs import TurnVectorEnv
+from stb_gym.games import Game, IntArray, check_chances, check_integer, words_of
+from stb_gym.solver import (
+    Goal,
+    Measured,
+    Mistake,
+    Playable,
+    Player,
+    RulePolicy,
+    Solution,
+    StateScorePolicy,
+    UniformRandom,
+    objective_of,
+)
+from stb_gym.solving import evaluate
+
+GAMES_AT_ONCE = 4096
 
 
 class Comparison(NamedTuple):
-    """Two distributions of final scores beside each other.
+    """Two distributions of final scores.
 
     Attributes:
-        distance: the largest difference of the chances of a score of at most some number.
+        distance: the greatest difference between their chances of a score of at most some number.
         at: that number, the lowest if there are several.
         shares: [2] the two chances there.
         means: [2] the expected scores.
-        games_for_distance: how many games of each it takes until the difference at that number is twice its standard
-            error, so that 39 of 40 samples show its sign; None if there is no difference.
-        games_for_means: the same for the difference of the expected scores.
     """
 
     distance: float
     at: int
     shares: tuple[float, float]
     means: tuple[float, float]
-    games_for_distance: int | None
-    games_for_means: int | None
 
 
 def compare(one: Mapping[int, float], other: Mapping[int, float]) -> Comparison:
     """Compare two distributions of final scores, exactly.
 
     Args:
-        one: the chance of every final score, as `Evaluation.score_distribution` says them.
+        one: the chance of every final score, such as `Evaluation.score_distribution`.
         other: the same.
+
+    Raises:
+        TypeError: if one is not such a distribution.
+        ValueError: if its chances do not sum to 1.
 
     Example:
         >>> import stb_gym
         >>> game = stb_gym.ShutTheBox()
         >>> best = stb_gym.solve(game)
-        >>> thumb = best.evaluate(stb_gym.strategy(game, "biggest-first"))
-        >>> found = compare(best.evaluate(best.policy).score_distribution, thumb.score_distribution)
+        >>> heuristic = best.evaluate(stb_gym.strategy(game, "biggest-first"))
+        >>> found = compare(best.evaluate(best.policy).score_distribution, heuristic.score_distribution)
         >>> round(found.distance, 6), found.at
         (0.014757, 10)
-
-    Raises:
-        TypeError: if one is no such distribution.
-        ValueError: if its chances do not sum to 1.
     """
     for each in (one, other):
         if not isinstance(each, Mapping):
-            raise TypeError(f"{each!r:.80} is no distribution of final scores, such as evaluation.score_distribution")
+            raise TypeError(f"{each!r:.80} is not a distribution such as evaluation.score_distribution")
         check_chances("the final scores", each.values())
     scores = np.array(sorted({*one, *other}))
     chances = np.array([[each.get(score, 0.0) for score in scores.tolist()] for each in (one, other)])
     up_to = chances.cumsum(axis=1)
-    apart = abs(up_to[0] - up_to[1])
-    place = int(np.argmax(apart > apart.max() * (1 - 1e-12)))  # the first of those that only rounding tells apart
-    shares, means = up_to[:, place], chances @ scores
+    difference = abs(up_to[0] - up_to[1])
+    greatest = int(np.argmax(difference > difference.max() * (1 - 1e-12)))  # the first of those that rounding separates
+    shares = up_to[:, greatest]
+    means = chances @ scores
     return Comparison(
-        distance=float(apart[place]),
-        at=int(scores[place]),
+        distance=float(difference[greatest]),
+        at=int(scores[greatest]),
         shares=(float(shares[0]), float(shares[1])),
         means=(float(means[0]), float(means[1])),
-        games_for_distance=_games(shares, shares * (1 - shares)),
-        games_for_means=_games(means, chances @ scores**2 - means**2),
     )
 
 
-def _games(values: NDArray[np.float64], variances: NDArray[np.float64]) -> int | None:
-    """How many games of each make the difference of two means [2] twice its standard error."""
-    difference = values[0] - values[1]
-    if abs(difference) <= 1e-12 * abs(values).max():
-        return None
-    return max(1, ceil(4 * variances.sum() / difference**2))
+# Mistakes
 
 
 class PocketCard(NamedTuple):
     """A policy with exceptions.
 
     Attributes:
-        exceptions: what is done otherwise, dearest first.
-        regrets: the regret with none of them, the first, the first two ... all.
-        policy: [N] the actions with all of them.
+        exceptions: the mistakes that are corrected, costliest first.
+        regrets: the regret with none of them corrected, the first, the first two ... all.
+        policy: [N] the actions with all of them corrected.
     """
 
     exceptions: list[Mistake]
@@ -98,12 +104,12 @@ class PocketCard(NamedTuple):
 
 
 def pocket_card(optimum: Solution, policy: NDArray[Any], exceptions: int) -> PocketCard:
-    """Take the dearest mistake of a policy back, then that of what is left, and so on.
+    """Correct the costliest mistake of a policy, then the costliest one that is left, and so on.
 
     Args:
-        optimum: perfect play, which says what is a mistake.
+        optimum: perfect play, such as `stb_gym.solve(game)`.
         policy: [N] actions.
-        exceptions: how many mistakes to take back; there are fewer exceptions if it makes fewer mistakes.
+        exceptions: how many mistakes to correct; fewer if the policy makes fewer.
 
     Example:
         >>> import stb_gym
@@ -113,14 +119,142 @@ def pocket_card(optimum: Solution, policy: NDArray[Any], exceptions: int) -> Poc
         [0.1656, 0.1235, 0.1021]
     """
     check_integer("exceptions", exceptions, 0, 2**31)
-    corrected, found = np.array(policy), list[Mistake]()
+    corrected = np.array(policy)
     if not isinstance(optimum, Solution) or corrected.ndim != 1:
         raise TypeError("a pocket card is made of a solution, such as stb_gym.solve(game), and an array of actions [N]")
+    found: list[Mistake] = []
     evaluation = optimum.evaluate(corrected)
     regrets = [evaluation.regret]
-    while len(found) < exceptions and (dearest := evaluation.mistakes(1)):
-        corrected[dearest[0].node] = dearest[0].best
+    while len(found) < exceptions and (costliest := evaluation.mistakes(1)):
+        corrected[costliest[0].node] = costliest[0].best
         evaluation = optimum.evaluate(corrected)
-        found += dearest
+        found += costliest
         regrets.append(evaluation.regret)
     return PocketCard(found, regrets, corrected)
+
+
+def mistakes_in_json(evaluation: Measured, limit: int) -> list[dict[str, Any]]:
+    """Return the costliest mistakes of a policy, ready for JSON: the node, the moves, and the numbers."""
+    words = words_of(evaluation.optimum.game)
+    return [
+        {
+            "node": evaluation.describe_node(mistake.node),
+            "plays": None if mistake.plays is None else words.move(mistake.plays),
+            "best": words.move(mistake.best),
+            "visits": mistake.visits,
+            "loss": mistake.loss,
+            "cost": mistake.cost,
+        }
+        for mistake in evaluation.mistakes(limit)
+    ]
+
+
+def mistakes_in_words(evaluation: Measured, limit: int) -> list[dict[str, Any]]:
+    """Return the same with the moves in words."""
+    words = words_of(evaluation.optimum.game)
+    rows = mistakes_in_json(evaluation, limit)
+    for row in rows:
+        row["plays"] = "an illegal action" if row["plays"] is None else words.move_in_words(row["plays"])
+        row["best"] = words.move_in_words(row["best"])
+    return rows
+
+
+# Sampled turns
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """Sampled turns and the exact value.
+
+    Attributes:
+        final_scores: [T] the points of each turn.
+        mean: the mean value of the turns, in the objective's unit.
+        standard_error: of the mean, estimated from the turns: 0 if all end alike.
+        exact: the exact value.
+    """
+
+    final_scores: NDArray[np.int64] = field(repr=False)
+    mean: float
+    standard_error: float
+    exact: float
+
+    @property
+    def z(self) -> float:
+        """The difference of the mean and the exact value in standard errors; 0 where only rounding differs."""
+        difference = self.mean - self.exact
+        if abs(difference) < 1e-12:
+            return 0.0
+        return difference / self.standard_error if self.standard_error else math.copysign(math.inf, difference)
+
+
+def simulate(
+    game: Game,
+    policy: Playable,
+    turns: int,
+    seed: int | None = None,
+    objective: Goal = "score",
+    progress: Callable[[int], None] = lambda played: None,
+) -> Simulation:
+    """Play turns to their ends and compare their mean with the exact value.
+
+    Args:
+        game: the rules.
+        policy: the policy that plays.
+        turns: how many, 2 or more.
+        seed: of the dice and of the policy's own random choices.
+        objective: what a turn is played for, see `stb_gym.solve`.
+        progress: called after each batch with the number of turns played so far.
+
+    Raises:
+        ValueError: if an argument is not allowed.
+
+    Example:
+        >>> import stb_gym
+        >>> game = stb_gym.ShutTheBox()
+        >>> simulation = stb_gym.simulate(game, stb_gym.solve(game).policy, turns=2000, seed=1)
+        >>> abs(simulation.z) < 4
+        True
+    """
+    check_integer("turns", turns, 2, 10**9)
+    if seed is not None:
+        check_integer("seed", seed, 0, 2**63 - 1)
+    exact = evaluate(game, policy, objective).value
+    dice_seed, policy_seed = np.random.SeedSequence(seed).generate_state(2).tolist()
+    player: Callable[[TurnVectorEnv, NDArray[Any]], Any]
+    if isinstance(policy, StateScorePolicy | UniformRandom):
+        player = partial(_rule_actions, policy, np.random.default_rng(policy_seed))
+    else:
+        of_tables = Player(game, policy, policy_seed)
+        player = lambda env, observations: of_tables(observations)  # noqa: E731
+    scores = np.empty(turns, np.int64)
+    for first in range(0, turns, GAMES_AT_ONCE):
+        batch = scores[first : first + GAMES_AT_ONCE]
+        env = TurnVectorEnv(game, len(batch), illegal="raise")
+        observations, _ = env.reset(seed=dice_seed + first)
+        playing = np.ones(len(batch), np.bool_)  # only the first turn of each environment counts
+        while playing.any():
+            observations, _, over, _, info = env.step(player(env, observations))
+            ended = playing & over
+            if ended.any():
+                batch[ended] = info["final_score"][ended]
+            playing &= ~over
+        progress(first + len(batch))
+    goal = objective_of(game, objective)
+    values = goal.sign * goal.utilities(scores)
+    return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(turns)), exact)
+
+
+def _rule_actions(
+    policy: RulePolicy, random: np.random.Generator, env: TurnVectorEnv, observations: NDArray[Any]
+) -> IntArray:
+    """Return the actions [B] of a policy that looks at the states its moves lead to; 0 where the turn is over."""
+    nodes = env.node(observations)
+    moves = env.stepper.legal_moves(nodes)
+    after = env.stepper.after(nodes[moves.place], moves.action)
+    wanted = random.random(len(moves.action))
+    if isinstance(policy, StateScorePolicy):
+        wanted = policy.scores(*env.stepper.position(after))
+    actions = np.zeros(len(observations), np.int64)
+    order = np.lexsort((-moves.action, wanted))  # the most wanted move comes last, the lowest action among equals
+    actions[moves.place[order]] = moves.action[order]
+    return actions

@@ -1,168 +1,203 @@
-"""The leaderboard: saved policies, measured exactly by the objective that each file names, and the page of the kept.
+"""The leaderboard: the kept policies and their cards, measured exactly, as a page.
 
-No game is played, so a place on it is no matter of luck: whoever judges the same file gets the same numbers.
+No game is played, so the same files give the same numbers.
 """
 
-from collections.abc import Iterable, Mapping
-from itertools import groupby
+import hashlib
+import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-from stb_gym.games import Game, entry_of, title
-from stb_gym.measure.cards import LARGEST_ENTRY, Card, read_cards
-from stb_gym.measure.policy_files import KEPT, read_policy
-from stb_gym.output import Column, Table
-from stb_gym.solver import Evaluation, Goal, evaluate_against, solve, strategy
+from stb_gym.games import check_integer, entry_of, title
+from stb_gym.measure.policy_files import KEPT, kept_policies, read_policy
+from stb_gym.output import check_file, from_toml, made_of, read_text, write_text
+from stb_gym.solver import Evaluation
+from stb_gym.solving import strategy
 
+LARGEST_ENTRY = 100_000  # bytes of a policy on the leaderboard
 ABOUT = """\
 # Leaderboard
 
-Saved policies, measured exactly: no game is played, so a place here is no matter of luck. Regret is what a policy loses
-in a turn against perfect play, in points, or in chance where the objective is one. Choices are weighted by how often a
-turn meets them. Perfect play and the best rule of thumb are in italics. `stb-gym judge` prints these numbers, and
-`stb-gym judge FILE` judges a policy of your own. The commands below the tables are those that made the policies; later
-versions of the same programs may come to others.
+Saved policies, measured exactly. No game is played, so luck has no influence. Regret is what a policy loses per turn
+against perfect play, in points, or in probability where the objective is one. Each choice counts by how often a turn
+meets it. Perfect play and the best heuristic are in italics. The commands below the tables made the policies; later
+versions of the same programs may give others.
 """
 ENTER = f"""\
 ## Enter your own
 
-A policy is a file of at most {LARGEST_ENTRY:,} bytes, with its card beside it. At the root of a clone of the
-repository, make both:
+An entry is a policy file of at most {LARGEST_ENTRY:,} bytes and a card. Make both at the root of a clone of the
+repository:
 
 ```python
 import stb_gym
 from stb_gym.measure import write_card
 
 game = stb_gym.ShutTheBox()
-meter = stb_gym.RegretMeter(game)  # or of the environment that your agent sees, with all its wrappers
-policy = meter.policy(lambda observations, masks: masks.argmax(axis=1))  # your agent stands here
+meter = stb_gym.RegretMeter(game)  # or of your agent's environment, with all its wrappers
+policy = meter.policy(lambda observations, masks: masks.argmax(axis=1))  # put your agent here
 stb_gym.save_policy("stb_gym/measure/policies/my-agent.npz", game, policy, objective="score")
 write_card(
     "stb_gym/measure/policies/my-agent.npz",
     who="your name",
     how="the algorithm in a few words",
-    command="what makes it again, or where the program is",
-    settings="those of the algorithm",
+    command="the command that trains it, or where the program is",
+    settings="the settings of the algorithm",
     steps=1_000_000,  # in all environments together
-    seeds=5,  # how many you trained, of which this is the best
+    seeds=5,  # how many you trained; this policy is the best of them
     licence="MIT",
 )
 ```
 
-An agent without masks may be saved with `illegal="end"`: then its illegal actions end the turn with the worst score.
-Then make this page again, and open one pull request with the three files:
+If your agent takes illegal actions, save it with `illegal="end"`: they end the turn with the worst score. Then write
+this page again, and open a pull request with the three files:
 
 ```sh
-python -m stb_gym judge --out docs/leaderboard.md
+python -c 'import stb_gym.measure; print(stb_gym.measure.leaderboard(), end="")' > docs/leaderboard.md
 ```
 
-A test refuses a page that is not what the files say, a card that lacks an entry or is of other bytes, and a policy that
-is too large.
+A test checks that the page matches the files, that each card is complete and matches its policy, and that no policy is
+too large.
 """
 
 
-class Judgement(NamedTuple):
-    """A saved policy and its exact measure.
+@dataclass(frozen=True)
+class Card:
+    """The metadata of a kept policy.
 
     Attributes:
-        name: of the policy: its file, or what a kept one is called.
-        evaluation: by the objective that it was judged by.
-    """
-
-    name: str
-    evaluation: Evaluation
-
-    @property
-    def game(self) -> Game:
-        """The rules of the policy."""
-        return self.evaluation.tables.game
-
-    @property
-    def objective(self) -> str:
-        """What it was judged by."""
-        return self.evaluation.optimum.objective.name
-
-
-def judge(path: str | Path, objective: Goal | None = None) -> Judgement:
-    """Measure a saved policy exactly; its file says of which game it is.
-
-    Args:
-        path: the file, or the name of a policy that comes with the package; see `kept_policies`.
-        objective: what to judge it by; by default what its file says.
+        who: the authors.
+        how: the algorithm, in a few words.
+        command: the command that trains it, or where the program is.
+        settings: of the algorithm.
+        steps: in all environments together, for this policy.
+        seeds: how many were trained; the policy is the best of them.
+        licence: of the policy, as an SPDX identifier.
+        sha256: of the policy's file.
 
     Raises:
-        ValueError: as `read_policy` and `solve` do.
-
-    Example:
-        >>> import stb_gym
-        >>> judged = stb_gym.judge("ppo-nine-tiles")
-        >>> judged.objective, round(judged.evaluation.regret, 6)
-        ('score', 0.00018)
-        >>> judged.evaluation.dearest_mistake
-        'open 1,4,5,8, roll 9: shut 1,8 instead of shut 4,5 loses 0.139, once in 2,223 turns'
+        ValueError: if a text is empty or longer than a line, or a number is not a positive integer.
     """
-    saved = read_policy(path)
-    best = solve(saved.game, saved.objective if objective is None else objective)
-    return Judgement(str(path), best.evaluate(saved.policy, saved.illegal))
+
+    who: str
+    how: str
+    command: str
+    settings: str
+    steps: int
+    seeds: int
+    licence: str
+    sha256: str
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if name in ("steps", "seeds"):
+                check_integer(name, value, 1, 10**15)
+            elif not isinstance(value, str) or not value.strip() or not value.isprintable():
+                raise ValueError(f"{name} must be a line of text, not {value!r}")
+
+
+def write_card(policy: str | Path, **entries: Any) -> None:
+    """Write the card of a policy file beside it, as a TOML file.
+
+    Args:
+        policy: the file.
+        **entries: all entries of a `Card` but `sha256`, which is computed here.
+
+    Raises:
+        ValueError: as `Card` does.
+    """
+    policy = Path(policy)
+    card = asdict(Card(**entries, sha256=_sha256(policy)))
+    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in card.items()]
+    write_text(policy.with_suffix(".toml"), "".join(lines))
+
+
+def read_cards(folder: Path = KEPT) -> dict[str, Card]:
+    """Return the cards of all kept policies by name.
+
+    Args:
+        folder: where the policies and their cards are.
+
+    Raises:
+        ValueError: if a policy has no card or a card no policy, a card has other entries than a `Card` or is for
+            another file, or a policy is larger than LARGEST_ENTRY.
+    """
+    names = kept_policies(folder=folder)
+    if alone := sorted({path.stem for path in folder.glob("*.toml")} - {*names}):
+        raise ValueError(f"there is a card but no policy {alone[0]} in {folder}")
+    cards = {}
+    for name in names:
+        policy = folder / f"{name}.npz"
+        path = folder / f"{name}.toml"
+        if policy.stat().st_size > LARGEST_ENTRY:
+            raise ValueError(f"{policy} has {policy.stat().st_size:,} bytes; at most {LARGEST_ENTRY:,} are allowed")
+        try:
+            cards[name] = made_of(Card, from_toml(read_text(path)))
+        except FileNotFoundError:
+            raise ValueError(f"{policy} has no card {path}") from None
+        except ValueError as error:
+            raise ValueError(f"the card {path}: {error}") from None
+        if cards[name].sha256 != _sha256(policy):
+            raise ValueError(f"the card {path} is for another file: the SHA-256 of {policy} is {_sha256(policy)}")
+    return cards
+
+
+def _sha256(path: Path) -> str:
+    check_file(path)
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def leaderboard(folder: Path = KEPT) -> str:
-    """The page of the kept policies: a table for all rules and objectives that they are of, the least regret first.
+    """Return the page of the kept policies: a table for each game and objective, the least regret first.
 
     Args:
-        folder: where the policies and their cards lie.
+        folder: where the policies and their cards are.
 
     Raises:
-        ValueError: as `read_cards` and `judge` do.
+        ValueError: as `read_cards` and `read_policy` do.
     """
     cards = read_cards(folder)
-    judged = sorted((judge(folder / f"{name}.npz")._replace(name=name) for name in cards), key=_board)
-    sections = [_section(list(group), cards) for _, group in groupby(judged, key=_board)]
+    boards: dict[tuple[str, int, str, str], dict[str, Evaluation]] = {}
+    for name in cards:
+        evaluation = read_policy(folder / f"{name}.npz").evaluate()
+        game = evaluation.tables.game
+        board = (game.name, evaluation.tables.nodes, title(game), evaluation.optimum.objective.name)
+        boards.setdefault(board, {})[name] = evaluation
+    sections = [_section(boards[board], cards) for board in sorted(boards)]
     return "\n".join([ABOUT, *sections, ENTER])
 
 
-def _board(judged: Judgement) -> tuple[str, int, str, str]:
-    """What policies on one board have in common, small games first."""
-    return judged.game.name, judged.evaluation.tables.nodes, title(judged.game), judged.objective
-
-
-def _section(judged: list[Judgement], cards: Mapping[str, Card]) -> str:
-    """The table of one board, and how each of its policies was made."""
-    optimum = judged[0].evaluation.optimum
-    rows = sorted([*judged, *_yardsticks(judged[0])], key=lambda row: row.evaluation.regret)
-    made = "\n".join(_how_made(row.name, cards[row.name]) for row in rows if row.name in cards)
-    head = f"## {title(judged[0].game)}; objective {optimum.objective.name}\n\nIn {optimum.objective.unit}:"
-    return f"{head}\n\n{_table(rows, cards).to_markdown()}\n\n{made}\n"
-
-
-def _yardsticks(judged: Judgement) -> Iterable[Judgement]:
-    """Perfect play, and the rule of thumb with the least regret."""
-    best = judged.evaluation.optimum
-    thumbs = [
-        Judgement(f"*{name}*", evaluate_against(best, strategy(judged.game, name)))
-        for name in entry_of(judged.game).rules_of_thumb
+def _section(evaluations: dict[str, Evaluation], cards: dict[str, Card]) -> str:
+    """Return the table of one game and objective, and how each of its policies was made."""
+    best = next(iter(evaluations.values())).optimum
+    game = best.game
+    heuristics = {f"*{name}*": best.evaluate(strategy(game, name)) for name in entry_of(game).heuristics}
+    rows = [*evaluations.items(), ("*perfect play*", best.evaluate(best.policy))]
+    rows += sorted(heuristics.items(), key=lambda row: row[1].regret)[:1]
+    table = [
+        "| policy | how | who | steps | licence | value | regret | choices optimal | costliest mistake |",
+        "| --- | --- | --- | ---: | --- | ---: | ---: | ---: | --- |",
     ]
-    yield Judgement("*perfect play*", evaluate_against(best, best.policy))
-    yield from sorted(thumbs, key=lambda row: row.evaluation.regret)[:1]
-
-
-def _table(rows: list[Judgement], cards: Mapping[str, Card]) -> Table:
-    found, known = [row.evaluation for row in rows], [cards.get(row.name) for row in rows]
-    return Table(
-        {
-            "policy": Column("", [row.name for row in rows]),
-            "how": Column("", [card and card.how for card in known]),
-            "who": Column("", [card and card.who for card in known]),
-            "steps": Column(",d", [card and card.steps for card in known]),
-            "licence": Column("", [card and card.licence for card in known]),
-            "value": Column(".6f", [each.value for each in found]),
-            "regret": Column(".3g", [each.regret for each in found]),
-            "choices optimal": Column(".4%", [each.agreement_by_visits for each in found]),
-            "dearest mistake": Column("", [each.dearest_mistake for each in found]),
-        },
-    )
-
-
-def _how_made(name: str, card: Card) -> str:
-    seeds = f"the best of {card.seeds} seeds" if card.seeds > 1 else "one seed"
-    return f"- {name}: `{card.command}`, {seeds}; {card.settings}"
+    made = []
+    for name, evaluation in sorted(rows, key=lambda row: row[1].regret):
+        about = " |  |  | "
+        if card := cards.get(name):
+            about = f"{card.how} | {card.who} | {card.steps:,} | {card.licence}"
+            seeds = f"the best of {card.seeds} seeds" if card.seeds > 1 else "one seed"
+            made.append(f"- {name}: `{card.command}`, {seeds}; {card.settings}")
+        table.append(
+            f"| {name} | {about} | {evaluation.value:.6f} | {evaluation.regret:.3g} | "
+            f"{evaluation.agreement_by_visits:.4%} | {evaluation.costliest_mistake} |"
+        )
+    lines = [
+        f"## {title(game)}; objective {best.objective.name}",
+        "",
+        f"In {best.objective.unit}:",
+        "",
+        *table,
+        "",
+        *made,
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,45 +1,55 @@
-"""Policies as files: an .npz of some kilobytes that says which rules and objective its policy is for.
+"""Policies as .npz files that name the rules and the objective of their policy.
 
 A file may come from anywhere. So nothing in it is executed, and no array is read before its size is known to be what
-the game has. Some policies come with the package and are known by name; they are the entries of the leaderboard.
+the game needs. `numpy.load` reserves as much memory as a file claims, so `read_array` checks the sizes first.
+
+Some policies come with the package and are known by name; they are the entries of the leaderboard. A training stores
+the policies of all its measurements in one file (`save_policies`).
 """
 
 import json
 import os
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stb_gym.games import ILLEGAL, Game, all_rules, check_choice, check_game, game_of, same_rules
-from stb_gym.measure.archive import LARGEST, read_array
 from stb_gym.output import from_json, write_aside
 from stb_gym.solver import (
+    Evaluation,
+    GameOrEnv,
     Goal,
     Objective,
+    Playable,
     Policy,
     compile_game,
-    count_nodes,
-    edge_weights_and_forfeits,
+    edge_weights,
     is_named,
     objective_of,
     policy_array,
     task_of,
 )
+from stb_gym.solving import solve
 
+FORMAT = 2  # of the files; it changes with the order of nodes
 KEPT = Path(__file__).parent / "policies"
 OF_A_RUN = "policy.npz"  # the policy in the folder of a run
+LARGEST = 2**28  # bytes of a file, and of an array in it
 LARGEST_TEXT = 40_000  # bytes of the name of a game, of its rules or of an objective
+PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # as NumPy packs; others may unpack to any size at once
 
 
 class SavedPolicy(NamedTuple):
-    """What a policy file holds.
+    """A policy file.
 
     Attributes:
         game: the rules.
-        objective: what the policy is to be judged by.
+        objective: what the policy plays for.
         illegal: what its illegal actions do: "raise" if it has none, "end" if they end the turn.
         policy: [N] actions or [N, A] probabilities.
     """
@@ -49,51 +59,75 @@ class SavedPolicy(NamedTuple):
     illegal: str
     policy: Policy
 
+    def evaluate(self, objective: Goal | None = None) -> Evaluation:
+        """Return the exact evaluation of the policy, by its own objective or another one.
+
+        Raises:
+            ValueError: if there is no such objective.
+
+        Example:
+            >>> import stb_gym
+            >>> evaluation = stb_gym.measure.read_policy("ppo-nine-tiles").evaluate()
+            >>> round(evaluation.regret, 6)
+            0.00018
+            >>> evaluation.costliest_mistake
+            'open 1,4,5,8, roll 9: shut 1,8 instead of shut 4,5 loses 0.139, once in 2,223 turns'
+        """
+        best = solve(self.game, self.objective if objective is None else objective)
+        return best.evaluate(self.policy, self.illegal)
+
 
 def save_policy(
-    path: str | Path, what: Any, policy: Policy, illegal: str | None = None, objective: Goal | None = None
+    path: str | Path, env: GameOrEnv, policy: Playable, illegal: str | None = None, objective: Goal | None = None
 ) -> None:
-    """Write a policy, the rules it is for and what it is to be judged by as an .npz file.
+    """Write a policy with its rules and objective to an .npz file.
 
     Args:
-        path: the file, which appears whole or not at all.
-        what: a game, or an environment of one, see `solve`.
-        policy: [N] actions or [N, A] probabilities; or a `Preference` or `AnyMove`, stored as such.
+        path: the file. It is written whole or not at all.
+        env: a game, or an environment of one, see `stb_gym.solve`.
+        policy: [N] actions or [N, A] probabilities. A `StateScorePolicy` or `UniformRandom` is stored as such an array.
         illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn; by default what the
-            environment does, and of a game "raise".
-        objective: what the policy plays for, of those that have a name; by default what the environment rewards, and
-            of a game "score".
+            environment does, and for a game "raise".
+        objective: what the policy plays for, one that has a name; by default the objective of the environment, and of
+            a game "score".
 
     Raises:
-        TypeError: if `what` is neither a game nor an environment of one.
-        ValueError: if the policy does not fit the game, or takes an illegal action and `illegal` is not "end", if the
-            objective has no name by which it could be read again, or the file would be larger than any may be.
+        TypeError: if `env` is neither a game nor an environment of one.
+        ValueError: if the policy does not fit the game or is too large for a file, takes an illegal action and
+            `illegal` is not "end", or the objective has no name.
 
     Example:
         See `load_policy`.
     """
-    game, goal, illegal = task_of(what, objective, illegal)
-    policy = policy_array(compile_game(game), policy)
-    edge_weights_and_forfeits(compile_game(game), policy, illegal)
+    game, goal, illegal = task_of(env, objective, illegal)
+    tables = compile_game(game)
+    policy = policy_array(tables, policy)
+    edge_weights(tables, policy, illegal)
     if policy.nbytes > LARGEST:
         raise ValueError(f"a policy of {policy.nbytes:,} bytes is too large for a file: at most {LARGEST:,} fit")
     if not is_named(game, goal):
-        raise ValueError(
-            f"a policy file names its objective, and {goal.name!r} is not the name of this: allowed are score, shut "
-            "and chances such as at-most:5"
-        )
+        raise ValueError(f"a file cannot name the objective {goal.name!r}: allowed are score, shut, at-most:5 and such")
     rules = json.dumps(all_rules(game), default=int)
     with write_aside(path) as aside, aside.open("wb") as file:
-        np.savez_compressed(file, policy=policy, game=game.name, rules=rules, objective=goal.name, illegal=illegal)
+        np.savez_compressed(
+            file, format=FORMAT, policy=policy, game=game.name, rules=rules, objective=goal.name, illegal=illegal
+        )
 
 
 def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
-    """Read a policy of this game from an .npz file that `save_policy` wrote; nothing in the file is executed.
+    """Read the policy of a file that `save_policy` wrote for this game; nothing in the file is executed.
 
     Args:
         path: the file, the folder of a run, or the name of a policy that comes with the package; see `kept_policies`.
-        game: the rules that the policy must be of.
+        game: the rules that the policy must be for.
         illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn.
+
+    Returns:
+        [N] actions or [N, A] probabilities.
+
+    Raises:
+        ValueError: if there is no such file, it is damaged or for another game, or its policy takes an illegal action
+            and `illegal` is not "end".
 
     Example:
         >>> import stb_gym, tempfile
@@ -104,81 +138,72 @@ def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
         (2442,)
         >>> round(stb_gym.evaluate(game, stb_gym.load_policy("ppo-threes", game)).regret, 3)
         0.0
-
-    Raises:
-        ValueError: if the file is none, is damaged, or holds a policy of another game, or one that takes an illegal
-            action and `illegal` is not "end".
     """
     check_game(game)
     file = policy_path(path)
-    if not _is_of(file, game):
-        name, rules = _rules(file)
-        raise ValueError(f"{path} is a policy of {name} with {rules}, not of {game}")
-    try:
-        return _fitting(file, game, illegal)
-    except ValueError as error:
-        as_saved = '; it was saved with illegal="end", and so it can be evaluated and judged, but does not play'
-        refused = illegal == "raise" and _text(file, "illegal", "raise") == "end"
-        raise ValueError(f"{error}{as_saved if refused else ''}") from None
+    header = _header(file)
+    if not header.is_for(game):
+        raise ValueError(f"{path} is a policy of {header.game} with {header.rules}, not of {game}")
+    return _policy(file, game, illegal)
 
 
 def read_policy(path: str | Path) -> SavedPolicy:
-    """Read a policy file of any game that is known: the file says which; nothing in it is executed.
+    """Read a policy file with the game and the objective that it names; nothing in the file is executed.
 
     Args:
         path: the file, the folder of a run, or the name of a policy that comes with the package; see `kept_policies`.
 
     Returns:
-        The game, the objective, what illegal actions do, and the policy. An older file that does not say them is for
-        the points, without illegal actions.
+        The game, the objective, what illegal actions do, and the policy.
 
     Raises:
-        ValueError: if the file is none or is damaged, or if its game, rules or objective are not known, or its policy
+        ValueError: if there is no such file, it is damaged, names an unknown game, rule or objective, or its policy
             does not fit them.
 
     Example:
         >>> import stb_gym
-        >>> saved = stb_gym.read_policy("dqn-nine-tiles-shut")
+        >>> saved = stb_gym.measure.read_policy("dqn-nine-tiles-shut")
         >>> saved.game, saved.objective.name, saved.illegal, saved.policy.shape
         (ShutTheBox(), 'shut', 'raise', (5622,))
     """
     file = policy_path(path)
-    (name, rules), goal, illegal = _rules(file), _text(file, "objective", "score"), _text(file, "illegal", "raise")
-    with _named_in_errors(file):
-        game = game_of(name, rules)
-        objective = objective_of(game, goal)
-        check_choice("treatment of illegal actions", illegal, ILLEGAL)
-    return SavedPolicy(game, objective, illegal, _fitting(file, game, illegal))
+    header = _header(file)
+    with _naming(file):
+        game = game_of(header.game, header.rules)
+        objective = objective_of(game, header.objective)
+        check_choice("treatment of illegal actions", header.illegal, ILLEGAL)
+    return SavedPolicy(game, objective, header.illegal, _policy(file, game, header.illegal))
 
 
 def kept_policies(game: Game | None = None, folder: Path = KEPT) -> list[str]:
-    """The names of the policies that come with the package, which `load_policy` and the commands know.
+    """Return the names of the policies that come with the package.
 
     Args:
-        game: the rules that they are of; by default of any.
-        folder: where they lie.
+        game: the rules that they must be for; by default any.
+        folder: where the files are.
 
     Example:
         >>> import stb_gym
         >>> "ppo-nine-tiles" in stb_gym.kept_policies()
         True
     """
-    known = None if game is None else game_of(game)
-    return sorted(path.stem for path in Path(folder).glob("*.npz") if known is None or _is_of(path, known))
+    rules = None if game is None else game_of(game)
+    return sorted(path.stem for path in Path(folder).glob("*.npz") if rules is None or _header(path).is_for(rules))
 
 
 def is_policy(name: str) -> bool:
-    """Whether a name is that of a policy file, of a kept policy or of the folder of a run, and so of no strategy."""
+    """Return whether a name means a policy file, a kept policy or the folder of a run, and so not a strategy."""
     return os.sep in name or name.endswith(".npz") or name in kept_policies() or (Path(name) / OF_A_RUN).exists()
 
 
 def policy_path(path: str | Path) -> Path:
-    """The file that is meant: a path, that of the folder of a run, or a bare name of a kept policy that is no file.
+    """Return the file of a path, of the folder of a run, or of the name of a kept policy.
 
     Raises:
-        ValueError: if a bare name is neither.
+        ValueError: if a bare name is neither a file nor a kept policy.
     """
-    file, name = Path(path), str(path)
+    file = Path(path)
+    name = str(path)
     if (file / OF_A_RUN).exists():
         return file / OF_A_RUN
     if {os.sep, os.altsep, "."} & set(name) or file.exists():
@@ -190,49 +215,58 @@ def policy_path(path: str | Path) -> Path:
     return KEPT / f"{name}.npz"
 
 
-def _is_of(file: Path, game: Game) -> bool:
-    name, rules = _rules(file)
-    return name == game.name and same_rules(game, rules)
+class _Header(NamedTuple):
+    """The entries of a policy file but for the policy; what they name may be unknown."""
+
+    game: str
+    rules: dict[str, Any]
+    objective: str
+    illegal: str
+
+    def is_for(self, game: Game) -> bool:
+        return self.game == game.name and same_rules(game, self.rules)
 
 
-def _rules(file: Path) -> tuple[str, dict[str, Any]]:
-    """The name of the game and the fields of its rules."""
-    name, text = _text(file, "game"), _text(file, "rules")
-    with _damage_told(file):
-        rules = from_json(text)
-        if not isinstance(rules, dict):
+def _header(file: Path) -> _Header:
+    """Read the entries of a file but for its policy."""
+    entries: dict[str, Any] = {"objective": "score", "illegal": "raise"}  # of files of early versions
+    with _refusing_damage(file):
+        for name in _Header._fields:
+            array = read_array(file, name, LARGEST_TEXT)
+            if array is not None:
+                if array.shape != () or array.dtype.kind != "U":
+                    raise TypeError
+                entries[name] = str(array)
+        entries["rules"] = from_json(entries["rules"])
+        if not isinstance(entries["rules"], dict):
             raise TypeError
-    return name, rules
+        header = _Header(**entries)
+    _check_format(file)
+    return header
 
 
-def _text(file: Path, name: str, default: str | None = None) -> str:
-    with _damage_told(file):
-        array = read_array(file, name, LARGEST_TEXT)
-        if array is None and default is not None:
-            return default
-        if array is None or array.shape != () or array.dtype.kind != "U":
-            raise TypeError
-        return str(array)
+def _check_format(file: Path) -> None:
+    with _refusing_damage(file):
+        written = read_array(file, "format", 8)
+    if written is None or written.tolist() != FORMAT:
+        raise ValueError(f"{file} was written by another version of stb_gym; save it again")
 
 
-def _fitting(file: Path, game: Game, illegal: str) -> Policy:
-    """The policy of a file; the game is compiled only if the shape is right."""
-    with _named_in_errors(file):
-        nodes, actions = count_nodes(game), len(game.moves)
-    with _damage_told(file):
-        policy = read_array(file, "policy", min(LARGEST, nodes * actions * 8))
+def _policy(file: Path, game: Game, illegal: str) -> Policy:
+    with _naming(file):
+        tables = compile_game(game)
+    with _refusing_damage(file):
+        policy = read_array(file, "policy", min(LARGEST, tables.nodes * tables.actions * 8))
         if policy is None:
             raise KeyError
-    with _named_in_errors(file), np.errstate(over="ignore"):  # of numbers that are no probabilities, as it then says
-        if policy.shape not in ((nodes,), (nodes, actions)):
-            raise ValueError(f"a policy of {game} is an array of {nodes} integers, or of {nodes} x {actions} floats")
-        edge_weights_and_forfeits(compile_game(game), policy, illegal)
+    with _naming(file), np.errstate(over="ignore"):  # sums of numbers that are not probabilities
+        edge_weights(tables, policy, illegal)
     return policy
 
 
 @contextmanager
-def _damage_told(file: Path) -> Iterator[None]:
-    """Say in a line that a file cannot be read."""
+def _refusing_damage(file: Path) -> Iterator[None]:
+    """Raise one ValueError for whatever fails in the block that reads a file."""
     try:
         yield
     except FileNotFoundError:
@@ -242,9 +276,100 @@ def _damage_told(file: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _named_in_errors(file: Path) -> Iterator[None]:
-    """Name the file in whatever is said of what it holds."""
+def _naming(file: Path) -> Iterator[None]:
+    """Put the name of a file before the error of its content."""
     try:
         yield
-    except Exception as error:  # rules of games of one's own may fail in any way
+    except Exception as error:  # the rules of registered games may fail in any way
         raise ValueError(f"{file}: {error}") from None
+
+
+def read_array(path: Path, name: str, largest: int) -> NDArray[Any] | None:
+    """Read one array of numbers or text from an untrusted .npz file.
+
+    Args:
+        path: the file.
+        name: of the array.
+        largest: the most bytes that the array may have.
+
+    Returns:
+        The array; None if the file has none of this name.
+
+    Raises:
+        Exception: of almost any kind, if the file is damaged, the array is larger, or it holds Python objects.
+    """
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is not a file")
+    if path.stat().st_size > LARGEST:
+        raise ValueError(f"{path} is larger than {LARGEST:,} bytes")
+    with zipfile.ZipFile(path) as archive:
+        if f"{name}.npy" not in archive.namelist():
+            return None
+        entry = archive.getinfo(f"{name}.npy")
+        if entry.compress_type not in PACKED:
+            raise ValueError(f"{name} is not packed as NumPy packs arrays")
+        with archive.open(entry) as file:
+            if np.lib.format.read_magic(file) != (1, 0):
+                raise ValueError(f"{name} is not in version 1.0 of the .npy format")
+            shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
+            count = int(np.prod(shape, dtype=object))
+            if dtype.kind not in "iufU" or not 0 <= count * dtype.itemsize <= largest:
+                raise ValueError(f"{name} is {count:,} x {dtype}, not at most {largest:,} bytes of numbers or text")
+            data = bytearray(file.read(count * dtype.itemsize))
+            return np.frombuffer(data, dtype, count).reshape(shape, order="F" if by_columns else "C")
+
+
+# The policies of all measurements of a training
+
+
+def save_policies(path: Path, game: Game, policies: Mapping[int, Policy]) -> None:
+    """Write the policies of all measurements of a training to one .npz file, some ten kilobytes on nine tiles.
+
+    The file holds `steps` [K] and `actions` [D, K] at the D nodes with a legal action. Actions at the same node are
+    neighbours, and as most never change, they compress well.
+
+    Args:
+        path: the file. It is written whole or not at all.
+        game: the rules.
+        policies: actions [N] by the steps after which they were measured.
+    """
+    decisions = compile_game(game).decisions
+    actions = np.stack([policy[decisions] for policy in policies.values()], axis=1)
+    actions = actions.astype(np.min_scalar_type(actions.max()))
+    with write_aside(path) as aside, aside.open("wb") as file:
+        np.savez_compressed(file, format=FORMAT, steps=list(policies), actions=actions)
+
+
+def load_policies(path: Path, game: Game, illegal: str) -> dict[int, Policy]:
+    """Read a file that `save_policies` wrote; nothing in the file is executed.
+
+    Args:
+        path: the file.
+        game: the rules that the policies must be for.
+        illegal: "raise" refuses policies that take an illegal action, "end" lets it end the turn.
+
+    Returns:
+        Actions [N] by the steps after which they were measured.
+
+    Raises:
+        ValueError: if there is no such file, it is damaged, or holds no policies of this game.
+    """
+    with _refusing_damage(path):
+        steps = read_array(path, "steps", LARGEST)
+        actions = read_array(path, "actions", LARGEST)
+    _check_format(path)
+    tables = compile_game(game)
+    if (
+        (steps is None or actions is None)
+        or (steps.dtype.kind, steps.ndim, actions.dtype.kind) != ("i", 1, "u")
+        or actions.shape != (len(tables.decisions), len(steps))
+        or not len(steps)
+        or (np.diff(steps, prepend=-1) <= 0).any()
+    ):
+        raise ValueError(f"{path} does not hold policies of {game}")
+    policies = np.zeros((len(steps), tables.nodes), np.int64)
+    policies[:, tables.decisions] = actions.T
+    with _naming(path):
+        for policy in policies:
+            edge_weights(tables, policy, illegal)
+    return dict(zip(steps.tolist(), policies, strict=True))

@@ -1,44 +1,60 @@
-"""An agent's regret from turns that it played: what each of its choices loses is known, so hardly anything is noise."""
+"""An agent's regret from turns that it plays. The loss of each choice is exact, so the estimate has little noise."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.measure.losses import IntArray, Losses
-from stb_gym.solver import BoardValues, Evaluation, Measured, Mistake, Solution
+from stb_gym.envs import Stepper
+from stb_gym.games import IntArray
+from stb_gym.large import BoardValues, random_value
+from stb_gym.measure.agents import BatchPolicy
+from stb_gym.measure.wrapped import Masks
+from stb_gym.solver import Evaluation, Measured, Mistake, Solution
+from stb_gym.solving import strategy
 
 NORMAL_95 = 1.96  # standard errors to either side of a mean
+AT_ONCE = 4096  # turns that are played side by side
+TINY = float(np.finfo(np.float64).tiny)
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampledEvaluation(Measured):
     """An agent measured against perfect play by T turns with V choices; values are in the objective's unit.
 
-    By the performance difference lemma (`solver.evaluation`) regret is the expected sum of what a turn's choices
-    lose. The turns are sampled, the losses are exact: so the mean of those sums has no bias and, the better the play,
-    the less noise, on nine tiles hundreds of times less than the mean of the scores. A legal choice by probabilities
-    counts with what it loses on average.
+    By the performance difference lemma (`solver.evaluation`), the regret is the expected sum of the losses of a turn's
+    choices. The turns are sampled and the losses are exact. So the mean of those sums is unbiased, and its noise
+    shrinks with the regret: on nine tiles it can be hundreds of times less than that of the mean score. A legal choice
+    by probabilities counts with its expected loss.
 
     Attributes:
-        losses: what choices lose in the game.
-        end: [T] the node at which each turn is over.
-        turn: [V] which turn each choice belongs to.
-        node: [V] where it was made.
-        utility, plays, best, loss, optimal: [V] see `stb_gym.measure.losses.Choices`.
+        optimum: the values of perfect play.
+        stepper: the game that was stepped through.
+        end: [T] the node at which each turn ended.
+        turn: [V] the turn of each choice.
+        node: [V] the node of each choice.
+        utility: [V] the optimal utility there.
+        plays: [V] the agent's most probable action, -1 for an illegal one.
+        best: [V] the optimal action of lowest index.
+        loss: [V] the loss of the choice if play were perfect afterwards.
+        optimal: [V] the probability with which the choice is optimal.
     """
 
-    losses: Losses
+    optimum: Solution | BoardValues
+    stepper: Stepper
     end: IntArray
     turn: IntArray
     node: IntArray
-    utility: NDArray[np.float64]
+    utility: FloatArray
     plays: IntArray
     best: IntArray
-    loss: NDArray[np.float64]
-    optimal: NDArray[np.float64]
+    loss: FloatArray
+    optimal: FloatArray
 
     def __repr__(self) -> str:
         low, high = self.interval
@@ -46,76 +62,73 @@ class SampledEvaluation(Measured):
         return f"<regret {self.regret:.4g} ({low:.4g} to {high:.4g}) {unit} in {self.turns:,} turns>"
 
     @property
-    def optimum(self) -> Solution | BoardValues:  # type: ignore[override]
-        """The solution it is measured against."""
-        return self.losses.optimum
-
-    @property
     def turns(self) -> int:
         """T."""
         return len(self.end)
 
     @cached_property
-    def lost(self) -> NDArray[np.float64]:
-        """[T] what the choices of each turn lose."""
+    def lost(self) -> FloatArray:
+        """[T] the sum of the losses of each turn."""
         return np.asarray(np.bincount(self.turn, self.loss, self.turns), np.float64)
 
     @cached_property
     def regret(self) -> float:
-        """What a turn loses against perfect play: the mean of `lost`."""
+        """The mean loss of a turn."""
         return float(self.lost.mean())
 
     @cached_property
     def standard_error(self) -> float:
-        """Of the regret. It is that of the sample: 0 if no mistake was met, though rarer ones may be made."""
+        """The standard error of the regret: 0 if the turns contain no mistake, though the agent may make rare ones."""
         return float(self.lost.std(ddof=1) / math.sqrt(self.turns))
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the regret: 1.96 standard errors to either side, and nothing below 0."""
+        """The 95 % interval of the regret: 1.96 standard errors to either side, cut at 0."""
         width = NORMAL_95 * self.standard_error
         return max(self.regret - width, 0.0), self.regret + width
 
     @property
     def value(self) -> float:  # type: ignore[override]
-        """Expected value of a turn, by the regret: it has the same standard error."""
+        """The expected value of a turn, computed from the regret, with the same standard error."""
         return float(self.optimum.value - self.optimum.objective.sign * self.regret)
 
-    @property
+    @cached_property
     def random_value(self) -> float:
-        """Expected value of a turn of uniformly random legal play, exactly."""
-        return self.losses.random_value
+        """The exact expected value of a turn of uniformly random legal play."""
+        if isinstance(self.optimum, BoardValues):
+            return random_value(self.optimum.game, self.optimum.objective)
+        return self.optimum.evaluate(strategy(self.optimum.game, "random")).value
 
     @property
     def agreement_by_visits(self) -> float:
-        """The share of choices in play that are optimal."""
+        """The share of choices that are optimal."""
         return float(self.optimal.mean())
 
     @property
     def illegal_mass(self) -> float:
         """The share of turns that ended with an illegal action."""
-        return float((self.end == self.losses.stepper.forfeit).mean())
+        return float((self.end == self.stepper.forfeit).mean())
 
     @cached_property
     def final_score(self) -> IntArray:
-        """[T] points of every turn."""
-        return np.asarray(self.losses.stepper.final_score.take(self.end))
+        """[T] the points of each turn."""
+        return np.asarray(self.stepper.scores[self.stepper.ending(self.end)])
 
     @cached_property
     def score_distribution(self) -> dict[int, float]:
-        """The share of turns that ended with every final score that was met, best first."""
+        """The share of turns that ended with each final score, best first."""
         sign = self.optimum.game.sign
         scores, counts = np.unique(-sign * self.final_score, return_counts=True)
         return dict(zip((-sign * scores).tolist(), (counts / self.turns).tolist(), strict=True))
 
     @property
     def mean_throws(self) -> float:
-        """Throws in a turn: one for every choice, and one where a throw left no move."""
-        _, dice = self.losses.stepper.position(self.losses.stepper.state_of(self.end))
+        """Throws in a turn: one for each choice, and one if a throw left no move."""
+        _, dice = self.stepper.position(self.stepper.state_of(self.end))
         return float((len(self.node) + np.count_nonzero(dice)) / self.turns)
 
     def summary(self) -> dict[str, float]:
-        """The numbers above by name, ready for JSON, but for the normalised score, which may take a while."""
+        """Return the numbers above by name, ready for JSON; without the normalised score, which may take a while."""
         return {
             "value": self.value,
             "optimum": float(self.optimum.value),
@@ -129,32 +142,137 @@ class SampledEvaluation(Measured):
         }
 
     def mistakes(self, limit: int | None = None) -> list[Mistake]:
-        """The mistakes that were met and what they cost these turns, dearest first; visits are those of a turn."""
-        met = self.loss > 0
-        which, first, place = np.unique(
-            np.stack((self.node, self.plays))[:, met], axis=1, return_index=True, return_inverse=True
-        )
-        times, lost = np.bincount(place.ravel()), np.bincount(place.ravel(), self.loss[met])
-        best = self.best[met][first]
-        return [
-            Mistake(
-                node=int(which[0, i]),
-                plays=None if which[1, i] < 0 else int(which[1, i]),
-                best=int(best[i]),
-                visits=float(times[i] / self.turns),
-                loss=float(lost[i] / times[i]),
+        """Return the mistakes of these turns, costliest first; their visits are per turn."""
+        wrong = np.flatnonzero(self.loss > 0)
+        choices = np.stack((self.node, self.plays), axis=1)[wrong]
+        _, first, mistake = np.unique(choices, axis=0, return_index=True, return_inverse=True)
+        times = np.bincount(mistake.ravel())
+        lost = np.bincount(mistake.ravel(), self.loss[wrong])
+        found = []
+        for place in np.argsort(-lost, kind="stable")[:limit].tolist():
+            choice = wrong[first[place]]
+            found.append(
+                Mistake(
+                    node=int(self.node[choice]),
+                    plays=None if self.plays[choice] < 0 else int(self.plays[choice]),
+                    best=int(self.best[choice]),
+                    visits=float(times[place] / self.turns),
+                    loss=float(lost[place] / times[place]),
+                )
             )
-            for i in np.argsort(-lost, kind="stable")[:limit].tolist()
-        ]
+        return found
 
     def describe_node(self, node: int) -> str:
-        """A node in words."""
-        return self.losses.stepper.describe(node)
+        """Return a node in words."""
+        return self.stepper.describe(node)
 
-    def shown(self, nodes: IntArray) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """The observations [B, O] and masks [B, A] of nodes [B]."""
-        stepper = self.losses.stepper
-        return stepper.observation.take(nodes, axis=0), stepper.action_mask.take(nodes, axis=0).view(np.bool_)
+    def shown(self, nodes: IntArray) -> tuple[NDArray[np.uint8], Masks]:
+        """Return the observations [B, O] and masks [B, A] of nodes [B]."""
+        return self.stepper.observe(nodes), self.stepper.masks(nodes).view(np.bool_)
 
 
-AnyEvaluation = Evaluation | SampledEvaluation  # what a `RegretMeter` tells of an agent
+AnyEvaluation = Evaluation | SampledEvaluation
+
+
+def play_turns(
+    optimum: Solution | BoardValues,
+    stepper: Stepper,
+    answer: BatchPolicy,
+    illegal: str,
+    turns: int,
+    seed: int,
+    progress: Callable[[int, int], None] = lambda played, turns: None,
+) -> SampledEvaluation:
+    """Let an agent play turns to their ends and measure each of its choices.
+
+    Args:
+        optimum: the values of perfect play.
+        stepper: the same game and objective.
+        answer: the agent: from observations [B, O] and masks [B, A] to actions [B] or probabilities [B, A].
+        illegal: an illegal action ends the turn with the worst score ("end"), or raises ("raise").
+        turns: how many.
+        seed: of the dice and of the actions that are drawn from probabilities.
+        progress: called from time to time with the number of turns played, and of all.
+
+    Raises:
+        ValueError: if an answer is not a distribution, or has an illegal action where that raises.
+    """
+    dice, draws = np.random.default_rng(seed).spawn(2)
+    ends = np.empty(turns, np.int64)
+    choices: list[tuple[NDArray[Any], ...]] = []
+    for first in range(0, turns, AT_ONCE):
+        turn = np.arange(first, min(first + AT_ONCE, turns))
+        state = np.full(len(turn), stepper.start)
+        while True:
+            node = stepper.nodes(state, dice.integers(stepper.throws, size=len(turn)))
+            over = stepper.ending(node) > 0
+            ends[turn[over]] = node[over]
+            turn = turn[~over]
+            node = node[~over]
+            if not len(turn):
+                break
+            masks = stepper.masks(node).view(np.bool_)
+            answered = answer(stepper.observe(node), masks.copy())
+            if answered.ndim == 1:
+                action = answered
+                illegal_mass = ~masks[np.arange(len(node)), action]
+            else:
+                upper = answered.cumsum(axis=1, dtype=float)
+                action = (upper > draws.random((len(node), 1)) * upper[:, -1:]).argmax(axis=1)
+                illegal_mass = answered.sum(axis=1, where=~masks)
+            if illegal == "raise" and illegal_mass.any():
+                where = stepper.describe(int(node[illegal_mass.argmax()]))
+                raise ValueError(f"the agent takes an illegal action at {where}")
+            choices.append((turn, node, *_measured_choices(optimum, stepper, node, answered, action)))
+            state = stepper.after(node, action)
+        progress(min(first + AT_ONCE, turns), turns)
+    return SampledEvaluation(optimum, stepper, ends, *map(np.concatenate, zip(*choices, strict=True)))
+
+
+class _MeasuredChoices(NamedTuple):
+    """Choices at B nodes; see `SampledEvaluation`."""
+
+    utility: FloatArray
+    plays: IntArray
+    best: IntArray
+    loss: FloatArray
+    optimal: FloatArray
+
+
+def _measured_choices(
+    optimum: Solution | BoardValues, stepper: Stepper, node: IntArray, answer: NDArray[Any], chosen: IntArray
+) -> _MeasuredChoices:
+    """Return the losses of choices at nodes [B] with E legal moves.
+
+    Args:
+        optimum: the values of perfect play.
+        stepper: the game.
+        node: [B] nodes with a legal move.
+        answer: the agent's actions [B] or probabilities [B, A].
+        chosen: [B] the actions that are played. A legal one counts with the expected loss over all legal actions, an
+            illegal one with its own loss.
+    """
+    moves = stepper.legal_moves(node)
+    first = moves.first
+    row = moves.place
+    action = moves.action
+    after = stepper.after(node[row], action)
+    weight = np.asarray(answer[row] == action if answer.ndim == 1 else answer[row, action], np.float64)
+    weight /= np.maximum(np.add.reduceat(weight, first), TINY)[row]
+    value = optimum.utilities_at(*stepper.position(after))
+    utility = np.maximum.reduceat(value, first)
+    optimal = optimum.is_as_good(value, utility[row])
+
+    def lowest(marked: Masks) -> IntArray:
+        """Return the lowest action [B] of each node that is marked [E]."""
+        return action[np.minimum.reduceat(np.where(marked, np.arange(len(row)), len(row) - 1), first)]
+
+    illegal = ~np.logical_or.reduceat(action == chosen[row], first)
+    worst = optimum.objective.illegal_utility(stepper.scores[1:])
+    return _MeasuredChoices(
+        utility=utility,
+        plays=np.where(illegal, -1, lowest(weight == np.maximum.reduceat(weight, first)[row])),
+        best=lowest(optimal),
+        loss=np.where(illegal, utility - worst, np.add.reduceat(weight * (utility[row] - value), first)),
+        optimal=np.where(illegal, 0, np.add.reduceat(weight * optimal, first)),
+    )

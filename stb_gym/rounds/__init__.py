@@ -9,14 +9,22 @@
 
 from stb_gym.rounds.env import RoundEnv, StandingEnv, register_rounds
 from stb_gym.rounds.equilibrium import (
-    INDIFFERENT, BestResponse, Outcome, Reply, Round, RoundEvaluation, RoundSolution, RoundStrategy, Seat,
-)  # fmt: skip
+    BestResponse,
+    INDIFFERENT,
+    Outcome,
+    Reply,
+    Round,
+    RoundEvaluation,
+    RoundSolution,
+    RoundStrategy,
+    Seat,
+)
 from stb_gym.rounds.matches import BEGINS, Series, match, series
 from stb_gym.rounds.meter import RoundMeter, RoundRegret
 from stb_gym.rounds.opponents import Opponents, opponents_of
 from stb_gym.rounds.par import Departures, Par, departures, pars, shares
 from stb_gym.rounds.self_play import Play, SelfPlayVectorEnv
-from stb_gym.rounds.standings import TIES, Standings
+from stb_gym.rounds.standings import Standings, TIES
 from stb_gym.rounds.tournaments import ENDS, Tournament, tournament
 from stb_gym.rounds.vector_env import RoundVectorEnv
 

@@ -28,7 +28,7 @@ starts at that standing, with a lead of 8 points; if you name only some of the t
 - 0 for a beaten player, and after an illegal action.
 
 `env.spec.reward_threshold` is the mean reward of the best response to the opponents; an agent exceeds it only by luck.
-`stb_gym.RoundMeter(env)` measures exactly how far an agent is from it.
+`stb_gym.rounds.RoundMeter(env)` measures exactly how far an agent is from it.
 
 ## Episode End
 That of the turn.
@@ -43,7 +43,7 @@ included; 0 if beaten.
 - `opponents="optimal"`: what all of them play, or a list with one for each in the order of the seats: the name of a
   strategy, "optimal" for the equilibrium of the round; the file, or the name, of a saved policy; an array of a policy;
   or a function of the arrays of the game and a `Standing` that returns one.
-- `ties="split"`, `shut_wins=False`, `indifferent="fewer"`: the rules of the round, see `stb_gym.Round`.
+- `ties="split"`, `shut_wins=False`, `indifferent="fewer"`: the rules of the round, see `stb_gym.rounds.Round`.
 - `illegal`, `render_mode`, `observation_dtype`, `max_episode_steps`, the rules of the game and, of
   `stb_gym/ThreesRoundMasked-v0`, `mask_names`: as for the turn.
 
@@ -59,9 +59,9 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from stb_gym.envs import MaskInObservation, StepperEnv, TurnEnv, game_for, masked_id, round_id
-from stb_gym.envs.registration import _register
-from stb_gym.games import Entry, Game, IntArray
+from stb_gym.envs import MaskInObservation, StepperEnv, TurnEnv, game_for
+from stb_gym.envs.registration import NAMESPACE, masked_id, register
+from stb_gym.games import Entry, Game, IntArray, follow_registrations
 from stb_gym.rounds.equilibrium import Round
 from stb_gym.rounds.opponents import Lineup, opponents_of
 from stb_gym.solver import Objective, Standing
@@ -70,7 +70,7 @@ Observation = NDArray[Any]
 
 
 def _refuse_solo_play(final_score: IntArray) -> NDArray[Any]:
-    raise ValueError("what a score wins in a round depends on the others: measure agents with stb_gym.RoundMeter(env)")
+    raise ValueError("what a score wins in a round depends on the others: use stb_gym.rounds.RoundMeter(env)")
 
 
 WIN = Objective("win", _refuse_solo_play, "probability")
@@ -103,14 +103,14 @@ class StandingEnv(StepperEnv):
     """
 
     round: Round
-    _space: gym.spaces.Box  # of a single observation
+    _single_space: gym.spaces.Box  # of a single observation
 
     def _play_in(self, rules: Round, turn: gym.Space[Any]) -> gym.spaces.Box:
         """Set the round, given the space of the turn's observations; return that of the environment's."""
         self.round = rules
         self.objective = WIN
-        self._space = standing_space(turn, rules)
-        return self._space
+        self._single_space = standing_space(turn, rules)
+        return self._single_space
 
     def _standings(self) -> IntArray:
         """Return [B, 3] the standings that the players see now."""
@@ -123,8 +123,8 @@ class StandingEnv(StepperEnv):
     @property
     def afterstate_space(self) -> gym.spaces.Box:
         """The space of the afterstates of one move."""
-        high = np.append(self._space.high, self._space.dtype.type(self.game.dice))
-        return gym.spaces.Box(0, high, dtype=self._space.dtype.type)
+        high = np.append(self._single_space.high, self._single_space.dtype.type(self.game.dice))
+        return gym.spaces.Box(0, high, dtype=self._single_space.dtype.type)
 
     def afterstates(self, observations: Observation | None = None) -> tuple[IntArray, IntArray, Observation]:
         """Return what every legal move leads to, as `TurnEnv.afterstates`; the standing stands before the dice."""
@@ -149,7 +149,7 @@ class RoundEnv(StandingEnv, TurnEnv):
         opponents: one strategy that all the others play, or a list with one for each in the order of the seats: the
             name of a strategy, "optimal" for the equilibrium of the round; the file of a saved policy; an array of a
             policy; or a function of the arrays of the game and a `Standing` that returns one.
-        ties, shut_wins, indifferent: the rules of the round, see `stb_gym.Round`.
+        ties, shut_wins, indifferent: the rules of the round, see `stb_gym.rounds.Round`.
         illegal, render_mode, observation_dtype: see `TurnEnv`.
         **rules: fields of the rules that differ from the standard ones.
 
@@ -253,7 +253,7 @@ class RoundEnv(StandingEnv, TurnEnv):
             ValueError: if the snapshot is not of one round, or of other rules.
         """
         counts = {"place": len(self.opponents.chance), "holders": len(self.opponents.share)}
-        _, place, holders = map(int, self._read(snapshot, (), **counts))
+        _, _, place, holders = map(int, self._read(snapshot, (), **counts))
         super().restore(snapshot)
         self._place, self._holders = place, holders
 
@@ -264,7 +264,7 @@ class RoundEnv(StandingEnv, TurnEnv):
         return self.opponents.reward_threshold
 
     def _beside(self, game: int) -> str:
-        return self.opponents.in_words(self._place, self._holders if self.stepper.over.take(self._node) else None)
+        return self.opponents.in_words(self._place, self._holders if self.stepper.ending(self._node) else None)
 
 
 def split_options(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -283,8 +283,21 @@ make_masked.metadata = RoundEnv.metadata  # type: ignore[attr-defined]
 
 def register_rounds(entry: Entry) -> None:
     """Register the environments of a round of a game with Gymnasium, such as "stb_gym/ThreesRound-v0" and its twin."""
-    arguments = {"game": entry.rules.name}
-    plain = round_id(entry.rules)
-    _register(plain, f"{__name__}:RoundEnv", f"{__package__}.vector_env:RoundVectorEnv", None, arguments)
-    masked = f"{__name__}:make_masked", f"{__package__}.vector_env:make_masked_vec"
-    _register(masked_id(plain), *masked, None, arguments)
+    identity, arguments = round_id(entry.rules), {"game": entry.rules.name}
+    register(identity, f"{__name__}:RoundEnv", f"{__package__}.vector_env:RoundVectorEnv", arguments)
+    masked, masked_vec = f"{__name__}:make_masked", f"{__package__}.vector_env:make_masked_vec"
+    register(masked_id(identity), masked, masked_vec, arguments)
+
+
+def round_id(rules: type[Game]) -> str:
+    """Return the id of the environment of a round of a game.
+
+    Example:
+        >>> import stb_gym
+        >>> round_id(stb_gym.Threes)
+        'stb_gym/ThreesRound-v0'
+    """
+    return f"{NAMESPACE}/{rules.__name__}Round-v0"
+
+
+follow_registrations(register_rounds)

@@ -43,7 +43,7 @@ from stb_gym.solver import (
     optimal_edges,
     optimise,
     score_chances,
-    strategy,
+    table_strategy,
 )
 
 INDIFFERENT = {
@@ -314,8 +314,8 @@ class RoundSolution(RoundEvaluation):
 
         Example:
             >>> import stb_gym
-            >>> rules = stb_gym.Round(stb_gym.Threes(), players=5)
-            >>> last = rules.solve().at(stb_gym.Standing(lead=8, holders=1, after=0))
+            >>> rules = stb_gym.rounds.Round(stb_gym.Threes(), players=5)
+            >>> last = rules.solve().at(stb_gym.solver.Standing(lead=8, holders=1, after=0))
             >>> last.moves(roll=[3, 1, 3, 2, 4])["move"][0]
             'keep 5 (3 3 1 2 4)'
         """
@@ -349,7 +349,7 @@ class Round:
 
     Example:
         >>> import stb_gym
-        >>> stb_gym.Round(stb_gym.ShutTheBox(), players=2).solve().seats.round(4).tolist()
+        >>> stb_gym.rounds.Round(stb_gym.ShutTheBox(), players=2).solve().seats.round(4).tolist()
         [0.498, 0.502]
     """
 
@@ -433,7 +433,7 @@ class Round:
         self.standings.find(standing)
         try:
             policy = np.asarray(plays(self.tables, standing))
-            return policy, edge_weights(self.tables, policy)
+            return policy, edge_weights(self.tables, policy)[0]
         except (TypeError, ValueError) as error:
             raise ValueError(f"the strategy at {standing}: {error}") from error
 
@@ -443,7 +443,7 @@ class Round:
             return plays
         if plays == "optimal":
             return lambda _, standing: self.solve().policy(standing)
-        return ROUND_STRATEGIES.get(plays) or strategy(self.game, plays)
+        return ROUND_STRATEGIES.get(plays) or table_strategy(self.game, plays)
 
     def seat(self, seat: int, plays: RoundStrategy) -> Seat:
         """Return the play of a strategy in a seat; see `evaluate`."""
@@ -451,7 +451,7 @@ class Round:
             return self.solve().played[seat]
         plays = self._named(plays)
         if not callable(plays):
-            weights = edge_weights(self.tables, plays)[:, None]
+            weights = edge_weights(self.tables, plays)[0][:, None]
             return self._play(seat, lambda block: weights)
 
         def weights_at(block: IntArray) -> Array:

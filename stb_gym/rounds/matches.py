@@ -64,7 +64,7 @@ def match(outcome: Outcome, rounds: int) -> Outcome:
 
     Example:
         >>> import stb_gym
-        >>> stb_gym.match(stb_gym.Outcome(win=0.5, loss=0.25, tie=0.25), rounds=2)
+        >>> stb_gym.rounds.match(stb_gym.rounds.Outcome(win=0.5, loss=0.25, tie=0.25), rounds=2)
         Outcome(win=0.5, loss=0.1875, tie=0.3125)
     """
     check_integer("rounds", rounds, 1, 10_000)
@@ -90,8 +90,8 @@ def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begin
 
     Example:
         >>> import stb_gym
-        >>> rules = stb_gym.Round(stb_gym.Threes())
-        >>> found = stb_gym.series(rules, ["optimal", "optimal"], rounds=20, begins="winner")
+        >>> rules = stb_gym.rounds.Round(stb_gym.Threes())
+        >>> found = stb_gym.rounds.series(rules, ["optimal", "optimal"], rounds=20, begins="winner")
         >>> found.wins[-1].round(4).tolist()
         [0.4452, 0.4553]
     """

@@ -8,20 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import IntArray
-from stb_gym.measure.agents import answers_of
-from stb_gym.measure.shown import Shown, layers_of
+from stb_gym.measure.agents import batch_policy
+from stb_gym.measure.wrapped import AgentView, layers_of
 from stb_gym.rounds.env import RoundEnv
 from stb_gym.rounds.opponents import Opponents
 from stb_gym.rounds.vector_env import RoundVectorEnv
-from stb_gym.solver import (
-    Policy,
-    Standing,
-    TurnTables,
-    checked_answer,
-    edge_weights,
-    expected_visits,
-    score_chances,
-)  # fmt: skip
+from stb_gym.solver import Policy, Standing, TurnTables, edge_weights, expected_visits, score_chances
 
 AT_ONCE = 2**16  # nodes in one question to an agent
 Chances = NDArray[np.float64]
@@ -98,7 +90,7 @@ class RoundMeter:
 
     Example:
         >>> import gymnasium as gym, stb_gym
-        >>> meter = stb_gym.RoundMeter(gym.make("stb_gym/ThreesRound-v0", seat=1))
+        >>> meter = stb_gym.rounds.RoundMeter(gym.make("stb_gym/ThreesRound-v0", seat=1))
         >>> found = meter(lambda observations, masks: masks.argmax(axis=1))
         >>> round(found.value, 4), round(found.best, 4)
         (0.4027, 0.5247)
@@ -117,7 +109,7 @@ class RoundMeter:
             if not same or not np.array_equal(other.fates, self.opponents.fates):
                 raise ValueError(f"the environments of {type(env).__name__} have different seats, opponents or rounds")
         self.illegal: str = seats[0].illegal
-        self._shown = Shown(env, seats[0].game)
+        self._shown = AgentView(env, seats[0].game)
         tables = self.opponents.rules.tables
         self._masks = tables.legal(tables.decisions)
 
@@ -133,10 +125,10 @@ class RoundMeter:
             ValueError: if it expects other observations or actions, or its answer is no policy of the game.
         """
         opponents, tables = self.opponents, self.opponents.rules.tables
-        answers, wins = answers_of(agent, deterministic, self._shown), np.zeros(len(opponents.chance))
+        answers, wins = batch_policy(agent, deterministic, self._shown), np.zeros(len(opponents.chance))
         for seat, met in opponents.met(max(1, AT_ONCE // len(self._masks))):
             policies = self._policies(answers, met)
-            weights = np.stack([edge_weights(tables, policy, self.illegal) for policy in policies], axis=1)
+            weights = np.stack([edge_weights(tables, policy, self.illegal)[0] for policy in policies], axis=1)
             chances = score_chances(tables, expected_visits(tables, weights))  # a forfeited turn wins nothing
             wins[met] = (chances * opponents.reply(seat).utility(opponents.index[met]).T).sum(axis=0)
         return RoundRegret(opponents, wins, opponents.most)
@@ -157,13 +149,13 @@ class RoundMeter:
 
         Example:
             >>> import gymnasium as gym, stb_gym
-            >>> meter = stb_gym.RoundMeter(gym.make("stb_gym/ThreesRound-v0", players=2))
+            >>> meter = stb_gym.rounds.RoundMeter(gym.make("stb_gym/ThreesRound-v0", players=2))
             >>> plays = meter.strategy(lambda observations, masks: masks.argmax(axis=1))
             >>> everyone = meter.opponents.rules.evaluate([plays, plays])
             >>> [round(everyone.best_response(seat).gain, 4) for seat in range(2)]
             [0.0979, 0.1236]
         """
-        answers, opponents = answers_of(agent, deterministic, self._shown), self.opponents
+        answers, opponents = batch_policy(agent, deterministic, self._shown), self.opponents
 
         def plays(tables: TurnTables, standing: Standing) -> Policy:
             index = opponents.rules.standings.find(standing)
@@ -180,5 +172,5 @@ class RoundMeter:
         turn, seen = tables.observation[tables.decisions], self.opponents.seen[met]
         observations = np.hstack((np.tile(turn, (len(met), 1)), seen.repeat(len(turn), axis=0)))
         masks = np.tile(self._masks, (len(met), 1))
-        answer = checked_answer(answers(self._shown(observations, masks), masks), len(masks), tables.game)
+        answer = answers(self._shown(observations, masks), masks)
         return [tables.policy(part) for part in np.split(answer, len(met))]

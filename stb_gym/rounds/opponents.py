@@ -16,15 +16,7 @@ from numpy.typing import NDArray
 
 from stb_gym.games import IntArray, check_integer, entry_of
 from stb_gym.measure.policy_files import is_policy, load_policy
-from stb_gym.rounds.equilibrium import (
-    Reply,
-    Round,
-    RoundEvaluation,
-    RoundStrategy,
-    Seat,
-    reached_after,
-    worth_before,
-)  # fmt: skip
+from stb_gym.rounds.equilibrium import Reply, Round, RoundEvaluation, RoundStrategy, Seat, reached_after, worth_before
 from stb_gym.solver import Standing
 
 Chances = NDArray[np.float64]
@@ -187,7 +179,7 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
     names = tuple(plays for plays in lineup if isinstance(plays, str))
     if len(names) < others:  # a function may return another policy as it learns
         return _opponents(rules, seats, lineup)
-    heuristics = entry_of(rules.game).rules_of_thumb  # which may be registered again under the same names
+    heuristics = entry_of(rules.game).heuristics  # which may be registered again under the same names
     return _cached_opponents(rules, seats, names, tuple(heuristics.get(name) for name in names))
 
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.rounds.equilibrium import RoundSolution
-from stb_gym.solver import TIE, Policy, optimise, solve
+from stb_gym.solver import TIE, Policy, optimise
+from stb_gym.solving import solve
 
 
 class Departures(NamedTuple):
@@ -45,7 +46,7 @@ def departures(solution: RoundSolution) -> Departures:
 
     Example:
         >>> import stb_gym
-        >>> rules = stb_gym.Round(stb_gym.ShutTheBox(), players=5)
+        >>> rules = stb_gym.rounds.Round(stb_gym.ShutTheBox(), players=5)
         >>> departures(rules.solve()).first
         50
     """
@@ -64,7 +65,7 @@ def pars(solution: RoundSolution) -> list[Par]:
 
     Example:
         >>> import stb_gym
-        >>> [each.par for each in pars(stb_gym.Round(stb_gym.Threes(), players=5).solve())]
+        >>> [each.par for each in pars(stb_gym.rounds.Round(stb_gym.Threes(), players=5).solve())]
         [30, 5, 5, 4, 4]
     """
     scores, found = solution.standings.scores, []

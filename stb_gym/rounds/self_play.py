@@ -28,7 +28,7 @@ class Play:
 
     Example:
         >>> import numpy as np, stb_gym
-        >>> play, only = Play(stb_gym.Round(stb_gym.Threes(), players=2), count=1), np.array([0])
+        >>> play, only = Play(stb_gym.rounds.Round(stb_gym.Threes(), players=2), count=1), np.array([0])
         >>> [play.end_turns(only, np.array([place])).tolist() for place in (9, 4)]  # the round is over after the second
         [[], [0]]
         >>> play.wins(only).tolist()
@@ -107,7 +107,7 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
         game: the name of a game, or a rules object.
         num_envs: how many rounds.
         players: how many play each.
-        ties, shut_wins: the rules of the round, see `stb_gym.Round`.
+        ties, shut_wins: the rules of the round, see `stb_gym.rounds.Round`.
         illegal, render_mode, observation_dtype: see `TurnEnv`.
         **rules: fields of the rules that differ from the standard ones.
 
@@ -116,7 +116,7 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
 
     Example:
         >>> import stb_gym
-        >>> envs = stb_gym.SelfPlayVectorEnv("threes", num_envs=1000, players=3)
+        >>> envs = stb_gym.rounds.SelfPlayVectorEnv("threes", num_envs=1000, players=3)
         >>> _, infos = envs.reset(seed=0)
         >>> while "wins" not in infos:
         ...     observations, _, _, _, infos = envs.step(envs.legal_sample())

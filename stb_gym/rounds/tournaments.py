@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from stb_gym.games import Game, check_choice, check_game, check_integer, check_lineup
 from stb_gym.rounds.standings import TIES
-from stb_gym.solver import Policy, solve, strategy
+from stb_gym.solver import Policy
+from stb_gym.solving import solve, strategy
 
 ENDS = {
     "first-to": "the tournament ends after the round in which a total reaches the limit, and the best total wins",
@@ -89,7 +90,7 @@ def tournament(
 
     Example:
         >>> import stb_gym
-        >>> golf = stb_gym.tournament(stb_gym.ShutTheBox(), ["optimal", "biggest-first"])
+        >>> golf = stb_gym.rounds.tournament(stb_gym.ShutTheBox(), ["optimal", "biggest-first"])
         >>> golf.wins.round(4).tolist()
         [0.5243, 0.4757]
     """

@@ -129,7 +129,7 @@ class RoundVectorEnv(StandingEnv, TurnVectorEnv):
             ValueError: if the snapshot is not of as many rounds, or of other rules.
         """
         counts = {"place": len(self.opponents.chance), "holders": len(self.opponents.share)}
-        _, place, holders = self._read(snapshot, (self.num_envs,), **counts)
+        _, _, place, holders = self._read(snapshot, (self.num_envs,), **counts)
         super().restore(snapshot)
         self._place, self._holders = place, holders
 
@@ -151,7 +151,7 @@ class RoundVectorEnv(StandingEnv, TurnVectorEnv):
         return self.opponents.reward_threshold
 
     def _beside(self, game: int) -> str:
-        over = self.stepper.over.take(self._node[game])
+        over = self.stepper.ending(self._node[game]) > 0
         return self.opponents.in_words(int(self._place[game]), int(self._holders[game]) if over else None)
 
 

@@ -1,13 +1,38 @@
-"""What there is to choose from at one node, and what each move loses there, for those who advise or explain."""
+"""The choice at one node: its moves, and the loss of each."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Move, legal_moves
-from stb_gym.large.values import BoardValues
-from stb_gym.solver.values import Values
+from stb_gym.games import Game, IntArray, Roll
+from stb_gym.solver.objectives import Objective
+
+
+class PerfectPlay(Protocol):
+    """The values of perfect play: a `Solution`, or the values of a box too large for tables."""
+
+    @property
+    def game(self) -> Game:
+        """The rules."""
+
+    @property
+    def objective(self) -> Objective:
+        """What is maximised."""
+
+    def utilities_at(self, held: IntArray, dice: IntArray | int) -> NDArray[Any]:
+        """Return the expected utilities [B] of states."""
+
+    def is_as_good(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return [E] True where moves of utility `after` [E] are as good as the best ones."""
+
+
+class Move(NamedTuple):
+    """A legal move: the action, and the state that it leads to."""
+
+    action: int
+    held: int
+    dice: int
 
 
 class Choice(NamedTuple):
@@ -16,7 +41,7 @@ class Choice(NamedTuple):
     Attributes:
         moves: [A] the legal moves, lowest action first; none where the turn ends.
         after: [A] the expected utility after each.
-        loss: [A] the expected utility that each loses against the best one: 0 of all that are as good.
+        loss: [A] the expected utility that each loses against the best one: 0 for all that are as good.
         utility: the expected utility of the node: of its best move, or of the turn that ends there.
     """
 
@@ -31,30 +56,36 @@ class Choice(NamedTuple):
         return [move for move, loss in zip(self.moves, self.loss, strict=True) if loss == 0]
 
 
-def choice_at(known: Values | BoardValues, held: int, dice: int, roll: NDArray[np.uint8]) -> Choice:
-    """What there is to choose from after a throw.
+def legal_moves(game: Game, held: int, dice: int, roll: Roll) -> list[Move]:
+    """Return the legal moves at a node, lowest action first."""
+    moves = game.moves((held, dice), roll) if dice else {}
+    return [Move(action, *after) for action, after in sorted(moves.items())]
+
+
+def choice_at(best: PerfectPlay, held: int, dice: int, roll: Roll) -> Choice:
+    """Return the choice after a throw.
 
     Args:
-        known: the values of perfect play.
+        best: the values of perfect play.
         held: what the player holds.
         dice: how many dice were thrown.
-        roll: [k] what the rules see of the throw.
+        roll: the roll.
 
     Raises:
         ValueError: if there is no such state.
 
     Example:
-        >>> import numpy as np, stb_gym
+        >>> import stb_gym
         >>> best = stb_gym.solve(stb_gym.ShutTheBox())
-        >>> choice = choice_at(best, 0b10011001, 2, np.array([9], np.uint8))
-        >>> [best.game.moves[move.action] for move in choice.moves], [round(loss, 4) for loss in choice.loss]
+        >>> choice = choice_at(best, 0b10011001, 2, (9,))
+        >>> [best.game.actions[move.action] for move in choice.moves], [round(loss, 4) for loss in choice.loss]
         ([(1, 8), (4, 5)], [0.1389, 0.0])
     """
-    moves = legal_moves(known.game, held, dice, roll)
+    moves = legal_moves(best.game, held, dice, roll)
     if not moves:
-        return Choice([], [], [], known.worth(held, 0))
+        return Choice([], [], [], float(best.utilities_at(np.array([held]), 0)[0]))
     left, thrown = np.array([(move.held, move.dice) for move in moves]).T
-    after = known.worths(left, thrown).astype(float)
-    best = after.max(keepdims=True)
-    loss = np.where(known.tied(after, best), 0, best - after)
-    return Choice(moves, after.tolist(), loss.tolist(), best.item())
+    after = best.utilities_at(left, thrown).astype(float)
+    greatest = after.max(keepdims=True)
+    loss = np.where(best.is_as_good(after, greatest), 0, greatest - after)
+    return Choice(moves, after.tolist(), loss.tolist(), greatest.item())

@@ -8,17 +8,174 @@ with u* the optimal utility. The second form of the regret is the performance di
 "Approximately optimal approximate reinforcement learning", 2002); it is the one reported, as it stays precise near 0.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.solver.measured import Measured, Mistake
-from stb_gym.solver.policies import Playable, edge_weights_and_forfeits
+from stb_gym.games import Game, title, words_of
+from stb_gym.output import html_table
+from stb_gym.solver.objectives import Objective
+from stb_gym.solver.policies import Playable, edge_weights
 from stb_gym.solver.tables import Level, TurnTables
-from stb_gym.solver.values import Values
+
+if TYPE_CHECKING:
+    from stb_gym.solver.solution import Solution
+
+
+class Optimum(Protocol):
+    """Perfect play of any kind: a `Solution`, or the values of a box too large for tables."""
+
+    @property
+    def game(self) -> Game:
+        """The rules."""
+
+    @property
+    def objective(self) -> Objective:
+        """What is maximised."""
+
+    @property
+    def value(self) -> Any:
+        """The value of a turn in the objective's unit."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A node where a policy loses something.
+
+    Attributes:
+        node: index of the node.
+        plays: the action the policy takes there most often; None for an illegal one.
+        best: the optimal action of lowest index.
+        visits: expected visits per turn.
+        loss: the loss of the policy's choice there, in the objective's unit.
+    """
+
+    node: int
+    plays: int | None
+    best: int
+    visits: float
+    loss: float
+
+    @property
+    def cost(self) -> float:
+        """The contribution of the node to the regret."""
+        return self.visits * self.loss
+
+
+class Measured(ABC):
+    """The results of measuring a policy against perfect play; values are in the objective's unit.
+
+    Attributes:
+        optimum: the solution that the policy is measured against.
+        value: expected value of a turn.
+    """
+
+    optimum: Optimum
+    value: float
+
+    def __repr__(self) -> str:
+        goal = self.optimum.objective
+        return f"<{self.optimum.game}: {goal.name} {self.value:.6g}, regret {self.regret:.4g} {goal.unit}>"
+
+    def _repr_html_(self) -> str:
+        """Return the numbers of `summary`, for notebooks."""
+        summary = self.summary()
+        heading = f"{title(self.optimum.game)}: {self.optimum.objective.name} in {self.optimum.objective.unit}"
+        return html_table(heading, {"": [*summary], " ": [*summary.values()]})
+
+    @property
+    @abstractmethod
+    def regret(self) -> float:
+        """What the policy loses against perfect play, 0 or more."""
+
+    @property
+    @abstractmethod
+    def random_value(self) -> float:
+        """Expected value of a turn of uniformly random legal play."""
+
+    @property
+    @abstractmethod
+    def agreement_by_visits(self) -> float | None:
+        """The share of choices in play that are optimal; None if it is not known."""
+
+    @property
+    @abstractmethod
+    def score_distribution(self) -> dict[int, float]:
+        """The probability of every final score that can occur, best first."""
+
+    @property
+    @abstractmethod
+    def mean_throws(self) -> float:
+        """Expected number of throws in a turn."""
+
+    @abstractmethod
+    def mistakes(self, limit: int | None = None) -> Sequence[Mistake]:
+        """Return the nodes that add to the regret, costliest first."""
+
+    @abstractmethod
+    def describe_node(self, node: int) -> str:
+        """Return a node in words."""
+
+    @property
+    def costliest_mistake(self) -> str:
+        """The mistake that adds most to the regret, in words; "" if a turn can meet none.
+
+        Example:
+            >>> import stb_gym
+            >>> game = stb_gym.ShutTheBox()
+            >>> stb_gym.evaluate(game, stb_gym.strategy(game, "biggest-first")).costliest_mistake
+            'open 1,2,3,4,5,7,9, roll 6: shut 1,5 instead of shut 2,4 loses 2.07, once in 187 turns'
+        """
+        words = words_of(self.optimum.game)
+        if not (mistakes := self.mistakes(1)):
+            return ""
+        [mistake] = mistakes
+        plays = "an illegal action" if mistake.plays is None else words.move_in_words(words.move(mistake.plays))
+        best = words.move_in_words(words.move(mistake.best))
+        lost = f"loses {mistake.loss:.3g}, once in {1 / mistake.visits:,.0f} turns"
+        return f"{self.describe_node(mistake.node)}: {plays} instead of {best} {lost}"
+
+    @property
+    def agreement(self) -> float | None:
+        """The share of nodes with a legal action at which the policy's is optimal; None if it is not known."""
+        return None
+
+    @property
+    def illegal_mass(self) -> float:
+        """The probability that a turn ends with an illegal action."""
+        return 0.0
+
+    @property
+    def normalised_score(self) -> float:
+        """(random - value) / (random - optimum): 0 for random play, 1 for perfect play."""
+        gap = abs(self.random_value - self.optimum.value)
+        return 1 - self.regret / gap if gap > 0 else 1.0
+
+    @property
+    def shut_probability(self) -> float:
+        """The probability of the game's perfect score (0 in Shut the Box and Threes) or a better one."""
+        sign, perfect = self.optimum.game.sign, self.optimum.game.perfect_score
+        return sum((p for score, p in self.score_distribution.items() if sign * score >= sign * perfect), 0.0)
+
+    def summary(self) -> dict[str, float]:
+        """Return the numbers above by name, ready for JSON; those that are not known are left out."""
+        known = {
+            "value": self.value,
+            "optimum": float(self.optimum.value),
+            "regret": self.regret,
+            "normalised_score": self.normalised_score,
+            "agreement": self.agreement,
+            "agreement_by_visits": self.agreement_by_visits,
+            "shut_probability": self.shut_probability,
+            "mean_throws": self.mean_throws,
+            "illegal_mass": self.illegal_mass,
+        }
+        return {name: number for name, number in known.items() if number is not None}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,16 +183,16 @@ class Evaluation(Measured):
     """A policy measured against perfect play; values are in the objective's unit.
 
     Attributes:
-        optimum: the solution it is measured against.
+        optimum: the solution that the policy is measured against.
         weights: [E] the probability of every edge at its node.
-        forfeits: [N] the probability of an illegal action at every node, which ends the turn with the worst score.
+        illegal: [N] the probability of an illegal action at every node, which ends the turn with the worst score.
         visits: [N] expected visits of every node in a turn.
         value: expected value of a turn.
     """
 
-    optimum: Values
+    optimum: "Solution"
     weights: NDArray[np.float64]
-    forfeits: NDArray[np.float64]
+    illegal: NDArray[np.float64]
     visits: NDArray[np.float64]
     value: float
 
@@ -46,12 +203,12 @@ class Evaluation(Measured):
 
     @cached_property
     def loss(self) -> NDArray[np.float64]:
-        """[N] what the policy's choice at each node loses, if play were perfect afterwards."""
-        # What is as good as the best loses nothing, and no rounding error either.
+        """[N] the loss of the policy's choice at each node, if play were perfect afterwards."""
+        # A move as good as the best loses exactly 0, not a rounding error.
         advantage = np.where(self.optimum.optimal, 0, self.optimum.advantage).astype(float)
         lost = -self.tables.sum_at_nodes(self.weights * advantage)
-        forfeited = self.optimum.node_utility.astype(float) - _worst(self.optimum)
-        return np.maximum(lost + self.forfeits * forfeited, 0)
+        lost_by_illegal = self.optimum.node_utility.astype(float) - _illegal_utility(self.optimum)
+        return np.maximum(lost + self.illegal * lost_by_illegal, 0)
 
     @cached_property
     def regret(self) -> float:
@@ -66,20 +223,19 @@ class Evaluation(Measured):
     @cached_property
     def _departs(self) -> NDArray[Any]:
         """[N] the probability that the policy takes an action that is not optimal."""
-        departs = self.tables.sum_at_nodes(self.weights * ~self.optimum.optimal)
-        return departs + self.forfeits
+        return self.tables.sum_at_nodes(self.weights * ~self.optimum.optimal) + self.illegal
 
     @cached_property
     def agreement(self) -> float:
-        """Share of the nodes that have a legal action at which the policy's action is optimal."""
+        """The share of nodes with a legal action at which the policy's action is optimal."""
         return float(1 - self._departs[self.tables.decisions].mean())
 
     @cached_property
     def agreement_by_visits(self) -> float:
-        """The same, each node weighted by its visits: the share of choices in play that are optimal."""
+        """The same with each node weighted by its visits: the share of choices in play that are optimal."""
         visits = self.visits[self.tables.decisions]
         departs = visits @ self._departs[self.tables.decisions] / visits.sum()
-        return max(float(1 - departs), 0.0)  # the sum of many chances may be rounded up
+        return max(float(1 - departs), 0.0)  # the sum of many probabilities may be rounded up
 
     @cached_property
     def score_distribution(self) -> dict[int, float]:
@@ -90,8 +246,8 @@ class Evaluation(Measured):
 
     @property
     def illegal_mass(self) -> float:
-        """The chance that a turn ends with an illegal action."""
-        return min(float(self.visits @ self.forfeits), 1.0)  # the sum of many chances may be rounded up
+        """The probability that a turn ends with an illegal action."""
+        return min(float(self.visits @ self.illegal), 1.0)  # the sum of many probabilities may be rounded up
 
     @cached_property
     def mean_throws(self) -> float:
@@ -99,11 +255,19 @@ class Evaluation(Measured):
         return float(self.visits @ (self.tables.dice[self.tables.node_state] > 0))
 
     def mistakes(self, limit: int | None = None) -> list[Mistake]:
-        """The nodes that add to the regret, dearest first."""
+        """Return the nodes that add to the regret, costliest first."""
         cost = self.visits * self.loss
         order = np.argsort(-cost, kind="stable")[: np.count_nonzero(cost)][:limit]
         best = self.optimum.policy
-        return [self._mistake(int(node), int(best[node])) for node in order]
+        mistakes = []
+        for node in order.tolist():
+            of_node = self.tables.edges_of(node)
+            weights = self.weights[of_node.start : of_node.stop]
+            plays = int(self.tables.edge_action[of_node[int(weights.argmax())]])
+            is_legal = weights.max() >= self.illegal[node]
+            visits, loss = float(self.visits[node]), float(self.loss[node])
+            mistakes.append(Mistake(node, plays if is_legal else None, int(best[node]), visits, loss))
+        return mistakes
 
     def decisions(self) -> dict[str, list[Any]]:
         """Return what the policy does at every node that has a move, as columns.
@@ -115,7 +279,7 @@ class Evaluation(Measured):
         """
         at = self.tables.decisions
         plays = self.tables.moves_in_words(self.weights > 0)
-        for row in np.flatnonzero(self.forfeits[at] > 0).tolist():
+        for row in np.flatnonzero(self.illegal[at] > 0).tolist():
             plays[row] = f"{plays[row]} or an illegal action" if plays[row] else "an illegal action"
         return self.optimum.decisions() | {
             "plays": plays,
@@ -140,51 +304,38 @@ class Evaluation(Measured):
         return {name: [values[row] for row in rows] for name, values in self.decisions().items()}
 
     def describe_node(self, node: int) -> str:
-        """A node in words."""
+        """Return a node in words."""
         return self.tables.describe_node(node)
 
-    def _mistake(self, node: int, best: int) -> Mistake:
-        of_node = self.tables.edges_of(node)
-        edges = slice(of_node.start, of_node.stop)
-        plays = int(self.tables.edge_action[edges][self.weights[edges].argmax()])
-        return Mistake(
-            node=node,
-            plays=plays if self.weights[edges].max() >= self.forfeits[node] else None,
-            best=best,
-            visits=float(self.visits[node]),
-            loss=float(self.loss[node]),
-        )
+
+def evaluate_policy(optimum: "Solution", policy: Playable, illegal: str = "raise") -> Evaluation:
+    """Return the evaluation of a policy; see `Solution.evaluate`."""
+    weights, on_illegal = edge_weights(optimum.tables, policy, illegal)
+    visits = expected_visits(optimum.tables, weights)
+    value = _value(optimum, weights, float(visits @ on_illegal))
+    return Evaluation(optimum, weights, on_illegal, visits, value)
 
 
-def evaluate_against(optimum: Values, policy: Playable, illegal: str = "raise") -> Evaluation:
-    """A policy measured against the best play of its game; see `stb_gym.Solution.evaluate`."""
-    tables = optimum.tables
-    weights, forfeits = edge_weights_and_forfeits(tables, policy, illegal)
-    visits = expected_visits(tables, weights)
-    return Evaluation(optimum, weights, forfeits, visits, _value(optimum, weights, float(visits @ forfeits)))
-
-
-def _value(optimum: Values, weights: NDArray[np.float64], forfeited: float) -> float:
-    """The value of a turn in which edges are taken with probabilities `weights` [E], and some chance to forfeit it."""
+def _value(optimum: "Solution", weights: NDArray[np.float64], illegal_mass: float) -> float:
+    """Return the value of a turn in which edges are taken with probabilities `weights` [E]."""
     tables, goal = optimum.tables, optimum.objective
     state_utility, _ = expected(tables, weights, goal.utilities(tables.final_score).astype(float))
-    return float(goal.sign * (state_utility[tables.start] + forfeited * _worst(optimum)))
+    return float(goal.sign * (state_utility[tables.start] + illegal_mass * _illegal_utility(optimum)))
 
 
-def _worst(optimum: Values) -> float:
-    """The utility of a turn that is forfeited."""
-    return optimum.objective.forfeit(optimum.tables.final_score)
+def _illegal_utility(optimum: "Solution") -> float:
+    return optimum.objective.illegal_utility(optimum.tables.final_score)
 
 
 def expected(
     tables: TurnTables, weights: NDArray[np.float64], utility: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Expected utility of every state [S, *K] and node [N, *K] if edges are taken with the given probabilities.
+    """Return the expected utility of every state [S, *K] and node [N, *K] under a policy.
 
     Args:
         tables: the arrays of the game.
         weights: [E] the probability of every edge at its node.
-        utility: [S, *K] what a turn is worth that ends at the state.
+        utility: [S, *K] the utility of a turn that ends at the state.
     """
     weights = weights.reshape(-1, *[1] * (utility.ndim - 1))
 
@@ -195,9 +346,9 @@ def expected(
 
 
 def expected_visits(tables: TurnTables, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """[N, *K] expected visits of every node in a turn in which edges are taken with probabilities `weights` [E, *K].
+    """Return [N, *K] the expected visits of every node, if edges are taken with probabilities `weights` [E, *K].
 
-    The same pass over the levels as in solving, highest first.
+    Levels are passed highest first, the other way round than in solving.
     """
     columns = weights[0].size
     column = np.arange(columns)
@@ -217,7 +368,7 @@ def expected_visits(tables: TurnTables, weights: NDArray[np.float64]) -> NDArray
 
 
 def score_chances(tables: TurnTables, visits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """[T, *K] the probability of every final score, best first, from the `visits` [N, *K] of the nodes."""
+    """Return [T, *K] the probability of every final score, best first, given the `visits` [N, *K] of the nodes."""
     ends = tables.choices == 0
     score = tables.score_index[tables.node_state[ends]]
     chances = np.zeros((len(tables.scores), *visits.shape[1:]))

@@ -1,14 +1,14 @@
-"""What a player wants of a turn: a utility of its final score, and the unit in which people read its value."""
+"""Objectives: a utility of the final score, and the unit of its values; and the task that an environment sets."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray
+from stb_gym.games import ILLEGAL, Game, IntArray, check_choice
 
 Utility = Callable[[IntArray], NDArray[Any]]
 
@@ -17,14 +17,14 @@ Utility = Callable[[IntArray], NDArray[Any]]
 class Objective:
     """A utility of the final score; players maximise its expectation.
 
-    Utilities that differ by less than 1e-10 of their size count as equal, so a large constant is better left out.
+    Utilities that differ by less than 1e-10 of their size count as equal, so leave out large constants.
 
     Args:
-        name: what it is called.
+        name: the name that people read.
         utility: from final scores [S] to their utilities [S], more is better.
-        unit: what values are counted in.
-        sign: value = sign x utility; -1 for points where fewer are better, so that they are counted as such.
-        target: of the objectives that are the chance to reach a score, that score.
+        unit: the unit of values.
+        sign: value = sign x utility; -1 for points where fewer are better, so that values are points.
+        target: the score to reach, if values are the probability of a score at least as good as it; else None.
 
     Example:
         >>> import stb_gym
@@ -40,33 +40,33 @@ class Objective:
     target: int | None = None
 
     def utilities(self, final_score: IntArray) -> NDArray[Any]:
-        """[S] the utility of every final score [S].
+        """Return the utility [S] of every final score [S].
 
         Raises:
             ValueError: if the utility is not a finite number for each of them.
         """
         utility = np.asarray(self.utility(final_score))
-        finite = utility.dtype.kind in "biu" or (
-            utility.dtype.kind in "fO" and np.isfinite(utility.astype(float)).all()
-        )
-        if utility.shape != final_score.shape or not finite:
+        is_number = utility.dtype.kind in "biu"
+        if utility.dtype.kind in "fO":
+            is_number = bool(np.isfinite(utility.astype(float)).all())
+        if utility.shape != final_score.shape or not is_number:
             raise ValueError(
                 f"the objective {self.name} must give a finite number for each of {final_score.size} scores"
             )
         return utility
 
-    def forfeit(self, final_score: IntArray) -> float:
-        """The utility of an illegal action, given all final scores there are: the least; and for an opposite as well.
+    def illegal_utility(self, final_score: IntArray) -> float:
+        """Return the utility of an illegal action: the least of those of all final scores.
 
-        Whoever wants the worst is not helped by what is against the rules: it counts as it does for everybody.
+        The opposite objective takes the same score, so a player who wants the worst gains nothing by illegal actions.
         """
         if isinstance(self.utility, _Opposite):
-            return -self.utility.objective.forfeit(final_score)
+            return -self.utility.objective.illegal_utility(final_score)
         return float(self.utilities(final_score).min())
 
     @property
     def opposite(self) -> "Objective":
-        """The worst for this objective, in the same unit."""
+        """The objective that is maximised where this one is minimised, in the same unit."""
         return Objective(f"worst {self.name}", _Opposite(self), self.unit, -self.sign)
 
 
@@ -74,32 +74,42 @@ Goal = str | Objective | Utility
 
 
 def objective_of(game: Game, goal: Goal) -> Objective:
-    """The objective that a goal means in a game.
+    """Turn a name, a function or an Objective into an Objective.
 
     Args:
         game: the rules.
-        goal: "score" (fewest points, or most where more are better), "shut" (the chance of the game's perfect score, 0
-            in Shut the Box and Threes, or better), "at-most:T" (the chance of at most T points; "at-least:T" where more
-            are better), an `Objective`, or any function from final scores [S] to utilities [S].
+        goal: "score" (fewest points, or most where more are better), "shut" (the probability of the game's perfect
+            score, 0 in Shut the Box and Threes, or better), "at-most:T" (the probability of at most T points;
+            "at-least:T" where more are better), an `Objective`, or a function from final scores [S] to utilities [S].
 
     Raises:
         ValueError: if there is no such objective.
     """
     if isinstance(goal, Objective):
         return goal
-    if isinstance(goal, str):
-        return _named(goal, game.sign, game.perfect_score)
-    if callable(goal):
+    if not isinstance(goal, str) and callable(goal):
         return Objective(getattr(goal, "__name__", "utility"), goal)
-    return _named(repr(goal), game.sign, game.perfect_score)  # which refuses it
+    sign = game.sign
+    reach = "at-least" if sign > 0 else "at-most"
+    if goal == "score":
+        return Objective(goal, _Points(sign), "points", sign)
+    if goal == "shut":
+        return Objective(goal, _Reaches(sign, game.perfect_score), "probability", 1, game.perfect_score)
+    if match := re.fullmatch(rf"{reach}:(\d{{1,15}})", str(goal), re.ASCII):
+        target = int(match[1])
+        return Objective(f"{reach}:{target}", _Reaches(sign, target), "probability", 1, target)
+    raise ValueError(f"unknown objective {goal!r}: allowed are score, shut, {reach}:T (T points, such as {reach}:5)")
 
 
 def is_named(game: Game, goal: Objective) -> bool:
-    """Whether an objective is one that has a name, and none of one's own, even under such a name."""
+    """Return whether `objective_of` makes the objective from its name, so that a file can store the name alone."""
     try:
         return goal == objective_of(game, goal.name)
     except ValueError:
         return False
+
+
+# The utilities of named objectives are dataclasses, not functions: equal ones compare equal, also after pickling.
 
 
 @dataclass(frozen=True)
@@ -114,7 +124,7 @@ class _Points:
 
 @dataclass(frozen=True)
 class _Opposite:
-    """What is best for it is worst for an objective."""
+    """Minus the utility of an objective."""
 
     objective: Objective
 
@@ -134,13 +144,87 @@ class _Reaches:
         return (self.sign * score >= self.sign * self.target).astype(np.int64)
 
 
-def _named(name: str, sign: int, perfect: int) -> Objective:
-    reach = "at-least" if sign > 0 else "at-most"
-    if name == "score":
-        return Objective(name, _Points(sign), "points", sign)
-    if name == "shut":
-        return Objective(name, _Reaches(sign, perfect), "probability", 1, perfect)
-    if match := re.fullmatch(rf"{reach}:(\d{{1,15}})", name, re.ASCII):
-        target = int(match[1])
-        return Objective(f"{reach}:{target}", _Reaches(sign, target), "probability", 1, target)
-    raise ValueError(f"unknown objective {name!r}: allowed are score, shut, {reach}:T (T points, such as {reach}:5)")
+class TurnEnvironment(Protocol):
+    """An environment of a turn, as far as `task_of` reads it."""
+
+    @property
+    def unwrapped(self) -> Any:
+        """The environment without wrappers, which has `game`, `objective` and `illegal`."""
+
+
+GameOrEnv = Game | TurnEnvironment
+
+
+class Task(NamedTuple):
+    """What an agent is to do.
+
+    Attributes:
+        game: the rules.
+        objective: what is maximised.
+        illegal: what an illegal action does: it ends the turn with the worst score ("end"), or raises ("raise").
+    """
+
+    game: Game
+    objective: Objective
+    illegal: str
+
+
+def task_of(what: GameOrEnv | Any, objective: Goal | None = None, illegal: str | None = None) -> Task:
+    """Return the task of a game or of an environment.
+
+    Args:
+        what: a game; an environment or vector environment of this package, with any wrappers; or one of Gymnasium or
+            stable-baselines3 that runs several of them, all for the same task.
+        objective: what is maximised; by default the environment's objective, and of a game the score.
+        illegal: what an illegal action does; by default what the environment does, and of a game that it raises.
+
+    Raises:
+        TypeError: if `what` is neither a game nor an environment of one.
+        ValueError: if its environments differ, or there is no such objective or treatment of illegal actions.
+    """
+    task = Task(what, objective_of(what, "score"), "raise") if isinstance(what, Game) else _task_of_env(what)
+    if objective is not None:
+        task = task._replace(objective=objective_of(task.game, objective))
+    if illegal is not None:
+        check_choice("treatment of illegal actions", illegal, ILLEGAL)
+        task = task._replace(illegal=illegal)
+    return task
+
+
+def _task_of_env(env: Any) -> Task:
+    """Return the task of an environment, or the one that all of several environments have."""
+    inner = getattr(env, "unwrapped", env)
+    try:
+        is_turn = hasattr(inner, "game")
+        tasks = [Task(inner.game, inner.objective, inner.illegal)] if is_turn else _tasks_of_each(inner)
+    except AttributeError:
+        tasks = []
+    if not tasks or not all(isinstance(task.game, Game) for task in tasks):
+        raise TypeError(
+            f"{env!r:.80} is neither a game nor an environment of stb_gym: make one, such as stb_gym.ShutTheBox() or "
+            "gym.make('stb_gym/ShutTheBox-v0')"
+        )
+    for task in tasks:
+        if task != tasks[0]:
+            raise ValueError(f"the environments of {type(env).__name__} have different tasks: {tasks[0]} and {task}")
+    return tasks[0]
+
+
+def _tasks_of_each(envs: Any) -> list[Task]:
+    """Return the tasks of several environments.
+
+    Environments in other processes send the names of their objectives: a function cannot be sent, and asking for it
+    would end the process.
+    """
+    games, illegal = envs.get_attr("game"), envs.get_attr("illegal")
+    if hasattr(envs, "envs"):
+        objectives = envs.get_attr("objective")
+    else:
+        names = envs.get_attr("objective_name")
+        if None in names:
+            raise ValueError(
+                f"the objective of {type(envs).__name__} is a function, which this process cannot read: pass an "
+                "environment made with the same arguments"
+            )
+        objectives = map(objective_of, games, names)
+    return [Task(*each) for each in zip(games, objectives, illegal, strict=True)]

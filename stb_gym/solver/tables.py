@@ -1,4 +1,4 @@
-"""The arrays of a game, which the solver, the evaluator, the environments and the agents all read.
+"""A game as arrays, which the solver, the evaluator, the environments and the agents all read.
 
 States are sorted by level and every edge leads to a strictly lower level, so one pass over the levels, lowest first,
 is backward induction:
@@ -9,17 +9,16 @@ is backward induction:
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import islice
+from functools import cached_property, lru_cache
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, Rolls, rolls, states_in_words, words_of
-from stb_gym.solver.row_index import RowIndex, StateIndex
+from stb_gym.games import Game, IntArray, Roll, Rolls, State, rolls, walk, words_of
 
-Policy = NDArray[Any]  # what `stb_gym.solver.policies` says of it
+Policy = NDArray[Any]  # [N] actions or [N, A] probabilities: see `stb_gym.solver.policies`
 
 
 class Level(NamedTuple):
@@ -40,23 +39,23 @@ class Level(NamedTuple):
     first_edge: IntArray
 
     def reduce(self, operation: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
-        """[L, *K] an operation such as `np.maximum` over the level's edges [e, *K] of every live node."""
+        """Return [L, *K]: an operation such as `np.maximum` over the level's edges [e, *K] of every live node."""
         return operation.reduceat(values, self.first_edge)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TurnTables:
-    """The arrays of a game with S states, N nodes, A actions and E edges.
+    """The arrays of a game with S states, N nodes (D of them decisions, with a legal action), A actions and E edges.
 
     Attributes:
         game: the rules.
         levels: the levels, lowest first.
-        start: the state a turn begins with.
+        start: the state that a turn begins with.
         held, dice: [S] the states.
         final_score: [S] points of a turn that ends at the state.
         node_start: [S + 1] first node of each state; its nodes follow in the order of its rolls.
         node_state: [N] the state of each node.
-        node_probability: [N] the chance of the node's roll.
+        node_probability: [N] the probability of the node's roll.
         edge_start: [N + 1] first edge of each node; its edges follow in the order of their actions.
         edge_node, edge_action, edge_next: [E] node, action and next state of each edge.
     """
@@ -80,27 +79,27 @@ class TurnTables:
 
     @property
     def states(self) -> int:
-        """S."""
+        """The number of states, S."""
         return len(self.held)
 
     @property
     def nodes(self) -> int:
-        """N."""
+        """The number of nodes, N."""
         return len(self.node_state)
 
     @property
     def actions(self) -> int:
-        """A."""
-        return len(self.game.moves)
+        """The number of actions, A."""
+        return len(self.game.actions)
 
     @property
     def node_place(self) -> IntArray:
-        """[N] the place of each node's roll among those of its dice."""
+        """[N] the index of each node's roll among those of its dice."""
         return np.arange(self.nodes) - self.node_start[self.node_state]
 
     @cached_property
     def choices(self) -> IntArray:
-        """[N] how many legal actions each node has."""
+        """[N] the number of legal actions."""
         return np.diff(self.edge_start)
 
     @cached_property
@@ -110,40 +109,62 @@ class TurnTables:
 
     @cached_property
     def scores(self) -> IntArray:
-        """[T] every final score there is, the best first."""
+        """[T] every final score, best first."""
         return np.unique(self.final_score)[:: -self.game.sign]
 
     @cached_property
     def score_index(self) -> IntArray:
-        """[S] where in `scores` the final score of each state is."""
+        """[S] the index in `scores` of the final score of each state."""
         return self.place_of(self.final_score)
 
     def place_of(self, score: Any) -> Any:
-        """Where in `scores` final scores are, or would have to be."""
+        """Return the index in `scores` of final scores, or where they would be inserted."""
         return np.searchsorted(-self.game.sign * self.scores, -self.game.sign * score)
 
     @cached_property
     def observation(self) -> NDArray[np.uint8]:
-        """[N, O] what the player sees at each node; a ValueError if the rules show something else than they promise."""
-        seen = [self.game.observe(self.held[at.states], int(self.dice[at.states.start])) for at in self.levels]
-        high = np.asarray(self.game.observation_high)
-        rows = np.concatenate([np.asarray(block).reshape(-1, np.shape(block)[-1]) for block in seen])
-        if rows.dtype != np.uint8 or rows.shape != (self.nodes, *high.shape) or (rows > high).any():
-            raise ValueError(f"observations of {self.game} must be uint8 [B, R, {len(high)}], at most observation_high")
-        return rows
+        """[N, O] what an agent sees at each node."""
+        states = zip(self.held.tolist(), self.dice.tolist(), strict=True)
+        rows = [self.game.observe(state, roll) for state in states for roll in rolls(self.game, state[1]).shown]
+        return np.array(rows, np.uint8)
 
     @cached_property
-    def observation_index(self) -> RowIndex:
-        """Finds the node of an observation."""
-        return RowIndex(self.observation)
+    def _rows(self) -> tuple[NDArray[Any], IntArray]:
+        """The observations as byte strings in ascending order, and the node of each."""
+        keys = _as_bytes(self.observation)
+        order = np.argsort(keys)
+        return keys[order], order
+
+    @np.errstate(invalid="ignore")  # casting to uint8 may change a number, which then is not found
+    def find_nodes(self, observation: NDArray[Any]) -> IntArray:
+        """Return the node of one observation [O], or the nodes [B] of a batch [B, O].
+
+        Raises:
+            ValueError: if an observation is not one of this game.
+        """
+        width = self.observation.shape[1]
+        if observation.ndim not in (1, 2) or observation.shape[-1] != width:
+            raise ValueError(f"an observation of {self.game} has {width} numbers, not shape {observation.shape}")
+        rows = np.atleast_2d(observation)
+        nodes = self.lookup(rows)
+        if (nodes < 0).any():
+            raise ValueError(f"{rows[nodes.argmin()].tolist()} is no observation of {self.game}")
+        return nodes.reshape(observation.shape[:-1])
+
+    def lookup(self, rows: NDArray[Any]) -> IntArray:
+        """Return the nodes [B] of observations [B, O], -1 for rows that are not observations of this game."""
+        keys, order = self._rows
+        place = np.searchsorted(keys, _as_bytes(rows.astype(np.uint8)))
+        found = order[np.minimum(place, len(order) - 1)]
+        return np.where((self.observation[found] == rows).all(axis=1), found, -1)
 
     @cached_property
     def uniform(self) -> NDArray[np.float64]:
-        """[E] the probability of each edge if every legal move at its node has the same."""
+        """[E] the probability of each edge under uniformly random play."""
         return 1 / self.at_edges(self.choices)
 
     def legal(self, nodes: IntArray | slice = slice(None)) -> NDArray[np.bool_]:
-        """[M, A] True where the action is legal, for the given nodes (all of them by default)."""
+        """Return [M, A] True where the action is legal, for the given nodes (by default all)."""
         chosen = np.arange(self.nodes)[nodes]
         mask, count = np.zeros((len(chosen), self.actions), np.bool_), self.choices[chosen]
         row = np.repeat(np.arange(len(chosen)), count)
@@ -152,77 +173,81 @@ class TurnTables:
         return mask
 
     def nodes_of(self, state: int) -> range:
-        """The nodes of a state, one for each of its rolls."""
+        """Return the nodes of a state, one for each of its rolls."""
         return range(self.node_start[state], self.node_start[state + 1])
 
     def edges_of(self, node: int) -> range:
-        """The edges of a node, one for each of its legal actions."""
+        """Return the edges of a node, one for each of its legal actions."""
         return range(self.edge_start[node], self.edge_start[node + 1])
 
     def at_edges(self, values: NDArray[Any]) -> NDArray[Any]:
-        """[E, *K] at every edge the value [N, *K] of its node."""
+        """Return [E, *K]: at every edge the value [N, *K] of its node."""
         return values.take(self.edge_node, axis=0)
 
     def after_edges(self, values: NDArray[Any]) -> NDArray[Any]:
-        """[E, *K] at every edge the value [S, *K] of the state it leads to."""
+        """Return [E, *K]: at every edge the value [S, *K] of the state it leads to."""
         return values.take(self.edge_next, axis=0)
 
-    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
-        """[E, *K] at every edge the value [D, *K] of its node, given those of the nodes that have a legal action."""
-        return values.repeat(self.choices[self.decisions], axis=0)
-
     def reduce(self, operation: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
-        """[D, *K] an operation such as `np.maximum` over the edges [E, *K] of every node that has a legal action."""
+        """Return [D, *K]: an operation such as `np.maximum` over the edges [E, *K] of every node with a move."""
         return operation.reduceat(values, self.edge_start[self.decisions])
 
     def sum_at_nodes(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """[N] the sum over the edges [E] of every node, 0 where there is none."""
+        """Return [N]: the sum over the edges [E] of every node, 0 where there are none."""
         return np.asarray(np.bincount(self.edge_node, values, self.nodes), np.float64)
 
     def lowest(self, marked: NDArray[np.bool_]) -> IntArray:
-        """[D, *K] the edge of lowest action among the marked ones [E, *K] of every node that has one; one is marked."""
+        """Return [D, *K]: the marked edge [E, *K] of lowest action at every node with a legal action."""
         place = np.arange(len(marked)).reshape(-1, *[1] * (marked.ndim - 1))
         return self.reduce(np.minimum, np.where(marked, place, len(marked)))
 
-    def policy(self, answers: NDArray[Any]) -> NDArray[Any]:
-        """The policy of actions [D] or probabilities [D, A] at the nodes that have a legal action; else -1, or 0."""
+    def policy(self, answers: NDArray[Any]) -> Policy:
+        """Return a policy from actions [D] or probabilities [D, A] at the decisions; other nodes get -1, or 0."""
         policy = np.full((self.nodes, *answers.shape[1:]), -1 if answers.ndim == 1 else 0, answers.dtype)
         policy[self.decisions] = answers
         return policy
 
-    def lowest_actions(self, marked: NDArray[np.bool_]) -> NDArray[Any]:
-        """[N] the lowest action among the marked edges [E] of every node, -1 where there is none: a policy."""
+    def lowest_actions(self, marked: NDArray[np.bool_]) -> Policy:
+        """Return the policy [N] of the lowest action among the marked edges [E] of every node."""
         return self.policy(self.edge_action[self.lowest(marked)])
 
-    @cached_property
-    def state_index(self) -> StateIndex:
-        """Finds states."""
-        return StateIndex(self.held, self.dice)
+    def greedy(self, value: NDArray[Any], best: np.ufunc = np.maximum) -> Policy:
+        """Return the policy [N] of the greatest value [E] (by `np.minimum` the least), the lowest action of equals."""
+        at_best = self.reduce(best, value).repeat(self.choices[self.decisions], axis=0)
+        return self.lowest_actions(value == at_best)
 
-    def greedy(self, worth: NDArray[Any], best: np.ufunc = np.maximum) -> NDArray[Any]:
-        """[N] the action of the greatest (or, by `np.minimum`, the least) worth [E], the lowest of equals: a policy."""
-        return self.lowest_actions(worth == self.spread(self.reduce(best, worth)))
+    @cached_property
+    def _codes(self) -> tuple[IntArray, IntArray]:
+        """The states as single numbers in ascending order, and the index of each."""
+        codes = self.held * (self.game.dice + 1) + self.dice
+        order = np.argsort(codes)
+        return codes[order], order
+
+    def find_states(self, held: IntArray, dice: IntArray) -> IntArray:
+        """Return the indices of states of any shape, -1 where there is no such state."""
+        codes, order = self._codes
+        found = order[np.minimum(np.searchsorted(codes, held * (self.game.dice + 1) + dice), len(order) - 1)]
+        return np.where((self.held[found] == held) & (self.dice[found] == dice), found, -1)
 
     def find_state(self, held: int, dice: int) -> int:
-        """The state (held, dice); the caller has checked that it is one."""
-        return int(self.state_index.find(np.array(held), np.array(dice)))
+        """Return the index of a state, -1 if there is no such state."""
+        return int(self.find_states(np.array(held), np.array(dice)))
 
-    def find_node(self, state: int, roll: NDArray[np.uint8]) -> int:
-        """The node (state, roll); the caller has checked that it is one."""
-        shown = rolls(self.game, int(self.dice[state])).shown
-        return int(self.node_start[state] + np.flatnonzero((shown == roll).all(axis=1))[0])
+    def find_node(self, state: int, roll: Roll) -> int:
+        """Return the node of a state and a roll; raise ValueError if its dice cannot show the roll."""
+        return int(self.node_start[state]) + rolls(self.game, int(self.dice[state])).shown.index(roll)
 
-    def node_roll(self, node: int) -> NDArray[np.uint8]:
-        """What the rules see of the roll at a node."""
+    def node_roll(self, node: int) -> Roll:
+        """Return the roll at a node."""
         state = self.node_state[node]
         return rolls(self.game, int(self.dice[state])).shown[node - self.node_start[state]]
 
     def describe_node(self, node: int) -> str:
-        """A node in words."""
+        """Return a node in words."""
         state = self.node_state[node]
         return words_of(self.game).node(int(self.held[state]), int(self.dice[state]), self.node_roll(node))
 
-    def move_in_words(self, edge: int, roll: NDArray[np.uint8]) -> str:
+    def move_in_words(self, edge: int, roll: Roll) -> str:
         """Return the move of an edge in words, given the roll it is made at, such as "keep 2 (3 1)"."""
         words, goes_on = words_of(self.game), bool(self.dice[self.edge_next[edge]] > 0)
         return words.move_in_words(words.move(int(self.edge_action[edge]), goes_on), roll)
@@ -247,31 +272,30 @@ class TurnTables:
         return [" or ".join(names[action][on] for action, on in islice(moves, count)) for count in counts]
 
     def positions(self, states: IntArray) -> dict[str, list[Any]]:
-        """Return the positions of states as columns: "state" in words, then the words that name it.
+        """Return the positions of states as columns.
 
         Args:
             states: [M] indices of states; one may come more than once.
 
         Returns:
-            Columns of M rows: "state", and in Shut the Box "open" and "dice", in Threes "points" and "dice".
+            Columns of M rows: "state" in words, and in Shut the Box "open" and "dice", in Threes "points" and "dice".
         """
         words = words_of(self.game)
-        named, places = np.unique(states, return_inverse=True)
-        held, dice = self.held[named], self.dice[named]
-        rows = []
-        for state, *at in zip(states_in_words(words, held, dice), held.tolist(), dice.tolist(), strict=True):
-            where = words.where(*at)
-            rows.append({"state": state} | {k: tuple(v) if isinstance(v, list) else v for k, v in where.items()})
+        rows = {}
+        for state in set(states.tolist()):
+            position = int(self.held[state]), int(self.dice[state])
+            where = {name: tuple(v) if isinstance(v, list) else v for name, v in words.where(*position).items()}
+            rows[state] = {"state": words.state(*position)} | where
         columns = ("state", *words.where(*self.game.start()))
-        return {name: [rows[place][name] for place in places.tolist()] for name in columns}
+        return {name: [rows[state][name] for state in states.tolist()] for name in columns}
 
     def sweep(
         self, utility: NDArray[Any], choose: Callable[[NDArray[Any], Level], NDArray[Any]]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Backward induction.
+        """Run backward induction.
 
         Args:
-            utility: [S, *K] what a turn is worth that ends at the state; any dtype, objects such as fractions too.
+            utility: [S, *K] the utility of a turn that ends at the state; any dtype, objects such as fractions too.
             choose: given the values [e, *K] of a level's edges and the level, returns the values [L, *K] of its
                 live nodes.
 
@@ -288,3 +312,72 @@ class TurnTables:
             weighted = by_roll @ counts if by_roll.ndim == 2 else np.moveaxis(by_roll, 1, -1) @ counts
             value[level.states] = weighted / len(level.rolls.of_throw)
         return value, node_value
+
+
+def _as_bytes(rows: NDArray[np.uint8]) -> NDArray[Any]:
+    return np.ascontiguousarray(rows).view(f"S{rows.shape[1]}").ravel()
+
+
+@lru_cache(maxsize=32)
+def compile_game(game: Game) -> TurnTables:
+    """Return the arrays of a game.
+
+    Args:
+        game: the rules.
+
+    Raises:
+        ValueError: if the game is too large for tables, or its rules break their contract; see `stb_gym.games.walk`.
+
+    Example:
+        >>> import stb_gym
+        >>> from stb_gym.solver import compile_game
+        >>> tables = compile_game(stb_gym.ShutTheBox(tiles=9))
+        >>> tables.states, tables.nodes, tables.actions
+        (512, 5622, 62)
+    """
+    moves_of = walk(game)
+    level_of: dict[State, int] = {}
+    for state, by_roll in moves_of.items():  # every move leads to a state that comes earlier
+        level_of[state] = max((level_of[after] + 1 for moves in by_roll for after in moves.values()), default=0)
+    states = sorted(moves_of, key=lambda state: (level_of[state], state[1], state[0]))
+    index = {state: place for place, state in enumerate(states)}
+    held, dice = np.array(states, np.int64).T
+    at_nodes = [sorted(moves.items()) for state in states for moves in moves_of[state]]
+    choices = [len(moves) for moves in at_nodes]
+
+    rolls_at = [len(moves_of[state]) for state in states]
+    node_start = np.append(0, np.cumsum(rolls_at))
+    edge_start = np.append(0, np.cumsum(choices))
+    score_of = {points_of: game.final_score(points_of) for points_of in set(held.tolist())}
+
+    levels = []
+    first = 0
+    for _, block in groupby(states, key=lambda state: (level_of[state], state[1])):
+        last = first + len(list(block))
+        nodes = slice(int(node_start[first]), int(node_start[last]))
+        starts = edge_start[nodes.start : nodes.stop + 1]
+        live = np.flatnonzero(np.diff(starts))
+        edges = slice(int(starts[0]), int(starts[-1]))
+        level_rolls = rolls(game, states[first][1])
+        levels.append(Level(slice(first, last), nodes, edges, level_rolls, live, starts[live] - starts[0]))
+        first = last
+
+    tables = TurnTables(
+        game=game,
+        levels=tuple(levels),
+        start=index[game.start()],
+        held=held,
+        dice=dice,
+        final_score=np.array([score_of[held] for held, _ in states], np.int64),
+        node_start=node_start,
+        node_state=np.repeat(np.arange(len(states)), rolls_at),
+        node_probability=np.concatenate([rolls(game, d).counts / game.faces**d for d in dice.tolist()]),
+        edge_start=edge_start,
+        edge_node=np.repeat(np.arange(len(choices)), choices),
+        edge_action=np.array([action for moves in at_nodes for action, _ in moves], np.int64),
+        edge_next=np.array([index[after] for moves in at_nodes for _, after in moves], np.int64),
+    )
+    for array in vars(tables).values():
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False  # every caller gets the same tables
+    return tables

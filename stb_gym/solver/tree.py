@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import check_integer, words_of
+from stb_gym.solver.solution import Solution
 from stb_gym.solver.tables import TurnTables
-from stb_gym.solver.values import Values
 
 DEEPEST = 3  # throws
 LARGEST_TREE = 4096  # branches
@@ -20,11 +20,11 @@ class Branch:
 
     Attributes:
         label: the move, the roll or, at the root, the position, in words.
-        state: the state that a move leads to, in words; "" for anything else.
-        value: under perfect play from there on, in the objective's unit.
-        loss: what a move loses against the best one, in the objective's unit; None for anything else.
-        probability: of a roll, or of all rolls without a move; None for anything else.
-        branches: below a roll its moves, best first; below a state its rolls.
+        state: the state that a move leads to, in words; "" for other branches.
+        value: the value of perfect play from here on, in the objective's unit.
+        loss: the loss of a move against the best one, in the objective's unit; None for other branches.
+        probability: the probability of a roll, or of all rolls without a move; None for other branches.
+        branches: the moves after a roll, best first, or the rolls after a state.
     """
 
     label: str
@@ -35,7 +35,7 @@ class Branch:
     branches: "tuple[Branch, ...]" = ()
 
     def __str__(self) -> str:
-        """The tree as text: a line per branch, indented by two spaces per level."""
+        """Return the tree as text: a line per branch, indented by two spaces per level."""
         state = f" -> {self.state}" if self.state else ""
         probability = "" if self.probability is None else f" ({self.probability:.2%})"
         loss = f", loss {self.loss:.6g}" if self.loss else ""
@@ -43,14 +43,14 @@ class Branch:
         return "\n  ".join([f"{self.label}{state}{probability}: {self.value:.6g}{loss}", *below])
 
 
-def move_tree(solution: Values, depth: int = 1, **where: Any) -> Branch:
+def move_tree(solution: Solution, depth: int = 1, **where: Any) -> Branch:
     """Return the tree of moves and rolls below a position.
 
     Below a roll come its legal moves, best first; below a state the rolls that have a move, in order, and one branch
     "no move" for all others together.
 
     Args:
-        solution: the values of perfect play, such as `stb_gym.solve(game)`.
+        solution: perfect play, such as `stb_gym.solve(game)`.
         depth: how many throws to look ahead, 1 to 3; the roll of the position counts as the first.
         **where: words that name the position: open tiles, points, dice; `roll` if they are thrown.
 
@@ -59,7 +59,8 @@ def move_tree(solution: Values, depth: int = 1, **where: Any) -> Branch:
 
     Example:
         >>> import stb_gym
-        >>> print(stb_gym.move_tree(stb_gym.solve(stb_gym.ShutTheBox()), open=[1, 4, 5, 8], roll=9))
+        >>> from stb_gym.solver import move_tree
+        >>> print(move_tree(stb_gym.solve(stb_gym.ShutTheBox()), open=[1, 4, 5, 8], roll=9))
         open 1,4,5,8, roll 9: 6.88889
           shut 4,5 -> open 1,8: 6.88889
           shut 1,8 -> open 4,5: 7.02778, loss 0.138889
@@ -80,7 +81,7 @@ def move_tree(solution: Values, depth: int = 1, **where: Any) -> Branch:
 
 
 def _branches_below(tables: TurnTables, throws: int) -> NDArray[np.float64]:
-    """[S] the number of branches below every state."""
+    """Return [S] the number of branches below every state."""
     has_move = tables.choices > 0
     below: NDArray[Any] = np.zeros(tables.states)
     has_end = np.bincount(tables.node_state[~has_move], minlength=tables.states) > 0
@@ -97,7 +98,7 @@ def _check_size(branches: float, depth: int) -> None:
         )
 
 
-def _rolls(solution: Values, state: int, throws: int) -> tuple[Branch, ...]:
+def _rolls(solution: Solution, state: int, throws: int) -> tuple[Branch, ...]:
     """Return the rolls below a state that have a move, then all others as one branch."""
     tables, words = solution.tables, words_of(solution.game)
     if throws == 0 or tables.dice[state] == 0:
@@ -116,7 +117,7 @@ def _rolls(solution: Values, state: int, throws: int) -> tuple[Branch, ...]:
     return tuple(branches)
 
 
-def _moves(solution: Values, node: int, throws: int) -> tuple[Branch, ...]:
+def _moves(solution: Solution, node: int, throws: int) -> tuple[Branch, ...]:
     """Return the moves below a node, best first."""
     tables = solution.tables
     roll, branches = tables.node_roll(node), []

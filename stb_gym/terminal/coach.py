@@ -1,4 +1,4 @@
-"""What every moment of a game was worth, exactly, and so how much was luck and how much was lost by choices.
+"""A coach who values every moment of a game exactly, and so separates luck from mistakes.
 
 With u the expected utility under perfect play from there on,
 
@@ -6,59 +6,58 @@ With u the expected utility under perfect play from there on,
 
 and u(end) is what the player gets. A choice never gains anything, and the luck of a throw averages to zero (Zinkevich,
 Bowling, Bard, Kan and Billings, "Optimal unbiased estimators for evaluating agent performance", 2006). In a round the
-turns of the others are a third cause, their dice and choices together; see `chances`.
+turns of the other players are a third cause: their dice and choices together.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
-from stb_gym.games import Game, Move, words_of
-from stb_gym.output import Column, Table
-from stb_gym.solver import TIE, BoardValues, Choice, Values, choice_at
-from stb_gym.terminal.turns import Position, Step, move_in_words, step_in_words
+import numpy as np
+from numpy.typing import NDArray
 
-MOST_RANKED = 10  # moves
-CAUSES = {"others": "the others", "dice": "the dice", "choices": "your choices"}
+from stb_gym.games import Game, words_of
+from stb_gym.output import Column, Table
+from stb_gym.rounds import Reply, RoundEvaluation
+from stb_gym.solver import TIE, Choice, Move, PerfectPlay, Standing, choice_at
+from stb_gym.terminal.turns import Position, Step, moves_in_words, step_in_words
+
+CAUSES = ("others", "dice", "choices")
 
 
 class Unit(NamedTuple):
-    """How utilities are shown to people.
+    """How people read utilities, by default those that are probabilities.
 
     Attributes:
-        scale: what a utility is multiplied by.
-        mark: what follows a value.
-        name: what differences are counted in.
-        heading: what is valued.
+        heading: the name of the value, such as "expected points".
+        scale: the factor from utilities to the numbers shown.
+        mark: the text after a value, such as "%".
+        name: the unit of differences, such as "points".
     """
 
-    scale: int
-    mark: str
-    name: str
     heading: str
+    scale: int = 100
+    mark: str = "%"
+    name: str = "percentage points"
 
     def value(self, utility: float) -> str:
-        """A utility as people read it."""
+        """Return a utility as people read it."""
         return f"{self.scale * utility:z.2f}{self.mark}"
 
     def change(self, utility: float) -> str:
-        """A difference of utilities, with its sign."""
-        change = f"{self.scale * utility:+z.2f}"
-        return "0.00" if change == "+0.00" else change
+        """Return a difference of utilities with its sign."""
+        return f"{self.scale * utility:+z.2f}"
 
     def size(self, utility: float) -> str:
-        """A difference of utilities, without its sign."""
+        """Return a difference of utilities without its sign."""
         size = abs(self.scale * utility)
-        return f"{size:.2f}" if size >= 0.005 else "less than 0.01"
-
-
-def chance_unit(heading: str) -> Unit:
-    """Chances in percent, and their differences in percentage points."""
-    return Unit(100, "%", "percentage points", heading)
+        return "less than 0.01" if 0 < size < 0.005 else f"{size:.2f}"
 
 
 class Event(NamedTuple):
-    """Something that happened, and the utility that each cause in it added to the player's prospects."""
+    """Something that happened in a game, and the utility that each of its causes added for the player."""
 
     words: str
     changes: dict[str, float]
@@ -66,121 +65,185 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True)
 class Account:
-    """A whole game: what it was worth at the start, in utility, and everything that changed it."""
+    """A whole game: its utility for the player at the start, and every event that changed it."""
 
     unit: Unit
     start: float
     events: list[Event]
 
     def total(self, cause: str) -> float:
-        """What a cause added in all: the choices never more than 0."""
+        """Return what a cause added in all; choices never add more than 0."""
         return sum(event.changes.get(cause, 0.0) for event in self.events)
 
     @property
     def end(self) -> float:
-        """What the player got: the start and all that was added."""
+        """The utility that the player got: that of the start and all that was added."""
         return self.start + sum(map(self.total, CAUSES))
 
     @property
     def _causes(self) -> list[str]:
         return [cause for cause in CAUSES if any(cause in event.changes for event in self.events)]
 
-    @property
-    def table(self) -> Table:
-        """A row for the start, for everything that happened, and for the whole."""
-        worths = [self.start]
-        for _, changes in self.events:
-            worths.append(worths[-1] + sum(changes.values()))
-        happened = ["at the start", *(event.words for event in self.events), "in all"]
-        columns = {"": Column("", happened)}
-        for cause in self._causes:
-            added = [event.changes.get(cause) for event in self.events]
-            columns[cause] = Column(self.unit.change, [None, *added, self.total(cause)])
-        columns[self.unit.heading] = Column(self.unit.value, [*worths, self.end])
-        return Table(columns)
-
     def __str__(self) -> str:
-        """The account as a table and, below it, the sum in a sentence."""
-        return f"{self.table}\n\n{self.sentence}"
+        """Return a table of all events and, below it, the totals in a sentence."""
+        changes = [event.changes for event in self.events]
+        columns = {"": Column("", ["at the start", *(event.words for event in self.events)])}
+        for cause in self._causes:
+            columns[cause] = Column(self.unit.change, [None, *(change.get(cause) for change in changes)])
+        utilities = accumulate((sum(change.values()) for change in changes), initial=self.start)
+        columns[self.unit.heading] = Column(self.unit.value, list(utilities))
+        return f"{Table(columns)}\n\n{self.sentence}"
 
     @property
     def sentence(self) -> str:
-        """What every cause did in all."""
+        """The total of every cause, such as "In points: the dice helped by 2.10, the choices cost nothing."."""
         parts = []
         for cause in self._causes:
             added = self.total(cause)
-            did = f"{'helped you by' if added > 0 else 'cost you'} {self.unit.size(added)}"
-            parts.append(f"{CAUSES[cause]} {did if abs(added) > TIE else 'cost you nothing'}")
-        return f"In {self.unit.name}: {', '.join(parts)}."
+            effect = f"{'helped by' if added > 0 else 'cost'} {self.unit.size(added)}"
+            parts.append(f"the {cause} {effect if abs(added) > TIE else 'cost nothing'}")
+        return f"In {self.unit.name}: {', '.join(parts) or 'nothing happened'}."
 
 
 @dataclass(frozen=True, eq=False)
 class Coach:
-    """What every moment of a turn is worth under perfect play.
+    """A coach of one turn, who knows its values under perfect play.
 
     Attributes:
-        known: the values of perfect play.
-        unit: how utilities are shown to people.
+        perfect: the values of perfect play.
+        unit: how people read them.
     """
 
-    known: Values | BoardValues
+    perfect: PerfectPlay
     unit: Unit
 
     @property
     def game(self) -> Game:
         """The rules."""
-        return self.known.game
+        return self.perfect.game
 
     @property
     def start(self) -> float:
-        """What the turn is worth before its first throw."""
-        return self.known.worth(*self.game.start())
+        """The utility of the turn before its first throw."""
+        return self.utility(*self.game.start())
+
+    def utility(self, held: int, dice: int) -> float:
+        """Return the utility of a state."""
+        return float(self.perfect.utilities_at(np.array([held]), dice)[0])
 
     def choice(self, position: Position) -> Choice:
-        """What every move is worth and loses."""
-        return choice_at(self.known, position.held, position.dice, position.roll)
+        """Return the utility and the loss of every move."""
+        return choice_at(self.perfect, position.held, position.dice, position.roll)
 
-    def remark(self, position: Position, chosen: Move) -> str:
-        """What is to be said of a choice."""
+    def loss(self, position: Position, move: Move | None) -> float:
+        """Return the utility that a move loses against the best one; 0 if there is no move."""
         choice = self.choice(position)
-        if (lost := choice.loss[choice.moves.index(chosen)]) == 0:
-            return "best move." if any(choice.loss) else "all moves were equally good."
-        named = " or ".join(move_in_words(self.game, position, move) for move in choice.best)
-        return f"{self.unit.size(lost)} {self.unit.name} lost: {named} was best."
+        return 0.0 if move is None else choice.loss[choice.moves.index(move)]
 
-    def ranking(self, position: Position, chosen: Move) -> Table:
-        """The moves, best first, with what each is worth and loses; of many the best ones and the chosen one."""
-        moves, after, losses, _ = self.choice(position)
-        ranked = sorted(zip(moves, after, losses, strict=True), key=lambda each: each[2])
-        shown = [each for place, each in enumerate(ranked) if place < MOST_RANKED or each[0] == chosen]
-        columns = {
-            "": Column("", [move_in_words(self.game, position, move) for move, _, _ in shown]),
-            self.unit.heading: Column(self.unit.value, [worth for _, worth, _ in shown]),
-            "lost": Column(lambda loss: self.unit.size(loss) if loss else "0.00", [loss for _, _, loss in shown]),
-            " ": Column("", ["yours" if move == chosen else "" for move, _, _ in shown]),
-        }
-        return Table(columns)
+    def remark(self, position: Position, move: Move | None) -> str:
+        """Return a move and what it loses, or why there is none, in words."""
+        words = words_of(self.game)
+        if move is None or not words.typed_as(move.action):
+            return words.no_move(position.held, position.dice, position.faces)
+        choice, loss = self.choice(position), self.loss(position, move)
+        if len(choice.moves) == 1:
+            remark = "the only move"
+        elif loss > 0:
+            best = moves_in_words(self.game, position, choice.best)
+            remark = f"{self.unit.size(loss)} {self.unit.name} lost, {best} was best"
+        else:
+            remark = "best move" if any(choice.loss) else "all moves were equally good"
+        return f"{moves_in_words(self.game, position, [move])}: {remark}."
 
     def account(self, steps: Sequence[Step]) -> Account:
-        """The account of a turn."""
-        events, worth = [], self.start
+        """Return the account of a turn."""
+        events, utility = [], self.start
         for number, step in enumerate(steps, 1):
             choice = self.choice(step.position)
-            changes, worth = {"dice": choice.utility - worth}, choice.utility
-            if step.move is not None:
-                worth = choice.after[choice.moves.index(step.move)]
+            changes = {"dice": choice.utility - utility}
             if len(choice.moves) > 1:
-                changes["choices"] = 0.0 if step.move is None else -choice.loss[choice.moves.index(step.move)]
+                changes["choices"] = -self.loss(*step)
+            utility = self.utility(*step.leaves)
             dice, move, _ = step_in_words(self.game, step)
             events.append(Event(f"throw {number}: {dice}, {move}", changes))
         return Account(self.unit, self.start, events)
 
 
-def coach_alone(known: Values | BoardValues) -> Coach:
-    """The coach of a turn for nobody but oneself, by what is known of perfect play."""
-    goal = known.objective
-    if goal.target is not None:
-        unit = chance_unit(f"chance of {words_of(known.game).goal(goal.target)}")
-    else:
-        unit = Unit(goal.sign, "", goal.unit, f"expected {goal.unit}")
-    return Coach(known, unit)
+def coach_alone(perfect: PerfectPlay) -> Coach:
+    """Return the coach of a player who plays a turn alone.
+
+    Args:
+        perfect: the values of perfect play.
+    """
+    objective = perfect.objective
+    if objective.target is not None:
+        return Coach(perfect, Unit(f"chance of {words_of(perfect.game).goal(objective.target)}"))
+    return Coach(perfect, Unit(f"expected {objective.unit}", objective.sign, "", objective.unit))
+
+
+@dataclass(frozen=True, eq=False)
+class RoundCoach:
+    """A coach of one seat of a round, who knows its expected win against given opponents.
+
+    Attributes:
+        evaluation: the lineup. The strategy of the seat itself makes no difference.
+        seat: the place in turn order, from 0.
+    """
+
+    evaluation: RoundEvaluation
+    seat: int
+
+    @cached_property
+    def _reply(self) -> Reply:
+        return self.evaluation.best_response(self.seat).reply
+
+    @property
+    def _unit(self) -> Unit:
+        split = self.evaluation.standings.ties == "split"
+        return Unit("expected share of the win" if split else "chance to win")
+
+    def at(self, standing: Standing) -> Coach:
+        """Return the coach of the seat's turn at a standing."""
+        return Coach(self._reply.at(standing), self._unit)
+
+    @cached_property
+    def before(self) -> list[NDArray[np.float64]]:
+        """For every turn, and for the end of the round, [Z] the expected win of the seat at each standing.
+
+        After its own turn: if the seat then holds the lead.
+        """
+        standings = self.evaluation.standings
+        own = np.zeros(len(standings.lead))
+        for block in standings.blocks(self.seat):
+            own[block] = self._reply.values(block)
+        before = [own, *self.evaluation.worth_after[self.seat :]]
+        for other in reversed(self.evaluation.played[: self.seat]):
+            before.insert(0, (other.chances * before[0][standings.after]).sum(axis=1))
+        return before
+
+    def account(self, names: Sequence[str], scores: Sequence[int], steps: Sequence[Step]) -> Account:
+        """Return the account of a round.
+
+        Args:
+            names: the names of all players, in turn order.
+            scores: the final scores of the players whose turns are over.
+            steps: the steps of the seat's own turn, up to where it was played.
+        """
+        standings, words = self.evaluation.standings, words_of(self.evaluation.tables.game)
+        standing, may_win = len(standings.lead) - 1, True
+        events: list[Event] = []
+        for seat, name in enumerate(names):
+            if seat == self.seat and steps:
+                seen = standings.standing(standing, len(names) - 1 - seat)
+                events += self.at(seen).account(steps).events
+            if seat == len(scores):
+                break
+            utility, place = may_win * self.before[seat][standing], standings.place(scores[seat])
+            if seat >= self.seat:
+                in_lead = standings.holds if seat == self.seat else standings.keeps
+                may_win = may_win and bool(in_lead[standing, place])
+            standing = standings.after[standing, place]
+            if seat != self.seat:
+                change = float(may_win * self.before[seat + 1][standing] - utility)
+                events.append(Event(f"{name}: {words.score(scores[seat])}", {"others": change}))
+        return Account(self._unit, float(self.before[0][-1]), events)

@@ -1,187 +1,187 @@
-"""Whole games: of a person, alone or in a round, as a dialogue in plain lines; and rounds that others play."""
+"""Games of a person at the terminal: turns alone and rounds against strategies, typed line by line."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cache, partial
-from itertools import chain
+import sys
+from collections.abc import Hashable, Iterator
 
 import numpy as np
 
 from stb_gym.games import Game, check_integer, words_of
-from stb_gym.output import Progress, Table, say
+from stb_gym.output import Progress, say
 from stb_gym.rounds import Round
-from stb_gym.solver import BoardValues, Policy, Values, edge_weights, strategy
-from stb_gym.terminal.chances import Chances, chances
-from stb_gym.terminal.coach import Account, Coach, coach_alone
-from stb_gym.terminal.course import YOU, Course, contest, seated
-from stb_gym.terminal.dialogue import CAN_BE_TYPED, Sitting, your_turn
-from stb_gym.terminal.evening import Result, again_and_again
-from stb_gym.terminal.players import by_policy
-from stb_gym.terminal.turns import step_in_words, stopped, take_turn
-from stb_gym.terminal.watching import Turn
+from stb_gym.solver import Move, PerfectPlay, Policy
+from stb_gym.terminal.coach import Coach, RoundCoach, coach_alone
+from stb_gym.terminal.round_state import YOU, RoundState, contest, seat_names
+from stb_gym.terminal.turns import Position, Step, moves_in_words, step_in_words, take_turn
+from stb_gym.terminal.watching import by_policy
 
-Named = tuple[str, str | Policy]  # the name to show, and a strategy
-PERSON: Named = (YOU, "random")  # a strategy that stands in for the person's
+HELP, HINT, LEAVE = ("?", "help"), ("hint", "h"), ("q", "quit")
+CAN_BE_TYPED = "Type ? for your moves, hint for advice, q to leave."
 
 
-def play_alone(known: Values | BoardValues, coach: bool, seed: int | None) -> None:
-    """Play turns alone, with a person who reads and types lines.
+def play_alone(perfect: PerfectPlay, coach: bool, seed: int | None) -> None:
+    """Let a person at the terminal play turns alone.
 
     Args:
-        known: perfect play of the game for the objective that the person plays for.
-        coach: say what every choice costs and, at the end, what was luck.
-        seed: of the dice.
+        perfect: perfect play of the game for the objective that the person plays for.
+        coach: whether a coach says what every choice costs and, at the end, how much was luck.
+        seed: the seed of the dice; None for a random one.
 
     Raises:
-        ValueError: if the seed is not allowed.
+        ValueError: if the seed is out of range.
     """
-    adviser, target, words, dice = coach_alone(known), known.objective.target, words_of(known.game), _dice(seed)
-    goal = words.goal(target) if target is not None else f"the {words.best} points you can"
-    if known.objective.unit == "utility":
-        goal = f"the best {known.objective.name} you can"
+    adviser, target = coach_alone(perfect), perfect.objective.target
+    goal = f"the best {perfect.objective.name}" if target is None else words_of(perfect.game).goal(target)
 
-    def one_turn() -> Result:
-        [throws], sitting = dice(1), Sitting()
-        with _told_if_left(coach, lambda: adviser.account(sitting.steps), sitting):
-            _, score = your_turn(known.game, adviser if coach else None, throws, None, lambda: adviser, sitting)
-        reached = target is not None and known.game.sign * score >= known.game.sign * target
-        if target is not None:
-            say("Just what you wanted!" if reached else f"You wanted {words.goal(target)}.")
-        account = adviser.account(sitting.steps) if coach else None
-        _tell(account, sitting)
-        return Result(score, float(reached) if target is not None else None, account)
-
-    _introduce(known.game, f"try to end with {goal}")
-    again_and_again(one_turn, "turns")
+    for [dice] in _games(perfect.game, f"try to end with {goal}", 1, seed):
+        steps: list[Step] = []
+        score = _your_turn(adviser, coach, dice, steps)
+        if coach:
+            say(f"\n{adviser.account(steps)}")
+        if score is None:
+            return
 
 
-def play_round(rules: Round, opponents: list[Named], seat: int, coach: bool, seed: int | None) -> None:
-    """Play rounds against strategies, with a person who reads and types lines.
+def play_round(
+    rules: Round, opponents: list[tuple[str, str | Policy]], seat: int, coach: bool, seed: int | None
+) -> None:
+    """Let a person at the terminal play rounds against strategies.
 
     Args:
-        rules: of the round.
-        opponents: in turn order, the name to show and a strategy, or the policy of one who does not look at the others.
-        seat: where the person sits, from 1.
-        coach: say what every choice costs and, at the end, what was luck.
-        seed: of the dice and of the opponents' random choices; the same seed throws the same dice.
+        rules: the rules of the round.
+        opponents: in turn order, the name to show and a strategy, or the policy of one who ignores the other scores.
+        seat: the person's place in turn order, from 1.
+        coach: whether a coach says what every choice costs and, at the end, how much was luck.
+        seed: the seed of the dice and of the opponents' random choices; None for a random one.
 
     Raises:
-        ValueError: if an argument is not allowed.
+        ValueError: if the seat, the seed or an opponent is not allowed.
     """
     check_integer("seat", seat, 1, rules.players)
-    for _, plays in opponents:
-        edge_weights(rules.tables, strategy(rules.game, plays) if isinstance(plays, str) else plays)
-    players, dice = [*opponents[: seat - 1], PERSON, *opponents[seat - 1 :]], _dice(seed)
-
-    @cache
-    def prospects() -> Chances:
-        with Progress(f"working on {rules.game}"):
-            return chances(rules, [plays for _, plays in players], seat - 1)
-
-    _introduce(rules.game, contest(rules))
-    again_and_again(lambda: _play_seats(rules, players, seat - 1, coach, prospects, dice(rules.players)), "rounds")
-
-
-def play_together(rules: Round, players: Sequence[Named], seeds: Sequence[int]) -> Iterator[Turn]:
-    """Let others play rounds, with a coach who knows the best play against those whom each plays against.
-
-    Args:
-        rules: of the rounds.
-        players: in turn order, the name to show and a strategy, or the policy of one who does not look at the others.
-        seeds: of each round; the same seed throws the same dice.
-
-    Raises:
-        ValueError: if a strategy is unknown or does not fit the game.
-    """
-    lineup, names = [plays for _, plays in players], seated([name for name, _ in players])
-    known = [chances(rules, lineup, seat) for seat in range(rules.players)]
-
-    def turns(seed: int) -> Iterator[Turn]:
-        course = Course(rules, names)
-        while not course.over:
-            seat, task, coach = course.seat, course.task, known[course.seat].coach(course.standing)
-            dice, choices = (np.random.default_rng([seed, use, seat]) for use in (0, 1))
-            choose = by_policy(rules.game, rules.policy(lineup[seat], course.seen), choices)
-            steps, score = take_turn(rules.game, dice, choose, course.ahead_of)
-            course.scores.append(score)
-            yield Turn(names[seat], coach, steps, score, task, course.result if course.over else "")
-
-    return chain.from_iterable(map(turns, seeds))
+    person = (YOU, "random")  # the coach needs some strategy here, and any will do
+    players = [*opponents[: seat - 1], person, *opponents[seat - 1 :]]
+    with Progress(f"working on {rules.game}"):
+        round_coach = RoundCoach(rules.evaluate([strategy for _, strategy in players]), seat - 1)
+    for dice in _games(rules.game, contest(rules), rules.players, seed):
+        state, steps = RoundState(rules, seat_names(players)), list[Step]()
+        while not state.is_over:
+            at = state.seat
+            say(f"\n{state.names[at]} ({state.situation})")
+            if at == seat - 1:
+                score = _your_turn(round_coach.at(state.standing), coach, dice[at], steps)
+            else:
+                score = _their_turn(rules.game, rules.policy(players[at][1], state.standing), dice[at])
+            if score is None:
+                break
+            state.scores.append(score)
+        else:
+            say(f"\nThe round is over. Best: {state.leaders}.")
+        if coach:
+            say(f"\n{round_coach.account(state.names, state.scores, steps)}")
+        if not state.is_over:
+            return
 
 
-def _dice(seed: int | None) -> Callable[[int], list[np.random.Generator]]:
-    """The dice of so many players, others for every game."""
+def _games(game: Game, goal: str, players: int, seed: int | None) -> Iterator[list[np.random.Generator]]:
+    """Print the rules, and yield the dice of all players for one game after another while the person wants more."""
     if seed is not None:
         check_integer("seed", seed, 0, 2**63 - 1)
-    sequence = np.random.SeedSequence(seed)
-    return lambda players: [np.random.default_rng(own) for own in sequence.spawn(players)]
-
-
-@contextmanager
-def _told_if_left(coach: bool, account: Callable[[], Account], sitting: Sitting) -> Iterator[None]:
-    """Tell a person who leaves in the middle the account of what was played."""
-    try:
-        yield
-    except EOFError:
-        _tell(account() if coach and sitting.steps else None, sitting)
-        raise
-
-
-def _tell(account: Account | None, sitting: Sitting) -> None:
-    told = [*([] if account is None else [str(account)]), *filter(None, [str(sitting)])]
-    if told:
-        say("\n" + "\n".join(told))
-
-
-def _play_seats(
-    rules: Round,
-    players: list[Named],
-    seat: int,
-    coach: bool,
-    prospects: Callable[[], Chances],
-    dice: list[np.random.Generator],
-) -> Result:
-    course, sitting = Course(rules, seated([name for name, _ in players])), Sitting()
-    if coach:
-        prospects()
-    while not course.over:
-        at, ahead_of = course.seat, course.ahead_of
-        if at == seat:
-            say(f"\nYour turn: {course.situation}.")
-            adviser = partial(_adviser, prospects, course.standing)
-            with _told_if_left(coach, partial(_account, prospects, course, sitting), sitting):
-                _, score = your_turn(rules.game, adviser() if coach else None, dice[at], ahead_of, adviser, sitting)
-        else:
-            say(f"\n{course.names[at]}")
-            with Progress(f"working on {rules.game}"):
-                policy = rules.policy(players[at][1], course.seen)
-            score = _their_turn(rules, policy, dice[at], ahead_of)
-        course.scores.append(score)
-    if course.seat < rules.players:
-        say("\nThat ends the round.")
-    say(f"\n{course.result}")
-    account = _account(prospects, course, sitting) if coach else None
-    _tell(account, sitting)
-    return Result(course.scores[seat] if seat < course.seat else None, course.share(seat), account)
-
-
-def _account(prospects: Callable[[], Chances], course: Course, sitting: Sitting) -> Account:
-    return prospects().account(course.names, course.scores, sitting.steps)
-
-
-def _adviser(prospects: Callable[[], Chances], standing: int) -> Coach:
-    return prospects().coach(standing)
-
-
-def _introduce(game: Game, goal: str) -> None:
-    words = words_of(game)
+    sequence, words = np.random.SeedSequence(seed), words_of(game)
     say(f"{words.introduction()}: {goal}.\n{words.how_to_play()}\n{CAN_BE_TYPED}")
+    more = True
+    while more:
+        yield [np.random.default_rng(child) for child in sequence.spawn(players)]
+        try:
+            more = sys.stdin is not None and sys.stdin.isatty() and _read("\nAnother game? (y or n) ") in ("y", "yes")
+        except EOFError:
+            return
 
 
-def _their_turn(rules: Round, policy: Policy, dice: np.random.Generator, ahead_of: int | None) -> int:
-    """Play and show an opponent's turn; returns the final score."""
-    game = rules.game
-    steps, score = take_turn(game, dice, by_policy(game, policy, dice), ahead_of)
-    say(Table.from_rows(["", " ", "  ", "   "], [("", *step_in_words(game, step)) for step in steps]))
-    say(f"  {'ahead, and stops' if stopped(steps) else 'ends'} with {words_of(game).score(score)}")
+def _your_turn(coach: Coach, remarks: bool, dice: np.random.Generator, steps: list[Step]) -> int | None:
+    """Let the person at the terminal play a turn.
+
+    Args:
+        coach: the coach, who gives hints when asked.
+        remarks: whether the coach also comments on every choice.
+        dice: throws the dice.
+        steps: an empty list, filled with the steps of the turn.
+
+    Returns:
+        The final score, or None if the person leaves.
+    """
+    words = words_of(coach.game)
+
+    def choose(position: Position) -> Move | None:
+        say(f"\n{words.text(position.held, position.dice, position.faces)}")
+        if len(position.moves) < 2:
+            move = next(iter(position.moves), None)
+            say(coach.remark(position, move))
+            return move
+        move = _ask_move(coach, position)
+        if remarks:
+            say(f"Coach: {coach.remark(position, move)}")
+        return move
+
+    if remarks:
+        say(f"Coach: {coach.unit.value(coach.start)} {coach.unit.heading} with perfect play.")
+    try:
+        score = take_turn(coach.game, dice, choose, steps)
+    except EOFError:
+        say("Goodbye.")
+        return None
+    say(words.ended(score))
+    return score
+
+
+def _ask_move(coach: Coach, position: Position) -> Move:
+    """Ask the person for a move until it is a legal one."""
+    words = words_of(coach.game)
+    by_typed: dict[Hashable, dict[str, Move]] = {}  # moves typed alike differ in the number of dice thrown next
+    for move in position.moves:
+        by_typed.setdefault(words.typed_as(move.action), {})[str(move.dice)] = move
+    while True:
+        typed = _read(words.prompt)
+        understood = words.understood(typed)
+        if understood in by_typed:
+            break
+        if typed in HELP:
+            say(f"You can {moves_in_words(coach.game, position, position.moves, '; ')}.")
+        elif typed in HINT:
+            say(f"Hint: {coach.remark(position, coach.choice(position).best[0])}")
+        else:
+            say(words.hint(position.held, position.dice, position.roll, understood))
+    by_dice = by_typed[understood]
+    allowed = " or ".join(by_dice)
+    typed = allowed if len(by_dice) == 1 else _read(f"Throw {allowed} dice next? ")
+    while typed not in by_dice:
+        say(f"Type {allowed}.")
+        typed = _read(f"Throw {allowed} dice next? ")
+    return by_dice[typed]
+
+
+def _read(prompt: str) -> str:
+    """Read a typed line in lower case; raise EOFError if the person leaves."""
+    if sys.stdin is None:  # it was closed before Python began
+        raise EOFError
+    try:
+        typed = input(prompt)
+    except UnicodeDecodeError:
+        typed = ""
+    except EOFError:
+        say()
+        raise
+    if not sys.stdin.isatty():
+        say(typed)  # a terminal has shown it already
+    typed = typed.strip().lower()
+    if typed in LEAVE:
+        raise EOFError
+    return typed
+
+
+def _their_turn(game: Game, policy: Policy, dice: np.random.Generator) -> int:
+    """Play and print an opponent's turn; return the final score."""
+    steps: list[Step] = []
+    score = take_turn(game, dice, by_policy(game, policy, dice), steps)
+    for step in steps:
+        say(f"  {': '.join(step_in_words(game, step))}")
+    say(f"  {words_of(game).score(score)}")
     return score

@@ -1,187 +1,270 @@
-"""Others play, and one looks on: every move and what it loses, in lines for a terminal or as the pictures of a film."""
+"""Turns and rounds of strategies and policies: played, replayed with given dice, printed, or drawn as a film."""
 
 import sys
 import textwrap
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from stb_gym.games import Game, Picture, below, needed, words_of
 from stb_gym.output import say, write_aside
-from stb_gym.terminal.coach import Coach
-from stb_gym.terminal.turns import Choose, Step, Throw, move_in_words, stopped, take_turn
+from stb_gym.rounds import Round
+from stb_gym.solver import Goal, Policy, RulePolicy, UniformRandom, compile_game, edge_weights
+from stb_gym.solving import solve, strategy
+from stb_gym.terminal.coach import Coach, RoundCoach, coach_alone
+from stb_gym.terminal.round_state import RoundState, seat_names
+from stb_gym.terminal.turns import (
+    Choose,
+    Position,
+    Step,
+    Throw,
+    goes_on_at,
+    moves_in_words,
+    step_in_words,
+    take_turn,
+)
 
-CREAM, NIGHT, LINE = (255, 243, 220), (30, 20, 14), 30  # what stands below the pictures of a film
-THROWN, MOVED, ENDED = 0.9, 1.6, 3.0  # seconds
-COLOURS = 48  # of all pictures of a film together
+CREAM, NIGHT, LINE = (255, 243, 220), (30, 20, 14), 30  # colours and height in pixels of a line below a picture
+THROWN, MOVED, ENDED = 0.9, 1.6, 3.0  # seconds that a picture is shown
+COLOURS = 48  # of a picture
 COLUMNS = 80  # of a terminal
 
 
-class Frame(NamedTuple):
-    """A picture of a film, and how many seconds it is shown."""
+def chooser(coach: Coach, plays: str | Policy, random: np.random.Generator) -> Choose:
+    """Return a function that chooses the moves of a turn played alone, in boxes of any size.
 
-    picture: Picture
-    seconds: float
+    Args:
+        coach: the coach of the turn, who also plays "optimal".
+        plays: the name of a strategy, or a policy.
+        random: the generator for the choices of a policy with probabilities.
+
+    Raises:
+        ValueError: if the strategy is unknown, the policy does not fit the game, or the game is too large for it.
+    """
+    if isinstance(plays, str) and plays == "optimal":
+        return lambda position: next(iter(coach.choice(position).best), None)
+    return by_policy(coach.game, strategy(coach.game, plays) if isinstance(plays, str) else plays, random)
+
+
+def by_policy(game: Game, policy: Policy | RulePolicy, random: np.random.Generator) -> Choose:
+    """Return a function that chooses as a policy does.
+
+    Raises:
+        ValueError: if the policy does not fit the game or takes an illegal action.
+    """
+    if isinstance(policy, UniformRandom):
+
+        def pick(position: Position) -> int:
+            return int(random.integers(len(position.moves)))
+    elif isinstance(policy, RulePolicy):
+
+        def pick(position: Position) -> int:
+            _, held, dice = np.array(position.moves).T
+            return int(policy.scores(held, dice).argmax())
+    else:
+        tables = compile_game(game)
+        weights, _ = edge_weights(tables, policy)
+
+        def pick(position: Position) -> int:
+            node = tables.find_node(tables.find_state(position.held, position.dice), position.roll)
+            return int(random.choice(len(position.moves), p=weights[np.array(tables.edges_of(node))]))
+
+    return lambda position: position.moves[pick(position)] if position.moves else None
 
 
 class Turn(NamedTuple):
-    """A turn that was played, and the coach who says what each move lost.
+    """A turn that was played, with the coach who values its moves.
 
     Attributes:
-        name: of who played.
-        coach: knows perfect play.
-        steps: what happened.
+        name: the name of the player.
+        coach: the coach of the turn.
+        steps: the throws and moves.
         score: the final score.
-        task: what was to be beaten in a round; empty for a turn alone.
-        result: how the round ended, if it ended with this turn; or that given dice were left over; else "".
+        opening: the situation before the turn, in words.
+        end: the end of the turn and, if it is over, of the round, in words.
     """
 
     name: str
     coach: Coach
     steps: list[Step]
     score: int
-    task: str = ""
-    result: str = ""
-
-    @property
-    def game(self) -> Game:
-        """The rules."""
-        return self.coach.game
-
-    @property
-    def opening(self) -> str:
-        """What is played, and what perfect play may expect of it."""
-        task, unit = self.task or f"{self.name} plays {words_of(self.game).introduction()}", self.coach.unit
-        return f"{task}. {unit.value(self.coach.start)} {unit.heading} with perfect play."
-
-    @property
-    def end(self) -> str:
-        """How it ended, in words."""
-        last = self.steps[-1].move
-        if last is not None and stopped(self.steps) and not self.task:
-            at = words_of(self.game).state(last.held, last.dice)
-            return f"{self.name} needs more dice: the turn goes on at {at}."
-        ends = "is ahead, and stops" if stopped(self.steps) else "ends"
-        return f"{self.name} {ends} with {words_of(self.game).score(self.score)}."
-
-    @property
-    def summary(self) -> str:
-        """What dice and choices did, in a sentence."""
-        account = self.coach.account(self.steps)
-        dice, lost = account.total("dice"), -account.total("choices")
-        luck = f"the dice {'helped by' if dice > 0 else 'cost'} {account.unit.size(dice)}"
-        choices = f"the choices cost {account.unit.size(lost) if lost > 0 else 'nothing'}"
-        return f"In {account.unit.name}: {luck}, {choices}."
-
-    def remark(self, step: Step) -> str:
-        """What a move lost, or why there is none."""
-        position, move = step
-        words = words_of(self.game)
-        if move is None or not words.typed_as(move.action):
-            return words.no_move(position.held, position.dice, position.faces)
-        said = "the only move." if len(position.moves) == 1 else self.coach.remark(position, move)
-        return f"{move_in_words(self.game, position, move)}: {said}"
+    opening: str
+    end: str
 
 
 def play(name: str, coach: Coach, choose: Choose, dice: np.random.Generator | Sequence[Throw]) -> Turn:
-    """Let somebody play a turn.
+    """Play a turn alone.
 
     Args:
-        name: of who plays, to be shown.
-        coach: knows perfect play.
-        choose: how that player chooses.
-        dice: throws the dice; or the given throws, in order.
+        name: the name of the player.
+        coach: the coach of the turn.
+        choose: chooses the moves, see `chooser`.
+        dice: the generator of the throws, or given throws in order, of which the turn may need fewer.
 
     Raises:
-        ValueError: if a given throw is impossible at the position that the player has reached.
+        ValueError: if a given throw is impossible at its position.
     """
-    if isinstance(dice, np.random.Generator):
-        return Turn(name, coach, *take_turn(coach.game, dice, choose))
-    try:
-        steps, score = take_turn(coach.game, iter(dice), choose)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
-    result = "" if len(steps) == len(dice) else f"The turn ended after {len(steps)} of {len(dice)} given throws."
-    return Turn(name, coach, steps, score, result=result)
+    words, steps = words_of(coach.game), list[Step]()
+    throws = dice if isinstance(dice, np.random.Generator) else iter(dice)
+    score = take_turn(coach.game, throws, choose, steps)
+    at = goes_on_at(coach.game, steps)
+    end = f"needs more throws at {at}" if at else f"ends with {words.score(score)}"
+    return Turn(name, coach, steps, score, f"{name} plays {words.introduction()}", f"{name} {end}.")
+
+
+def play_together(rules: Round, players: Sequence[tuple[str, str | Policy]], seeds: Sequence[int]) -> Iterator[Turn]:
+    """Play rounds, and value each move against the best response to the other players.
+
+    Args:
+        rules: the rules of the rounds.
+        players: in turn order, the name to show and a strategy, or the policy of one who ignores the other scores.
+        seeds: the seed of every round; the same seed throws the same dice.
+
+    Returns:
+        The turns of all rounds, played one by one.
+
+    Raises:
+        ValueError: if a strategy is unknown or does not fit the game.
+    """
+    lineup, names = [plays for _, plays in players], seat_names(players)
+    evaluation, words = rules.evaluate(lineup), words_of(rules.game)
+    coaches = [RoundCoach(evaluation, seat) for seat in range(rules.players)]
+
+    def turns() -> Iterator[Turn]:
+        for seed in seeds:
+            state = RoundState(rules, names)
+            while not state.is_over:
+                seat, coach = state.seat, coaches[state.seat].at(state.standing)
+                opening, steps = f"{names[seat]} ({state.situation})", list[Step]()
+                dice, choices = (np.random.default_rng([seed, use, seat]) for use in (0, 1))
+                choose = by_policy(rules.game, rules.policy(lineup[seat], state.standing), choices)
+                score = take_turn(rules.game, dice, choose, steps)
+                state.scores.append(score)
+                end = f"{names[seat]} ends with {words.score(score)}."
+                if state.is_over:
+                    end += f" Best: {state.leaders}."
+                yield Turn(names[seat], coach, steps, score, opening, end)
+
+    return turns()
+
+
+def replay(game: Game, policy: str | Policy, rolls: Sequence[Throw], objective: Goal = "score") -> dict[str, list[Any]]:
+    """Play a turn with given dice.
+
+    Args:
+        game: the rules.
+        policy: the name of a strategy, or a policy [N]; one with probabilities draws with seed 0.
+        rolls: every throw of the turn: the sum of its dice where only the sum matters, or their faces.
+        objective: the objective of the turn, see `stb_gym.solve`.
+
+    Returns:
+        Columns with a row per throw: "roll", "plays" and "leaves" in words; "best", the optimal moves; "loss" of the
+        move; "luck", the value after the throw less the value before it, as a utility (more is better for the player);
+        "value" after the move in the objective's unit.
+
+    Raises:
+        ValueError: if a roll is impossible, if the turn needs more of them or fewer, or if the policy does not fit.
+
+    Example:
+        >>> import stb_gym
+        >>> turn = stb_gym.terminal.replay(stb_gym.ShutTheBox(), "optimal", [8, 10, 6, 11, 3, 7])
+        >>> turn["plays"]
+        ['shut 8', 'shut 1,9', 'shut 6', 'shut 4,7', 'shut 3', 'shut 2,5']
+    """
+    coach = coach_alone(solve(game, objective))
+    steps = play("the policy", coach, chooser(coach, policy, np.random.default_rng(0)), rolls).steps
+    if (at := goes_on_at(game, steps)) or len(steps) < len(rolls):
+        stands = f"goes on at {at}" if at else "is over"
+        raise ValueError(f"the turn {stands} after {len(steps)} of {len(rolls)} rolls")
+    rows = []
+    for step, event in zip(steps, coach.account(steps).events, strict=True):
+        _, plays, leaves = step_in_words(game, step)
+        rows.append(
+            {
+                "roll": words_of(game).roll(step.position.roll),
+                "plays": plays,
+                "leaves": leaves,
+                "best": moves_in_words(game, step.position, coach.choice(step.position).best or [None]),
+                "loss": coach.loss(*step),
+                "luck": event.changes["dice"],
+                "value": coach.perfect.objective.sign * coach.utility(*step.leaves) + 0.0,
+            }
+        )
+    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def show(turn: Turn, pause: float = 0) -> None:
-    """Print a turn, move by move.
+    """Print a turn move by move.
 
     Args:
-        turn: what was played.
-        pause: seconds between two moves.
+        turn: the turn.
+        pause: the seconds between two moves.
     """
-    words = words_of(turn.game)
-    say_wrapped(turn.opening)
-    for step in turn.steps:
-        say(f"\n{words.text(*step.position[:3])}")
-        say_wrapped(turn.remark(step))
+    words, coach = words_of(turn.coach.game), turn.coach
+    say_wrapped(f"{turn.opening}. {coach.unit.value(coach.start)} {coach.unit.heading} with perfect play.")
+    for position, move in turn.steps:
+        say(f"\n{words.text(position.held, position.dice, position.faces)}")
+        say_wrapped(coach.remark(position, move))
         sys.stdout.flush()
         time.sleep(pause)
     say()
     say_wrapped(turn.end)
-    say_wrapped(turn.summary)
-    if turn.result:
-        say()
-        say_wrapped(turn.result)
+    say_wrapped(coach.account(turn.steps).sentence)
 
 
 def say_wrapped(text: str) -> None:
-    """Print a text in lines that fit into a terminal."""
+    """Print a text in lines of at most 80 characters."""
     say(textwrap.fill(text, COLUMNS, break_long_words=False, break_on_hyphens=False))
 
 
+class Frame(NamedTuple):
+    """A picture of a film, and the seconds that it is shown."""
+
+    picture: Picture
+    seconds: float
+
+
 def frames(turn: Turn) -> Iterator[Frame]:
-    """The pictures of a film of a turn: every throw, every move with what it lost, and the end."""
-    words, unit = words_of(turn.game), turn.coach.unit
+    """Draw the pictures of a film of a turn: every throw, every move with its loss, and the end."""
+    words, coach = words_of(turn.coach.game), turn.coach
 
-    def frame(picture: Picture, utility: float, said: str, seconds: float) -> Frame:
-        worth = f"{turn.name}; perfect play: {unit.value(utility)} {unit.heading}"
-        return Frame(_captioned(picture, worth, said), seconds)
+    def frame(picture: Picture, utility: float, line: str, seconds: float) -> Frame:
+        value = f"{turn.name}; perfect play: {coach.unit.value(utility)} {coach.unit.heading}"
+        return Frame(below(picture, [value, line], LINE, CREAM, NIGHT), seconds)
 
-    for number, step in enumerate(turn.steps, 1):
-        (held, dice, faces, _, _), move = step
-        picture, thrown = words.picture(held, dice, faces, f"throw {number}"), turn.coach.choice(step.position).utility
-        yield frame(picture, thrown, "" if move else turn.remark(step), THROWN)
+    for number, (position, move) in enumerate(turn.steps, 1):
+        held, remark = position.held, coach.remark(position, move)
+        picture = words.picture(held, position.dice, position.faces, f"throw {number}")
+        yield frame(picture, coach.choice(position).utility, "" if move else remark, THROWN)
         if move is not None:
-            told = move_in_words(turn.game, step.position, move)
-            picture = words.picture(move.held, move.dice, (), told, held)
-            yield frame(picture, turn.coach.known.worth(move.held, move.dice), turn.remark(step), MOVED)
-    yield Frame(_captioned(picture, turn.end, turn.summary), ENDED)
-    if turn.result:
-        yield Frame(_captioned(picture, turn.result, ""), ENDED)
-
-
-def _captioned(picture: Picture, *lines: str) -> Picture:
-    return below(picture, list(lines), LINE, CREAM, NIGHT)
+            plays = moves_in_words(coach.game, position, [move])
+            picture = words.picture(move.held, move.dice, (), plays, before=held)
+            yield frame(picture, coach.utility(move.held, move.dice), remark, MOVED)
+    sentence = coach.account(turn.steps).sentence
+    yield Frame(below(picture, [turn.end, sentence], LINE, CREAM, NIGHT), ENDED)
 
 
 def check_film(path: str | Path) -> None:
-    """Raise a ValueError if a film would have the name of something else."""
+    """Raise ValueError unless the name of a film ends in .gif."""
     if Path(path).suffix.lower() != ".gif":
-        raise ValueError(f"a film is a GIF: --out must end in .gif, unlike {path}")
+        raise ValueError(f"a film is a GIF: its name must end in .gif, unlike {path}")
 
 
 def write_film(path: str | Path, film: list[Frame]) -> None:
-    """Write a film as a GIF that begins anew when it is over.
+    """Write a film as a GIF that repeats for ever.
 
     Args:
-        path: the file, which appears whole or not at all.
-        film: its pictures, all of one size.
+        path: the file, which is written whole or not at all.
+        film: the pictures, all of one size.
 
     Raises:
-        ImportError: if Pillow is not installed, saying how it is.
+        ImportError: if Pillow is not installed.
     """
     image = needed("PIL.Image", "Pillow", "films")
-    every = image.fromarray(np.concatenate([frame.picture for frame in film]))
-    colours = every.quantize(COLOURS, dither=image.Dither.NONE)
-    first, *others = (
-        image.fromarray(each.picture).quantize(palette=colours, dither=image.Dither.NONE) for each in film
-    )
+    first, *others = (image.fromarray(frame.picture).quantize(COLOURS, dither=image.Dither.NONE) for frame in film)
     milliseconds = [round(1000 * frame.seconds) for frame in film]
     with write_aside(path) as aside:
         first.save(aside, "GIF", save_all=True, append_images=others, duration=milliseconds, loop=0, optimize=False)

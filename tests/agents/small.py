@@ -5,7 +5,7 @@ import numpy as np
 from agents.config import ALGORITHMS, Task
 from agents.presets import read_presets
 from agents.stock import STOCK
-from stb_gym import compile_game
+from stb_gym.solver import compile_game
 from tests import SMALL_PRESETS
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"

@@ -10,7 +10,8 @@ from agents.afterstate_network import AfterstateNetwork, AfterstateSettings
 from agents.checkpoints import load_snapshot, save_snapshot
 from agents.luck import Luck
 from agents.policy_array import preference
-from stb_gym import RegretMeter, ShutTheBox, compile_game, evaluate, solve
+from stb_gym import RegretMeter, ShutTheBox, evaluate, solve
+from stb_gym.solver import compile_game
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 SETTINGS = AfterstateSettings(num_envs=64, minibatches=2, learning_rate=1e-2, exploration=0.15, width=32)
@@ -134,7 +135,7 @@ def test_subtracting_luck_leaves_values_as_they_are():
     seen = np.zeros((len(states), 17), np.uint8)
     seen[:, :5], seen[:, 16] = tables.held[states][:, None] >> np.arange(5) & 1, 2
     told = agent._estimates(seen) * agent._playing.scale
-    off = told - optimum.worths(tables.held[states], tables.dice[states])
+    off = told - optimum.utilities_at(tables.held[states], tables.dice[states])
     assert np.abs(off[tables.held[states] != 31]).mean() < 0.5  # nothing leads to the first board
 
 

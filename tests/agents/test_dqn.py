@@ -13,7 +13,8 @@ from agents.checkpoints import load_snapshot, save_snapshot
 from agents.dqn import DQN, DQNSettings
 from agents.replay import OVER
 from agents.returns import best, losses
-from stb_gym import RegretMeter, ShutTheBox, compile_game, solve
+from stb_gym import RegretMeter, ShutTheBox, solve
+from stb_gym.solver import compile_game
 
 BOX = "stb_gym/ShutTheBox-v0"
 SETTINGS = DQNSettings(

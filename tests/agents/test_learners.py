@@ -6,7 +6,8 @@ import pytest
 from agents import policy_array
 from agents.checkpoints import load_snapshot, save_snapshot
 from agents.policy_array import policies, value_error
-from stb_gym import ShutTheBox, compile_game, evaluate, solve, strategy
+from stb_gym import ShutTheBox, evaluate, solve, strategy
+from stb_gym.solver import compile_game
 from tests.agents.small import OWN, SMALL, config, learner, seen
 
 STEPS = {"ppo": 10_000, "dqn": 6000, "afterstate-network": 6000}  # of which most are more than it takes
@@ -76,7 +77,7 @@ def test_the_error_of_values_is_weighted_by_visits_and_in_points():
 
     class Knows:
         def values(self, observations, masks):
-            nodes = evaluation.tables.observation_index.find(observations)
+            nodes = evaluation.tables.lookup(observations)
             assert (masks == evaluation.tables.legal(nodes)).all()
             return evaluation.optimum.node_utility[nodes] + np.where(nodes == often, 3.0, 0)
 

@@ -7,7 +7,8 @@ import pytest
 
 from agents.config import Task
 from agents.policy_array import policies
-from stb_gym import ShutTheBox, compile_game, evaluate
+from stb_gym import ShutTheBox, evaluate
+from stb_gym.solver import compile_game
 from tests.agents.small import BOX, SMALL, THREES, learner, seen
 
 FIVE = SMALL.tasks["five-tiles"]

@@ -6,7 +6,9 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
-from stb_gym import MaskInObservation, RegretMeter, ShutTheBox, TurnEnv, compile_game, evaluate
+from stb_gym import MaskInObservation, RegretMeter, ShutTheBox, evaluate
+from stb_gym.envs import TurnEnv
+from stb_gym.solver import compile_game
 
 GAME = ShutTheBox(tiles=6)
 TABLES = compile_game(GAME)
@@ -134,7 +136,7 @@ def test_scores_that_are_none_are_refused():
         message = rf"a torch module must return scores of shape \(\d+, {ACTIONS}\), not \(\d+, {width}\)"
         with pytest.raises(ValueError, match=message):
             METER(nn.Linear(SEEN, width))
-    with pytest.raises(TypeError, match=r"must return scores of shape \(\d+, \d+\), not a tuple of 2: measure"):
+    with pytest.raises(TypeError, match="a tuple of 2"):
         METER(nn.LSTM(SEEN, ACTIONS))
 
     class NotANumber(nn.Linear):

@@ -4,7 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from gymnasium.wrappers import FlattenObservation
+from gymnasium.wrappers import FlattenObservation, TransformReward
 from sb3_contrib import ARS, QRDQN, TRPO, MaskablePPO, RecurrentPPO
 from scipy import stats
 from stable_baselines3 import A2C, DQN, PPO
@@ -105,7 +105,7 @@ def test_a_model_that_explores_does_so_at_its_rate(algorithm):
     sampled = [int(model.predict(observation, deterministic=False)[0]) for _ in range(4000)]
     assert stats.chisquare(np.bincount(sampled, minlength=len(mask)), policy[node] * 4000).pvalue > 1e-4
     assert policy[node].argmax() == greedy[node]
-    with pytest.raises(ValueError, match="does not say its probabilities"):
+    with pytest.raises(ValueError, match="probabilities"):
         meter(model.policy, deterministic=False)
 
 
@@ -178,13 +178,11 @@ def test_models_that_have_no_policy_over_positions_are_refused():
     env = make()
     meter = RegretMeter(env)
     for deterministic in (True, False):
-        with pytest.raises(ValueError, match="the agent has a memory: what it does is not determined by the position"):
+        with pytest.raises(ValueError, match="memory"):
             meter(model_of(RecurrentPPO, env, "MlpLstmPolicy"), deterministic)
-    with pytest.raises(
-        ValueError, match=r"^VecFrameStack shows or does something that does not depend on the position"
-    ):
+    with pytest.raises(ValueError, match="VecFrameStack"):
         RegretMeter(VecFrameStack(DummyVecEnv([make]), 2))
-    with pytest.raises(ValueError, match="ARS does not say its probabilities"):
+    with pytest.raises(ValueError, match="probabilities"):
         meter(model_of(ARS, env), deterministic=False)
 
 
@@ -194,7 +192,7 @@ def test_models_of_other_environments_are_refused(deterministic):
     for env in (gym.make(ID), gym.make("stb_gym/Threes-v0"), gym.make("CartPole-v1"), gym.make("Pendulum-v1")):
         with pytest.raises(ValueError, match=r"has 15 actions, but the agent chooses from (Discrete|Box)\("):
             meter(model_of(PPO, env), deterministic)
-    with pytest.raises(ValueError, match=r"the agent sees \{.*\}, but the meter shows \(15,\): make the meter with"):
+    with pytest.raises(ValueError, match=r"the meter shows \(15,\)"):
         meter(model_of(PPO, MaskInObservation(make()), "MultiInputPolicy"), deterministic)
 
 
@@ -239,3 +237,11 @@ def test_sampled_turns_of_a_stock_model_tell_its_exact_regret(algorithm, determi
     assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0
     assert (sampled.illegal_mass == 0) is (algorithm is MaskablePPO)
     assert sampled.illegal_mass == pytest.approx(exact.illegal_mass, abs=0.02)
+
+
+def test_wrappers_in_other_processes_that_may_hold_functions_are_refused():
+    envs = SubprocVecEnv([lambda: TransformReward(make(), lambda reward: reward / 2)], "fork")
+    with pytest.raises(ValueError, match="SubprocVecEnv"):
+        RegretMeter(envs)
+    assert len(envs.reset()) == 1  # the process goes on
+    envs.close()

@@ -8,7 +8,8 @@ import pytest
 from agents.checkpoints import load_snapshot, save_snapshot
 from agents.self_play import SELVES, Selves, mixed
 from agents.snapshots import named, part
-from stb_gym import Round, ShutTheBox, Threes
+from stb_gym import ShutTheBox, Threes
+from stb_gym.rounds import Round
 
 ROUND = Round(Threes(dice=2), players=3)
 SEEN = ["random", "threes-only", "approximation"]

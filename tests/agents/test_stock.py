@@ -17,8 +17,9 @@ from agents.config import Task
 from agents.policy_array import policies
 from agents.presets import read_presets
 from agents.stock import STOCK, NormalisedLayers
-from stb_gym import compile_game, evaluate, policy_from
+from stb_gym import RegretMeter, evaluate
 from stb_gym.sb3 import TurnVecEnv
+from stb_gym.solver import compile_game
 from tests import SMALL_PRESETS
 
 BOX = "stb_gym/ShutTheBox-v0"
@@ -197,7 +198,7 @@ def test_what_is_measured_is_what_the_agent_does(algorithm, quick):
         return agent.model.predict(observations, **options, **({"action_masks": masks} if masked else {}))[0]
 
     greedy, exploring = policies(GAME, agent)
-    theirs = policy_from(GAME, partial(play, deterministic=True))
+    theirs = RegretMeter(GAME).policy(partial(play, deterministic=True))
     illegal = "raise" if masked else "end"
     measured = evaluate(GAME, greedy, illegal=illegal)
     assert measured.regret == evaluate(GAME, theirs, illegal=illegal).regret > 0

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from agents.config import Task
-from stb_gym import ShutTheBox, compile_game
+from stb_gym import ShutTheBox
+from stb_gym.solver import compile_game
 from tests.agents.small import BOX, learner, seen
 
 

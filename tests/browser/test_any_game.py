@@ -5,8 +5,9 @@ from playwright.sync_api import expect
 
 import stb_gym
 from docs.pig import Pig
-from stb_gym import ShutTheBox, Threes, compile_game, solve
+from stb_gym import ShutTheBox, Threes, solve
 from stb_gym.explorer import write_explorer
+from stb_gym.solver import compile_game
 from tests.browser.acting import arrive, play
 
 GAMES = {

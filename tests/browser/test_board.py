@@ -7,10 +7,11 @@ import pytest
 from playwright.sync_api import expect
 
 import stb_gym
-from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, solve, strategy
+from stb_gym import ShutTheBox, Threes, solve, strategy
 from stb_gym.games import entry_of, words_of
 from stb_gym.measure import kept_policies
-from stb_gym.solver import edge_weights, expected
+from stb_gym.rounds import Round
+from stb_gym.solver import Standing, compile_game, edge_weights, expected
 from tests.browser.acting import arrive
 
 GAMES = {"box": ShutTheBox(), "threes": Threes()}
@@ -71,7 +72,7 @@ def test_values_losses_and_moves_are_those_of_the_library(reader, name, asked, o
     perfection, _ = expected(tables, edge_weights(tables, best.policy), perfect_score)
     players = {"optimal": best.policy} | {
         each: stb_gym.load_policy(each, game) if each in kept_policies(game) else strategy(game, each)
-        for each in [*entry_of(game).rules_of_thumb, *kept_policies(game)]
+        for each in [*entry_of(game).heuristics, *kept_policies(game)]
     }
     page = reader.visit("board", name)
     nodes = np.random.default_rng(1).choice(tables.decisions, 100, replace=False).tolist()

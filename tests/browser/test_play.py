@@ -7,8 +7,10 @@ import pytest
 from playwright.sync_api import expect
 
 import stb_gym
-from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, evaluate, solve
+from stb_gym import ShutTheBox, Threes, evaluate, solve
 from stb_gym.games import words_of
+from stb_gym.rounds import Round
+from stb_gym.solver import Standing, compile_game
 from tests.browser.acting import arrive, moved, moves_of, play
 
 GAMES = {"box": ShutTheBox(), "threes": Threes()}

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from stb_gym import ShutTheBox, compile_game, kept_policies, load_policy, solve, strategy
+from stb_gym import ShutTheBox, kept_policies, load_policy, solve, strategy
 from stb_gym.games import entry_of, words_of
+from stb_gym.solver import compile_game
 from tests.browser.acting import arrive, moves_of
 
 BOX = ShutTheBox()
@@ -188,7 +189,7 @@ def test_dear_positions_are_drawn_more_often(reader):
         moves_of(page).first.click()
         page.get_by_role("button", name="next").click()
     best = solve(BOX)
-    players = [strategy(BOX, name) for name in ("random", *entry_of(BOX).rules_of_thumb)]
+    players = [strategy(BOX, name) for name in ("random", *entry_of(BOX).heuristics)]
     players += [load_policy(name, BOX) for name in kept_policies(BOX)]
     dear = sum(best.evaluate(policy).loss for policy in players) * best.evaluate(best.policy).visits
     by_name = {TABLES.describe_node(n): dear[n] for n in TABLES.decisions}

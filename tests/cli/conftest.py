@@ -1,31 +1,32 @@
 """The command in the process of the tests."""
 
 import json
-from functools import partial
+import sys
 
 import pytest
 
-from stb_gym.cli import main, program
-from stb_gym.output import Progress
-
-AN_HOUR = 3600.0
-
-
-@pytest.fixture(autouse=True)
-def _nobody_is_impatient(monkeypatch):
-    """The machine may be busy, and tests compare all that is printed."""
-    monkeypatch.setattr(program, "Progress", partial(Progress, patience=AN_HOUR))
+from stb_gym.cli import main
 
 
 @pytest.fixture
-def ask(capsys):
-    """A function of the words of a command: its JSON, where nothing else is printed."""
+def run(capsys, monkeypatch):
+    """Return a function from the words of a command, split at spaces, to its status, standard output and error."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys, "path", [*sys.path])  # --import and --agent add the working directory
+
+    def ran(*words):
+        return main([word for part in words for word in part.split(" ")]), *capsys.readouterr()
+
+    return ran
+
+
+@pytest.fixture
+def ask(run):
+    """Return a function from the words of a command to its JSON, which must be all that it prints."""
 
     def asked(*words):
-        assert main([*words, "--json"]) == 0
-        printed = capsys.readouterr()
-        told = f"stb-gym {words[0]}: "  # on a busy machine, that the work goes on
-        assert all(line.startswith(told) for line in printed.err.splitlines())
-        return json.loads(printed.out)
+        status, out, err = run(*words, "--json")
+        assert (status, err) == (0, "")
+        return json.loads(out)
 
     return asked

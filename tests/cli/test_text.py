@@ -1,99 +1,156 @@
-"""What people see of answers."""
+"""All that people read: help, answers, JSON and errors. `pytest --snapshot-update` writes them again."""
 
 import pytest
 
-from stb_gym.cli import main
+from stb_gym.cli.program import COMMANDS
+
+BOX, THREES = "shut-the-box --tiles 4", "threes --dice 2"
+AGENT = "tests.measure.test_meter:first_legal"
+LINES = [
+    f"solve {BOX}",
+    "solve threes --dice 1 --json",
+    f"advise {BOX} --open 1,3 --roll 4 --json",
+    f"solve {BOX} --objective shut --exact",
+    "solve threes --dice 3 --worst",
+    "solve shut-the-box --tiles 10 --dice 5",
+    f"certify {THREES}",
+    f"evaluate {BOX} --policy worst --lead 3 --departures",
+    f"evaluate {THREES} --policy random --objective at-most:3",
+    f"evaluate {THREES} --agent {AGENT}",
+    f"evaluate {BOX} --agent {AGENT} --turns 50 --seed 2",
+    f"simulate {THREES} --policy random --turns 100 --seed 1",
+    f"compare {BOX} --policy random,worst",
+    f"compare {BOX} --policy biggest-first --exceptions 2 --objective shut",
+    f"states {BOX} --objective shut",
+    f"states {THREES} --lead 4 --after 1",
+    f"advise {BOX} --open 1,3 --roll 4",
+    f"advise {BOX} --open 1,2 --roll 12",
+    f"advise {THREES} --points 3 --dice-in-hand 1",
+    f"advise {THREES} --lead 4 --after 1 --ties nobody --roll 2,3",
+    f"advise {BOX} --open 1,3 --depth 2",
+    "advise shut-the-box --variant low-sum --open 1,4,5 --roll 9 --dice-in-hand 2",
+    f"list {THREES} --objective at-most:1",
+    "list shut-the-box --variants --tiles 5",
+    f"round {BOX} --shut-wins",
+    f"round {THREES} --policy worst,random",
+    f"par {THREES} --after 3 --policy take-all,threes-only",
+    f"match {THREES} --policy optimal,random --rounds 3 --begins winner",
+    f"match {BOX} --policy optimal,random,worst --rounds 2",
+    f"tournament {BOX} --policy optimal,random --limit 9",
+]
+ERRORS = [
+    "slove threes",
+    "solve chess",
+    "solve shut-the-boxx",
+    "evaluate threee",
+    "--frob",
+    "solve shut-the-box --frob",
+    "solve shut-the-box extra",
+    "solve shut-the-box --start 1,3",
+    "solve shut-the-box --open 1,3",
+    "solve threes --tiles 4",
+    "solve shut-the-box --tiles 99",
+    "solve shut-the-box --tiles x",
+    "solve threes --dice 2.5",
+    "solve shut-the-box --dice 7 --faces 20",
+    "solve shut-the-box --score golf",
+    "solve shut-the-box --objective win",
+    "solve shut-the-box --variant gofl",
+    "solve threes --out values",
+    "solve shut-the-box --out .",
+    "solve shut-the-box --tiles 20 --dice 5 --exact",
+    "evaluate threes",
+    "evaluate threes --policy threes-onyl",
+    "evaluate threes --policy no/such/file",
+    "evaluate threes --policy random --policy worst",
+    "evaluate threes --policy random --turns 10",
+    "evaluate threes --policy random --lead 3 --objective shut",
+    "evaluate shut-the-box --tiles 24 --dice 4 --policy random --departures",
+    "evaluate threes --agent os",
+    "evaluate threes --agent os:nothing",
+    "evaluate threes --agent no.such:agent",
+    f"evaluate threes --agent {AGENT} --turns 1",
+    f"evaluate threes --agent {AGENT} --lead 3",
+    "evaluate --policy nobody.npz",
+    "evaluate --tiles 9",
+    "simulate threes",
+    "simulate threes --policy random --turns 1",
+    "simulate threes --policy random --seed -1",
+    "compare threes --policy random",
+    "compare threes --policy random --exceptions 3",
+    "list threes --variants",
+    "advise shut-the-box --open 1,x --roll 3",
+    "advise shut-the-box --open 1,1 --roll 3",
+    "advise shut-the-box --roll 13",
+    "advise threes --roll 1,2,7",
+    "advise threes --roll 3 --open 3",
+    "advise shut-the-box --roll 7 --depth 4",
+    "advise shut-the-box --roll 7 --out tree.gif",
+    "advise shut-the-box --values none --roll 5",
+    "advise shut-the-box --roll 7 --ties all-win",
+    "advise shut-the-box --roll 7 --lead 46",
+    "advise shut-the-box --roll 7 --lead 5 --after 3 --players 4",
+    "advise shut-the-box --roll 7 --lead 5 --holders 3 --players 3",
+    "advise shut-the-box --roll 7 --holders 1 --after 2",
+    "advise shut-the-box --roll 7 --after 2 --values no.npy",
+    "round threes --ties both",
+    "round threes --players 3 --policy optimal,random",
+    "round threes --policy optimal,ppo-nine-tiles",
+    "par threes --after 101",
+    "match threes",
+    "match threes --policy optimal",
+    "match threes --policy optimal,random --rounds 0",
+    "match threes --policy optimal,random --begins never",
+    "tournament shut-the-box --policy random,worst --ends never",
+    "play threes --shut-wins",
+    "play threes --against random --objective shut",
+    "play threes --against ppo-nine-tiles",
+    "watch",
+    "watch threes --rolls 1,x",
+    "watch threes --together",
+    "watch threes --together --policy random,worst --rolls 3",
+    "watch threes --ties all-win",
+    "watch threes --pause 61",
+    "watch threes --out film.txt",
+    "explore shut-the-box --tiles 24 --dice 4 --out page.html",
+    "explore threes --policy nobody --out page.html",
+    "explore threes --run nowhere --out page.html",
+    "--import no.such.module solve threes",
+    "--import",
+    "solve a\x1b[2J",
+    "solve threes --objective a\x1b[2J",
+    "solve threes --a\x1b[2J",
+    "evaluate threes --policy a\x1b[2J",
+    "--import a\x1b[2J solve threes",
+]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
+    "words",
     [
-        (
-            "solve shut-the-box",
-            ["best play          11.157508", "chance to shut     7.088853%", "9            7.623689"],
-        ),
-        ("solve threes --worst --objective shut", ["worst play          0.000000%"]),
-        ("evaluate threes --policy take-all", ["regret              8.746021", "dearest mistakes", "score   chance"]),
-        ("advise threes --roll 3,1,6", ["keep 2  4.000000  0.000000"]),
-        ("simulate shut-the-box --policy random --turns 1000", ["of 1,000 turns", "standard error"]),
-        ("round threes --policy optimal,random", ["seat 2  random", "exploitability", "   4  100.00%"]),
-        ("match threes --policy optimal,random", ["rounds  1: optimal  2: random      tied\n     1    79.0845%"]),
-        ("strategies", ["optimal-shut ", "Perfect play for the chance of the perfect score.", "threes-only "]),
-        ("strategies threes", ["optimal-score   6.253979  0.000000             1.0332%"]),
+        *(f"{part} --help".strip() for part in ("", "solve", "list", "evaluate", "watch", "advise threes")),
+        *(f"{name} shut-the-box --help" for name in COMMANDS),
     ],
 )
-def test_tables_for_people(capsys, arguments, expected):
-    assert main(arguments.split()) == 0
-    printed = capsys.readouterr().out
-    for text in expected:
-        assert text in printed
+def test_help(run, snapshot, words):
+    status, out, err = run(words)
+    assert (status, err) == (0, "")
+    assert "\n".join(line.rstrip() for line in out.splitlines()) == snapshot
 
 
-@pytest.mark.parametrize(
-    ("words", "printed"),
-    [
-        (
-            "advise shut-the-box --open 1,4,5,8 --roll 9",
-            """\
-shut-the-box: tiles 9, dice 2, faces 6, score sum
-objective score
-open 1,4,5,8, roll 9
-
-move         value    regret
-shut 4,5  6.888889  0.000000
-shut 1,8  7.027778  0.138889
-""",
-        ),
-        (
-            "tournament shut-the-box --policy optimal,biggest-first",
-            """\
-shut-the-box: tiles 9, dice 2, faces 6, score sum
-first-to 100, ties split
-the tournament ends after the round in which a total reaches the limit, and the best total wins
-
-player             wins
-optimal        52.4349%
-biggest-first  47.5651%
-
-8.4126 rounds in the mean
-""",
-        ),
-        (
-            "match threes --policy optimal,threes-only --shut-wins",
-            """\
-threes: dice 5, faces 6
-2 players, ties split, who is indifferent prefers to share the lead with fewer, the perfect score wins at once
-the first player begins every round
-
-rounds  1: optimal  2: threes-only      tied
-     1    51.0123%        41.0498%   7.9379%
-     2    34.1211%        23.3679%  42.5110%
-     5    54.0570%        35.2908%  10.6521%
-    10    55.7795%        30.1026%  14.1179%
-    20    63.6738%        27.8484%   8.4777%
-""",
-        ),
-    ],
-)
-def test_whole_answers(capsys, words, printed):
-    assert main(words.split()) == 0
-    assert capsys.readouterr().out == printed
+@pytest.mark.parametrize("words", LINES)
+def test_answers(run, snapshot, words):
+    status, out, err = run(words)
+    assert (status, err) == (0, "")
+    assert out == snapshot
 
 
-@pytest.mark.parametrize(("objective", "best"), [("score", min), ("shut", max)])
-def test_many_first_rolls_are_ranked(ask, capsys, objective, best):
-    known = ask("solve", "threes", "--objective", objective)["by_first_roll"]
-    assert main(["solve", "threes", "--objective", objective]) == 0
-    *_, words, rolls, more = capsys.readouterr().out.split("\n\n")
-    assert words == "first rolls, the luckiest 18 and the unluckiest 18 of 252"
-    rows = [line.split() for line in rolls.split("\n")[1:]]
-    assert [int(row[-1]) for row in rows] == [*range(1, 19), *range(235, 253)]
-    assert (rows[0][0], rows[0][2]) == ("3,3,3,3,3", "0.0129%")
-    assert known[rows[0][0]] == best(known.values())
-    assert known[rows[-1][0]] == {min: max, max: min}[best](known.values())
-    assert more == "and 216 first rolls between them, all of them with --json\n"
-
-
-def test_few_first_rolls_are_listed(capsys):
-    assert main(["solve", "threes", "--dice", "2"]) == 0
-    assert "between" not in capsys.readouterr().out
+@pytest.mark.parametrize("words", ERRORS)
+def test_errors_take_one_line_and_write_nothing(run, snapshot, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = run(words)
+    assert (status, out) == (2, "")
+    assert err.startswith("stb-gym: ")
+    assert err.rstrip("\n").isprintable()
+    assert err == snapshot
+    assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""Reads what a page holds, and makes trainings for it; shares no code with the package's packing."""
+"""Read what a page holds, and make trainings for it; shares no code with the package's packing."""
 
 import base64
 import json
@@ -7,14 +7,13 @@ import zlib
 
 import numpy as np
 
-from stb_gym import save_policy
-from stb_gym.measure import save_policies
+from stb_gym.measure import save_policies, save_policy
 
 DATA = re.compile(r'<script type="application/octet-stream" id="data">([^<]+)</script>')
 
 
 def unpacked(text):
-    """The facts and the arrays of a packed text."""
+    """Return the facts and the arrays of a packed text."""
     raw = zlib.decompress(base64.b64decode(text))
     body = 4 + int.from_bytes(raw[:4], "little")
     facts = json.loads(raw[4:body])
@@ -26,14 +25,14 @@ def unpacked(text):
 
 
 def held_by(page):
-    """The facts and the arrays of a page."""
+    """Return the facts and the arrays of a page."""
     [data] = DATA.findall(page)
     return unpacked(data)
 
 
-def make_run(folder, game, policies, objective="score"):
-    """A folder of a training that measured these policies after 0, 1,000, 2,000 ... steps."""
+def make_run(folder, game, policies, objective="score", illegal="raise"):
+    """Make the folder of a training that measured these policies after 0, 1,000, 2,000 ... steps."""
     folder.mkdir()
     save_policies(folder / "policies.npz", game, {1000 * at: policy for at, policy in enumerate(policies)})
-    save_policy(folder / "policy.npz", game, policies[-1], objective=objective)
+    save_policy(folder / "policy.npz", game, policies[-1], illegal, objective=objective)
     return folder

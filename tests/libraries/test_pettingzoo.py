@@ -11,8 +11,9 @@ import pytest
 from pettingzoo.test import api_test, max_cycles_test, parallel_api_test, render_test, seed_test
 
 import stb_gym
-from stb_gym import Round, Threes
+from stb_gym import ShutTheBox, Threes
 from stb_gym import pettingzoo as zoo
+from stb_gym.rounds import Round
 
 OF_EITHER_GAME = pytest.mark.parametrize("game", ["shut-the-box", "threes"])
 ANY_RULES = [{}, {"players": 1}, {"players": 3, "ties": "all-win", "shut_wins": True}, {"players": 5, "ties": "nobody"}]
@@ -53,7 +54,7 @@ def test_its_seeds(game):
 def test_its_rendering(game, monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setitem(zoo.RoundAECEnv.metadata, "render_fps", 1000)
-    monkeypatch.setitem(stb_gym.TurnEnv.metadata, "render_fps", 1000)
+    monkeypatch.setitem(stb_gym.envs.TurnEnv.metadata, "render_fps", 1000)
     render_test(lambda **arguments: zoo.env(game, players=3, **arguments))
 
 
@@ -126,15 +127,15 @@ def test_who_forfeits_wins_nothing_and_the_others_play_on():
 @pytest.mark.parametrize("rules", [{"players": 2, "shut_wins": True}, {"players": 3, "ties": "nobody"}], ids=str)
 def test_perfect_seats_win_as_often_as_they_should(rules):
     best = Round(SMALL, **rules).solve()
-    tables, count = stb_gym.compile_game(SMALL), 3000
+    tables, count = stb_gym.solver.compile_game(SMALL), 3000
     env, actions = zoo.env(SMALL, **rules), {}
 
     def perfect(agent, seen):
         *turn, lead, holders, after = seen["observation"].tolist()
         assert after == rules["players"] - 1 - env.possible_agents.index(agent)
         if (*turn, lead, holders, after) not in actions:
-            told = stb_gym.Standing(int(tables.scores[lead]) if holders else None, holders, after)
-            node = tables.observation_index.find(np.array([turn], np.uint8))[0]
+            told = stb_gym.solver.Standing(int(tables.scores[lead]) if holders else None, holders, after)
+            node = tables.lookup(np.array([turn], np.uint8))[0]
             actions[*turn, lead, holders, after] = int(best.policy(told)[node])
         return actions[*turn, lead, holders, after]
 
@@ -188,6 +189,8 @@ def test_wrong_arguments_are_refused():
             zoo.env(**wrong)
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'tilse': allowed are .* players, ties"):
         zoo.env(tilse=9)
+    with pytest.raises(ValueError, match="RoundMeter"):
+        stb_gym.solve(zoo.env(ShutTheBox()).unwrapped._turn)
 
 
 def test_its_example_runs():

@@ -25,7 +25,7 @@ def test_first_line(name, wrapper):
         assert reward.shape == terminated.shape == (count, 1)
 
 
-class Values(DeterministicMixin, Model):
+class Solution(DeterministicMixin, Model):
     """A Q-network as skrl wants it."""
 
     def __init__(self, env):
@@ -42,10 +42,10 @@ class Values(DeterministicMixin, Model):
 
 def test_its_dqn_learns_and_is_measured(tmp_path):
     env = wrap_env(gym.make_vec(BOX, num_envs=4, reward_scale=1 / 45))
-    values, memory = Values(env), RandomMemory(memory_size=500, num_envs=4)
+    values, memory = Solution(env), RandomMemory(memory_size=500, num_envs=4)
     experiment = {"directory": str(tmp_path), "write_interval": 0, "checkpoint_interval": 0}
     agent = DQN(
-        models={"q_network": values, "target_q_network": Values(env)},
+        models={"q_network": values, "target_q_network": Solution(env)},
         memory=memory,
         cfg=DQN_CFG(learning_starts=50, learning_rate=0.01, experiment=experiment),
         observation_space=env.observation_space,

@@ -1,9 +1,15 @@
-"""Two distributions of final scores beside each other."""
+"""Score distributions, pocket cards and sampled turns agree with exact and published numbers."""
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from stb_gym import ShutTheBox, Threes, compare, evaluate, strategy
+from stb_gym import Objective, ShutTheBox, Threes, compare, evaluate, simulate, strategy
+from stb_gym.envs import TurnVectorEnv
+from stb_gym.measure import comparison, mistakes_in_json, mistakes_in_words, pocket_card
+from stb_gym.measure.comparison import GAMES_AT_ONCE
+from stb_gym.solver import StateScorePolicy, UniformRandom, compile_game
+from tests.twins import MostThrees
 
 NINE = ShutTheBox()
 
@@ -12,36 +18,143 @@ def scores_of(game, name):
     return evaluate(game, strategy(game, name)).score_distribution
 
 
-def test_perfect_play_and_biggest_first():
+def test_perfect_play_and_biggest_first_compared():
     found = compare(scores_of(NINE, "optimal-score"), scores_of(NINE, "biggest-first"))
     assert (found.distance, found.at) == (pytest.approx(0.014757, abs=5e-7), 10)
     assert found.means == pytest.approx((11.157508444, 11.373255046))
     assert abs(found.shares[0] - found.shares[1]) == pytest.approx(found.distance)
 
 
-def test_it_is_counted_by_hand():
+def test_a_comparison_is_computed_by_hand():
     one, other = {0: 0.5, 2: 0.5}, {1: 0.25, 2: 0.25, 3: 0.5}
-    assert compare(one, other)[:4] == (0.5, 0, (0.5, 0.0), (1, 2.25))  # as far apart at 2, where it is 1 and 0.5
-    # Of the shares 4 x 0.25 / 0.25; of the means variances of 1 and of 5.75 - 2.25 ** 2 over 1.25 ** 2.
-    assert compare(one, other)[4:] == (4, int(np.ceil(4 * (1 + 0.6875) / 1.5625)))
+    assert compare(one, other) == (0.5, 0, (0.5, 0.0), (1, 2.25))  # at 2 they differ as much
     assert compare(one, other).distance == compare(other, one).distance
+    assert compare(one, one).distance == 0
+    with pytest.raises(TypeError, match="distribution"):
+        compare(one, [0.5, 0.5])
+    with pytest.raises(ValueError, match="sum"):
+        compare(one, {0: 0.4})
 
 
-def test_what_is_the_same_is_never_seen():
-    same = scores_of(Threes(dice=2), "random")
-    assert compare(same, same)[0] == 0
-    assert compare(same, same)[4:] == (None, None)
-    sure = compare({0: 1.0}, {5: 1.0})
-    assert (sure.games_for_distance, sure.games_for_means) == (1, 1)
+# Mistakes
 
 
-@pytest.mark.slow
-def test_so_many_games_show_the_sign_in_39_of_40_samples():
-    plays = [scores_of(NINE, name) for name in ("optimal-score", "biggest-first")]
-    found, random = compare(*plays), np.random.default_rng(0)
-    scores, shown = np.array(sorted({*plays[0], *plays[1]})), []
-    for games, counted in ((found.games_for_means, scores), (found.games_for_distance, scores > found.at)):
-        chances = [np.array([play.get(score, 0.0) for score in scores.tolist()]) for play in plays]
-        best, thumb = (random.multinomial(games, chance / chance.sum(), 20_000) @ counted for chance in chances)
-        shown.append((best < thumb).mean())
-    assert shown == pytest.approx([39 / 40] * 2, abs=4 * np.sqrt(39 / 40 / 40 / 20_000) + 0.002)
+def test_the_pocket_card_of_fewest_then_biggest(solved):
+    best, heuristic = solved(NINE), strategy(NINE, "fewest-then-biggest")
+    before = heuristic.copy()
+    card = pocket_card(best, heuristic, 60)
+    known = {0: 0.1656, 5: 0.1235, 10: 0.1021, 20: 0.0709, 40: 0.0383, 60: 0.0211}
+    assert {count: card.regrets[count] for count in known} == pytest.approx(known, abs=5e-5)
+    assert card.regrets == sorted(card.regrets, reverse=True)
+    assert best.evaluate(card.policy).regret == card.regrets[-1]
+    changed = np.flatnonzero(card.policy != heuristic).tolist()
+    assert changed == sorted(mistake.node for mistake in card.exceptions)
+    assert (heuristic == before).all()
+
+
+def test_each_exception_is_the_costliest_mistake_that_is_left(solved):
+    best, policy = solved(NINE, "shut"), strategy(NINE, "biggest-first")
+    for mistake in pocket_card(best, policy, 4).exceptions:
+        assert mistake == best.evaluate(policy).mistakes(1)[0]
+        assert policy[mistake.node] == mistake.plays
+        policy[mistake.node] = mistake.best
+
+
+def test_a_pocket_card_ends_when_no_mistake_is_left(solved):
+    game = Threes(dice=2)
+    best = solved(game)
+    assert pocket_card(best, best.policy, 5)[:2] == ([], [0])
+    card = pocket_card(best, strategy(game, "take-all"), 1000)
+    assert card.regrets[-1] == pytest.approx(0, abs=1e-12)
+    assert len(card.exceptions) < 50
+
+
+def test_mistakes_as_rows(snapshot):
+    game = ShutTheBox(tiles=6)
+    legal = compile_game(game).legal()
+    evaluations = evaluate(NINE, strategy(NINE, "biggest-first")), evaluate(game, legal.argmin(axis=1), illegal="end")
+    rows = [row for each in evaluations for row in (*mistakes_in_json(each, 1), *mistakes_in_words(each, 1))]
+    for row in rows:
+        row.update({name: round(row[name], 9) for name in ("visits", "loss", "cost")})
+    assert rows == snapshot
+
+
+# Sampled turns
+
+
+def assert_fits(simulation, distribution):
+    """Check sampled scores against their exact distribution by a chi-square test that pools the rare ones."""
+    seen = np.array([(simulation.final_scores == score).sum() for score in distribution])
+    assert seen.sum() == len(simulation.final_scores)
+    expected = len(simulation.final_scores) * np.array(list(distribution.values()))
+    common = expected > 5
+    pooled = [np.append(counts[common], counts[~common].sum() + 1e-9) for counts in (seen, expected)]
+    assert stats.chisquare(*pooled).pvalue > 1e-3
+
+
+FAR = Objective("far from five", lambda points: abs(points - 5), "coins", -1)
+
+
+@pytest.mark.parametrize("objective", ["score", "shut", FAR], ids=["score", "shut", "own"])
+@pytest.mark.parametrize("policy", ["random", "optimal", "uniform", "scores of states"])
+@pytest.mark.parametrize("game", [ShutTheBox(tiles=7), Threes(dice=4), ShutTheBox(tiles=5, score="count")], ids=str)
+def test_scores_are_distributed_as_computed(game, policy, objective, solved):
+    policy = {
+        "random": strategy(game, "random"),
+        "optimal": solved(game, objective).policy,
+        "uniform": UniformRandom(),
+        "scores of states": StateScorePolicy(lambda held, dice: (held ^ 5) % 7 - dice),
+    }[policy]
+    evaluation = evaluate(game, policy, objective)
+    simulation = simulate(game, policy, 20_000, seed=2, objective=objective)
+    goal = evaluation.optimum.objective
+    values = goal.sign * goal.utilities(simulation.final_scores)
+    assert simulation.exact == evaluation.value
+    assert simulation.mean == pytest.approx(values.mean())
+    assert simulation.standard_error == pytest.approx(values.std(ddof=1) / 20_000**0.5)
+    assert abs(simulation.z) < 4
+    assert_fits(simulation, evaluation.score_distribution)
+
+
+def test_rules_play_as_their_arrays(solved):
+    assert evaluate(NINE, UniformRandom()).value == evaluate(NINE, strategy(NINE, "random")).value
+    boards = simulate(NINE, StateScorePolicy(solved(NINE).utilities_at), 3000, seed=3)
+    assert (boards.final_scores == simulate(NINE, solved(NINE).policy, 3000, seed=3).final_scores).all()
+
+
+def test_the_seed_determines_the_turns_and_batches_differ():
+    game, turns = Threes(), 2 * GAMES_AT_ONCE + 100
+    policy, told = strategy(game, "random"), []
+    first, again = (simulate(game, policy, turns, seed=5, progress=told.append).final_scores for _ in range(2))
+    assert (first == again).all()
+    assert told == [GAMES_AT_ONCE, 2 * GAMES_AT_ONCE, turns] * 2
+    assert len({tuple(first[begin : begin + 50]) for begin in range(0, turns, GAMES_AT_ONCE)}) == 3
+    assert (simulate(game, policy, turns, seed=6).final_scores != first).any()
+
+
+def test_turns_that_all_end_alike_have_no_error():
+    game = ShutTheBox(tiles=1, dice=1, faces=2)
+    simulation = simulate(game, strategy(game, "random"), 100, seed=0, objective="at-most:1")
+    assert (simulation.mean, simulation.standard_error, simulation.z) == (1, 0, 0)
+
+
+def test_a_game_may_want_more_points():
+    game = MostThrees(dice=2)
+    best, worst = (simulate(game, strategy(game, name), 5000, seed=1) for name in ("optimal", "worst"))
+    assert best.mean == best.final_scores.mean() > worst.mean == worst.final_scores.mean() > 0
+    assert abs(best.z) < 4
+
+
+def test_only_the_first_turn_of_each_environment_counts(monkeypatch):
+    first = {}
+
+    class Watched(TurnVectorEnv):
+        def step(self, actions):
+            *rest, over, truncated, infos = super().step(actions)
+            for place in over.nonzero()[0].tolist():
+                first.setdefault(place, int(infos["final_score"][place]))
+            return *rest, over, truncated, infos
+
+    monkeypatch.setattr(comparison, "TurnVectorEnv", Watched)
+    played = simulate(NINE, strategy(NINE, "random"), 500, seed=3)
+    assert played.final_scores.tolist() == [first[place] for place in range(500)]

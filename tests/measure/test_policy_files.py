@@ -1,4 +1,4 @@
-"""Policies as files: what is written is read again, and no file does harm, whatever is in it."""
+"""Policy files: what is written is read again, and no file does harm, whatever is in it."""
 
 import contextlib
 import io
@@ -6,7 +6,6 @@ import os
 import pickle
 import tracemalloc
 import zipfile
-from functools import partial
 
 import gymnasium as gym
 import numpy as np
@@ -18,178 +17,140 @@ from stb_gym import (
     Objective,
     ShutTheBox,
     Threes,
-    compile_game,
+    evaluate,
     kept_policies,
     load_policy,
-    read_policy,
     save_policy,
     solve,
     strategy,
 )
-from stb_gym.measure import policy_files
-from stb_gym.solver import objective_of
+from stb_gym.measure import load_policies, policy_files, read_policy, save_policies
+from stb_gym.solver import compile_game
 
 GAME = ShutTheBox(tiles=6)
 TABLES = compile_game(GAME)
+BEST = solve(GAME).policy
+RANDOM = strategy(GAME, "random")
 MEBIBYTE = 2**20
 
 
-def files(path, **entries):
-    """Write a file like one of `save_policy`, with other entries."""
-    whole = {"policy": solve(GAME).policy, "game": GAME.name, "rules": '{"tiles": 6}', "objective": "score"}
-    np.savez_compressed(path, **whole | {"illegal": "raise"} | entries)
+def write(path, **entries):
+    """Write a file as `save_policy` does, with other entries; those that are None are left out."""
+    whole = {"format": 2, "policy": BEST, "game": GAME.name, "rules": '{"tiles": 6}', "objective": "score"}
+    whole |= {"illegal": "raise"} | entries
+    np.savez_compressed(path, **{name: entry for name, entry in whole.items() if entry is not None})
     return path
 
 
-def test_rules_of_numpy_integers_are_stored_as_any(tmp_path):
-    game = ShutTheBox(tiles=np.int64(6))
-    save_policy(tmp_path / "policy.npz", game, solve(game).policy)
-    assert (load_policy(tmp_path / "policy.npz", GAME) == solve(GAME).policy).all()
+def error_of(path, read=read_policy):
+    """Return why a file is refused."""
+    with pytest.raises(ValueError, match=path.name) as refused:
+        read(path)
+    return str(refused.value).replace(str(path.parent), "FOLDER")
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [solve(GAME).policy, strategy(GAME, "random"), np.asfortranarray(strategy(GAME, "random"))],
-    ids=["actions", "probabilities", "by columns"],
-)
-def test_policies_are_stored_and_loaded(tmp_path, policy):
-    path = tmp_path / "sub" / "policy.npz"
-    save_policy(path, GAME, policy)
+@pytest.mark.parametrize("policy", [BEST, RANDOM, np.asfortranarray(RANDOM)], ids=["actions", "chances", "by columns"])
+def test_a_policy_is_read_as_it_was_written(policy, tmp_path):
+    path = tmp_path / "new" / "policy.npz"
+    save_policy(path, ShutTheBox(tiles=np.int64(6)), policy)
     assert (load_policy(path, GAME) == policy).all()
     assert [file.name for file in path.parent.iterdir()] == ["policy.npz"]
 
 
-def test_a_policy_file_of_another_game_is_refused(tmp_path):
-    save_policy(tmp_path / "policy.npz", GAME, solve(GAME).policy)
-    for other in (ShutTheBox(tiles=6, score="count"), Threes()):
-        with pytest.raises(ValueError, match=r"is a policy of shut-the-box with .*'tiles': 6"):
-            load_policy(tmp_path / "policy.npz", other)
-
-
-def test_damaged_and_foreign_policy_files_are_refused(tmp_path):
+@pytest.mark.parametrize("objective", ["score", "shut", "at-most:4"])
+def test_a_file_names_its_game_and_objective_and_evaluates_its_policy(objective, tmp_path):
     path = tmp_path / "policy.npz"
-    with pytest.raises(ValueError, match="there is no policy file"):
-        load_policy(path, GAME)
-    save_policy(path, GAME, solve(GAME).policy)
-    whole = path.read_bytes()
-    for damaged in (whole[: len(whole) // 2], whole[:100] + b"\0" * 50 + whole[150:], b"", b"hello", b"\x80\x04K\x01."):
-        path.write_bytes(damaged)
-        with pytest.raises(ValueError, match="is not a policy file of stb_gym, or is damaged"):
-            load_policy(path, GAME)
-    files(path, policy=np.array([{}], object))
-    with pytest.raises(ValueError, match="is not a policy file of stb_gym, or is damaged"):
-        load_policy(path, GAME)
-    np.savez(path, policy=np.zeros(4, int), game="shut-the-box", rules='{"tiles":6,"dice":2,"faces":6,"score":"sum"}')
-    with pytest.raises(ValueError, match=f"is an array of {TABLES.nodes} integers"):
-        load_policy(path, GAME)
-
-
-def test_nothing_is_left_of_a_file_that_could_not_be_written(tmp_path):
-    with pytest.raises(ValueError, match="illegal action"):
-        save_policy(tmp_path / "policy.npz", GAME, np.full(TABLES.nodes, 0))
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_says_what_its_policy_is_for(tmp_path):
     half = np.full((TABLES.nodes, TABLES.actions), 1 / TABLES.actions)
-    for objective in ("score", "shut", "at-most:4"):
-        save_policy(tmp_path / "policy.npz", GAME, half, "end", objective)
-        game, goal, illegal, policy = read_policy(tmp_path / "policy.npz")
-        assert (game, goal, illegal) == (GAME, objective_of(GAME, objective), "end")
-        assert (policy == half).all()
-    save_policy(tmp_path / "policy.npz", GAME, solve(GAME).policy, objective=objective_of(GAME, "shut"))
-    assert read_policy(tmp_path / "policy.npz").objective.name == "shut"
-    assert read_policy(tmp_path / "policy.npz").illegal == "raise"
-
-
-def test_an_older_file_is_for_the_points_without_illegal_actions(tmp_path):
-    path = tmp_path / "policy.npz"
-    np.savez_compressed(path, policy=solve(GAME).policy, game=GAME.name, rules='{"tiles": 6}')
-    game, goal, illegal, policy = read_policy(path)
-    assert (game, goal.name, illegal) == (GAME, "score", "raise")
-    assert (policy == solve(GAME).policy).all()
+    save_policy(path, gym.make("stb_gym/ShutTheBox-v0", tiles=6, objective=objective), half)
+    saved = read_policy(path)
+    assert (saved.game, saved.objective.name, saved.illegal) == (GAME, objective, "end")
+    assert saved.evaluate().summary() == evaluate(GAME, half, objective, "end").summary()
+    assert saved.evaluate("at-most:1").regret == evaluate(GAME, half, "at-most:1", "end").regret
+    with pytest.raises(ValueError, match="illegal action"):
+        load_policy(path, GAME)
 
 
 @pytest.mark.parametrize(
-    "objective",
-    [np.square, Objective("squares", np.square), Objective("shut", np.square), Objective("at-most:5 ", np.square)],
+    ("policy", "objective"),
+    [
+        (np.zeros(TABLES.nodes, int), "score"),
+        (BEST, np.square),
+        (BEST, Objective("shut", np.square)),
+        (BEST, Objective("at-most:5 ", np.square)),
+        (RANDOM, "score"),
+    ],
+    ids=range(5),
 )
-def test_an_objective_that_cannot_be_named_is_not_saved(tmp_path, objective):
-    with pytest.raises(ValueError, match=r"a policy file names its objective, and '.*' is not the name of this: "):
-        save_policy(tmp_path / "policy.npz", GAME, solve(GAME).policy, objective=objective)
+def test_what_cannot_be_saved_leaves_no_file(policy, objective, tmp_path, monkeypatch):
+    monkeypatch.setattr(policy_files, "LARGEST", 10_000)
+    with pytest.raises(ValueError, match=r"illegal|objective|large"):
+        save_policy(tmp_path / "policy.npz", GAME, policy, objective=objective)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_policy_that_is_too_large_is_not_saved(tmp_path, monkeypatch):
-    monkeypatch.setattr(policy_files, "LARGEST", 10_000)
-    save_policy(tmp_path / "policy.npz", GAME, solve(GAME).policy)
-    with pytest.raises(ValueError, match=r"a policy of [\d,]+ bytes is too large for a file: at most 10,000 fit"):
-        save_policy(tmp_path / "large.npz", GAME, strategy(GAME, "random"))
-    assert [path.name for path in tmp_path.iterdir()] == ["policy.npz"]
-
-
-# Kept policies
-
-
-def test_kept_policies_are_read_by_name(tmp_path, monkeypatch):
+def test_kept_policies_are_read_by_name_unless_a_file_has_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert len(kept_policies()) >= 8
     for name in kept_policies():
-        game, _, illegal, policy = read_policy(name)
-        assert (load_policy(name, game, illegal) == policy).all()
-    with pytest.raises(ValueError, match=r"there is no policy file nobody, nor is it one of the kept .* ppo-threes"):
-        read_policy("nobody")
-    for path in ("ppo-threes.npz", "./ppo-threes", tmp_path / "ppo-threes"):
-        with pytest.raises(ValueError, match=r"there is no policy file .*ppo-threes(\.npz)?$"):
+        saved = read_policy(name)
+        assert (load_policy(name, saved.game, saved.illegal) == saved.policy).all()
+        assert name in kept_policies(saved.game)
+        assert name not in kept_policies(GAME)
+    for path in ("nobody", "ppo-threes.npz", "./ppo-threes", tmp_path / "ppo-threes"):
+        with pytest.raises(ValueError, match="there is no policy file"):
             read_policy(path)
-
-
-def test_a_file_of_the_name_comes_first(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    save_policy("ppo-threes", GAME, solve(GAME).policy)
+    save_policy("ppo-threes", GAME, BEST)
     assert read_policy("ppo-threes").game == GAME
 
 
 # Files that are not trusted
 
+DAMAGED = "is not a policy file of stb_gym, or is damaged"
+ENTRIES = [
+    {"game": "pig"},
+    {"rules": '{"tiles": 99}'},
+    {"rules": '{"colour": 1}'},
+    {"rules": '{"open": {"1": [2]}}'},
+    {"rules": '{"tiles": 24}'},
+    {"objective": "win"},
+    {"illegal": "stop"},
+    {"format": 1},
+    {"policy": np.zeros(4, int)},
+    {"policy": np.zeros(TABLES.nodes)},
+    {"policy": np.zeros(TABLES.nodes, int)},
+    {"policy": np.full((TABLES.nodes, TABLES.actions), 1e308)},
+    {"policy": np.full((TABLES.nodes, TABLES.actions), np.nan)},
+]
+
+
+def test_errors(tmp_path, snapshot):
+    errors = [error_of(write(tmp_path / "policy.npz", **entries)) for entries in ENTRIES]
+    for other in (ShutTheBox(tiles=6, score="count"), Threes()):
+        errors.append(error_of(write(tmp_path / "policy.npz"), lambda path, other=other: load_policy(path, other)))
+    assert errors == snapshot
+    assert not any("\n" in error for error in errors)
+
 
 @pytest.mark.parametrize(
-    ("entries", "message"),
+    "entries",
     [
-        ({"game": "pig"}, "unknown game 'pig': allowed are shut-the-box, threes"),
-        ({"game": "a\nb"}, r"unknown game 'a\\nb'"),
-        ({"rules": '{"tiles": 99}'}, "tiles must be an integer from 1 to 28, not 99"),
-        ({"rules": '{"colour": 1}'}, "unknown rule 'colour'"),
-        ({"rules": '{"open": {"1": [2]}}'}, "each of open must be an integer"),
-        ({"rules": '{"tiles": 24}'}, r"has 270,532,619 edges; arrays hold at most"),
-        ({"rules": "[]"}, "or is damaged"),
-        ({"rules": "{"}, "or is damaged"),
-        ({"rules": "[" * 9_000}, "or is damaged"),
-        ({"rules": f'{{"tiles": {"1" * 9_000}}}'}, "or is damaged"),
-        ({"rules": 5}, "or is damaged"),
-        ({"game": ["threes", "threes"]}, "or is damaged"),
-        ({"objective": "win"}, "unknown objective 'win'"),
-        ({"illegal": "stop"}, "unknown treatment of illegal actions 'stop'"),
-        ({"policy": np.zeros(4, int)}, f"is an array of {TABLES.nodes} integers, or of {TABLES.nodes} x"),
-        ({"policy": np.zeros(TABLES.nodes)}, f"is an array of {TABLES.nodes} integers, or of {TABLES.nodes} x"),
-        ({"policy": np.zeros(TABLES.nodes, int)}, "takes the illegal action 0 at"),
-        ({"policy": np.full((TABLES.nodes, TABLES.actions), 1e308)}, "probabilities that sum to inf, not 1"),
-        ({"policy": np.full((TABLES.nodes, TABLES.actions), np.nan)}, "negative or not a number"),
-        ({"policy": "none"}, f"is an array of {TABLES.nodes} integers"),
+        {"rules": "[]"},
+        {"rules": "{"},
+        {"rules": "[" * 9_000},
+        {"rules": f'{{"tiles": {"1" * 9_000}}}'},
+        {"rules": 5},
+        {"policy": None},
+        {"policy": np.array([{}], object)},
+        {"format": [2, 2]},
     ],
+    ids=range(8),
 )
-def test_what_is_wrong_with_a_file_is_said_in_a_line(tmp_path, entries, message):
-    path = files(tmp_path / "policy.npz", **entries)
-    with pytest.raises(ValueError, match=message) as refused:
-        read_policy(path)
-    assert str(refused.value).startswith(str(path))
-    assert "\n" not in str(refused.value)
+def test_damaged_entries_are_refused(entries, tmp_path):
+    assert DAMAGED in error_of(write(tmp_path / "policy.npz", **entries))
 
 
-def test_a_game_is_not_compiled_for_a_policy_of_another_shape(tmp_path, monkeypatch):
-    monkeypatch.setattr(policy_files, "compile_game", lambda game: pytest.fail("compiled"))
-    with pytest.raises(ValueError, match="is an array of 1441782 integers"):
-        read_policy(files(tmp_path / "policy.npz", rules='{"tiles": 17}'))
+def test_a_file_without_the_format_is_refused(tmp_path):
+    assert "save it again" in error_of(write(tmp_path / "policy.npz", format=None))
 
 
 class Touches:
@@ -204,112 +165,115 @@ class Touches:
 
 def test_nothing_in_a_file_is_executed(tmp_path):
     touched, path = tmp_path / "touched", tmp_path / "policy.npz"
-    for entry in ("policy", "game", "rules", "objective", "illegal"):
-        with pytest.raises(ValueError, match="or is damaged"):
-            read_policy(files(path, **{entry: np.array([Touches(touched)], object)}))
+    for entry in ("policy", "game", "rules", "objective", "illegal", "format"):
+        assert DAMAGED in error_of(write(path, **{entry: np.array([Touches(touched)], object)}))
     path.write_bytes(pickle.dumps(Touches(touched)))
-    with pytest.raises(ValueError, match="or is damaged"):
-        read_policy(path)
+    assert DAMAGED in error_of(path)
     assert not touched.exists()
     pickle.loads(path.read_bytes()).close()
     assert touched.exists()
 
 
-def npy(shape):
-    """An array of zeros that states another shape than it has."""
+def claiming(shape):
+    """Return the head of an array's file that claims a shape."""
     file = io.BytesIO()
     np.lib.format.write_array_header_1_0(file, {"descr": "<i8", "fortran_order": False, "shape": shape})
-    return file.getvalue() + bytes(80)
+    return file.getvalue()
 
 
 @pytest.mark.parametrize(
     ("method", "entry", "data"),
     [
-        (zipfile.ZIP_DEFLATED, "policy", npy((4 * MEBIBYTE,))[:128] + bytes(32 * MEBIBYTE)),  # 32 KiB, unpacked 32 MiB
-        (zipfile.ZIP_BZIP2, "policy", npy((TABLES.nodes,))[:128] + bytes(32 * MEBIBYTE)),
-        (zipfile.ZIP_STORED, "policy", npy((4 * MEBIBYTE,))),
-        (zipfile.ZIP_STORED, "policy", npy((-1, -4 * MEBIBYTE))),
-        (zipfile.ZIP_DEFLATED, "rules", npy((4 * MEBIBYTE,))[:128] + bytes(32 * MEBIBYTE)),
+        (zipfile.ZIP_DEFLATED, "policy", claiming((4 * MEBIBYTE,)) + bytes(32 * MEBIBYTE)),
+        (zipfile.ZIP_BZIP2, "policy", claiming((TABLES.nodes,)) + bytes(32 * MEBIBYTE)),
+        (zipfile.ZIP_STORED, "policy", claiming((-1, -4 * MEBIBYTE))),
+        (zipfile.ZIP_DEFLATED, "rules", claiming((4 * MEBIBYTE,)) + bytes(32 * MEBIBYTE)),
     ],
+    ids=range(4),
 )
-def test_a_file_takes_no_more_memory_than_its_game(tmp_path, method, entry, data):
-    path = tmp_path / "policy.npz"
-    with zipfile.ZipFile(files(path)) as whole:
-        parts = {name: whole.read(name) for name in whole.namelist()} | {f"{entry}.npy": data}
+def test_a_file_takes_no_more_memory_than_its_game(method, entry, data, tmp_path):
+    path = write(tmp_path / "policy.npz", **{entry: None})
+    with zipfile.ZipFile(path) as whole:
+        parts = {name: whole.read(name) for name in whole.namelist()}
     with zipfile.ZipFile(path, "w", method) as changed:
-        for name, part in parts.items():
+        for name, part in {**parts, f"{entry}.npy": data}.items():
             changed.writestr(name, part)
-    del parts
     tracemalloc.start()
-    with pytest.raises(ValueError, match="or is damaged"):
-        read_policy(path)
+    assert DAMAGED in error_of(path)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 8 * MEBIBYTE
 
 
-def test_a_file_that_is_too_large_is_not_looked_into(tmp_path):
-    path = files(tmp_path / "policy.npz")
+def test_a_file_that_is_too_large_or_a_pipe_is_not_opened(tmp_path):
+    path = write(tmp_path / "policy.npz")
     whole = path.read_bytes()
-    for before, allowed in ((1_000, True), (2**28, False)):
-        with path.open("wb") as file:  # an archive may begin anywhere in its file
-            file.seek(before)
-            file.write(whole)
-        with contextlib.nullcontext() if allowed else pytest.raises(ValueError, match="or is damaged"):
-            read_policy(path)
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    return files(tmp_path_factory.mktemp("policies") / "policy.npz").read_bytes()
+    with path.open("wb") as file:  # an archive may begin anywhere in its file
+        file.seek(2**28)
+        file.write(whole)
+    assert DAMAGED in error_of(path)
+    os.mkfifo(tmp_path / "pipe.npz")
+    assert DAMAGED in error_of(tmp_path / "pipe.npz")
 
 
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
-@given(data=st.data())
-def test_damage_is_told_in_a_line_or_does_no_harm(whole, tmp_path_factory, data):
-    damaged = bytearray(whole)
-    for place, byte in data.draw(st.lists(st.tuples(st.integers(0, len(whole) - 1), st.integers(0, 255)), max_size=9)):
-        damaged[place] = byte
-    path = tmp_path_factory.getbasetemp() / "damaged.npz"
-    path.write_bytes(damaged[: data.draw(st.integers(0, len(whole)) | st.just(len(whole)))])
-    said = ""
-    try:
-        game, _, _, policy = read_policy(path)
-    except ValueError as error:
-        said = str(error)
-    else:
-        assert game == GAME
-        assert (policy == solve(GAME).policy).all()
-    assert "\n" not in said
+@given(changes=st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), max_size=9), kept=st.integers(0, 5_000))
+def test_damage_is_refused_or_does_no_harm(changes, kept, tmp_path_factory):
+    path = write(tmp_path_factory.getbasetemp() / "damaged.npz")
+    damaged = bytearray(path.read_bytes())
+    for place, byte in changes:
+        damaged[place % len(damaged)] = byte
+    path.write_bytes(damaged[:kept])
+    with contextlib.suppress(ValueError):
+        saved = read_policy(path)
+        assert saved.game == GAME
+        assert (saved.policy == BEST).all()
 
 
-def test_a_named_pipe_is_not_waited_for(tmp_path):
-    os.mkfifo(tmp_path / "policy.npz")
-    for read in (read_policy, partial(load_policy, game=GAME)):
-        with pytest.raises(ValueError, match=r"policy.npz is not a policy file of stb_gym, or is damaged"):
-            read(tmp_path / "policy.npz")
+# The policies of all measurements of a training
+
+POLICIES = {0: strategy(GAME, "biggest-first"), 64: strategy(GAME, "fewest-then-biggest"), 256: BEST}
+ACTIONS = np.stack([policy[TABLES.decisions] for policy in POLICIES.values()], axis=1).astype(np.uint8)
+STEPS = np.array([*POLICIES])
 
 
-def test_rules_nested_deep_are_refused(tmp_path):
-    files(tmp_path / "policy.npz", rules='{"tiles": ' + "[" * 20_000)
-    with pytest.raises(ValueError, match=r"policy.npz is not a policy file of stb_gym, or is damaged"):
-        read_policy(tmp_path / "policy.npz")
+def load_here(path):
+    return load_policies(path, GAME, "raise")
 
 
-def test_an_environment_says_what_a_policy_is_judged_by(tmp_path):
-    env, path = gym.make("stb_gym/ShutTheBox-v0", tiles=4, objective="shut"), tmp_path / "own.npz"
-    game = env.unwrapped.game
-    save_policy(path, env, np.zeros(compile_game(game).nodes, int))
-    saved = read_policy(path)
-    assert (saved.game, saved.objective.name, saved.illegal) == (game, "shut", "end")
-    with pytest.raises(
-        ValueError, match=r'the illegal action 0 at .*; it was saved with illegal="end", and so it can be'
-    ):
-        load_policy(path, game)
-    with pytest.raises(TypeError, match="is neither a game nor an environment of stb_gym"):
-        save_policy(path, gym.make("CartPole-v1"), np.zeros(3, int))
-    saved_as = {name: np.load(path)[name] for name in ("game", "rules")}
-    np.savez(path, **saved_as, policy=np.zeros(3, int), illegal="raise")
-    with pytest.raises(ValueError, match=r" floats$"):
-        load_policy(path, game, illegal="end")
+def test_the_policies_of_a_training_are_read_as_they_were_written(tmp_path):
+    save_policies(tmp_path / "policies.npz", GAME, POLICIES)
+    found = load_here(tmp_path / "policies.npz")
+    assert [*found] == [*POLICIES]
+    for step, policy in POLICIES.items():
+        assert (found[step] == np.where(TABLES.choices > 0, policy, 0)).all()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"steps": np.array([0, 64, 64])},
+        {"steps": np.array([-1, 64, 256])},
+        {"steps": np.array([0.0, 64.0, 256.0])},
+        {"actions": ACTIONS.astype(int)},
+        {"actions": ACTIONS.T},
+        {"steps": STEPS[:0], "actions": ACTIONS[:, :0]},
+    ],
+    ids=range(6),
+)
+def test_arrays_that_are_not_policies_of_the_game_are_refused(changes, tmp_path):
+    np.savez(tmp_path / "policies.npz", **{"steps": STEPS, "actions": ACTIONS, "format": 2} | changes)
+    assert "does not hold policies of" in error_of(tmp_path / "policies.npz", load_here)
+
+
+def test_illegal_actions_of_a_training_are_refused_or_end_the_turn(tmp_path):
+    path, actions = tmp_path / "policies.npz", ACTIONS.copy()
+    actions[0, 1] = illegal = int(TABLES.legal()[TABLES.decisions[0]].argmin())
+    np.savez(path, steps=STEPS, actions=actions, format=2)
+    assert "illegal" in error_of(path, load_here)
+    assert load_policies(path, GAME, "end")[64][TABLES.decisions[0]] == illegal
+    np.savez(path, actions=actions, format=2)
+    assert "does not hold" in error_of(path, load_here)
+    path.write_bytes(b"none")
+    assert DAMAGED in error_of(path, load_here)

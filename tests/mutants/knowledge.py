@@ -38,7 +38,7 @@ def watch(workshop: Workshop, files: list[str], keep: Path) -> list[Watched]:
                 known = {"digest": digest, "tests": _watched(workshop, name)}
                 write_text(kept, json.dumps(known))
             found.append(known["tests"])
-            progress.tell(number + 1, note=name, milestone=True)
+            progress.tell(number + 1, note=name)
     return found
 
 

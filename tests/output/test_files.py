@@ -1,25 +1,35 @@
-"""Files appear whole or not at all, whatever interrupts their writing."""
+"""Files appear whole or not at all, and their entries are checked."""
 
 import errno
 import os
 import resource
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from stb_gym.output import remove_leftovers, write_aside, write_text
-
-OLD = "as it was\n"
+from stb_gym.output import (
+    check_entries,
+    from_json,
+    from_toml,
+    is_of,
+    made_of,
+    read_text,
+    remove_leftovers,
+    write_aside,
+    write_text,
+)
 
 
 @pytest.fixture(params=["old", "new"])
 def path(request, tmp_path):
-    """A file that is there already, or one that is not."""
+    """Return the path of a file that exists, or of one that does not."""
     path = tmp_path / "file.txt"
     if request.param == "old":
-        path.write_text(OLD)
+        path.write_text("as it was\n")
     return path
 
 
@@ -27,37 +37,33 @@ def contents(folder):
     return {path.name: path.read_text() if path.is_file() else "a folder" for path in folder.iterdir()}
 
 
-def write_then(path, error):
-    with write_aside(path) as aside:
-        aside.write_text("half of the")
-        raise error
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, MemoryError])
+def test_an_error_or_an_interrupt_changes_nothing(path, error):
+    def interrupted():
+        with write_aside(path) as aside:
+            aside.write_text("half of the")
+            raise error
 
-
-@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), SystemExit(143), MemoryError()])
-def test_an_error_or_an_interrupt_inside_the_block_changes_nothing(path, error):
     before = contents(path.parent)
-    with pytest.raises(type(error)):
-        write_then(path, error)
+    with pytest.raises(error):
+        interrupted()
     assert contents(path.parent) == before
 
 
-@pytest.mark.parametrize("error", [OSError(errno.EXDEV, "no"), KeyboardInterrupt()])
-def test_a_failing_rename_changes_nothing(path, error, monkeypatch):
-    before, seen = contents(path.parent), []
+def test_a_failing_rename_changes_nothing(path, monkeypatch):
+    before = contents(path.parent)
 
     def fail(aside, target):
-        seen.append((aside.read_text(), target))
-        raise error
+        raise OSError(errno.EXDEV, "no")
 
     monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(type(error)):
+    with pytest.raises(OSError, match="no"):
         write_text(path, "all of the new")
-    assert seen == [("all of the new", path)]
     assert contents(path.parent) == before
 
 
 def test_a_full_disk_changes_nothing(path):
-    """The system refuses to write more than a kilobyte, as a full disk would, and so leaves a part of the text."""
+    """The system refuses to write more than a kilobyte, so a part of the text is written."""
     before, limits = contents(path.parent), resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1024, limits[1]))
     try:
@@ -72,39 +78,28 @@ def test_a_reader_sees_the_old_file_until_the_new_one_is_whole(path):
     before = contents(path.parent).get("file.txt")
     with write_aside(path) as aside:
         aside.write_text("new")
-        assert aside.parent.parent == path.parent
         assert contents(path.parent).get("file.txt") == before
     assert contents(path.parent) == {"file.txt": "new"}
 
 
-def test_text_is_the_same_bytes_everywhere_and_folders_are_made(tmp_path):
+def test_text_has_the_same_bytes_and_rights_everywhere(tmp_path):
     write_text(tmp_path / "a" / "b" / "c.txt", "é\nπ\n")
+    (tmp_path / "plain").touch()
     assert (tmp_path / "a" / "b" / "c.txt").read_bytes() == b"\xc3\xa9\n\xcf\x80\n"
-
-
-def test_a_folder_is_refused(tmp_path):
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match="folder is a folder, not a file"):
-        write_text(tmp_path / "folder", "text")
-    assert contents(tmp_path / "folder") == {}
+    assert (tmp_path / "a" / "b" / "c.txt").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
 def test_leftovers_of_killed_writers_are_removed_and_nothing_else(tmp_path):
     with write_aside(tmp_path / "file-1.txt") as aside:
-        aside.write_text("half")
-        shutil.copytree(aside.parent, tmp_path / "as a killed writer leaves it")
-    os.rename(tmp_path / "as a killed writer leaves it", aside.parent)
-    for name in (".gitignore", ".12-file-1.txt", "stb-gym-1"):
-        (tmp_path / name).write_text("")
+        shutil.copytree(aside.parent, tmp_path / "copy")
+    os.rename(tmp_path / "copy", aside.parent)
     (tmp_path / ".7-folder").mkdir()
-    assert aside.read_text() == "half"
     remove_leftovers(tmp_path)
-    left = {".gitignore", ".12-file-1.txt", "stb-gym-1", ".7-folder", "file-1.txt"}
-    assert {path.name for path in tmp_path.iterdir()} == left
+    assert {path.name for path in tmp_path.iterdir()} == {".7-folder", "file-1.txt"}
 
 
-def test_what_killed_writers_left_a_day_ago_is_removed_when_something_is_written_again(tmp_path):
-    for name in (".stb-gym-old", ".stb-gym-at-work", ".2024-01-15-file.txt"):
+def test_leftovers_are_removed_after_a_day(tmp_path):
+    for name in (".stb-gym-old", ".stb-gym-at-work", ".other"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file.txt").write_text("half")
         os.utime(tmp_path / name / "file.txt", (0, 0))
@@ -112,33 +107,64 @@ def test_what_killed_writers_left_a_day_ago_is_removed_when_something_is_written
     for folder in tmp_path.iterdir():
         os.utime(folder, (0, 0))
     write_text(tmp_path / "file.txt", "new")
-    left = {"file.txt", ".stb-gym-at-work", ".2024-01-15-file.txt"}
-    assert {path.name for path in tmp_path.iterdir()} == left
+    assert {path.name for path in tmp_path.iterdir()} == {"file.txt", ".stb-gym-at-work", ".other"}
 
 
-def test_many_may_write_a_file_at_once_and_its_name_may_be_as_long_as_any(tmp_path):
-    path = tmp_path / ("x" * 251 + ".txt")
-    texts = [f"{writer}" * 10_000 for writer in range(8)]
-
-    def write(text):
-        for _ in range(20):
-            write_text(path, text)
-
+def test_many_may_write_a_file_at_once(tmp_path):
+    path, texts = tmp_path / ("x" * 251 + ".txt"), [f"{writer}" * 10_000 for writer in range(8)]
     with ThreadPoolExecutor(8) as writers:
-        list(writers.map(write, texts))
+        list(writers.map(lambda text: [write_text(path, text) for _ in range(20)], texts))
     assert path.read_text() in texts
-    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+    assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_has_the_rights_that_files_have(tmp_path):
-    (tmp_path / "plain").touch()
-    write_text(tmp_path / "written", "text")
-    assert (tmp_path / "written").stat().st_mode == (tmp_path / "plain").stat().st_mode
-
-
-def test_what_is_no_file_is_not_replaced(tmp_path):
+def test_only_files_are_read_and_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError, match="pipe is a pipe or a device, not a file"):
+    for path in (tmp_path / "pipe", tmp_path, "/dev/zero"):
+        with pytest.raises(OSError, match="not a file"):
+            read_text(path)
+    with pytest.raises(OSError, match="not a file"):
         write_text(tmp_path / "pipe", "text")
-    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
-    assert (tmp_path / "pipe").is_fifo()
+    (tmp_path / "text").write_bytes(b"\xff")
+    with pytest.raises(ValueError, match="decode"):
+        read_text(tmp_path / "text")
+
+
+@dataclass
+class Trip:
+    days: int
+    miles: float
+    places: list[str]
+    notes: dict[str, float] = field(default_factory=dict)
+    guide: str | None = None
+
+
+WHOLE = {"days": 2, "miles": 10, "places": ["Bath", "Wells"]}
+
+
+def test_entries_make_a_dataclass():
+    assert made_of(Trip, WHOLE) == Trip(2, 10, ["Bath", "Wells"])
+    assert made_of(Trip, {**WHOLE, "notes": {"hills": 1.5}, "guide": "Ann"}).notes == {"hills": 1.5}
+    check_entries({"a": 1, "b": object()}, {"a": int, "b": Any})
+    assert is_of(list[Any], [1, "x"])
+    assert not is_of(list[Any], (1, "x"))
+
+
+def test_the_first_wrong_entry_is_named(snapshot):
+    errors = []
+    for entries in (
+        None, [("days", 2)], {"days": 2, "places": []}, {**WHOLE, "\x1b[31m": 1}, {**WHOLE, "days": 2.0},
+        {**WHOLE, "days": True}, {**WHOLE, "days": "2" * 10**6}, {**WHOLE, "miles": False}, {**WHOLE, "places": "Bath"},
+        {**WHOLE, "places": ["Bath", 5]}, {**WHOLE, "notes": {"hills": "high"}}, {**WHOLE, "guide": 5},
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"^[ -~]+$") as refused:
+            made_of(Trip, entries)
+        errors.append(str(refused.value))
+    assert errors == snapshot
+
+
+@pytest.mark.parametrize("parse", [from_json, from_toml])
+@pytest.mark.parametrize("text", ["a = " + "[" * 5000, "[" * 5000 + "]" * 5000, '{"a":' * 5000])
+def test_text_that_is_nested_too_deep_is_refused(parse, text):
+    with pytest.raises(ValueError, match=r"^[^\n]+$"):
+        parse(text)

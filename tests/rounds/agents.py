@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from stb_gym import Standing, compile_game
+from stb_gym.solver import Standing, compile_game
 from tests import golden
 from tests.twins import in_our_words, twin
 
@@ -30,7 +30,7 @@ def as_agent(game, plays):
 
     def agent(observations, masks):
         answers = np.zeros(masks.shape)
-        nodes = tables.observation_index.find(observations[:, :width])
+        nodes = tables.lookup(observations[:, :width])
         for seen in np.unique(observations[:, width:], axis=0).astype(int).tolist():
             here = (observations[:, width:] == seen).all(axis=1)
             answers[here] = policy(*seen)[nodes[here]]

@@ -9,9 +9,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import stb_gym
-from stb_gym import Round, RoundEnv, RoundMeter, RoundVectorEnv, ShutTheBox, Threes, strategy
+from stb_gym import ShutTheBox, Threes, strategy
 from stb_gym.games import entry_of
-from stb_gym.rounds import TIES, opponents_of, register_rounds
+from stb_gym.rounds import TIES, Round, RoundEnv, RoundMeter, RoundVectorEnv, opponents_of, register_rounds
 from stb_gym.rounds.matches import endings_of
 from tests.rounds.agents import first_legal, uniform
 

@@ -5,8 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from stb_gym import Round, ShutTheBox, Standing, Threes, compile_game, evaluate, strategy
-from stb_gym.rounds import INDIFFERENT, TIES, Reply, standings
+from stb_gym import ShutTheBox, Threes, evaluate, strategy
+from stb_gym.rounds import INDIFFERENT, TIES, Reply, Round, standings
+from stb_gym.solver import Standing, compile_game
 from tests import golden, reference, reference_rounds
 from tests.rounds.agents import reference_figure, some_strategy
 from tests.twins import MostThrees, choice, moves_at, nodes_of, ours, roll_at, throwing_states, twin

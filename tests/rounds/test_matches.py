@@ -6,8 +6,8 @@ from math import prod
 
 import pytest
 
-from stb_gym import Outcome, Round, ShutTheBox, Threes, match, series, strategy
-from stb_gym.rounds import BEGINS, TIES
+from stb_gym import ShutTheBox, Threes, strategy
+from stb_gym.rounds import BEGINS, TIES, Outcome, Round, match, series
 from tests import reference
 from tests.golden import POLICIES
 from tests.twins import twin

@@ -5,17 +5,8 @@ import numpy as np
 import pytest
 
 import stb_gym
-from stb_gym import (
-    RegretMeter,
-    Round,
-    RoundEnv,
-    RoundMeter,
-    RoundVectorEnv,
-    SelfPlayVectorEnv,
-    ShutTheBox,
-    Threes,
-)
-from stb_gym.rounds import TIES
+from stb_gym import RegretMeter, ShutTheBox, Threes
+from stb_gym.rounds import TIES, Round, RoundEnv, RoundMeter, RoundVectorEnv, SelfPlayVectorEnv
 from tests import golden
 from tests.rounds.agents import as_agent, first_legal, some_strategy, uniform
 from tests.twins import ours

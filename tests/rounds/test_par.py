@@ -2,8 +2,9 @@
 
 import pytest
 
-from stb_gym import Round, ShutTheBox, Standing, Threes, strategy
-from stb_gym.rounds import departures, pars, shares
+from stb_gym import ShutTheBox, Threes, strategy
+from stb_gym.rounds import Round, departures, pars, shares
+from stb_gym.solver import Standing
 from tests.twins import MostThrees
 
 NINE, FIVE_DICE = ShutTheBox(), Threes()

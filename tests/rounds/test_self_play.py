@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from stb_gym import Round, RoundEnv, SelfPlayVectorEnv, ShutTheBox, Standing, Threes
-from stb_gym.rounds import TIES, Play
+from stb_gym import ShutTheBox, Threes
+from stb_gym.rounds import TIES, Play, Round, RoundEnv, SelfPlayVectorEnv
+from stb_gym.solver import Standing
 from tests.rounds.agents import as_agent
 
 SMALL = Threes(dice=2, faces=4, free_face=1)

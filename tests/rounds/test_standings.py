@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from stb_gym import ShutTheBox, Standing, compile_game
+from stb_gym import ShutTheBox
 from stb_gym.rounds import TIES, Standings
+from stb_gym.solver import Standing, compile_game
 from tests.twins import MostThrees
 
 TWO_TILES = ShutTheBox(tiles=2, dice=1, faces=3)

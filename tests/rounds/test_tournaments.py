@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from stb_gym import ShutTheBox, Solution, Threes, evaluate, strategy
+from stb_gym import ShutTheBox, Threes, evaluate, strategy
 from stb_gym.rounds import ENDS, TIES, tournament, tournaments
+from stb_gym.solver import Solution
 from tests.twins import MostThrees
 
 NINE = ShutTheBox()

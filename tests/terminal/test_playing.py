@@ -1,199 +1,161 @@
-"""Whole games: rounds against strategies, and turns for a goal."""
+"""A person's turns and rounds: whole sessions, seeds, opponents, and the ways to leave."""
 
+import os
 import re
-from itertools import count, product
+import shlex
+import subprocess
+from functools import partial
 
 import numpy as np
 import pytest
 
-from stb_gym import Round, ShutTheBox, Standing, Threes, strategy
-from stb_gym.cli import main
-from stb_gym.rounds import TIES
-from stb_gym.solver import approximation
-from stb_gym.terminal import play_round
-from tests.terminal.person import node_of, position_at, talk, wins
+from stb_gym import ShutTheBox, Threes, strategy
+from stb_gym.large import solve_boards
+from stb_gym.rounds import Round
+from stb_gym.solver import Standing
+from stb_gym.terminal import play_alone, play_round
+from stb_gym.terminal.round_state import RoundState
+from tests import PATIENCE
+from tests.terminal.person import STB_GYM, sit_down
+
+OPTIMAL, RANDOM = ("optimal", "optimal"), ("random", "random")
+WRONG_TILES = ["", "nine", "4;5", "-9", "9" * 9, "10", "0 9", "2", "1 + 1", "5 4 3", "9 , ", "9 shut"]
+ALONE = {
+    "coach": (ShutTheBox(), "score", True, 3, ["hint", "  ?  ", *WRONG_TILES, " 1,  8 ", "2,4", "shut 3", "5", "7"]),
+    "threes": (Threes(), "score", False, 3, ["0", "6", "1 2", "all", "HELP", "keep2", "KEEP 2 (3 1)", "1"]),
+    "dice": (ShutTheBox(one_die="any-time"), "score", False, 4, ["5", "3", "1", "q"]),
+    "target": (ShutTheBox(tiles=4), "at-most:3", True, 2, ["1,4", "4", "2"]),
+    "large": (ShutTheBox(tiles=14, dice=3), "score", True, 1, ["h", "quit"]),
+    "no choice": (ShutTheBox(tiles=3, open=(1, 3)), "score", True, 5, []),
+    "variant": (ShutTheBox(match="faces-or-sum", first_move=3, ending_roll=7), "shut", True, 0, []),
+    "custom": (Threes(dice=2), lambda points: points == 3, True, 0, ["1", "1"]),
+}
 
 
-def test_bad_arguments_are_one_line_and_status_2(capsys):
-    for arguments, message in [
-        ("threes --against best", "unknown strategy of threes 'best': allowed are random"),
-        ("threes --against random --against random --seat 4", "seat must be an integer from 1 to 3, not 4"),
-        ("threes --seat 2", "seat must be an integer from 1 to 1, not 2"),
-        ("threes --seed -1", "seed must be an integer from 0"),
-        ("threes --objective win", "unknown objective 'win'"),
-        ("threes --against random --objective shut", "objective shut is for playing alone: a round is played to win"),
-        ("threes --against random --may-stop", "may_stop needs a game whose points only get better"),
-        ("threes --against no-such-file.npz", "there is no policy file no-such-file.npz"),
-        ("shut-the-box --shut-wins", "ties, shut-wins and may-stop are rules of a round: name somebody"),
-        ("shut-the-box --ties all-win", "ties, shut-wins and may-stop are rules of a round: name somebody"),
-    ]:
-        assert main(["play", *arguments.split()]) == 2
-        printed = capsys.readouterr()
-        assert printed.out == ""
-        assert printed.err.startswith(f"stb-gym: {message}")
-        assert printed.err.count("\n") == 1
+@pytest.mark.parametrize("name", ALONE)
+def test_a_turn_alone(name, printed, solved, snapshot):
+    game, objective, coach, seed, lines = ALONE[name]
+    known = solve_boards(game, objective) if name == "large" else solved(game, objective)
+    assert printed(partial(play_alone, known, coach, seed), *lines) == snapshot
 
 
-def test_the_same_seed_is_the_same_game(monkeypatch, capsys):
-    rules = Round(ShutTheBox(), 3)
-
-    def game(seed, **how):
-        return talk(monkeypatch, capsys, rules, "random", "approximation", seat=2, seed=seed, **how)
-
-    assert game(5) == game(5) != game(6)
-    assert game(None) != game(None)
+ROUNDS = {
+    "split": (Round(Threes(), 3), [OPTIMAL, RANDOM], 2, True, 3, ["1"] * 5),
+    "shared name": (Round(ShutTheBox(tiles=5), 3, "all-win"), [RANDOM, RANDOM], 3, False, 4, ["hint", "5", "1 2"]),
+    "shut": (Round(ShutTheBox(tiles=3, dice=1, faces=3), 3, "nobody", True), [OPTIMAL, RANDOM], 2, True, 0, []),
+    "left": (Round(Threes(), 2), [OPTIMAL], 1, True, 3, ["1", "hint", "q"]),
+}
 
 
-def test_choices_do_not_change_the_dice_of_the_others(monkeypatch, capsys):
+@pytest.mark.parametrize("name", ROUNDS)
+def test_a_round(name, printed, snapshot):
+    *rest, lines = ROUNDS[name]
+    assert printed(partial(play_round, *rest), *lines) == snapshot
+
+
+def test_the_same_seed_throws_the_same_dice(printed):
     rules = Round(Threes(), 2)
-    turns = [
-        talk(monkeypatch, capsys, rules, "random", types=lambda seen, keep=keep: keep, seed=5).split("\nrandom\n")
-        for keep in ("1", "2")
-    ]
-    (first, last), (other_first, other_last) = turns
-    assert first != other_first
-    assert last.split("  ends")[0] == other_last.split("  ends")[0]
+    first, other = (
+        [printed(partial(play_round, rules, [RANDOM], 1, False, seed), *[line] * 5) for seed in (5, 5, 6, None)]
+        for line in "12"
+    )
+    assert first[0] == first[1]
+    assert len({*first}) == 3
+    # Choices do not change the dice of the others.
+    dice = [re.search(r"\nrandom .*\n  (.*?):", seen)[1] for seen in (first[0], other[0], first[2])]
+    assert dice[0] == dice[1] != dice[2]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("ties", TIES)
-def test_the_result_in_words(monkeypatch, capsys, ties):
-    rules, results = Round(Threes(dice=1), 3, ties), set()
-    for seed in range(100):
-        seen = talk(monkeypatch, capsys, rules, "take-all", "random", seat=2, seed=seed, coach=True)
-        scores = [int(score) for score in re.findall(r"^(?:  ends|You end) with (\d+) point", seen, re.MULTILINE)]
-        lowest = min(scores)
-        names = [name for name, score in zip(["take-all", "you", "random"], scores, strict=True) if score == lowest]
-        who = " and ".join(sorted(names, key=lambda name: name != "you")).replace("you", "You")
-        if len(names) == 1:
-            how = "win" if who == "You" else "wins"
-        else:
-            shares = f"tie and win 1/{len(names)} each"
-            how = {"all-win": "tie and win", "split": shares, "nobody": "tie, so nobody wins,"}[ties]
-        assert f"{'expected share of the win' if ties == 'split' else 'chance to win'}\nat the start " in seen
-        assert f"\n\n{who} {how} with {lowest} point{'s' * (lowest != 1)}.\n\n" in seen
-        assert re.search(r"in all .* (.*)%\n", seen)[1] == f"{100 * wins(ties, scores, 1):.2f}"
-        results.add(tuple(names))
-    assert len(results) == 7  # every set of winners
+def test_opponents_play_their_strategy_at_the_standing_they_meet(printed):
+    game, met = Threes(), []
+
+    def standing_dependent(tables, standing):
+        met.append(standing)
+        return strategy(game, "take-all" if standing.after else "worst")
+
+    opponents = [("robot", standing_dependent), ("robot", standing_dependent)]
+    seen = printed(partial(play_round, Round(game, 3), opponents, 1, False, 1), "5")
+    mine, robot, _ = (int(score) for score in re.findall(r"^(?:You end with|  )\s*(\d+) point", seen, re.MULTILINE))
+    assert met[-2] == Standing(mine, 1, 1)
+    assert met[-1] == Standing(min(mine, robot), 1 + (mine == robot), 0)
+    takes_all, worst = (seen.partition(f"robot (seat {seat}) (")[2].partition("\n\n")[0] for seat in (2, 3))
+    assert "keep 5" in takes_all
+    assert "keep 1 " in worst
 
 
-@pytest.mark.parametrize("after", [0, 1])
-@pytest.mark.parametrize("name", ["optimal", "approximation", "biggest-first"])
-def test_opponents_play_their_strategy_where_they_stand(monkeypatch, capsys, name, after):
-    game = ShutTheBox(tiles=7)
-    rules, choices = Round(game, 3, "split"), 0
-    opponents = [name, "worst"] if after else ["worst", name]
-    for seed in range(12):
-        seen = talk(monkeypatch, capsys, rules, *opponents, seed=seed)
-        scores = re.findall(r"(?:  ends|You end) with (\d+) point", seen)
-        before = [int(score) for score in scores[: 2 - after]]
-        standing = Standing(min(before), before.count(min(before)), after)
-        if name == "optimal":
-            policy = rules.solve().policy(standing)
-        elif name == "approximation":
-            policy = approximation(rules.tables, standing)
-        else:
-            policy = strategy(game, name)
-        opened = set(range(1, 8))
-        turn = seen.split(f"\n{name}\n")[1].split("  ends with ")
-        for roll, tiles, left in re.findall(r"^  .*?(\d+)  +shut ([\d,]+) +open (.*)$", turn[0], re.MULTILINE):
-            shut = tuple(map(int, tiles.split(",")))
-            node = node_of(rules.tables, position_at(game, {"open": sorted(opened), "roll": int(roll)}))
-            assert game.moves[policy[node]] == shut
-            opened -= set(shut)
-            assert left == (",".join(map(str, sorted(opened))) or "none")
-            choices += 1
-        assert turn[1].split()[0] == str(sum(opened))
-    assert choices > 20
-
-
-def test_opponents_that_are_arrays_and_share_a_name(monkeypatch, capsys):
-    game = Threes()
-    half = (strategy(game, "take-all")[:, None] == np.arange(5)) * 0.5
+def test_a_policy_with_probabilities_plays_each_of_its_moves(printed):
+    half = (strategy(Threes(), "take-all")[:, None] == np.arange(5)) * 0.5
     half[:, 0] += 0.5  # keep one die or all, the same if only one is left
-    rules, seen = Round(game, 3), []
-    lines = iter(["5"] * 20)
-    monkeypatch.setattr("builtins.input", lambda prompt: next(lines))
-    for seed in range(20):
-        play_round(rules, [("robot", strategy(game, "take-all")), ("robot", half)], 2, False, seed)
-    seen = capsys.readouterr().out
-    assert seen.count("\nrobot (seat 1)\n") == seen.count("\nrobot (seat 3)\n") == 20
-    assert len(re.findall(r"robot \(seat 1\)\n  \d \d \d \d \d  keep 5 .*\n  ends", seen)) == 20
-    firsts = re.findall(r"robot \(seat 3\)\n  \d \d \d \d \d  keep (\d)", seen)
-    assert {"1": 4, "5": 4}.items() <= {k: min(4, firsts.count(k)) for k in "15"}.items()
-    assert set(firsts) == {"1", "5"}
-    with pytest.raises(ValueError, match="a policy of"):
-        play_round(rules, [("robot", np.zeros(3, int)), ("robot", half)], 2, False, None)
+    play = partial(play_round, Round(Threes()), [("robot", half)], 2, False)
+    kept = {re.search(r"keep (\d)", printed(partial(play, seed), *"11111"))[1] for seed in range(9)}
+    assert kept == {"1", "5"}
 
 
-def test_a_final_score_of_0_ends_the_round(monkeypatch, capsys):
-    rules, ends = Round(ShutTheBox(tiles=3, dice=1, faces=3), 3, shut_wins=True), set()
-    for seed in range(40):
-        seen = talk(monkeypatch, capsys, rules, "optimal", "random", seat=2, seed=seed, coach=True)
-        assert "whoever ends with 0 points wins at once" in seen
-        if "That ends the round." in seen:
-            played = "You shut the box!" in seen, "Your turn" in seen
-            winner = "You win" if played[0] else "optimal wins"
-            assert f"\nThat ends the round.\n\n{winner} with 0 points.\n" in seen
-            assert "\nrandom\n" not in seen
-            ends.add(played)
-    assert ends == {(True, True), (False, False)}
+@pytest.mark.parametrize(
+    ("opponent", "seat", "seed", "word"),
+    [
+        ("nobody", 1, 0, "nobody"),
+        ("random", 3, 0, "seat"),
+        ("random", 1, -1, "seed"),
+        (np.zeros(3, int), 1, 0, "policy"),
+    ],
+)
+def test_wrong_opponents_seats_and_seeds_are_refused(opponent, seat, seed, word, printed):
+    with pytest.raises(ValueError, match=word):
+        printed(lambda: play_round(Round(Threes()), [("robot", opponent)], seat, False, seed))
+
+
+@pytest.mark.parametrize(
+    ("scores", "seen", "over"),
+    [
+        ([], Standing(None, 0, 2), False),
+        ([4], Standing(4, 1, 1), False),
+        ([4, 4], Standing(4, 2, 0), False),
+        ([5, 4], Standing(4, 1, 0), False),
+        ([5, 0], Standing(0, 1, 0), True),
+        ([5, 4, 6], None, True),
+    ],
+)
+def test_the_state_of_a_round(scores, seen, over):
+    state = RoundState(Round(Threes(), 3, shut_wins=True), ["a", "b", "c"], scores)
+    assert state.is_over == over
+    assert seen is None or state.standing == seen
+    assert not over or state.leaders.startswith("b")
+
+
+# At a terminal, by a pipe, and without anything to type on
+
+
+def test_a_person_at_a_terminal_may_play_again():
+    status, seen = sit_down("threes", "--seed", "4", keys=[b"\xff\xfe\n", b"5\n", b"y\n", b"5\n", b"perhaps\n"])
+    throws = re.findall(r"dice   ([\d ]+)\n", seen)
+    assert (status, len(throws), len({*throws})) == (0, 2, 2)
+    assert seen.count("Another game?") == 2
+
+
+@pytest.mark.parametrize(("key", "status", "last"), [(b"\x04", 0, "Goodbye."), (b"\x03", 130, "interrupted")])
+def test_ctrl_d_and_ctrl_c_leave(key, status, last):
+    left, seen = sit_down("shut-the-box", keys=[b"x\n", key])
+    assert left == status
+    assert last in seen.splitlines()[-1]
+    assert "Traceback" not in seen
 
 
 @pytest.mark.slow
-def test_the_last_player_stops_once_ahead(monkeypatch, capsys):
-    rules, stopped = Round(ShutTheBox(), 2, may_stop=True), set()
-    for seed, seat in product(range(12), (1, 2)):
-        seen = talk(monkeypatch, capsys, rules, "most-first", seat=seat, seed=seed, coach=True)
-        mine = int(re.search(r"You (?:end with (\d+)|shut the box!)", seen)[1] or 0)
-        other = int(re.search(r"  (?:ends|ahead, and stops) with (\d+)", seen)[1])
-        if "You are ahead and nobody plays after you, so you stop." in seen:
-            assert (seat, mine < other) == (2, True)
-            assert seen.split("in all")[1].split("\n")[0].endswith("100.00%")
-            stopped.add("you")
-        elif "  ahead, and stops with" in seen:
-            assert (seat, other < mine) == (1, True)
-            stopped.add("other")
-        else:
-            assert (mine >= other) if seat == 2 else (other >= mine) or "  ends with 0" in seen or mine == 0
-    assert stopped == {"you", "other"}
-    assert "stop" not in talk(monkeypatch, capsys, Round(ShutTheBox(), 2), "most-first", seat=2, seed=0)
+@pytest.mark.parametrize(
+    ("shell", "ends"), [("yes 1 | {}", "You end with"), ("{} </dev/null", "Goodbye."), ("{} <&-", "Goodbye.")]
+)
+def test_without_a_terminal_one_game_is_played_as_far_as_it_is_typed(shell, ends):
+    command = shell.format(shlex.join([*STB_GYM, "play", "threes", "--seed", "1"]))
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1].startswith(ends)
 
 
-def test_only_the_last_player_may_stop(monkeypatch, capsys):
-    rules = Round(ShutTheBox(), 3, may_stop=True)
-    for seed in range(6):
-        seen = talk(monkeypatch, capsys, rules, "worst", "worst", seat=2, seed=seed)
-        assert "so you stop" not in seen
-        assert "  ahead, and stops" not in seen.split("You end")[0]
-
-
-def test_alone_for_a_goal(monkeypatch, capsys):
-    rules, said = Round(ShutTheBox(tiles=4), 1), set()
-    for seed in range(20):
-        seen = talk(monkeypatch, capsys, rules, objective="at-most:3", seed=seed)
-        assert seen.startswith("Shut the box (tiles 4): try to end with at most 3 points.\n")
-        points = int(re.search(r"You (?:end with (\d+)|shut the box!)", seen)[1] or 0)
-        last = seen.split("\n")[-2]
-        assert last == ("Just what you wanted!" if points <= 3 else "You wanted at most 3 points.")
-        said.add(last)
-    assert len(said) == 2
-
-
-def test_a_first_roll_that_fits_nothing_ends_the_turn(monkeypatch, capsys):
-    rules = Round(ShutTheBox(tiles=3), 1)
-    for seed in count():
-        seen = talk(monkeypatch, capsys, rules, coach=True, seed=seed)
-        if "You end with 6 points" in seen:
-            break
-    assert re.search(r"No open tiles add up to \d+\.\nYou end with 6 points\.\n", seen)
-    assert "throw 1: " in seen
-    assert "no move" in seen
-
-
-def test_a_moon_is_called_so(monkeypatch, capsys):
-    rules = Round(Threes(dice=1, moon=True), 2)
-    moons = (talk(monkeypatch, capsys, rules, "random", types=lambda seen: "1", seed=seed) for seed in range(30))
-    seen = next(seen for seen in moons if "You end with the moon." in seen)
-    assert "That ends the round." in seen
-    assert "You win with the moon." in seen
+@pytest.mark.slow
+def test_a_terminal_without_frames_for_the_tiles_shows_their_numbers():
+    environment = os.environ | {"PYTHONIOENCODING": "latin-1"}
+    words = [*STB_GYM, "play", "shut-the-box", "--seed", "1"]
+    done = subprocess.run(words, input="", capture_output=True, text=True, timeout=PATIENCE, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "| 8 || 9 |" in done.stdout

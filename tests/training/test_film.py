@@ -6,7 +6,7 @@ from PIL import Image
 
 import training.train as training
 from stb_gym import solve
-from stb_gym.games.canvas import Canvas
+from stb_gym.games.drawing import Canvas
 from stb_gym.terminal import chooser, coach_alone, play
 from tests import ROOT
 from training import film
@@ -65,7 +65,7 @@ def test_a_film_that_cannot_be_made_is_refused_in_a_line(run, tmp_path, capsys):
             f"was measured up to {list(run.policies())[-1]:,} steps, not after 999,999",
         ),
         ([str(run.folder), "--seed", "-5"], "seed must be an integer from 0"),
-        ([str(run.folder), "--out", str(tmp_path / "film.mp4")], "a film is a GIF: --out must end in .gif, unlike"),
+        ([str(run.folder), "--out", str(tmp_path / "film.mp4")], "a film is a GIF: its name must end in .gif, unlike"),
     ):
         assert film.main(["--out", str(tmp_path / "film.gif"), *words]) == 2
         [line] = capsys.readouterr().err.splitlines()

@@ -2,13 +2,10 @@
 
 import csv
 import sys
-from functools import partial
-from itertools import count
 from types import ModuleType
 
 import pytest
 
-from stb_gym.output import Progress
 from tests import SMALL_PRESETS
 from tests.training.faults import Killed, killed
 from training import train as training
@@ -146,13 +143,3 @@ def test_a_log_whose_package_is_missing_is_one_line_before_anything_is_done(name
     assert printed == f"training.train: --log {name} needs the package {name}: pip install {name}\n"
     assert not (tmp_path / "run").exists()
     assert training.main(command("afterstates", tmp_path / "run", "csv")) == 0
-
-
-def test_off_a_terminal_a_training_says_a_line_for_every_measurement_and_no_other(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(training, "Progress", partial(Progress, clock=count().__next__))  # in which nothing is quick
-    assert training.main([*command("afterstates", tmp_path, "csv"), "--steps", "60000"]) == 0
-    *lines, last = capsys.readouterr().err.splitlines()
-    curve = Run.open(tmp_path).curve()
-    assert [line.split("regret ")[1].split(",")[0] for line in lines] == [f"{point.regret:.4g}" for point in curve]
-    assert all(line.startswith("afterstates on ShutTheBox(tiles=5): ") for line in lines)
-    assert last.startswith("the run is in")

@@ -7,11 +7,11 @@ import pytest
 
 import stb_gym
 from stb_gym import ShutTheBox, Threes
-from stb_gym.output import colour_of
 from tests import SMALL_PRESETS
 from training import mistakes as looking
 from training import train as training
 from training.mistakes import GROUPS, Mistakes, evaluations_of, mistakes_table, plot_mistakes
+from training.palette import colour_of
 
 NINE = ("ppo-nine-tiles", "dqn-nine-tiles")
 
@@ -129,7 +129,9 @@ def test_a_perfect_player_has_no_points(drawn, tmp_path):
 
 def test_illegal_choices_lose_too(tmp_path):
     game = ShutTheBox(tiles=5)
-    stb_gym.save_policy(tmp_path / "ends.npz", game, np.zeros(stb_gym.compile_game(game).nodes, int), illegal="end")
+    stb_gym.save_policy(
+        tmp_path / "ends.npz", game, np.zeros(stb_gym.solver.compile_game(game).nodes, int), illegal="end"
+    )
     [evaluation] = evaluations_of((str(tmp_path / "ends.npz"),)).values()
     assert evaluation.illegal_mass > 0.5
     assert Mistakes.of(evaluation).loss.max() > 5

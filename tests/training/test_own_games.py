@@ -7,7 +7,8 @@ import gymnasium as gym
 import pytest
 
 from agents.config import Config
-from stb_gym import ENVIRONMENTS, GAMES
+from stb_gym import ENVIRONMENTS
+from stb_gym.games import GAMES
 from tests import ROOT, SMALL_PRESETS
 from training import evaluate, report, study, train
 from training.run import Run

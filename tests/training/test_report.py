@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 import pytest
 
 from stb_gym import ShutTheBox, Threes, evaluate, solve, strategies, strategy
-from stb_gym.output import INK, colour_of
 from stb_gym.solver import objective_of
 from tests import SMALL_PRESETS
 from tests.twins import MostThrees
@@ -19,6 +18,7 @@ from training import plots
 from training import report as reporting
 from training import train as training
 from training.compare import compare
+from training.palette import INK, colour_of
 from training.run import Run
 from training.sentences import opening, task_in_words
 

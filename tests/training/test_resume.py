@@ -144,8 +144,8 @@ def interrupted(request, tmp_path_factory):
     config = PRESETS.config(request.param[0], FIVE, steps=request.param[1])
     folder, points = tmp_path_factory.mktemp("interrupted"), []
 
-    def stop(self, done, note=None, milestone=False):
-        points.extend([done] if milestone else [])
+    def stop(self, done, note=None):
+        points.extend([done] if note else [])
         if len(points) == 5:
             raise KeyboardInterrupt
 

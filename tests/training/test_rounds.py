@@ -7,8 +7,8 @@ from safetensors.numpy import load_file
 
 from agents.checkpoints import load_snapshot, save_snapshot
 from agents.presets import read_presets
-from stb_gym import Round, RoundMeter, RoundVectorEnv, ShutTheBox
-from stb_gym.rounds import opponents_of
+from stb_gym import ShutTheBox
+from stb_gym.rounds import Round, RoundMeter, RoundVectorEnv, opponents_of
 from tests import SMALL_PRESETS
 from tests.training.faults import Killed, killed
 from training import rounds
@@ -35,7 +35,7 @@ def only(out):
 
 
 @pytest.mark.parametrize("opponents", ["naive", "fictitious", "league"])
-def test_self_play_learns_the_equilibrium_of_a_small_round(opponents, tmp_path, capsys):
+def test_self_play_learns_the_equilibrium_of_a_small_round(opponents, tmp_path):
     assert rounds.main(command(tmp_path, "ppo", "--opponents", opponents)) == 0
     folder = only(tmp_path)
     assert folder.name == f"ppo-three-tiles-2-players-{opponents}-0"
@@ -46,7 +46,6 @@ def test_self_play_learns_the_equilibrium_of_a_small_round(opponents, tmp_path, 
     assert [last["wins_1"], last["wins_2"]] == pytest.approx(Round(BOX).solve().seats)
     assert last["gain_of_average"] > last["gain"]  # the first of the selves had learned nothing yet
     assert not (folder / "checkpoint.safetensors").exists()
-    assert "gain 0.000000 (by seat 0.000000, 0.000000); of the average of its selves 0.0" in capsys.readouterr().err
 
 
 def test_the_learner_plays_against_the_self_that_was_measured_last():

@@ -11,7 +11,6 @@ from agents.policy_array import value_error
 from agents.presets import read_presets
 from stb_gym import RegretMeter, ShutTheBox, solve
 from stb_gym.measure import mistakes_in_words
-from stb_gym.output import styles_of
 from tests import SMALL_PRESETS
 from tests.training.faults import Killed, killed
 from training import evaluate as evaluating
@@ -20,6 +19,7 @@ from training import report as reporting
 from training import run as runs
 from training import train as training
 from training.ledger import Ledger
+from training.palette import styles_of
 from training.run import Run, measure
 
 TASK = ["--presets", str(SMALL_PRESETS), "--tiles", "5", "--steps", "5000", "--measurements", "4", "--seed", "3"]

@@ -15,7 +15,6 @@ from collections import Counter
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -29,7 +28,6 @@ import stb_gym
 from agents.presets import read_presets
 from stb_gym import ShutTheBox, evaluate, load_policy, strategy
 from stb_gym.measure import read_cards
-from stb_gym.output import Progress
 from tests import PATIENCE, ROOT, SMALL_PRESETS
 from tests.training.faults import Killed, killed
 from training import engines, keep, merge, pictured, results, study, study_plots
@@ -164,26 +162,6 @@ def test_the_processes_of_a_pool_end_when_the_study_is_killed():
     with pytest.raises(EOFError):  # as nobody is left who could write
         reader.recv()
     study.join()
-
-
-@pytest.mark.usefixtures("no_ink")
-def test_off_a_terminal_a_study_says_a_line_for_every_run_that_ends(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(study, "Progress", partial(Progress, clock=count().__next__))  # in which nothing is quick
-    monkeypatch.setattr("threading.Timer.start", lambda timer: None)  # which says that it still works, if that is slow
-    words = command(tmp_path, TWO.replace("seeds = 2", "seeds = 4"))
-    config = PRESETS.config("afterstates", PRESETS.tasks["three-tiles"])
-    training.train(replace(config, steps=2000), tmp_path / "out" / "afterstates-three-tiles-0")  # so that it fails
-    capsys.readouterr()
-    assert run_study(words) == 1
-    rows = Ledger(tmp_path / "out").rows
-    first, *others = [f"{name} has a regret of {rows[name].regret:.4g}" for name in sorted(rows)]
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("study: ")]
-    assert lines[0].endswith("afterstates-three-tiles-0 failed; 2 waiting, running afterstates-three-tiles-1")
-    assert lines[1].endswith(f"left, {first}; 1 waiting, running afterstates-three-tiles-2")
-    assert [line.split(" left, ")[1] for line in lines[2:-1]] == [
-        f"{others[0]}; 0 waiting, running afterstates-three-tiles-3"
-    ]
-    assert lines[-1].endswith(f"{others[1]}; 0 waiting")
 
 
 def test_a_killed_study_goes_on_and_ends_with_all_its_runs(folder):
@@ -674,10 +652,13 @@ def test_the_best_policies_are_kept_with_a_card_that_tells_the_truth(folder, tmp
     for name, card in cards.items():
         rows = [row for row in Ledger(folder).rows.values() if f"{row.algorithm}-{row.task}" == name]
         best = min(rows, key=lambda row: row.regret)
-        judged = stb_gym.judge(f"kept/{name}.npz")
-        assert (judged.game, judged.objective) == (stb_gym.ShutTheBox(tiles=5), PRESETS.tasks[best.task].objective)
-        assert judged.evaluation.regret == best.regret
-        assert stb_gym.judge(folder / best.run / "policy.npz").evaluation.summary() == judged.evaluation.summary()
+        saved = stb_gym.measure.read_policy(f"kept/{name}.npz")
+        assert (saved.game, saved.objective.name) == (stb_gym.ShutTheBox(tiles=5), PRESETS.tasks[best.task].objective)
+        assert saved.evaluate().regret == best.regret
+        assert (
+            stb_gym.measure.read_policy(folder / best.run / "policy.npz").evaluate().summary()
+            == saved.evaluate().summary()
+        )
         assert (card.who, card.licence) == ("I and you", "MIT")
         assert card.how == agent_in_words(best)
         assert card.command.startswith(f"python -m training.train {best.algorithm} --env stb_gym/ShutTheBox-v0 ")

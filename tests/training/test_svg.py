@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from matplotlib.figure import Figure
 
-from stb_gym.output import INK, colour_of
+from training.palette import INK, colour_of
 from training.svg import to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"

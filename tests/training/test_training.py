@@ -17,7 +17,8 @@ from safetensors.numpy import load_file, save_file
 
 from agents.config import ALGORITHMS, Config
 from agents.stock import STOCK
-from stb_gym import ShutTheBox, command, compile_game, evaluate, load_policy, solve
+from stb_gym import ShutTheBox, command, evaluate, load_policy, solve
+from stb_gym.solver import compile_game
 from tests import SMALL_PRESETS, reference
 from tests.training.faults import signalled
 from tests.twins import choice, position, roll_at

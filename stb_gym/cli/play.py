@@ -1,0 +1,178 @@
+"""The commands to play, to watch others play, and to write a page about a game."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import numpy as np
+from cyclopts import Parameter
+
+from stb_gym.cli.options import Names, RoundRules, heading, perfect_play, player_of
+from stb_gym.explorer import titles_of, write_explorer
+from stb_gym.games import Game, check_integer, words_of
+from stb_gym.measure import is_policy, read_policy
+from stb_gym.output import say
+from stb_gym.terminal import (
+    Throw,
+    check_film,
+    chooser,
+    coach_alone,
+    contest,
+    frames,
+    play_alone,
+    play_round,
+    play_together,
+    say_wrapped,
+    show,
+    write_film,
+)
+from stb_gym.terminal import play as play_turn
+
+LONGEST_FILM = 20  # turns of each player
+
+
+def given_rolls(_: Any, tokens: Sequence[Any]) -> tuple[Throw, ...]:
+    """Parse given dice such as "8,10,3+4" into (8, 10, [3, 4])."""
+    try:
+        rolls = [[int(die) for die in roll.split("+")] for token in tokens for roll in token.value.split(",")]
+    except ValueError:
+        raise ValueError("throws are separated by commas, such as 8,10 or 3+4,6: sums, or dice joined by +") from None
+    return tuple(roll if len(roll) > 1 else roll[0] for roll in rolls)
+
+
+def play(
+    game: Game,
+    *,
+    objective: str = "score",
+    values: str | None = None,
+    coach: bool = False,
+    against: Names = (),
+    seat: int = 1,
+    seed: int | None = None,
+    rules: RoundRules = RoundRules(),  # noqa: B008
+) -> None:
+    """Play in the terminal, a turn alone or a round against others; a coach may say what every choice costs.
+
+    Args:
+        game: the rules.
+        objective: What a turn alone is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        values: Read the values from this file, which solve --out wrote.
+        coach: Say after every choice what it cost.
+        against: Play a round against these, separated by commas: strategies, kept policies or saved policies (.npz).
+        seat: Your seat in the round, from 1.
+        seed: Seed of the dice.
+        rules: the rules of the round.
+
+    Raises:
+        ValueError: if an option is for the other kind of game.
+    """
+    if against:
+        if values is not None or objective != "score":
+            raise ValueError("objective and values are for a turn played alone: a round is played to win")
+        opponents = [(name, player_of(game, name)) for name in against]
+        play_round(rules.round(game, 1 + len(opponents)), opponents, seat, coach, seed)
+        return
+    if rules != RoundRules():
+        raise ValueError("ties and shut-wins are rules of a round: name opponents by --against")
+    check_integer("seat", seat, 1, 1)
+    play_alone(perfect_play(game, objective, values), coach, seed)
+
+
+def watch(
+    game: Game | None,
+    *,
+    policy: Names = (),
+    together: bool = False,
+    objective: str | None = None,
+    values: str | None = None,
+    rolls: Annotated[tuple[Throw, ...], Parameter(converter=given_rolls)] = (),
+    turns: int = 1,
+    seed: int | None = None,
+    out: str | None = None,
+    pause: float = 1.0,
+    rules: RoundRules = RoundRules(),  # noqa: B008
+) -> None:
+    """Watch strategies or saved policies play, alone or a round, with what each move loses; as lines or as a GIF.
+
+    Args:
+        game: the rules; None for those of the first saved policy.
+        policy: Who plays, separated by commas: strategies, kept policies, saved policies (.npz) or runs' folders
+            (default: optimal). Several play in turn, with the same dice.
+        together: They play a round against each other in this order, each with dice of their own.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T (default: score,
+            or that of the policy if no game is named).
+        values: Read the values from this file, which solve --out wrote.
+        rolls: Play these throws, separated by commas: their sums, or single dice joined by +, such as 8,10,3+4.
+        turns: How many turns each plays, or how many rounds.
+        seed: Seed of the dice.
+        out: Write a film (.gif) instead.
+        pause: Seconds between two moves on a terminal.
+        rules: the rules of the round.
+
+    Raises:
+        ValueError: if an option is not allowed.
+    """
+    check_integer("turns", turns, 1, 10_000 if out is None else LONGEST_FILM)
+    if not 0 <= pause <= 60:
+        raise ValueError(f"pause must be from 0 to 60 seconds, not {pause}")
+    if seed is not None:
+        check_integer("seed", seed, 0, 2**63 - 1)
+    if out is not None:
+        check_film(out)
+    if rolls and (together or turns > 1):
+        raise ValueError("rolls are for one turn that each player plays alone: leave out --together and --turns")
+    if together and (objective is not None or values is not None):
+        raise ValueError("objective and values are for a turn played alone: a round is played to win")
+    if not together and rules != RoundRules():
+        raise ValueError("ties and shut-wins are rules of a round: add --together")
+    if game is None:
+        saved = next(map(read_policy, filter(is_policy, policy)), None)
+        if saved is None:
+            raise ValueError("watch needs a game, or a saved or kept policy, whose game it then is")
+        game, objective = saved.game, objective or saved.objective.name
+    seeds = np.random.SeedSequence(seed).generate_state(turns).tolist()
+    names = policy or ("optimal",)
+    titles = titles_of(list(dict.fromkeys(names)))
+    players = [(titles[name], player_of(game, name)) for name in names]
+    if together:
+        if len(players) < 2:
+            raise ValueError("a round is of two players or more: name each by --policy")
+        of_round = rules.round(game, len(players))
+        played = play_together(of_round, players, seeds)
+        if out is None:
+            say_wrapped(f"{words_of(game).introduction()}: {contest(of_round)}.")
+            say_wrapped("A move loses what the best one against these others would win more.")
+            say()
+    else:
+        coach = coach_alone(perfect_play(game, objective or "score", values))
+        played = (
+            play_turn(
+                name,
+                coach,
+                chooser(coach, plays, np.random.default_rng([each, 1])),
+                rolls or np.random.default_rng([each, 0]),
+            )
+            for each in seeds
+            for name, plays in players
+        )
+    if out is not None:
+        film = [frame for turn in played for frame in frames(turn)]
+        write_film(out, film)
+        say(f"wrote {out}: {len(film)} pictures, {sum(frame.seconds for frame in film):.0f} seconds")
+        return
+    for turn in played:
+        show(turn, pause if sys.stdout.isatty() else 0)
+        say()
+
+
+def explore(game: Game, *, out: str, policy: Names = (), run: Names = ()) -> dict[str, Any]:
+    """Write a web page that works offline: every position, everybody's moves, games against a coach, trainings.
+
+    Args:
+        game: the rules.
+        out: The file of the page (.html).
+        policy: Whose moves are shown besides heuristics and kept policies, separated by commas.
+        run: Folders of trainings that are shown too, separated by commas.
+    """
+    write_explorer(out, game, policy, run)
+    return heading(game) | {"out": out}

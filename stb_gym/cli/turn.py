@@ -1,0 +1,455 @@
+"""The commands about one turn."""
+
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stb_gym.cli.options import Names, Place, heading, imported, perfect_play, policy_of, solve_large
+from stb_gym.games import (
+    GAMES,
+    Game,
+    all_rules,
+    check_choice,
+    check_integer,
+    entry_of,
+    fits,
+    make_game,
+    own_rules,
+    rolls,
+    words_of,
+)
+from stb_gym.large import BoardValues, evaluate_boards
+from stb_gym.measure import (
+    RegretMeter,
+    is_policy,
+    kept_policies,
+    load_policy,
+    mistakes_in_json,
+    pocket_card,
+    read_policy,
+)
+from stb_gym.measure import compare as compare_scores
+from stb_gym.measure import simulate as simulate_turns
+from stb_gym.output import Progress, write_aside
+from stb_gym.solver import Solution, choice_at, compile_game, move_tree, objective_of, ways_to_shut
+from stb_gym.solver import certify as certify_game
+from stb_gym.solving import evaluate as evaluate_policy
+from stb_gym.solving import solve as solve_tables
+from stb_gym.solving import strategies, strategy
+
+Answer = dict[str, Any]
+MISTAKES = 10  # the costliest, which are printed
+SAMPLED_TURNS = 10_000
+PICTURES = ("png", "svg", "pdf")
+
+
+def list_all() -> Answer:
+    """List the strategies and variants of every game, and the kept policies; name a game for what they are worth."""
+    return {
+        "strategies": {name: dict(strategies(rules())) for name, rules in GAMES.items()},
+        "variants": {
+            name: {variant: known.rules for variant, known in entry_of(rules).variants.items()}
+            for name, rules in GAMES.items()
+            if entry_of(rules).variants
+        },
+        "policies": kept_policies(),
+    }
+
+
+def list_game(game: Game, *, objective: str = "score", variants: bool = False) -> Answer:
+    """List the strategies of a game or, with --variants, its variants, and what each is worth.
+
+    Args:
+        game: the rules.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        variants: List the variants with the value of perfect play; rules that you set hold in all of them.
+
+    Raises:
+        ValueError: if the game has no variants.
+    """
+    if variants:
+        if not entry_of(game).variants:
+            raise ValueError(f"{game.name} has no variants")
+        rows = [_variant(game, name) for name in entry_of(game).variants]
+        return {"game": game.name, "changes": own_rules(game), "variants": rows}
+    best = perfect_play(game, objective)
+    rows = []
+    for name, plays in strategies(game).items():
+        found = _measured(best, strategy(game, name))
+        worth = {"value": found.value, "regret": found.regret, "shut_probability": found.shut_probability}
+        rows.append({"name": name, **worth, "plays": plays})
+    return heading(game, best.objective) | {"strategies": rows}
+
+
+def _variant(changes: Game, name: str) -> Answer:
+    """Return the rules of a variant with some changes and its perfect play, or why there is no such game."""
+    variant = entry_of(changes).variants[name]
+    row: Answer = {"name": name}
+    try:
+        game = make_game(type(changes), {**variant.fields, **own_rules(changes)})
+        score, shut = perfect_play(game, "score"), perfect_play(game, "shut")
+        states = compile_game(game).states if isinstance(score, Solution) else score.utility.size
+        found = {"rules": all_rules(game), "states": states, "value": score.value, "shut_probability": shut.value}
+    except ValueError as error:
+        found = {"refused": str(error)}
+    return row | found | {"plays": variant.rules}
+
+
+def solve(
+    game: Game, *, objective: str = "score", worst: bool = False, exact: bool = False, out: str | None = None
+) -> Answer:
+    """Solve a game: the value of perfect play.
+
+    Args:
+        game: the rules.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        worst: Solve for the worst play instead of the best.
+        exact: Compute in fractions.
+        out: Save the value of every board in this file (Shut the Box, dice as sums).
+
+    Raises:
+        ValueError: if the game has too many positions for fractions, or worst play is to be saved.
+
+    Example:
+        >>> import stb_gym
+        >>> round(solve(stb_gym.ShutTheBox(), objective="shut")["value"], 6)
+        0.071432
+    """
+    by_boards = out is not None or not fits(game)
+    if by_boards and (exact or (worst and out is not None)):
+        raise ValueError("fractions are for games that fit into arrays, and the worst play is not saved")
+    best: Solution | BoardValues
+    best = solve_large(game, objective, worst) if by_boards else solve_tables(game, objective, worst=worst, exact=exact)
+    held, dice = game.start()
+    first_rolls = [words_of(game).roll(roll) for roll in rolls(game, dice).shown]
+    values = [choice_at(best, held, dice, roll).utility for roll in rolls(game, dice).shown]
+    answer = heading(game, objective_of(game, objective)) | {"play": "worst" if worst else "best"}
+    answer["value"] = float(best.value)
+    if isinstance(best, Solution):
+        if exact:
+            answer["fraction"] = f"{best.value.numerator}/{best.value.denominator}"
+        answer["shut_probability"] = best.evaluate(best.policy).shut_probability
+        answer |= {"states": best.tables.states, "decision_nodes": len(best.tables.decisions)}
+    else:
+        answer["states"] = best.utility.size
+        if out is not None:
+            best.save(out)
+            answer["out"] = out
+    sign = best.objective.sign
+    return answer | {
+        "by_first_roll": {roll: sign * value + 0.0 for roll, value in zip(first_rolls, values, strict=True)}
+    }
+
+
+def certify(game: Game, *, objective: str = "score", out: str | None = None) -> Answer:
+    """Solve a game in fractions, check that solution and the one in floats, and hash all values.
+
+    Args:
+        game: the rules.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        out: Save the values of all states in fractions in this file.
+    """
+    found = certify_game(game, objective)
+    if out is not None:
+        found.save(out)
+    return heading(game, objective_of(game, objective)) | {
+        "value": float(found.value),
+        "fraction": f"{found.value.numerator}/{found.value.denominator}",
+        "states": found.states,
+        "nodes": found.nodes,
+        "largest_error": found.largest_error,
+        "largest_relative_error": found.largest_relative_error,
+        "optimal_actions_agree": found.optimal_actions_agree,
+        "sha256": found.sha256,
+        **({} if out is None else {"out": out}),
+    }
+
+
+def evaluate_files(*, policy: Names = (), objective: str | None = None) -> Answer:
+    """Evaluate saved policies exactly, each by the rules and the objective of its file; name a game for details.
+
+    Args:
+        policy: Files of saved policies, or names of kept ones, separated by commas (default: all kept ones).
+        objective: Evaluate by this objective instead of that of the file.
+    """
+    rows = []
+    for name in policy or kept_policies():
+        saved = read_policy(name)
+        found = solve_tables(saved.game, objective or saved.objective).evaluate(saved.policy, saved.illegal)
+        mistakes = mistakes_in_json(found, 1)
+        about = {"policy": name, **heading(saved.game, found.optimum.objective)}
+        rows.append({**about, **found.summary(), "dearest_mistake": mistakes[0] if mistakes else None})
+    return {"policies": rows}
+
+
+def evaluate(
+    game: Game,
+    *,
+    policy: str | None = None,
+    agent: str | None = None,
+    objective: str = "score",
+    illegal: str | None = None,
+    departures: bool = False,
+    turns: int | None = None,
+    seed: int = 0,
+    place: Place = Place(),  # noqa: B008 it is frozen
+) -> Answer:
+    """Evaluate a strategy, a saved policy or an agent of your own exactly, alone or at a standing of a round.
+
+    Args:
+        game: the rules.
+        policy: A strategy, a kept policy, a saved policy (.npz) or a run's folder.
+        agent: An agent of yours, as MODULE:NAME, which may lie in the working directory. It may be a function of
+            observations and masks, a torch module, or a model of stable-baselines3.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        illegal: Illegal actions: raise refuses the policy, end ends the turn with the worst score (default: end for an
+            agent, what its file says for a policy).
+        departures: List every position where the policy plays a move that is not optimal.
+        turns: Let the agent play so many turns, in which the loss of every choice is known exactly (default: no turn
+            is played, but 10,000 if the game has too many positions).
+        seed: Seed of these turns.
+        place: the place in a round.
+
+    Raises:
+        ValueError: if an option is not allowed.
+    """
+    if (policy is None) == (agent is None):
+        raise ValueError("evaluate needs a --policy or an --agent")
+    if agent is not None:
+        if departures or place != Place():
+            raise ValueError("departures and places in a round are for a --policy")
+        return _measure(game, agent, objective, illegal or "end", turns, seed)
+    assert policy is not None
+    if turns is not None:
+        raise ValueError("turns are for an --agent; see stb-gym simulate for a policy")
+    if departures and not fits(game):
+        raise ValueError(f"departures can be listed only for games that fit into arrays, not for {game}")
+    illegal = illegal or (read_policy(policy).illegal if is_policy(policy) else "raise")
+    turn = place.turn(game, objective)
+    if turn is None:
+        found = _measured(perfect_play(game, objective), policy_of(game, policy, illegal), illegal)
+    elif is_policy(policy):
+        found = turn.best.evaluate(load_policy(policy, game, illegal), illegal)
+    else:
+        found = turn.best.evaluate(turn.rules.policy(policy, turn.standing))
+    answer = heading(game, found.optimum.objective, turn) | _numbers(policy, found)
+    if departures:
+        columns = found.departures()
+        answer["departures"] = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return answer
+
+
+def _measured(best: Solution | BoardValues, policy: Any, illegal: str = "raise") -> Any:
+    """Return the evaluation of a policy by tables or, if perfect play is known by boards, by these."""
+    if isinstance(best, Solution):
+        return best.evaluate(policy, illegal)
+    with Progress("rows of boards evaluated") as progress:
+        return evaluate_boards(best, policy, progress.tell)
+
+
+def _numbers(policy: str, found: Any) -> Answer:
+    scores = {str(score): chance for score, chance in found.score_distribution.items()}
+    mistakes = mistakes_in_json(found, MISTAKES)
+    return {"policy": policy, **found.summary(), "score_distribution": scores, "mistakes": mistakes}
+
+
+def _measure(game: Game, agent: str, objective: str, illegal: str, turns: int | None, seed: int) -> Answer:
+    """Return the exact or the sampled measurement of an agent."""
+    module, _, name = agent.partition(":")
+    if not name:
+        raise ValueError(f"--agent must be MODULE:NAME, such as mine:agent, not {agent}")
+    found = imported(module, f"--agent {agent}")
+    if not hasattr(found, name):
+        raise ValueError(f"--agent {agent}: the module {module} has no {name}")
+    meter = RegretMeter(game, objective, illegal)
+    try:
+        if turns is None and meter.is_exact:
+            return heading(game, meter.objective) | _numbers(agent, meter(getattr(found, name)))
+        turns = SAMPLED_TURNS if turns is None else turns
+        with Progress("turns played") as progress:
+            sampled = meter.sample(getattr(found, name), turns, seed, progress=progress.tell)
+    except TypeError as error:
+        raise ValueError(f"--agent {agent}: {error}") from error
+    numbers = {**sampled.summary(), "interval": list(sampled.interval)}
+    mistakes = mistakes_in_json(sampled, MISTAKES)
+    return heading(game, meter.objective) | {"policy": agent, "seed": seed, **numbers, "mistakes": mistakes}
+
+
+def simulate(
+    game: Game, *, policy: str, objective: str = "score", turns: int = 100_000, seed: int | None = None
+) -> Answer:
+    """Play sampled turns and compare their mean with the exact value.
+
+    Args:
+        game: the rules.
+        policy: A strategy, a kept policy, a saved policy (.npz) or a run's folder.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        turns: How many turns.
+        seed: Seed of the dice.
+    """
+    with Progress("turns played", turns) as progress:
+        played = simulate_turns(game, policy_of(game, policy), turns, seed, objective, progress.tell)
+    return heading(game, objective_of(game, objective)) | {
+        "policy": policy,
+        "turns": turns,
+        "seed": seed,
+        "mean": played.mean,
+        "standard_error": played.standard_error,
+        "exact": played.exact,
+        "z": played.z if isfinite(played.z) else None,
+    }
+
+
+def compare(game: Game, *, policy: Names, exceptions: int | None = None, objective: str = "score") -> Answer:
+    """Compare the final scores of two policies; with --exceptions, one policy with perfect play, as a pocket card.
+
+    Args:
+        game: the rules.
+        policy: Two strategies, kept policies or saved policies (.npz), separated by commas; one for a pocket card.
+        exceptions: Make a pocket card: this many exceptions to the policy, each the costliest mistake that is left.
+        objective: What a turn of the pocket card is played for: score, shut (the perfect score), at-most:T or
+            at-least:T.
+
+    Raises:
+        ValueError: if the number of policies is wrong, or a card is asked for of a policy that chooses at random.
+    """
+    if exceptions is not None:
+        return _pocket_card(game, policy, exceptions, objective)
+    if len(policy) != 2:
+        raise ValueError(f"compare needs two policies, not {len(policy)}; or one with --exceptions")
+    one, other = (evaluate_policy(game, policy_of(game, name)).score_distribution for name in policy)
+    scores = sorted({*one, *other}, reverse=game.more_is_better)
+    return heading(game) | {
+        "policies": list(policy),
+        "comparison": compare_scores(one, other)._asdict(),
+        "scores": {str(score): [one.get(score, 0.0), other.get(score, 0.0)] for score in scores},
+    }
+
+
+def _pocket_card(game: Game, policies: tuple[str, ...], exceptions: int, objective: str) -> Answer:
+    check_integer("exceptions", exceptions, 0, 1000)
+    if len(policies) != 1:
+        raise ValueError(f"a pocket card is of one policy, not {len(policies)}")
+    [name] = policies
+    best, policy, words = solve_tables(game, objective), np.asarray(policy_of(game, name)), words_of(game)
+    if policy.ndim > 1:
+        raise ValueError(f"a pocket card is of a policy that chooses one move, not of {name}")
+    card = pocket_card(best, policy, exceptions)
+    rows = []
+    for mistake, regret in zip(card.exceptions, card.regrets[1:], strict=True):
+        assert mistake.plays is not None  # the policy was checked for illegal moves
+        do, instead_of = (words.move_in_words(words.move(action)) for action in (mistake.best, mistake.plays))
+        at = best.tables.describe_node(mistake.node)
+        rows.append({"at": at, "do": do, "instead_of": instead_of, "costs": mistake.cost, "regret_left": regret})
+    plays = strategies(game).get(name)
+    return heading(game, best.objective) | {
+        "policy": name,
+        **({} if plays is None else {"plays": plays}),
+        "regret": card.regrets[0],
+        "exceptions": rows,
+        "regrets": card.regrets,
+    }
+
+
+def states(game: Game, *, objective: str = "score", place: Place = Place()) -> Answer:  # noqa: B008
+    """List every state before a throw: its value, and the ways to the perfect score from there.
+
+    Args:
+        game: the rules.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        place: the place in a round.
+
+    Returns:
+        By state the value and the ways to the perfect score in exactly 0, 1, 2 ... throws. Every throw of single dice
+        and every legal move counts as a way of its own.
+    """
+    turn = place.turn(game, objective)
+    solution = turn.best if turn else solve_tables(game, objective)
+    tables, words = solution.tables, words_of(game)
+    ways = ways_to_shut(tables, exact=True).tolist()
+    rows = [
+        {
+            "state": words.state(int(tables.held[state]), int(tables.dice[state])),
+            "value": float(solution.state_value[state]),
+            "ways": ways[state],
+        }
+        for state in (tables.dice > 0).nonzero()[0].tolist()
+    ]
+    return heading(game, solution.objective, turn) | {"states": rows}
+
+
+def advise(
+    game: Game,
+    where: dict[str, Any],
+    *,
+    objective: str = "score",
+    depth: int | None = None,
+    values: str | None = None,
+    out: str | None = None,
+    place: Place = Place(),  # noqa: B008
+) -> Answer:
+    """Rank the legal moves at a position, best first; before a throw, the best moves of every roll; or draw a tree.
+
+    Args:
+        game: the rules.
+        where: the position, in the words of the game; by default the start.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        depth: Show the tree of moves and rolls below the position, 1 to 3 throws deep; its own roll is the first.
+        values: Read the values from this file, which solve --out wrote.
+        out: Draw that tree in this file (.png, .svg or .pdf; needs matplotlib).
+        place: the place in a round.
+
+    Raises:
+        ValueError: if there is no such position, or an option is not allowed.
+
+    Example:
+        >>> import stb_gym
+        >>> advise(stb_gym.ShutTheBox(), {"open": [1, 4, 5, 8], "roll": 9})["moves"][0]["tiles"]
+        [4, 5]
+    """
+    if out is not None:
+        check_choice("kind of picture", Path(out).suffix.removeprefix(".").lower(), PICTURES)
+    words = words_of(game)
+    held, dice, roll = words.locate(where)
+    turn = place.turn(game, objective, values)
+    best = turn.best if turn else perfect_play(game, objective, values)
+    answer = heading(game, best.objective, turn)
+    if depth is not None or out is not None:
+        if not isinstance(best, Solution):
+            raise ValueError(f"a tree is only for games that fit into arrays, not for {game}")
+        tree = move_tree(best, 1 if depth is None else depth, **where)
+        if out is not None:
+            from stb_gym import plots  # needs matplotlib
+
+            with write_aside(out) as aside:
+                figure: Any = plots.move_tree(tree).figure
+                figure.savefig(aside, format=Path(out).suffix[1:].lower(), bbox_inches="tight")
+            answer["out"] = out
+        return answer | {"tree": tree}
+    sign = best.objective.sign
+
+    def move_of(move: Any) -> Answer:
+        return words.move(move.action, goes_on=move.dice > 0)
+
+    if roll is not None:
+        choice = choice_at(best, held, dice, roll)
+        ranked = sorted(zip(choice.moves, choice.after, choice.loss, strict=True), key=lambda each: each[2])
+        moves = [move_of(move) | {"value": sign * value + 0.0, "regret": loss} for move, value, loss in ranked]
+        value = sign * choice.utility + 0.0
+        return answer | {"node": words.node(held, dice, roll), "value": value, "moves": moves}
+    shown, rows = rolls(game, dice), []
+    for roll, count in zip(shown.shown, shown.counts.tolist(), strict=True):
+        choice = choice_at(best, held, dice, roll)
+        rows.append(
+            {
+                "roll": words.roll(roll),
+                "chance": count / len(shown.of_throw),
+                "moves": [move_of(move) for move in choice.best],
+                "leaves": [words.state(move.held, move.dice) for move in choice.best],
+                "value": sign * choice.utility + 0.0,
+            }
+        )
+    value = sum(row["chance"] * row["value"] for row in rows)
+    return answer | {"board": words.state(held, dice), "value": value, "rolls": rows}

@@ -1,0 +1,298 @@
+"""Step through a game by tables with a row for every node, and the contract that all steppers keep."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.games import Game, IntArray, fits, rolls, words_of
+from stb_gym.solver import TurnTables, compile_game
+
+LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_state` alone
+
+
+class LegalMoves(NamedTuple):
+    """The E legal moves at B nodes, ordered by node and then by action.
+
+    Attributes:
+        first: [B] index of the first move of each node.
+        counts: [B] number of moves of each node, 0 where the turn is over.
+        place: [E] index among the B nodes of the one where the move is made.
+        action: [E] the actions.
+    """
+
+    first: IntArray
+    counts: IntArray
+    place: IntArray
+    action: IntArray
+
+
+class Stepper(ABC):
+    """States, throws, nodes and actions of a game, as numbers.
+
+    A throw at a state leads to a node, and an action at a node leads to the next state. All T throws are equally
+    likely. Only the stepper knows what the numbers of states and nodes mean. Where no shape is given, methods accept
+    integers and arrays of any shape. An illegal action leads to the forfeit: the turn ends with the worst score, and
+    the observation is all zeros.
+
+    Attributes:
+        game: the rules.
+        throws, actions: T and A.
+        start: the state at the beginning of a turn.
+        forfeit, forfeit_state: the node and the state that an illegal action leads to.
+        scores: [F + 2] the points at each ending: 0 while the turn goes on, the final scores, the best first, and the
+            worst of them again for the forfeit.
+    """
+
+    game: Game
+    throws: int
+    actions: int
+    start: int
+    forfeit: int
+    forfeit_state: int
+    scores: IntArray
+
+    @abstractmethod
+    def nodes(self, states: Any, throws: Any) -> Any:
+        """Return the nodes that throws lead to."""
+
+    @abstractmethod
+    def after(self, nodes: Any, actions: Any) -> Any:
+        """Return the states that actions lead to. Where the turn is over, any action leads to the start."""
+
+    @abstractmethod
+    def ending(self, nodes: Any) -> Any:
+        """Return indices in `scores`: 0 while the turn goes on."""
+
+    @abstractmethod
+    def observe(self, nodes: Any) -> NDArray[Any]:
+        """Return new arrays [..., O] of observations."""
+
+    @abstractmethod
+    def masks(self, nodes: Any) -> NDArray[np.int8]:
+        """Return new arrays [..., A] of action masks, 1 = legal, all 0 where the turn is over."""
+
+    @abstractmethod
+    def choose(self, nodes: IntArray, fractions: NDArray[np.float64]) -> IntArray:
+        """Return [B] the legal action at a fraction (0 to 1) of those of each node, 0 where the turn is over."""
+
+    @abstractmethod
+    def legal_moves(self, nodes: IntArray) -> LegalMoves:
+        """Return every legal move at nodes [B]."""
+
+    @abstractmethod
+    def state_of(self, nodes: Any) -> Any:
+        """Return the states at which the throws were made that led to nodes."""
+
+    @abstractmethod
+    def position(self, states: Any) -> tuple[Any, Any]:
+        """Return (held, dice) of states, as the rules know them. The forfeit has the worst score and no dice."""
+
+    @abstractmethod
+    def find_state(self, held: Any, dice: Any) -> Any:
+        """Return the states of positions of the game."""
+
+    @abstractmethod
+    def find(self, observations: NDArray[Any]) -> Any:
+        """Return the node of an observation [O], or the nodes [B] of observations [B, O].
+
+        Raises:
+            ValueError: if the game never shows such an observation.
+        """
+
+    @abstractmethod
+    def unthrown(self, states: IntArray) -> NDArray[Any]:
+        """Return [B, O + 1] what every throw at states [B] shows, and last how many dice are thrown, 0 at the end."""
+
+    @abstractmethod
+    def describe(self, node: int) -> str:
+        """Return a node in words."""
+
+    @property
+    @abstractmethod
+    def longest(self) -> int:
+        """A number of moves that no turn exceeds, wherever it begins."""
+
+    def beginnings(self, where: Mapping[str, Any]) -> tuple[int, IntArray]:
+        """Find where a turn can begin.
+
+        Args:
+            where: a position in the words of the game, such as {"open": [1, 4], "roll": 5}; {} for the start.
+
+        Returns:
+            The state, and the throws there that show the given roll and leave a legal move.
+
+        Raises:
+            ValueError: if there is no such position, or none with a legal move.
+        """
+        words = words_of(self.game)
+        held, dice, roll = words.locate({**where})
+        state = self.find_state(held, dice)
+        throws = np.arange(self.throws)
+        fitting = self.ending(self.nodes(state, throws)) == 0
+        if roll is not None:
+            shown, _, of_throw = rolls(self.game, dice)
+            is_roll = np.array([each == roll for each in shown])
+            fitting &= is_roll[of_throw[throws % len(of_throw)]]
+        if not fitting.any():
+            named = words.state(held, dice) if roll is None else words.node(held, dice, roll)
+            raise ValueError(f"there is no legal move at {named}")
+        return state, throws[fitting]
+
+    @cached_property
+    def first(self) -> tuple[int, IntArray]:
+        """The state at the beginning of a turn, and the throws there that leave a legal move."""
+        return self.beginnings({})
+
+
+@dataclass(eq=False, repr=False)
+class TableStepper(Stepper):
+    """A stepper that looks everything up. Row S of the states and row N of the nodes are the forfeit.
+
+    Attributes:
+        tables: the game as arrays.
+        node_of_throw: [S + 1, T] the node each throw leads to. Fewer dice than `game.dice` are the last ones thrown.
+        next_state: [N + 1, A] the state each action leads to.
+        endings: [N + 1] indices in `scores`.
+        observation: [N + 1, O] observations.
+        action_mask: [N + 1, A] action masks.
+    """
+
+    game: Game
+    tables: TurnTables
+    node_of_throw: NDArray[np.int64]
+    next_state: NDArray[np.int32]
+    endings: IntArray
+    observation: NDArray[Any]
+    action_mask: NDArray[np.int8]
+
+    def __post_init__(self) -> None:
+        tables = self.tables
+        self.throws = self.node_of_throw.shape[1]
+        self.actions = tables.actions
+        self.start = tables.start
+        self.forfeit = tables.nodes
+        self.forfeit_state = tables.states
+        self.scores = np.concatenate(([0], tables.scores, tables.scores[-1:]))
+        self._nodes = self.node_of_throw.ravel()  # a lookup in one dimension takes half as long as in two
+        self._states = self.next_state.ravel()
+        self._choices = np.append(tables.choices, 0)
+        self._edge_start = np.append(np.where(tables.choices, tables.edge_start[:-1], -1), -1)  # of the last action, 0
+        self._edge_action = np.append(tables.edge_action, 0)
+        self._node_state = np.append(tables.node_state, tables.states)
+        self._held = np.append(tables.held, tables.held[tables.score_index.argmax()])  # held at a worst score
+        self._dice = np.append(tables.dice, 0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles of an environment share the tables of their process instead of carrying them."""
+        return table_stepper, (self.game, self.observation.dtype.name)
+
+    def nodes(self, states: Any, throws: Any) -> Any:
+        return self._nodes[states * self.throws + throws]
+
+    def after(self, nodes: Any, actions: Any) -> Any:
+        return self._states[nodes * self.actions + actions]
+
+    def ending(self, nodes: Any) -> Any:
+        return self.endings[nodes]
+
+    def observe(self, nodes: Any) -> NDArray[Any]:
+        # Of one row and of many, each is several times faster than the other.
+        return self.observation[nodes].copy() if isinstance(nodes, int) else self.observation.take(nodes, axis=0)
+
+    def masks(self, nodes: Any) -> NDArray[np.int8]:
+        return self.action_mask[nodes].copy() if isinstance(nodes, int) else self.action_mask.take(nodes, axis=0)
+
+    def choose(self, nodes: IntArray, fractions: NDArray[np.float64]) -> IntArray:
+        place = (fractions * self._choices.take(nodes)).astype(np.intp)
+        return self._edge_action[self._edge_start.take(nodes) + place]
+
+    def legal_moves(self, nodes: IntArray) -> LegalMoves:
+        counts = self._choices.take(nodes)
+        first = np.cumsum(counts) - counts
+        place = np.arange(len(nodes)).repeat(counts)
+        edge = np.arange(len(place)) + (self._edge_start.take(nodes) - first).repeat(counts)
+        return LegalMoves(first, counts, place, self._edge_action.take(edge))
+
+    def state_of(self, nodes: Any) -> Any:
+        return self._node_state.take(nodes)
+
+    def position(self, states: Any) -> tuple[Any, Any]:
+        return self._held.take(states), self._dice.take(states)
+
+    def find_state(self, held: Any, dice: Any) -> Any:
+        return self.tables.find_states(np.asarray(held), np.asarray(dice))[()]
+
+    def find(self, observations: NDArray[Any]) -> Any:
+        return self.tables.find_nodes(observations)
+
+    def unthrown(self, states: IntArray) -> NDArray[Any]:
+        return self._unthrown.take(states, axis=0)
+
+    @cached_property
+    def _unthrown(self) -> NDArray[Any]:
+        """[S, O + 1] what every throw shows, and the dice."""
+        seen = np.minimum.reduceat(self.observation[:-1], self.tables.node_start[:-1])
+        return np.column_stack((seen, self.tables.dice.astype(seen.dtype)))
+
+    def describe(self, node: int) -> str:
+        return self.tables.describe_node(node)
+
+    @cached_property
+    def longest(self) -> int:
+        tables = self.tables
+        moves = np.zeros(tables.states, np.int64)
+        for level in tables.levels:
+            most = level.reduce(np.maximum, moves[tables.edge_next[level.edges]])
+            np.maximum.at(moves, tables.node_state[level.nodes][level.live], most + 1)
+        return int(moves.max())
+
+
+@lru_cache(maxsize=16)
+def table_stepper(game: Game, observation_dtype: str) -> TableStepper:
+    """Return the tables of a game, from a cache.
+
+    Args:
+        game: the rules.
+        observation_dtype: the type of observations, by its NumPy name.
+
+    Raises:
+        ValueError: if the tables would have more entries than LARGEST_DENSE_TABLE.
+    """
+    if observation_dtype != "uint8":
+        plain = table_stepper(game, "uint8")
+        return replace(plain, observation=plain.observation.astype(observation_dtype))
+    if not fits_tables(game):
+        raise ValueError(
+            f"{game} is too large for the tables of an environment, which hold at most {LARGEST_DENSE_TABLE:,} entries"
+        )
+    tables = compile_game(game)
+    throws = np.arange(game.faces**game.dice)
+    node_of_throw = np.full((tables.states + 1, len(throws)), tables.nodes)
+    for level in tables.levels:
+        of_throw = level.rolls.of_throw
+        first_node = tables.node_start[level.states][:, None]
+        node_of_throw[level.states] = first_node + of_throw[throws % len(of_throw)]
+    over = tables.choices == 0
+    next_state = np.full((tables.nodes + 1, tables.actions), tables.states, np.int32)
+    next_state[tables.edge_node, tables.edge_action] = tables.edge_next
+    next_state[np.append(over, True)] = tables.start
+    action_mask = np.zeros(next_state.shape, np.int8)
+    action_mask[tables.edge_node, tables.edge_action] = 1
+    endings = np.append((tables.score_index[tables.node_state] + 1) * over, len(tables.scores) + 1)
+    observation = np.pad(tables.observation, ((0, 1), (0, 0)))
+    for shared in (node_of_throw, next_state, endings, observation, action_mask):
+        shared.flags.writeable = False
+    return TableStepper(game, tables, node_of_throw, next_state, endings, observation, action_mask)
+
+
+def fits_tables(game: Game) -> bool:
+    """Return whether the tables of a game have at most LARGEST_DENSE_TABLE entries."""
+    if not fits(game):
+        return False
+    tables = compile_game(game)
+    return max(tables.states * game.faces**game.dice, tables.nodes * tables.actions) <= LARGEST_DENSE_TABLE

@@ -1,0 +1,189 @@
+"""Strategies by name, as policies: perfect play, its opposite, random play, and the heuristics of each game.
+
+The first line of each function's docstring says how it plays; where it calls several moves equal, it plays the lowest
+action.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.games import Entry, Game, Heuristic, Moves, check_choice, entry_of, follow_registrations, words_of
+from stb_gym.solver.objectives import objective_of
+from stb_gym.solver.policies import UniformRandom, policy_array
+from stb_gym.solver.solution import optimal_edges, optimise, solve_tables
+from stb_gym.solver.tables import Policy, TurnTables, compile_game
+
+TARGETS_AT_ONCE = 64  # scores to beat that are solved for side by side, which bounds memory
+
+
+class Standing(NamedTuple):
+    """What the next player of a round sees of the others.
+
+    Attributes:
+        lead: the best final score so far, None if nobody has played; the next player is then the first of after + 1.
+        holders: how many players have it.
+        after: how many players play after the next one.
+    """
+
+    lead: int | None = None
+    holders: int = 0
+    after: int = 0
+
+    def in_words(self, game: Game) -> str:
+        """Return the standing in words, as the next player reads it.
+
+        Example:
+            >>> import stb_gym
+            >>> Standing(lead=8, holders=1, after=2).in_words(stb_gym.Threes())
+            '1 player leads with 8 points, 2 play after you'
+        """
+        before = "nobody has a score"
+        if self.lead is not None:
+            who = "1 player leads" if self.holders == 1 else f"{self.holders} players lead"
+            before = f"{who} with {words_of(game).score(self.lead)}"
+        return f"{before}, {self.after or 'none'} play{'s' * (self.after == 1)} after you"
+
+
+FIRST_OF_TWO = Standing(after=1)
+
+
+def random(tables: TurnTables) -> Policy:
+    """Every legal move with the same probability."""
+    return policy_array(tables, UniformRandom())
+
+
+def most_ways(tables: TurnTables) -> Policy:
+    """Make the move after which there are the most ways to the perfect score, all numbers of throws together."""
+    return tables.greedy(tables.after_edges(ways_to_shut(tables).sum(axis=1)))
+
+
+def ways_to_shut(tables: TurnTables, exact: bool = False) -> NDArray[Any]:
+    """Return [S, K] in how many ways a turn at a state reaches the perfect score in exactly 0, 1, ... K - 1 throws.
+
+    Every throw of the dice and every legal move counts as one way.
+
+    Args:
+        tables: the arrays of the game.
+        exact: count in Python integers, which are slower; floats are exact below 2**53.
+    """
+    longest, kind = len(tables.levels), object if exact else float  # every throw leads to a lower level
+    ways = np.zeros((tables.states, longest + 1), kind)
+    ways[:, 0] = np.int64(tables.dice == 0) * (tables.final_score == tables.game.perfect_score)
+    for level in tables.levels:
+        counts = level.rolls.counts.astype(kind)
+        at_nodes = np.zeros((level.nodes.stop - level.nodes.start, longest), kind)
+        at_nodes[level.live] = level.reduce(np.add, ways[tables.edge_next[level.edges], :-1])
+        ways[level.states, 1:] = np.tensordot(at_nodes.reshape(-1, len(counts), longest), counts, (1, 0))
+    return ways
+
+
+def optimal_score(tables: TurnTables) -> Policy:
+    """Perfect play for the points."""
+    return _solved(tables, "score")
+
+
+def optimal_shut(tables: TurnTables) -> Policy:
+    """Perfect play for the chance of the perfect score."""
+    return _solved(tables, "shut")
+
+
+def worst(tables: TurnTables) -> Policy:
+    """The play that makes the expected points as bad as possible."""
+    return _solved(tables, "score", worst=True)
+
+
+def optimal(tables: TurnTables) -> Policy:
+    """Perfect play: in a round, its equilibrium; alone, for the points."""
+    return optimal_score(tables)
+
+
+def _solved(tables: TurnTables, goal: str, worst: bool = False) -> Policy:
+    return solve_tables(tables.game, objective_of(tables.game, goal), worst=worst).policy
+
+
+def approximation(tables: TurnTables, standing: Standing = FIRST_OF_TWO) -> Policy:
+    """Tie or beat the lead, as if all players after just tried to beat that; alone: as the first of two players.
+
+    Maximises the expectation of (1 - P(beat t))**after over final scores t up to the lead, where P(beat t) is the
+    greatest probability of a final score strictly better than t.
+    """
+    utility = (1 - chance_to_beat(tables)[tables.start]) ** standing.after
+    if standing.lead is not None:
+        utility[tables.game.sign * tables.scores < tables.game.sign * standing.lead] = 0
+    return tables.lowest_actions(optimal_edges(tables, *optimise(tables, utility[tables.score_index])))
+
+
+@lru_cache(maxsize=16)
+def chance_to_beat(tables: TurnTables) -> NDArray[np.float64]:
+    """Return [S, T] the greatest probability at every state of a final score strictly better than each of `scores`."""
+    chances = np.empty((tables.states, len(tables.scores)))
+    for first in range(0, len(tables.scores), TARGETS_AT_ONCE):
+        targets = slice(first, first + TARGETS_AT_ONCE)
+        better = tables.score_index[:, None] < np.arange(len(tables.scores))[targets]
+        chances[:, targets] = optimise(tables, better.astype(float))[0]
+    chances.flags.writeable = False
+    return chances
+
+
+def by_heuristic(tables: TurnTables, heuristic: Heuristic) -> Policy:
+    """Return the policy of a heuristic: at every node the move of least cost, the lowest action among equals."""
+    costs = []
+    for level in tables.levels:
+        if not level.live.size:
+            continue
+        nodes, after = tables.edge_node[level.edges], tables.edge_next[level.edges]
+        moves = Moves(
+            held=tables.held[tables.node_state[nodes]],
+            roll=np.array(level.rolls.shown, np.uint8)[(nodes - level.nodes.start) % len(level.rolls.counts)],
+            action=tables.edge_action[level.edges],
+            next_held=tables.held[after],
+            next_dice=tables.dice[after],
+        )
+        cost = np.asarray(heuristic(tables.game, moves))
+        if cost.shape != nodes.shape or cost.dtype.kind not in "iufb" or np.isnan(cost).any():
+            raise ValueError(f"a heuristic of {tables.game} must return a number for each of {len(nodes)} moves")
+        costs.append(cost)
+    return tables.greedy(np.concatenate(costs), np.minimum)
+
+
+# The strategies of every game; its heuristics are listed after the first of them.
+COMMON: dict[str, Callable[[TurnTables], Policy]] = {
+    "random": random,
+    "most-ways": most_ways,
+    "optimal-score": optimal_score,
+    "optimal-shut": optimal_shut,
+    "worst": worst,
+    "approximation": approximation,
+    "optimal": optimal,
+}
+
+# The strategies of every game that take the standing into account in a round.
+ROUND_STRATEGIES: dict[str, Callable[[TurnTables, Standing], Policy]] = {"approximation": approximation}
+
+
+def table_strategies(game: Game) -> dict[str, str]:
+    """Return the strategies of a game that has tables, by name, with a line on how each plays."""
+    first, *others = COMMON.items()
+    plays: dict[str, Callable[..., Any]] = dict([first, *entry_of(game).heuristics.items(), *others])
+    return {name: (play.__doc__ or "").partition("\n")[0] for name, play in plays.items()}
+
+
+def table_strategy(game: Game, name: str) -> Policy:
+    """Return the policy of a named strategy of a game that has tables; see `stb_gym.strategy`."""
+    check_choice(f"strategy of {game.name}", name, list(table_strategies(game)))
+    if heuristic := entry_of(game).heuristics.get(name):
+        return by_heuristic(compile_game(game), heuristic)
+    return COMMON[name](compile_game(game))
+
+
+def _refuse_common_names(entry: Entry) -> None:
+    for name in entry.heuristics:
+        if name in COMMON:
+            raise ValueError(f"every game has a strategy {name}: give the heuristic another name")
+
+
+follow_registrations(_refuse_common_names)

@@ -1,0 +1,127 @@
+"""Solve a turn, evaluate policies and name strategies, by tables or, for boxes too large for them, by boards."""
+
+from typing import overload
+
+from stb_gym.games import fits
+from stb_gym.large import BoardEvaluation, board_strategies, board_strategy, evaluate_boards, solve_boards
+from stb_gym.solver import (
+    Evaluation,
+    GameOrEnv,
+    Goal,
+    Playable,
+    Policy,
+    RulePolicy,
+    Solution,
+    StateScorePolicy,
+    UniformRandom,
+    solve_tables,
+    table_strategies,
+    table_strategy,
+    task_of,
+)
+
+
+def solve(what: GameOrEnv, objective: Goal | None = None, *, worst: bool = False, exact: bool = False) -> Solution:
+    """Solve a turn of a game.
+
+    Args:
+        what: the rules; or an environment or vector environment of this package, with any wrappers, also in those of
+            Gymnasium and stable-baselines3 that run several.
+        objective: what is maximised: "score" (fewest points, or most where more are better), "shut" (the probability of
+            the perfect score), "at-most:T", an `Objective`, or a function from final scores [S] to utilities [S]; by
+            default the environment's objective, and of a game "score".
+        worst: minimise instead: the worst play.
+        exact: compute in fractions.
+
+    Raises:
+        TypeError: if `what` is neither a game nor an environment of one.
+        ValueError: if there is no such objective, or the game is too large for tables.
+
+    Example:
+        >>> import stb_gym
+        >>> round(stb_gym.solve(stb_gym.ShutTheBox(tiles=9)).value, 9)
+        11.157508444
+        >>> stb_gym.solve(stb_gym.Threes(dice=3), exact=True).value
+        Fraction(2261, 432)
+    """
+    game, goal, _ = task_of(what, objective)
+    if not fits(game):
+        raise ValueError(f"{game} is too large for tables: stb_gym.large.solve_boards solves it without them")
+    return solve_tables(game, goal, worst=worst, exact=exact)
+
+
+@overload
+def evaluate(
+    what: GameOrEnv, policy: Policy, objective: Goal | None = None, illegal: str | None = None
+) -> Evaluation: ...
+@overload
+def evaluate(
+    what: GameOrEnv, policy: RulePolicy, objective: Goal | None = None, illegal: str | None = None
+) -> Evaluation | BoardEvaluation: ...
+def evaluate(
+    what: GameOrEnv, policy: Playable, objective: Goal | None = None, illegal: str | None = None
+) -> Evaluation | BoardEvaluation:
+    """Solve a game and measure a policy against perfect play exactly.
+
+    Args:
+        what: the rules, or an environment, see `solve`.
+        policy: [N] actions or [N, A] probabilities; or a `StateScorePolicy` or `UniformRandom`, which can be measured
+            on boxes of any size.
+        objective: what is maximised, see `solve`.
+        illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn; by default what the
+            environment does, and of a game "raise".
+
+    Raises:
+        TypeError: if `what` is neither a game nor an environment of one.
+        ValueError: if there is no such objective, and as `Solution.evaluate` and `large.evaluate_boards` do.
+
+    Example:
+        >>> import stb_gym
+        >>> game = stb_gym.ShutTheBox()
+        >>> round(stb_gym.evaluate(game, stb_gym.strategy(game, "biggest-first")).regret, 6)
+        0.215747
+    """
+    game, goal, illegal = task_of(what, objective, illegal)
+    if isinstance(policy, StateScorePolicy | UniformRandom) and not fits(game):
+        return evaluate_boards(solve_boards(game, goal), policy)
+    return solve(game, goal).evaluate(policy, illegal)
+
+
+def strategies(what: GameOrEnv) -> dict[str, str]:
+    """Return the strategies of a game by name, with a line on how each plays.
+
+    Args:
+        what: the rules or an environment; boxes too large for tables have fewer strategies.
+
+    Example:
+        >>> import stb_gym
+        >>> list(stb_gym.strategies(stb_gym.Threes()))[:3]
+        ['random', 'threes-only', 'take-all']
+    """
+    game = task_of(what).game
+    plays = table_strategies(game)
+    return plays if fits(game) else {name: plays[name] for name in board_strategies(game)}
+
+
+def strategy(what: GameOrEnv, name: str) -> Playable:
+    """Return the policy of a named strategy.
+
+    Args:
+        what: the rules or an environment.
+        name: one of `strategies(what)`.
+
+    Returns:
+        An array; for boxes too large for tables a `StateScorePolicy` or `UniformRandom`.
+
+    Raises:
+        ValueError: if this game has no such strategy.
+
+    Example:
+        >>> import stb_gym
+        >>> stb_gym.strategy(stb_gym.ShutTheBox(), "biggest-first").shape
+        (5622,)
+        >>> stb_gym.strategy(stb_gym.ShutTheBox.preset("the-300"), "random")
+        UniformRandom()
+    """
+    game = task_of(what).game
+    return table_strategy(game, name) if fits(game) else board_strategy(game, name)

@@ -1,0 +1,208 @@
+"""What counts as an agent: each kind gives the policy that it means, and anything else is refused in one line."""
+
+from inspect import signature
+from types import SimpleNamespace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from stb_gym import MaskInObservation, RegretMeter
+from stb_gym.envs import TurnEnv
+from stb_gym.solver import Player, compile_game
+from tests.measure.test_meter import NINE, SIX, first_legal
+
+TABLES = compile_game(SIX)
+ACTIONS = TABLES.actions
+FIRST = TABLES.edge_action[TABLES.edge_start[TABLES.decisions]]
+
+
+class Tensor:
+    """The part of a torch tensor that is used."""
+
+    def __init__(self, array, requires_grad=False):
+        self.array, self.requires_grad = array, requires_grad
+
+    def cpu(self):
+        return self
+
+    def is_floating_point(self):
+        return self.array.dtype.kind == "f"
+
+    def double(self):
+        return Tensor(self.array.astype(float))
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+@pytest.mark.parametrize(
+    "form", [np.asarray, np.ndarray.tolist, Tensor, lambda actions: actions.astype(np.uint8)], ids=range(4)
+)
+def test_actions_may_have_any_integer_form(form):
+    policy = RegretMeter(SIX).policy(lambda observations, masks: form(masks.argmax(axis=1)))
+    assert (policy[TABLES.decisions] == FIRST).all()
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        np.ndarray.tolist,
+        Tensor,
+        lambda probabilities: SimpleNamespace(probs=Tensor(probabilities)),
+        lambda probabilities: probabilities.astype(np.float32),
+        lambda probabilities: probabilities.astype(bool),
+    ],
+    ids=range(5),
+)
+def test_probabilities_may_have_any_number_form(form):
+    meter = RegretMeter(SIX)
+    policy = meter.policy(lambda observations, masks: form(np.eye(ACTIONS)[masks.argmax(axis=1)]))
+    assert (policy[TABLES.decisions] == np.eye(ACTIONS)[FIRST]).all()
+    assert meter.solution.evaluate(policy).regret == meter(first_legal).regret
+
+
+def test_a_function_receives_masks_if_its_second_argument_asks_for_them(solved):
+    received = []
+    player = Player(SIX, solved(SIX).policy)
+
+    def with_state(observations, state=None):
+        received.append(state)
+        return player(observations)
+
+    def with_mask(observations, action_mask=None):
+        assert observations.dtype == np.uint8
+        assert action_mask.any(axis=1).all()
+        received.append(len(action_mask))
+        return action_mask.argmax(axis=1)
+
+    class Callable:
+        def __call__(self, observations, masks):
+            return first_legal(observations, masks)
+
+    meter = RegretMeter(SIX)
+    assert [meter(agent).regret for agent in (lambda observations: player(observations), with_state, player)] == [0] * 3
+    assert meter(with_mask).regret == meter(Callable()).regret == meter(first_legal).regret > 0
+    assert received == [None, len(TABLES.decisions)]
+
+
+def test_agents_may_overwrite_what_they_receive():
+    meter = RegretMeter(MaskInObservation(TurnEnv(SIX)))
+
+    def careless(observations, masks):
+        actions = observations["action_mask"].argmax(axis=1)
+        for entry in (*observations.values(), masks):
+            entry[:] = 0
+        return actions
+
+    assert meter(careless).regret == meter(careless).regret == meter(first_legal).regret
+    assert meter.sample(careless, 500, 1).summary() == meter.sample(first_legal, 500, 1).summary()
+
+
+# Models with stable-baselines3's `predict`
+
+
+class Model:
+    """A model as in stable-baselines3; `choose` maps observations to actions."""
+
+    def __init__(self, choose, game=SIX, **attributes):
+        self.choose, self.calls = choose, []
+        self.action_space = gym.spaces.Discrete(len(game.actions))
+        self.observation_space = TurnEnv(game).observation_space
+        vars(self).update(attributes)
+
+    def predict(self, observation, state=None, episode_start=None, deterministic=False):
+        self.calls.append(deterministic)
+        return self.choose(observation), state
+
+
+class Masked(Model):
+    def predict(self, observation, state=None, episode_start=None, deterministic=False, action_masks=None):
+        self.calls.append(deterministic)
+        return self.choose(observation, action_masks), state
+
+
+def zeros(observations):
+    return np.zeros(len(observations), np.int64)
+
+
+def test_a_model_predicts_with_masks_if_it_takes_them():
+    meter, masked, plain = RegretMeter(SIX), Masked(first_legal), Model(zeros)
+    wrapped = SimpleNamespace(predict=lambda observations, **options: plain.predict(observations, **options))
+    assert meter(masked).regret == meter(first_legal).regret
+    assert meter(plain).regret == meter(wrapped).regret == meter(lambda observations: zeros(observations)).regret
+    assert meter(plain).illegal_mass > 0
+    assert {*masked.calls, *plain.calls} == {True}
+
+
+@pytest.mark.parametrize("model", [Model(zeros, exploration_rate=0.3), Masked(first_legal, exploration_rate=0.3)])
+def test_a_model_that_explores_is_measured_by_its_probabilities(model):
+    meter = RegretMeter(SIX)
+    legal = TABLES.legal(TABLES.decisions)
+    allowed = legal if "action_masks" in signature(model.predict).parameters else np.ones_like(legal)
+    expected = 0.3 * allowed / allowed.sum(axis=1, keepdims=True)
+    expected += 0.7 * np.eye(ACTIONS)[meter.policy(model)[TABLES.decisions]]
+    assert meter.policy(model, deterministic=False)[TABLES.decisions] == pytest.approx(expected)
+    assert meter(model, deterministic=False).regret > 0
+
+
+def test_a_model_of_the_same_wrapped_environment_is_measured():
+    env = MaskInObservation(TurnEnv(SIX))
+    model = Masked(lambda seen, masks: seen["action_mask"].argmax(axis=1), observation_space=env.observation_space)
+    assert RegretMeter(env)(model).regret == RegretMeter(SIX)(first_legal).regret
+    assert RegretMeter(SIX)(Model(zeros, get_vec_normalize_env=lambda: None)).illegal_mass > 0
+
+
+# Refusals
+
+
+def answering(answer):
+    return lambda observations, masks: answer(masks)
+
+
+def with_entry(entry):
+    """Return actions of which the sixth is `entry`."""
+    return answering(lambda masks: np.where(np.arange(len(masks)) == 5, entry, masks.argmax(axis=1)))
+
+
+LONGER = gym.spaces.Box(0, 1, (18,))
+REFUSED = {
+    "a name": "ppo.zip",
+    "a class": Model,
+    "a policy": FIRST,
+    "one number": answering(lambda masks: 3),
+    "three dimensions": answering(lambda masks: np.zeros((len(masks), 2, 2))),
+    "too few actions": answering(lambda masks: np.ones((len(masks), ACTIONS - 1))),
+    "an action below 0": with_entry(-1),
+    "an action too many": with_entry(ACTIONS),
+    "floats": answering(lambda masks: masks.argmax(axis=1) * 1.0),
+    "booleans": answering(lambda masks: masks.any(axis=1)),
+    "words": answering(lambda masks: ["pass"] * len(masks)),
+    "complex numbers": answering(lambda masks: masks * 1j),
+    "scores": answering(lambda masks: masks - 1.5),
+    "not numbers": answering(lambda masks: np.full(masks.shape, np.nan)),
+    "no distribution": answering(lambda masks: np.ones(masks.shape)),
+    "gradients": answering(lambda masks: Tensor(masks / 1.0, requires_grad=True)),
+    "a forgotten index": Model(zeros).predict,
+    "a model of another game": Model(zeros, NINE),
+    "a model of continuous actions": Model(zeros, action_space=gym.spaces.Box(0, 1, (ACTIONS,))),
+    "a model of other observations": Model(zeros, observation_space=LONGER),
+    "a model of masked observations": Model(zeros, observation_space=gym.spaces.Dict(action_mask=LONGER)),
+    "a model of normalised observations": Model(zeros, get_vec_normalize_env=object),
+    "a model with a memory": SimpleNamespace(predict=lambda seen, deterministic: (zeros(seen), (1,))),
+    "a model without states": SimpleNamespace(predict=lambda seen, deterministic: zeros(seen)),
+    "an estimator": SimpleNamespace(predict=lambda seen: zeros(seen)),
+}
+
+
+def test_refusals(snapshot):
+    errors = {}
+    for name, agent in REFUSED.items():
+        with pytest.raises((TypeError, ValueError)) as refused:
+            RegretMeter(SIX)(agent)
+        errors[name] = f"{refused.type.__name__}: {refused.value}"
+    with pytest.raises(ValueError, match="probabilities") as refused:
+        RegretMeter(SIX)(Model(zeros), deterministic=False)
+    errors["a model that samples"] = f"{refused.type.__name__}: {refused.value}"
+    assert errors == snapshot
+    assert not any("\n" in error for error in errors.values())

@@ -1,0 +1,198 @@
+"""Sampled regrets agree with the exact ones within their noise, with tables and without."""
+
+import numpy as np
+import pytest
+
+from stb_gym import (
+    MaskInObservation,
+    Objective,
+    RegretMeter,
+    ShutTheBox,
+    Threes,
+    evaluate,
+    load_policy,
+    strategy,
+)
+from stb_gym.envs import TurnEnv, stepper_of
+from stb_gym.large import solve_boards
+from stb_gym.measure.sampled import play_turns
+from tests.measure.test_agents import Masked, Model, zeros
+from tests.measure.test_meter import NINE, SIX, biggest_first, first_legal, uniform
+
+
+def player(game, policy):
+    """Return a policy [N] or [N, A] as a function of observations."""
+    tables = RegretMeter(game).solution.tables
+    return lambda observations: policy[tables.find_nodes(observations)]
+
+
+def mostly_perfect(observations, masks, share=0.8):
+    """Return the probabilities of perfect play, mixed with random play."""
+    best = player(NINE, RegretMeter(NINE).solution.policy)(observations)
+    return (1 - share) * uniform(observations, masks) + share * np.eye(masks.shape[1])[best]
+
+
+def careless(observations, masks):
+    """Return probabilities of any action after a roll of 7, and mostly of legal ones after others."""
+    weights = masks + 0.1 / masks.shape[1]
+    weights[observations[:, 14] == 1] = 1
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def careless_anywhere(observations, masks):
+    """Return the lowest legal action, or now and then the one in the middle."""
+    return np.where(observations.sum(axis=1) % 5 == 0, masks.shape[1] // 2, masks.argmax(axis=1))
+
+
+MIDDLE = Objective("middle", lambda points: 9 - (points - 5) ** 2)
+# The meter and its agent.
+AGENTS = {
+    "a heuristic": (RegretMeter(NINE), biggest_first),
+    "a kept policy": (RegretMeter(NINE), player(NINE, load_policy("ppo-nine-tiles", NINE))),
+    "probabilities": (RegretMeter(NINE), mostly_perfect),
+    "illegal actions": (RegretMeter(TurnEnv(NINE)), careless),
+    "a model": (RegretMeter(TurnEnv(NINE)), Masked(first_legal, NINE)),
+    "a model that explores": (RegretMeter(TurnEnv(NINE)), Model(zeros, NINE, exploration_rate=0.3)),
+    "masks observed": (RegretMeter(MaskInObservation(TurnEnv(SIX))), lambda seen: seen["action_mask"].argmax(1)),
+    "a chance": (RegretMeter(ShutTheBox(match="faces-or-sum", tiles=8), "at-most:9"), first_legal),
+    "other rules": (RegretMeter(ShutTheBox(tiles=7, one_die="any-time", score="digits")), uniform),
+    "an own objective": (RegretMeter(Threes(dice=4), MIDDLE), first_legal),
+}
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_sampled_regret_is_the_exact_one_but_for_its_noise(name):
+    meter, agent = AGENTS[name]
+    deterministic = "explores" not in name
+    exact = meter(agent, deterministic)
+    sampled = meter.sample(agent, 20_000, seed=1, deterministic=deterministic)
+    assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0
+    assert abs(sampled.value - exact.value) <= 4 * sampled.standard_error
+    assert sampled.mean_throws == pytest.approx(exact.mean_throws, abs=0.1)
+    assert sampled.agreement_by_visits == pytest.approx(exact.agreement_by_visits, abs=0.02)
+    shares = {-1: sampled.illegal_mass, **sampled.score_distribution}
+    for score, chance in {-1: exact.illegal_mass, **exact.score_distribution}.items():
+        noise = np.sqrt(chance * (1 - chance) / 20_000)
+        assert shares.pop(score, 0) == pytest.approx(chance, abs=4 * noise + 2 / 20_000)
+    assert not shares
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("agent", [mostly_perfect, careless])
+def test_samples_scatter_around_the_exact_regret_as_their_standard_errors_say(agent):
+    meter = RegretMeter(NINE)
+    exact = meter(agent).regret
+    samples = [meter.sample(agent, 300, seed) for seed in range(80)]
+    z = np.array([(sample.regret - exact) / sample.standard_error for sample in samples])
+    assert abs(z.mean()) < 4 / np.sqrt(80)
+    assert 0.8 < z.std() < 1.2
+
+
+def test_a_good_policy_has_hundreds_of_times_less_noise_than_its_scores():
+    meter, agent = AGENTS["a kept policy"]
+    sampled = meter.sample(agent, 100_000)
+    assert sampled.standard_error < sampled.final_score.std() / np.sqrt(sampled.turns) / 300
+    low, high = sampled.interval
+    assert (low + high) / 2 == pytest.approx(sampled.regret)
+    assert high - low == pytest.approx(2 * 1.96 * sampled.standard_error)
+    assert meter.sample(agent, 30).interval[0] == 0
+
+
+def test_perfect_play_loses_nothing_and_makes_no_mistake():
+    meter = RegretMeter(NINE)
+    sampled = meter.sample(player(NINE, meter.solution.policy), 3000)
+    assert (sampled.regret, sampled.standard_error, sampled.interval, sampled.mistakes()) == (0, 0, (0, 0), [])
+    assert (sampled.value, sampled.agreement_by_visits, sampled.illegal_mass) == (meter.optimum.value, 1, 0)
+
+
+def test_mistakes_are_those_of_the_policy():
+    meter = RegretMeter(NINE)
+    known = {mistake.node: mistake for mistake in meter(biggest_first).mistakes()}
+    sampled = meter.sample(biggest_first, 20_000)
+    mistakes = sampled.mistakes()
+    costs = [mistake.cost for mistake in mistakes]
+    assert costs == sorted(costs, reverse=True)
+    assert sum(costs) == pytest.approx(sampled.regret)
+    assert sampled.mistakes(3) == mistakes[:3]
+    for mistake in mistakes:
+        observations, _ = sampled.shown(np.array([mistake.node]))
+        truth = known[int(meter.solution.tables.find_nodes(observations)[0])]
+        assert (mistake.best, mistake.plays, mistake.loss) == (truth.best, truth.plays, pytest.approx(truth.loss))
+        assert mistake.visits == pytest.approx(truth.visits, abs=4 * np.sqrt(truth.visits / 20_000))
+
+
+def test_illegal_actions_are_mistakes():
+    sampled = RegretMeter(NINE).sample(careless, 2000)
+    illegal = sum(mistake.visits for mistake in sampled.mistakes() if mistake.plays is None)
+    assert illegal == pytest.approx(sampled.illegal_mass)
+    assert illegal > 0
+
+
+def test_the_seed_determines_the_turns():
+    meter = RegretMeter(SIX)
+    one, same, other = (meter.sample(uniform, 500, seed) for seed in (7, 7, 8))
+    assert (one.lost == same.lost).all()
+    assert one.summary() == same.summary()
+    assert one.regret != other.regret
+
+
+def test_agents_are_asked_about_turns_that_go_on():
+    asked, told = [], []
+
+    def agent(observations, masks):
+        asked.append(masks.any(axis=1).sum())
+        return masks.argmax(axis=1)
+
+    sampled = RegretMeter(SIX).sample(agent, 5000, 1, progress=lambda *played: told.append(played))
+    assert asked[0] == 4096
+    assert 5000 - 4096 in asked
+    assert sum(asked) == len(sampled.node)
+    assert told == [(4096, 5000), (5000, 5000)]
+
+
+@pytest.mark.parametrize(
+    "game", [NINE, ShutTheBox(tiles=8, first_move=3), ShutTheBox(tiles=7, one_die="low-sum", score="count")], ids=str
+)
+@pytest.mark.parametrize("agent", [first_legal, careless_anywhere])
+def test_tables_and_boards_measure_the_same(game, agent, solved):
+    one, other = (
+        play_turns(optimum, stepper_of(game, kind=kind), agent, "end", 3000, 1)
+        for kind, optimum in (("tables", solved(game)), ("boards", solve_boards(game)))
+    )
+    assert one.lost == pytest.approx(other.lost, abs=1e-9)
+    for name in ("plays", "best", "final_score"):
+        assert (getattr(one, name) == getattr(other, name)).all()
+    assert one.summary() == pytest.approx(other.summary(), abs=1e-9)
+    assert (one.illegal_mass > 0) is (agent is careless_anywhere)
+    assert one.costliest_mistake == other.costliest_mistake
+    assert one.random_value == pytest.approx(other.random_value, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_a_heuristic_on_a_large_box_has_its_exact_regret():
+    meter = RegretMeter(ShutTheBox(tiles=18, dice=4))
+    moves = meter.game.actions
+    order = np.array(sorted(range(len(moves)), key=lambda action: moves[action][::-1], reverse=True))
+    exact = evaluate(meter.game, strategy(meter.game, "biggest-first"))
+    sampled = meter.sample(lambda seen, masks: order[masks[:, order].argmax(axis=1)], 10_000, seed=1)
+    assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error < 0.2
+    assert sampled.normalised_score == pytest.approx(exact.normalised_score, abs=0.01)
+
+
+def test_text(snapshot):
+    sampled = RegretMeter(SIX).sample(first_legal, 1000)
+    assert [repr(sampled), sampled.costliest_mistake] == snapshot
+
+
+@pytest.mark.parametrize(
+    "agent", [lambda seen, masks: masks.argmin(axis=1), lambda seen, masks: np.full(masks.shape, 1 / masks.shape[1])]
+)
+def test_illegal_actions_may_raise(agent):
+    with pytest.raises(ValueError, match="illegal action at open 1,2,3,4,5,6, roll"):
+        RegretMeter(SIX, illegal="raise").sample(agent)
+
+
+@pytest.mark.parametrize("arguments", [{"turns": 1}, {"turns": 2.5}, {"turns": 10**6 + 1}, {"seed": -1}], ids=str)
+def test_other_numbers_of_turns_and_seeds_are_refused(arguments):
+    with pytest.raises(ValueError, match=next(iter(arguments))):
+        RegretMeter(SIX).sample(first_legal, **arguments)

@@ -1,0 +1,207 @@
+"""What the meter shows to agents is what the environment shows in play, through every wrapper; others are refused."""
+
+from functools import partial
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import wrappers
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+from gymnasium.wrappers import vector
+
+from stb_gym import MaskInObservation, RegretMeter, ShutTheBox, Threes
+from stb_gym.envs import VectorMaskInObservation
+from stb_gym.envs.wrappers import LAYOUTS
+from stb_gym.solver import compile_game
+
+ID = "stb_gym/ShutTheBox-v0"
+FIVE = compile_game(ShutTheBox(tiles=5))
+
+
+def make(**options):
+    return gym.make(ID, tiles=5, **options)
+
+
+def make_vec(count=3, **options):
+    return gym.make_vec(ID, count, tiles=5, **options)
+
+
+class Doubled(gym.ObservationWrapper):
+    """A wrapper of a user, which always returns the same array."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.observation_space = gym.spaces.Box(0.0, 40.0, env.observation_space.shape)
+        self.buffer = np.empty(env.observation_space.shape, np.float32)
+
+    def observation(self, observation):
+        self.buffer[:] = 2 * observation
+        return self.buffer
+
+
+class Buffered(gym.vector.VectorObservationWrapper):
+    """A vector wrapper that always returns the same array."""
+
+    def __init__(self, envs):
+        super().__init__(envs)
+        self.buffer = np.empty(envs.observation_space.shape, np.uint8)
+
+    def observations(self, observations):
+        self.buffer[:] = observations
+        return self.buffer
+
+
+def flat():
+    return wrappers.FlattenObservation(MaskInObservation(make()))
+
+
+SINGLE = {
+    "plain": make,
+    **{f"mask for {library}": partial(MaskInObservation, make(), library) for library in LAYOUTS},
+    "masked id": lambda: gym.make("stb_gym/ShutTheBoxMasked-v0", tiles=5, observation_dtype="float32"),
+    "mask in the same space": lambda: MaskInObservation(make(observation_dtype="float32"), "rllib"),
+    "flat": flat,
+    "rescaled": lambda: wrappers.RescaleObservation(wrappers.DtypeObservation(make(), np.float32), 0, 1),
+    "own": lambda: Doubled(wrappers.NormalizeReward(make())),
+    "mask of own": lambda: MaskInObservation(Doubled(make())),
+    "without mask": lambda: wrappers.FilterObservation(MaskInObservation(make()), ["observation"]),
+    "as dictionary": lambda: wrappers.TransformObservation(
+        make(), lambda seen: {"seen": seen}, gym.spaces.Dict(seen=make().observation_space)
+    ),
+}
+ENVIRONMENTS = {
+    **{f"single, {name}": partial(SyncVectorEnv, [make_one]) for name, make_one in SINGLE.items()},
+    "plain": make_vec,
+    "one": lambda: vector.DtypeObservation(make_vec(1), np.float64),
+    "rescaled": lambda: vector.RescaleObservation(vector.DtypeObservation(make_vec(), np.float32), 0, 1),
+    "one buffer": lambda: Buffered(make_vec()),
+    "changed in place": lambda: vector.TransformObservation(make_vec(), lambda seen: np.multiply(seen, 2, out=seen)),
+    **{f"mask for {library}": partial(VectorMaskInObservation, make_vec(), library) for library in LAYOUTS},
+    "masked id, async": lambda: gym.make_vec("stb_gym/ShutTheBoxMasked-v0", 2, tiles=5, vectorization_mode="async"),
+    "sync, flat": lambda: vector.DtypeObservation(SyncVectorEnv([flat] * 2), np.float32),
+    "async, own": lambda: AsyncVectorEnv([lambda: Doubled(make())] * 2),
+}
+
+
+def shown(env):
+    """Return the observations of all decisions, as the meter shows them."""
+    received = []
+
+    def agent(observations, masks):
+        received.append(observations)
+        return masks.argmax(axis=1)
+
+    RegretMeter(env).policy(agent)
+    return received[0]
+
+
+def row(observations, index):
+    if isinstance(observations, dict):
+        return {name: row(entry, index) for name, entry in observations.items()}
+    return observations[index]
+
+
+def same(one, other):
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
+    one, other = np.asarray(one), np.asarray(other)
+    return one.dtype == other.dtype and one.shape == other.shape and bool((one == other).all())
+
+
+def matches(observations, mask, observation):
+    """Return the decisions that have this mask and are shown like this."""
+    alike = (FIVE.legal(FIVE.decisions) == mask).all(axis=1)
+    return [place for place in np.flatnonzero(alike) if same(row(observations, place), observation)]
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_observations_are_those_of_play(name):
+    envs, met = ENVIRONMENTS[name](), set()
+    observations = shown(envs)
+    seen, infos = envs.reset(seed=1)
+    for _ in range(120):
+        masks = infos["action_mask"].astype(bool)
+        for game, mask in enumerate(masks):
+            places = matches(observations, mask, row(seen, game)) if mask.any() else []
+            assert len(places) == mask.any()
+            met.update(places)
+        seen, _, _, _, infos = envs.step(masks.argmax(axis=1))
+    assert len(met) > 10
+    envs.close()
+
+
+@pytest.mark.parametrize("game", [ShutTheBox(tiles=5), Threes()], ids=str)
+def test_observations_of_a_game_are_those_of_its_plain_environment(game):
+    tables = compile_game(game)
+    assert same(shown(game), tables.observation[tables.decisions])
+
+
+# Refusals
+
+
+class OwnStep(Doubled):
+    def step(self, action):
+        return super().step(action)
+
+
+class OwnReset(Doubled):
+    def reset(self, **options):
+        return super().reset(**options)
+
+
+class OtherSpaces(gym.Wrapper):
+    def __init__(self, env, **spaces):
+        super().__init__(env)
+        for name, space in spaces.items():
+            setattr(self, name, space)
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda: MaskInObservation(wrappers.FrameStackObservation(make(), 2)),
+        lambda: wrappers.MaxAndSkipObservation(make()),
+        lambda: wrappers.NormalizeObservation(make()),
+        lambda: wrappers.AddRenderObservation(make(render_mode="rgb_array")),
+        lambda: wrappers.TransformAction(make(), lambda action: action, make().action_space),
+        lambda: OwnStep(make()),
+        lambda: OwnReset(make()),
+        lambda: OtherSpaces(make(), observation_space=gym.spaces.Box(0.0, 1.0, (2,))),
+        lambda: OtherSpaces(make(), action_space=gym.spaces.Discrete(2)),
+        lambda: vector.NormalizeObservation(vector.DtypeObservation(make_vec(), np.float32)),
+        lambda: vector.TransformAction(make_vec(), lambda actions: actions),
+        lambda: SyncVectorEnv([lambda: wrappers.FrameStackObservation(make(), 2)]),
+    ],
+    ids=range(12),
+)
+def test_wrappers_that_show_more_than_the_position_are_refused(refused):
+    with pytest.raises(ValueError, match="may depend on more than the position"):
+        RegretMeter(refused())
+
+
+def squares(points):
+    return -(points**2)
+
+
+def test_functions_of_objectives_in_other_processes_are_refused():
+    envs = AsyncVectorEnv([lambda: make(objective=squares)] * 2)
+    with pytest.raises(ValueError, match="objective"):
+        RegretMeter(envs)
+    assert len(envs.reset()[0]) == 2
+    envs.close()
+
+
+@pytest.mark.parametrize(
+    "limited",
+    [
+        lambda steps: make(max_episode_steps=steps),
+        lambda steps: Doubled(wrappers.TimeLimit(make(), steps)),
+        lambda steps: make_vec(max_episode_steps=steps),
+    ],
+    ids=range(3),
+)
+def test_limits_that_truncate_turns_are_refused(limited):
+    longest = make().unwrapped.stepper.longest
+    with pytest.raises(ValueError, match="truncates"):
+        RegretMeter(limited(longest - 1))
+    assert RegretMeter(limited(longest)).optimum.value == RegretMeter(make()).optimum.value

@@ -1,0 +1,135 @@
+"""Text: control characters, tables, errors, readers who leave, and progress."""
+
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from stb_gym.output import Column, Progress, Table, column, escaped, html_table, refuse, say
+from tests import PATIENCE
+
+TABLE = Table(
+    {
+        "The word": Column("", ["a", "longer", None]),
+        "p (q)": column(".2%", np.array([0.5, 1 / 3, 0.0])),
+        "count": Column(",d", [1, 1234567, None]),
+        "time": Column(lambda seconds: f"{1000 * seconds:.3g} ms", [0.001, 0.25, 1.0]),
+    },
+    "Words & <chances>",
+)
+ROGUE = Table({"na|me": Column("", ["a|b", "c\\|d", "\x1b[2J\n| --- |", "<b>&\"'"]), "n": Column("d", [1, 2, 3, 4])})
+FACTS = Table.from_rows(["", " "], [("value", "0.5"), ("exactly", "1/2"), ("states", None)])
+
+
+@pytest.mark.parametrize("table", [TABLE, ROGUE, FACTS], ids=["numbers", "strange names", "facts"])
+def test_tables(table, snapshot):
+    assert "\n\n".join([table.to_text(), table.to_markdown(), table.to_html()]) == snapshot
+
+
+def test_html_closes_its_tags():
+    class Tags(HTMLParser):
+        """A stack of open tags."""
+
+        stack: list
+
+        def handle_starttag(self, tag, attributes):
+            self.stack.append(tag)
+
+        def handle_endtag(self, tag):
+            assert self.stack.pop() == tag
+
+    parser = Tags()
+    parser.stack = []
+    parser.feed(TABLE.to_html() + ROGUE.to_html())
+    assert parser.stack == []
+
+
+@pytest.mark.parametrize(("limit", "rows"), [(0, 0), (2, 2), (3, 3), (9, 3)])
+def test_a_table_of_a_notebook_is_cut(limit, rows):
+    page = html_table("Words", {"word": ["a", "b", "c"], "n": [1, 2, None]}, limit)
+    assert page.count("<tr>") == 1 + rows
+    assert ("of 3 rows" in page) == (rows < 3)
+
+
+def test_columns_have_one_length_and_plain_numbers():
+    for columns in ({}, {"a": Column("", ["x"]), "b": Column("d", [])}):
+        with pytest.raises(ValueError, match="length"):
+            Table(columns)
+    assert [type(value) for value in column("d", np.arange(2)).values] == [int, int]
+    assert TABLE.rows[1] == ("longer", 1 / 3, 1234567, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("text", "visible"),
+    [
+        ("a name, nine tiles |\\ é π", "a name, nine tiles |\\ é π"),
+        ("\x1b[2Jgone", "\\x1b[2Jgone"),
+        ("\x9b31m \x7f \x00\r\n", "\\x9b31m \\x7f \\x00\\r\\n"),
+        ("gnp.\u202etxt\u200b", "gnp.\\u202etxt\\u200b"),
+        ("\udcff\U000e0041", "\\udcff\\U000e0041"),
+    ],
+)
+def test_control_characters_are_escaped(text, visible, capsys):
+    assert escaped(text) == visible
+    say(f"{text}\nx".replace("\n", "") + "\nnext")
+    assert capsys.readouterr().out.endswith("\nnext\n")
+    assert refuse("command", ValueError(text)) == 2
+    assert capsys.readouterr() == ("", f"command: {visible}\n")
+
+
+@pytest.mark.parametrize("guard", ["reader_may_leave()", "contextlib.nullcontext()"])
+@pytest.mark.parametrize("length", [1, 200_000])
+def test_a_reader_may_leave(guard, length):
+    """Without the guard the same program fails, so the pipe is really broken; a short text waits in a buffer."""
+    code = f"import contextlib, sys\nfrom stb_gym.output import reader_may_leave\nwith {guard}: print('x' * {length})"
+    script = f'"{sys.executable}" -c "{code}" | true; exit "${{PIPESTATUS[0]}}"'
+    done = subprocess.run(["bash", "-c", f"sleep 0; {script}"], capture_output=True, timeout=PATIENCE, check=False)
+    assert (done.returncode == 0) == (guard == "reader_may_leave()")
+
+
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_a_closed_stream_is_ignored(closed, monkeypatch, capsys):
+    monkeypatch.setattr(sys, closed, None)
+    say("lost", error=closed == "stderr")
+    say("printed", error=closed != "stderr")
+    with Progress("work", total=2) as progress:
+        progress._bar.delay = progress._bar.mininterval = 0 if closed == "stderr" else 2
+        progress.tell(1)
+    written = capsys.readouterr()
+    assert written.out + written.err == "printed\n"
+
+
+def test_a_full_standard_error_stops_no_work(monkeypatch):
+    class Full:
+        def write(self, text):
+            raise OSError("no space left on device")
+
+        def flush(self):
+            pass
+
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr("sys.stderr", Full())
+    say("lost", error=True)
+    with Progress("work", total=2) as progress:
+        progress._bar.delay = progress._bar.mininterval = 0
+        progress.tell(1, note="lost")
+    monkeypatch.setattr("sys.stdout", Full())
+    with pytest.raises(OSError, match="no space left"):
+        say("an answer that is lost")
+
+
+def test_quick_work_is_silent_and_slow_work_is_not(capsys, monkeypatch):
+    for delay, is_shown in ((None, False), (0, True)):
+        with Progress("rows of \x1bboards", unit="rows") as progress:
+            if delay is not None:
+                progress._bar.delay = progress._bar.mininterval = delay
+            progress.tell(1, 4, note="\x1bnote")
+            progress.tell(2)
+        shown = capsys.readouterr().err
+        assert ("2.00/4.00" in shown) == is_shown
+        assert ("\\x1bboards" in shown) == ("\\x1bnote" in shown) == is_shown
+        assert "\x1bnote" not in shown
