@@ -55,7 +55,9 @@ def test_draws_have_the_chances_of_the_opponents():
         assert np.bincount(holders, minlength=4) / 2**16 == pytest.approx(fates, abs=2**-15)
     assert opponents.draw_holders(39, len(opponents.rules.standings.scores) + 1, 2**63) == 0  # an illegal action
     even = opponents_of(Round(ShutTheBox(tiles=1, dice=1, faces=2)), 0)  # beaten, or one of two holders
-    assert even.draw_holders([0, 0], [1, 1], np.array([2**63 - 2**11, 2**63], np.uint64)).tolist() == [0, 2]
+    assert even.draw_holders(
+        np.zeros(2, int), np.ones(2, int), np.array([2**63 - 2**11, 2**63], np.uint64)
+    ).tolist() == [0, 2]
 
 
 @pytest.mark.parametrize("ties", TIES)
