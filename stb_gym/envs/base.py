@@ -186,19 +186,16 @@ class StepperEnv:
         """
         limits = {"throw": self.stepper.throws, **limits}
         try:
-            given: list[IntArray] = [np.array(snapshot[name]) for name in ("node", *limits)]
-            if all(numbers.shape == shape and numbers.dtype.kind in "iu" for numbers in given):
-                read: list[IntArray] = [numbers.astype(np.int64) for numbers in given]
-                in_range = [
-                    ((numbers >= 0) & (numbers < limit)).all()
-                    for numbers, limit in zip(read[1:], limits.values(), strict=True)
-                ]
-                stepper, node, throw = self.stepper, read[0], read[1]
-                is_sound = all(in_range) and np.array_equal(stepper.nodes(stepper.state_of(node), throw), node)
-                if is_sound and snapshot["of"] == self._played and snapshot["begun"] in (True, False):
-                    restore_generator(self.np_random, snapshot["random"])
-                    return read
-        except (KeyError, IndexError, TypeError, ValueError):
+            given = [np.array(snapshot[name]) for name in ("node", *limits)]
+            sound = all(numbers.shape == shape and numbers.dtype.kind in "iu" for numbers in given)
+            node, *others = (numbers.astype(np.int64) for numbers in given)
+            for numbers, limit in zip(others, limits.values(), strict=True):
+                sound &= bool(((numbers >= 0) & (numbers < limit)).all())
+            sound &= snapshot["of"] == self._played and isinstance(snapshot["begun"], bool)
+            if sound and np.array_equal(self.stepper.nodes(self.stepper.state_of(node), others[0]), node):
+                restore_generator(self.np_random, snapshot["random"])
+                return [node, *others]
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError):
             pass
         raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self._played}")
 
@@ -282,10 +279,11 @@ def restore_generator(generator: np.random.Generator, state: Any) -> None:
 def _dtype_for(high: int, named: Any) -> str:
     """Return the NumPy name of a type of observations that holds the integers from 0 to `high`."""
     try:
-        dtype: np.dtype[Any] = np.dtype(np.void if named is None else named)
+        dtype: np.dtype[Any] = np.dtype(named)
     except TypeError:
         dtype = np.dtype(np.void)
-    if dtype.kind == "f" or (dtype.kind in "iu" and np.iinfo(dtype).max >= high):
+    holds = dtype.kind == "f" or (dtype.kind in "iu" and np.iinfo(dtype).max >= high)
+    if holds and named is not None:  # NumPy reads None as float64
         return dtype.name
     raise ValueError(
         f'observation_dtype must be a type of integers or floats that holds 0 to {high}, such as "uint8" or "float32", '

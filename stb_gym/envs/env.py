@@ -18,8 +18,7 @@ Observation = NDArray[Any]
 class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
     """A Gymnasium environment for one turn of a game.
 
-    The rules, spaces, rewards and infos of each game are on its own page, the docstring of
-    `stb_gym.games.shut_the_box.environment` and of `stb_gym.games.threes.environment`.
+    The rules, spaces, rewards and infos of each game are on its own page in `docs/environments`.
 
     Args:
         game: the name of a game, or a rules object.

@@ -253,7 +253,7 @@ class TableStepper(Stepper):
 
 
 @lru_cache(maxsize=16)
-def table_stepper(game: Game, observation_dtype: str = "uint8") -> TableStepper:
+def table_stepper(game: Game, observation_dtype: str) -> TableStepper:
     """Return the tables of a game, from a cache.
 
     Args:
@@ -264,7 +264,7 @@ def table_stepper(game: Game, observation_dtype: str = "uint8") -> TableStepper:
         ValueError: if the tables would have more entries than LARGEST_DENSE_TABLE.
     """
     if observation_dtype != "uint8":
-        plain = table_stepper(game)
+        plain = table_stepper(game, "uint8")
         return replace(plain, observation=plain.observation.astype(observation_dtype))
     if not fits_tables(game):
         raise ValueError(

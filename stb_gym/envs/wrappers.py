@@ -53,16 +53,6 @@ LAYOUTS = {
 }
 
 
-def layout_of(names: str) -> Layout:
-    """The layout that a library asks for.
-
-    Raises:
-        ValueError: if there is none for the library, naming those there are.
-    """
-    check_choice("mask names", names, list(LAYOUTS))
-    return LAYOUTS[names]
-
-
 class MaskInObservation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorArgs):
     """Observations become a dictionary of the observation [O] as it was and the action mask [A], 1 = legal.
 
@@ -95,7 +85,8 @@ class MaskInObservation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstru
     def __init__(self, env: gym.Env[NDArray[Any], np.int64], names: str = "gymnasium"):
         RecordConstructorArgs.__init__(self, names=names)
         super().__init__(env)
-        layout = layout_of(names)
+        check_choice("mask names", names, list(LAYOUTS))
+        layout = LAYOUTS[names]
         self.observation_space = layout.space(env.observation_space, env.action_space)
         self.together = layout.together
 
@@ -142,7 +133,8 @@ class VectorMaskInObservation(gym.vector.VectorWrapper):
 
     def __init__(self, env: TurnVectorEnv, names: str = "gymnasium"):
         super().__init__(env)
-        layout = layout_of(names)
+        check_choice("mask names", names, list(LAYOUTS))
+        layout = LAYOUTS[names]
         self.single_observation_space = layout.space(env.single_observation_space, env.single_action_space)
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)
         self.together = layout.together

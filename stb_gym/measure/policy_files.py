@@ -37,7 +37,6 @@ from stb_gym.solver import (
 from stb_gym.solving import solve
 
 FORMAT = 2  # of the files; it changes with the order of nodes
-REQUIRED = False  # whether files without a format are refused
 KEPT = Path(__file__).parent / "policies"
 OF_A_RUN = "policy.npz"  # the policy in the folder of a run
 LARGEST = 2**28  # bytes of a file, and of an array in it
@@ -249,8 +248,6 @@ def _header(file: Path) -> _Header:
 def _check_format(file: Path) -> None:
     with _refusing_damage(file):
         written = read_array(file, "format", 8)
-    if written is None and not REQUIRED:
-        return
     if written is None or written.tolist() != FORMAT:
         raise ValueError(f"{file} was written by another version of stb_gym; save it again")
 

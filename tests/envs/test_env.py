@@ -1,21 +1,20 @@
-"""The scalar environments: Gymnasium's contract, and every step against the arrays."""
+"""The single environment: every step against the tables, objectives, dice, snapshots, and what it refuses."""
 
 import copy
+import json
 import pickle
+from dataclasses import dataclass
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 from scipy import stats
-from stb_gym.games.shut_the_box.rules import NO_MOVE
 
-import stb_gym
-from stb_gym import MaskInObservation, ShutTheBox, Threes, solve, strategy
+from stb_gym import Objective, ShutTheBox, Threes, solve, strategy
 from stb_gym.envs import TurnEnv, TurnVectorEnv
-from stb_gym.games.shut_the_box import environment as box_page
-from stb_gym.games.threes import environment as threes_page
-from stb_gym.solver import Player, compile_game
+from stb_gym.games.shut_the_box import NO_MOVE
+from stb_gym.solver import Player, compile_game, objective_of
+from tests.twins import MostThrees
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 VARIANTS = [
@@ -27,8 +26,21 @@ VARIANTS = [
 ]
 
 
+def squares(points):
+    return -(points.astype(np.int64) ** 2)
+
+
+def twenty(points):
+    return -abs(points.astype(np.int64) - 20) + 3
+
+
+COPIES = pytest.mark.parametrize(
+    "how", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"]
+)
+
+
 def play(env, player, seed):
-    """A whole turn: its nodes, actions, and the last step."""
+    """Play a turn; return its nodes, its actions, the last reward and the last info."""
     observation, info = env.reset(seed=seed)
     nodes, actions = [int(env.unwrapped.node(observation))], []
     while True:
@@ -36,147 +48,82 @@ def play(env, player, seed):
         actions.append(player(observation))
         observation, reward, terminated, truncated, info = env.step(actions[-1])
         nodes.append(int(env.unwrapped.node(observation)))
-        assert type(reward) is float
-        assert truncated is False
+        assert (type(reward), truncated) == (float, False)
         if terminated:
             return nodes, actions, reward, info
-        assert reward == 0
-        assert info.keys() == {"action_mask"}
+        assert (reward, info.keys()) == (0, {"action_mask"})
 
 
-@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
-@pytest.mark.parametrize("render_mode", [None, "ansi", "rgb_array"])
-def test_the_checker_of_gymnasium_finds_nothing(name, options, render_mode):
-    env = gym.make(name, render_mode=render_mode, **options).unwrapped
-    check_env(env)
+def first_legal(env, steps=30):
+    """Return what is seen while the lowest legal actions are played, turn after turn."""
+    seen = []
+    for _ in range(steps):
+        mask = env.unwrapped.action_masks()
+        if mask.any():
+            observation, *step, info = env.step(int(mask.argmax()))
+            seen.append((observation.tolist(), *step, info.get("final_score")))
+        else:
+            seen.append(env.reset()[0].tolist())
+    return seen
 
 
-@pytest.mark.filterwarnings("ignore:.*is different from the unwrapped version")
-@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
-def test_the_checker_finds_nothing_in_the_wrapper(name, options):
-    env = MaskInObservation(gym.make(name, **options).unwrapped)
-    check_env(env, skip_render_check=True)
+OWN = [(BOX, {"objective": squares}), (THREES, {"objective": Objective("cost", twenty, "coins", -1)})]
 
 
-@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
-def test_every_step_follows_an_edge_of_the_arrays(name, options):
-    env = gym.make(name, **options)
+@pytest.mark.parametrize(("name", "options"), VARIANTS + OWN, ids=" ".join)
+@pytest.mark.parametrize("scale", [1, 1 / 45, np.float32(0.5)])
+def test_every_step_follows_the_tables_and_the_end_is_rewarded(name, options, scale):
+    env = gym.make(name, reward_scale=scale, **options)
     game = env.unwrapped.game
     tables = compile_game(game)
+    legal = tables.legal()
     player = Player(game, strategy(game, "random"), seed=3)
-    for seed in range(200):
+    objective = objective_of(game, options.get("objective", "score"))
+    for seed in range(50):
         nodes, actions, reward, info = play(env, player, seed)
         states = tables.node_state[nodes]
         assert states[0] == tables.start
         for node, action, after in zip(nodes, actions, states[1:], strict=False):
-            edges = slice(tables.edge_start[node], tables.edge_start[node + 1])
-            assert dict(zip(tables.edge_action[edges], tables.edge_next[edges], strict=True))[action] == after
+            assert legal[node].any()
+            [edge] = [edge for edge in tables.edges_of(node) if tables.edge_action[edge] == action]
+            assert tables.edge_next[edge] == after
         score = int(tables.final_score[states[-1]])
-        goal = solve(game, env.unwrapped.objective).objective
         assert (info["final_score"], info["illegal_action"]) == (score, False)
-        assert reward == goal.utility(np.array([score]))[0]
+        assert reward == objective.utility(np.array([score]))[0] * float(scale)
         assert not info["action_mask"].any()
 
 
-def test_masks_are_those_of_the_arrays_and_never_empty_where_one_must_act():
-    for name, options in VARIANTS:
-        env = gym.make(name, **options)
-        tables = compile_game(env.unwrapped.game)
-        legal = tables.legal()
-        for seed in range(100):
-            observation, info = env.reset(seed=seed)
-            assert info["action_mask"].dtype == np.int8
-            assert info["action_mask"].any()
-            assert (info["action_mask"] == legal[env.unwrapped.node(observation)]).all()
-            assert env.action_space.sample(mask=info["action_mask"]) in np.flatnonzero(info["action_mask"])
-
-
-def test_same_seed_same_turn_and_other_seed_another():
-    env = gym.make(BOX)
-    player = Player(ShutTheBox(), solve(ShutTheBox()).policy)
-    first = [play(env, player, seed)[0] for seed in range(20)]
-    again = [play(gym.make(BOX), player, seed)[0] for seed in range(20)]
-    assert first == again
-    assert len({tuple(nodes) for nodes in first}) > 15
-
-
-def test_turns_without_a_seed_go_on_with_the_same_dice():
-    runs = []
-    for _ in range(2):
-        env = gym.make(THREES)
-        env.reset(seed=5)
-        runs.append([env.reset()[0].tolist() for _ in range(2000)])
-    assert runs[0] == runs[1]
-    assert len({tuple(observation) for observation in runs[0]}) > 200
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "game"), [(BOX, ShutTheBox()), (THREES, Threes())])
-def test_rolls_follow_their_probabilities(name, game):
-    env = gym.make(name)
-    tables = compile_game(game)
-    env.reset(seed=11)
-    nodes = [env.unwrapped.node(env.reset()[0]) for _ in range(30_000)]
-    first = slice(*tables.node_start[tables.start : tables.start + 2])
-    seen = np.bincount(nodes, minlength=tables.nodes)[first]
-    assert stats.chisquare(seen, 30_000 * tables.node_probability[first]).pvalue > 1e-3
-
-
-@pytest.mark.parametrize("action", [-1, 62, 1000, np.int64(62)])
-def test_an_action_outside_the_space_raises(action):
-    env = gym.make(BOX)
-    env.reset(seed=0)
-    with pytest.raises(ValueError, match=f"action must be from 0 to 61, not {action}"):
-        env.step(action)
-
-
-@pytest.mark.parametrize("kind", [int, np.int8, np.uint8, np.uint64, np.array])
-def test_actions_may_be_of_any_integer_type(kind):
-    env = gym.make(BOX)
-    _, info = env.reset(seed=0)
-    observation, *_ = env.step(kind(info["action_mask"].argmax()))
-    other = gym.make(BOX)
-    other.reset(seed=0)
-    assert (observation == other.step(int(info["action_mask"].argmax()))[0]).all()
-
-
-@pytest.mark.parametrize("action", [1.0, "1", None, [1, 2]])
-def test_an_action_that_is_no_integer_raises(action):
-    env = gym.make(BOX)
-    env.reset(seed=0)
-    with pytest.raises(TypeError):
-        env.step(action)
-
-
 @pytest.mark.parametrize(
-    ("objective", "worst"), [("score", -45.0), ("shut", 0.0), ("at-most:44", 0.0), ("at-most:45", 1.0)]
+    ("objective", "worst"), [("score", -45), ("shut", 0), ("at-most:45", 1), (squares, -2025), (twenty, -22)]
 )
 def test_an_illegal_action_ends_the_turn_with_the_worst_reward(objective, worst):
-    env = gym.make(BOX, objective=objective, render_mode="ansi")
-    _, info = env.reset(seed=0)
-    observation, reward, terminated, truncated, info = env.step(int(info["action_mask"].argmin()))
-    assert (reward, terminated, truncated) == (worst, True, False)
-    assert (info["illegal_action"], info["final_score"]) == (True, 45)
-    assert not observation.any()
-    assert not info["action_mask"].any()
-    assert env.render().endswith("dice   none\npoints 45")
-    with pytest.raises(RuntimeError, match="the turn is over"):
-        env.step(0)
+    """The worst for the objective, even if it is not the reward of the worst score."""
+    env, envs = gym.make(BOX, objective=objective), gym.make_vec(BOX, 3, objective=objective)
+    for games in (env, envs):
+        _, info = games.reset(seed=0)
+        observation, reward, terminated, truncated, info = games.step(info["action_mask"].argmin(axis=-1))
+        assert np.all(reward == worst)
+        assert np.all(terminated)
+        assert not np.any(truncated)
+        assert np.all(info["illegal_action"])
+        assert np.all(info["final_score"] == 45)
+        assert not observation.any()
+        assert not info["action_mask"].any()
 
 
-def test_an_illegal_action_raises_if_asked_to_and_changes_nothing():
-    env = gym.make(BOX, illegal="raise")
-    _, info = env.reset(seed=0)
-    with pytest.raises(ValueError, match=r"action 0 is illegal at open 1,2,3,4,5,6,7,8,9, roll \d+"):
-        env.step(0)
-    assert (env.unwrapped.action_masks() == info["action_mask"]).all()
-    twin = gym.make(BOX)
-    twin.reset(seed=0)
-    action = int(info["action_mask"].argmax())
-    assert (env.step(action)[0] == twin.step(action)[0]).all()
+@pytest.mark.parametrize("kind", ["tables", "boards"])
+def test_an_illegal_action_raises_if_asked_to_and_changes_nothing(kind):
+    where = {"open": [1, 4, 6], "roll": 5}
+    env, envs = (make(ShutTheBox(tiles=6), illegal="raise", stepper=kind) for make in (TurnEnv, TurnVectorEnv))
+    for games, wrong in ((env, 0), (envs, [0])):
+        games.reset(seed=0, options=where)
+        before = games.snapshot()
+        with pytest.raises(ValueError, match="illegal at open 1,4,6, roll 5"):
+            games.step(wrong)
+        np.testing.assert_equal(games.snapshot(), before)
 
 
-def test_a_first_roll_that_fits_nothing_leaves_no_move():
+def test_a_first_roll_that_fits_nothing_leaves_one_action():
     env = gym.make(BOX, tiles=3)
     assert env.unwrapped.game.actions[-1] == NO_MOVE
     dead = 0
@@ -190,6 +137,55 @@ def test_a_first_roll_that_fits_nothing_leaves_no_move():
     assert 20 < dead < 40  # 21 of 36 throws
 
 
+def test_more_points_are_better_rewarded_where_they_are_better():
+    game = MostThrees(dice=2)
+    env = TurnEnv(game)
+    _, _, reward, info = play(env, Player(game, solve(game).policy), 2)
+    assert reward == info["final_score"] > 0
+    env.reset(seed=0, options={"held": 3, "dice": 1})
+    _, reward, _, _, info = env.step(int(env.action_masks().argmin()))
+    assert (reward, info["final_score"], info["illegal_action"]) == (0, 0, True)  # the worst there is
+
+
+def test_names_and_fields_make_the_same_environments_as_rules_objects():
+    for env in (TurnEnv("threes", dice=3), TurnEnv(Threes(dice=3)), gym.make(THREES, dice=3).unwrapped):
+        assert env.game == Threes(dice=3)
+        assert env.reset(seed=3)[0].tolist() == TurnEnv("threes", dice=3).reset(seed=3)[0].tolist()
+    assert gym.make("stb_gym:stb_gym/ShutTheBox-v0", tiles=12).unwrapped.game == ShutTheBox(tiles=12)
+
+
+# Dice
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [BOX, THREES])
+def test_throws_follow_their_probabilities(name):
+    env = gym.make(name).unwrapped
+    tables = compile_game(env.game)
+    env.reset(seed=11)
+    first = [env.node(env.reset()[0]) for _ in range(20_000)]
+    later = []
+    for _ in range(20_000):
+        env.reset(options={"open": [1, 2, 3, 4, 5, 6, 9], "roll": 9} if name == BOX else {"roll": [1, 1, 1]})
+        later.append(env.node(env.step(env.action_masks().argmax())[0]))
+    for nodes in (first, later):
+        states, counts = np.unique(tables.node_state[nodes], return_counts=True)
+        state = states[counts.argmax()]
+        at = slice(*tables.node_start[state : state + 2])
+        seen = np.bincount(nodes, minlength=tables.nodes)[at]
+        assert stats.chisquare(seen, seen.sum() * tables.node_probability[at]).pvalue > 1e-3
+
+
+def test_a_reset_without_a_roll_throws_until_there_is_a_legal_move():
+    env = gym.make(BOX).unwrapped
+    env.reset(seed=1)
+    tables = env.transitions.tables
+    rolled = [tables.node_roll(env.node(env.reset(options={"open": [2, 3]})[0]))[0] for _ in range(2000)]
+    seen = np.bincount(rolled, minlength=13)[[2, 3, 5]]
+    assert seen.sum() == 2000
+    assert stats.chisquare(seen, 2000 * np.array([1, 2, 4]) / 7).pvalue > 1e-3
+
+
 @pytest.mark.parametrize(
     ("name", "options", "described"),
     [
@@ -197,164 +193,227 @@ def test_a_first_roll_that_fits_nothing_leaves_no_move():
         (BOX, {"open": {8, 1}, "roll": np.int64(9)}, "open 1,8, roll 9"),
         (BOX, {"roll": 12}, "open 1,2,3,4,5,6,7,8,9, roll 12"),
         (THREES, {"points": 4, "roll": [6, 3, 1]}, "4 points, 3 dice left, roll 3,1,6"),
-        (THREES, {"roll": [1, 1, 1, 1, 1]}, "0 points, 5 dice left, roll 1,1,1,1,1"),
     ],
 )
-def test_reset_begins_where_it_is_told(name, options, described):
-    env = gym.make(name, render_mode="ansi")
-    observation, info = env.reset(seed=1, options=options)
-    tables = env.unwrapped.transitions.tables
-    assert tables.describe_node(env.unwrapped.node(observation)) == described
-    assert info["action_mask"].any()
-    rolled = options["roll"]
-    dice = env.render().split("dice   ")[1].splitlines()[0]
-    faces = [int(word) for word in dice.split(" = ")[0].replace("+", " ").split()]
-    assert sorted(faces) == sorted(rolled) if isinstance(rolled, list) else sum(faces) == rolled
+def test_reset_begins_where_it_is_asked_to(name, options, described):
+    env, envs = gym.make(name).unwrapped, gym.make_vec(name, 3)
+    nodes = [env.node(env.reset(seed=1, options=options)[0]), *envs.node(envs.reset(seed=1, options=options)[0])]
+    assert {env.stepper.describe(node) for node in nodes} == {described}
 
 
-def test_reset_without_a_roll_throws_until_there_is_a_legal_move():
-    env = gym.make(BOX)
+def test_equal_seeds_and_generator_states_throw_equal_dice():
+    env, runs = gym.make(THREES), []
+    for seed in (5, 5, 6):
+        env.reset(seed=seed)
+        runs.append(first_legal(env))
+    assert runs[0] == runs[1] != runs[2]
+    state = env.np_random.bit_generator.state
+    runs = []
+    for _ in range(2):
+        env.np_random.bit_generator.state = state
+        runs.append([env.reset()[0].tolist() for _ in range(2000)])
+    assert runs[0] == runs[1]
+    assert len(set(map(tuple, runs[0]))) > 200
+
+
+@pytest.mark.parametrize("bits", [np.random.PCG64, np.random.MT19937])
+def test_any_generator_can_be_given(bits):
+    runs = []
+    for seed in (1, 1, 2):
+        env = gym.make(THREES)
+        env.np_random = np.random.Generator(bits(seed))
+        env.reset()
+        runs.append(first_legal(env))
+    assert runs[0] == runs[1] != runs[2]
+
+
+def test_a_step_draws_one_number_legal_or_not():
+    env = gym.make(BOX).unwrapped
+    for choose in (np.argmax, np.argmin):
+        env.reset(seed=1)
+        expected = np.random.Generator(np.random.PCG64())
+        expected.bit_generator.state = env.np_random.bit_generator.state
+        number = expected.bit_generator.random_raw()
+        env.step(choose(env.action_masks()))
+        assert env.np_random.bit_generator.state == expected.bit_generator.state
+        assert env.snapshot()["throw"] == number % 36
+
+
+# Snapshots and copies
+
+
+@pytest.mark.parametrize("kind", ["tables", "boards"])
+def test_a_turn_goes_on_from_a_snapshot_as_it_would_have(kind):
+    env, other = (TurnEnv(ShutTheBox(), render_mode="ansi", stepper=kind) for _ in range(2))
     env.reset(seed=1)
-    tables = env.unwrapped.transitions.tables
-    rolled = [tables.node_roll(env.unwrapped.node(env.reset(options={"open": [2, 3]})[0]))[0] for _ in range(2000)]
-    seen = np.bincount(rolled, minlength=13)[[2, 3, 5]]
-    assert seen.sum() == 2000
-    assert stats.chisquare(seen, 2000 * np.array([1, 2, 4]) / 7).pvalue > 1e-3
-    assert env.reset(options={"open": [5]})[1]["action_mask"].sum() == 1
+    for _ in range(8):
+        first_legal(env, 1)
+        snapshot, shown = env.snapshot(), env.render()
+        as_json, expected = json.loads(json.dumps(snapshot)), first_legal(env)
+        for given in (snapshot, as_json):
+            other.restore(given)
+            assert other.render() == shown
+            assert first_legal(copy.deepcopy(other)) == first_legal(other) == expected
+        env.restore(snapshot)
+        first_legal(env, 2)
 
 
+def test_a_snapshot_of_a_turn_not_begun_or_over_stays_that():
+    env, other = gym.make(BOX).unwrapped, gym.make(BOX).unwrapped
+    other.reset(seed=1)
+    other.restore(env.snapshot())
+    with pytest.raises(RuntimeError, match="begun"):
+        other.step(0)
+    env.reset(seed=1)
+    env.step(0)
+    other.restore(env.snapshot())
+    with pytest.raises(RuntimeError, match="over"):
+        other.step(0)
+
+
+@pytest.mark.parametrize("kind", ["tables", "boards"])
+def test_snapshots_of_others_are_refused_and_change_nothing(kind):
+    env, small = TurnEnv(ShutTheBox(), stepper=kind), TurnEnv(ShutTheBox(tiles=3), stepper=kind)
+    envs = TurnVectorEnv(ShutTheBox(), 1, stepper=kind)
+    for games in (env, small, envs):
+        games.reset(seed=1)
+    whole = env.snapshot()
+    random = whole["random"]
+    wrong = [{}, [], None, envs.snapshot(), small.snapshot()]
+    numbers = ([3], 1.5, True, "3", [[1], [2, 3]], -1, 2**70, whole["node"] + 1)
+    wrong += [{**whole, "node": number} for number in numbers] + [{**whole, "throw": 36}, {**whole, "begun": "yes"}]
+    states = ({**random, "state": {**random["state"], "state": 1.5}}, [], {**random, "uinteger": 2**40})
+    wrong += [{**whole, "random": state} for state in states]
+    wrong += [{name: whole[name] for name in whole if name != left_out} for left_out in whole]
+    for snapshot in wrong:
+        with pytest.raises(ValueError, match="snapshot"):
+            env.restore(snapshot)
+        assert env.snapshot() == whole
+    for other in (small, envs):
+        with pytest.raises(ValueError, match="snapshot"):
+            other.restore(whole)
+
+
+@COPIES
 @pytest.mark.parametrize(
-    ("name", "options", "message"),
-    [
-        (BOX, {"open": [1, 2], "roll": 12}, "there is no legal move at open 1,2, roll 12"),
-        (BOX, {"open": [1]}, "there is no legal move at open 1"),
-        (BOX, {"open": []}, "open must name at least one tile"),
-        (BOX, {"open": [3, 3]}, "and each once"),
-        (BOX, {"open": [10]}, "each of open tiles must be an integer from 1 to 9, not 10"),
-        (BOX, {"roll": 1}, "roll must be an integer from 2 to 12, not 1"),
-        (BOX, {"rol": 7}, "unknown position 'rol': allowed are open, dice, roll"),
-        (BOX, {"open": 5}, "open tiles must be a list of integers from 1 to 9, not 5"),
-        (BOX, {"open": "12"}, "open tiles must be a list of integers"),
-        (THREES, {"roll": 2.5}, "roll must be a list of integers"),
-        (THREES, {"roll": [7, 1]}, "each of roll must be an integer from 1 to 6, not 7"),
-        (THREES, {"roll": []}, "unknown number of dice 0: allowed are 1, 2, 3, 4, 5"),
-        (THREES, {"roll": [1, 2], "dice": 3}, "roll shows 2 dice, but 3 are thrown"),
-        (THREES, {"points": 7, "dice": 4}, "points with 4 dice must be an integer from 0 to 6, not 7"),
-    ],
+    "options", [{}, {"stepper": "boards"}, {"objective": squares, "observation_dtype": "float32"}], ids=" ".join
 )
-def test_positions_that_are_none_are_refused(name, options, message):
-    with pytest.raises(ValueError, match=message):
-        gym.make(name).reset(options=options)
+def test_copies_go_on_alike_and_share_their_stepper(how, options):
+    for env in (TurnEnv("shut-the-box", **options), TurnVectorEnv("shut-the-box", 3, **options)):
+        env.reset(seed=4)
+        other = how(env)
+        assert other.stepper is env.stepper
+        assert other.objective == env.objective
+        actions = env.action_masks().argmax(axis=-1)
+        for one, two in zip(env.step(actions)[:3], other.step(actions)[:3], strict=True):
+            assert np.array_equal(one, two)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"tiles": 30}, "tiles must be an integer from 1 to 28"),
-        ({"objective": "win"}, "unknown objective 'win'"),
-        ({"illegal": "ignore"}, "unknown treatment of illegal actions 'ignore': allowed are end, raise"),
-        (
-            {"observation_dtype": "bool"},
-            r'^observation_dtype must be .* holds 0 to 1, such as "uint8" .*, not \'bool\'$',
-        ),
-        ({"observation_dtype": None}, "observation_dtype must be .* not None$"),
-        ({"observation_dtype": "flaot"}, "observation_dtype must be .* not 'flaot'$"),
-        ({"observation_dtype": "complex64"}, "observation_dtype must be .* not 'complex64'$"),
-        ({"reward_scale": 0}, "^reward_scale must be a finite number above 0, not 0$"),
-        ({"reward_scale": -1.5}, "^reward_scale must be a finite number above 0, not -1.5$"),
-        ({"reward_scale": np.inf}, "not inf$"),
-        ({"reward_scale": np.nan}, "not nan$"),
-        ({"reward_scale": True}, "not True$"),
-        ({"reward_scale": "1"}, "not '1'$"),
-    ],
-)
-def test_arguments_that_are_none_are_refused(options, message):
-    for make in (gym.make, gym.make_vec):
-        with pytest.raises(ValueError, match=message):
-            make(BOX, **options)
+# Arguments and actions
 
 
-@pytest.mark.parametrize("game", ["shut-the-box", ShutTheBox(tiles=5)])
-def test_a_keyword_that_is_no_argument_is_refused_as_python_refuses_it(game):
-    for made, own in ((TurnEnv, "objective, illegal"), (TurnVectorEnv, "num_envs, objective, illegal")):
-        with pytest.raises(TypeError) as caught:
-            made(game, frameskip=1)
-        assert str(caught.value).startswith(
-            f"{made.__name__}() got an unexpected keyword argument 'frameskip': allowed are the rules tiles, dice, "
-            "faces, score, open, one_die, one_die_forced, match, first_move, ending_roll and the arguments " + own
-        )
-    for make in (gym.make, gym.make_vec):
-        with pytest.raises(TypeError, match="got an unexpected keyword argument 'tile'"):
-            make(BOX, tile=5)
+@pytest.mark.parametrize("kind", [int, np.int8, np.uint64, np.array])
+def test_actions_may_be_of_any_integer_type(kind):
+    env, other = gym.make(BOX), gym.make(BOX)
+    action = int(env.reset(seed=0)[1]["action_mask"].argmax())
+    other.reset(seed=0)
+    assert (env.step(kind(action))[0] == other.step(action)[0]).all()
 
 
-def test_what_a_step_returns_stays_as_it_is():
+@pytest.mark.parametrize("action", [1.0, "1", None, [1, 2], np.array([1]), np.float32(3), 62, -1, np.array(62), 10**30])
+def test_a_wrong_action_is_refused_and_changes_nothing(action):
+    env = gym.make(BOX).unwrapped
+    env.reset(seed=0)
+    before = env.snapshot()
+    with pytest.raises((TypeError, ValueError), match="action must be"):
+        env.step(action)
+    assert env.snapshot() == before
+
+
+def test_what_a_step_returns_belongs_to_the_caller():
     env = gym.make(BOX)
     observation, info = env.reset(seed=0)
-    kept = observation.copy(), info["action_mask"].copy()
+    expected = observation.copy(), info["action_mask"].copy()
     observation[:] = 9
     info["action_mask"][:] = 9
-    assert (env.reset(seed=0)[0] == kept[0]).all()
-    assert (env.unwrapped.action_masks() == kept[1]).all()
+    assert (env.reset(seed=0)[0] == expected[0]).all()
+    assert (env.unwrapped.action_masks() == expected[1]).all()
 
 
-@pytest.mark.parametrize("how", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"])
-def test_a_copy_goes_on_with_the_same_turn(how):
-    env = gym.make(BOX).unwrapped
-    _, info = env.reset(seed=4)
-    action = int(info["action_mask"].argmax())
-    other = how(env)
-    assert other.transitions is env.transitions
-    assert (env.step(action)[0] == other.step(action)[0]).all()
+@dataclass(frozen=True, repr=False)
+class Wide(Threes):
+    """Threes with an observation_high of 200."""
+
+    @property
+    def observation_high(self):
+        return [200] * 7
 
 
-def test_ids_can_be_made_by_module_and_id():
-    env = gym.make("stb_gym:stb_gym/ShutTheBox-v0", tiles=12, objective="shut")
-    assert (env.unwrapped.game, env.unwrapped.objective.name) == (ShutTheBox(tiles=12), "shut")
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float16", np.float32, np.dtype(">f8"), float])
+def test_observations_are_the_same_in_every_type(dtype):
+    for make in (TurnEnv, lambda *game, **options: TurnVectorEnv(*game, 5, **options)):
+        env, plain = make(Wide(), observation_dtype=dtype), make(Wide())
+        observation, expected = env.reset(seed=1)[0], plain.reset(seed=1)[0]
+        assert observation.dtype == env.observation_space.dtype == np.dtype(np.dtype(dtype).type)
+        assert (observation == expected).all()
+        assert np.all(env.node(observation) == plain.node(expected))
+        with pytest.raises(ValueError, match="observation_dtype"):
+            make(Wide(), observation_dtype="int8")
 
 
-def test_the_wrapper_puts_the_mask_beside_the_observation():
-    env = MaskInObservation(gym.make(BOX))
-    seen, info = env.reset(seed=2)
-    assert (seen["action_mask"] == info["action_mask"]).all()
-    assert (env.action_masks() == info["action_mask"].astype(bool)).all()
-    plain, _ = gym.make(BOX).reset(seed=2)
-    assert (seen["observation"] == plain).all()
-    assert env.spec.additional_wrappers[0].name == "MaskInObservation"
-    assert gym.make(env.spec).observation_space == env.observation_space
+ERRORS = {
+    "no legal move at a roll": lambda: gym.make(BOX).reset(options={"open": [1, 2], "roll": 12}),
+    "no legal move at all": lambda: gym.make(BOX).reset(options={"open": [1]}),
+    "no such rule": lambda: gym.make(BOX, tile=5),
+    "no such argument of many": lambda: TurnVectorEnv("threes", frameskip=1),
+    "illegal": lambda: gym.make(BOX, illegal="ignore"),
+    "render mode of many": lambda: TurnVectorEnv("threes", render_mode="human"),
+    "type of observations": lambda: gym.make(BOX, observation_dtype="flaot"),
+    "no type of observations": lambda: gym.make(BOX, observation_dtype=None),
+    "reward_scale": lambda: gym.make(BOX, reward_scale=np.nan),
+    "reward_scale of many": lambda: gym.make_vec(BOX, reward_scale=True),
+    "stepper": lambda: TurnEnv("threes", stepper="trees"),
+    "tables": lambda: TurnEnv("shut-the-box", stepper="tables", tiles=18),
+    "boards": lambda: TurnEnv("threes", stepper="boards"),
+    "action": lambda: begun(TurnEnv("threes")).step(5),
+    "no integer": lambda: begun(TurnEnv("threes")).step(1.5),
+    "step before reset": lambda: TurnEnv("threes").step(0),
+    "render before reset": lambda: TurnEnv("threes").render(),
+    "snapshot": lambda: TurnEnv("threes").restore({}),
+    "observation": lambda: TurnEnv("threes").node(np.ones(7)),
+    "number of games": lambda: TurnVectorEnv("threes", 0),
+    "autoreset mode": lambda: TurnVectorEnv("threes", autoreset_mode="never"),
+    "limit": lambda: TurnVectorEnv("threes", max_episode_steps=0),
+    "seeds": lambda: TurnVectorEnv("threes", 3).reset(seed=[1, 2]),
+    "no seed": lambda: TurnVectorEnv("threes", 3).reset(seed=1.5),
+    "mask": lambda: TurnVectorEnv("threes", 3).reset(options={"reset_mask": np.zeros(3, bool)}),
+    "actions": lambda: begun(TurnVectorEnv("threes", 3)).step([0, 0]),
+    "one of the actions": lambda: begun(TurnVectorEnv("threes", 3)).step([0, 5, -1]),
+    "step of many before reset": lambda: TurnVectorEnv("threes", 3).step([0, 0, 0]),
+    "step of many after the end": lambda: ended(TurnVectorEnv("threes", autoreset_mode="Disabled", dice=1)).step([0]),
+    "snapshot of many": lambda: TurnVectorEnv("threes", 3).restore({}),
+    "attribute of one game": lambda: TurnVectorEnv("threes", 3).call("step"),
+    "fixed attribute": lambda: TurnVectorEnv("threes", 3).set_attr("objective", "shut"),
+    "different values": lambda: TurnVectorEnv("threes", 2).set_attr("illegal", ["end", "raise"]),
+    "mask names": lambda: gym.make("stb_gym/ThreesMasked-v0", mask_names="jax"),
+}
 
 
-def test_every_game_has_a_page_of_its_rules_in_gymnasiums_order():
-    order = ["Description", "Action Space", "Observation Space", "Starting State", "Rewards", "Episode End"]
-    order += ["Information", "Arguments", "References", "Version History"]
-    for page in (box_page.__doc__, threes_page.__doc__):
-        places = [page.find(f"## {section}") for section in order]
-        assert places == sorted(places)
-        assert min(places) > 0
+def begun(env):
+    env.reset(seed=0)
+    return env
 
 
-def test_importing_the_package_registers_the_environments():
-    registered = {spec.id for spec in gym.registry.values() if spec.namespace == "stb_gym"}
-    plain = [*stb_gym.ENVIRONMENTS, *map(stb_gym.envs.round_id, stb_gym.games.GAMES.values())]
-    assert registered == {*plain, *map(stb_gym.envs.masked_id, plain)}
-    assert {"shut-the-box": ShutTheBox, "threes": Threes} == stb_gym.games.GAMES
+def ended(env):
+    begun(env).step([0])
+    return env
 
 
-@pytest.mark.parametrize(
-    ("rules", "message"),
-    [
-        (
-            {"tiles": 18},
-            r"ShutTheBox\(tiles=18\) is too large for tables, .* entries; ShutTheBox\(tiles=17\) fits$",
-        ),
-        ({"tiles": 24, "dice": 4, "open": [24]}, None),
-        ({"tiles": 20, "open": range(2, 21)}, r"ShutTheBox\(tiles=20, open=.* too large .* 134,217,728 entries$"),
-    ],
-)
-def test_boxes_too_large_for_tables_are_refused_with_what_fits(rules, message):
-    for make in (gym.make, gym.make_vec):
-        if message is None:
-            assert make(BOX, stepper="tables", **rules).reset(seed=0)
-        else:
-            with pytest.raises(ValueError, match=message):
-                make(BOX, stepper="tables", **rules)
+def test_errors_say_what_is_allowed(snapshot):
+    said = {}
+    for what, wrong in ERRORS.items():
+        with pytest.raises((ValueError, TypeError, RuntimeError)) as caught:
+            wrong()
+        said[what] = f"{caught.type.__name__}: {caught.value}"
+        assert "\n" not in said[what]
+    assert said == snapshot

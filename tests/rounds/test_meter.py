@@ -61,10 +61,6 @@ def test_wrappers_masks_and_several_environments_are_seen_through():
     masked = RoundMeter(gym.make(THREES.replace("-v0", "Masked-v0"), mask_names="rllib", **small))
     assert masked(lambda seen, masks: uniform(seen["observations"], seen["action_mask"])).value == plain
     assert RoundMeter(gym.make_vec(THREES, num_envs=3, **small))(uniform).value == plain
-    scaled = gym.wrappers.TransformObservation(gym.make(THREES, **small), lambda seen: seen * 2, None)
-    shown = []
-    RoundMeter(scaled)(lambda seen, masks: shown.append(seen) or uniform(seen, masks))
-    assert (np.concatenate(shown) % 2 == 0).all()
     seats = [lambda seat=seat: gym.make(THREES, seat=seat, **small) for seat in (0, 0, 1)]
     RoundMeter(gym.vector.SyncVectorEnv(seats[:2]))
     with pytest.raises(ValueError, match="different seats"):

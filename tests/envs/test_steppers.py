@@ -1,0 +1,240 @@
+"""Tables and boards: they step alike on small boxes, and large boxes follow the rules as played in plain Python."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+from stb_gym import ShutTheBox, Threes
+from stb_gym.envs import TurnEnv, TurnVectorEnv, stepper_of
+from stb_gym.games import throw_faces
+from stb_gym.solver import compile_game
+from tests.twins import MostThrees
+
+THE_300 = "stb_gym/ShutTheBox300-v0"
+GAMES = 64
+KINDS = ("tables", "boards")
+BOXES = [
+    ShutTheBox(tiles=6),
+    ShutTheBox(tiles=8, dice=1),
+    ShutTheBox(tiles=7, dice=3, faces=4),
+    ShutTheBox(tiles=7, score="count"),
+    ShutTheBox(tiles=10, open=(1, 2, 5, 7, 10), score="digits"),
+    ShutTheBox(tiles=9, open="even", one_die="low-sum"),
+    ShutTheBox(tiles=9, open="odd", one_die="high-shut", one_die_forced=True),
+    ShutTheBox(tiles=6, one_die="any-time"),
+    ShutTheBox(tiles=5, dice=3, faces=3, one_die="low-sum", one_die_forced=True),
+    ShutTheBox(tiles=6, match="two-at-most", ending_roll=7),
+    ShutTheBox(tiles=6, dice=3, match="faces-or-sum"),
+    ShutTheBox(tiles=6, match="faces-or-sum", first_move=3, one_die="high-shut", ending_roll=4),
+    ShutTheBox(tiles=3, one_die="any-time"),  # the first roll may leave no move
+    ShutTheBox(tiles=7, open=(7,)),
+]
+
+
+@pytest.fixture(scope="module", params=BOXES, ids=str)
+def both(request):
+    """Return both steppers, and for each the nodes that every throw leads to from every state, in the same order."""
+    tables, boards = (stepper_of(request.param, kind=kind) for kind in KINDS)
+    states = np.arange(tables.forfeit_state)
+    positions = zip(*(column.tolist() for column in tables.position(states)), strict=True)
+    same_states = np.array([boards.find_state(*position) for position in positions])
+    throws = np.arange(tables.throws)
+    pairs = ((tables, states), (boards, same_states))
+    return [(stepper, stepper.nodes(each[:, None], throws).ravel()) for stepper, each in pairs]
+
+
+def same(ours, others):
+    """Check that two answers have the same types and values, entry by entry."""
+    if isinstance(ours, dict):
+        assert ours.keys() == others.keys()
+        for name in ours:
+            same(ours[name], others[name])
+    elif isinstance(ours, tuple):
+        for one, other in zip(ours, others, strict=True):
+            same(one, other)
+    else:
+        np.testing.assert_array_equal(np.asarray(ours), np.asarray(others), strict=True)
+
+
+def test_every_node_is_the_same(both):
+    answers = []
+    for stepper, nodes in both:
+        nodes = np.append(nodes, stepper.forfeit)
+        answers.append((stepper.observe(nodes), stepper.masks(nodes), stepper.ending(nodes), stepper.scores))
+        answers[-1] += (*stepper.position(stepper.state_of(nodes)), stepper.throws, stepper.actions)
+        some = nodes[: -1 : len(nodes) // 300 + 1]
+        assert (stepper.find(stepper.observe(some)) == some).all()
+        answers[-1] += ([stepper.describe(node) for node in some.tolist()],)
+        one = int(nodes[3])  # an integer instead of an array
+        for answer in (stepper.observe, stepper.masks, stepper.ending, stepper.state_of):
+            same(answer(one), answer(nodes)[3])
+        assert stepper.find(stepper.observe(one)) == one
+    same(*answers)
+    assert both[1][0].longest >= both[0][0].longest
+
+
+def test_every_move_leads_to_the_same(both):
+    answers = []
+    fractions = np.random.default_rng(1).random(len(both[0][1]))
+    for stepper, nodes in both:
+        after = stepper.after(nodes[:, None], np.arange(stepper.actions))
+        moves = stepper.legal_moves(nodes)
+        answers.append((*stepper.position(after), after == stepper.forfeit_state, after == stepper.start, *moves))
+        answers[-1] += (stepper.unthrown(after[moves.place, moves.action]), stepper.choose(nodes, fractions))
+        assert stepper.after(int(nodes[5]), 1) == after[5, 1]
+        assert stepper.choose(np.array([stepper.forfeit]), fractions[:1]).tolist() == [0]
+        assert [len(column) for column in stepper.legal_moves(nodes[:0])] == [0, 0, 0, 0]
+    same(*answers)
+
+
+def test_what_is_no_observation_is_refused(both):
+    for stepper, nodes in both:
+        width = len(stepper.game.observation_high)
+        seen = stepper.observe(nodes[0])
+        for wrong in (np.ones(width), np.eye(width)[0], np.eye(width)[-1]):
+            for observations in (wrong, np.stack((seen, wrong, seen))):
+                with pytest.raises(ValueError, match="no observation"):
+                    stepper.find(observations.astype(np.uint8))
+        with pytest.raises(ValueError, match="shape"):
+            stepper.find(np.zeros(width + 1, np.uint8))
+
+
+def longest_turn(tables):
+    """Return the most moves of a turn, by depth first search."""
+    known = {}
+
+    def moves(state):
+        if state not in known:
+            edges = [edge for node in tables.nodes_of(state) for edge in tables.edges_of(node)]
+            known[state] = 1 + max((moves(int(tables.edge_next[edge])) for edge in edges), default=-1)
+        return known[state]
+
+    return max(map(moves, range(tables.states)))
+
+
+@pytest.mark.parametrize(
+    ("game", "longest"),
+    [
+        (ShutTheBox(), 8),  # no roll shuts the 1 alone
+        (ShutTheBox(one_die="low-sum"), 9),
+        (ShutTheBox(tiles=3), 2),
+        (ShutTheBox(tiles=10, match="one-tile"), 10),
+        (Threes(), 5),
+        (MostThrees(dice=3), 3),
+    ],
+    ids=str,
+)
+def test_the_longest_turn_is_that_of_the_tables(game, longest):
+    assert stepper_of(game).longest == longest_turn(compile_game(game)) == longest
+
+
+@pytest.mark.parametrize(("mode", "limit"), [("NextStep", None), ("SameStep", None), ("SameStep", 2), ("Disabled", 3)])
+@pytest.mark.parametrize("game", BOXES[4:12:2], ids=str)
+def test_both_vector_environments_play_the_same(game, mode, limit):
+    options = {
+        "objective": "at-most:4",
+        "observation_dtype": "float32",
+        "reward_scale": 0.3,
+        "max_episode_steps": limit,
+    }
+    envs = [TurnVectorEnv(game, GAMES, autoreset_mode=mode, stepper=kind, **options) for kind in KINDS]
+    random = np.random.default_rng(2)
+    same(*(env.reset(seed=1) for env in envs))
+    for _ in range(12):
+        same(*((env.afterstates(), env.action_masks()) for env in envs))
+        actions = [env.legal_sample() for env in envs]
+        same(*actions)
+        wrong = random.random(GAMES) < 0.05
+        actions = np.where(wrong, random.integers(envs[0].single_action_space.n, size=GAMES), actions[0])
+        answers = [env.step(actions) for env in envs]
+        same(*answers)
+        ended = answers[0][2] | answers[0][3]
+        if mode == "Disabled" and ended.any():
+            same(*(env.reset(options={"reset_mask": ended}) for env in envs))
+
+
+@pytest.mark.parametrize("game", BOXES, ids=str)
+def test_both_single_environments_play_the_same(game):
+    envs = [TurnEnv(game, render_mode="ansi", stepper=kind) for kind in KINDS]
+    random = np.random.default_rng(3)
+    answers = [env.reset(seed=1) for env in envs]
+    for _ in range(40):
+        same(*answers)
+        same(*((env.afterstates(), env.action_masks(), env.render()) for env in envs))
+        (legal,) = answers[0][-1]["action_mask"].nonzero()
+        action = random.choice(legal) if len(legal) and random.random() < 0.9 else 0
+        answers = [env.step(action) if len(legal) else env.reset() for env in envs]
+
+
+@pytest.mark.parametrize("where", [{"open": [2, 3, 6], "roll": 5}, {"open": [1, 2, 3], "dice": 1}, {"roll": 7}])
+def test_both_begin_where_they_are_asked_to(where):
+    game = ShutTheBox(tiles=6, one_die="low-sum")
+    for make in (TurnEnv, lambda game, **kind: TurnVectorEnv(game, GAMES, **kind)):
+        same(*(make(game, stepper=kind).reset(seed=3, options=where) for kind in KINDS))
+
+
+@pytest.mark.parametrize("identity", [THE_300, "stb_gym/ShutTheBox16-v0"])
+def test_turns_of_large_boxes_go_by_the_rules(identity):
+    env = gym.make(identity).unwrapped
+    game, random, lengths = env.game, np.random.default_rng(6), []
+    for seed in range(20):
+        observation, info = env.reset(seed=seed)
+        opened, over, reward, steps = set(range(1, game.tiles + 1)), False, 0, 0
+        while True:
+            total = sum(throw_faces(env.snapshot()["throw"], game.dice, game.faces))
+            assert set(np.flatnonzero(observation[: game.tiles]) + 1) == opened
+            if opened:
+                assert np.flatnonzero(observation[game.tiles :]).tolist() == [total - game.dice]
+            fitting = [bool(opened) and set(tiles) <= opened and sum(tiles) == total for tiles in game.actions]
+            assert (info["action_mask"] == fitting).all()
+            assert over == (not any(fitting))
+            if over:
+                assert (reward, info["final_score"]) == (-sum(opened), sum(opened))
+                break
+            action = random.choice(np.flatnonzero(fitting))
+            opened -= set(game.actions[action])
+            observation, reward, over, _, info = env.step(action)
+            steps += 1
+        lengths.append(steps)
+    assert 1 <= min(lengths) < 8
+
+
+def test_the_300_has_every_set_of_tiles_that_four_dice_can_show():
+    ways = [1] + [0] * 24
+    for tile in range(1, 25):
+        for total in range(24, tile - 1, -1):
+            ways[total] += ways[total - tile]
+    envs = gym.make_vec(THE_300, 500, autoreset_mode=AutoresetMode.SAME_STEP).unwrapped
+    assert envs.single_action_space.n == sum(ways[4:]) == len(set(envs.game.actions)) == 757
+    observation, info = envs.reset(seed=5)
+    for _ in range(5):
+        totals = observation[:, 24:].argmax(axis=1) + 4
+        for game in range(0, 500, 25):
+            opened = set(np.flatnonzero(observation[game, :24]) + 1)
+            fitting = [set(tiles) <= opened and sum(tiles) == totals[game] for tiles in envs.game.actions]
+            assert (info["action_mask"][game] == fitting).all()
+        observation, _, _, _, info = envs.step(envs.legal_sample())
+
+
+def test_boxes_too_large_for_tables_step_through_boards_unless_tables_are_asked_for():
+    assert not hasattr(TurnEnv(ShutTheBox.preset("the-300")).stepper, "tables")
+    for make in (gym.make, gym.make_vec):
+        assert make("stb_gym/ShutTheBox-v0", stepper="tables", tiles=24, dice=4, open=[24]).reset(seed=0)
+        with pytest.raises(ValueError, match="too large"):
+            make("stb_gym/ShutTheBox-v0", stepper="tables", tiles=18)
+    with pytest.raises(ValueError, match="boards"):
+        TurnEnv(Threes(), stepper="boards")
+    with pytest.raises(ValueError, match="tables"):
+        TurnEnv(ShutTheBox(), stepper="boards").transitions  # noqa: B018
+
+
+def test_environments_share_their_stepper():
+    game = ShutTheBox(tiles=5)
+    plain = TurnEnv(game).stepper
+    assert TurnVectorEnv(game, 3, objective="shut", reward_scale=2).stepper is plain
+    floats = TurnEnv(game, observation_dtype=float).stepper
+    assert TurnEnv(game, observation_dtype="float64").stepper is floats
+    assert floats.next_state is plain.next_state
+    with pytest.raises(ValueError, match="read-only"):
+        plain.observation[0] = 1
