@@ -95,7 +95,7 @@ def list_game(game: Game, *, objective: str = "score", variants: bool = False) -
     best = perfect_play(game, objective)
     rows = []
     for name, plays in strategies(game).items():
-        found = _measured(best, strategy(game, name))
+        found = _evaluate_against(best, strategy(game, name))
         worth = {"value": found.value, "regret": found.regret, "shut_probability": found.shut_probability}
         rows.append({"name": name, **worth, "plays": plays})
     return heading(game, best.objective) | {"strategies": rows}
@@ -150,7 +150,7 @@ def solve(
         values = [float(best.node_value[node]) for node in tables.nodes_of(tables.start)]
     else:
         if exact or (worst and out is not None):
-            raise ValueError("fractions are for games that fit into arrays, and the worst play is not saved")
+            raise ValueError("fractions are for games that fit into tables, and the worst play is not saved")
         boards = solve_large(game, objective, worst)
         sign = boards.objective.sign
         values = [sign * choice_at(boards, held, dice, roll).utility + 0.0 for roll in first_rolls]
@@ -239,16 +239,16 @@ def evaluate(
     if agent is not None:
         if departures or place != Place():
             raise ValueError("departures and places in a round are for a --policy")
-        return _measure(game, agent, objective, illegal or "end", turns, seed)
+        return _measure_agent(game, agent, objective, illegal or "end", turns, seed)
     assert policy is not None
     if turns is not None:
         raise ValueError("turns are for an --agent; see stb-gym simulate for a policy")
     if departures and not fits(game):
-        raise ValueError(f"departures can be listed only for games that fit into arrays, not for {game}")
+        raise ValueError(f"departures can be listed only for games that fit into tables, not for {game}")
     illegal = illegal or (read_policy(policy).illegal if is_policy(policy) else "raise")
     turn = place.turn(game, objective)
     if turn is None:
-        found = _measured(perfect_play(game, objective), policy_of(game, policy, illegal), illegal)
+        found = _evaluate_against(perfect_play(game, objective), policy_of(game, policy, illegal), illegal)
     elif is_policy(policy):
         found = turn.best.evaluate(load_policy(policy, game, illegal), illegal)
     else:
@@ -260,7 +260,7 @@ def evaluate(
     return answer
 
 
-def _measured(best: Solution | BoardValues, policy: Any, illegal: str = "raise") -> Any:
+def _evaluate_against(best: Solution | BoardValues, policy: Any, illegal: str = "raise") -> Any:
     """Return the evaluation of a policy by tables or, if perfect play is known by boards, by these."""
     if isinstance(best, Solution):
         return best.evaluate(policy, illegal)
@@ -274,7 +274,7 @@ def _numbers(policy: str, found: Any) -> Answer:
     return {"policy": policy, **found.summary(), "score_distribution": scores, "mistakes": mistakes}
 
 
-def _measure(game: Game, agent: str, objective: str, illegal: str, turns: int | None, seed: int) -> Answer:
+def _measure_agent(game: Game, agent: str, objective: str, illegal: str, turns: int | None, seed: int) -> Answer:
     """Return the exact or the sampled measurement of an agent."""
     module, _, name = agent.partition(":")
     if not name:
@@ -437,7 +437,7 @@ def advise(
     answer = heading(game, best.objective, turn)
     if depth is not None or out is not None:
         if not isinstance(best, Solution):
-            raise ValueError(f"a tree is only for games that fit into arrays, not for {game}")
+            raise ValueError(f"a tree is only for games that fit into tables, not for {game}")
         tree = move_tree(best, 1 if depth is None else depth, **where)
         if out is not None:
             from stb_gym import plots  # needs matplotlib
