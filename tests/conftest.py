@@ -2,13 +2,13 @@
 
 import os
 import signal
-import sys
 from functools import lru_cache
 
 import pytest
 from hypothesis import settings
 
 import stb_gym
+from stb_gym.envs import TurnEnv
 from tests import ROOT
 
 os.environ["PYTHONPATH"] = str(ROOT)  # wherever the package was installed from
@@ -19,8 +19,7 @@ settings.load_profile("tests")
 
 @pytest.fixture(autouse=True)
 def _windows_at_once(monkeypatch):
-    if envs := sys.modules.get("stb_gym.envs"):  # tests of the core do without it
-        monkeypatch.setitem(envs.TurnEnv.metadata, "render_fps", 1000)
+    monkeypatch.setitem(TurnEnv.metadata, "render_fps", 1000)
 
 
 @pytest.fixture(scope="session")

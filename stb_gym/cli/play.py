@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
-from stb_gym.cli.options import Names, RoundRules, heading, perfect_play, player_of
+from stb_gym.cli.options import Names, RoundRules, perfect_play, player_of
+from stb_gym.cli.turn import heading
 from stb_gym.explorer import titles_of, write_explorer
 from stb_gym.games import Game, check_integer, words_of
 from stb_gym.measure import is_policy, read_policy

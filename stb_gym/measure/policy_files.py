@@ -229,23 +229,22 @@ class _Header(NamedTuple):
 
 def _header(file: Path) -> _Header:
     """Read the entries of a file but for its policy."""
-    entries: dict[str, Any] = {"objective": "score", "illegal": "raise"}  # of files of early versions
+    _check_format(file)
+    entries: dict[str, Any] = {}
     with _refusing_damage(file):
         for name in _Header._fields:
             array = read_array(file, name, LARGEST_TEXT)
-            if array is not None:
-                if array.shape != () or array.dtype.kind != "U":
-                    raise TypeError
-                entries[name] = str(array)
+            if array is None or array.shape != () or array.dtype.kind != "U":
+                raise TypeError
+            entries[name] = str(array)
         entries["rules"] = from_json(entries["rules"])
         if not isinstance(entries["rules"], dict):
             raise TypeError
-        header = _Header(**entries)
-    _check_format(file)
-    return header
+    return _Header(**entries)
 
 
 def _check_format(file: Path) -> None:
+    """Raise ValueError if a file was written for another order of nodes."""
     with _refusing_damage(file):
         written = read_array(file, "format", 8)
     if written is None or written.tolist() != FORMAT:
@@ -354,10 +353,10 @@ def load_policies(path: Path, game: Game, illegal: str) -> dict[int, Policy]:
     Raises:
         ValueError: if there is no such file, it is damaged, or holds no policies of this game.
     """
+    _check_format(path)
     with _refusing_damage(path):
         steps = read_array(path, "steps", LARGEST)
         actions = read_array(path, "actions", LARGEST)
-    _check_format(path)
     tables = compile_game(game)
     if (
         (steps is None or actions is None)

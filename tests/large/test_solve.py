@@ -66,6 +66,8 @@ def test_values_of_single_boards():
     for kind in (int, np.uint8, np.uint64):
         assert values.value_of(kind(0b100010)) == pytest.approx(5.969136, abs=1e-6)
     assert values.utilities_at(np.array([0b110000000, 0]), 0).tolist() == [-17, 0]
+    held = np.arange(200)
+    assert (values.utilities_at(held.astype(np.uint8), 2) == values.utilities_at(held, 2)).all()
     assert f"{values.value_of(0)} {values}" == "0.0 <ShutTheBox(): score 11.1575 points>"  # and not -0.0
     certain = solve_boards(ShutTheBox(tiles=4, dice=4), "shut")
     assert certain.value_of(0) == 1  # though the probabilities of rolls sum to less in floats

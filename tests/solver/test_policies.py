@@ -69,7 +69,7 @@ def test_rules_are_the_arrays_that_play_the_same():
     assert threes.evaluate(StateScorePolicy(threes.utilities_at)).regret == 0
 
 
-@pytest.mark.parametrize("score", [lambda held, dice: 1, lambda held, dice: held * np.nan])
+@pytest.mark.parametrize("score", [lambda held, dice: 1, lambda held, dice: np.where(held, held, np.nan)])
 def test_scores_must_be_a_finite_number_for_each_state(score):
     with pytest.raises(ValueError, match="score must give a finite number"):
         evaluate(GAME, StateScorePolicy(score))
