@@ -25,9 +25,9 @@ import stb_gym
 from stb_gym import ShutTheBox, Threes, solve
 from stb_gym.cli import main
 from stb_gym.cli.program import COMMANDS
-from stb_gym.games import rules_of
-from stb_gym.large import solve_boards
-from stb_gym.measure import save_policies
+from stb_gym.games import rolls, rules_of
+from stb_gym.large import load_board_values, solve_boards
+from stb_gym.measure import read_policy, save_policies
 
 pytestmark = pytest.mark.slow
 
@@ -155,9 +155,9 @@ THINGS = [
     *(np.int8(3), np.uint64(2**63), np.float32("nan"), np.bool_(True), np.str_("score"), np.datetime64("nat")),
     *(np.arange(3), np.zeros((2, 2)), np.array([None, 1]), np.array("x"), np.zeros(0), np.full(9, np.nan)),
 ]
-OF_A_GAME = ["solve", "evaluate", "strategy", "compare", "rolls", "certify", "strategies", "solve_boards", "Round"]
-OF_A_GAME += ["RegretMeter", "tournament", "simulate"]
-OF_A_FILE = ["read_policy", "kept_policies", "environment_of", "game_of_environment", "Threes", "Standing"]
+OF_A_GAME = [solve, stb_gym.evaluate, stb_gym.strategy, stb_gym.compare, stb_gym.certify, stb_gym.strategies]
+OF_A_GAME += [stb_gym.RegretMeter, stb_gym.simulate, rolls, solve_boards, stb_gym.rounds.Round, stb_gym.rounds.tournament]
+OF_A_FILE = [read_policy, stb_gym.kept_policies, stb_gym.envs.environment_of, stb_gym.envs.game_of_environment, Threes]
 
 
 def rules(rng):
@@ -179,11 +179,11 @@ def known():
         one,
         many,
         [
-            *(partial(getattr(stb_gym, name), SMALL) for name in OF_A_GAME),
-            *(getattr(stb_gym, name) for name in OF_A_FILE),
-            *(partial(getattr(stb_gym, name), game=SMALL) for name in ("load_policy", "load_board_values")),
+            *(partial(function, SMALL) for function in OF_A_GAME),
+            *OF_A_FILE,
+            *(partial(function, game=SMALL) for function in (stb_gym.load_policy, load_board_values)),
             *(one.step, one.restore, one.node, one.afterstates, many.step, many.restore, many.node, many.afterstates),
-            *(values.value_of, values.worth, values.utilities_at, values.save),
+            *(values.value_of, values.utilities_at, values.save),
             *(
                 partial(stb_gym.rounds.series, contest),
                 partial(stb_gym.rounds.match, stb_gym.rounds.Outcome(0.5, 0.4, 0.1)),
