@@ -68,17 +68,16 @@ def table_of_ids(ids: list[str]) -> str:
 
 
 def names(listed: str) -> str:
-    """The docstrings of public names of the library."""
-    lines = [line for name in listed.split() for line in described(name)]
+    """Return the docstrings of public names, given with their package, such as "solve solver.Solution"."""
+    lines = []
+    for name in listed.split():
+        package, _, last = name.rpartition(".")
+        what = getattr(import_module(f"stb_gym.{package}".rstrip(".")), last)
+        if inspect.isclass(what):
+            lines += [f".. autoclass:: stb_gym.{name}", "   :members:", ""]
+        else:
+            lines += [f".. autofunction:: stb_gym.{name}", ""]
     return "\n".join(["```{eval-rst}", *lines, "```"])
-
-
-def described(name: str) -> list[str]:
-    """How autodoc is told to describe a name; what is neither a class nor a function is only named."""
-    what = getattr(stb_gym, name)
-    if inspect.isclass(what):
-        return [f".. autoclass:: stb_gym.{name}", "   :members:", ""]
-    return [f".. autofunction:: stb_gym.{name}" if inspect.isfunction(what) else f".. py:data:: stb_gym.{name}", ""]
 
 
 def commands(_: str = "") -> str:

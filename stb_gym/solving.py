@@ -2,7 +2,7 @@
 
 from typing import overload
 
-from stb_gym.games import Game, fits
+from stb_gym.games import fits
 from stb_gym.large import BoardEvaluation, board_strategies, board_strategy, evaluate_boards, solve_boards
 from stb_gym.solver import (
     Evaluation,
@@ -30,7 +30,7 @@ def solve(what: GameOrEnv, objective: Goal | None = None, *, worst: bool = False
         objective: what is maximised: "score" (fewest points, or most where more are better), "shut" (the probability of
             the perfect score), "at-most:T", an `Objective`, or a function from final scores [S] to utilities [S]; by
             default the environment's objective, and of a game "score".
-        worst: solve for the opposite instead.
+        worst: minimise instead: the worst play.
         exact: compute in fractions.
 
     Raises:
@@ -87,27 +87,28 @@ def evaluate(
     return solve(game, goal).evaluate(policy, illegal)
 
 
-def strategies(game: Game) -> dict[str, str]:
+def strategies(what: GameOrEnv) -> dict[str, str]:
     """Return the strategies of a game by name, with a line on how each plays.
 
     Args:
-        game: the rules; boxes too large for tables have fewer strategies.
+        what: the rules or an environment; boxes too large for tables have fewer strategies.
 
     Example:
         >>> import stb_gym
         >>> list(stb_gym.strategies(stb_gym.Threes()))[:3]
         ['random', 'threes-only', 'take-all']
     """
+    game = task_of(what).game
     plays = table_strategies(game)
     return plays if fits(game) else {name: plays[name] for name in board_strategies(game)}
 
 
-def strategy(game: Game, name: str) -> Playable:
+def strategy(what: GameOrEnv, name: str) -> Playable:
     """Return the policy of a named strategy.
 
     Args:
-        game: the rules.
-        name: one of `strategies(game)`.
+        what: the rules or an environment.
+        name: one of `strategies(what)`.
 
     Returns:
         An array; for boxes too large for tables a `StateScorePolicy` or `UniformRandom`.
@@ -122,4 +123,5 @@ def strategy(game: Game, name: str) -> Playable:
         >>> stb_gym.strategy(stb_gym.ShutTheBox.preset("the-300"), "random")
         UniformRandom()
     """
+    game = task_of(what).game
     return table_strategy(game, name) if fits(game) else board_strategy(game, name)

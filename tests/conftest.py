@@ -1,17 +1,20 @@
-"""Processes that the tests start import the checkout that is tested, and end at ctrl-C; windows follow at once."""
+"""Tests import this checkout, also in processes they start; ctrl-C ends those; windows do not wait between frames."""
 
 import os
 import signal
 from functools import lru_cache
 
 import pytest
+from hypothesis import settings
 
 import stb_gym
 from stb_gym.envs import TurnEnv
 from tests import ROOT
 
 os.environ["PYTHONPATH"] = str(ROOT)  # wherever the package was installed from
-signal.signal(signal.SIGINT, signal.default_int_handler)  # which what a shell starts in the background ignores
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore ctrl-C
+settings.register_profile("tests", deadline=None, max_examples=30)
+settings.load_profile("tests")
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,6 @@
-"""Golden fractions: what the reference finds in a minute, kept in golden.json; `python -m tests.golden` makes it anew.
+"""Golden fractions: figures of the reference, stored in golden.json; `python -m tests.golden` writes it in a minute.
 
-Like the reference it shares nothing with the package. The file holds a checksum of the modules that it was made by;
-a test compares it, and computes the smallest figures again.
+Like the reference, this module shares no code with the package. A test computes the smallest figures again.
 """
 
 import hashlib
@@ -106,23 +105,23 @@ POLICIES: dict[type, dict[str, Callable[[Any], Policy]]] = {
 
 
 def name(game: Game) -> str:
-    """The game by the rules that differ from the usual ones."""
+    """Return a game, naming the rules that differ from the usual ones."""
     differing = [f"{rule.name}={getattr(game, rule.name)!r}" for rule in fields(game) if differs(game, rule)]
     return f"{type(game).__name__}({', '.join(differing)})"
 
 
 def differs(game: Game, rule: Any) -> bool:
-    """Whether the game has another value of this rule than the usual one."""
+    """Return whether a game has an unusual value of a rule."""
     return getattr(game, rule.name) != rule.default
 
 
 def key(*words: Any) -> str:
-    """The name of a figure in the file."""
+    """Return the name of a figure in the file."""
     return " ".join(name(word) if isinstance(word, Game) else str(word) for word in words)
 
 
 def standing(scores: tuple[int, ...], players: int) -> tuple[int | None, int, int]:
-    """The lead, how many hold it, and how many players come after."""
+    """Return the lead, how many hold it, and how many players come after."""
     after = players - 1 - len(scores)
     if not scores:
         return None, 0, after
@@ -130,7 +129,7 @@ def standing(scores: tuple[int, ...], players: int) -> tuple[int | None, int, in
 
 
 def shares(game: Game, seed: int, told: Any, position: Any, roll: Any) -> dict[Any, Fraction]:
-    """Some play or other that depends on all it may depend on: every quarter of it goes to a move by a checksum."""
+    """Return arbitrary probabilities of moves that depend on all arguments: a checksum places every quarter."""
     moves = sorted(move for move, _ in game.moves(position, roll))
     where = (sorted(position[0]), position[1]) if isinstance(game, ShutTheBox) else position
     found = dict.fromkeys(moves, Fraction(0))
@@ -140,13 +139,13 @@ def shares(game: Game, seed: int, told: Any, position: Any, roll: Any) -> dict[A
 
 
 def players_of(game: Game, players: int) -> list[reference_rounds.Strategy]:
-    """The line-up of `LINE_UPS`: first uniform play, then one and two of `shares`."""
+    """Return the line-up of `LINE_UPS`: uniform play, then one or two strategies that play by `shares`."""
     uniform = reference_rounds.whatever_the_scores(reference.uniform(game))
     return [uniform, *(some_strategy(game, seed, players) for seed in range(1, players))]
 
 
 def some_strategy(game: Game, seed: int, players: int) -> reference_rounds.Strategy:
-    """The play of `shares`, asked by the scores so far."""
+    """Return the strategy that plays by `shares`."""
 
     @cache
     def at(told: tuple[int | None, int, int]) -> Policy:
@@ -156,25 +155,25 @@ def some_strategy(game: Game, seed: int, players: int) -> reference_rounds.Strat
 
 
 def value(game: Game, objective: str) -> Fraction:
-    """The value of perfect play, in the objective's own direction."""
+    """Return the value of perfect play in the objective's unit."""
     return abs(reference.value(game, game.start(), UTILITIES[objective]))
 
 
 def scores_of(game: Game, strategy: str) -> dict[str, Fraction]:
-    """The chance of every final score of a strategy."""
+    """Return the probability of every final score of a strategy."""
     distribution = reference.score_distribution(game, POLICIES[type(game)][strategy](game))
     return {str(score): chance for score, chance in distribution.items() if chance}
 
 
 def line_up(game: Game, players: int, ties: str, shut_wins: bool) -> dict[str, list[Fraction]]:
-    """What every seat of `players_of` wins, and would win by its best response."""
+    """Return what every seat of `players_of` wins, and what it would win by its best response."""
     strategies = players_of(game, players)
     best = [reference_rounds.best_response_value(game, seat, strategies, ties, shut_wins) for seat in range(players)]
     return {"seats": list(reference_rounds.lineup(game, strategies, ties, shut_wins)), "best": best}
 
 
 def scores_met(game: Game, players: int, shut_wins: bool) -> list[tuple[int, ...]]:
-    """A few lists of scores that the next player may see: none, any one score, and pairs of them."""
+    """Return lists of scores that the next player may see: none, any one score, and some pairs."""
     possible = sorted({game.final_score(position) for position in game.positions()})
     ones = [(score,) for score in possible] if players > 1 else []
     twos = list(product(possible[:3], repeat=2)) if players > 2 else []
@@ -182,7 +181,7 @@ def scores_met(game: Game, players: int, shut_wins: bool) -> list[tuple[int, ...
 
 
 def choices(game: Game, players: int, ties: str, shut_wins: bool, indifferent: str) -> dict[str, Any]:
-    """What the next player does at the equilibrium, by the scores so far, the position and the roll, in words."""
+    """Return the move of the next player at the equilibrium, by scores so far, position and roll in words."""
     found = {}
     for scores in scores_met(game, players, shut_wins):
         policy = reference_rounds.equilibrium_policy(game, players, ties, shut_wins, indifferent, scores)
@@ -195,12 +194,12 @@ def choices(game: Game, players: int, ties: str, shut_wins: bool, indifferent: s
 
 
 def situation(scores: tuple[int, ...], position: Any, roll: Any) -> str:
-    """A name for what is seen before a choice."""
+    """Return a name for the scores, position and roll before a choice."""
     return f"{scores} {(sorted(position[0]), position[1]) if isinstance(position[0], frozenset) else position} {roll}"
 
 
 def digest(found: dict[str, Any]) -> str:
-    """A few letters that tell choices from others: the choices themselves would fill a large file."""
+    """Return a short hash of choices, which would fill a large file themselves."""
     lines = "\n".join(f"{where}: {found[where]}" for where in sorted(found))
     return "#" + hashlib.sha256(lines.encode()).hexdigest()[:16]
 
@@ -215,35 +214,29 @@ SECTIONS: dict[str, tuple[Callable[..., Any], list[tuple[Any, ...]]]] = {
 
 
 def figures(section: str, cases: list[tuple[Any, ...]] | None = None) -> Iterator[tuple[str, Any]]:
-    """Compute figures of a section, by name."""
+    """Yield the name and value of figures of a section; by default of all."""
     compute, all_cases = SECTIONS[section]
     for case in all_cases if cases is None else cases:
         yield key(*case), compute(*case)
 
 
-def checksum() -> str:
-    """Of the modules that make the file."""
-    code = [Path(__file__).with_name(f"{module}.py").read_bytes() for module in ("reference", "reference_rounds")]
-    return hashlib.sha256(b"".join([*code, Path(__file__).read_bytes()])).hexdigest()
-
-
 @cache
 def golden() -> dict[str, Any]:
-    """The file: by section and name its figures, as fractions."""
+    """Return the figures of the file as fractions, by section and name."""
     return json.loads(FILE.read_text(), object_hook=lambda entries: {n: fraction(e) for n, e in entries.items()})
 
 
 def fraction(entry: Any) -> Any:
-    """A figure as it was before it was written."""
+    """Return a figure as it was before it was written."""
     if isinstance(entry, list):
         return tuple(map(fraction, entry))
     return Fraction(entry) if isinstance(entry, str) and re.fullmatch(r"-?\d+(/\d+)?", entry) else entry
 
 
 def main() -> None:
-    """Write the file anew."""
+    """Compute all figures and write the file."""
     found: dict[str, Any] = {section: dict(figures(section)) for section in SECTIONS}
-    text = json.dumps({"made by": COMMAND, "checksum": checksum(), **found}, indent=1, default=str)
+    text = json.dumps({"made by": COMMAND, **found}, indent=1, default=str)
     FILE.write_text(text + "\n")
 
 

@@ -49,11 +49,7 @@ def test_arrays_are_not_shown(make):
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda what: strategy(what, "random"),
-        stb_gym.strategies,
-        compile_game,
         stb_gym.certify,
-        solve_boards,
         lambda what: tournament(what, ["random"]),
         lambda what: simulate(what, solve(NINE).policy, 10),
         Round,

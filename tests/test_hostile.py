@@ -79,9 +79,9 @@ def folder(tmp_path, monkeypatch):
         damaged = bytearray(whole)
         damaged[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
         Path(f"damaged{number}.npz").write_bytes(damaged[: rng.choice([len(whole), 40, 0])])
-    entries = {"policy": np.zeros(5, int), "game": "\x1b[31mshut-the-box", "rules": "[" * 5000}
+    entries = {"format": 2, "policy": np.zeros(5, int), "game": "\x1b[31mshut-the-box", "rules": "[" * 5000}
     np.savez("forged.npz", **entries)
-    np.savez("pickled.npz", policy=np.array([Bomb()], object), game="shut-the-box", rules='{"tiles": 4}')
+    np.savez("pickled.npz", format=2, policy=np.array([Bomb()], object), game="shut-the-box", rules='{"tiles": 4}')
     Path("pickle.npz").write_bytes(pickle.dumps(Bomb()))
     np.save("pickled.npy", np.array([Bomb()], object), allow_pickle=True)
     for name in ("pickled.npy", "forged.npy"):

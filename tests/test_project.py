@@ -21,7 +21,7 @@ def pinned(path):
 
 def test_the_lowest_versions_are_those_that_the_package_asks_for():
     extras = PROJECT["project"]["optional-dependencies"]
-    asked = [*PROJECT["project"]["dependencies"], *extras["render"], *extras["completion"]]
+    asked = [*PROJECT["project"]["dependencies"], *extras["render"]]
     lowest = dict(re.match(r"([\w-]+)>=([\d.]+)", each).groups() for each in asked)
     assert pinned("tests/lowest.txt") == lowest
     assert lowest.keys() <= pinned("constraints.txt").keys()

@@ -1,9 +1,8 @@
 """The command `stb-gym`: exact answers about the games.
 
-- `program`: the command line: games and their rules become flags, answers are printed, errors take one line.
+- `program`: the command line: games and their rules become flags, answers become JSON or text, errors take one line.
 - `turn`, `rounds`, `play`: the commands, which are functions that return dictionaries.
 - `options`: the options that commands share.
-- `printing`: an answer as JSON or as text.
 
     >>> import stb_gym
     >>> from stb_gym.cli.turn import solve

@@ -10,12 +10,12 @@ from typing import Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
-from stb_gym.games import Game, all_rules, fits, title
+from stb_gym.games import Game, fits
 from stb_gym.large import BoardValues, load_board_values, solve_boards
 from stb_gym.measure import is_policy, load_policy
 from stb_gym.output import Progress
 from stb_gym.rounds import Round
-from stb_gym.solver import Goal, Objective, Policy, RulePolicy, Solution, Standing, objective_of
+from stb_gym.solver import Goal, Policy, RulePolicy, Solution, Standing, objective_of
 from stb_gym.solving import solve, strategy
 
 
@@ -91,14 +91,6 @@ class Place(RoundRules):
         rules = self.round(game, self.players if self.players is not None else holders + 1 + after)
         rules.standings.find(standing)
         return Turn(rules, standing, rules.solve().at(standing), f"{standing.in_words(game)}, ties {self.ties}")
-
-
-def heading(game: Game, objective: Objective | None = None, turn: Turn | None = None) -> dict[str, Any]:
-    """Return what an answer is about: the game, the objective and its unit, the standing in a round."""
-    about = {"game": game.name, "rules": all_rules(game), "title": title(game)}
-    if objective is not None:
-        about |= {"objective": objective.name, "unit": objective.unit}
-    return about | ({} if turn is None else {"seen": turn.seen})
 
 
 def player_of(game: Game, name: str) -> str | Policy:

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
-from stb_gym.cli.options import Names, RoundRules, heading, perfect_play, player_of
+from stb_gym.cli.options import Names, RoundRules, perfect_play, player_of
+from stb_gym.cli.turn import heading
 from stb_gym.explorer import titles_of, write_explorer
 from stb_gym.games import Game, check_integer, words_of
 from stb_gym.measure import is_policy, read_policy
@@ -55,7 +56,7 @@ def play(
 
     Args:
         game: the rules.
-        objective: What a turn alone is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn alone is played for: score, shut (the perfect score), at-most:T or at-least:T.
         values: Read the values from this file, which solve --out wrote.
         coach: Say after every choice what it cost.
         against: Play a round against these, separated by commas: strategies, kept policies or saved policies (.npz).
@@ -99,8 +100,8 @@ def watch(
         policy: Who plays, separated by commas: strategies, kept policies, saved policies (.npz) or runs' folders
             (default: optimal). Several play in turn, with the same dice.
         together: They play a round against each other in this order, each with dice of their own.
-        objective: What a turn is played for: score, shut (the perfect score) or at-most:T (default: score, or that of
-            the policy if no game is named).
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T (default: score,
+            or that of the policy if no game is named).
         values: Read the values from this file, which solve --out wrote.
         rolls: Play these throws, separated by commas: their sums, or single dice joined by +, such as 8,10,3+4.
         turns: How many turns each plays, or how many rounds.

@@ -2,11 +2,12 @@
 
 import inspect
 import io
+import json
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import asdict, fields, is_dataclass
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError, convert
@@ -14,9 +15,9 @@ from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError, conver
 from stb_gym import __version__
 from stb_gym.cli import play, rounds, turn
 from stb_gym.cli.options import imported
-from stb_gym.cli.printing import as_json, as_text
 from stb_gym.games import GAMES, Game, check_choice, entry_of, make_game, meant, rules_of
-from stb_gym.output import reader_may_leave, refuse, say
+from stb_gym.output import Column, Table, escaped, reader_may_leave, refuse, say
+from stb_gym.solver import Branch
 
 ABOUT = """Exact answers about Shut the Box, Threes and games of your own.
 
@@ -45,6 +46,24 @@ WITHOUT_GAME: Mapping[str, Callable[..., Any]] = {
     "watch": play.watch,
 }
 RULE, WHERE = "rule_", "where_"  # prefixes of the parameters of a game's rules and positions
+
+SCHEMA = 1  # of the JSON: increased when a key goes, is renamed or changes its meaning
+LONGEST = 36  # rows of a table of numbers, of which the first and the last half are printed
+FEW = 10  # numbers that are printed in one line
+IN_TITLE = ("game", "rules", "title", "unit")
+ONLY_JSON = ("game", "rules", "unit", "optimum", "agreement", "mean_throws", "dearest_mistake")  # of a row
+FORMATS = {  # of floats that are not in the unit of the objective
+    name: form
+    for form, names in {
+        ".6%": "shut_probability illegal_mass",
+        ".4%": "normalised_score agreement agreement_by_visits score_distribution scores chance probability distance "
+        "shares wins tied win tie seats survival first best_response_gains exploitability match round rounds",
+        ".4f": "throws mean_throws mean_rounds",
+        ".5f": "loss cost costs visits",
+        ".2g": "z largest_error largest_relative_error",
+    }.items()
+    for name in names.split()
+}
 
 
 def main(words: list[str] | None = None) -> int:
@@ -102,11 +121,14 @@ def import_games(words: Sequence[str]) -> list[str]:
 
 def command_line() -> App:
     """Return the command with a sub-command for each game, which has the rules of that game as flags."""
-    how: dict[str, Any] = {
-        "help_format": "plaintext",
-        "default_parameter": Parameter(negative=(), converter=_converted),
-    }
-    app = App(name="stb-gym", help=ABOUT, version=__version__, suppress_keyboard_interrupt=False, **how)
+    app = App(
+        name="stb-gym",
+        help=ABOUT,
+        version=__version__,
+        help_format="plaintext",
+        default_parameter=Parameter(negative=(), converter=_converted),
+        suppress_keyboard_interrupt=False,
+    )
     for name, function in COMMANDS.items():
         alone = WITHOUT_GAME.get(name, function)
         command = App(name=name, help=(alone.__doc__ or "").partition("\n")[0])
@@ -132,8 +154,9 @@ def _of_game(function: Callable[..., Any], rules: type[Game] | None) -> Callable
     own = [parameter for name, parameter in known.parameters.items() if name not in ("game", "where")]
     flags: list[inspect.Parameter] = []
     if rules is not None:
-        taken = {f"--{parameter.name}" for parameter in own}
-        flags += [*(_position_flags(rules) if "where" in known.parameters else ()), *_rule_flags(rules, taken)]
+        if "where" in known.parameters:
+            flags += _position_flags(rules)
+        flags += _rule_flags(rules, own)
     answers = known.return_annotation is not None
     if answers:
         flags.append(_flag("json", "--json", bool, "Print one JSON object instead of text.", False))
@@ -146,7 +169,7 @@ def _of_game(function: Callable[..., Any], rules: type[Game] | None) -> Callable
             arguments["game"] = None if rules is None else _game(rules, _starting(RULE, given))
         answer = function(**arguments)
         if answers:
-            say(as_json(answer) if given.get("json") else as_text(answer))
+            say(_as_json(answer) if given.get("json") else _as_text(answer))
 
     run.__doc__ = function.__doc__
     run.__signature__ = inspect.Signature([*own, *flags])  # type: ignore[attr-defined]
@@ -176,9 +199,12 @@ def _flag(parameter: str, option: str, kind: Any, words: str, default: Any = Non
     return inspect.Parameter(parameter, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _rule_flags(rules: type[Game], taken: Set[str]) -> Iterator[inspect.Parameter]:
-    """Yield a flag for each rule of a game, which may not be `taken`, and one for variants if it has some."""
-    types = get_type_hints(rules)
+def _rule_flags(rules: type[Game], others: Sequence[inspect.Parameter]) -> Iterator[inspect.Parameter]:
+    """Yield a flag for each rule of a game, unlike those of the command, and one for variants if it has some."""
+    types, taken = get_type_hints(rules), {"--json", "--variant"}
+    for other in others:
+        names = [each.name for each in fields(other.annotation)] if is_dataclass(other.annotation) else [other.name]
+        taken |= {f"--{name.replace('_', '-')}" for name in names}
     for each in fields(rules):  # type: ignore[arg-type]
         known = rules_of(rules)[each.name]
         option = f"--{known.flag or each.name.replace('_', '-')}"
@@ -210,11 +236,101 @@ def _position_flags(rules: type[Game]) -> Iterator[inspect.Parameter]:
         option = where.flag or word
 
         def numbers(_: Any, tokens: Sequence[Any], listed: bool = where.listed) -> int | list[int]:
-            typed = tokens[0].value
-            if not all(number.strip("- ").isdecimal() for number in typed.split(",")):
-                raise ValueError(f"{typed!r} must be integers separated by commas, such as 1,4,5")
-            values = [int(number) for number in typed.split(",")]
+            try:
+                values = [int(number) for number in tokens[0].value.split(",")]
+            except ValueError:
+                raise ValueError("integers separated by commas are needed, such as 1,4,5") from None
             return values if listed or len(values) > 1 else values[0]
 
         how: dict[str, Any] = {"metavar": where.sample, "group": "Position", "converter": numbers}
         yield _flag(WHERE + word, f"--{option}", Any, where.words, **how)
+
+
+# Answers
+
+
+def _as_json(answer: Mapping[str, Any]) -> str:
+    """Return an answer as one line of JSON."""
+    return json.dumps({"schema": SCHEMA, **answer}, default=asdict)
+
+
+def _as_text(answer: Mapping[str, Any], unit: str = "points") -> str:
+    """Return an answer as text: a heading, single values, then a table for each list and dictionary.
+
+    Args:
+        answer: values by name.
+        unit: the unit of values that have no format of their own, if the answer has none.
+    """
+    unit = answer.get("unit", unit)
+    single: dict[str, str] = {}
+    groups: list[dict[str, list[str]]] = [{}]  # lists of the same length that follow each other
+    parts = []
+    for name, value in answer.items():
+        label = name.replace("_", " ")
+        if name in IN_TITLE or value is None:
+            continue
+        if value in ([], {}):
+            single[label] = "none"
+        elif isinstance(value, list) and not isinstance(value[0], dict):
+            if len(value) not in map(len, groups[-1].values()):
+                groups.append({})
+            groups[-1][label] = [_cell(name, each, unit) for each in value]
+            continue
+        elif isinstance(value, list):
+            names = [each for each in dict.fromkeys(each for row in value for each in row) if each not in ONLY_JSON]
+            columns = {each.replace("_", " "): [_cell(each, row.get(each), unit) for row in value] for each in names}
+            parts.append(f"{label}\n{_table(columns)}")
+        elif isinstance(value, Branch):
+            parts.append(str(value))
+        elif isinstance(value, dict) and any(isinstance(each, dict) for each in value.values()):
+            parts.append(f"{label}\n\n{_as_text(value, unit)}")
+        elif isinstance(value, dict):
+            pairs = {str(key): _cell(name, each, unit, key) for key, each in value.items()}
+            parts.append(f"{label}\n{_table(_columns(pairs), LONGEST)}")
+        else:
+            single[label] = _cell(name, value, unit)
+        groups.append({})
+    tables = []
+    for group in groups:
+        if len(group) > 1:
+            places = {"": [str(place) for place, _ in enumerate(next(iter(group.values())), 1)]}
+            tables.append(_table(places | group, LONGEST))
+        else:
+            single |= {label: ", ".join(cells) for label, cells in group.items() if len(cells) <= FEW}
+    facts = _table(_columns(single)) if single else ""
+    return "\n\n".join(filter(None, [escaped(answer.get("title", "")), facts, *tables, *parts]))
+
+
+def _columns(pairs: Mapping[str, str]) -> dict[str, list[str]]:
+    return {"": list(pairs), " ": list(pairs.values())}
+
+
+def _table(columns: Mapping[str, list[str]], longest: int | None = None) -> str:
+    """Return columns as text, numbers aligned to the right, and without the rows in the middle if it is too long."""
+    aligned = {}
+    for heading, cells in columns.items():
+        is_number = set("".join(cells)) <= set("0123456789.,-%e ")
+        aligned[heading] = Column(str if is_number else "", cells)
+    lines = str(Table(aligned)).split("\n")
+    if longest is not None and len(lines) > longest + 1:
+        half = longest // 2
+        lines = [*lines[:half], f"... {len(lines) - 2 * half} more, all with --json", *lines[-half:]]
+    return "\n".join(lines)
+
+
+def _cell(name: str, value: Any, unit: str, key: Any = None) -> str:
+    """Return a value as text, in the format of its name or else of its key."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{inner} {_cell(name, each, unit, inner)}" for inner, each in value.items())
+    if isinstance(value, list | tuple):
+        between = " or " if value and isinstance(value[0], dict) else ", "
+        return between.join(_cell(name, each, unit, key) for each in value)
+    if isinstance(value, float):
+        form = FORMATS.get(name) or FORMATS.get(key) or (".6%" if unit == "probability" else ".6f")
+        is_tiny = form.endswith("%") and 1e-12 < abs(value) < 1e-5
+        return f"{100 * value:.3g}%" if is_tiny else format(value, f"z{form}")
+    return f"{value:,}" if isinstance(value, int) and name != "seed" else str(value)

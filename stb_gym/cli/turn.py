@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stb_gym.cli.options import Names, Place, heading, imported, perfect_play, policy_of, solve_large
+from stb_gym.cli.options import Names, Place, Turn, imported, perfect_play, policy_of, solve_large
 from stb_gym.games import (
     GAMES,
     Game,
@@ -18,6 +18,7 @@ from stb_gym.games import (
     make_game,
     own_rules,
     rolls,
+    title,
     words_of,
 )
 from stb_gym.large import BoardValues, evaluate_boards
@@ -33,16 +34,33 @@ from stb_gym.measure import (
 from stb_gym.measure import compare as compare_scores
 from stb_gym.measure import simulate as simulate_turns
 from stb_gym.output import Progress, write_aside
-from stb_gym.solver import Solution, choice_at, compile_game, move_tree, objective_of, ways_to_shut
+from stb_gym.solver import (
+    Objective,
+    Solution,
+    choice_at,
+    compile_game,
+    move_tree,
+    objective_of,
+    solve_tables,
+    ways_to_shut,
+)
 from stb_gym.solver import certify as certify_game
 from stb_gym.solving import evaluate as evaluate_policy
-from stb_gym.solving import solve as solve_tables
+from stb_gym.solving import solve as solve_turn
 from stb_gym.solving import strategies, strategy
 
 Answer = dict[str, Any]
 MISTAKES = 10  # the costliest, which are printed
 SAMPLED_TURNS = 10_000
 PICTURES = ("png", "svg", "pdf")
+
+
+def heading(game: Game, objective: Objective | None = None, turn: Turn | None = None) -> dict[str, Any]:
+    """Return what an answer is about: the game, the objective and its unit, the standing in a round."""
+    about = {"game": game.name, "rules": all_rules(game), "title": title(game)}
+    if objective is not None:
+        about |= {"objective": objective.name, "unit": objective.unit}
+    return about | ({} if turn is None else {"seen": turn.seen})
 
 
 def list_all() -> Answer:
@@ -63,7 +81,7 @@ def list_game(game: Game, *, objective: str = "score", variants: bool = False) -
 
     Args:
         game: the rules.
-        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         variants: List the variants with the value of perfect play; rules that you set hold in all of them.
 
     Raises:
@@ -77,7 +95,7 @@ def list_game(game: Game, *, objective: str = "score", variants: bool = False) -
     best = perfect_play(game, objective)
     rows = []
     for name, plays in strategies(game).items():
-        found = _measured(best, strategy(game, name))
+        found = _evaluate_against(best, strategy(game, name))
         worth = {"value": found.value, "regret": found.regret, "shut_probability": found.shut_probability}
         rows.append({"name": name, **worth, "plays": plays})
     return heading(game, best.objective) | {"strategies": rows}
@@ -104,7 +122,7 @@ def solve(
 
     Args:
         game: the rules.
-        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         worst: Solve for the worst play instead of the best.
         exact: Compute in fractions.
         out: Save the value of every board in this file (Shut the Box, dice as sums).
@@ -117,30 +135,31 @@ def solve(
         >>> round(solve(stb_gym.ShutTheBox(), objective="shut")["value"], 6)
         0.071432
     """
-    by_boards = out is not None or not fits(game)
-    if by_boards and (exact or (worst and out is not None)):
-        raise ValueError("fractions are for games that fit into arrays, and the worst play is not saved")
-    best: Solution | BoardValues
-    best = solve_large(game, objective, worst) if by_boards else solve_tables(game, objective, worst=worst, exact=exact)
+    goal = objective_of(game, objective)
     held, dice = game.start()
-    first_rolls = [words_of(game).roll(roll) for roll in rolls(game, dice).shown]
-    values = [choice_at(best, held, dice, roll).utility for roll in rolls(game, dice).shown]
-    answer = heading(game, objective_of(game, objective)) | {"play": "worst" if worst else "best"}
-    answer["value"] = float(best.value)
-    if isinstance(best, Solution):
+    first_rolls = rolls(game, dice).shown
+    answer = heading(game, goal) | {"play": "worst" if worst else "best"}
+    if out is None and fits(game):
+        best = solve_tables(game, goal, worst=worst, exact=exact)
+        tables = best.tables
+        answer["value"] = float(best.value)
         if exact:
             answer["fraction"] = f"{best.value.numerator}/{best.value.denominator}"
         answer["shut_probability"] = best.evaluate(best.policy).shut_probability
-        answer |= {"states": best.tables.states, "decision_nodes": len(best.tables.decisions)}
+        answer |= {"states": tables.states, "decision_nodes": len(tables.decisions)}
+        values = [float(best.node_value[node]) for node in tables.nodes_of(tables.start)]
     else:
-        answer["states"] = best.utility.size
+        if exact or (worst and out is not None):
+            raise ValueError("fractions are for games that fit into tables, and the worst play is not saved")
+        boards = solve_large(game, objective, worst)
+        sign = boards.objective.sign
+        values = [sign * choice_at(boards, held, dice, roll).utility + 0.0 for roll in first_rolls]
+        answer |= {"value": boards.value, "states": boards.utility.size}
         if out is not None:
-            best.save(out)
+            boards.save(out)
             answer["out"] = out
-    sign = best.objective.sign
-    return answer | {
-        "by_first_roll": {roll: sign * value + 0.0 for roll, value in zip(first_rolls, values, strict=True)}
-    }
+    words = words_of(game)
+    return answer | {"by_first_roll": dict(zip(map(words.roll, first_rolls), values, strict=True))}
 
 
 def certify(game: Game, *, objective: str = "score", out: str | None = None) -> Answer:
@@ -148,7 +167,7 @@ def certify(game: Game, *, objective: str = "score", out: str | None = None) -> 
 
     Args:
         game: the rules.
-        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         out: Save the values of all states in fractions in this file.
     """
     found = certify_game(game, objective)
@@ -177,10 +196,10 @@ def evaluate_files(*, policy: Names = (), objective: str | None = None) -> Answe
     rows = []
     for name in policy or kept_policies():
         saved = read_policy(name)
-        found = solve_tables(saved.game, objective or saved.objective).evaluate(saved.policy, saved.illegal)
+        found = solve_turn(saved.game, objective or saved.objective).evaluate(saved.policy, saved.illegal)
         mistakes = mistakes_in_json(found, 1)
         about = {"policy": name, **heading(saved.game, found.optimum.objective)}
-        rows.append({**about, **found.summary(), "costliest_mistake": mistakes[0] if mistakes else None})
+        rows.append({**about, **found.summary(), "dearest_mistake": mistakes[0] if mistakes else None})
     return {"policies": rows}
 
 
@@ -203,7 +222,7 @@ def evaluate(
         policy: A strategy, a kept policy, a saved policy (.npz) or a run's folder.
         agent: An agent of yours, as MODULE:NAME, which may lie in the working directory. It may be a function of
             observations and masks, a torch module, or a model of stable-baselines3.
-        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         illegal: Illegal actions: raise refuses the policy, end ends the turn with the worst score (default: end for an
             agent, what its file says for a policy).
         departures: List every position where the policy plays a move that is not optimal.
@@ -220,16 +239,16 @@ def evaluate(
     if agent is not None:
         if departures or place != Place():
             raise ValueError("departures and places in a round are for a --policy")
-        return _measure(game, agent, objective, illegal or "end", turns, seed)
+        return _measure_agent(game, agent, objective, illegal or "end", turns, seed)
     assert policy is not None
     if turns is not None:
         raise ValueError("turns are for an --agent; see stb-gym simulate for a policy")
     if departures and not fits(game):
-        raise ValueError(f"departures can be listed only for games that fit into arrays, not for {game}")
+        raise ValueError(f"departures can be listed only for games that fit into tables, not for {game}")
     illegal = illegal or (read_policy(policy).illegal if is_policy(policy) else "raise")
     turn = place.turn(game, objective)
     if turn is None:
-        found = _measured(perfect_play(game, objective), policy_of(game, policy, illegal), illegal)
+        found = _evaluate_against(perfect_play(game, objective), policy_of(game, policy, illegal), illegal)
     elif is_policy(policy):
         found = turn.best.evaluate(load_policy(policy, game, illegal), illegal)
     else:
@@ -241,7 +260,7 @@ def evaluate(
     return answer
 
 
-def _measured(best: Solution | BoardValues, policy: Any, illegal: str = "raise") -> Any:
+def _evaluate_against(best: Solution | BoardValues, policy: Any, illegal: str = "raise") -> Any:
     """Return the evaluation of a policy by tables or, if perfect play is known by boards, by these."""
     if isinstance(best, Solution):
         return best.evaluate(policy, illegal)
@@ -255,7 +274,7 @@ def _numbers(policy: str, found: Any) -> Answer:
     return {"policy": policy, **found.summary(), "score_distribution": scores, "mistakes": mistakes}
 
 
-def _measure(game: Game, agent: str, objective: str, illegal: str, turns: int | None, seed: int) -> Answer:
+def _measure_agent(game: Game, agent: str, objective: str, illegal: str, turns: int | None, seed: int) -> Answer:
     """Return the exact or the sampled measurement of an agent."""
     module, _, name = agent.partition(":")
     if not name:
@@ -285,7 +304,7 @@ def simulate(
     Args:
         game: the rules.
         policy: A strategy, a kept policy, a saved policy (.npz) or a run's folder.
-        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         turns: How many turns.
         seed: Seed of the dice.
     """
@@ -309,7 +328,8 @@ def compare(game: Game, *, policy: Names, exceptions: int | None = None, objecti
         game: the rules.
         policy: Two strategies, kept policies or saved policies (.npz), separated by commas; one for a pocket card.
         exceptions: Make a pocket card: this many exceptions to the policy, each the costliest mistake that is left.
-        objective: What a turn of the pocket card is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn of the pocket card is played for: score, shut (the perfect score), at-most:T or
+            at-least:T.
 
     Raises:
         ValueError: if the number of policies is wrong, or a card is asked for of a policy that chooses at random.
@@ -332,7 +352,7 @@ def _pocket_card(game: Game, policies: tuple[str, ...], exceptions: int, objecti
     if len(policies) != 1:
         raise ValueError(f"a pocket card is of one policy, not {len(policies)}")
     [name] = policies
-    best, policy, words = solve_tables(game, objective), np.asarray(policy_of(game, name)), words_of(game)
+    best, policy, words = solve_turn(game, objective), np.asarray(policy_of(game, name)), words_of(game)
     if policy.ndim > 1:
         raise ValueError(f"a pocket card is of a policy that chooses one move, not of {name}")
     card = pocket_card(best, policy, exceptions)
@@ -357,7 +377,7 @@ def states(game: Game, *, objective: str = "score", place: Place = Place()) -> A
 
     Args:
         game: the rules.
-        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         place: the place in a round.
 
     Returns:
@@ -365,7 +385,7 @@ def states(game: Game, *, objective: str = "score", place: Place = Place()) -> A
         and every legal move counts as a way of its own.
     """
     turn = place.turn(game, objective)
-    solution = turn.best if turn else solve_tables(game, objective)
+    solution = turn.best if turn else solve_turn(game, objective)
     tables, words = solution.tables, words_of(game)
     ways = ways_to_shut(tables, exact=True).tolist()
     rows = [
@@ -394,7 +414,7 @@ def advise(
     Args:
         game: the rules.
         where: the position, in the words of the game; by default the start.
-        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         depth: Show the tree of moves and rolls below the position, 1 to 3 throws deep; its own roll is the first.
         values: Read the values from this file, which solve --out wrote.
         out: Draw that tree in this file (.png, .svg or .pdf; needs matplotlib).
@@ -417,7 +437,7 @@ def advise(
     answer = heading(game, best.objective, turn)
     if depth is not None or out is not None:
         if not isinstance(best, Solution):
-            raise ValueError(f"a tree is only for games that fit into arrays, not for {game}")
+            raise ValueError(f"a tree is only for games that fit into tables, not for {game}")
         tree = move_tree(best, 1 if depth is None else depth, **where)
         if out is not None:
             from stb_gym import plots  # needs matplotlib

@@ -30,7 +30,7 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
     """
     game, words, scores = tables.game, words_of(tables.game), tables.scores.tolist()
     thrown = np.unique(tables.dice).tolist()
-    positions = [words.where(held, dice) for held, dice in zip(tables.held.tolist(), tables.dice.tolist(), strict=True)]
+    states = list(zip(tables.held.tolist(), tables.dice.tolist(), strict=True))
     edges = enumerate(tables.edge_node.tolist())
     moves, move = _distinct([tables.move_in_words(edge, tables.node_roll(node)) for edge, node in edges])
     ends, end = _distinct([_end_in_words(tables, node) for node in np.flatnonzero(tables.choices == 0).tolist()])
@@ -49,13 +49,13 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
         "points": [words.score(score) for score in scores],
         "goals": [words.goal(score) for score in scores],
         "ended": [words.ended(score) for score in scores],
-        "states": [words.state(*state) for state in zip(tables.held.tolist(), tables.dice.tolist(), strict=True)],
+        "states": [words.state(*state) for state in states],
         "parts": [
             {
                 "name": name,
                 "words": part.words.partition(" (")[0],
                 "listed": part.listed,
-                "of": [position[name] for position in positions],
+                "of": [words.where(*state)[name] for state in states],
             }
             for name, part in words.positions.items()
             if name != "roll"

@@ -1,8 +1,8 @@
 """Fields of rules, with their meaning and allowed values, and checks of arguments.
 
 Rules are frozen dataclasses whose fields are the variants of a game. A field made by `rule` states its meaning and its
-allowed values once; the check of its value and its flag in commands are made from that. Every check raises a ValueError
-that says in one line what was wrong and what is allowed.
+allowed values once; its check and its flag in commands follow from them. Every check raises a ValueError that says in
+one line what was wrong and what is allowed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

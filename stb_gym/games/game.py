@@ -2,9 +2,10 @@
 
 The words used throughout the package:
 
-state        what the player holds before a throw: a pair (held, dice), where `held` is what the rules make of the past
-             (a bit mask of open tiles, or the points so far) and `dice` the number of dice to be thrown next. A state
-             without dice is the end of the turn. (The "afterstate" of Sutton and Barto, Reinforcement Learning, 6.8.)
+state        what the player holds before a throw: a pair (held, dice), where `held` is an integer that stands for the
+             past of the turn (a bit mask of open tiles, or the points so far) and `dice` the number of dice thrown
+             next. A state without dice is the end of the turn. (The "afterstate" of Sutton and Barto, Reinforcement
+             Learning, 6.8.)
 roll         what the rules see of a throw: the sum of the dice, or the dice sorted. Exact probability: an integer
              count of equally likely throws over faces**dice.
 node         (state, roll): the point where the player chooses, and what an agent observes.
@@ -22,13 +23,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import is_dataclass
 from functools import cached_property, lru_cache
 from graphlib import CycleError, TopologicalSorter
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.fields import check_integer, check_rules, rules_in_words
+from stb_gym.games.fields import check_integer, check_rules, integers, rules_in_words
 
 IntArray = NDArray[np.integer[Any]]
 State = tuple[int, int]  # (held, dice)
@@ -36,12 +37,12 @@ Roll = tuple[int, ...]
 
 ILLEGAL = ("end", "raise")  # what an illegal action does: it ends the turn, or raises an error
 MOST_DICE = 64  # more dice have too many throws, whatever their faces are
-LARGEST_THROW_TABLE = 2**22  # throws: a second to count, and as many entries to sample from
-LARGEST_TABLE = 2**18  # nodes of a game that is walked through: some seconds
+LARGEST_THROW_TABLE = 2**22  # throws, which take a second to count
+LARGEST_TABLE = 2**18  # nodes of a game; a walk through as many takes some seconds
 
 
 class Game(ABC):
-    """The rules of a turn. Subclasses are frozen dataclasses (with `repr=False`) of the variants of the rules.
+    """The rules of a turn. Subclasses are frozen dataclasses (with `repr=False`); their fields vary the rules.
 
     Attributes:
         name: the name of the game in commands and files: small letters, digits and hyphens.
@@ -191,14 +192,17 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
         a state that comes earlier.
 
     Raises:
-        ValueError: if there are more nodes than LARGEST_TABLE, if a move names no action or no state, or if moves lead
-            back to a state, so that a turn need not end.
+        ValueError: if there are more nodes than LARGEST_TABLE, if a move is not an action or leads to no state, or if
+            moves lead back to a state, so that a turn need not end.
     """
     found: dict[State, list[dict[int, State]]] = {}
     after: dict[State, set[State]] = {}
     actions = range(len(game.actions))
     nodes = 0
-    waiting = [game.start(), *game.positions()] if fits(game) else []
+    too_large = ValueError(f"{game} has too many positions for tables, which hold at most {LARGEST_TABLE:,} nodes")
+    if not fits(game):
+        raise too_large
+    waiting = [game.start(), *game.positions()]
     while waiting:
         state = waiting.pop()
         if state in found:
@@ -207,18 +211,19 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
         shown = rolls(game, state[1]).shown
         nodes += len(shown)
         if nodes > LARGEST_TABLE:
-            break
+            raise too_large
         found[state] = [game.moves(state, roll) if state[1] else {} for roll in shown]
         for roll, moves in zip(shown, found[state], strict=True):
-            if not all(action in actions for action in moves):
+            if not (isinstance(moves, dict) and all(action in actions for action in moves)):
                 raise ValueError(
-                    f"moves of {game} at {state} with roll {roll} must be actions from 0 to {len(actions) - 1}, "
-                    f"not {sorted(moves, key=str)}"
+                    f"moves of {game} at {state} with roll {roll} must be {{action: next state}} with actions from 0 "
+                    f"to {len(actions) - 1}, not {moves}"
                 )
-        after[state] = {state for moves in found[state] for state in moves.values()}
+        try:
+            after[state] = {following for moves in found[state] for following in moves.values()}
+        except TypeError:
+            raise ValueError(f"moves of {game} at {state} must lead to tuples (held, dice)") from None
         waiting += after[state]
-    if waiting or not found:
-        raise ValueError(f"{game} has too many positions for tables, which hold at most {LARGEST_TABLE:,} nodes")
     try:
         order = list(TopologicalSorter(after).static_order())
     except CycleError as error:
@@ -241,28 +246,36 @@ def check_state(game: Game, state: Any) -> None:
 
 
 def check_game(game: Any) -> None:
-    """Check that rules keep the contract of `Game`, in every state of theirs.
+    """Check that rules keep the contract of `Game` in each of their states.
 
     Args:
         game: the rules; small ones are checked faster.
 
     Raises:
         TypeError: if it is not a `Game`.
-        ValueError: naming the first violation: fields that can change, a state or an action that does not exist, moves
-            that lead back, a score that is not an integer, observations that are out of range or not distinct, or a
-            roll that depends on the order of the dice.
+        ValueError: naming the first violation: fields that can change, a roll that depends on the order of the dice, a
+            state or an action that does not exist, moves that lead back to a state, a score that is not an integer, or
+            observations that are out of range or not distinct.
 
     Example:
         >>> import stb_gym
         >>> stb_gym.games.check_game(stb_gym.ShutTheBox(tiles=4))
     """
     if not isinstance(game, Game):
-        raise TypeError(f"{game!r:.80} is no game: make one, such as stb_gym.Threes()")
+        raise TypeError(f"{game!r:.80} is not a game: make one, such as stb_gym.Threes()")
     if not (is_dataclass(game) and type(game).__dataclass_params__.frozen):
         raise ValueError(f"{type(game).__name__} must be a frozen dataclass, because results are cached by the rules")
-    high = list(game.observation_high)
-    if not all(0 <= value <= 255 for value in high):
-        raise ValueError(f"observation_high of {game} must be integers from 0 to 255, not {high}")
+    check_integer("dice", getattr(game, "dice", None), 1, MOST_DICE)
+    check_integer("faces", getattr(game, "faces", None), 1, LARGEST_THROW_TABLE)
+    roll = game.roll_of((1,) * game.dice)
+    if not isinstance(roll, tuple):
+        raise ValueError(f"roll_of must return a tuple of integers, not {roll!r}")
+    rolls(game, game.dice)  # refuses too many throws
+    for throw in product(range(1, game.faces + 1), repeat=game.dice):
+        if game.roll_of(throw) != game.roll_of(tuple(sorted(throw))):
+            raise ValueError(f"roll_of must not depend on the order of the dice, as it does of {throw}")
+    check_state(game, game.start())
+    high = integers("observation_high", game.observation_high, 0, 255)
     seen: dict[tuple[int, ...], tuple[State, Roll]] = {}
     for state in walk(game):
         score = game.final_score(state[0])
@@ -270,14 +283,17 @@ def check_game(game: Any) -> None:
             raise ValueError(f"final_score of {game} must be an integer, not {score!r}, which it is at {state}")
         for roll in rolls(game, state[1]).shown:
             row = tuple(game.observe(state, roll))
-            if len(row) != len(high) or not all(0 <= value <= most for value, most in zip(row, high, strict=True)):
-                raise ValueError(f"the observation {row} at {state} with roll {roll} is not within 0 and {tuple(high)}")
+            within = [
+                isinstance(value, int | np.integer) and 0 <= value <= most
+                for value, most in zip(row, high, strict=False)
+            ]
+            if len(row) != len(high) or not all(within):
+                raise ValueError(
+                    f"the observation {row} at {state} with roll {roll} must be integers from 0 to {tuple(high)}"
+                )
             if row in seen:
                 raise ValueError(f"the observation {row} is the same at {seen[row]} and {(state, roll)}")
             seen[row] = (state, roll)
-    for throw in combinations_with_replacement(range(1, game.faces + 1), game.dice):
-        if game.roll_of(throw) != game.roll_of(throw[::-1]):
-            raise ValueError(f"roll_of must not depend on the order of the dice, as it does of {throw}")
 
 
 class Moves(NamedTuple):

@@ -19,8 +19,9 @@ class Entry:
         words: the class that describes the game to people.
         heuristics: how people choose a move, by name.
         variants: named rules.
-        environments: the fields of the rules, and perhaps the objective, of every environment by the name of its id.
-        reward_thresholds: the mean reward of perfect play in them, by the name of the id, where it is known.
+        environments: by the name of its id, the rules of each environment: fields that differ from the defaults, and
+            the objective unless it is "score".
+        reward_thresholds: by the name of its id, the mean reward of perfect play in an environment, where it is known.
     """
 
     rules: type[Game]
@@ -55,9 +56,9 @@ def register_game(
         words: the class that describes the game to people.
         heuristics: how people choose a move, by name; they become strategies.
         variants: named rules.
-        environments: the fields of the rules (and perhaps the objective) of every environment, by the name of its id
-            without the namespace; by default {"RULES_CLASS-v0": {}}.
-        reward_thresholds: the value of perfect play as a reward, by the name of the id.
+        environments: by the name of its id without the namespace, the rules of each environment: fields that differ
+            from the defaults, and the objective unless it is "score"; by default {"RULES_CLASS-v0": {}}.
+        reward_thresholds: by the name of its id, the mean reward of perfect play in an environment.
 
     Raises:
         ValueError: if the rules break the contract of `Game`, or a name is not allowed or taken by another game.
@@ -70,7 +71,7 @@ def register_game(
     check_game(_smallest(rules))
     name = getattr(rules, "name", None)
     if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
-        raise ValueError(f"the name of a game has small letters, digits and hyphens only, unlike {name!r}")
+        raise ValueError(f"the name of a game must have lower-case letters, digits and hyphens only, not {name!r}")
     taken_by = GAMES.get(name, rules)
     if (taken_by.__module__, taken_by.__qualname__) != (rules.__module__, rules.__qualname__):
         raise ValueError(f"there is a game {name} already: {taken_by.__module__}.{taken_by.__qualname__}")
@@ -95,7 +96,7 @@ def follow_registrations(action: Callable[[Entry], None]) -> None:
 
 
 def _smallest(rules: type[Game]) -> Game:
-    """Return rules with the least values of all fields that are sizes, as far as these are allowed together."""
+    """Return rules whose sizes have their least values, as far as these are allowed together."""
     game = rules()
     for name, known in rules_of(rules).items():
         if known.size and known.low is not None:
@@ -143,8 +144,9 @@ def game_of(game: Game | str, rules: Mapping[str, Any] | None = None) -> Game:
     Raises:
         ValueError: if there is no such game, a field is unknown, or its value is not allowed.
     """
+    rules_class = rules_class_of(game)
     if isinstance(game, str):
-        return make_game(rules_class_of(game), rules or {})
+        return make_game(rules_class, rules or {})
     if rules:
         raise ValueError(f"{game} has its rules already: {', '.join(rules)} cannot be given beside it")
     return game

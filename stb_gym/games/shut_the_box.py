@@ -1,4 +1,4 @@
-"""Rules of Shut the Box: throw the dice, shut open tiles that match the roll, until there are none that do.
+"""Rules of Shut the Box: throw the dice and shut open tiles that match the roll, until no open tiles match.
 
 The whole game, in pseudo-code:
 
@@ -27,7 +27,7 @@ Tiles = tuple[int, ...]
 
 NO_MOVE: Tiles = ()
 MOST_DIGITS = 14  # tiles whose digits make a number of 64 bits
-MOST_SETS = 2**16  # sets of tiles that a roll may shut, of all rolls together
+MOST_SETS = 2**16  # sets of tiles that rolls may shut, counted over all rolls
 
 # Which tiles are open at the start, by name, as a slice of all.
 OPEN = {"all": slice(None), "odd": slice(None, None, 2), "even": slice(1, None, 2), "4-up": slice(3, None)}
@@ -165,12 +165,12 @@ class ShutTheBox(Game):
 
     @cached_property
     def throws(self) -> tuple[int, ...]:
-        """The numbers of dice that are thrown in a turn, all of them first."""
+        """How many dice a throw can have: all, and then one where the rules allow it."""
         return (self.dice,) if self.one_die == "never" or self.dice == 1 else (self.dice, 1)
 
     @property
     def choices(self) -> tuple[int, ...]:
-        """The numbers of dice that a player chooses from with a move, fewest first; (0,) if there is no choice."""
+        """How many dice a player may choose to throw next, fewest first; (0,) if there is no choice."""
         return (0,) if self.one_die_forced or len(self.throws) == 1 else (1, self.dice)
 
     @cached_property
@@ -273,7 +273,7 @@ class ShutTheBox(Game):
         return self.one_die == "any-time"
 
     def throws_at(self, board: int) -> tuple[int, ...]:
-        """Return the numbers of dice that may be thrown at a board, all of them first; () if no tile is open."""
+        """Return how many dice may be thrown at a board: all, one or both, in this order; () if no tile is open."""
         if board == self._start[0]:
             return (self.dice,)
         return tuple(dice for dice in reversed(self._next_dice(board)) if dice)

@@ -30,9 +30,9 @@ MOON = -1  # the score of a turn that begins with nothing but the highest face, 
 class Threes(Game):
     """One turn of Threes.
 
-    The choice is how many dice to keep; kept are always those worth least (any other choice of as many is no better).
-    A roll is the dice sorted by worth, so threes come first. With `moon`, all dice of a first throw of nothing but the
-    highest face are kept.
+    The choice is how many dice to keep. The dice kept are always those worth least, because no other choice of as many
+    dice is better. A roll is the dice sorted by worth, so threes come first. With `moon`, all dice of a first throw of
+    nothing but the highest face are kept.
 
     Raises:
         ValueError: naming the field that is out of range, and the range.
@@ -75,7 +75,7 @@ class Threes(Game):
         return legal
 
     def positions(self) -> Iterator[State]:
-        """Yield all points that so many dice could have, also where no throw leads to just these."""
+        """Yield every total up to the highest possible with each number of dice left, even if no throws reach it."""
         for left in range(self.dice + 1):
             yield from ((points, left) for points in range((self.dice - left) * self.faces + 1))
         if self.moon:

@@ -1,6 +1,6 @@
 """Shut the Box as moves that take tiles off a board, the form in which boxes too large for tables are solved.
 
-Everything here is read off the rules in `ShutTheBox`; tests compare it with `ShutTheBox.moves` at every node.
+It repeats the rules of `ShutTheBox` for many boards at once; tests compare it with `ShutTheBox.moves` at every node.
 """
 
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class Boards:
 
     @cached_property
     def _low_boards(self) -> NDArray[np.bool_]:
-        """Whether one die may be thrown, by board; the last entry stands for all boards with a tile above the faces."""
+        """Whether one die may be thrown, by board; the last entry is for all boards with a tile above the faces."""
         return np.array([self.game.may_throw_one(board) for board in range((1 << self.game.faces) + 1)])
 
     def may_throw_one(self, boards: IntArray) -> NDArray[np.bool_]:

@@ -6,7 +6,7 @@
     loss(node)          = u*(the best that a move leads to) - u*(what the policy's move leads to)
 
 Rows of boards are worked through in descending order, as no move leads to a later one; in a row the columns with most
-open tiles come first. Of the nodes nothing is kept but sums, and the costliest mistakes. For the regret see
+open tiles come first. Only sums over the nodes and the costliest mistakes are stored. For the regret see
 `stb_gym.solver.evaluation`.
 """
 
@@ -36,7 +36,7 @@ class BoardEvaluation(Measured):
     Attributes:
         optimum: the values that the policy is measured against.
         policy: the policy.
-        sums: what was added up in the sweep.
+        sums: the sums over all nodes.
         value: expected value of a turn.
     """
 
@@ -106,14 +106,14 @@ class TurnSums:
 
     Args:
         scores: [T] every final score that can occur, in ascending order.
-        is_as_good: says which moves are as good as the best ones, see `BoardValues.is_as_good`.
+        is_as_good: returns which moves are as good as the best ones, see `BoardValues.is_as_good`.
 
     Attributes:
         chances: [T] the probability of each score.
         throws: expected number of throws.
         choices: expected number of nodes that have a legal action.
         departures: expected number of those where an action is taken that is not optimal.
-        regret: what is lost.
+        regret: the sum of visits times loss.
     """
 
     def __init__(self, scores: IntArray, is_as_good: Callable[[FloatArray, FloatArray], NDArray[np.bool_]]):
@@ -167,10 +167,10 @@ def evaluate_boards(
     Args:
         optimum: perfect play, see `solve_boards`.
         policy: the policy.
-        progress: called now and then with the number of rows that are done, and of all rows.
+        progress: called now and then with the number of rows done so far, and of all rows.
 
     Raises:
-        TypeError: if an argument is something else.
+        TypeError: if `optimum` or `policy` is something else.
         ValueError: if the policy does not give every state a finite score.
 
     Example:
@@ -201,14 +201,14 @@ def evaluate_boards(
             sums.throws += float(here.sum())
             sums.choices += float(here.sum() - ended.sum())
             sums.lose(node + row * rows.columns * len(rows.throw), visits, best, played)
-        rows.tell(progress, rows.rows - row)
+        rows.report(progress, rows.rows - row)
     sums.throws -= float(flow.visits[0, 0, 0])  # a turn whose tiles are all shut throws no more
     value = float(goal.sign * (goal.utilities(sums.scores) @ sums.chances)) + 0.0
     return BoardEvaluation(optimum, policy, sums, value)
 
 
 def _throw_first(optimum: BoardValues, policy: RulePolicy, rows: BoardRows, visits: FloatArray, sums: TurnSums) -> None:
-    """Let the first throw of a turn flow on, whose moves may be others than later."""
+    """Add what the first throw of a turn leads to; its moves may differ from those of later throws."""
     game = optimum.game
     held, dice = game.start()
     known, place = rolls(game, dice), int(optimum.places(np.array([held]), dice)[0])
@@ -262,7 +262,7 @@ class _GreedyFlow:
         self.visits = self._all_visits[:-1].reshape(utility.shape)
 
     def through(self, row: int) -> FloatArray:
-        """Let the visits of a row flow on.
+        """Add the visits of a row to the states that the policy's moves lead to.
 
         Returns:
             [R, columns] the optimal utility of what the policy's move leads to; any number where there is no move.

@@ -4,8 +4,8 @@
     u(board)       = max over the numbers of dice that may be thrown there of u(board, dice)
 
 Boards are in rows and columns, in the places of `stb_gym.large.values`: some tiles are bits of the row, the others bits
-of the column. A move may shut tiles of both. What is known of boards is an array [rows, columns]; where a player may
-throw one die instead of all, there is one such block for every number of dice.
+of the column. A move may shut tiles of both. Values of boards are an array [rows, columns]; where a player may throw
+one die instead of all, there is one such array for every number of dice.
 
 Rows are solved in ascending order, so the boards that a move leads to are solved before they are needed. In each row
 the moves that shut row tiles are worked out first, for all columns at once; then those that shut column tiles alone,
@@ -29,7 +29,7 @@ from stb_gym.solver import Goal, Objective, legal_moves, objective_of
 
 COLUMN_TILES = 12  # 4096 columns: the arrays of a row fit the cache, and few are so short that calls cost more
 
-PROGRESS_CALLS = 64
+PROGRESS_CALLS = 64  # in a sweep, at most about twice as many
 
 FloatArray = NDArray[np.float64]
 RowSets = tuple[int, ...]
@@ -44,8 +44,8 @@ def solve_boards(
     Args:
         game: rules of Shut the Box.
         objective: what is maximised, see `stb_gym.solve`.
-        progress: called now and then with the number of rows that are solved, and of all rows.
-        worst: solve for the opposite instead.
+        progress: called now and then with the number of rows solved so far, and of all rows.
+        worst: minimise instead: the worst play.
 
     Raises:
         ValueError: if there is no such objective, or the game is not Shut the Box.
@@ -102,7 +102,7 @@ def sweep_boards(
         rows: the boards.
         goal: the objective, which gives the utility of a turn that ends.
         operation: over what the moves of a node and the dice that may be thrown lead to: the maximum, or the sum.
-        progress: called now and then with the number of rows that are done, and of all rows.
+        progress: called now and then with the number of rows done so far, and of all rows.
 
     Returns:
         [D, rows, columns] for every board before a throw of every number of dice.
@@ -115,7 +115,7 @@ def sweep_boards(
         by_roll = moves_out.reduce(row)
         ended = np.where(by_roll == moves_out.neutral, end, by_roll)
         utility[:, row], before_dice[row] = moves_within.add(row, by_roll, ended)
-        rows.tell(progress, row + 1)
+        rows.report(progress, row + 1)
     return utility
 
 
@@ -139,7 +139,7 @@ class BoardRows:
     Attributes:
         boards: the boards and their moves.
         columns: how many columns there are, a power of two.
-        counted: use as the probability of a roll the number of throws that give it.
+        counted: weight a roll by the number of throws that give it, instead of its probability.
     """
 
     boards: Boards
@@ -196,8 +196,8 @@ class BoardRows:
         """Return an array [rows, columns] for values before dice are chosen; `values` itself if they never are."""
         return values[0] if len(values) == 1 else np.zeros(values.shape[1:])
 
-    def tell(self, progress: Callable[[int, int], None] | None, done: int) -> None:
-        """Call `progress` now and then with the number of rows that are done, and of all rows."""
+    def report(self, progress: Callable[[int, int], None] | None, done: int) -> None:
+        """Call `progress` now and then with the number of rows done so far, and of all rows."""
         if progress and done % max(1, self.rows // PROGRESS_CALLS) == 0:
             progress(done, self.rows)
 
@@ -340,7 +340,7 @@ def _columns(values: NDArray[Any], taken: int, is_open: int) -> NDArray[Any]:
 
 
 class _Level(NamedTuple):
-    """Moves within a row from the columns with one number of open tiles, by column, then roll.
+    """Moves within a row from columns with the same number of open tiles, sorted by column, then roll.
 
     Attributes:
         states: [C] the (dice, column) that have such moves, as places in the flat array [D, columns] in order.
@@ -360,9 +360,9 @@ class _Level(NamedTuple):
 
 
 class MovesWithin:
-    """The moves that shut column tiles alone: what they add to the utility, or to the visits, of a row's boards.
+    """The moves that shut column tiles alone, and what they add to the utility, or to the visits, of a row's boards.
 
-    Columns are in the order of their numbers of open tiles meanwhile.
+    Inside, columns are sorted by their number of open tiles.
     """
 
     def __init__(self, rows: BoardRows, operation: np.ufunc = np.maximum):
@@ -403,7 +403,7 @@ class MovesWithin:
             row: the row.
             by_roll: [R, columns] what the other moves lead to.
             ended: [R, columns] the same or, where there are none, the utility of a turn that ends.
-            share: [R, columns] the share of all that to count, by roll; by default the whole.
+            share: [R, columns] a factor of both, by roll; by default 1.
 
         Returns:
             [D, columns] their utility by the number of dice, and [columns] before the dice are chosen.

@@ -11,17 +11,17 @@ from stb_gym.large.solve import count_ways, solve_boards
 from stb_gym.large.values import BoardValues
 from stb_gym.solver import RulePolicy, StateScorePolicy, UniformRandom
 
-TIE_BITS = 33  # of the utilities that perfect play compares: about as many as `TIE` does
+TIE_BITS = 33  # utilities equal in so many bits count as equal: about the tolerance `TIE` of `stb_gym.solver`
 
 
 class After(NamedTuple):
-    """The states that moves [M] lead to: all that a heuristic sees here; see `stb_gym.games.Moves`."""
+    """What a heuristic sees without tables: only the states that moves [M] lead to; see `stb_gym.games.Moves`."""
 
     next_held: IntArray
     next_dice: IntArray
 
 
-# How these play is said in `stb_gym.solver.strategies`, under the same names.
+# `stb_gym.solver.strategies` describes how these play, under the same names.
 BY_BOARDS: dict[str, Callable[[Game], RulePolicy]] = {
     "random": lambda game: UniformRandom(),
     "most-ways": lambda game: StateScorePolicy(count_ways(game).utilities_at),

@@ -1,7 +1,7 @@
 """The utility of every board of a box, in an array or in a file that is mapped into memory.
 
 The array is [rows, columns]. The lowest tiles of the start are the bits of the row, lowest tile lowest; the others are
-the bits of the column, lowest tile highest: low tiles are in most moves, which so act on long runs of columns.
+the bits of the column, lowest tile highest. Most moves shut low tiles, so most act on long runs of columns.
 
 A saved array is a plain `.npy` file with a JSON file beside it (FILE.npy.json: game, rules, objective, shape, and the
 SHA-256 of the .npy file). Looking up a value reads only the pages it is on; the checksum is checked on request.
@@ -43,8 +43,8 @@ class BoardValues:
     Attributes:
         game: the rules.
         objective: what is maximised.
-        utility: [rows, columns] expected utility of every board before its throw, in the places of `places_of`. Where
-            one die may be thrown instead of all, the rows of boards before one die follow those before all dice.
+        utility: [rows, columns] expected utility of every board before its throw, at the place that `places_of` gives.
+            Where one die may be thrown instead of all, the rows of boards before one die follow those before all dice.
     """
 
     game: Game
@@ -84,9 +84,9 @@ class BoardValues:
         """
         held = np.asarray(held)
         held = held.astype(np.int64, copy=False) if held.dtype.kind in "iu" else held  # short ones would overflow
-        if (more := np.asarray(held & ~self.game.start()[0] != 0)).any():
+        if (unknown := np.asarray(held & ~self.game.start()[0] != 0)).any():
             start = list(self._boards.game.start_tiles)
-            raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held[more][0]}")
+            raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held[unknown][0]}")
         utilities, over = self.utility.reshape(-1).take(self.places(held, dice)), np.broadcast_to(dice, held.shape) == 0
         utilities[over] = self.objective.utilities(self._boards.final_scores(held[over]))
         return utilities
@@ -175,13 +175,13 @@ def load_board_values(path: str | Path, game: Game, objective: Goal = "score", *
     if not is_named(game, goal := objective_of(game, objective)):
         raise ValueError(f"values are saved for score, shut and at-most:T, not for {goal.name}")
     values = open_board_values(path, check=check)
-    there = {**all_rules(values.game), "objective": values.objective.name}
-    asked = {**all_rules(game), "objective": goal.name}
+    stored = {**all_rules(values.game), "objective": values.objective.name}
+    wanted = {**all_rules(game), "objective": goal.name}
     if values.game.name != game.name:
         raise ValueError(f"{path} holds values of {values.game.name}, not of {game.name}")
-    differing = [f"{name} {there[name]!r}, not {asked[name]!r}" for name in asked if asked[name] != there[name]]
+    differing = [f"{name} {stored[name]!r}, not {wanted[name]!r}" for name in wanted if wanted[name] != stored[name]]
     if differing:
-        raise ValueError(f"{path} holds other values: with {'; of '.join(differing)}")
+        raise ValueError(f"{path} holds other values: {'; '.join(differing)}")
     return values
 
 

@@ -12,8 +12,7 @@ from stb_gym.large import BoardValues, solve_boards
 from stb_gym.measure.agents import batch_policy
 from stb_gym.measure.sampled import SampledEvaluation, play_turns
 from stb_gym.measure.wrapped import AgentView
-from stb_gym.solver import Evaluation, GameOrEnv, Goal, Policy, Solution, task_of
-from stb_gym.solving import solve
+from stb_gym.solver import Evaluation, GameOrEnv, Goal, Policy, Solution, solve_tables, task_of
 
 MOST_TURNS = 10**6
 AT_ONCE = 2**16  # nodes in one question to an agent
@@ -72,7 +71,8 @@ class RegretMeter:
         if illegal is None and isinstance(env, Game):
             illegal = "end"
         self.game, self.objective, self.illegal = task_of(env, objective, illegal)
-        self.optimum = solve(self.game, self.objective) if fits(self.game) else solve_boards(self.game, self.objective)
+        solve = solve_tables if fits(self.game) else solve_boards
+        self.optimum = solve(self.game, self.objective)
         self._view = AgentView(env, self.game)
         if self._view.width != len(self.game.observation_high):
             raise ValueError("the environment shows more than the position of a turn: measure rounds with a RoundMeter")

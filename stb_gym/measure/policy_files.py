@@ -37,7 +37,6 @@ from stb_gym.solver import (
 from stb_gym.solving import solve
 
 FORMAT = 2  # of the files; it changes with the order of nodes
-REQUIRED = False  # whether files without a format are refused
 KEPT = Path(__file__).parent / "policies"
 OF_A_RUN = "policy.npz"  # the policy in the folder of a run
 LARGEST = 2**28  # bytes of a file, and of an array in it
@@ -230,27 +229,24 @@ class _Header(NamedTuple):
 
 def _header(file: Path) -> _Header:
     """Read the entries of a file but for its policy."""
-    entries: dict[str, Any] = {"objective": "score", "illegal": "raise"}  # of files of early versions
+    _check_format(file)
+    entries: dict[str, Any] = {}
     with _refusing_damage(file):
         for name in _Header._fields:
             array = read_array(file, name, LARGEST_TEXT)
-            if array is not None:
-                if array.shape != () or array.dtype.kind != "U":
-                    raise TypeError
-                entries[name] = str(array)
+            if array is None or array.shape != () or array.dtype.kind != "U":
+                raise TypeError
+            entries[name] = str(array)
         entries["rules"] = from_json(entries["rules"])
         if not isinstance(entries["rules"], dict):
             raise TypeError
-        header = _Header(**entries)
-    _check_format(file)
-    return header
+    return _Header(**entries)
 
 
 def _check_format(file: Path) -> None:
+    """Raise ValueError if a file was written for another order of nodes."""
     with _refusing_damage(file):
         written = read_array(file, "format", 8)
-    if written is None and not REQUIRED:
-        return
     if written is None or written.tolist() != FORMAT:
         raise ValueError(f"{file} was written by another version of stb_gym; save it again")
 
@@ -357,10 +353,10 @@ def load_policies(path: Path, game: Game, illegal: str) -> dict[int, Policy]:
     Raises:
         ValueError: if there is no such file, it is damaged, or holds no policies of this game.
     """
+    _check_format(path)
     with _refusing_damage(path):
         steps = read_array(path, "steps", LARGEST)
         actions = read_array(path, "actions", LARGEST)
-    _check_format(path)
     tables = compile_game(game)
     if (
         (steps is None or actions is None)

@@ -72,8 +72,11 @@ def layers_of(env: Any) -> list[Any]:
     """Return the innermost environment and then each wrapper around it; of a vector environment, its first member.
 
     Raises:
+        TypeError: if it is not an environment.
         ValueError: if the environments run in other processes and cannot be made again in this one.
     """
+    if not hasattr(env, "reset"):
+        raise TypeError(f"{env!r:.80} is not an environment: make one, such as gym.make('stb_gym/ShutTheBox-v0')")
     layers = [env]
     while (inner := _inside(layers[0])) is not None:
         layers.insert(0, inner)

@@ -253,7 +253,7 @@ class RoundEnv(StandingEnv, TurnEnv):
             ValueError: if the snapshot is not of one round, or of other rules.
         """
         counts = {"place": len(self.opponents.chance), "holders": len(self.opponents.share)}
-        _, place, holders = map(int, self._read(snapshot, (), **counts))
+        _, _, place, holders = map(int, self._read(snapshot, (), **counts))
         super().restore(snapshot)
         self._place, self._holders = place, holders
 

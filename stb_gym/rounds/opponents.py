@@ -5,7 +5,7 @@ the players after it determine the probabilities that it is beaten, or shares th
 So a whole round costs two draws besides the turn itself, whatever the number of players.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -168,7 +168,7 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
         same = ours.players == theirs.players and ours.ties == theirs.ties and ours.shut_wins == theirs.shut_wins
         if opponents.tables.game != rules.game or not same:
             raise ValueError(f"the line-up of opponents is of another round than {rules}")
-        return _seated(rules, seats, lambda seat, _: opponents.played[seat])
+        return _opponents(rules, seats, opponents)
     others = rules.players - 1
     if isinstance(opponents, list | tuple):
         lineup = tuple(_strategy(rules, plays) for plays in opponents)
@@ -190,17 +190,17 @@ def _strategy(rules: Round, plays: Any) -> RoundStrategy:
     return plays
 
 
-def _opponents(rules: Round, seats: tuple[int, ...], lineup: tuple[RoundStrategy, ...]) -> Opponents:
-    return _seated(rules, seats, lambda seat, opponent: rules.seat(seat, lineup[opponent]))
-
-
 @lru_cache(maxsize=16)
 def _cached_opponents(rules: Round, seats: tuple[int, ...], lineup: tuple[str, ...], _heuristics: Any) -> Opponents:
     return _opponents(rules, seats, lineup)
 
 
-def _seated(rules: Round, seats: tuple[int, ...], play: Callable[[int, int], Seat]) -> Opponents:
-    """Return the opponents of `seats`; `play` returns the play of an opponent, given its seat and its number."""
+def _opponents(rules: Round, seats: tuple[int, ...], lineup: RoundEvaluation | tuple[RoundStrategy, ...]) -> Opponents:
+    """Return the opponents of `seats`: those of a line-up of all seats, or one strategy for each opponent."""
+
+    def play(seat: int, opponent: int) -> Seat:
+        return lineup.played[seat] if isinstance(lineup, RoundEvaluation) else rules.seat(seat, lineup[opponent])
+
     standings, others = rules.standings, rules.players - 1
     reached = {0: (standings.holders == 0).astype(float)}  # by seat: the chances of the standings before the turn
     for seat in range(max(seats)):

@@ -129,7 +129,7 @@ class RoundVectorEnv(StandingEnv, TurnVectorEnv):
             ValueError: if the snapshot is not of as many rounds, or of other rules.
         """
         counts = {"place": len(self.opponents.chance), "holders": len(self.opponents.share)}
-        _, place, holders = self._read(snapshot, (self.num_envs,), **counts)
+        _, _, place, holders = self._read(snapshot, (self.num_envs,), **counts)
         super().restore(snapshot)
         self._place, self._holders = place, holders
 

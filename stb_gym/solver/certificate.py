@@ -40,7 +40,8 @@ class Certificate:
         value: the value of a turn, in the objective's unit.
         states, nodes: how many there are; the Bellman equation holds at every one.
         largest_error: the largest |float - fraction| of a state or node, in the objective's unit.
-        largest_relative_error: the largest |float - fraction| / |fraction|; infinite if a float is not 0 where it must.
+        largest_relative_error: the largest |float - fraction| / |fraction|; infinite if a float is not 0 where
+            the fraction is.
         optimal_actions_agree: whether floats and fractions have the same optimal actions at every node.
         text: the values of all states, as `value_text` writes them.
     """
@@ -69,15 +70,15 @@ class Certificate:
 def certify(
     what: GameOrEnv, objective: Goal | None = None, progress: Progress = lambda done, total: None
 ) -> Certificate:
-    """Solve a turn of a game in fractions and in floats; check the fractions by the rules, and the floats by them.
+    """Solve a turn in fractions and in floats; check fractions against the rules, and floats against fractions.
 
     Args:
-        what: a game or an environment, see `stb_gym.solve`.
+        what: the rules, or an environment, see `stb_gym.solve`.
         objective: what is maximised, see `stb_gym.solve`.
-        progress: called with the number of nodes that are checked, and of all nodes.
+        progress: called with the number of nodes checked so far, and of all nodes.
 
     Raises:
-        TypeError: if `what` is neither.
+        TypeError: if `what` is neither a game nor an environment of one.
         ValueError: if there is no such objective, or the game is too large for tables; and as `check_bellman` does.
 
     Example:
@@ -147,7 +148,7 @@ def check_bellman(
         objective: what is maximised, see `stb_gym.solve`.
         states: the value of every state before its throw, in the objective's unit.
         nodes: the value of every node before its choice.
-        progress: called with the number of nodes that are checked, and of all nodes.
+        progress: called with the number of nodes checked so far, and of all nodes.
 
     Raises:
         ValueError: if the values are not of the states and nodes of the game, or naming the first node or state where

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Optimum(Protocol):
-    """Perfect play, as far as an evaluation of any kind reads it."""
+    """Perfect play of any kind: a `Solution`, or the values of a box too large for tables."""
 
     @property
     def game(self) -> Game:
@@ -132,12 +132,13 @@ class Measured(ABC):
             'open 1,2,3,4,5,7,9, roll 6: shut 1,5 instead of shut 2,4 loses 2.07, once in 187 turns'
         """
         words = words_of(self.optimum.game)
-        for it in self.mistakes(1):
-            plays = "an illegal action" if it.plays is None else words.move_in_words(words.move(it.plays))
-            best = words.move_in_words(words.move(it.best))
-            lost = f"loses {it.loss:.3g}, once in {1 / it.visits:,.0f} turns"
-            return f"{self.describe_node(it.node)}: {plays} instead of {best} {lost}"
-        return ""
+        if not (mistakes := self.mistakes(1)):
+            return ""
+        [mistake] = mistakes
+        plays = "an illegal action" if mistake.plays is None else words.move_in_words(words.move(mistake.plays))
+        best = words.move_in_words(words.move(mistake.best))
+        lost = f"loses {mistake.loss:.3g}, once in {1 / mistake.visits:,.0f} turns"
+        return f"{self.describe_node(mistake.node)}: {plays} instead of {best} {lost}"
 
     @property
     def agreement(self) -> float | None:
@@ -347,7 +348,7 @@ def expected(
 def expected_visits(tables: TurnTables, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return [N, *K] the expected visits of every node, if edges are taken with probabilities `weights` [E, *K].
 
-    The pass over the levels is that of solving, highest first.
+    Levels are passed highest first, the other way round than in solving.
     """
     columns = weights[0].size
     column = np.arange(columns)

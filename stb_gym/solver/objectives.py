@@ -20,11 +20,11 @@ class Objective:
     Utilities that differ by less than 1e-10 of their size count as equal, so leave out large constants.
 
     Args:
-        name: its name.
+        name: the name that people read.
         utility: from final scores [S] to their utilities [S], more is better.
         unit: the unit of values.
         sign: value = sign x utility; -1 for points where fewer are better, so that values are points.
-        target: of objectives that are the probability of a score at least as good as a target, that target.
+        target: the score to reach, if values are the probability of a score at least as good as it; else None.
 
     Example:
         >>> import stb_gym
@@ -56,9 +56,9 @@ class Objective:
         return utility
 
     def illegal_utility(self, final_score: IntArray) -> float:
-        """Return the utility of an illegal action, given all final scores: the least, also under the opposite.
+        """Return the utility of an illegal action: the least of those of all final scores.
 
-        A player who wants the worst gains nothing by breaking the rules.
+        The opposite objective takes the same score, so a player who wants the worst gains nothing by illegal actions.
         """
         if isinstance(self.utility, _Opposite):
             return -self.utility.objective.illegal_utility(final_score)
@@ -66,7 +66,7 @@ class Objective:
 
     @property
     def opposite(self) -> "Objective":
-        """The objective of the worst play for this one, in the same unit."""
+        """The objective that is maximised where this one is minimised, in the same unit."""
         return Objective(f"worst {self.name}", _Opposite(self), self.unit, -self.sign)
 
 
@@ -102,7 +102,7 @@ def objective_of(game: Game, goal: Goal) -> Objective:
 
 
 def is_named(game: Game, goal: Objective) -> bool:
-    """Return whether the name of an objective says all about it, so that a file can store the name alone."""
+    """Return whether `objective_of` makes the objective from its name, so that a file can store the name alone."""
     try:
         return goal == objective_of(game, goal.name)
     except ValueError:
@@ -179,7 +179,7 @@ def task_of(what: GameOrEnv | Any, objective: Goal | None = None, illegal: str |
         illegal: what an illegal action does; by default what the environment does, and of a game that it raises.
 
     Raises:
-        TypeError: if `what` is neither.
+        TypeError: if `what` is neither a game nor an environment of one.
         ValueError: if its environments differ, or there is no such objective or treatment of illegal actions.
     """
     task = Task(what, objective_of(what, "score"), "raise") if isinstance(what, Game) else _task_of_env(what)
@@ -223,8 +223,8 @@ def _tasks_of_each(envs: Any) -> list[Task]:
         names = envs.get_attr("objective_name")
         if None in names:
             raise ValueError(
-                f"the objective of {type(envs).__name__} is a function, which cannot be seen from this process: take "
-                "an environment that is made alike"
+                f"the objective of {type(envs).__name__} is a function, which this process cannot read: pass an "
+                "environment made with the same arguments"
             )
         objectives = map(objective_of, games, names)
     return [Task(*each) for each in zip(games, objectives, illegal, strict=True)]

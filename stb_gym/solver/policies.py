@@ -86,14 +86,14 @@ def edge_weights(
         [E] the probability of each edge at its node, and [N] that of an illegal action.
 
     Raises:
-        ValueError: if the array does not fit the game, has weight on an illegal action that is refused, or is no
-            distribution, naming the first (state, roll) where it is not.
+        ValueError: if the array does not fit the game, or naming the first (state, roll) where it has weight on an
+            illegal action that is refused, or is no distribution.
     """
     check_choice("treatment of illegal actions", illegal, ILLEGAL)
     policy = policy_array(tables, policy)
     if policy.shape == (tables.nodes,) and np.issubdtype(policy.dtype, np.integer):
         unknown = (policy < 0) | (policy >= tables.actions)
-        _refuse(tables, unknown, lambda node: f"takes the action {policy[node]}, of 0 to {tables.actions - 1},")
+        _refuse(tables, unknown, lambda node: f"takes the action {policy[node]}, not one of 0 to {tables.actions - 1},")
         weights = (tables.edge_action == tables.at_edges(policy)).astype(float)
         on_illegal = np.where(tables.choices > 0, 1 - tables.sum_at_nodes(weights), 0)
     elif policy.shape == (tables.nodes, tables.actions) and np.issubdtype(policy.dtype, np.floating):

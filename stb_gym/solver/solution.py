@@ -28,7 +28,7 @@ TIE = 1e-10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution:
-    """The best play of a game.
+    """Perfect play of a game.
 
     Attributes:
         tables: the arrays of the game.
@@ -84,13 +84,13 @@ class Solution:
         """Measure a policy against this solution exactly; nothing is solved again.
 
         Args:
-            policy: [N] actions or [N, A] probabilities, or a rule of `stb_gym.solver.policies`.
+            policy: [N] actions or [N, A] probabilities, or a `StateScorePolicy` or `UniformRandom`.
             illegal: as in the environments: "raise" refuses a policy that takes an illegal action; with "end" such an
                 action ends the turn with the worst score.
 
         Raises:
-            ValueError: if the policy does not fit the game, takes an illegal action that is refused, or is no
-                distribution, naming the first (state, roll) where it is not.
+            ValueError: if the policy does not fit the game, or naming the first (state, roll) where it takes an
+                illegal action that is refused, or is no distribution.
 
         Example:
             >>> import stb_gym

@@ -17,7 +17,7 @@ from stb_gym.solver.policies import UniformRandom, policy_array
 from stb_gym.solver.solution import optimal_edges, optimise, solve_tables
 from stb_gym.solver.tables import Policy, TurnTables, compile_game
 
-TARGETS_AT_ONCE = 64
+TARGETS_AT_ONCE = 64  # scores to beat that are solved for side by side, which bounds memory
 
 
 class Standing(NamedTuple):
@@ -119,7 +119,7 @@ def approximation(tables: TurnTables, standing: Standing = FIRST_OF_TWO) -> Poli
 
 @lru_cache(maxsize=16)
 def chance_to_beat(tables: TurnTables) -> NDArray[np.float64]:
-    """Return [S, T] the greatest probability, at every state, of a final score strictly better than each there is."""
+    """Return [S, T] the greatest probability at every state of a final score strictly better than each of `scores`."""
     chances = np.empty((tables.states, len(tables.scores)))
     for first in range(0, len(tables.scores), TARGETS_AT_ONCE):
         targets = slice(first, first + TARGETS_AT_ONCE)

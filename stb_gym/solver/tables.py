@@ -45,7 +45,7 @@ class Level(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TurnTables:
-    """The arrays of a game with S states, N nodes, A actions and E edges.
+    """The arrays of a game with S states, N nodes (D of them decisions, with a legal action), A actions and E edges.
 
     Attributes:
         game: the rules.
@@ -79,17 +79,17 @@ class TurnTables:
 
     @property
     def states(self) -> int:
-        """S."""
+        """The number of states, S."""
         return len(self.held)
 
     @property
     def nodes(self) -> int:
-        """N."""
+        """The number of nodes, N."""
         return len(self.node_state)
 
     @property
     def actions(self) -> int:
-        """A."""
+        """The number of actions, A."""
         return len(self.game.actions)
 
     @property
@@ -135,7 +135,7 @@ class TurnTables:
         order = np.argsort(keys)
         return keys[order], order
 
-    @np.errstate(invalid="ignore")  # numbers that no uint8 can hold are looked up as others, which they do not equal
+    @np.errstate(invalid="ignore")  # casting to uint8 may change a number, which then is not found
     def find_nodes(self, observation: NDArray[Any]) -> IntArray:
         """Return the node of one observation [O], or the nodes [B] of a batch [B, O].
 
@@ -202,7 +202,7 @@ class TurnTables:
         return self.reduce(np.minimum, np.where(marked, place, len(marked)))
 
     def policy(self, answers: NDArray[Any]) -> Policy:
-        """Return the policy of actions [D] or probabilities [D, A] at the nodes with a legal action; else -1, or 0."""
+        """Return a policy from actions [D] or probabilities [D, A] at the decisions; other nodes get -1, or 0."""
         policy = np.full((self.nodes, *answers.shape[1:]), -1 if answers.ndim == 1 else 0, answers.dtype)
         policy[self.decisions] = answers
         return policy
@@ -234,7 +234,7 @@ class TurnTables:
         return int(self.find_states(np.array(held), np.array(dice)))
 
     def find_node(self, state: int, roll: Roll) -> int:
-        """Return the node of a state and a roll; a ValueError if it is not a roll of these dice."""
+        """Return the node of a state and a roll; raise ValueError if its dice cannot show the roll."""
         return int(self.node_start[state]) + rolls(self.game, int(self.dice[state])).shown.index(roll)
 
     def node_roll(self, node: int) -> Roll:
@@ -337,7 +337,7 @@ def compile_game(game: Game) -> TurnTables:
     """
     moves_of = walk(game)
     level_of: dict[State, int] = {}
-    for state, by_roll in moves_of.items():  # every move leads to a state that was here before
+    for state, by_roll in moves_of.items():  # every move leads to a state that comes earlier
         level_of[state] = max((level_of[after] + 1 for moves in by_roll for after in moves.values()), default=0)
     states = sorted(moves_of, key=lambda state: (level_of[state], state[1], state[0]))
     index = {state: place for place, state in enumerate(states)}

@@ -59,7 +59,8 @@ def move_tree(solution: Solution, depth: int = 1, **where: Any) -> Branch:
 
     Example:
         >>> import stb_gym
-        >>> print(stb_gym.move_tree(stb_gym.solve(stb_gym.ShutTheBox()), open=[1, 4, 5, 8], roll=9))
+        >>> from stb_gym.solver import move_tree
+        >>> print(move_tree(stb_gym.solve(stb_gym.ShutTheBox()), open=[1, 4, 5, 8], roll=9))
         open 1,4,5,8, roll 9: 6.88889
           shut 4,5 -> open 1,8: 6.88889
           shut 1,8 -> open 4,5: 7.02778, loss 0.138889

@@ -6,24 +6,14 @@
 """
 
 from stb_gym.terminal.coach import coach_alone
-from stb_gym.terminal.playing import Named, play_alone, play_round
+from stb_gym.terminal.playing import play_alone, play_round
 from stb_gym.terminal.round_state import contest
 from stb_gym.terminal.turns import Throw
 from stb_gym.terminal.watching import (
-    Frame,
-    Turn,
-    check_film,
-    chooser,
-    frames,
-    play,
-    play_together,
-    replay,
-    say_wrapped,
-    show,
-    write_film,
-)
+    Frame, Turn, check_film, chooser, frames, play, play_together, replay, say_wrapped, show, write_film,
+)  # fmt: skip
 
 __all__ = [
-    "Frame", "Named", "Throw", "Turn", "check_film", "chooser", "coach_alone", "contest", "frames", "play",
+    "Frame", "Throw", "Turn", "check_film", "chooser", "coach_alone", "contest", "frames", "play",
     "play_alone", "play_round", "play_together", "replay", "say_wrapped", "show", "write_film",
 ]  # fmt: skip

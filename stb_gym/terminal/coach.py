@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import Game, words_of
-from stb_gym.large import BoardValues
 from stb_gym.output import Column, Table
 from stb_gym.rounds import Reply, RoundEvaluation
-from stb_gym.solver import TIE, Choice, Move, Solution, Standing, choice_at
+from stb_gym.solver import TIE, Choice, Move, PerfectPlay, Standing, choice_at
 from stb_gym.terminal.turns import Position, Step, moves_in_words, step_in_words
 
 CAUSES = ("others", "dice", "choices")
@@ -115,7 +114,7 @@ class Coach:
         unit: how people read them.
     """
 
-    perfect: Solution | BoardValues
+    perfect: PerfectPlay
     unit: Unit
 
     @property
@@ -170,7 +169,7 @@ class Coach:
         return Account(self.unit, self.start, events)
 
 
-def coach_alone(perfect: Solution | BoardValues) -> Coach:
+def coach_alone(perfect: PerfectPlay) -> Coach:
     """Return the coach of a player who plays a turn alone.
 
     Args:

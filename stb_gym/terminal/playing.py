@@ -6,21 +6,19 @@ from collections.abc import Hashable, Iterator
 import numpy as np
 
 from stb_gym.games import Game, check_integer, words_of
-from stb_gym.large import BoardValues
 from stb_gym.output import Progress, say
 from stb_gym.rounds import Round
-from stb_gym.solver import Move, Policy, Solution
+from stb_gym.solver import Move, PerfectPlay, Policy
 from stb_gym.terminal.coach import Coach, RoundCoach, coach_alone
 from stb_gym.terminal.round_state import YOU, RoundState, contest, seat_names
 from stb_gym.terminal.turns import Position, Step, moves_in_words, step_in_words, take_turn
 from stb_gym.terminal.watching import by_policy
 
-Named = tuple[str, str | Policy]  # the name to show, and a strategy
 HELP, HINT, LEAVE = ("?", "help"), ("hint", "h"), ("q", "quit")
 CAN_BE_TYPED = "Type ? for your moves, hint for advice, q to leave."
 
 
-def play_alone(perfect: Solution | BoardValues, coach: bool, seed: int | None) -> None:
+def play_alone(perfect: PerfectPlay, coach: bool, seed: int | None) -> None:
     """Let a person at the terminal play turns alone.
 
     Args:
@@ -43,7 +41,9 @@ def play_alone(perfect: Solution | BoardValues, coach: bool, seed: int | None) -
             return
 
 
-def play_round(rules: Round, opponents: list[Named], seat: int, coach: bool, seed: int | None) -> None:
+def play_round(
+    rules: Round, opponents: list[tuple[str, str | Policy]], seat: int, coach: bool, seed: int | None
+) -> None:
     """Let a person at the terminal play rounds against strategies.
 
     Args:

@@ -6,7 +6,6 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from stb_gym.games.shut_the_box.variants import OPEN
 
 from stb_gym import (
     RegretMeter,
@@ -24,7 +23,7 @@ from stb_gym.cli import turn
 from stb_gym.explorer import explorer_page
 from stb_gym.games import GAMES, VARIANTS, fits
 from stb_gym.rounds import Round, series
-from stb_gym.solver import Standing, compiling, move_tree
+from stb_gym.solver import Standing, move_tree
 from tests.measure.test_meter import first_legal
 
 FIRST_LEGAL = "tests.measure.test_meter:first_legal"
@@ -56,6 +55,7 @@ def careless(observations, masks):
         ("simulate threes --policy threes-only --turns 100", "exact", 6.804024892),
         ("advise shut-the-box --open 1,2 --roll 12", "moves", []),
         ("advise shut-the-box --open 1,4,5,8", "value", 11.071245),
+        ("advise shut-the-box --open 1,4,5,8 --roll 9", "value", 6.888889),
         ("advise shut-the-box", "value", 11.1575084442),
         ("advise threes --dice-in-hand 2", "value", 79 / 18),
         ("advise shut-the-box --tiles 20 --open 20", "value", 20),  # no roll of two dice shuts it
@@ -109,9 +109,8 @@ def test_rules_are_flags(ask):
     assert ask("solve threes --moon --free-face 0 --dice 2")["rules"]["moon"] is True
     by_name = ask("solve shut-the-box --variant thai-style --tiles 8")
     assert by_name == ask("solve shut-the-box --match one-tile --tiles 8")
-    for words in ("odd", "4-up", "7,5"):
-        given = words if words in OPEN else [int(tile) for tile in words.split(",")]
-        assert ask("solve shut-the-box --start-open", words)["value"] == solve(ShutTheBox(open=given)).value
+    for words, tiles in (("odd", "odd"), ("4-up", "4-up"), ("7,5", (5, 7))):
+        assert ask("solve shut-the-box --start-open", words)["value"] == solve(ShutTheBox(open=tiles)).value
 
 
 def test_strategies_and_variants_are_listed(ask):
@@ -316,7 +315,7 @@ LARGE = "shut-the-box --tiles 8 --faces 5 --one-die low-sum"
 )
 def test_large_boxes_have_the_same_answers(ask, words):
     expected = ask(words)
-    with patch.object(compiling, "LARGEST_TABLE", 1000):
+    with patch("stb_gym.games.game.LARGEST_TABLE", 1000):
         assert not fits(ShutTheBox(tiles=8, faces=5, one_die="low-sum"))
         found = ask(words)
     for answer in (expected, found):

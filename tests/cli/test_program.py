@@ -8,11 +8,12 @@ import sys
 from dataclasses import dataclass
 from unittest.mock import patch
 
+import gymnasium as gym
 import pytest
 
-from stb_gym import ShutTheBox, Threes, __version__, save_policy, strategy
+from stb_gym import ENVIRONMENTS, ShutTheBox, Threes, __version__, register_game, save_policy, strategy
 from stb_gym.cli import main
-from stb_gym.games import GAMES, Entry, enter, registry, rule
+from stb_gym.games import GAMES, registry, rule
 from tests import PATIENCE, ROOT
 from tests.cli.processes import STB_GYM
 from tests.cli.test_text import BOX, LINES
@@ -67,8 +68,8 @@ def coins():
         weight: float = rule(1.5, "what a coin weighs", flag="coin-weight")
         name = "coins"
 
-    with patch.dict(GAMES), patch.dict(registry._ENTRIES):
-        enter(Entry(Coins))
+    with patch.dict(GAMES), patch.dict(registry._ENTRIES), patch.dict(ENVIRONMENTS), patch.dict(gym.registry):
+        register_game(Coins)
         yield Coins
 
 
@@ -88,8 +89,8 @@ def test_a_rule_may_not_have_the_flag_of_a_command(run):
         rounds: int = rule(3, "how many rounds", low=1, high=9)
         name = "taken"
 
-    with patch.dict(GAMES), patch.dict(registry._ENTRIES):
-        enter(Entry(Taken))
+    with patch.dict(GAMES), patch.dict(registry._ENTRIES), patch.dict(ENVIRONMENTS), patch.dict(gym.registry):
+        register_game(Taken)
         status, _, err = run("match taken --policy random,random")
     assert (status, "--rounds" in err) == (2, True)
 

@@ -8,7 +8,7 @@ BOX, THREES = "shut-the-box --tiles 4", "threes --dice 2"
 AGENT = "tests.measure.test_meter:first_legal"
 LINES = [
     f"solve {BOX}",
-    f"solve {BOX} --json",
+    "solve threes --dice 1 --json",
     f"advise {BOX} --open 1,3 --roll 4 --json",
     f"solve {BOX} --objective shut --exact",
     "solve threes --dice 3 --worst",

@@ -1,83 +1,64 @@
-"""Positions as text and as pictures."""
+"""Pictures of positions: their size and some of their pixels."""
 
 import numpy as np
 import pytest
-from stb_gym.games.shut_the_box.drawing import OPEN_TILE, SHUT_TILE
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.games import words_of
-from stb_gym.games.drawing import IVORY, PIPS, SLOT
+from stb_gym.games import below, forbidden, words_of
+from stb_gym.games.drawing import GOLD, IVORY, OPEN_TILE, PIPS, RED, SHUT_TILE, SLOT, WHITE
+from tests.twins import MostThrees
 
-NINE = ShutTheBox()
-BOARD = 0b010011001  # 1, 4, 5, 8
-
-
-def text(game, held, dice, shown):
-    return words_of(game).text(held, dice, shown)
+ALL, SOME = 0b111111111, 0b010011001
+BOX, FIVE_DICE = words_of(ShutTheBox()), words_of(Threes())
 
 
-def picture(game, held, dice, shown):
-    return words_of(game).picture(held, dice, shown)
+def pixels(colour, pictures):
+    return [np.count_nonzero((picture == colour).all(axis=2)) for picture in pictures]
 
 
-def pixels(image, colour):
-    return np.count_nonzero((image == colour).all(axis=2))
+@pytest.mark.parametrize(
+    ("game", "size"),
+    [
+        (ShutTheBox(tiles=16, dice=7, faces=20), (404, 676)),
+        (MostThrees(), (298, 524)),
+    ],
+    ids=str,
+)
+def test_all_pictures_of_a_game_have_one_size(game, size):
+    words = words_of(game)
+    first = words.picture(*game.start(), (game.faces,) * game.dice)
+    last = words.picture(0, 0, (), told="a line that is too long for the picture and is cut " * 9)
+    assert first.shape == last.shape == (*size, 3)
+    assert (first != last).any()
 
 
-def test_text_shows_open_tiles_dice_and_points():
-    top, numbers, foot, dice, points = text(NINE, BOARD, 2, (6, 4)).splitlines()
-    assert numbers.split("│") == ["", " 1 ", "          ", " 4 ", "", " 5 ", "          ", " 8 ", "     "]
-    assert (dice, points) == ("dice   6 + 4 = 10", "points 18")
-    assert len(top) == len(foot) == 9 * 5
-    assert text(NINE, 0, 0, ()).endswith("dice   none\nshut the box!")
-    assert text(Threes(), 9, 2, (3, 4)) == "dice   3 4\nkept   3 of 5\npoints 9"
+def test_open_tiles_are_bright_and_shut_ones_dark():
+    pictures = [BOX.picture(held, 2, (1, 1)) for held in (0, 1, SOME, ALL)]
+    assert (np.diff(pixels(OPEN_TILE, pictures)) > 3000).all()
+    assert (np.diff(pixels(SHUT_TILE, pictures)) < -1000).all()
+    golden = pixels(GOLD, [BOX.picture(SOME, 2, (1, 1), before=before) for before in (SOME, SOME | 2, ALL)])
+    assert 0 == golden[0] < golden[1] < golden[2]  # the tiles that the last move shut
 
 
-def test_more_open_tiles_more_bright_wood():
-    bright = [pixels(picture(NINE, held, 2, (1, 1)), OPEN_TILE) for held in (0, 1, BOARD, 511)]
-    assert bright[0] == 0
-    assert bright == sorted(bright)
-    dark = [pixels(picture(NINE, held, 2, (1, 1)), SHUT_TILE) for held in (0, 1, BOARD, 511)]
-    assert dark[3] < 5  # of the edges of letters
-    assert dark == sorted(dark, reverse=True)
+def test_dice_show_their_faces():
+    ivory = pixels(IVORY, [BOX.picture(ALL, 2, (face,)) for face in range(1, 7)])
+    assert ivory == sorted(set(ivory), reverse=True)
+    for face, pips in PIPS.items():
+        assert len(set(pips)) == face
+        assert {8 - place for place in pips} == set(pips)  # the same turned around
 
 
-def test_pips_cover_ivory():
-    ivory = [pixels(picture(NINE, 511, 2, (face,)), IVORY) for face in range(1, 7)]
-    assert ivory == sorted(ivory, reverse=True)
-    assert len(set(ivory)) == 6
-
-
-@pytest.mark.parametrize("game", [NINE, ShutTheBox(tiles=16, dice=7, faces=20), ShutTheBox(tiles=1, dice=1), Threes()])
-def test_all_pictures_of_a_game_are_of_one_size(game):
-    held, dice = game.start()
-    shown = tuple(range(1, dice + 1)) if game.faces < 20 else tuple(range(14, 14 + dice))
-    images = [picture(game, *position) for position in ((held, dice, shown), (0, 0, ()))]
-    assert images[0].shape == images[1].shape
-    assert images[0].dtype == np.uint8
-    assert (images[0] != images[1]).any()
-
-
-def test_a_picture_is_the_callers_own():
-    first = picture(NINE, 511, 2, (3, 4))
-    kept = first.copy()
-    first[:] = 0
-    assert (picture(NINE, 511, 2, (3, 4)) == kept).all()
-
-
-def test_threes_shine():
-    assert (picture(Threes(), 0, 5, (3, 1, 1, 1, 1)) != picture(Threes(), 0, 5, (1, 1, 1, 1, 1))).any()
-    assert pixels(picture(Threes(), 0, 5, (3, 3, 3, 3, 3)), IVORY) == 0
-
-
-def test_dice_that_are_kept_leave_their_slots_dim():
-    dim = [pixels(picture(Threes(), 0, dice, (1,) * dice), SLOT) for dice in range(6)]
-    assert dim[5] == 0
-    steps = np.diff(dim)
+def test_dice_of_threes_have_slots_and_are_golden_if_they_count_nothing():
+    steps = np.diff(pixels(SLOT, [FIVE_DICE.picture(0, dice, (1,) * dice) for dice in range(6)]))
     assert steps.max() == steps.min() < -3000
+    golden = pixels(GOLD, [FIVE_DICE.picture(0, 2, dice) for dice in ((1, 1), (3, 1), (3, 3))])
+    assert 0 == golden[0] < golden[1] < golden[2]
 
 
-@pytest.mark.parametrize("face", PIPS)
-def test_every_face_has_its_pips_and_looks_the_same_turned_around(face):
-    assert len(set(PIPS[face])) == face
-    assert {8 - place for place in PIPS[face]} == set(PIPS[face])
+def test_signs_and_lines_are_added_to_a_copy():
+    picture = BOX.picture(ALL, 2, (3, 4))
+    signed, longer = forbidden(picture), below(picture, ["one line", "another"], 20, WHITE, RED)
+    assert (picture == BOX.picture(ALL, 2, (3, 4))).all()
+    assert pixels(RED, [signed[:146], signed[146:]]) == pytest.approx([0, 3000], abs=500)
+    assert (longer[: len(picture)] == picture).all()
+    assert len(longer) == len(picture) + 52

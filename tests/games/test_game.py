@@ -1,57 +1,101 @@
-"""What every game answers: the legal moves of a position, and what its rules say of themselves."""
+"""What holds for every game: rolls, the walk through its states, and the check of its contract."""
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import product
 
 import pytest
+from hypothesis import given
 
-from stb_gym import ShutTheBox, Threes, compile_game
-from stb_gym.games import legal_moves
-from tests.twins import SMALL, STANDARD, MostThrees, nodes_of
-
-VARIED = [
-    ShutTheBox(tiles=5, one_die="any-time"),
-    ShutTheBox(tiles=5, match="one-tile", open="odd"),
-    ShutTheBox(tiles=6, first_move=4, ending_roll=7),
-    MostThrees(dice=2, faces=3),
-]
+from stb_gym import Game, ShutTheBox, Threes, games
+from stb_gym.games import check_game, fits, rolls, throw_faces, walk
+from tests import twins
 
 
-@pytest.mark.parametrize("game", [*SMALL, *VARIED], ids=str)
-def test_legal_moves_of_every_node_are_those_of_the_tables(game):
-    tables = compile_game(game)
-    for state in range(tables.states):
-        held, dice = int(tables.held[state]), int(tables.dice[state])
-        for node in nodes_of(tables, state):
-            edges = range(tables.edge_start[node], tables.edge_start[node + 1])
-            expected = [
-                (tables.edge_action[edge], tables.held[tables.edge_next[edge]], tables.dice[tables.edge_next[edge]])
-                for edge in edges
-            ]
-            assert legal_moves(game, held, dice, tables.node_roll(node)) == expected
-    first = legal_moves(game, *game.start(), tables.node_roll(nodes_of(tables, tables.start)[0]))[0]
-    assert all(type(number) is int for number in first)
+@given(twins.games())
+def test_rolls_count_throws(game):
+    shown, counts, of_throw = rolls(game, game.dice)
+    throws = list(product(range(1, game.faces + 1), repeat=game.dice))
+    assert throws == [throw_faces(throw, game.dice, game.faces) for throw in range(len(throws))]
+    read = [game.roll_of(throw) for throw in throws]
+    assert [shown[place] for place in of_throw] == read
+    assert list(zip(shown, counts.tolist(), strict=True)) == sorted(Counter(read).items())
+    assert rolls(game, 0).shown == ((),)
+    with pytest.raises(ValueError, match="dice"):
+        rolls(game, -1)
 
 
-@pytest.mark.parametrize("game", [*STANDARD, MostThrees()], ids=str)
-def test_which_way_points_count(game):
-    assert game.sign == (1 if game.more_is_better else -1)
-    assert game.perfect_score == (30 if game.more_is_better else 0)
+@given(twins.games())
+def test_moves_lead_to_earlier_states_of_a_walk(game):
+    earlier = set()
+    for state, by_roll in walk(game).items():
+        assert all(earlier.issuperset(moves.values()) for moves in by_roll)
+        earlier.add(state)
+    assert earlier.issuperset([game.start(), *game.positions()])
 
 
-def test_games_name_smaller_ones_largest_first():
-    assert [game.dice for game in Threes(dice=4, moon=True).smaller()] == [3, 2, 1]
-    assert all(game.moon for game in Threes(dice=4, moon=True).smaller())
-    assert [game.tiles for game in ShutTheBox(tiles=6, open="4-up").smaller()] == [5, 4]
+def test_boxes_that_do_not_fit_are_not_walked():
+    assert fits(ShutTheBox(tiles=14))
+    box = ShutTheBox(tiles=24, dice=4)
+    assert not fits(box)
+    with pytest.raises(ValueError, match="too many positions"):
+        walk(box)
 
 
-def test_numbers_of_dice_may_be_truth_values():
-    """As `held >= 0` gives them where there is one die or none."""
+# The contract
 
-    @dataclass(frozen=True, repr=False)
-    class OneDie(Threes):
-        def states(self):
-            held, dice = super().states()
-            return held, dice == 1
 
-    assert OneDie(dice=1).nodes() == Threes(dice=1).nodes()
-    assert compile_game(OneDie(dice=1)).nodes == compile_game(Threes(dice=1)).nodes
+def nothing():
+    """Return a class of rules without any methods."""
+    return type("Nothing", (Game,), dict.fromkeys(Game.__abstractmethods__))
+
+
+def broken(dice=1, **changes):
+    """Return Threes with a few dice of two faces, and with other methods or attributes."""
+    return type("Broken", (Threes,), changes)(dice=dice, faces=2)
+
+
+def returns(value):
+    return lambda *_: value
+
+
+VIOLATIONS = {
+    "the class is not a dataclass": nothing()(),
+    "the class can change": dataclass(nothing())(),
+    "no dice": dataclass(frozen=True)(nothing())(),
+    "too many throws": Threes(dice=7, faces=20),
+    "the start has too many dice": broken(start=returns((0, 2))),
+    "the start is a list": broken(start=returns([0, 1])),
+    "a next state is a number": broken(moves=returns({0: 3})),
+    "a next state is a list": broken(moves=returns({0: [3, 0]})),
+    "a next state has a fraction": broken(moves=returns({0: (0.5, 0)})),
+    "a next state has too many dice": broken(moves=returns({0: (1, 2)})),
+    "an action is out of range": broken(moves=returns({1: (1, 0)})),
+    "an action is a word": broken(moves=returns({"keep": (1, 0)})),
+    "moves are a list": broken(moves=returns([(1, 0)])),
+    "moves lead back": broken(moves=lambda game, state, roll: {0: (1 - state[0], 1)}),
+    "moves never end": broken(moves=lambda game, state, roll: {0: (state[0] + 1, 1)}),
+    "a score is a fraction": broken(final_score=returns(0.5)),
+    "the highest observation is above 255": broken(observation_high=(2, 1, 256)),
+    "an observation is too large": broken(observation_high=(1, 1, 1)),
+    "an observation is negative": broken(observe=returns([-1, 0, 0])),
+    "an observation is a fraction": broken(observe=returns([0.5, 0, 0])),
+    "an observation is too short": broken(observe=returns([0, 0])),
+    "an observation is too long": broken(observe=returns([0, 0, 0, 0])),
+    "two observations are the same": broken(observe=returns([0, 0, 0])),
+    "a roll is a number": broken(roll_of=returns(1)),
+    "a roll has an order": broken(3, roll_of=lambda game, throw: throw[1:2]),
+}
+
+
+@pytest.mark.parametrize("violation", VIOLATIONS)
+def test_the_first_violation_is_named(violation, snapshot, monkeypatch):
+    monkeypatch.setattr(games.game, "LARGEST_TABLE", 20_000)
+    with pytest.raises(ValueError, match=r"\w") as refused:
+        check_game(VIOLATIONS[violation])
+    assert str(refused.value) == snapshot
+
+
+def test_only_games_are_checked():
+    with pytest.raises(TypeError, match="game"):
+        check_game(Threes)

@@ -114,7 +114,6 @@ ENTRIES = [
     {"rules": '{"tiles": 24}'},
     {"objective": "win"},
     {"illegal": "stop"},
-    {"format": 1},
     {"policy": np.zeros(4, int)},
     {"policy": np.zeros(TABLES.nodes)},
     {"policy": np.zeros(TABLES.nodes, int)},
@@ -149,14 +148,10 @@ def test_damaged_entries_are_refused(entries, tmp_path):
     assert DAMAGED in error_of(write(tmp_path / "policy.npz", **entries))
 
 
-def test_files_of_early_versions_are_read_until_a_format_is_required(tmp_path, monkeypatch):
-    path = write(tmp_path / "policy.npz", format=None, objective=None, illegal=None)
-    saved = read_policy(path)
-    assert (saved.game, saved.objective.name, saved.illegal) == (GAME, "score", "raise")
-    monkeypatch.setattr(policy_files, "REQUIRED", True)
-    assert "save it again" in error_of(path)
-    save_policy(path, GAME, BEST)
-    assert (read_policy(path).policy == BEST).all()
+@pytest.mark.parametrize("written", [None, 1, 3])
+def test_files_of_other_versions_are_refused(written, tmp_path):
+    assert "save it again" in error_of(write(tmp_path / "policy.npz", format=written))
+    assert "save it again" in error_of(write(tmp_path / "policy.npz", format=written), load_here)
 
 
 class Touches:
@@ -269,17 +264,17 @@ def test_the_policies_of_a_training_are_read_as_they_were_written(tmp_path):
     ids=range(6),
 )
 def test_arrays_that_are_not_policies_of_the_game_are_refused(changes, tmp_path):
-    np.savez(tmp_path / "policies.npz", **{"steps": STEPS, "actions": ACTIONS} | changes)
+    np.savez(tmp_path / "policies.npz", **{"format": 2, "steps": STEPS, "actions": ACTIONS} | changes)
     assert "does not hold policies of" in error_of(tmp_path / "policies.npz", load_here)
 
 
 def test_illegal_actions_of_a_training_are_refused_or_end_the_turn(tmp_path):
     path, actions = tmp_path / "policies.npz", ACTIONS.copy()
     actions[0, 1] = illegal = int(TABLES.legal()[TABLES.decisions[0]].argmin())
-    np.savez(path, steps=STEPS, actions=actions)
+    np.savez(path, format=2, steps=STEPS, actions=actions)
     assert "illegal" in error_of(path, load_here)
     assert load_policies(path, GAME, "end")[64][TABLES.decisions[0]] == illegal
-    np.savez(path, actions=actions)
+    np.savez(path, format=2, actions=actions)
     assert "does not hold" in error_of(path, load_here)
     path.write_bytes(b"none")
     assert DAMAGED in error_of(path, load_here)

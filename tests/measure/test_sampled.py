@@ -185,10 +185,15 @@ def test_text(snapshot):
 
 
 @pytest.mark.parametrize(
-    "agent", [lambda seen, masks: masks.argmin(axis=1), lambda seen, masks: np.full(masks.shape, 1 / masks.shape[1])]
+    "agent",
+    [
+        careless_anywhere,
+        lambda seen, masks: masks.argmin(axis=1),
+        lambda seen, masks: np.full(masks.shape, 1 / masks.shape[1]),
+    ],
 )
 def test_illegal_actions_may_raise(agent):
-    with pytest.raises(ValueError, match="illegal action at open 1,2,3,4,5,6, roll"):
+    with pytest.raises(ValueError, match="illegal action at open"):
         RegretMeter(SIX, illegal="raise").sample(agent)
 
 

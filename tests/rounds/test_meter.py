@@ -61,14 +61,14 @@ def test_wrappers_masks_and_several_environments_are_seen_through():
     masked = RoundMeter(gym.make(THREES.replace("-v0", "Masked-v0"), mask_names="rllib", **small))
     assert masked(lambda seen, masks: uniform(seen["observations"], seen["action_mask"])).value == plain
     assert RoundMeter(gym.make_vec(THREES, num_envs=3, **small))(uniform).value == plain
-    scaled = gym.wrappers.TransformObservation(gym.make(THREES, **small), lambda seen: seen * 2, None)
-    shown = []
-    RoundMeter(scaled)(lambda seen, masks: shown.append(seen) or uniform(seen, masks))
-    assert (np.concatenate(shown) % 2 == 0).all()
-    seats = [lambda seat=seat: gym.make(THREES, seat=seat, **small) for seat in (0, 0, 1)]
-    RoundMeter(gym.vector.SyncVectorEnv(seats[:2]))
-    with pytest.raises(ValueError, match="different seats"):
-        RoundMeter(gym.vector.SyncVectorEnv(seats))
+    first, again, other_seat, other_opponents = (
+        lambda seat=seat, plays=plays: gym.make(THREES, seat=seat, opponents=plays, **small)
+        for seat, plays in ((1, "random"), (1, "random"), (0, "random"), (1, "optimal"))
+    )
+    RoundMeter(gym.vector.SyncVectorEnv([first, again]))
+    for other in (other_seat, other_opponents):
+        with pytest.raises(ValueError, match="different seats"):
+            RoundMeter(gym.vector.SyncVectorEnv([first, other]))
 
 
 def test_illegal_actions_lose_the_round_or_are_refused():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.rounds import TIES, Play, Round, RoundEnv, SelfPlayVectorEnv
+from stb_gym.rounds import TIES, Play, Round, RoundEnv, RoundVectorEnv, SelfPlayVectorEnv
 from stb_gym.solver import Standing
 from tests.rounds.agents import as_agent
 
@@ -89,10 +89,6 @@ def test_a_forfeit_leaves_the_standing_and_wins_nothing(snapshot):
     while not infos.get("_wins", over * False)[0]:
         *_, infos = envs.step(np.array([0, 0]))
     assert infos["wins"][0].tolist() == [0, 1]
-    strict = SelfPlayVectorEnv("threes", 1, illegal="raise")
-    strict.reset(seed=0, options={"dice": 1})
-    with pytest.raises(ValueError, match="illegal"):
-        strict.step([3])
 
 
 def test_rounds_go_on_from_a_snapshot_as_they_would_have():
@@ -110,3 +106,10 @@ def test_rounds_go_on_from_a_snapshot_as_they_would_have():
     for wrong in ({"seat": 3}, {"seat": np.full(30, 3)}, {"places": snapshot["places"] + 99}, {"places": None}):
         with pytest.raises(ValueError, match="snapshot"):
             other.restore(snapshot | wrong)
+
+
+@pytest.mark.parametrize("kind", [SelfPlayVectorEnv, RoundVectorEnv, RoundEnv])
+def test_seeds_decide_the_rounds(kind):
+    first, again, other = (kind("threes", 30).reset(seed=seed)[0] for seed in (3, 3, 0))
+    assert (first == again).all()
+    assert not (first == other).all()

@@ -1,107 +1,94 @@
-"""Policies: what is refused, and how one plays."""
+"""Policies: their forms, what is refused, and how one is played."""
 
 import numpy as np
 import pytest
 
-from stb_gym import (
-    Player,
-    ShutTheBox,
-    Threes,
-    compile_game,
-    evaluate,
-    solve,
-    strategy,
-)
+from stb_gym import ShutTheBox, Threes, evaluate, solve, strategy
+from stb_gym.solver import Player, StateScorePolicy, UniformRandom, compile_game, edge_weights, policy_array
 
 GAME = ShutTheBox(tiles=6)
 TABLES = compile_game(GAME)
+BEST, RANDOM = solve(GAME).policy, strategy(GAME, "random")
+NODE = int(TABLES.decisions[20])
+ILLEGAL = int(TABLES.legal()[NODE].argmin())
 
 
-def test_a_policy_with_an_illegal_action_is_refused_naming_the_node():
-    policy = solve(GAME).policy.copy()
-    node = int(TABLES.decisions[100])
-    policy[node] = np.flatnonzero(~TABLES.legal(np.array([node]))[0])[0]
-    with pytest.raises(ValueError, match=f"takes the illegal action {policy[node]} at {TABLES.describe_node(node)}$"):
+def changed(policy, node, entry):
+    policy = policy.copy()
+    policy[node] = entry
+    return policy
+
+
+@pytest.mark.parametrize(
+    ("policy", "key_word"),
+    [
+        (changed(BEST, NODE, ILLEGAL), "illegal action"),
+        (changed(BEST, NODE, TABLES.actions), "takes the action"),
+        (changed(BEST, NODE, -1), "takes the action"),
+        (changed(RANDOM, [NODE, NODE + 50], 1 / TABLES.actions), "illegal action"),
+        (changed(RANDOM, NODE, RANDOM[NODE] / 2), "sum to 0.5"),
+        (changed(RANDOM, NODE, -RANDOM[NODE]), "negative"),
+        (changed(RANDOM, NODE, np.nan), "not a number"),
+    ],
+)
+def test_a_policy_that_breaks_the_rules_is_refused_naming_the_first_node(policy, key_word):
+    with pytest.raises(ValueError, match=f"{key_word}.* at {TABLES.describe_node(NODE)}$"):
         evaluate(GAME, policy)
 
 
-def test_a_policy_with_weight_on_an_illegal_action_is_refused_naming_the_first_node():
-    policy = strategy(GAME, "random").copy()
-    for node in TABLES.decisions[[300, 20]]:
-        policy[node] = 1 / TABLES.actions
-    node = int(TABLES.decisions[20])
-    illegal = int((~TABLES.legal(np.array([node]))[0]).argmax())
-    with pytest.raises(
-        ValueError, match=f"has weight on the illegal action {illegal} at {TABLES.describe_node(node)}$"
-    ):
+@pytest.mark.parametrize("policy", [np.zeros(3, int), np.zeros((TABLES.nodes, 2)), BEST / 1, [1, 2], "random", max])
+def test_other_arrays_names_and_agents_are_refused(policy):
+    with pytest.raises(ValueError, match=f"an array of {TABLES.nodes} integers"):
         evaluate(GAME, policy)
 
 
 @pytest.mark.parametrize(
-    ("factor", "message"),
-    [(0.5, "probabilities that sum to 0.5, not 1"), (-1, "negative or not a number"), (np.nan, "negative or not")],
+    "policy", [changed(BEST, TABLES.choices == 0, 99), changed(RANDOM, TABLES.choices == 0, np.nan)]
 )
-def test_a_policy_that_is_no_distribution_is_refused(factor, message):
-    policy = strategy(GAME, "random").copy()
-    policy[TABLES.decisions[7]] *= factor
-    with pytest.raises(ValueError, match=message):
-        evaluate(GAME, policy)
+def test_entries_of_nodes_without_a_move_are_ignored(policy):
+    weights, illegal = edge_weights(TABLES, policy)
+    assert TABLES.sum_at_nodes(weights) == pytest.approx(np.sign(TABLES.choices))
+    assert not illegal.any()
 
 
-@pytest.mark.parametrize("policy", [np.zeros(3, int), np.zeros((TABLES.nodes, 2)), np.zeros(TABLES.nodes), [1, 2]])
-def test_a_policy_of_another_shape_is_refused(policy):
-    with pytest.raises(ValueError, match=f"is an array of {TABLES.nodes} integers"):
-        evaluate(GAME, policy)
+def test_probabilities_are_scaled_to_one_and_illegal_ones_may_be_allowed():
+    policy = changed(RANDOM, NODE, np.eye(TABLES.actions)[ILLEGAL] / 4 + RANDOM[NODE] * 3 / 4) * (1 + 5e-6)
+    weights, illegal = edge_weights(TABLES, policy, "end")
+    assert TABLES.sum_at_nodes(weights) + illegal == pytest.approx(np.sign(TABLES.choices), rel=1e-14)
+    assert illegal.sum() == illegal[NODE] == pytest.approx(0.25)
+    with pytest.raises(ValueError, match="illegal"):
+        edge_weights(TABLES, policy, "ignore")
 
 
-@pytest.mark.parametrize("policy", ["random", lambda observations, masks: masks.argmax(axis=1), None])
-def test_names_and_agents_are_told_where_to_go(policy):
-    with pytest.raises(ValueError, match=r"stb_gym.strategy makes one of a name, and stb_gym.RegretMeter measures age"):
-        evaluate(GAME, policy)
+def test_rules_are_the_arrays_that_play_the_same():
+    assert (policy_array(TABLES, UniformRandom()) == RANDOM).all()
+    assert (RANDOM[TABLES.edge_node, TABLES.edge_action] == TABLES.uniform).all()
+    biggest_first = StateScorePolicy(lambda boards, dice: -boards)
+    assert (policy_array(TABLES, biggest_first) == strategy(GAME, "biggest-first")).all()
+    threes = solve(Threes())
+    assert threes.evaluate(StateScorePolicy(threes.utilities_at)).regret == 0
+
+
+@pytest.mark.parametrize("score", [lambda held, dice: 1, lambda held, dice: np.where(held, held, np.nan)])
+def test_scores_must_be_a_finite_number_for_each_state(score):
+    with pytest.raises(ValueError, match="score must give a finite number"):
+        evaluate(GAME, StateScorePolicy(score))
 
 
 def test_a_player_plays_its_policy():
-    policy = solve(GAME).policy
-    player = Player(GAME, policy)
-    assert (player(TABLES.observation[TABLES.decisions]) == policy[TABLES.decisions]).all()
-    for node in TABLES.decisions[::50]:
-        assert player(TABLES.observation[node]) == policy[node]
-        assert type(player(TABLES.observation[node])) is int
+    player = Player(GAME, BEST)
+    assert (player(TABLES.observation) == np.maximum(BEST, 0)).all()
+    assert type(player(TABLES.observation[NODE])) is int
+    random, again = (Player(GAME, RANDOM, seed=2)(TABLES.observation) for _ in range(2))
+    assert (random == again).all()
+    assert TABLES.legal()[TABLES.decisions, random[TABLES.decisions]].all()
 
 
 def test_a_player_chooses_with_the_probabilities_of_its_policy():
-    policy = strategy(GAME, "random").copy()
-    node = int(TABLES.decisions[np.diff(TABLES.edge_start)[TABLES.decisions].argmax()])
-    actions = np.flatnonzero(policy[node])
-    policy[node, actions] = np.arange(len(actions)) / np.arange(len(actions)).sum()
-    chosen = Player(GAME, policy, seed=1)(np.repeat(TABLES.observation[node][None], 100_000, axis=0))
-    shares = np.bincount(chosen, minlength=TABLES.actions) / 100_000
-    assert shares == pytest.approx(policy[node], abs=0.01)
-    assert shares[actions[0]] == 0
-
-
-def test_a_player_gives_legal_actions_everywhere_and_0_where_the_turn_is_over():
-    player = Player(GAME, strategy(GAME, "random"), seed=2)
-    for _ in range(20):
-        actions = player(TABLES.observation)
-        assert TABLES.legal()[TABLES.decisions, actions[TABLES.decisions]].all()
-        assert (np.delete(actions, TABLES.decisions) == 0).all()
-
-
-def test_what_is_no_observation_is_refused():
-    player = Player(GAME, solve(GAME).policy)
-    with pytest.raises(ValueError, match=r"has 17 numbers, not shape \(3,\)"):
-        player(np.zeros(3))
-    two_rolls = TABLES.observation[TABLES.decisions[0]].copy()
-    two_rolls[-2:] = 1
-    with pytest.raises(ValueError, match="is no observation of ShutTheBox"):
-        player(two_rolls)
-    with pytest.raises(ValueError, match="is no observation of ShutTheBox"):
-        player(np.stack((TABLES.observation[5], two_rolls)))  # one of several
-    with pytest.raises(ValueError, match="is no observation of ShutTheBox"):
-        player(TABLES.observation[5] * 256.0)
-
-
-def test_unknown_strategies_are_refused():
-    with pytest.raises(ValueError, match="unknown strategy of threes 'biggest-first': allowed are random, threes-only"):
-        strategy(Threes(), "biggest-first")
+    node = int(TABLES.choices.argmax())
+    shares = np.cumsum(TABLES.legal()[node]) * TABLES.legal()[node] - 1.0 * TABLES.legal()[node]  # 0, 1, 2 ...
+    player = Player(GAME, changed(RANDOM, node, shares / shares.sum()), seed=1)
+    chosen = player(np.repeat(TABLES.observation[node][None], 100_000, axis=0))
+    counts = np.bincount(chosen, minlength=TABLES.actions)
+    assert counts / 100_000 == pytest.approx(shares / shares.sum(), abs=0.01)
+    assert not counts[shares == 0].any()

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from PIL import Image
-from stb_gym.games.canvas import Canvas
 
 import training.train as training
 from stb_gym import solve
+from stb_gym.games.drawing import Canvas
 from stb_gym.terminal import chooser, coach_alone, play
 from tests import ROOT
 from training import film

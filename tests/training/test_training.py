@@ -118,7 +118,7 @@ def test_a_run_keeps_the_greedy_policy_of_every_measurement(folder):
 def test_policies_that_do_not_fit_are_refused(damaged, change):
     with np.load(damaged / "policies.npz") as file:
         steps, actions = change(file["steps"], file["actions"])
-    np.savez_compressed(damaged / "policies.npz", steps=steps, actions=actions)
+    np.savez_compressed(damaged / "policies.npz", format=2, steps=steps, actions=actions)
     wrong = r"does not hold policies of ShutTheBox\(tiles=5\)$|: the policy takes the action 2\d\d, of 0 to 26, at "
     with pytest.raises(ValueError, match=f"policies.npz ?({wrong})"):
         Run.open(damaged).policies()

@@ -1,0 +1,136 @@
+"""The description of games to people: positions, moves and scores in words, and what a person types."""
+
+from dataclasses import dataclass
+from itertools import product
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from stb_gym import ShutTheBox, Threes
+from stb_gym.games import Words, numbers_typed, walk, words_of
+from stb_gym.games.shut_the_box import board_of
+from stb_gym.games.threes import MOON
+from tests.twins import games
+
+
+@dataclass(frozen=True, repr=False)
+class Coins(Threes):
+    """Throw coins and keep the low ones.
+
+    A game without words of its own, which is not registered.
+    """
+
+    name: ClassVar[str] = "throwing-coins"
+    more_is_better: ClassVar[bool] = True
+
+
+ALL, SOME = board_of(range(1, 10)), board_of([1, 4, 5, 8])
+BOX, PLAIN, ONE_DIE = ShutTheBox(), Coins(dice=3), ShutTheBox(one_die="low-sum")
+FORCED = ShutTheBox(one_die="low-sum", one_die_forced=True)
+STRICT = ShutTheBox(
+    open=[1, 2, 4, 8], one_die="high-shut", one_die_forced=True, first_move=2, ending_roll=7, score="digits"
+)
+
+# Rules; positions and throws, as (held, dice, faces).
+DESCRIBED = {
+    "nine tiles": (BOX, [(SOME, 2, (6, 4)), (ALL, 2, (1, 2)), (SOME, 2, (3, 4)), (0, 0, ())]),
+    "sixteen tiles": (ShutTheBox(tiles=16, one_die="low-sum"), [(1 << 15 | 3, 2, (6, 6)), (3, 1, (3,))]),
+    "strict": (STRICT, [(139, 2, (3, 4)), (139, 2, (2, 1)), (139, 2, (2, 2)), (136, 2, (3, 2)), (9, 1, (5,))]),
+    "either": (ShutTheBox(match="one-tile", score="count", one_die="any-time"), [(SOME, 2, (1, 4)), (1, 1, (2,))]),
+    "faces or sum": (ShutTheBox(open=[1, 4, 5, 8], match="faces-or-sum"), [(SOME, 2, (1, 4)), (SOME, 2, (6, 6))]),
+    "two at most": (ShutTheBox(match="two-at-most"), [(ALL, 2, (4, 5))]),
+    "threes": (Threes(), [(0, 5, (6, 3, 1, 3, 2)), (1, 2, (3, 4)), (9, 1, (3,)), (30, 0, ())]),
+    "the moon": (Threes(dice=2, free_face=0, moon=True), [(0, 2, (6, 6)), (0, 2, (6, 5)), (MOON, 0, ())]),
+    "plain": (PLAIN, [(0, 3, (2, 1, 6)), (4, 1, (3,)), (18, 0, ())]),
+}
+
+
+@pytest.mark.parametrize(("game", "positions"), DESCRIBED.values(), ids=DESCRIBED)
+def test_description(game, positions, snapshot):
+    words = words_of(game)
+    lines = [words.introduction(), words.how_to_play(), f"{words.best} points are best; {words.perfection}"]
+    lines += [words.prompt, *map(str, words.positions.items())]
+    lines += [f"{words.score(points)}; {words.goal(points)}; {words.ended(points)}" for points in (0, 1, 18)]
+    for held, dice, faces in positions:
+        roll = game.roll_of(faces) if faces else ()
+        lines += ["", words.node(held, dice, roll), words.throw(faces), words.text(held, dice, faces)]
+        moves = game.moves((held, dice), roll) if dice else {}
+        for action in moves:
+            move = words.move(action)
+            named = words.move_in_words(words.move(action, goes_on=False), roll)
+            assert words.understood(named) == words.typed_as(action) or not words.typed_as(action)
+            lines.append(f"{move}: {words.move_in_words(move)}; {named}")
+        if not any(map(words.typed_as, moves)):
+            lines.append(words.no_move(held, dice, faces))
+        legal = [words.typed_as(action) for action in moves]
+        wrong = [typed for typed in ("x", "9", "4", "4 4 1", "1 4") if words.understood(typed) not in legal]
+        lines += [f"{typed}? {words.hint(held, dice, roll, words.understood(typed))}" for typed in wrong]
+    assert "\n".join(lines) == snapshot
+
+
+@pytest.mark.parametrize(
+    ("numbers", "lines"),
+    [
+        ((3, 5), ["5 3", "5,3", "5 + 3", "3,  5"]),
+        ((3, 3), ["3 3"]),
+        ((), ["", "x", "3 x", "3,", "-3", "1234", "3.5"]),
+    ],
+)
+def test_numbers_typed(numbers, lines):
+    for typed in lines:
+        assert numbers_typed(typed) == words_of(BOX).understood(typed) == numbers
+
+
+@given(games())
+def test_positions_are_located_by_their_words(game):
+    words = words_of(game)
+    for held, dice in (state for state in walk(game) if state[1]):
+        where = words.where(held, dice)
+        assert words.locate(where) == (held, dice, None)
+        for faces in product((1, game.faces), repeat=dice):
+            assert words.locate({**where, "roll": faces}) == (held, dice, game.roll_of(faces))
+
+
+@pytest.mark.parametrize(
+    ("game", "where", "located"),
+    [
+        (PLAIN, {}, (0, 3, None)),
+        (PLAIN, {"held": 5, "roll": 6}, (5, 1, (6,))),
+        (PLAIN, {"held": np.int64(5), "roll": [6, 3]}, (5, 2, (3, 6))),
+        (BOX, {"roll": [5, 1]}, (ALL, 2, (6,))),
+        (ONE_DIE, {"open": [2, 1], "roll": 5}, (3, 2, (5,))),
+        (ONE_DIE, {"open": [1, 2], "roll": 1}, (3, 1, (1,))),
+        (ONE_DIE, {"open": [1, 2], "roll": [5]}, (3, 1, (5,))),
+        (FORCED, {"open": [1, 2], "roll": 5}, (3, 1, (5,))),
+    ],
+    ids=str,
+)
+def test_what_is_not_named_is_that_of_the_start(game, where, located):
+    assert words_of(game).locate(where) == located
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (words_of(PLAIN), [("open", [1]), ("dice", 4), ("held", 1), ("held", "0")]),
+        (words_of(PLAIN), [("roll", [7, 1, 1]), ("roll", "123")]),
+        (words_of(BOX), [("held", 3), ("open", []), ("open", [3, 3])]),
+        (words_of(BOX), [("roll", 13), ("roll", [1, 7]), ("roll", [1, 2, 3]), ("roll", "7")]),
+        (words_of(ShutTheBox(match="one-tile")), [("roll", 5)]),
+        (words_of(ONE_DIE), [("dice", 1), ("roll", 1)]),
+        (words_of(ShutTheBox(open="odd")), [("open", [2])]),
+        (words_of(ShutTheBox(dice=7, faces=2, one_die="any-time", open=[1])), [("roll", 3)]),
+        (Words(ShutTheBox(tiles=3, open="odd")), [("held", 2)]),
+    ],
+)
+def test_positions_that_do_not_exist_are_refused(words, wrong):
+    for name, value in wrong:
+        with pytest.raises(ValueError, match=name):
+            words.locate({name: value})
+
+
+def test_a_roll_shows_as_many_dice_as_are_thrown():
+    with pytest.raises(ValueError, match="roll"):
+        words_of(PLAIN).locate({"dice": 3, "roll": [1, 2]})

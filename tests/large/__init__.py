@@ -1,0 +1,1 @@
+"""Tests of boxes too large for tables."""

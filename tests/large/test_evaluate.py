@@ -1,0 +1,89 @@
+"""Policies measured by boards: the same as by tables, under all rules."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stb_gym import ShutTheBox, solve
+from stb_gym.large import evaluate as board_evaluation
+from stb_gym.large import evaluate_boards, solve_boards
+from stb_gym.large import solve as board_solver
+from stb_gym.solver import StateScorePolicy, UniformRandom
+from tests.twins import GOALS, boxes
+
+NINE = ShutTheBox()
+NOISE = np.random.default_rng(1).integers(0, 20, (8, 2**13))
+POLICIES = {
+    "random": UniformRandom(),
+    "greatest board": StateScorePolicy(lambda held, dice: held),
+    "often the same": StateScorePolicy(lambda held, dice: NOISE[dice, held]),
+    "floats": StateScorePolicy(lambda held, dice: np.sin(held * 1.7 + dice)),
+    "all the same": StateScorePolicy(lambda held, dice: held > 0),
+}
+
+
+def check_evaluation(game, column_tiles, policy, goal, worst=False, kept=100):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(board_solver, "COLUMN_TILES", column_tiles)
+        patch.setattr(board_evaluation, "MISTAKES_KEPT", kept)
+        found = evaluate_boards(solve_boards(game, goal, worst=worst), policy)
+        expected = solve(game, goal, worst=worst).evaluate(policy)
+        mistakes = found.mistakes()
+    places = 1e-12 * (1 + abs(expected.optimum.state_utility).max())
+    summary = {name: expected.summary()[name] for name in found.summary()}
+    assert found.summary() == pytest.approx(summary, rel=1e-9, abs=places)
+    assert (found.agreement_by_visits is None) == isinstance(policy, UniformRandom)
+    assert found.score_distribution == pytest.approx(expected.score_distribution, rel=1e-9)
+    assert list(found.score_distribution) == list(expected.score_distribution)
+    costs = [mistake.cost for mistake in expected.mistakes(kept)]
+    assert [mistake.cost for mistake in mistakes] == pytest.approx(costs, rel=1e-9)
+    assert found.mistakes(3) == mistakes[:3]
+    by_node = {expected.describe_node(mistake.node): mistake for mistake in expected.mistakes()}
+    for mistake in mistakes:
+        same = by_node[found.describe_node(mistake.node)]
+        assert (mistake.plays, mistake.best) == (same.plays, same.best)
+        assert (mistake.visits, mistake.loss) == pytest.approx((same.visits, same.loss), rel=1e-9)
+
+
+@given(boxes(), st.integers(1, 6), st.sampled_from(sorted(POLICIES)), st.sampled_from(GOALS), st.booleans())
+def test_policies_are_measured_as_by_tables(game, column_tiles, name, goal, worst):
+    check_evaluation(game, column_tiles, POLICIES[name], goal, worst)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("rules", [{"tiles": 10, "dice": 3, "open": "4-up"}, {"one_die": "low-sum", "first_move": 2}])
+def test_policies_of_larger_boxes_are_measured_as_by_tables(rules, name):
+    check_evaluation(ShutTheBox(**rules), 5, POLICIES[name], "score", kept=8)
+
+
+@pytest.mark.parametrize(
+    ("game", "goal"),
+    [
+        (NINE, "score"),
+        (ShutTheBox(one_die="low-sum"), "shut"),
+        # On a 3, shutting 3 and shutting 1,2 are both worth 0, but for rounding.
+        (ShutTheBox(tiles=3, dice=1, faces=4), lambda score: np.array([-0.9, 0.4, 1.0, 0.3, -1, -1, -1])[score]),
+    ],
+)
+def test_perfect_play_loses_nothing(game, goal):
+    values = solve_boards(game, goal)
+    for score in (values.utilities_at, lambda held, dice: values.utilities_at(held, dice).round(12)):
+        found = evaluate_boards(values, StateScorePolicy(score))
+        assert (found.regret, found.agreement_by_visits, found.mistakes(), found.normalised_score) == (0, 1, [], 1)
+
+
+def test_arrays_and_scores_that_are_not_finite_are_refused():
+    values = solve_boards(NINE)
+    with pytest.raises(ValueError, match="score"):
+        evaluate_boards(values, StateScorePolicy(lambda held, dice: held * np.nan))
+    with pytest.raises(TypeError, match="solve_boards"):
+        evaluate_boards(values, np.zeros(5622, int))
+
+
+def test_evaluations_and_progress_are_shown(snapshot):
+    calls = []
+    policy = StateScorePolicy(lambda boards, dice: -boards)
+    found = evaluate_boards(solve_boards(ShutTheBox(tiles=13)), policy, lambda *done: calls.append(done))
+    assert calls == [(1, 2), (2, 2)]
+    assert [repr(found), found.costliest_mistake, found._repr_html_()] == snapshot

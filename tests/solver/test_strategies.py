@@ -1,0 +1,74 @@
+"""Strategies by name; `test_evaluation` compares their scores with those of the reference."""
+
+import numpy as np
+import pytest
+
+from stb_gym import ShutTheBox, Threes, solve, strategy
+from stb_gym.games import entry_of
+from stb_gym.solver import (
+    Standing,
+    approximation,
+    chance_to_beat,
+    compile_game,
+    optimise,
+    table_strategies,
+)
+from tests.twins import MostThrees
+
+THREES, MOST = Threes(), MostThrees(dice=2)
+
+
+def test_the_approximation_plays_and_wins_as_in_its_account():
+    tables = compile_game(THREES)
+    node = tables.find_node(tables.start, (3, 3, 1, 2, 4))
+    for lead, after, keep in ((8, 0, 5), (8, 10, 2), (2, 0, 2)):
+        assert THREES.actions[approximation(tables, Standing(lead, 1, after))[node]] == keep
+    unbeaten = 1 - chance_to_beat(tables)[tables.start]
+    assert unbeaten[tables.place_of(np.array([10, 4]))] == pytest.approx([0.1236, 0.2886**0.25], abs=5e-5)
+    utility = np.where(tables.scores <= 1, unbeaten**4, 0)[tables.score_index]
+    assert optimise(tables, utility)[0][tables.start] == pytest.approx(0.0685, abs=5e-5)
+
+
+@pytest.mark.parametrize("game", [ShutTheBox(tiles=5), Threes(dice=3), MOST], ids=str)
+def test_chances_to_beat_each_score(game):
+    tables = compile_game(game)
+    for place, score in enumerate(tables.scores):
+        better = solve(game, lambda points, score=score: game.sign * points > game.sign * score)
+        assert chance_to_beat(tables)[:, place] == pytest.approx(better.state_utility)
+    alone = approximation(tables, Standing(after=1))
+    assert (strategy(game, "approximation") == alone).all()
+
+
+def test_strategies_and_standings_in_words(snapshot):
+    assert [*table_strategies(MOST)] == [
+        name for name in table_strategies(THREES) if name not in entry_of(THREES).heuristics
+    ]
+    standings = [Standing(), Standing(after=1), Standing(8, 1, 2), Standing(0, 3, 1), Standing(-1, 1, 0)]
+    for lines in (
+        [f"{name}: {line}" for game in (ShutTheBox(), THREES) for name, line in table_strategies(game).items()],
+        list(table_strategies(MOST)),
+        [standing.in_words(Threes(moon=True)) for standing in standings],
+    ):
+        assert lines == snapshot
+
+
+def test_unknown_strategies_are_refused():
+    with pytest.raises(ValueError, match="biggest-first"):
+        strategy(THREES, "biggest-first")
+
+
+@pytest.mark.parametrize("wrong", [lambda game, moves: moves.action[:-1], lambda game, moves: moves.action * np.nan])
+def test_a_heuristic_must_return_a_number_for_every_move(monkeypatch, wrong):
+    monkeypatch.setitem(entry_of(THREES).heuristics, "wrong", wrong)
+    with pytest.raises(ValueError, match="heuristic"):
+        strategy(THREES, "wrong")
+
+
+def test_a_heuristic_sees_moves_of_the_game(monkeypatch):
+    def highest(game, moves):
+        for held, roll, action, *after in zip(moves.held.tolist(), moves.roll.tolist(), *moves[2:], strict=True):
+            assert THREES.moves((held, len(roll)), tuple(roll))[action] == tuple(after)
+        return -moves.action
+
+    monkeypatch.setitem(entry_of(THREES).heuristics, "highest", highest)
+    assert (strategy(THREES, "highest") == compile_game(THREES).choices - 1).all()
