@@ -130,12 +130,13 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         if self._window is not None:
             self.render()
         info: dict[str, Any] = {"action_mask": stepper.masks(self._node)}
-        ending = int(stepper.ending(self._node))
-        if ending:
-            info["final_score"] = int(stepper.scores[ending])
-            info["illegal_action"] = self._node == stepper.forfeit
-        self._over = ending > 0
-        return stepper.observe(self._node), float(self.rewards[ending]), self._over, False, info
+        ending = stepper.ending(self._node)
+        if ending == 0:
+            return stepper.observe(self._node), 0.0, False, False, info
+        self._over = True
+        info["final_score"] = int(stepper.scores[ending])
+        info["illegal_action"] = self._node == stepper.forfeit
+        return stepper.observe(self._node), float(self.rewards[ending]), True, False, info
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Go on from a snapshot: the same actions then lead to the same steps.

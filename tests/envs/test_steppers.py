@@ -3,7 +3,6 @@
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
 
 from stb_gym import ShutTheBox, Threes
 from stb_gym.envs import TurnEnv, TurnVectorEnv, stepper_of
@@ -129,31 +128,6 @@ def test_the_longest_turn_is_that_of_the_tables(game, longest):
     assert stepper_of(game).longest == longest_turn(compile_game(game)) == longest
 
 
-@pytest.mark.parametrize(("mode", "limit"), [("NextStep", None), ("SameStep", None), ("SameStep", 2), ("Disabled", 3)])
-@pytest.mark.parametrize("game", BOXES[4:12:2], ids=str)
-def test_both_vector_environments_play_the_same(game, mode, limit):
-    options = {
-        "objective": "at-most:4",
-        "observation_dtype": "float32",
-        "reward_scale": 0.3,
-        "max_episode_steps": limit,
-    }
-    envs = [TurnVectorEnv(game, GAMES, autoreset_mode=mode, stepper=kind, **options) for kind in KINDS]
-    random = np.random.default_rng(2)
-    same(*(env.reset(seed=1) for env in envs))
-    for _ in range(12):
-        same(*((env.afterstates(), env.action_masks()) for env in envs))
-        actions = [env.legal_sample() for env in envs]
-        same(*actions)
-        wrong = random.random(GAMES) < 0.05
-        actions = np.where(wrong, random.integers(envs[0].single_action_space.n, size=GAMES), actions[0])
-        answers = [env.step(actions) for env in envs]
-        same(*answers)
-        ended = answers[0][2] | answers[0][3]
-        if mode == "Disabled" and ended.any():
-            same(*(env.reset(options={"reset_mask": ended}) for env in envs))
-
-
 @pytest.mark.parametrize("game", BOXES, ids=str)
 def test_both_single_environments_play_the_same(game):
     envs = [TurnEnv(game, render_mode="ansi", stepper=kind) for kind in KINDS]
@@ -200,23 +174,6 @@ def test_turns_of_large_boxes_go_by_the_rules(identity):
     assert 1 <= min(lengths) < 8
 
 
-def test_the_300_has_every_set_of_tiles_that_four_dice_can_show():
-    ways = [1] + [0] * 24
-    for tile in range(1, 25):
-        for total in range(24, tile - 1, -1):
-            ways[total] += ways[total - tile]
-    envs = gym.make_vec(THE_300, 500, autoreset_mode=AutoresetMode.SAME_STEP).unwrapped
-    assert envs.single_action_space.n == sum(ways[4:]) == len(set(envs.game.actions)) == 757
-    observation, info = envs.reset(seed=5)
-    for _ in range(5):
-        totals = observation[:, 24:].argmax(axis=1) + 4
-        for game in range(0, 500, 25):
-            opened = set(np.flatnonzero(observation[game, :24]) + 1)
-            fitting = [set(tiles) <= opened and sum(tiles) == totals[game] for tiles in envs.game.actions]
-            assert (info["action_mask"][game] == fitting).all()
-        observation, _, _, _, info = envs.step(envs.legal_sample())
-
-
 def test_boxes_too_large_for_tables_step_through_boards_unless_tables_are_asked_for():
     assert not hasattr(TurnEnv(ShutTheBox.preset("the-300")).stepper, "tables")
     for make in (gym.make, gym.make_vec):
@@ -238,3 +195,11 @@ def test_environments_share_their_stepper():
     assert floats.next_state is plain.next_state
     with pytest.raises(ValueError, match="read-only"):
         plain.observation[0] = 1
+
+
+def test_the_300_has_every_set_of_tiles_that_four_dice_can_show():
+    ways = [1] + [0] * 24
+    for tile in range(1, 25):
+        for total in range(24, tile - 1, -1):
+            ways[total] += ways[total - tile]
+    assert gym.make(THE_300).action_space.n == sum(ways[4:]) == 757
