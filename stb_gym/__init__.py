@@ -36,7 +36,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the modules that need other libraries when they are first used."""
-    if name in ("pettingzoo", "plots", "sb3"):
+    """Import packages that few programs need, some of which need other libraries, when they are first used."""
+    if name in ("explorer", "pettingzoo", "plots", "sb3", "terminal"):
         return import_module(f"stb_gym.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

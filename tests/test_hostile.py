@@ -156,7 +156,14 @@ THINGS = [
     *(np.arange(3), np.zeros((2, 2)), np.array([None, 1]), np.array("x"), np.zeros(0), np.full(9, np.nan)),
 ]
 OF_A_GAME = [solve, stb_gym.evaluate, stb_gym.strategy, stb_gym.compare, stb_gym.certify, stb_gym.strategies]
-OF_A_GAME += [stb_gym.RegretMeter, stb_gym.simulate, rolls, solve_boards, stb_gym.rounds.Round, stb_gym.rounds.tournament]
+OF_A_GAME += [
+    stb_gym.RegretMeter,
+    stb_gym.simulate,
+    rolls,
+    solve_boards,
+    stb_gym.rounds.Round,
+    stb_gym.rounds.tournament,
+]
 OF_A_FILE = [read_policy, stb_gym.kept_policies, stb_gym.envs.environment_of, stb_gym.envs.game_of_environment, Threes]
 
 
