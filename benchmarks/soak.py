@@ -79,7 +79,6 @@ def works(folder: Path) -> list[Work]:
     shown = ("--run", runs[0], "--run", runs[1])
     questions = {
         "explorer": ("explore", "shut-the-box", "--tiles", "5", *shown, "--out", "{out}/page.html"),
-        "values": ("solve", "shut-the-box", "--tiles", "16", "--dice", "3", "--out", "{out}/values.npy"),
         "fractions": ("certify", "shut-the-box", "--tiles", "7", "--out", "{out}/fractions.md"),
         "film": ("watch", "threes", "--turns", "1", "--seed", "1", "--out", "{out}/film.gif"),
     }

@@ -185,7 +185,6 @@ READERS: dict[str, Callable[[Path], Any]] = {
     ".html": _ends_with("</html>"),
     ".json": lambda path: json.loads(path.read_text("utf-8")),
     ".md": _ends_with(""),
-    ".npy": np.load,
     ".npz": _arrays,
     ".png": lambda path: Image.open(path).load(),
     ".safetensors": load_file,

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 from cyclopts import Parameter
 
 from stb_gym.games import Game, fits
-from stb_gym.large import BoardValues, load_board_values, solve_boards
+from stb_gym.large import BoardValues, solve_boards
 from stb_gym.measure import is_policy, load_policy
 from stb_gym.output import Progress
 from stb_gym.rounds import Round
@@ -71,7 +71,7 @@ class Place(RoundRules):
     after: int | None = None
     players: int | None = None
 
-    def turn(self, game: Game, objective: str, values: str | None = None) -> Turn | None:
+    def turn(self, game: Game, objective: str) -> Turn | None:
         """Return the turn at the standing, or None for a turn played alone.
 
         Raises:
@@ -81,8 +81,8 @@ class Place(RoundRules):
             if self != Place():
                 raise ValueError("ties and shut-wins are rules of a round: name your place in it, such as --after 1")
             return None
-        if values is not None or objective != "score":
-            raise ValueError("objective and values are for a turn played alone: a round is played to win")
+        if objective != "score":
+            raise ValueError("an objective is for a turn played alone: a round is played to win")
         holders = self.holders if self.holders is not None else int(self.lead is not None)
         after = self.after
         if after is None:
@@ -103,10 +103,8 @@ def policy_of(game: Game, name: str, illegal: str = "raise") -> Policy | RulePol
     return load_policy(name, game, illegal) if is_policy(name) else strategy(game, name)
 
 
-def perfect_play(game: Game, objective: Goal, values: str | None = None, worst: bool = False) -> Solution | BoardValues:
-    """Return perfect play of a turn: from a file of board values, or solved, with progress if it takes long."""
-    if values is not None:
-        return load_board_values(values, game, objective)
+def perfect_play(game: Game, objective: Goal, worst: bool = False) -> Solution | BoardValues:
+    """Return perfect play of a turn, with progress if it takes long."""
     if fits(game):
         return solve(game, objective, worst=worst)
     return solve_large(game, objective, worst)

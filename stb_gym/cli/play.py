@@ -45,7 +45,6 @@ def play(
     game: Game,
     *,
     objective: str = "score",
-    values: str | None = None,
     coach: bool = False,
     against: Names = (),
     seat: int = 1,
@@ -57,7 +56,6 @@ def play(
     Args:
         game: the rules.
         objective: What a turn alone is played for: score, shut (the perfect score), at-most:T or at-least:T.
-        values: Read the values from this file, which solve --out wrote.
         coach: Say after every choice what it cost.
         against: Play a round against these, separated by commas: strategies, kept policies or saved policies (.npz).
         seat: Your seat in the round, from 1.
@@ -68,15 +66,15 @@ def play(
         ValueError: if an option is for the other kind of game.
     """
     if against:
-        if values is not None or objective != "score":
-            raise ValueError("objective and values are for a turn played alone: a round is played to win")
+        if objective != "score":
+            raise ValueError("an objective is for a turn played alone: a round is played to win")
         opponents = [(name, player_of(game, name)) for name in against]
         play_round(rules.round(game, 1 + len(opponents)), opponents, seat, coach, seed)
         return
     if rules != RoundRules():
         raise ValueError("ties and shut-wins are rules of a round: name opponents by --against")
     check_integer("seat", seat, 1, 1)
-    play_alone(perfect_play(game, objective, values), coach, seed)
+    play_alone(perfect_play(game, objective), coach, seed)
 
 
 def watch(
@@ -85,7 +83,6 @@ def watch(
     policy: Names = (),
     together: bool = False,
     objective: str | None = None,
-    values: str | None = None,
     rolls: Annotated[tuple[Throw, ...], Parameter(converter=given_rolls)] = (),
     turns: int = 1,
     seed: int | None = None,
@@ -102,7 +99,6 @@ def watch(
         together: They play a round against each other in this order, each with dice of their own.
         objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T (default: score,
             or that of the policy if no game is named).
-        values: Read the values from this file, which solve --out wrote.
         rolls: Play these throws, separated by commas: their sums, or single dice joined by +, such as 8,10,3+4.
         turns: How many turns each plays, or how many rounds.
         seed: Seed of the dice.
@@ -122,8 +118,8 @@ def watch(
         check_film(out)
     if rolls and (together or turns > 1):
         raise ValueError("rolls are for one turn that each player plays alone: leave out --together and --turns")
-    if together and (objective is not None or values is not None):
-        raise ValueError("objective and values are for a turn played alone: a round is played to win")
+    if together and objective is not None:
+        raise ValueError("an objective is for a turn played alone: a round is played to win")
     if not together and rules != RoundRules():
         raise ValueError("ties and shut-wins are rules of a round: add --together")
     if game is None:
@@ -145,7 +141,7 @@ def watch(
             say_wrapped("A move loses what the best one against these others would win more.")
             say()
     else:
-        coach = coach_alone(perfect_play(game, objective or "score", values))
+        coach = coach_alone(perfect_play(game, objective or "score"))
         played = (
             play_turn(
                 name,

@@ -115,9 +115,7 @@ def _variant(changes: Game, name: str) -> Answer:
     return row | found | {"plays": variant.rules}
 
 
-def solve(
-    game: Game, *, objective: str = "score", worst: bool = False, exact: bool = False, out: str | None = None
-) -> Answer:
+def solve(game: Game, *, objective: str = "score", worst: bool = False, exact: bool = False) -> Answer:
     """Solve a game: the value of perfect play.
 
     Args:
@@ -125,10 +123,9 @@ def solve(
         objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         worst: Solve for the worst play instead of the best.
         exact: Compute in fractions.
-        out: Save the value of every board in this file (Shut the Box, dice as sums).
 
     Raises:
-        ValueError: if the game has too many positions for fractions, or worst play is to be saved.
+        ValueError: if the game has too many positions for fractions.
 
     Example:
         >>> import stb_gym
@@ -139,7 +136,7 @@ def solve(
     held, dice = game.start()
     first_rolls = rolls(game, dice).shown
     answer = heading(game, goal) | {"play": "worst" if worst else "best"}
-    if out is None and fits(game):
+    if fits(game):
         best = solve_tables(game, goal, worst=worst, exact=exact)
         tables = best.tables
         answer["value"] = float(best.value)
@@ -149,15 +146,12 @@ def solve(
         answer |= {"states": tables.states, "decision_nodes": len(tables.decisions)}
         values = [float(best.node_value[node]) for node in tables.nodes_of(tables.start)]
     else:
-        if exact or (worst and out is not None):
-            raise ValueError("fractions are for games that fit into tables, and the worst play is not saved")
+        if exact:
+            raise ValueError("fractions are for games that fit into tables")
         boards = solve_large(game, objective, worst)
         sign = boards.objective.sign
         values = [sign * choice_at(boards, held, dice, roll).utility + 0.0 for roll in first_rolls]
         answer |= {"value": boards.value, "states": boards.utility.size}
-        if out is not None:
-            boards.save(out)
-            answer["out"] = out
     words = words_of(game)
     return answer | {"by_first_roll": dict(zip(map(words.roll, first_rolls), values, strict=True))}
 
@@ -405,7 +399,6 @@ def advise(
     *,
     objective: str = "score",
     depth: int | None = None,
-    values: str | None = None,
     out: str | None = None,
     place: Place = Place(),  # noqa: B008
 ) -> Answer:
@@ -416,7 +409,6 @@ def advise(
         where: the position, in the words of the game; by default the start.
         objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         depth: Show the tree of moves and rolls below the position, 1 to 3 throws deep; its own roll is the first.
-        values: Read the values from this file, which solve --out wrote.
         out: Draw that tree in this file (.png, .svg or .pdf; needs matplotlib).
         place: the place in a round.
 
@@ -432,8 +424,8 @@ def advise(
         check_choice("kind of picture", Path(out).suffix.removeprefix(".").lower(), PICTURES)
     words = words_of(game)
     held, dice, roll = words.locate(where)
-    turn = place.turn(game, objective, values)
-    best = turn.best if turn else perfect_play(game, objective, values)
+    turn = place.turn(game, objective)
+    best = turn.best if turn else perfect_play(game, objective)
     answer = heading(game, best.objective, turn)
     if depth is not None or out is not None:
         if not isinstance(best, Solution):

@@ -267,23 +267,6 @@ def test_simulated_turns_lie_near_the_exact_value(ask):
 # Files
 
 
-def test_values_of_every_board_in_a_file(ask, run, tmp_path):
-    file, box = str(tmp_path / "values"), "shut-the-box --tiles 7 --dice 3"
-    where = "--open 1,2,4,6,7 --roll 8"
-    solved, advice = ask("solve", box), ask("advise", box, where)
-    saved = ask("solve", box, "--out", file)
-    assert saved["by_first_roll"] == pytest.approx(solved["by_first_roll"])
-    assert (saved["states"], saved["out"]) == (128, file)
-    looked_up = ask("advise", box, where, "--values", file)
-    for move, same in zip(looked_up["moves"], advice["moves"], strict=True):
-        assert move["tiles"] == same["tiles"]
-        assert (move["value"], move["regret"]) == (
-            pytest.approx(same["value"]),
-            pytest.approx(same["regret"], abs=1e-9),
-        )
-    assert run("advise", box, where, "--values", file, "--objective shut")[0] == 2
-
-
 def test_a_certificate_hashes_its_file(ask, tmp_path):
     file = tmp_path / "values.txt"
     result = ask("certify threes --out", str(file))

@@ -111,7 +111,7 @@ def test_import_registers_games_of_the_working_directory(run, tmp_path, monkeypa
 def test_names_of_files_are_printed_escaped(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     save_policy("c\x1b[2J.npz", ShutTheBox(tiles=3), strategy(ShutTheBox(tiles=3), "random"))
-    for name, option in (("evaluate", "--policy c\x1b[2J.npz"), ("solve", "--out a\x1b[2J")):
+    for name, option in (("evaluate", "--policy c\x1b[2J.npz"), ("certify", "--out a\x1b[2J")):
         status, out, _ = run(f"{name} shut-the-box --tiles 3 {option}")
         assert (status, "\\x1b[2J" in out) == (0, True)
         assert out.replace("\n", "").isprintable()
@@ -130,14 +130,14 @@ def test_a_terminal_without_box_drawing_gets_lookalikes():
 
 WRITES_FOR_EVER = """
 import sys, time
+from pathlib import Path
 from stb_gym.cli import main
-from stb_gym.large import values as board_values
 
-def save(file, array):
+def write(path, content):
     print("writing", file=sys.stderr, flush=True)
     time.sleep(60)
 
-board_values.np.save = save
+Path.write_bytes = write
 sys.exit(main())
 """
 
@@ -147,7 +147,7 @@ sys.exit(main())
     ("signum", "status", "said"), [(signal.SIGTERM, 143, ""), (signal.SIGINT, 130, "stb-gym: interrupted\n")]
 )
 def test_a_command_that_is_ended_removes_unfinished_files(signum, status, said, tmp_path):
-    words = [sys.executable, "-c", WRITES_FOR_EVER, "solve", "shut-the-box", "--tiles", "5", "--out", "values"]
+    words = [sys.executable, "-c", WRITES_FOR_EVER, "certify", "shut-the-box", "--tiles", "5", "--out", "values"]
     piped = {"stderr": subprocess.PIPE, "stdout": subprocess.DEVNULL, "text": True}
     with subprocess.Popen(words, **piped, cwd=tmp_path) as process:
         try:
