@@ -156,7 +156,8 @@ def rolls(game: Game, dice: int) -> Rolls:
         >>> sums.shown[:3], sums.counts[:3].tolist()
         (((2,), (3,), (4,)), [1, 2, 3])
     """
-    check_integer("dice", dice, 0, MOST_DICE)
+    if not 0 <= dice <= MOST_DICE:
+        raise ValueError(f"dice must be an integer from 0 to {MOST_DICE}, not {dice!r}")
     if game.faces**dice > LARGEST_THROW_TABLE:
         raise ValueError(
             f"{dice} dice of {game.faces} faces have {game.faces**dice:,} throws; at most {LARGEST_THROW_TABLE:,} fit"
@@ -199,19 +200,14 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
     after: dict[State, set[State]] = {}
     actions = range(len(game.actions))
     nodes = 0
-    too_large = ValueError(f"{game} has too many positions for tables, which hold at most {LARGEST_TABLE:,} nodes")
-    if not fits(game):
-        raise too_large
-    waiting = [game.start(), *game.positions()]
-    while waiting:
+    waiting = [game.start(), *game.positions()] if fits(game) else []
+    while waiting and nodes <= LARGEST_TABLE:
         state = waiting.pop()
         if state in found:
             continue
         check_state(game, state)
         shown = rolls(game, state[1]).shown
         nodes += len(shown)
-        if nodes > LARGEST_TABLE:
-            raise too_large
         found[state] = [game.moves(state, roll) if state[1] else {} for roll in shown]
         for roll, moves in zip(shown, found[state], strict=True):
             if not (isinstance(moves, dict) and all(action in actions for action in moves)):
@@ -224,6 +220,8 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
         except TypeError:
             raise ValueError(f"moves of {game} at {state} must lead to tuples (held, dice)") from None
         waiting += after[state]
+    if not fits(game) or nodes > LARGEST_TABLE:
+        raise ValueError(f"{game} has too many positions for tables, which hold at most {LARGEST_TABLE:,} nodes")
     try:
         order = list(TopologicalSorter(after).static_order())
     except CycleError as error:
