@@ -19,7 +19,7 @@ def test_first_line(name, wrapper):
     for env, count in ((gym.make(name), 1), (gym.make_vec(name, num_envs=3), 3)):
         wrapped = wrap_env(env, wrapper=wrapper)
         observation, _ = wrapped.reset()
-        assert observation.shape == (count, *env.unwrapped.game.observation_high.shape)
+        assert observation.shape == (count, len(env.unwrapped.game.observation_high))
         assert wrapped.num_envs == count
         _, reward, terminated, _, _ = wrapped.step(torch.zeros((count, 1), dtype=torch.int64))
         assert reward.shape == terminated.shape == (count, 1)
