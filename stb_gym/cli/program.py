@@ -321,7 +321,7 @@ def _table(columns: Mapping[str, list[str]], longest: int | None = None) -> str:
 def _cell(name: str, value: Any, unit: str, key: Any = None) -> str:
     """Return a value as text, in the format of its name or else of its key."""
     if value is None:
-        return ""
+        return "an illegal action" if name == "plays" else ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):

@@ -187,14 +187,17 @@ class StepperEnv:
         limits = {"throw": self.stepper.throws, **limits}
         try:
             given = [np.array(snapshot[name]) for name in ("node", *limits)]
-            sound = all(numbers.shape == shape and numbers.dtype.kind in "iu" for numbers in given)
-            node, *others = (numbers.astype(np.int64) for numbers in given)
-            for numbers, limit in zip(others, limits.values(), strict=True):
-                sound &= bool(((numbers >= 0) & (numbers < limit)).all())
-            sound &= snapshot["of"] == self._played and isinstance(snapshot["begun"], bool)
-            if sound and np.array_equal(self.stepper.nodes(self.stepper.state_of(node), others[0]), node):
-                restore_generator(self.np_random, snapshot["random"])
-                return [node, *others]
+            are_integers = all(numbers.shape == shape and numbers.dtype.kind in "iu" for numbers in given)
+            is_alike = isinstance(snapshot["of"], str) and snapshot["of"] == self._played
+            if are_integers and is_alike and isinstance(snapshot["begun"], bool):
+                node, throw, *others = (numbers.astype(np.int64) for numbers in given)
+                in_range = all(
+                    ((numbers >= 0) & (numbers < limit)).all()
+                    for numbers, limit in zip([throw, *others], limits.values(), strict=True)
+                )
+                if in_range and np.array_equal(self.stepper.nodes(self.stepper.state_of(node), throw), node):
+                    restore_generator(self.np_random, snapshot["random"])
+                    return [node, throw, *others]
         except (KeyError, IndexError, TypeError, ValueError, OverflowError):
             pass
         raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self._played}")

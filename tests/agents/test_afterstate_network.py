@@ -191,6 +191,7 @@ def test_it_goes_on_from_a_file_bit_by_bit(env, rules, tmp_path):
 
 def test_where_the_environment_has_no_snapshot_it_goes_on_with_new_episodes(monkeypatch):
     monkeypatch.delattr("stb_gym.envs.TurnVectorEnv.snapshot")
+    monkeypatch.delattr("stb_gym.envs.StepperEnv.snapshot")
     one, other = learner(), learner(seed=1)
     one.learn_until(600)
     other.restore(one.snapshot())

@@ -20,6 +20,11 @@ def trained(steps, task=FIVE, **options):
     return agent
 
 
+def rewards_of(envs):
+    """Return [N] the rewards of turns that end at each node."""
+    return envs.rewards[envs.transitions.endings[:-1]]
+
+
 def perfect(tables, chance, ends):
     """[N] what nodes are worth by plain recursion, if the chance of each node's roll in its state is `chance` [N]."""
     found = {}
@@ -85,7 +90,7 @@ def test_it_solves_the_game_that_the_counts_describe(variant):
     counts = agent.weights()["counts"][agent._kind]
     chance = counts / np.bincount(tables.node_state, counts)[tables.node_state]
     assert abs(chance - tables.node_probability).max() > 0.005
-    worth = perfect(tables, chance, agent._envs.transitions.reward)
+    worth = perfect(tables, chance, rewards_of(agent._envs))
     np.testing.assert_allclose(agent.values(*seen(FIVE.game(), range(tables.nodes))), worth, rtol=1e-12)
     after = np.bincount(tables.node_state, chance * worth)[tables.edge_next]
     greedy, _ = policies(FIVE.game(), agent)
@@ -102,12 +107,10 @@ def test_it_learns_the_dice_that_are_thrown_not_those_of_the_rules():
     agent._envs.stepper = replace(fair, node_of_throw=fair.node_of_throw[:, loaded])
     agent.learn_until(100_000, lambda: None)
     often = np.bincount(agent._envs.transitions.node_of_throw[:-1].ravel(), minlength=tables.nodes) / 6
-    worth = perfect(tables, often, fair.reward)
+    worth = perfect(tables, often, rewards_of(agent._envs))
     expected = of_turn(tables, often, worth)
-    assert (
-        abs(expected - of_turn(tables, tables.node_probability, perfect(tables, tables.node_probability, fair.reward)))
-        > 1
-    )
+    by_the_rules = perfect(tables, tables.node_probability, rewards_of(agent._envs))
+    assert abs(expected - of_turn(tables, tables.node_probability, by_the_rules)) > 1
     assert agent.figures["value"] == pytest.approx(expected, abs=0.1)
 
 

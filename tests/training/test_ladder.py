@@ -67,7 +67,7 @@ def test_the_study_trains_the_same_settings_for_as_many_steps_on_every_rung():
         for variant in {run.variant for run in same if run.config.algorithm == algorithm}:
             runs = [run for run in same if (run.config.algorithm, run.variant) == (algorithm, variant)]
             assert len({run.config.settings for run in runs}) == 1
-            actions = [len(run.config.task.game().moves) for run in runs if run.config.seed == 0]
+            actions = [len(run.config.task.game().actions) for run in runs if run.config.seed == 0]
             assert actions == [62, 68, 247, 746, 757]
     masks = {run.variant: run.config.settings.masks for run in same if run.config.algorithm == "ppo"}
     assert masks == {"ladder": True, "ladder-no-masks": False}
@@ -78,7 +78,7 @@ def test_the_study_trains_the_same_settings_for_as_many_steps_on_every_rung():
 def test_rungs_are_in_the_order_of_their_size():
     three, five = rungs(RUNS, PRESETS)
     assert (three.task, three.positions, three.actions) == ("three-tiles", 2**3 * 3, 4)
-    assert (five.task, five.positions, five.actions) == ("five-tiles", 2**5 * 11, len(ShutTheBox(tiles=5).moves))
+    assert (five.task, five.positions, five.actions) == ("five-tiles", 2**5 * 11, len(ShutTheBox(tiles=5).actions))
     assert positions(ShutTheBox(tiles=9)) == 5632
     assert five.shares == {"masked PPO": [0.5, 0.25, 0.0], "masked DQN": [1.5]}
     assert agents_of([three, five]) == ["masked DQN", "masked PPO"]
@@ -95,7 +95,7 @@ def test_an_agent_is_named_by_what_is_different_about_it(variant, name):
 def test_the_table_has_regrets_as_shares_of_that_of_random_play():
     table = ladder_table(rungs(RUNS, PRESETS))
     assert list(table.columns) == ["", "three-tiles", "five-tiles"]
-    assert table.rows[:2] == [("positions", "24", "352"), ("actions", "4", f"{len(ShutTheBox(tiles=5).moves)}")]
+    assert table.rows[:2] == [("positions", "24", "352"), ("actions", "4", f"{len(ShutTheBox(tiles=5).actions)}")]
     assert table.rows[2] == ("perfect play", "4.000", "4.000")
     assert table.rows[3:] == [("masked DQN", None, "150.000%"), ("masked PPO", "18.750%", "25.000%")]
 
