@@ -9,7 +9,7 @@ that it must beat. This module imports PettingZoo (`pip install "stb-gym[petting
 `player_0`, which begins, to `player_{players - 1}`.
 
 ## Action Space
-That of the turn: see `stb_gym.games.shut_the_box.environment` and `stb_gym.games.threes.environment`.
+That of the turn: see `docs/environments`.
 
 ## Observation Space
 `Dict`, the same for all agents, because everything is public:

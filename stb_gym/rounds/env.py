@@ -7,7 +7,7 @@ more than a turn, whatever the number of players. Where a round can end before t
 with `shut_wins`, only rounds are drawn in which it does not.
 
 ## Action Space
-That of the turn, with its masks: see `stb_gym.games.shut_the_box.environment` and `stb_gym.games.threes.environment`.
+That of the turn, with its masks: see `docs/environments`.
 
 ## Observation Space
 `Box(0, high, (O + 3,), uint8)`: the O numbers of the turn, then the standing:
