@@ -69,7 +69,7 @@ def test_values_losses_and_moves_are_those_of_the_library(reader, name, asked, o
         best = solve(game, objective)
     chances = best.objective.unit != "points"
     perfect_score = (tables.final_score == 0).astype(float)
-    perfection, _ = expected(tables, edge_weights(tables, best.policy), perfect_score)
+    perfection, _ = expected(tables, edge_weights(tables, best.policy)[0], perfect_score)
     players = {"optimal": best.policy} | {
         each: stb_gym.load_policy(each, game) if each in kept_policies(game) else strategy(game, each)
         for each in [*entry_of(game).heuristics, *kept_policies(game)]

@@ -34,8 +34,7 @@ def check_account(page, game, best):
     state, node, lost = tables.start, None, []
     for step, luck, choice, after in page.evaluate(STEPS):
         if faces := re.fullmatch(r"throw ([\d ]+)", step):
-            thrown = game.roll_of(np.array([faces[1].split()], np.uint8))[0]
-            node = tables.find_node(state, thrown)
+            node = tables.find_node(state, game.roll_of(tuple(map(int, faces[1].split()))))
             change, now = best.node_utility[node] - best.state_utility[state], best.node_value[node]
             told = value(luck)
         elif step.startswith("the other one"):
