@@ -184,7 +184,7 @@ def known():
             *OF_A_FILE,
             partial(stb_gym.load_policy, game=SMALL),
             *(one.step, one.restore, one.node, one.afterstates, many.step, many.restore, many.node, many.afterstates),
-            *(values.value_of, values.utilities_at),
+            values.utilities_at,
             *(
                 partial(stb_gym.rounds.series, contest),
                 partial(stb_gym.rounds.match, stb_gym.rounds.Outcome(0.5, 0.4, 0.1)),

@@ -103,7 +103,7 @@ def positions(game: Game) -> int:
     >>> f"{positions(ShutTheBox(tiles=24, dice=4)):,}"
     '352,321,536'
     """
-    return 2 ** len(boards_of(game).things) * len(rolls(game, game.dice).counts)
+    return 2 ** len(boards_of(game).bits) * len(rolls(game, game.dice).counts)
 
 
 def agents_of(ladder: Sequence[Rung]) -> list[str]:

@@ -48,13 +48,13 @@ class LargeStepper(Stepper):
         self.scores = np.concatenate(([0], best_first, best_first[-1:]))
 
         # The cases: every roll of every number of dice, then the end and the forfeit, which have no roll.
-        self._cases = [(dice, roll) for dice in boards.throws for roll in range(len(rolls(game, dice).counts))]
+        self._cases = [(dice, roll) for dice in boards.game.throws for roll in range(len(rolls(game, dice).counts))]
         self._end = len(self._cases)
         self._cases += [(0, 0), (game.dice + 1, 0)]  # the forfeit has a number of dice of its own
         first_case = {dice: case for case, (dice, roll) in enumerate(self._cases) if roll == 0}
         self._case_of_throw = np.zeros((game.dice + 2, self.throws), np.int64)
         for dice, case in first_case.items():
-            of_throw = rolls(game, dice).of_throw if dice in boards.throws else np.zeros(1, np.int64)
+            of_throw = rolls(game, dice).of_throw if dice in boards.game.throws else np.zeros(1, np.int64)
             self._case_of_throw[dice] = case + of_throw[np.arange(self.throws) % len(of_throw)]
 
         # By case, the slice of actions where its moves lie, and the tiles that each of these actions takes: first on
@@ -205,7 +205,7 @@ class LargeStepper(Stepper):
             places = order[last[one] - counts[one] : last[one]]
             actions, taken = self._moves[one]
             legal = board.astype(np.int32).take(places) & taken == taken
-            if len(self._boards.throws) > 1:  # the number of dice that an action chooses may not be allowed
+            if len(self._boards.game.throws) > 1:  # the number of dice that an action chooses may not be allowed
                 move, place = legal.nonzero()
                 left = board[places[place]] & ~self._taken[actions][move]
                 legal[move, place] = self._next_dice(left, move + actions.start) >= 0
@@ -213,7 +213,7 @@ class LargeStepper(Stepper):
 
     def _next_dice(self, left: IntArray, action: IntArray) -> IntArray:
         """Return how many dice are thrown at boards that actions leave, -1 if the action may not choose its number."""
-        if len(self._boards.throws) == 1:
+        if len(self._boards.game.throws) == 1:
             return np.where((left > 0) & (self._taken.take(action) > 0), self.game.dice, 0)
         return self._boards.next_dice(left, action)
 

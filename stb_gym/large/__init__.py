@@ -7,9 +7,9 @@
 
 from stb_gym.large.boards import Boards, BoardSums, boards_of, subset_sums
 from stb_gym.large.evaluate import BoardEvaluation, evaluate_boards
-from stb_gym.large.solve import random_value, solve_boards
+from stb_gym.large.solve import BoardValues, random_value, solve_boards
 from stb_gym.large.strategies import board_strategies, board_strategy
-from stb_gym.large.values import BoardValues
+
 
 __all__ = [
     "BoardEvaluation", "BoardSums", "BoardValues", "Boards", "board_strategies", "board_strategy", "boards_of",

@@ -1,6 +1,6 @@
-"""Shut the Box as moves that take tiles off a board, the form in which boxes too large for tables are solved.
+"""The rules of Shut the Box for many boards at once, as boxes too large for tables need them.
 
-It repeats the rules of `ShutTheBox` for many boards at once; tests compare it with `ShutTheBox.moves` at every node.
+Tests compare them with `ShutTheBox.moves` at every node.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from stb_gym.games import Game, IntArray, ShutTheBox, rolls
 from stb_gym.games.shut_the_box import board_of
 
-LOW_BITS = 12  # of a board that are looked up at once
+LOW_BITS = 12  # of a board, looked up in the first table of a `BoardSums`
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,36 +37,17 @@ class Boards:
     first: NDArray[np.bool_]
     later: NDArray[np.bool_]
 
-    @property
-    def things(self) -> list[int]:
-        """The bits of the board at the start, lowest first."""
-        return [tile - 1 for tile in self.game.start_tiles]
-
-    @property
-    def throws(self) -> tuple[int, ...]:
-        """The numbers of dice that are thrown in a turn, all of them first."""
-        return self.game.throws
-
-    @property
-    def additive(self) -> bool:
-        """Whether the score of a board is the sum of the scores of its tiles."""
-        return self.game.score != "digits"
-
     @cached_property
-    def _low_boards(self) -> NDArray[np.bool_]:
+    def _may_throw_one(self) -> NDArray[np.bool_]:
         """Whether one die may be thrown, by board; the last entry is for all boards with a tile above the faces."""
         return np.array([self.game.may_throw_one(board) for board in range((1 << self.game.faces) + 1)])
 
-    def may_throw_one(self, boards: IntArray) -> NDArray[np.bool_]:
-        """Return [B] whether one die may be thrown at boards after the first throw."""
-        return self._low_boards.take(np.minimum(boards, 1 << self.game.faces))
-
     def may_throw(self, boards: IntArray, dice: int) -> NDArray[np.bool_]:
-        """Return [B] whether so many dice may be thrown at boards that are not the first."""
+        """Return [B] whether so many dice may be thrown at boards after the first throw."""
         is_open = np.asarray(boards > 0)
-        if len(self.throws) == 1:
+        if len(self.game.throws) == 1:
             return is_open
-        may_one = self.may_throw_one(boards)
+        may_one = self._may_throw_one.take(np.minimum(boards, 1 << self.game.faces))
         return is_open & (may_one if dice == 1 else ~(may_one & self.game.one_die_forced))
 
     def next_dice(self, boards: IntArray, action: IntArray) -> IntArray:
@@ -76,34 +57,47 @@ class Boards:
         """
         game = self.game
         chosen = np.array(game.dice_after).take(action)
-        if len(game.throws) == 1:
-            dice = np.full(np.shape(boards), game.dice)
-        elif game.one_die_forced:
-            dice = np.where(self.may_throw_one(boards), 1, game.dice)
+        may_last = self.may_throw(boards, game.throws[-1])  # the one number of dice, or one die
+        if game.choices == (0,):
+            dice = np.where(may_last, game.throws[-1], game.dice)
         else:
-            dice = np.where((chosen == 1) & ~self.may_throw_one(boards), -1, chosen)
+            dice = np.where((chosen == 1) & ~may_last, -1, chosen)
         # Where the turn ends nothing is thrown: of the actions for the same tiles, the first is legal.
         chosen_at_end = np.where(chosen > game.choices[0], -1, 0)
         shuts_nothing = np.array([not tiles for tiles in game.actions]).take(action)
         return np.where((np.asarray(boards) == 0) | shuts_nothing, chosen_at_end, dice)
 
+    @property
+    def bits(self) -> IntArray:
+        """[T] the bits of the tiles that are open at the start, highest tile first."""
+        return 1 << np.array(self.game.start_tiles[::-1]) - 1
+
+    def places(self, boards: Any) -> IntArray:
+        """Return the places of boards of any shape; see `stb_gym.large.grid`."""
+        return self._place_sums.of(boards)
+
+    @cached_property
+    def _place_sums(self) -> "BoardSums":
+        in_place = dict(zip(self.bits.tolist(), range(len(self.bits)), strict=True))
+        return BoardSums(
+            np.array([1 << in_place[1 << bit] if 1 << bit in in_place else 0 for bit in range(self.game.tiles)])
+        )
+
     @cached_property
     def scores(self) -> IntArray:
-        """[T] every final score that a board has, in ascending order."""
-        if not self.additive:
-            bits = 1 << np.array(self.things)
-            return np.unique([self.game.final_score(board) for board in subset_sums(bits).tolist()])
+        """[S] every final score that a board has, in ascending order."""
+        if self.game.score == "digits":
+            return np.unique(self.final_scores(subset_sums(self.bits)))
         scores = np.zeros(1, np.int64)
-        for bit in self.things:
-            scores = np.union1d(scores, scores + self.game.final_score(1 << bit))
+        for bit in self.bits.tolist():
+            scores = np.union1d(scores, scores + self.game.final_score(bit))
         return scores
 
     def final_scores(self, boards: Any) -> IntArray:
         """Return the points of turns that end at boards of any shape."""
-        if self.additive:
-            return self._tile_scores.of(boards)
-        flat = [self.game.final_score(board) for board in np.ravel(boards).tolist()]
-        return np.array(flat, np.int64).reshape(np.shape(boards))
+        if self.game.score == "digits":  # of at most 14 tiles
+            return np.vectorize(self.game.final_score, [np.int64])(boards)
+        return self._tile_scores.of(boards)
 
     @cached_property
     def _tile_scores(self) -> "BoardSums":
@@ -114,21 +108,22 @@ class BoardSums:
     """Sums over the open tiles of boards, looked up in two tables: of the lowest bits, and of the others.
 
     Args:
-        tiles: [N, ...] the number, or row of numbers, that every tile adds, lowest bit first.
+        tiles: [N] the number that every tile adds, lowest bit first.
     """
 
-    def __init__(self, tiles: NDArray[Any]):
-        self._low, self._high = subset_sums(tiles[:LOW_BITS]), subset_sums(tiles[LOW_BITS:])
+    def __init__(self, tiles: IntArray):
+        self._low = subset_sums(tiles[:LOW_BITS])
+        self._high = subset_sums(tiles[LOW_BITS:])
 
-    def of(self, boards: Any) -> NDArray[Any]:
+    def of(self, boards: Any) -> IntArray:
         """Return the sums of boards of any shape."""
-        sums: NDArray[Any] = self._low.take(boards & (1 << LOW_BITS) - 1, axis=0)
-        return sums + self._high.take(boards >> LOW_BITS, axis=0)
+        sums: IntArray = self._low.take(boards & (1 << LOW_BITS) - 1) + self._high.take(boards >> LOW_BITS)
+        return sums
 
 
-def subset_sums(parts: NDArray[Any]) -> NDArray[Any]:
-    """Return [2**N, ...] the sums of all subsets of parts [N, ...]; bit i of an index says whether part i is in it."""
-    sums = np.zeros((1, *parts.shape[1:]), parts.dtype)
+def subset_sums(parts: IntArray) -> IntArray:
+    """Return [2**N] the sums of all subsets of parts [N]; bit i of an index says whether part i is in it."""
+    sums = np.zeros(1, np.int64)
     for part in parts:
         sums = np.concatenate((sums, sums + part))
     return sums

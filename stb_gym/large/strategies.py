@@ -7,15 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import Game, IntArray, check_choice, entry_of
-from stb_gym.large.solve import count_ways, solve_boards
-from stb_gym.large.values import BoardValues
+from stb_gym.large.solve import BoardValues, solve_boards
 from stb_gym.solver import RulePolicy, StateScorePolicy, UniformRandom
 
 TIE_BITS = 33  # utilities equal in so many bits count as equal: about the tolerance `TIE` of `stb_gym.solver`
 
 
-class After(NamedTuple):
-    """What a heuristic sees without tables: only the states that moves [M] lead to; see `stb_gym.games.Moves`."""
+class NextStates(NamedTuple):
+    """The fields of `stb_gym.games.Moves` that are known without tables; no heuristic of Shut the Box needs others."""
 
     next_held: IntArray
     next_dice: IntArray
@@ -24,11 +23,10 @@ class After(NamedTuple):
 # `stb_gym.solver.strategies` describes how these play, under the same names.
 BY_BOARDS: dict[str, Callable[[Game], RulePolicy]] = {
     "random": lambda game: UniformRandom(),
-    "most-ways": lambda game: StateScorePolicy(count_ways(game).utilities_at),
-    "optimal-score": lambda game: _perfect(solve_boards(game, "score")),
-    "optimal-shut": lambda game: _perfect(solve_boards(game, "shut")),
-    "worst": lambda game: _perfect(solve_boards(game, worst=True)),
-    "optimal": lambda game: _perfect(solve_boards(game, "score")),
+    "optimal-score": lambda game: _optimal(solve_boards(game, "score")),
+    "optimal-shut": lambda game: _optimal(solve_boards(game, "shut")),
+    "worst": lambda game: _optimal(solve_boards(game, worst=True)),
+    "optimal": lambda game: _optimal(solve_boards(game, "score")),
 }
 
 
@@ -52,20 +50,13 @@ def board_strategy(game: Game, name: str) -> RulePolicy:
     heuristic = entry_of(game).heuristics.get(name)
     if heuristic is None:
         return BY_BOARDS[name](game)
-
-    def score(held: IntArray, dice: IntArray) -> NDArray[Any]:
-        try:
-            return -heuristic(game, After(held, dice))  # type: ignore[arg-type]
-        except AttributeError as error:
-            raise ValueError(f"{name} looks at more than the states that moves lead to: {error}") from error
-
-    return StateScorePolicy(score)
+    return StateScorePolicy(lambda held, dice: -heuristic(game, NextStates(held, dice)))  # type: ignore[arg-type]
 
 
-def _perfect(values: BoardValues) -> StateScorePolicy:
+def _optimal(values: BoardValues) -> StateScorePolicy:
     """Return the policy of greatest utility, rounded to TIE_BITS bits so that equally good moves have equal scores."""
 
-    def score(held: IntArray, dice: IntArray) -> NDArray[np.float64]:
+    def score(held: IntArray, dice: IntArray) -> NDArray[Any]:
         mantissa, exponent = np.frexp(values.utilities_at(held, dice))
         return np.ldexp(np.round(mantissa * 2.0**TIE_BITS), exponent)
 

@@ -27,12 +27,12 @@ def test_moves_are_those_of_the_rules_at_every_node(game):
 @given(boxes())
 def test_scores_and_throws_are_those_of_the_rules(game):
     boards, start = boards_of(game), game.start()[0]
-    held = subset_sums(1 << np.array(boards.things))
+    held = subset_sums(boards.bits)
     scores = [game.final_score(board) for board in held.tolist()]
     assert boards.final_scores(held.reshape(2, -1)).ravel().tolist() == scores
     assert boards.scores.tolist() == sorted(set(scores))
     held = held[held != start]
-    for dice in boards.throws:
+    for dice in game.throws:
         expected = [board > 0 and dice in game.throws_at(board) for board in held.tolist()]
         assert boards.may_throw(held, dice).tolist() == expected
 

@@ -3,11 +3,11 @@
 import pytest
 
 from stb_gym import ShutTheBox, evaluate, solve, strategies, strategy
-from stb_gym.games import entry_of
 from stb_gym.large import BoardEvaluation, board_strategies, board_strategy, evaluate_boards, solve_boards
 from stb_gym.solver import UniformRandom, policy_array
 
 NINE = ShutTheBox()
+TABLES_ONLY = ["most-ways", "approximation"]
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ NINE = ShutTheBox()
 )
 def test_strategies_play_as_with_tables(solved, game):
     tables = solved(game).tables
-    assert board_strategies(game) == [name for name in strategies(game) if name != "approximation"]
+    assert board_strategies(game) == [name for name in strategies(game) if name not in TABLES_ONLY]
     for name in board_strategies(game):
         by_boards, by_tables = policy_array(tables, board_strategy(game, name)), strategy(game, name)
         assert (by_boards == by_tables)[tables.decisions].all(), name
@@ -23,12 +23,10 @@ def test_strategies_play_as_with_tables(solved, game):
     assert (found.regret, found.mistakes()) == (0, [])
 
 
-def test_other_names_and_heuristics_that_look_at_the_roll_are_refused(monkeypatch):
-    with pytest.raises(ValueError, match="approximation"):
-        board_strategy(NINE, "approximation")
-    monkeypatch.setitem(entry_of(NINE).heuristics, "by-roll", lambda game, moves: moves.roll[:, 0])
-    with pytest.raises(ValueError, match="by-roll"):
-        evaluate_boards(solve_boards(NINE), board_strategy(NINE, "by-roll"))
+@pytest.mark.parametrize("name", TABLES_ONLY)
+def test_strategies_that_need_tables_are_refused(name):
+    with pytest.raises(ValueError, match=name):
+        board_strategy(NINE, name)
 
 
 def test_boxes_too_large_for_tables_are_measured_by_boards(monkeypatch):

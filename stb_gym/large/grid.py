@@ -1,0 +1,141 @@
+"""The boards of a box in rows and columns, and the values that moves lead to, for all columns of a row at once.
+
+The *place* of a board is a number with a bit for every tile that is open at the start, lowest tile highest. A move
+leads to a lower place, and of the boards that a roll may lead to, the lowest action leads to the lowest place. The last
+COLUMN_TILES bits of a place are its column, the others its row. So the low tiles, which are in most moves, are bits of
+the row, and a move from one row to another acts on long runs of columns.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.games import Game, IntArray, rolls
+from stb_gym.games.shut_the_box import board_of
+from stb_gym.large.boards import boards_of, subset_sums
+
+COLUMN_TILES = 13  # 8192 columns: the arrays of a row fit the cache, and are long enough that few calls are needed
+
+
+class Level(NamedTuple):
+    """Columns with the same number of open tiles, and the moves from these to columns of the same row.
+
+    Attributes:
+        columns: [C] the columns.
+        nodes: [M] the roll and the column of each move, as an index into a flattened array [R, columns].
+        after: [M] the column that each leads to.
+    """
+
+    columns: IntArray
+    nodes: IntArray
+    after: IntArray
+
+
+class Grid:
+    """The boards of a box in rows and columns. D numbers of dice may be thrown, and their rolls are R in all.
+
+    Attributes:
+        boards: the boards.
+        rows, columns: how many rows and columns there are.
+        thrown: [R] the number of dice and the roll.
+        chances: [D, R] the probability of every roll when so many dice are thrown.
+        moves: the roll of every set of tiles that may be shut, and what it takes off the row and off the column.
+        levels: the columns by their number of open tiles, fewest first.
+        allowed: [D, rows, columns] whether so many dice may be thrown at a board after the first throw. The board
+            without open tiles, at which the turn is over, counts as one before a throw of all dice.
+    """
+
+    def __init__(self, game: Game):
+        self.boards = boards_of(game)
+        rules = self.boards.game
+        bits = self.boards.bits
+        column_bits = min(COLUMN_TILES, len(bits))
+        self._in_row = subset_sums(bits[column_bits:])
+        self._in_column = subset_sums(bits[:column_bits])
+        self.rows = len(self._in_row)
+        self.columns = len(self._in_column)
+        self.thrown = list(rules.matches)
+        dice_of = np.array([dice for dice, _ in self.thrown])
+        self.chances = np.zeros((len(rules.throws), len(self.thrown)))
+        for throw, dice in enumerate(rules.throws):
+            counts = rolls(game, dice).counts
+            self.chances[throw, dice_of == dice] = counts / counts.sum()
+        self.moves = [
+            (roll, *divmod(int(self.boards.places(board_of(tiles))), self.columns))
+            for roll, sets in enumerate(rules.matches.values())
+            for tiles in sets
+        ]
+        within = [(roll, in_column) for roll, in_row, in_column in self.moves if in_row == 0]
+        roll, taken = np.array(within, np.int64).reshape(-1, 2).T
+        open_tiles = np.bitwise_count(np.arange(self.columns))
+        self.levels = []
+        for count in range(column_bits + 1):
+            columns = np.flatnonzero(open_tiles == count)
+            at, move = np.nonzero(columns[:, None] & taken == taken)
+            nodes = roll[move] * self.columns + columns[at]
+            self.levels.append(Level(columns, nodes, columns[at] & ~taken[move]))
+        self.allowed = np.empty((len(rules.throws), self.rows, self.columns), np.bool_)
+        for row in range(self.rows):
+            held = self.held(row)
+            self.allowed[:, row] = [self.boards.may_throw(held, dice) for dice in rules.throws]
+        self.allowed[0, 0, 0] = True
+
+    def held(self, row: int) -> IntArray:
+        """Return [columns] the boards of a row as bit masks."""
+        return self._in_row[row] | self._in_column
+
+    def final_scores(self, row: int) -> IntArray:
+        """Return [columns] the points of turns that end at the boards of a row."""
+        return self.boards.final_scores(self.held(row))
+
+
+class RowMoves:
+    """The moves of a row, and the values of the boards that they lead to, by roll.
+
+    Args:
+        grid: the boards.
+        values: [rows, columns] the value of every board.
+        operation: how the values that the moves of a node lead to are combined: `np.maximum` or `np.add`.
+        neutral: the combined value where there is no move.
+        within: whether to include the moves to other columns of the same row.
+    """
+
+    def __init__(self, grid: Grid, values: NDArray[Any], operation: np.ufunc, neutral: float, *, within: bool = True):
+        self._operation = operation
+        self._neutral = neutral
+        self._by_roll = np.empty((len(grid.thrown), grid.columns), values.dtype)
+        moves = [move for move in grid.moves if within or move[1] > 0]
+        self._in_row = np.array([in_row for _, in_row, _ in moves], np.int64)
+        self._from = [_columns(self._by_roll[roll], in_column, 1) for roll, _, in_column in moves]
+        self._to = [_columns(values, in_column, 0) for _, _, in_column in moves]
+
+    def reduce(self, row: int) -> NDArray[Any]:
+        """Return [R, columns] the combined values of all boards that the moves of a row lead to.
+
+        The next call writes into the same array.
+        """
+        self._by_roll.fill(self._neutral)
+        for before, after in self._open(row):
+            self._operation(before, after, out=before)
+        return self._by_roll
+
+    def spread(self, row: int, by_roll: NDArray[Any]) -> None:
+        """Add values by roll [R, columns] to the values of all boards that the moves of a row lead to."""
+        self._by_roll[:] = by_roll
+        for before, after in self._open(row):
+            after += before
+
+    def _open(self, row: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """Yield, for every move that the row allows, the values at the columns before it and after it."""
+        fits = np.flatnonzero(row & self._in_row == self._in_row)
+        for move, left in zip(fits.tolist(), (row & ~self._in_row[fits]).tolist(), strict=True):
+            yield self._from[move], self._to[move][left]
+
+
+def _columns(values: NDArray[Any], taken: int, is_open: int) -> NDArray[Any]:
+    """Return a view of values [..., columns] at the columns where the tiles taken are open (1), or shut (0)."""
+    bits = reversed(range(values.shape[-1].bit_length() - 1))
+    index = [slice(is_open, is_open + 1) if taken >> bit & 1 else slice(None) for bit in bits]
+    return values.reshape(*values.shape[:-1], *[2] * len(index))[..., *index]
