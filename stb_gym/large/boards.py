@@ -78,10 +78,9 @@ class Boards:
 
     @cached_property
     def _place_sums(self) -> "BoardSums":
-        in_place = dict(zip(self.bits.tolist(), range(len(self.bits)), strict=True))
-        return BoardSums(
-            np.array([1 << in_place[1 << bit] if 1 << bit in in_place else 0 for bit in range(self.game.tiles)])
-        )
+        bits = np.zeros(self.game.tiles, np.int64)
+        bits[np.array(self.game.start_tiles[::-1]) - 1] = 1 << np.arange(len(self.bits))
+        return BoardSums(bits)
 
     @cached_property
     def scores(self) -> IntArray:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import IntArray, Roll, rolls, words_of
+from stb_gym.large.boards import boards_of
 from stb_gym.large.grid import Grid, RowMoves
 from stb_gym.large.solve import BoardValues, random_value
 from stb_gym.solver import Measured, Mistake, Move, RulePolicy, StateScorePolicy, UniformRandom, choice_at
@@ -89,10 +90,10 @@ class BoardEvaluation(Measured):
 
     def _position(self, node: int) -> tuple[int, int, Roll]:
         """Return the board, the dice and the roll of a node."""
-        grid = Grid(self.optimum.game)
-        roll, place = divmod(node, grid.rows * grid.columns)
-        row, column = divmod(place, grid.columns)
-        return int(grid.held(row)[column]), *grid.thrown[roll]
+        boards = boards_of(self.optimum.game)
+        roll, place = divmod(node, self.optimum.utility.shape[1])
+        is_open = place >> np.arange(len(boards.bits)) & 1
+        return int(boards.bits @ is_open), *list(boards.game.matches)[roll]
 
 
 class TurnSums:
@@ -130,12 +131,11 @@ class TurnSums:
         self.regret += float(cost.sum())
         costly = cost > self._least_cost
         found = np.column_stack([node[costly], visits[costly], loss[costly]])
-        if len(found):
-            mistakes = np.concatenate([self.mistakes, found])
-            order = np.argsort(-mistakes[:, 1] * mistakes[:, 2], kind="stable")
-            self.mistakes = mistakes[order[:MISTAKES_KEPT]]
-            if len(order) >= MISTAKES_KEPT:
-                self._least_cost = float(self.mistakes[-1, 1:].prod())
+        mistakes = np.concatenate([self.mistakes, found])
+        order = np.argsort(-mistakes[:, 1] * mistakes[:, 2], kind="stable")
+        self.mistakes = mistakes[order[:MISTAKES_KEPT]]
+        if len(order) >= MISTAKES_KEPT:
+            self._least_cost = float(self.mistakes[-1, 1:].prod())
 
 
 def evaluate_boards(
@@ -146,7 +146,7 @@ def evaluate_boards(
     Args:
         optimum: perfect play, see `solve_boards`.
         policy: the policy.
-        progress: called with the number of rows done so far, and of all rows.
+        progress: called after every row with the number of rows done so far, and of all rows.
 
     Raises:
         TypeError: if `optimum` or `policy` is something else.
@@ -269,13 +269,13 @@ class _UniformFlow:
     def __init__(self, grid: Grid, utility: FloatArray):
         self._grid = grid
         self.visits = np.zeros(utility.shape)
-        self._reached = np.zeros(utility.shape[1:])  # visits from earlier rows, once for each number of dice allowed
+        self._reached = np.zeros(utility.shape[1:])  # visits from later rows with each number of dice that is allowed
         self._choices = RowMoves(grid, grid.allowed.sum(axis=0, dtype=np.int32), np.add, 0)
         self._sums = RowMoves(grid, np.add.reduce(utility, where=grid.allowed), np.add, 0)
         self._out = RowMoves(grid, self._reached, np.add, 0, within=False)
 
     def through(self, row: int) -> FloatArray:
-        """Do as `_GreedyFlow.through`; the utility is the mean over the moves."""
+        """Add the visits of a row to the states that its moves lead to, and return [R, columns] their mean utility."""
         choices = np.maximum(self._choices.reduce(row), 1)
         allowed = self._grid.allowed[:, row]
         visits = self.visits[:, row]

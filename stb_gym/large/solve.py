@@ -93,7 +93,7 @@ def solve_boards(
     Args:
         game: rules of Shut the Box.
         objective: what is maximised, see `stb_gym.solve`.
-        progress: called with the number of rows solved so far, and of all rows.
+        progress: called after every row with the number of rows solved so far, and of all rows.
         worst: minimise instead: the worst play.
 
     Raises:
@@ -117,15 +117,15 @@ def random_value(game: Game, goal: Objective) -> float:
 def _sweep(
     game: Game, goal: Objective, progress: Callable[[int, int], None] | None = None, *, uniform: bool = False
 ) -> BoardValues:
-    """Run backward induction over boards: under perfect play, or under uniformly random play."""
+    """Compute the utility of every board by backward induction: under perfect play, or under uniformly random play."""
     grid = Grid(game)
     throws = len(grid.chances)
-    utility = np.empty((throws if throws == 1 else throws + 1, grid.rows, grid.columns))
+    utility = np.empty((1 if throws == 1 else throws + 1, grid.rows, grid.columns))
     by_board = utility[-1]
     operation, neutral = (np.add, 0.0) if uniform else (np.maximum, -np.inf)
     moves = RowMoves(grid, by_board, operation, neutral, within=False)
     counts = RowMoves(grid, grid.allowed.sum(axis=0, dtype=np.int32), np.add, 0) if uniform else None
-    utility[:, 0, 0] = goal.utilities(np.zeros(1, np.int64))  # the turn is over: no sum over rolls
+    utility[:, 0, 0] = goal.utilities(grid.final_scores(0)[:1])  # the turn is over, so there is no sum over rolls
     for row in range(grid.rows):
         by_roll = moves.reduce(row)
         end = goal.utilities(grid.final_scores(row)).astype(float)
@@ -146,8 +146,9 @@ def _sweep(
         if progress:
             progress(row + 1, grid.rows)
     values = BoardValues(game, goal, utility.reshape(len(utility), -1))
-    # The moves of the first throw may be others.
-    start, first = game.start(), rolls(game, game.start()[1])
+    # The first throw may allow other moves.
+    start = game.start()
+    first = rolls(game, start[1])
     combine = np.mean if uniform else np.max
     next_states = [np.array(list(game.moves(start, roll).values())).T for roll in first.shown]
     at_rolls = np.array([combine(values.utilities_at(held, dice)) for held, dice in next_states])
