@@ -16,7 +16,7 @@ from stb_gym.games import Game, IntArray, rolls
 from stb_gym.games.shut_the_box import board_of
 from stb_gym.large.boards import boards_of, subset_sums
 
-COLUMN_TILES = 13  # 8192 columns: the arrays of a row fit the cache, and are long enough that few calls are needed
+COLUMN_TILES = 13  # 8192 columns: more would not fit the cache, fewer would need more calls of NumPy
 
 
 class Level(NamedTuple):
@@ -41,7 +41,8 @@ class Grid:
         rows, columns: how many rows and columns there are.
         thrown: [R] the number of dice and the roll.
         chances: [D, R] the probability of every roll when so many dice are thrown.
-        moves: the roll of every set of tiles that may be shut, and what it takes off the row and off the column.
+        moves: for every roll and set of tiles that it may shut: the roll, and the bits of the set in the row and in the
+            column.
         levels: the columns by their number of open tiles, fewest first.
         allowed: [D, rows, columns] whether so many dice may be thrown at a board after the first throw. The board
             without open tiles, at which the turn is over, counts as one before a throw of all dice.

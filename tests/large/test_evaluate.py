@@ -52,7 +52,7 @@ def test_policies_are_measured_as_by_tables(game, column_tiles, name, goal, wors
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@pytest.mark.parametrize("rules", [{"tiles": 10, "dice": 3, "open": "4-up"}, {"one_die": "low-sum", "first_move": 2}])
+@pytest.mark.parametrize("rules", [{"tiles": 10, "dice": 3, "open": "4-up"}, {"one_die": "high-shut", "first_move": 2}])
 def test_policies_of_larger_boxes_are_measured_as_by_tables(rules, name):
     check_evaluation(ShutTheBox(**rules), 5, POLICIES[name], "score", kept=8)
 
