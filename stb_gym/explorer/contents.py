@@ -53,11 +53,11 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
         "parts": [
             {
                 "name": name,
-                "words": part.words.partition(" (")[0],
-                "listed": part.listed,
+                "words": meaning.partition(" (")[0],
+                "listed": isinstance(words.where(*states[0])[name], list),
                 "of": [words.where(*state)[name] for state in states],
             }
-            for name, part in words.positions.items()
+            for name, meaning in words.positions.items()
             if name != "roll"
         ],
         "rolls": {dice: [words.roll(roll) for roll in rolls(game, dice).shown] for dice in thrown},

@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, is_dataclass, replace
-from typing import Any
+from dataclasses import is_dataclass, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from stb_gym.games.fields import Variant, check_choice, make_game, rules_of
-from stb_gym.games.game import Game, Heuristic, check_game
+from stb_gym.games.game import Game, Heuristic, Variant, check_choice, check_game, make_game, rules_of
 from stb_gym.games.text import Words
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
-@dataclass(frozen=True)
-class Entry:
+
+class Entry(NamedTuple):
     """A game and everything that belongs to it.
 
     Attributes:
@@ -26,10 +27,10 @@ class Entry:
 
     rules: type[Game]
     words: type[Words[Any]] = Words
-    heuristics: Mapping[str, Heuristic] = field(default_factory=dict)
-    variants: Mapping[str, Variant] = field(default_factory=dict)
-    environments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    reward_thresholds: Mapping[str, float] = field(default_factory=dict)
+    heuristics: Mapping[str, Heuristic] = NOTHING
+    variants: Mapping[str, Variant] = NOTHING
+    environments: Mapping[str, Mapping[str, Any]] = NOTHING
+    reward_thresholds: Mapping[str, float] = NOTHING
 
 
 GAMES: dict[str, type[Game]] = {}
@@ -41,10 +42,10 @@ def register_game(
     rules: type[Game],
     *,
     words: type[Words[Any]] = Words,
-    heuristics: Mapping[str, Heuristic] | None = None,
-    variants: Mapping[str, Variant] | None = None,
+    heuristics: Mapping[str, Heuristic] = NOTHING,
+    variants: Mapping[str, Variant] = NOTHING,
     environments: Mapping[str, Mapping[str, Any]] | None = None,
-    reward_thresholds: Mapping[str, float] | None = None,
+    reward_thresholds: Mapping[str, float] = NOTHING,
 ) -> None:
     """Register a game of your own with the environments, the solver, the rounds and every command.
 
@@ -75,13 +76,10 @@ def register_game(
     taken_by = GAMES.get(name, rules)
     if (taken_by.__module__, taken_by.__qualname__) != (rules.__module__, rules.__qualname__):
         raise ValueError(f"there is a game {name} already: {taken_by.__module__}.{taken_by.__qualname__}")
-    for called, heuristic in (heuristics or {}).items():
-        if not callable(heuristic):
-            raise ValueError(f"the heuristic {called} must be a function of the rules and moves, not {heuristic!r}")
     environments = {f"{rules.__name__}-v0": {}} if environments is None else environments
     for arguments in environments.values():
         make_game(rules, {field: value for field, value in arguments.items() if field != "objective"})
-    entry = Entry(rules, words, heuristics or {}, variants or {}, environments, reward_thresholds or {})
+    entry = Entry(rules, words, heuristics, variants, environments, reward_thresholds)
     for follow in _followers:
         follow(entry)
     GAMES[name] = rules

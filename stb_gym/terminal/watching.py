@@ -241,7 +241,7 @@ def frames(turn: Turn) -> Iterator[Frame]:
         yield frame(picture, coach.choice(position).utility, "" if move else remark, THROWN)
         if move is not None:
             plays = moves_in_words(coach.game, position, [move])
-            picture = words.picture(move.held, move.dice, (), plays, before=held)
+            picture = words.picture(move.held, move.dice, (), plays)
             yield frame(picture, coach.utility(move.held, move.dice), remark, MOVED)
     sentence = coach.account(turn.steps).sentence
     yield Frame(below(picture, [turn.end, sentence], LINE, CREAM, NIGHT), ENDED)
