@@ -45,7 +45,7 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
         "introduction": words.introduction(),
         "how": words.how_to_play().split("\n"),
         "perfection": words.perfection,
-        "best": words.best,
+        "best": "most" if game.more_is_better else "fewest",
         "points": [words.score(score) for score in scores],
         "goals": [words.goal(score) for score in scores],
         "ended": [words.ended(score) for score in scores],

@@ -8,8 +8,8 @@
 from stb_gym.games import shut_the_box, threes
 from stb_gym.games.drawing import Picture, below, needed
 from stb_gym.games.game import (
-    ILLEGAL, LARGEST_TABLE, Game, Heuristic, IntArray, Moves, Roll, Rolls, State, Variant, all_rules, check_chances,
-    check_choice, check_flag, check_game, check_integer, check_lineup, check_names, fits, integers, make_game, meant,
+    ILLEGAL, Game, Heuristic, IntArray, Moves, Roll, Rolls, State, Variant, all_rules, check_chances,
+    check_choice, check_flag, check_game, check_integer, check_names, fits, integers, make_game, meant,
     own_rules, rolls, rule, rules_of, throw_faces, title, walk,
 )  # fmt: skip
 from stb_gym.games.registry import (
@@ -20,9 +20,9 @@ from stb_gym.games.text import BoxWords, ThreesWords, Words, dice_in_words
 from stb_gym.games.threes import Threes
 
 __all__ = [
-    "GAMES", "ILLEGAL", "LARGEST_TABLE", "VARIANTS", "Entry", "Game", "Heuristic", "IntArray", "Moves", "Picture",
+    "GAMES", "ILLEGAL", "VARIANTS", "Entry", "Game", "Heuristic", "IntArray", "Moves", "Picture",
     "Roll", "Rolls", "ShutTheBox", "State", "Threes", "Variant", "Words", "all_rules", "below", "check_chances",
-    "check_choice", "check_flag", "check_game", "check_integer", "check_lineup", "check_names", "dice_in_words",
+    "check_choice", "check_flag", "check_game", "check_integer", "check_names", "dice_in_words",
     "entry_of", "fits", "follow_registrations", "game_of", "integers", "make_game", "meant", "needed", "open_tiles",
     "own_rules", "register_game", "rolls", "rule", "rules_class_of", "rules_of", "throw_faces", "title", "walk",
     "words_of",

@@ -6,6 +6,7 @@ pixels of the finished picture; places are distances from the left and from the 
 
 from collections.abc import Sequence
 from importlib import import_module
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class Canvas:
         self._draw.rounded_rectangle((left, top, right, bottom), radius * SCALE, colour, rim, 2 * SCALE if rim else 0)
 
     def text(
-        self, x: float, y: float, words: str, size: float, colour: Colour, anchor: str = "mm", room: float | None = None
+        self, x: float, y: float, words: str, size: float, colour: Colour, anchor: str = "mm", room: float = inf
     ) -> None:
         """Write words at (x, y), smaller if they need more than `room`.
 
@@ -72,11 +73,11 @@ class Canvas:
             size: the height of the font.
             colour: their colour.
             anchor: which point of the words is at (x, y), as Pillow names it.
-            room: the largest width; None for any.
+            room: the largest width.
         """
         font = self._font(size * SCALE)
         width = font.getlength(words) / SCALE
-        if room is not None and width > room:
+        if width > room:
             font = self._font(max(size * room / width, SMALLEST) * SCALE)
         self._draw.text((x * SCALE, y * SCALE), words, colour, font, anchor)
 
@@ -101,6 +102,7 @@ OPEN_TILE, OPEN_EDGE, SHUT_TILE, SHUT_EDGE = (236, 201, 145), (255, 231, 190), (
 
 # Lengths in pixels, even ones for the sake of video files.
 EDGE, BAR, GAP, FELT_HEIGHT, LEAST_WIDTH = 16, 44, 10, 104, 420
+FELT_MIDDLE = EDGE + FELT_HEIGHT // 2  # from the bottom
 DIE_PITCH, DIE, PIP_PITCH, PIP, SUM_ROOM = 76, 60, 17, 11, 92
 TILE_PITCH, TILE_WIDTH, OPEN_HEIGHT, SHUT_HEIGHT = 58, 52, 98, 44
 TRAY_OF_POINTS = 124
@@ -126,7 +128,7 @@ def board_picture(tiles: int, dice: int, held: int, shown: Sequence[int], slots:
     a_row = -(-tiles // rows)
     row_height = OPEN_HEIGHT + 14
     canvas = empty_box(max(a_row * TILE_PITCH, slots * DIE_PITCH + 2 * SUM_ROOM), rows * row_height + 6, told, score)
-    places = columns(canvas.width / 2, a_row, TILE_PITCH)
+    places = canvas.width / 2 + (np.arange(a_row) - (a_row - 1) / 2) * TILE_PITCH
     for i in range(tiles):
         x, foot = places[i % a_row], BAR + (i // a_row + 1) * row_height - 4
         if held >> i & 1:
@@ -169,22 +171,12 @@ def empty_box(room: int, tray: int, told: str, score: str = "") -> Canvas:
     width = max(room + 20, LEAST_WIDTH) + 2 * EDGE
     canvas = Canvas(width, BAR + tray + GAP + FELT_HEIGHT + EDGE, WALNUT)
     inside = width - 2 * EDGE
-    for height, y, colour in ((tray, BAR + tray / 2, TRAY), (FELT_HEIGHT, felt_of(canvas), FELT)):
+    for y, height, colour in ((BAR + tray / 2, tray, TRAY), (canvas.height - FELT_MIDDLE, FELT_HEIGHT, FELT)):
         canvas.block(width / 2, y, inside + 6, height + 6, 13, RIM)
         canvas.block(width / 2, y, inside, height, 10, colour)
     canvas.text(EDGE + 4, BAR / 2, told, 21, CREAM, "lm", inside * 3 / 4 - 20)
     canvas.text(width - EDGE - 4, BAR / 2, score, 21, CHALK, "rm", inside / 4)
     return canvas
-
-
-def felt_of(canvas: Canvas) -> float:
-    """Return the height of the middle of the felt."""
-    return canvas.height - EDGE - FELT_HEIGHT / 2
-
-
-def columns(middle: float, count: int, pitch: float) -> list[float]:
-    """Return the middles of `count` things side by side around `middle`."""
-    return [middle + (place - (count - 1) / 2) * pitch for place in range(count)]
 
 
 def draw_dice(canvas: Canvas, dice: int, shown: Sequence[int], slots: int, total: str = "") -> None:
@@ -199,8 +191,8 @@ def draw_dice(canvas: Canvas, dice: int, shown: Sequence[int], slots: int, total
         slots: the most dice that are thrown.
         total: the text on their right.
     """
-    y = felt_of(canvas)
-    places = columns(canvas.width / 2, slots, DIE_PITCH)
+    y = canvas.height - FELT_MIDDLE
+    places = canvas.width / 2 + (np.arange(slots) - (slots - 1) / 2) * DIE_PITCH
     for x in places[dice:]:
         canvas.block(x, y, DIE, DIE, 14, SLOT)
     for face, x in zip(shown, places, strict=False):

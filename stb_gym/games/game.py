@@ -25,12 +25,11 @@ from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations_with_replacement, product
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-G = TypeVar("G", bound="Game")
 IntArray = NDArray[np.integer[Any]]
 State = tuple[int, int]  # (held, dice)
 Roll = tuple[int, ...]
@@ -195,7 +194,7 @@ def own_rules(game: Any) -> dict[str, Any]:
     return {name: value for name, value in all_rules(game).items() if value != defaults[name]}
 
 
-def make_game(rules_class: type[G], options: Mapping[str, Any]) -> G:
+def make_game(rules_class: type[Game], options: Mapping[str, Any]) -> Game:
     """Return a game, given its rules class and some of its fields.
 
     Raises:
@@ -244,8 +243,7 @@ def rolls(game: Game, dice: int) -> Rolls:
         >>> sums.shown[:3], sums.counts[:3].tolist()
         (((2,), (3,), (4,)), [1, 2, 3])
     """
-    if not 0 <= dice <= MOST_DICE:
-        raise ValueError(f"dice must be an integer from 0 to {MOST_DICE}, not {dice!r}")
+    check_integer("dice", dice, 0, MOST_DICE)
     if game.faces**dice > LARGEST_THROW_TABLE:
         raise ValueError(
             f"{dice} dice of {game.faces} faces have {game.faces**dice:,} throws; at most {LARGEST_THROW_TABLE:,} fit"
@@ -285,7 +283,7 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
             moves lead back to a state, so that a turn need not end.
     """
     found: dict[State, list[dict[int, State]]] = {}
-    after: dict[State, set[State]] = {}
+    sorter = TopologicalSorter[State]()
     actions = range(len(game.actions))
     nodes = 0
     too_large = ValueError(f"{game} has too many positions for tables, which hold at most {LARGEST_TABLE:,} nodes")
@@ -309,12 +307,13 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
                     f"to {len(actions) - 1}, not {moves}"
                 )
         try:
-            after[state] = {following for moves in found[state] for following in moves.values()}
+            following = {next_state for moves in found[state] for next_state in moves.values()}
         except TypeError:
             raise ValueError(f"moves of {game} at {state} must lead to tuples (held, dice)") from None
-        waiting += after[state]
+        sorter.add(state, *following)
+        waiting += following
     try:
-        order = list(TopologicalSorter(after).static_order())
+        order = list(sorter.static_order())
     except CycleError as error:
         raise ValueError(f"a turn of {game} need not end: moves lead from {error.args[1][0]} back to it") from None
     return {state: found[state] for state in order}
@@ -434,14 +433,6 @@ def check_chances(name: str, chances: Iterable[float]) -> None:
     given = list(chances)
     if not (min(given, default=0) >= 0 and abs(sum(given) - 1) <= 1e-6):
         raise ValueError(f"{name} must be probabilities that sum to 1, not {given}")
-
-
-def check_lineup(contest: str, strategies: Any, players: int | None = None) -> None:
-    """Raise a ValueError unless there is one strategy per player, if the number of players is known."""
-    if isinstance(strategies, str):
-        raise ValueError(f"a {contest} takes a list of strategies, not {strategies!r} alone")
-    if players is not None and len(strategies) != players:
-        raise ValueError(f"a {contest} of {players} players needs as many strategies, not {len(strategies)}")
 
 
 def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:

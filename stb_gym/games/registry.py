@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import is_dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ class Entry(NamedTuple):
     """
 
     rules: type[Game]
-    words: type[Words[Any]] = Words
+    words: type[Words] = Words
     heuristics: Mapping[str, Heuristic] = NOTHING
     variants: Mapping[str, Variant] = NOTHING
     environments: Mapping[str, Mapping[str, Any]] = NOTHING
@@ -41,7 +42,7 @@ _followers: list[Callable[[Entry], None]] = []
 def register_game(
     rules: type[Game],
     *,
-    words: type[Words[Any]] = Words,
+    words: type[Words] = Words,
     heuristics: Mapping[str, Heuristic] = NOTHING,
     variants: Mapping[str, Variant] = NOTHING,
     environments: Mapping[str, Mapping[str, Any]] | None = None,
@@ -69,7 +70,12 @@ def register_game(
     """
     if not (isinstance(rules, type) and issubclass(rules, Game) and is_dataclass(rules)):
         raise ValueError(f"rules must be a frozen dataclass that is a stb_gym.Game, not {rules!r}")
-    check_game(_smallest(rules))
+    smallest = rules()
+    for field, known in rules_of(rules).items():
+        if known.size and known.low is not None:
+            with suppress(ValueError):  # not all of the least values may be allowed together
+                smallest = replace(smallest, **{field: known.low})
+    check_game(smallest)
     name = getattr(rules, "name", None)
     if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
         raise ValueError(f"the name of a game must have lower-case letters, digits and hyphens only, not {name!r}")
@@ -93,25 +99,13 @@ def follow_registrations(action: Callable[[Entry], None]) -> None:
     _followers.append(action)
 
 
-def _smallest(rules: type[Game]) -> Game:
-    """Return rules whose sizes have their least values, as far as these are allowed together."""
-    game = rules()
-    for name, known in rules_of(rules).items():
-        if known.size and known.low is not None:
-            try:
-                game = replace(game, **{name: known.low})  # type: ignore[type-var]
-            except ValueError:
-                continue
-    return game
-
-
 def entry_of(game: Game | type[Game]) -> Entry:
     """Return the entry of a game, given it or its rules class; a plain one if it is not registered."""
     rules = game if isinstance(game, type) else type(game)
     return _ENTRIES.get(rules) or Entry(rules)
 
 
-def words_of(game: Game) -> Words[Any]:
+def words_of(game: Game) -> Words:
     """Return the object that describes a game to people.
 
     Example:

@@ -142,7 +142,7 @@ class ShutTheBox(Game):
             raise ValueError(f"score digits is for at most {MOST_DIGITS} tiles, not {self.tiles}")
         object.__setattr__(self, "open", _open_at_start(self.open, self.tiles))
         if self.one_die_forced and self.one_die == "never":
-            raise ValueError(f"one_die_forced needs one_die to be {', '.join([*ONE_DIE][1:])}, not never")
+            raise ValueError("one_die_forced needs a one_die other than never")
         if self.first_move is not None:
             check_integer("first_move", self.first_move, 1, self.tiles)
             check_choice("tile of the first move", self.first_move, self.start_tiles)
@@ -198,7 +198,7 @@ class ShutTheBox(Game):
                 total += len(sets)
                 if total > MOST_SETS:
                     raise ValueError(f"{self} has more than {MOST_SETS:,} sets of tiles that rolls may shut")
-                matches[dice, roll] = sorted(sets, key=_by_sum)
+                matches[dice, roll] = sorted(sets)
         return matches
 
     def _sets_of(self, roll: Roll) -> Iterator[Tiles]:
@@ -215,33 +215,36 @@ class ShutTheBox(Game):
                 yield tiles
 
     @cached_property
-    def sets(self) -> list[Tiles]:
-        """The sets of tiles that some roll may shut, ordered by their sum, then tile by tile from the lowest."""
-        return sorted({tiles for sets in self.matches.values() for tiles in sets}, key=_by_sum)
+    def first_action(self) -> dict[Tiles, int]:
+        """The first action of every set of tiles that some roll may shut, in the order of the actions.
+
+        Sets are ordered by their sum, then tile by tile from the lowest; each has an action for each of `choices`.
+        """
+        sets = {tiles for sets in self.matches.values() for tiles in sets}
+        in_order = sorted(sets, key=lambda tiles: (sum(tiles), tiles))
+        return {tiles: len(self.choices) * place for place, tiles in enumerate(in_order)}
 
     @cached_property
     def actions(self) -> tuple[Tiles, ...]:
-        """The tiles each action shuts: every one of `sets`, once for each of `choices`, and perhaps `NO_MOVE`."""
-        shut = tuple(tiles for tiles in self.sets for _ in self.choices)
-        first = [sets for (dice, _), sets in self.matches.items() if dice == self.dice]
-        return shut if all(any(map(self._may_be_first, sets)) for sets in first) else (*shut, NO_MOVE)
+        """The tiles each action shuts: every set that some roll may shut, for each of `choices`, perhaps `NO_MOVE`."""
+        shut = tuple(tiles for tiles in self.first_action for _ in self.choices)
+        for (dice, _), moves in self._moves_of.items():
+            if dice == self.dice and not any(may_be_first for _, _, may_be_first in moves):
+                return (*shut, NO_MOVE)
+        return shut
 
     @cached_property
     def dice_after(self) -> tuple[int, ...]:
         """How many dice each action chooses to throw next; 0 if there is no choice."""
-        return (self.choices * len(self.sets) + (0,))[: len(self.actions)]
+        return (self.choices * len(self.first_action) + (0,))[: len(self.actions)]
 
     @cached_property
     def _moves_of(self) -> dict[tuple[int, Roll], list[tuple[int, int, bool]]]:
         """By number of dice and roll: the board of each set, its first action, and whether it may be shut first."""
-        action = {tiles: len(self.choices) * place for place, tiles in enumerate(self.sets)}
         return {
-            thrown: [(board_of(tiles), action[tiles], self._may_be_first(tiles)) for tiles in sets]
+            thrown: [(board_of(tiles), self.first_action[tiles], self.first_move in (None, *tiles)) for tiles in sets]
             for thrown, sets in self.matches.items()
         }
-
-    def _may_be_first(self, tiles: Tiles) -> bool:
-        return self.first_move is None or self.first_move in tiles
 
     @cached_property
     def _start_board(self) -> int:
@@ -360,10 +363,6 @@ def _adding_up(total: int, tiles: Tiles, most: int) -> Iterator[Tiles]:
             if tile > total:
                 return
             yield from ((tile, *rest) for rest in _adding_up(total - tile, tiles[place + 1 :], most - 1))
-
-
-def _by_sum(tiles: Tiles) -> tuple[int, Tiles]:
-    return sum(tiles), tiles
 
 
 # Heuristics. They look at the board that a move leaves. Of two boards that one roll may leave, the greater bit mask has

@@ -6,19 +6,18 @@
 import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
 from stb_gym.games.drawing import Picture, board_picture, points_picture
 from stb_gym.games.game import Game, Roll, check_choice, check_integer, check_names, integers, own_rules, rolls, walk
 from stb_gym.games.shut_the_box import BY_SUM, MATCH, ONE_DIE, ShutTheBox, board_of, open_tiles
 from stb_gym.games.threes import MOON, Threes
 
-G = TypeVar("G", bound=Game)
 LONGEST_LINE = 15  # tiles in a line of text, which fits into 80 columns
 
 
 @dataclass(frozen=True)
-class Words(Generic[G]):
+class Words:
     """The description of a game to people.
 
     Attributes:
@@ -28,7 +27,7 @@ class Words(Generic[G]):
         verb: a word that may stand before the numbers of a move.
     """
 
-    game: G
+    game: Game
 
     positions: ClassVar[Mapping[str, str]] = {
         "held": "what the player holds (default that of the start)",
@@ -66,7 +65,7 @@ class Words(Generic[G]):
         for dice in allowed:
             if (roll,) in rolls(self.game, dice).shown:
                 return held, dice, (int(roll),)
-        raise ValueError(f"no roll of {' or '.join(map(dice_in_words, allowed))} is {roll}: name all dice, such as 3,1")
+        raise ValueError(f"roll {roll} is ambiguous or impossible there: name all dice, such as 3,1")
 
     def held_at(self, where: Mapping[str, Any]) -> tuple[int, list[int]]:
         """Return what the player holds at a position, and how many dice can be thrown there, most first."""
@@ -127,11 +126,6 @@ class Words(Generic[G]):
         """The name of the probability of the perfect score."""
         return f"chance of {self.score(self.game.perfect_score)}"
 
-    @property
-    def best(self) -> str:
-        """Which number of points is best, "most" or "fewest"."""
-        return "most" if self.game.more_is_better else "fewest"
-
     def how_to_play(self) -> str:
         """Return what a player does, and how the turn is scored: by default the first line of the rules' docstring."""
         return (type(self.game).__doc__ or "").strip().partition("\n")[0]
@@ -168,11 +162,6 @@ class Words(Generic[G]):
         does = self.game.actions[action]
         return self.understood(",".join(map(str, does)) if isinstance(does, tuple) else str(does).lower())
 
-    @property
-    def hint(self) -> str:
-        """What a person is asked to type."""
-        return f"Type {' or '.join(map(str, self.game.actions))}."
-
     def text(self, held: int, dice: int, shown: Roll) -> str:
         """Return a position as plain text, with as many lines for all positions of a game.
 
@@ -181,7 +170,8 @@ class Words(Generic[G]):
             dice: number of dice in hand.
             shown: the faces of the dice just thrown; empty when nothing is thrown.
         """
-        return f"dice   {self.throw(shown)}\npoints {self.game.final_score(held)}"
+        left = f"{dice} of {self.game.dice}"
+        return f"dice   {self.throw(shown)}\nleft   {left}\npoints {self.game.final_score(held)}"
 
     def picture(self, held: int, dice: int, shown: Roll, told: str = "") -> Picture:
         """Return a position as a picture [height, width, 3] uint8, of one size for all positions of a game.
@@ -203,8 +193,10 @@ def dice_in_words(dice: int) -> str:
     return "1 die" if dice == 1 else f"{dice} dice"
 
 
-class BoxWords(Words[ShutTheBox]):
+class BoxWords(Words):
     """The description of Shut the Box."""
+
+    game: ShutTheBox
 
     positions = {  # noqa: RUF012 (a ClassVar of `Words`)
         "open": "open tiles (such as 1,4,5,8; default those of the start)",
@@ -282,12 +274,6 @@ class BoxWords(Words[ShutTheBox]):
             return f"The first move must shut the {game.first_move}, and no tiles with it match."
         return f"No open tiles add up to {sum(faces)}." if game.match in BY_SUM else "No open tiles match the dice."
 
-    @property
-    def hint(self) -> str:
-        """What a person is asked to type."""
-        first = f"; first, {self.game.first_move} must be among them" if self.game.first_move else ""
-        return f"Type {MATCH[self.game.match]}{first}. ? shows which you can shut."
-
     def text(self, held: int, dice: int, shown: Roll) -> str:
         """Return the board, the dice and the points as text: five lines, and three more for a second row of tiles."""
         tiles, points = self.game.tiles, self.game.final_score(held)
@@ -307,8 +293,10 @@ class BoxWords(Words[ShutTheBox]):
         return board_picture(game.tiles, dice, held, shown, game.dice, told, score)
 
 
-class ThreesWords(Words[Threes]):
+class ThreesWords(Words):
     """The description of Threes."""
+
+    game: Threes
 
     positions = {  # noqa: RUF012 (a ClassVar of `Words`)
         "points": "points so far (default 0)",
@@ -320,7 +308,7 @@ class ThreesWords(Words[Threes]):
 
     def state(self, held: int, dice: int) -> str:
         """Return the points so far, and the dice left."""
-        return "the moon" if held == MOON else f"{self.score(held)}, {dice_in_words(dice)} left"
+        return f"{self.score(held)}, {dice_in_words(dice)} left"
 
     def move(self, action: int, goes_on: bool = True) -> dict[str, Any]:
         """Return how many dice are kept."""
@@ -333,7 +321,7 @@ class ThreesWords(Words[Threes]):
 
     def score(self, points: int) -> str:
         """Return a number of points, or the moon."""
-        return "the moon" if points < 0 else super().score(points)
+        return "the moon" if points == MOON else super().score(points)
 
     def how_to_play(self) -> str:
         """Return what a player does, and how the turn is scored."""
@@ -341,8 +329,3 @@ class ThreesWords(Words[Threes]):
         free = f"; a {game.free_face} counts nothing" if 1 <= game.free_face <= game.faces else ""
         moon = f"\nA first throw of nothing but {game.faces} is the moon, better than 0." if game.moon else ""
         return f"Keep the lowest dice of every throw, at least one, until none is left{free}.{moon}"
-
-    def text(self, held: int, dice: int, shown: Roll) -> str:
-        """Return the dice, how many are kept, and the points."""
-        kept = f"kept   {self.game.dice - dice} of {self.game.dice}"
-        return f"dice   {self.throw(shown)}\n{kept}\npoints {held}"

@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, check_choice, check_flag, check_game, check_integer, check_lineup, title
+from stb_gym.games import Game, IntArray, check_choice, check_flag, check_game, check_integer, title
 from stb_gym.output import html_table
-from stb_gym.rounds.standings import Standings
+from stb_gym.rounds.standings import Standings, check_lineup
 from stb_gym.solver import (
     ROUND_STRATEGIES,
     Level,
