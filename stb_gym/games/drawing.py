@@ -98,15 +98,18 @@ def below(picture: Picture, lines: list[str], line_height: int, ink: Colour, pap
 # Colours (red, green, blue).
 WALNUT, RIM, TRAY, FELT, SLOT = (66, 39, 22), (38, 23, 14), (30, 20, 14), (24, 82, 61), (17, 62, 46)
 IVORY, INK, CHALK, CREAM, SHADOW = (250, 247, 239), (58, 34, 20), (232, 204, 158), (255, 243, 220), (12, 44, 32)
-OPEN_TILE, OPEN_EDGE, SHUT_TILE, SHUT_EDGE = (236, 201, 145), (255, 231, 190), (74, 49, 32), (104, 72, 49)
 
 # Lengths in pixels, even ones for the sake of video files.
 EDGE, BAR, GAP, FELT_HEIGHT, LEAST_WIDTH = 16, 44, 10, 104, 420
 FELT_MIDDLE = EDGE + FELT_HEIGHT // 2  # from the bottom
 DIE_PITCH, DIE, PIP_PITCH, PIP, SUM_ROOM = 76, 60, 17, 11, 92
-TILE_PITCH, TILE_WIDTH, OPEN_HEIGHT, SHUT_HEIGHT = 58, 52, 98, 44
+TILE_PITCH, TILE_WIDTH, TILE_ROW = 58, 52, 112
 TRAY_OF_POINTS = 124
 LONGEST_ROW = 12  # tiles
+
+# Height, size of the number, and colours of the number, the tile and its rim.
+OPEN_TILE = (98, 34, INK, (236, 201, 145), (255, 231, 190))
+SHUT_TILE = (44, 24, CHALK, (74, 49, 32), (104, 72, 49))
 
 # Where each face has its pips: places in a square of three rows and three columns, numbered from 0 row by row.
 PIPS = {1: (4,), 2: (2, 6), 3: (2, 4, 6), 4: (0, 2, 6, 8), 5: (0, 2, 4, 6, 8), 6: (0, 2, 3, 5, 6, 8)}
@@ -126,17 +129,13 @@ def board_picture(tiles: int, dice: int, held: int, shown: Sequence[int], slots:
     """
     rows = -(-tiles // LONGEST_ROW)
     a_row = -(-tiles // rows)
-    row_height = OPEN_HEIGHT + 14
-    canvas = empty_box(max(a_row * TILE_PITCH, slots * DIE_PITCH + 2 * SUM_ROOM), rows * row_height + 6, told, score)
+    canvas = empty_box(max(a_row * TILE_PITCH, slots * DIE_PITCH + 2 * SUM_ROOM), rows * TILE_ROW + 6, told, score)
     places = canvas.width / 2 + (np.arange(a_row) - (a_row - 1) / 2) * TILE_PITCH
     for i in range(tiles):
-        x, foot = places[i % a_row], BAR + (i // a_row + 1) * row_height - 4
-        if held >> i & 1:
-            canvas.block(x, foot - OPEN_HEIGHT / 2, TILE_WIDTH, OPEN_HEIGHT, 7, OPEN_TILE, OPEN_EDGE)
-            canvas.text(x, foot - OPEN_HEIGHT / 2, str(i + 1), 34, INK)
-        else:
-            canvas.block(x, foot - SHUT_HEIGHT / 2, TILE_WIDTH, SHUT_HEIGHT, 7, SHUT_TILE, SHUT_EDGE)
-            canvas.text(x, foot - SHUT_HEIGHT / 2, str(i + 1), 24, CHALK)
+        height, size, ink, colour, rim = OPEN_TILE if held >> i & 1 else SHUT_TILE
+        x, y = places[i % a_row], BAR + (i // a_row + 1) * TILE_ROW - 4 - height / 2
+        canvas.block(x, y, TILE_WIDTH, height, 7, colour, rim)
+        canvas.text(x, y, str(i + 1), size, ink)
     draw_dice(canvas, dice, shown, slots, f"= {sum(shown)}" if len(shown) > 1 else "")
     return canvas.finished()
 

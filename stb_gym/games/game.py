@@ -41,10 +41,10 @@ LARGEST_TABLE = 2**18  # nodes of a game; a walk through as many takes some seco
 
 
 class Game(ABC):
-    """The rules of a turn. Subclasses are frozen dataclasses (with `repr=False`); their fields vary the rules.
+    """The rules of a turn. Subclasses are frozen dataclasses (with `repr=False`), whose fields vary the rules.
 
     Attributes:
-        name: the name of the game in commands and files: small letters, digits and hyphens.
+        name: the name of the game: small letters, digits and hyphens.
         more_is_better: True if more points are better, False (the default) if fewer are.
         dice: dice of the first throw, and the most that are ever thrown.
         faces: faces of every die, numbered from 1.
@@ -126,7 +126,7 @@ class Game(ABC):
 
     @property
     def sign(self) -> int:
-        """The factor of points that makes more better: 1 or -1."""
+        """The sign of a utility that counts points: 1 if more are better, else -1."""
         return 1 if self.more_is_better else -1
 
     @cached_property
@@ -179,7 +179,7 @@ def rule(default: Any, words: str, **known: Any) -> Any:
 
 
 def rules_of(rules_class: Any) -> dict[str, Rule]:
-    """Return the `Rule` of every field of a rules class; an empty one for fields that `rule` did not make."""
+    """Return the `Rule` of every field of a rules class, by name; `Rule()` for fields not made by `rule`."""
     return {each.name: each.metadata.get("rule", Rule()) for each in fields(rules_class)}
 
 

@@ -1,4 +1,4 @@
-"""The registered games: the rules class of each, its text, heuristics, variants and environments."""
+"""The registered games: the rules of each, its description, heuristics, variants and environments."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -48,7 +48,7 @@ def register_game(
     environments: Mapping[str, Mapping[str, Any]] | None = None,
     reward_thresholds: Mapping[str, float] = NOTHING,
 ) -> None:
-    """Register a game of your own with the environments, the solver, the rounds and every command.
+    """Register a game of your own, so that it has environments, strategies and rounds and is known by its name.
 
     The rules are checked by `check_game`, with the smallest values of the fields that are sizes. A class of the same
     name and module is replaced, as in a notebook cell that runs again.

@@ -55,9 +55,8 @@ MATCH = {
 }
 BY_SUM = ("sum", "two-at-most")  # these see nothing of a roll but its sum
 
-# When one die may be thrown instead of all, after the first throw.
+# When one die may be thrown instead of all, after the first throw, by name; "never" is the default.
 ONE_DIE = {
-    "never": "never",
     "low-sum": "while the open tiles add up to no more than a die has faces",
     "high-shut": "while no tile above the faces of a die is open",
     "any-time": "at any time",
@@ -122,8 +121,8 @@ class ShutTheBox(Game):
     one_die: str = rule(
         "never",
         "when one die may be thrown instead of all, after the first throw. "
-        + "; ".join(f"{name}: {when}" for name, when in ONE_DIE.items() if name != "never"),
-        choices=tuple(ONE_DIE),
+        + "; ".join(f"{name}: {when}" for name, when in ONE_DIE.items()),
+        choices=("never", *ONE_DIE),
     )
     one_die_forced: bool = rule(False, "whenever one die may be thrown, it must be")
     match: str = rule(
@@ -185,7 +184,7 @@ class ShutTheBox(Game):
 
     @cached_property
     def matches(self) -> dict[tuple[int, Roll], list[Tiles]]:
-        """By number of dice and roll, the sets of tiles that the roll may shut, in the order of the actions.
+        """The sets of tiles that a roll may shut, in the order of the actions, by number of dice and roll.
 
         Raises:
             ValueError: if there are more than MOST_SETS.
@@ -240,7 +239,7 @@ class ShutTheBox(Game):
 
     @cached_property
     def _moves_of(self) -> dict[tuple[int, Roll], list[tuple[int, int, bool]]]:
-        """By number of dice and roll: the board of each set, its first action, and whether it may be shut first."""
+        """The bit mask of each of `matches`, its first action, and whether it may be shut in the first move."""
         return {
             thrown: [(board_of(tiles), self.first_action[tiles], self.first_move in (None, *tiles)) for tiles in sets]
             for thrown, sets in self.matches.items()

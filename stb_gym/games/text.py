@@ -22,9 +22,9 @@ class Words:
 
     Attributes:
         game: the rules.
-        positions: the meaning of the words that name a position; the first is for what the player holds.
-        prompt: the line that asks a person for a move.
-        verb: a word that may stand before the numbers of a move.
+        positions: the entries of a position and what each means; the first entry stands for `held`.
+        prompt: the question for a move.
+        verb: a word that may be typed before the numbers of a move.
     """
 
     game: Game
@@ -38,13 +38,13 @@ class Words:
     verb: ClassVar[str] = ""
 
     def locate(self, where: Mapping[str, Any]) -> tuple[int, int, Roll | None]:
-        """Return the position that words name, as (held, dice, roll); the roll is None if none is named.
+        """Return a named position as (held, dice, roll); the roll is None if it is not named.
 
-        Without "dice", it is the most dice that can be thrown there and that fit the roll.
+        If "dice" is not named, `dice` is the most dice that can be thrown there and fit the roll.
 
         Args:
-            where: such as {"open": [1, 4], "roll": 5}. A roll is named by its dice or, if the rules see no more of it
-                than one number, by that number.
+            where: such as {"open": [1, 4], "roll": 5}. A roll is named by its dice or, if the rules see only one
+                number of it, by that number.
 
         Raises:
             ValueError: naming the entry that is not part of this game, and what is allowed.
@@ -75,11 +75,11 @@ class Words:
         check_integer(word, held, min(states)[0], max(states)[0])
         allowed = sorted((dice for other, dice in states if other == held), reverse=True)
         if not allowed:
-            raise ValueError(f"no dice are thrown with {word} {held}")
+            raise ValueError(f"no dice are thrown at {word} {held}")
         return int(held), allowed
 
     def where(self, held: int, dice: int) -> dict[str, Any]:
-        """Return a state in the words that `locate` takes, such as {"open": [1, 4], "dice": 2}."""
+        """Return a state as `locate` takes it, such as {"open": [1, 4], "dice": 2}."""
         return {next(iter(self.positions)): held, "dice": dice}
 
     def state(self, held: int, dice: int) -> str:
@@ -108,7 +108,7 @@ class Words:
         return {"move": self.game.actions[action]}
 
     def move_in_words(self, move: Mapping[str, Any], roll: Roll | None = None) -> str:
-        """Return a move, as `move` returns it, in words; with the dice, if the roll is given."""
+        """Return a move, as `move` returns it, in words, with its dice if the roll is given."""
         return ", ".join(map(str, move.values()))
 
     def score(self, points: int) -> str:
@@ -116,7 +116,7 @@ class Words:
         return "1 point" if points == 1 else f"{points} points"
 
     def goal(self, target: int) -> str:
-        """Return the goal of a final score at least as good as the target, in words."""
+        """Return the goal "a final score at least as good as the target" in words."""
         if target == self.game.perfect_score:
             return self.score(target)
         return f"at {'least' if self.game.more_is_better else 'most'} {self.score(target)}"
@@ -127,7 +127,7 @@ class Words:
         return f"chance of {self.score(self.game.perfect_score)}"
 
     def how_to_play(self) -> str:
-        """Return what a player does, and how the turn is scored: by default the first line of the rules' docstring."""
+        """Return how to play and how a turn is scored: by default the first line of the rules' docstring."""
         return (type(self.game).__doc__ or "").strip().partition("\n")[0]
 
     def introduction(self) -> str:
@@ -137,15 +137,15 @@ class Words:
         return f"{name} ({own})" if own else name
 
     def ended(self, points: int) -> str:
-        """Return the line that a person reads at the end of a turn."""
+        """Return the line printed at the end of a turn."""
         return f"You end with {self.score(points)}."
 
     def no_move(self, held: int, dice: int, faces: Roll) -> str:
-        """Return why a turn ends at a throw that leaves no move."""
+        """Return why a throw leaves no move."""
         return "There is no move."
 
     def understood(self, typed: str) -> Hashable:
-        """Return the meaning of a typed line (in lower case), which equals `typed_as` of the move it names.
+        """Parse a typed line (in lower case); the result equals `typed_as` of the move that the line names.
 
         Numbers, separated by spaces, commas or plus signs, become a sorted tuple; other text stays as it is.
         """
@@ -155,9 +155,9 @@ class Words:
         return tuple(sorted(map(int, re.findall(r"\d+", numbers))))
 
     def typed_as(self, action: int) -> Hashable:
-        """Return the meaning of a move as a person types it, empty for the move that does nothing.
+        """Return what `understood` makes of a typed move; it is empty for the move that does nothing.
 
-        Moves with the same meaning differ only in the number of dice thrown next.
+        Moves that are typed alike differ only in the number of dice thrown next.
         """
         does = self.game.actions[action]
         return self.understood(",".join(map(str, does)) if isinstance(does, tuple) else str(does).lower())
@@ -248,7 +248,7 @@ class BoxWords(Words):
         return "chance to shut"
 
     def how_to_play(self) -> str:
-        """Return what a player does, and how the turn is scored."""
+        """Return how to play and how a turn is scored."""
         game = self.game
         score = {"sum": "sum", "count": "number", "digits": "number read from the digits"}[game.score]
         how = [f"Shut {MATCH[game.match]}; the {score} of those still open at the end is your score."]
@@ -262,11 +262,11 @@ class BoxWords(Words):
         return "\n".join(how)
 
     def ended(self, points: int) -> str:
-        """Return the line that a person reads at the end of a turn."""
+        """Return the line printed at the end of a turn."""
         return "You shut the box!" if points == 0 else super().ended(points)
 
     def no_move(self, held: int, dice: int, faces: Roll) -> str:
-        """Return why a turn ends at a throw that leaves no move."""
+        """Return why a throw leaves no move."""
         game = self.game
         if sum(faces) == game.ending_roll:
             return f"A roll of {game.ending_roll} ends the turn."
@@ -324,7 +324,7 @@ class ThreesWords(Words):
         return "the moon" if points == MOON else super().score(points)
 
     def how_to_play(self) -> str:
-        """Return what a player does, and how the turn is scored."""
+        """Return how to play and how a turn is scored."""
         game = self.game
         free = f"; a {game.free_face} counts nothing" if 1 <= game.free_face <= game.faces else ""
         moon = f"\nA first throw of nothing but {game.faces} is the moon, better than 0." if game.moon else ""
