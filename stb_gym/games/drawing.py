@@ -86,15 +86,6 @@ class Canvas:
         return np.array(self._image.reduce(SCALE))
 
 
-def below(picture: Picture, lines: list[str], line_height: int, ink: Colour, paper: Colour) -> Picture:
-    """Return a picture with lines of text below it; its size depends only on how many lines there are."""
-    width = picture.shape[1]
-    canvas = Canvas(width, line_height * len(lines) + 12, paper)
-    for place, line in enumerate(lines):
-        canvas.text(16, 6 + line_height * (place + 0.5), line, line_height * 0.72, ink, "lm", width - 32)
-    return np.concatenate((picture, canvas.finished()))
-
-
 # Colours (red, green, blue).
 WALNUT, RIM, TRAY, FELT, SLOT = (66, 39, 22), (38, 23, 14), (30, 20, 14), (24, 82, 61), (17, 62, 46)
 IVORY, INK, CHALK, CREAM, SHADOW = (250, 247, 239), (58, 34, 20), (232, 204, 158), (255, 243, 220), (12, 44, 32)
@@ -105,6 +96,7 @@ FELT_MIDDLE = EDGE + FELT_HEIGHT // 2  # from the bottom
 DIE_PITCH, DIE, PIP_PITCH, PIP, SUM_ROOM = 76, 60, 17, 11, 92
 TILE_PITCH, TILE_WIDTH, TILE_ROW = 58, 52, 112
 TRAY_OF_POINTS = 124
+LINE = 30  # the height of a line of text below a picture
 LONGEST_ROW = 12  # tiles
 
 # Height, size of the number, and colours of the number, the tile and its rim.
@@ -156,6 +148,15 @@ def points_picture(points: int, dice: int, shown: Sequence[int], slots: int, tol
     canvas.text(canvas.width / 2, y + 42, "points", 20, CHALK)
     draw_dice(canvas, dice, shown, slots)
     return canvas.finished()
+
+
+def below(picture: Picture, lines: list[str]) -> Picture:
+    """Return a picture with lines of text below it; its size depends only on how many lines there are."""
+    width = picture.shape[1]
+    canvas = Canvas(width, LINE * len(lines) + 12, TRAY)
+    for place, line in enumerate(lines):
+        canvas.text(16, 6 + LINE * (place + 0.5), line, 22, CREAM, "lm", width - 32)
+    return np.concatenate((picture, canvas.finished()))
 
 
 def empty_box(room: int, tray: int, told: str, score: str = "") -> Canvas:

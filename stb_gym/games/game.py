@@ -63,7 +63,8 @@ class Game(ABC):
                 value = value.item()
                 object.__setattr__(self, name, value)
             if isinstance(getattr(type(self), name, None), bool):
-                check_flag(name, value)
+                if not isinstance(value, bool):
+                    raise ValueError(f"{name} must be True or False, not {value!r}")
             elif known.choices:
                 check_choice(name, value, known.choices)
             elif known.low is not None and known.high is not None:
@@ -252,13 +253,12 @@ def rolls(game: Game, dice: int) -> Rolls:
     roll_of = {throw: game.roll_of(throw) if throw else () for throw in combinations_with_replacement(faces, dice)}
     shown = tuple(sorted(set(roll_of.values())))
     index = {roll: place for place, roll in enumerate(shown)}
-    # The order of the dice does not matter: look a throw up by the number of its sorted dice.
-    digits = game.faces ** np.arange(dice)[::-1]
-    by_number = np.zeros(game.faces**dice, np.int64)
+    shape = (game.faces,) * dice
+    of_sorted = np.zeros(shape, np.int64)  # the order of the dice does not matter
     for throw, roll in roll_of.items():
-        by_number[(np.array(throw, np.int64) - 1) @ digits] = index[roll]
-    throws = np.indices((game.faces,) * dice).reshape(dice, game.faces**dice)
-    of_throw = by_number[digits @ np.sort(throws, axis=0)]
+        of_sorted[tuple(face - 1 for face in throw)] = index[roll]
+    throws = np.indices(shape).reshape(dice, game.faces**dice)
+    of_throw = of_sorted[tuple(np.sort(throws, axis=0))].reshape(-1)
     return Rolls(shown, np.bincount(of_throw), of_throw)
 
 
@@ -420,12 +420,6 @@ def integers(name: str, values: Any, low: int, high: int) -> list[int]:
     for value in listed:
         check_integer(f"each of {name}", value, low, high)
     return [int(value) for value in listed]
-
-
-def check_flag(name: str, value: Any) -> None:
-    """Raise a ValueError unless `value` is true or false."""
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, not {value!r}")
 
 
 def check_chances(name: str, chances: Iterable[float]) -> None:

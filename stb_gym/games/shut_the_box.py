@@ -286,7 +286,7 @@ class ShutTheBox(Game):
         """Yield every board with every number of dice that may be thrown there."""
         for number in range(1, 1 << len(self.start_tiles)):
             board = board_of(tile for bit, tile in enumerate(self.start_tiles) if number >> bit & 1)
-            yield from ((board, dice) for dice in reversed(self.throws_at(board)))
+            yield from ((board, dice) for dice in self.throws_at(board))
 
     def most_nodes(self) -> int:
         return 2 ** len(self.start_tiles) * sum(len(rolls(self, dice).shown) for dice in self.throws)

@@ -5,7 +5,7 @@ import pytest
 
 from stb_gym import ShutTheBox, Threes
 from stb_gym.games import below, words_of
-from stb_gym.games.drawing import CHALK, INK, IVORY, OPEN_TILE, PIPS, SHUT_TILE, SLOT
+from stb_gym.games.drawing import IVORY, OPEN_TILE, PIPS, SHUT_TILE, SLOT
 from tests.twins import MostThrees
 
 ALL, SOME = 0b111111111, 0b010011001
@@ -53,6 +53,6 @@ def test_slots_of_dice_that_are_not_in_hand_are_dim():
 
 def test_lines_are_added_below():
     picture = BOX.picture(ALL, 2, (3, 4))
-    longer = below(picture, ["one line", "another"], 20, CHALK, INK)
+    longer = below(picture, ["one line", "another"])
     assert (longer[: len(picture)] == picture).all()
-    assert len(longer) == len(picture) + 52
+    assert len(longer) == len(picture) + 72

@@ -127,8 +127,3 @@ def test_positions_that_do_not_exist_are_refused(words, wrong):
     for name, value in wrong:
         with pytest.raises(ValueError, match=name):
             words.locate({name: value})
-
-
-def test_a_roll_shows_as_many_dice_as_are_thrown():
-    with pytest.raises(ValueError, match="roll"):
-        words_of(PLAIN).locate({"dice": 3, "roll": [1, 2]})
