@@ -22,7 +22,7 @@ import pytest
 
 import stb_gym
 from stb_gym import ShutTheBox, Threes, solve
-from stb_gym.cli import main
+from stb_gym.cli import flag_of_rule, main
 from stb_gym.cli.program import COMMANDS
 from stb_gym.games import rolls, rules_of
 from stb_gym.large import solve_boards
@@ -100,9 +100,7 @@ WORDS = ["", " ", "-", "--", "---", "\x1b[31mred", "\r\n", "a\nb", "\u202e", "\u
 WORDS += ["__import__('evil')", "{}", "%s", "optimal", "random", "score", "shut", "at-most:3", "at-most:" + "9" * 99]
 WORDS += ["1,2", "1,,2", ",", "random,random", "optimal,policy.npz", "none:open", "no.such:agent", "all", "x" * 9999]
 FLAGS = sorted({f"--{name}" for each in COMMANDS.values() for name in inspect.signature(each).parameters})
-RULES = sorted(
-    {f"--{(known.flag or name).replace('_', '-')}" for g in (ShutTheBox, Threes) for name, known in rules_of(g).items()}
-)
+RULES = sorted({f"--{flag_of_rule(name)}" for game in (ShutTheBox, Threes) for name in rules_of(game)})
 FEW = {"--tiles": "34", "--dice": "12", "--faces": "34"}  # so that what is right takes a moment
 
 

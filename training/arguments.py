@@ -13,7 +13,7 @@ from typing import Any, NoReturn, get_args, get_type_hints
 
 import tyro
 
-from stb_gym.cli import import_games
+from stb_gym.cli import flag_of_rule, import_games
 from stb_gym.games import GAMES, Game, rules_of
 from stb_gym.output import reader_may_leave, refuse, say
 
@@ -59,7 +59,7 @@ def rules_from(words: Sequence[str], rules: type[Game]) -> dict[str, Any]:
     parser = _Parser(add_help=False, allow_abbrev=False, argument_default=argparse.SUPPRESS)
     types = get_type_hints(rules)
     for each in fields(rules):  # type: ignore[arg-type]
-        option = f"--{rules_of(rules)[each.name].flag or each.name.replace('_', '-')}"
+        option = f"--{flag_of_rule(each.name)}"
         if isinstance(each.default, bool):
             parser.add_argument(option, dest=each.name, action=argparse.BooleanOptionalAction)
         else:
@@ -74,9 +74,7 @@ def rules_in_words() -> str:
     lines = []
     for name, rules in GAMES.items():
         lines.append(f"rules of {name}:")
-        lines += [
-            f"  --{known.flag or field.replace('_', '-')}: {known.words}" for field, known in rules_of(rules).items()
-        ]
+        lines += [f"  --{flag_of_rule(field)}: {known.words}" for field, known in rules_of(rules).items()]
     return "\n".join(lines)
 
 

@@ -2,7 +2,8 @@
 
 from agents.config import Config, Task
 from agents.presets import FILE, STANDARD, Presets
-from stb_gym.games import rule_flags
+from stb_gym.cli import flag_of_rule
+from stb_gym.games import Game, own_rules
 
 
 def run_name(algorithm: str, task: str, variant: str, seed: int) -> str:
@@ -26,6 +27,16 @@ def import_words(task: Task) -> list[str]:
     """What a command must be told to know the game of a task, as words: `--import MODULE` if the game is your own."""
     module = module_of(task)
     return [] if module.startswith("stb_gym.") else ["--import", module]
+
+
+def rule_flags(game: Game) -> list[str]:
+    """Return the flags of commands that select the rules of a game."""
+    words = []
+    for name, value in own_rules(game).items():
+        words.append(f"--no-{flag_of_rule(name)}" if value is False else f"--{flag_of_rule(name)}")
+        if not isinstance(value, bool):
+            words.append(",".join(map(str, value)) if isinstance(value, tuple) else str(value))
+    return words
 
 
 def train_command(config: Config, variant: str, presets: Presets) -> list[str]:

@@ -13,7 +13,7 @@ def task_in_words(game: Game, objective: Objective) -> str:
     words = words_of(game)
     wanted = f"best {objective.name}"
     if objective.name == "score":
-        wanted = f"{words.best} points"
+        wanted = f"{'most' if game.more_is_better else 'fewest'} points"
     elif objective.target is not None:
         perfect = objective.target == game.perfect_score
         wanted = f"best {words.perfection if perfect else f'chance of {words.goal(objective.target)}'}"

@@ -10,6 +10,6 @@
     0.071432
 """
 
-from stb_gym.cli.program import import_games, main
+from stb_gym.cli.program import flag_of_rule, import_games, main
 
-__all__ = ["import_games", "main"]
+__all__ = ["flag_of_rule", "import_games", "main"]

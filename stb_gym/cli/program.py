@@ -207,15 +207,13 @@ def _rule_flags(rules: type[Game], others: Sequence[inspect.Parameter]) -> Itera
         taken |= {f"--{name.replace('_', '-')}" for name in names}
     for each in fields(rules):  # type: ignore[arg-type]
         known = rules_of(rules)[each.name]
-        option = f"--{known.flag or each.name.replace('_', '-')}"
+        option = f"--{flag_of_rule(each.name)}"
         if option in taken:
-            raise ValueError(
-                f"the rule {each.name} of {rules.name} needs another flag than {option}: see stb_gym.games.rule"
-            )
+            raise ValueError(f"the rule {each.name} of {rules.name} needs another name: {option} is a flag of commands")
         notes = [f"{known.low} to {known.high}"] if known.low is not None else []
         notes += [f"default {each.default}"] if each.default not in (None, False) else []
         words = f"{known.words} ({', '.join(notes)})" if notes else known.words
-        how: dict[str, Any] = {"group": "Rules", "metavar": known.sample}
+        how: dict[str, Any] = {"group": "Rules"}
         allowed = get_args(types[each.name]) or (types[each.name],)
         if isinstance(each.default, bool):
             how["negative"] = f"--no-{option[2:]}" if each.default else ()
@@ -230,20 +228,25 @@ def _rule_flags(rules: type[Game], others: Sequence[inspect.Parameter]) -> Itera
         yield _flag(RULE + "variant", "--variant", str | None, words, group="Rules")
 
 
+def flag_of_rule(name: str) -> str:
+    """Return the name of the flag of a rule."""
+    return "start-open" if name == "open" else name.replace("_", "-")  # --open names a position
+
+
 def _position_flags(rules: type[Game]) -> Iterator[inspect.Parameter]:
     """Yield a flag for each word that names a part of a position."""
-    for word, where in entry_of(rules).words.positions.items():
-        option = where.flag or word
 
-        def numbers(_: Any, tokens: Sequence[Any], listed: bool = where.listed) -> int | list[int]:
-            try:
-                values = [int(number) for number in tokens[0].value.split(",")]
-            except ValueError:
-                raise ValueError("integers separated by commas are needed, such as 1,4,5") from None
-            return values if listed or len(values) > 1 else values[0]
+    def numbers(_: Any, tokens: Sequence[Any]) -> int | list[int]:
+        try:
+            values = [int(number) for number in tokens[0].value.split(",")]
+        except ValueError:
+            raise ValueError("integers separated by commas are needed, such as 1,4,5") from None
+        return values if len(values) > 1 else values[0]
 
-        how: dict[str, Any] = {"metavar": where.sample, "group": "Position", "converter": numbers}
-        yield _flag(WHERE + word, f"--{option}", Any, where.words, **how)
+    for word, meaning in entry_of(rules).words.positions.items():
+        option = "dice-in-hand" if word == "dice" else word  # --dice is a rule
+        how: dict[str, Any] = {"metavar": "N,...", "group": "Position", "converter": numbers}
+        yield _flag(WHERE + word, f"--{option}", Any, meaning, **how)
 
 
 # Answers

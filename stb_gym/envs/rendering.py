@@ -3,7 +3,7 @@
 from typing import Any
 
 from stb_gym.envs.table_stepper import Stepper
-from stb_gym.games import Picture, forbidden, needed, throw_faces, words_of
+from stb_gym.games import Picture, needed, throw_faces, words_of
 from stb_gym.solver import legal_moves
 
 FORFEIT = "illegal action: the turn ends"
@@ -34,11 +34,10 @@ def draw(
         score = words.score(stepper.game.final_score(held))
         return _join("\n", beside, f"{FORFEIT} with {score}" if forfeit else "", words.text(held, dice, faces))
     if forfeit:
-        return forbidden(words.picture(held, dice, (), _join(". ", beside, FORFEIT)))
-    before = None
+        return words.picture(held, dice, (), _join(". ", beside, FORFEIT))
     moved = ""
     if last is not None:
-        before, _, faces_before = _position(stepper, *last[:2])
+        _, _, faces_before = _position(stepper, *last[:2])
         moved = words.move_in_words(words.move(last[2], dice > 0), stepper.game.roll_of(faces_before))
     if dice == 0:
         caption = _join(": ", moved, "the turn ends")
@@ -46,7 +45,7 @@ def draw(
         caption = moved or "first throw"
     else:
         caption = _join(". ", moved, words.no_move(held, dice, faces))
-    return words.picture(held, dice, faces, _join(". ", beside, caption), before)
+    return words.picture(held, dice, faces, _join(". ", beside, caption))
 
 
 def _position(stepper: Stepper, node: int, throw: int) -> tuple[int, int, tuple[int, ...]]:

@@ -45,7 +45,7 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
         "introduction": words.introduction(),
         "how": words.how_to_play().split("\n"),
         "perfection": words.perfection,
-        "best": words.best,
+        "best": "most" if game.more_is_better else "fewest",
         "points": [words.score(score) for score in scores],
         "goals": [words.goal(score) for score in scores],
         "ended": [words.ended(score) for score in scores],
@@ -53,11 +53,11 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
         "parts": [
             {
                 "name": name,
-                "words": part.words.partition(" (")[0],
-                "listed": part.listed,
+                "words": meaning.partition(" (")[0],
+                "listed": isinstance(words.where(*states[0])[name], list),
                 "of": [words.where(*state)[name] for state in states],
             }
-            for name, part in words.positions.items()
+            for name, meaning in words.positions.items()
             if name != "roll"
         ],
         "rolls": {dice: [words.roll(roll) for roll in rolls(game, dice).shown] for dice in thrown},

@@ -1,34 +1,31 @@
 """The games: their rules, and how they are described and drawn.
 
-- `game`: what a game is; `fields`: the fields of rules, and checks of arguments.
+- `game`: what a game is, fields of rules, and checks of arguments.
 - `shut_the_box`, `threes`: the rules, heuristics and ids of each game.
 - `text`, `drawing`: positions, moves and scores for people; `registry`: the registered games.
 """
 
 from stb_gym.games import shut_the_box, threes
-from stb_gym.games.drawing import Picture, below, forbidden, needed
-from stb_gym.games.fields import (
-    Rule, Variant, all_rules, check_chances, check_choice, check_flag, check_integer, check_lineup, check_names,
-    integers, make_game, meant, own_rules, rule, rule_flags, rules_of, same_rules, title,
-)  # fmt: skip
+from stb_gym.games.drawing import Picture, below, needed
 from stb_gym.games.game import (
-    ILLEGAL, LARGEST_TABLE, Game, Heuristic, IntArray, Moves, Roll, Rolls, State, check_game, fits,
-    rolls, throw_faces, walk,
+    ILLEGAL, Game, Heuristic, IntArray, Moves, Roll, Rolls, State, Variant, all_rules, check_chances,
+    check_choice, check_game, check_integer, check_names, fits, integers, make_game, meant,
+    own_rules, rolls, rule, rules_of, throw_faces, title, walk,
 )  # fmt: skip
 from stb_gym.games.registry import (
     GAMES, Entry, entry_of, follow_registrations, game_of, register_game, rules_class_of, words_of,
 )  # fmt: skip
 from stb_gym.games.shut_the_box import VARIANTS, ShutTheBox, open_tiles
-from stb_gym.games.text import BoxWords, ThreesWords, Where, Words, dice_in_words, numbers_typed
+from stb_gym.games.text import BoxWords, ThreesWords, Words, dice_in_words
 from stb_gym.games.threes import Threes
 
 __all__ = [
-    "GAMES", "ILLEGAL", "LARGEST_TABLE", "VARIANTS", "Entry", "Game", "Heuristic", "IntArray", "Moves", "Picture",
-    "Roll", "Rolls", "Rule", "ShutTheBox", "State", "Threes", "Variant", "Where", "Words", "all_rules", "below",
-    "check_chances", "check_choice", "check_flag", "check_game", "check_integer", "check_lineup", "check_names",
-    "dice_in_words", "entry_of", "fits", "follow_registrations", "forbidden", "game_of", "integers", "make_game",
-    "meant", "needed", "numbers_typed", "open_tiles", "own_rules", "register_game", "rolls", "rule", "rule_flags",
-    "rules_class_of", "rules_of", "same_rules", "throw_faces", "title", "walk", "words_of",
+    "GAMES", "ILLEGAL", "VARIANTS", "Entry", "Game", "Heuristic", "IntArray", "Moves", "Picture",
+    "Roll", "Rolls", "ShutTheBox", "State", "Threes", "Variant", "Words", "all_rules", "below", "check_chances",
+    "check_choice", "check_game", "check_integer", "check_names", "dice_in_words",
+    "entry_of", "fits", "follow_registrations", "game_of", "integers", "make_game", "meant", "needed", "open_tiles",
+    "own_rules", "register_game", "rolls", "rule", "rules_class_of", "rules_of", "throw_faces", "title", "walk",
+    "words_of",
 ]  # fmt: skip
 
 register_game(

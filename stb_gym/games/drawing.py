@@ -6,6 +6,7 @@ pixels of the finished picture; places are distances from the left and from the 
 
 from collections.abc import Sequence
 from importlib import import_module
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -48,21 +49,22 @@ class Canvas:
 
     def __init__(self, width: int, height: int, colour: Colour):
         self.width, self.height = width, height
-        self._image = _pillow("Image").new("RGB", (width * SCALE, height * SCALE), colour)
-        self._draw = _pillow("ImageDraw").Draw(self._image)
+        self._image = needed("PIL.Image", "Pillow", "pictures").new("RGB", (width * SCALE, height * SCALE), colour)
+        self._draw = needed("PIL.ImageDraw", "Pillow", "pictures").Draw(self._image)
+        self._font = needed("PIL.ImageFont", "Pillow", "pictures").load_default
 
     def block(
         self, x: float, y: float, width: float, height: float, radius: float, colour: Colour, rim: Colour | None = None
     ) -> None:
         """Draw a rectangle with round corners around (x, y), and a rim of two pixels inside it."""
-        corners = [(x - width / 2) * SCALE, (y - height / 2) * SCALE]
-        corners += [(x + width / 2) * SCALE - 1, (y + height / 2) * SCALE - 1]
-        self._draw.rounded_rectangle(corners, radius * SCALE, colour, rim, 2 * SCALE if rim else 0)
+        left, top = (x - width / 2) * SCALE, (y - height / 2) * SCALE
+        right, bottom = left + width * SCALE - 1, top + height * SCALE - 1
+        self._draw.rounded_rectangle((left, top, right, bottom), radius * SCALE, colour, rim, 2 * SCALE if rim else 0)
 
     def text(
-        self, x: float, y: float, words: str, size: float, colour: Colour, anchor: str = "mm", room: float | None = None
-    ) -> float:
-        """Write words at (x, y); shrink them, and in the end cut them, to fit `room`.
+        self, x: float, y: float, words: str, size: float, colour: Colour, anchor: str = "mm", room: float = inf
+    ) -> None:
+        """Write words at (x, y), smaller if they need more than `room`.
 
         Args:
             x: where they begin ("lm"), end ("rm") or have their middle ("mm"), by `anchor`.
@@ -71,53 +73,90 @@ class Canvas:
             size: the height of the font.
             colour: their colour.
             anchor: which point of the words is at (x, y), as Pillow names it.
-            room: the largest width; None for any.
-
-        Returns:
-            Their width.
+            room: the largest width.
         """
-        font = _font(size)
-        if room is not None and font.getlength(words) > room * SCALE:
-            font = _font(max(0.97 * size * room * SCALE / font.getlength(words), SMALLEST))
-            while len(words) > 1 and font.getlength(words) > room * SCALE:
-                words = f"{words[:-2]}…"
+        font = self._font(size * SCALE)
+        width = font.getlength(words) / SCALE
+        if width > room:
+            font = self._font(max(size * room / width, SMALLEST) * SCALE)
         self._draw.text((x * SCALE, y * SCALE), words, colour, font, anchor)
-        return float(font.getlength(words)) / SCALE
 
     def finished(self) -> Picture:
         """Return the picture as a new array."""
         return np.array(self._image.reduce(SCALE))
 
 
-def below(picture: Picture, lines: list[str], line_height: int, ink: Colour, paper: Colour) -> Picture:
-    """Return a picture with lines of text below it; its size depends only on how many lines there are."""
-    width = picture.shape[1]
-    canvas = Canvas(width, line_height * len(lines) + 12, paper)
-    for place, line in enumerate(lines):
-        canvas.text(16, 6 + line_height * (place + 0.5), line, line_height * 0.72, ink, "lm", width - 32)
-    return np.concatenate((picture, canvas.finished()))
-
-
-def _font(size: float) -> Any:
-    return _pillow("ImageFont").load_default(size * SCALE)
-
-
-def _pillow(module: str) -> Any:
-    return needed(f"PIL.{module}", "Pillow", "pictures")
-
-
 # Colours (red, green, blue).
 WALNUT, RIM, TRAY, FELT, SLOT = (66, 39, 22), (38, 23, 14), (30, 20, 14), (24, 82, 61), (17, 62, 46)
-IVORY, GOLD, INK, CHALK, CREAM = (250, 247, 239), (246, 196, 74), (58, 34, 20), (232, 204, 158), (255, 243, 220)
-SHADOW, RED, WHITE = (12, 44, 32), (200, 36, 36), (255, 255, 255)
+IVORY, INK, CHALK, CREAM, SHADOW = (250, 247, 239), (58, 34, 20), (232, 204, 158), (255, 243, 220), (12, 44, 32)
 
 # Lengths in pixels, even ones for the sake of video files.
 EDGE, BAR, GAP, FELT_HEIGHT, LEAST_WIDTH = 16, 44, 10, 104, 420
+FELT_MIDDLE = EDGE + FELT_HEIGHT // 2  # from the bottom
 DIE_PITCH, DIE, PIP_PITCH, PIP, SUM_ROOM = 76, 60, 17, 11, 92
+TILE_PITCH, TILE_WIDTH, TILE_ROW = 58, 52, 112
 TRAY_OF_POINTS = 124
+LINE = 30  # the height of a line of text below a picture
+LONGEST_ROW = 12  # tiles
+
+# Height, size of the number, and colours of the number, the tile and its rim.
+OPEN_TILE = (98, 34, INK, (236, 201, 145), (255, 231, 190))
+SHUT_TILE = (44, 24, CHALK, (74, 49, 32), (104, 72, 49))
 
 # Where each face has its pips: places in a square of three rows and three columns, numbered from 0 row by row.
 PIPS = {1: (4,), 2: (2, 6), 3: (2, 4, 6), 4: (0, 2, 6, 8), 5: (0, 2, 4, 6, 8), 6: (0, 2, 3, 5, 6, 8)}
+
+
+def board_picture(tiles: int, dice: int, held: int, shown: Sequence[int], slots: int, told: str, score: str) -> Picture:
+    """Return a picture of a board and the dice; more than twelve tiles stand in two rows.
+
+    Args:
+        tiles: how many tiles there are, open or shut.
+        dice: how many dice are in hand.
+        held: the open tiles, as a bit mask.
+        shown: the faces of the dice just thrown; empty when nothing is thrown.
+        slots: the most dice that are thrown.
+        told: the line above the board.
+        score: the points, in words.
+    """
+    rows = -(-tiles // LONGEST_ROW)
+    a_row = -(-tiles // rows)
+    canvas = empty_box(max(a_row * TILE_PITCH, slots * DIE_PITCH + 2 * SUM_ROOM), rows * TILE_ROW + 6, told, score)
+    places = canvas.width / 2 + (np.arange(a_row) - (a_row - 1) / 2) * TILE_PITCH
+    for i in range(tiles):
+        height, size, ink, colour, rim = OPEN_TILE if held >> i & 1 else SHUT_TILE
+        x, y = places[i % a_row], BAR + (i // a_row + 1) * TILE_ROW - 4 - height / 2
+        canvas.block(x, y, TILE_WIDTH, height, 7, colour, rim)
+        canvas.text(x, y, str(i + 1), size, ink)
+    draw_dice(canvas, dice, shown, slots, f"= {sum(shown)}" if len(shown) > 1 else "")
+    return canvas.finished()
+
+
+def points_picture(points: int, dice: int, shown: Sequence[int], slots: int, told: str) -> Picture:
+    """Return a picture of the points and the dice.
+
+    Args:
+        points: the number in the tray.
+        dice: how many dice are in hand.
+        shown: the faces of the dice just thrown; empty when nothing is thrown.
+        slots: the most dice that are thrown.
+        told: the line above the tray.
+    """
+    canvas = empty_box(slots * DIE_PITCH + SUM_ROOM, TRAY_OF_POINTS, told)
+    y = BAR + TRAY_OF_POINTS / 2
+    canvas.text(canvas.width / 2, y - 10, str(points), 64, CHALK)
+    canvas.text(canvas.width / 2, y + 42, "points", 20, CHALK)
+    draw_dice(canvas, dice, shown, slots)
+    return canvas.finished()
+
+
+def below(picture: Picture, lines: list[str]) -> Picture:
+    """Return a picture with lines of text below it; its size depends only on how many lines there are."""
+    width = picture.shape[1]
+    canvas = Canvas(width, LINE * len(lines) + 12, TRAY)
+    for place, line in enumerate(lines):
+        canvas.text(16, 6 + LINE * (place + 0.5), line, 22, CREAM, "lm", width - 32)
+    return np.concatenate((picture, canvas.finished()))
 
 
 def empty_box(room: int, tray: int, told: str, score: str = "") -> Canvas:
@@ -131,154 +170,37 @@ def empty_box(room: int, tray: int, told: str, score: str = "") -> Canvas:
     """
     width = max(room + 20, LEAST_WIDTH) + 2 * EDGE
     canvas = Canvas(width, BAR + tray + GAP + FELT_HEIGHT + EDGE, WALNUT)
-    inside, middle = width - 2 * EDGE, width / 2
-    canvas.block(middle, BAR + tray / 2, inside + 6, tray + 6, 13, RIM)
-    canvas.block(middle, BAR + tray / 2, inside, tray, 10, TRAY)
-    canvas.block(middle, felt_of(canvas), inside + 6, FELT_HEIGHT + 6, 13, RIM)
-    canvas.block(middle, felt_of(canvas), inside, FELT_HEIGHT, 10, FELT)
-    taken = canvas.text(width - EDGE - 4, BAR / 2, score, 21, CHALK, "rm", inside / 2)
-    canvas.text(EDGE + 4, BAR / 2, told, 21, CREAM, "lm", inside - 20 - taken)
+    inside = width - 2 * EDGE
+    for y, height, colour in ((BAR + tray / 2, tray, TRAY), (canvas.height - FELT_MIDDLE, FELT_HEIGHT, FELT)):
+        canvas.block(width / 2, y, inside + 6, height + 6, 13, RIM)
+        canvas.block(width / 2, y, inside, height, 10, colour)
+    canvas.text(EDGE + 4, BAR / 2, told, 21, CREAM, "lm", inside * 3 / 4 - 20)
+    canvas.text(width - EDGE - 4, BAR / 2, score, 21, CHALK, "rm", inside / 4)
     return canvas
 
 
-def felt_of(canvas: Canvas) -> float:
-    """Return the height of the middle of the felt."""
-    return canvas.height - EDGE - FELT_HEIGHT / 2
+def draw_dice(canvas: Canvas, dice: int, shown: Sequence[int], slots: int, total: str = "") -> None:
+    """Draw dice on the felt, each in its slot, and their total; slots of dice that are not in hand are dim.
 
-
-def columns(middle: float, count: int, pitch: float) -> list[float]:
-    """Return the middles of `count` things side by side around `middle`."""
-    return [middle + (place - (count - 1) / 2) * pitch for place in range(count)]
-
-
-def draw_dice(
-    canvas: Canvas, shown: Sequence[int], total: str, slots: int = 0, in_hand: int = 0, golden: Sequence[int] = ()
-) -> None:
-    """Draw dice on the felt and, on their right, their total.
+    A die shows pips, or a number above 6.
 
     Args:
         canvas: the box.
-        shown: the faces of the dice just thrown.
-        total: the text on their right; "" for none.
-        slots: the number of slots, if every die has one; 0 to draw the dice in the middle.
-        in_hand: how many slots have a die; the others are dim.
-        golden: faces whose dice are golden.
+        dice: how many dice are in hand.
+        shown: the faces of the dice just thrown; empty when nothing is thrown.
+        slots: the most dice that are thrown.
+        total: the text on their right.
     """
-    y = felt_of(canvas)
-    shifted = SUM_ROOM if total or slots > 1 else 0
-    places = columns((canvas.width - shifted) / 2, slots or len(shown), DIE_PITCH)
-    for x in places[in_hand:slots]:
+    y = canvas.height - FELT_MIDDLE
+    places = canvas.width / 2 + (np.arange(slots) - (slots - 1) / 2) * DIE_PITCH
+    for x in places[dice:]:
         canvas.block(x, y, DIE, DIE, 14, SLOT)
     for face, x in zip(shown, places, strict=False):
-        _draw_die(canvas, x, y, face, GOLD if face in golden else IVORY)
-    if total:
-        canvas.text(places[-1] + DIE / 2 + 16, y, total, 34, CREAM, "lm", SUM_ROOM - 16)
-
-
-def _draw_die(canvas: Canvas, x: float, y: float, face: int, colour: Colour) -> None:
-    """Draw a die with pips, or with a number above 6."""
-    canvas.block(x + 1, y + 3, DIE, DIE, 14, SHADOW)
-    canvas.block(x, y, DIE, DIE, 14, colour)
-    if face not in PIPS:
-        canvas.text(x, y, str(face), 34, INK)
-    for place in PIPS.get(face, ()):
-        down, right = place // 3 - 1, place % 3 - 1
-        canvas.block(x + right * PIP_PITCH, y + down * PIP_PITCH, PIP, PIP, PIP / 2, INK)
-
-
-def points_and_dice(
-    points: int,
-    dice: int,
-    of_dice: int,
-    shown: Sequence[int],
-    golden: Sequence[int] = (),
-    total: str = "",
-    told: str = "",
-) -> Picture:
-    """Return a picture of the points and the dice, each in its slot; slots of dice no longer thrown are dim.
-
-    Args:
-        points: the number in the tray.
-        dice: how many dice are in hand.
-        of_dice: how many slots there are.
-        shown: the faces of the dice just thrown; empty when nothing is thrown.
-        golden: faces whose dice are golden.
-        total: the text on the right of the dice.
-        told: the line above the tray.
-    """
-    canvas = empty_box(of_dice * DIE_PITCH + SUM_ROOM, TRAY_OF_POINTS, told)
-    y = BAR + TRAY_OF_POINTS / 2
-    canvas.text(canvas.width / 2, y - 10, str(points), 64, CHALK)
-    canvas.text(canvas.width / 2, y + 42, "points", 20, CHALK)
-    draw_dice(canvas, shown, total, of_dice, dice, golden)
-    return canvas.finished()
-
-
-def forbidden(picture: Picture) -> Picture:
-    """Return a picture with a no-entry sign in the middle of its lower half, where the dice are."""
-    height, width, _ = picture.shape
-    side = min(height, width) // 8 * 2
-    sign = Canvas(side, side, WHITE)
-    sign.block(side / 2, side / 2, side, side, side / 2, RED)
-    sign.block(side / 2, side / 2, side * 5 / 8, side / 5, 2, IVORY)
-    canvas, top, left = picture.copy(), 3 * height // 4 - side // 2, (width - side) // 2
-    down, right = np.ogrid[:side, :side]
-    inside = (down - (side - 1) / 2) ** 2 + (right - (side - 1) / 2) ** 2 <= (side / 2) ** 2
-    canvas[top : top + side, left : left + side][inside] = sign.finished()[inside]
-    return canvas
-
-
-OPEN_TILE, OPEN_EDGE, SHUT_TILE, SHUT_EDGE = (236, 201, 145), (255, 231, 190), (74, 49, 32), (104, 72, 49)
-TILE_PITCH, TILE_WIDTH, OPEN_HEIGHT, SHUT_HEIGHT = 58, 52, 98, 44  # pixels
-LONGEST_ROW, LONGEST_LINE = 12, 15  # tiles in a row of a picture, and in one of text, which fits into 80 columns
-
-
-def board_text(tiles: int, held: int, shown: tuple[int, ...], points: int) -> str:
-    """Return a board, the dice and the points as text: five lines, and three more for a second row of tiles."""
-    rows = -(-tiles // LONGEST_LINE)
-    a_row = -(-tiles // rows)
-    lines = []
-    for first in range(0, tiles, a_row):
-        row = range(first, min(first + a_row, tiles))
-        lines.append("".join("╭───╮" if held >> i & 1 else "     " for i in row))
-        lines.append("".join(f"│{i + 1:^3}│" if held >> i & 1 else "     " for i in row))
-        lines.append("".join("╰───╯" if held >> i & 1 else "╶───╴" for i in row))
-    total = f" = {sum(shown)}" if len(shown) > 1 else ""
-    score = f"points {points}" if held else "shut the box!"
-    return "\n".join([*lines, f"dice   {' + '.join(map(str, shown)) or 'none'}{total}", score])
-
-
-def board_picture(
-    tiles: int, dice: int, held: int, shown: tuple[int, ...], told: str, score: str, just_shut: int = 0
-) -> Picture:
-    """Return a picture of a board and the dice; more than twelve tiles stand in two rows.
-
-    Args:
-        tiles: how many tiles there are, open or shut.
-        dice: the most dice that are thrown.
-        held: the open tiles, as a bit mask.
-        shown: the faces of the dice just thrown; empty when nothing is thrown.
-        told: the line above the board.
-        score: the points, in words.
-        just_shut: the tiles that the last move has shut, as a bit mask; they have a golden rim.
-    """
-    rows = -(-tiles // LONGEST_ROW)
-    a_row = -(-tiles // rows)
-    row_height = OPEN_HEIGHT + 14
-    canvas = empty_box(max(a_row * TILE_PITCH, dice * DIE_PITCH + SUM_ROOM), rows * row_height + 6, told, score)
-    places = columns(canvas.width / 2, a_row, TILE_PITCH)
-    for i in range(tiles):
-        foot = BAR + (i // a_row + 1) * row_height - 4
-        _draw_tile(canvas, places[i % a_row], foot, i + 1, bool(held >> i & 1), bool(just_shut >> i & 1))
-    draw_dice(canvas, shown, f"= {sum(shown)}" if len(shown) > 1 else "")
-    return canvas.finished()
-
-
-def _draw_tile(canvas: Canvas, x: float, foot: float, tile: int, is_open: bool, just_shut: bool) -> None:
-    """Draw an open tile, which stands, or a shut one, which lies low and dark at the foot of its row."""
-    if is_open:
-        canvas.block(x, foot - OPEN_HEIGHT / 2, TILE_WIDTH, OPEN_HEIGHT, 7, OPEN_TILE, OPEN_EDGE)
-        canvas.text(x, foot - OPEN_HEIGHT / 2, str(tile), 34, INK)
-    else:
-        canvas.block(x, foot - SHUT_HEIGHT / 2, TILE_WIDTH, SHUT_HEIGHT, 7, SHUT_TILE, GOLD if just_shut else SHUT_EDGE)
-        canvas.text(x, foot - SHUT_HEIGHT / 2, str(tile), 24, GOLD if just_shut else CHALK)
+        canvas.block(x + 1, y + 3, DIE, DIE, 14, SHADOW)
+        canvas.block(x, y, DIE, DIE, 14, IVORY)
+        if face not in PIPS:
+            canvas.text(x, y, str(face), 34, INK)
+        for place in PIPS.get(face, ()):
+            row, column = place // 3 - 1, place % 3 - 1
+            canvas.block(x + column * PIP_PITCH, y + row * PIP_PITCH, PIP, PIP, PIP / 2, INK)
+    canvas.text(places[-1] + DIE / 2 + 16, y, total, 34, CREAM, "lm", SUM_ROOM - 16)

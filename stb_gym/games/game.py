@@ -19,8 +19,9 @@ everything else reads.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import is_dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, field, fields, is_dataclass
+from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations_with_replacement, product
@@ -28,8 +29,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from stb_gym.games.fields import check_integer, check_rules, integers, rules_in_words
 
 IntArray = NDArray[np.integer[Any]]
 State = tuple[int, int]  # (held, dice)
@@ -42,10 +41,10 @@ LARGEST_TABLE = 2**18  # nodes of a game; a walk through as many takes some seco
 
 
 class Game(ABC):
-    """The rules of a turn. Subclasses are frozen dataclasses (with `repr=False`); their fields vary the rules.
+    """The rules of a turn. Subclasses are frozen dataclasses (with `repr=False`), whose fields vary the rules.
 
     Attributes:
-        name: the name of the game in commands and files: small letters, digits and hyphens.
+        name: the name of the game: small letters, digits and hyphens.
         more_is_better: True if more points are better, False (the default) if fewer are.
         dice: dice of the first throw, and the most that are ever thrown.
         faces: faces of every die, numbered from 1.
@@ -56,11 +55,24 @@ class Game(ABC):
     dice: int
     faces: int
 
-    __repr__ = rules_in_words
-
     def __post_init__(self) -> None:
-        """Check the fields whose allowed values are known."""
-        check_rules(self)
+        """Check the fields whose allowed values are known, and turn NumPy numbers into Python numbers."""
+        for name, known in rules_of(self).items():
+            value = getattr(self, name)
+            if isinstance(value, np.generic):
+                value = value.item()
+                object.__setattr__(self, name, value)
+            if isinstance(getattr(type(self), name, None), bool):
+                if not isinstance(value, bool):
+                    raise ValueError(f"{name} must be True or False, not {value!r}")
+            elif known.choices:
+                check_choice(name, value, known.choices)
+            elif known.low is not None and known.high is not None:
+                check_integer(name, value, known.low, known.high)
+
+    def __repr__(self) -> str:
+        """Return the Python expression that makes the game."""
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in own_rules(self).items())})"
 
     @property
     @abstractmethod
@@ -115,13 +127,89 @@ class Game(ABC):
 
     @property
     def sign(self) -> int:
-        """The factor of points that makes more better: 1 or -1."""
+        """The sign of a utility that counts points: 1 if more are better, else -1."""
         return 1 if self.more_is_better else -1
 
     @cached_property
     def perfect_score(self) -> int:
         """The target of the objective "shut": 0 or, where more is better, the most points."""
         return max(self.final_score(held) for held, _ in walk(self)) if self.more_is_better else 0
+
+
+class Rule(NamedTuple):
+    """The meaning of a field of rules and its allowed values.
+
+    Attributes:
+        words: its meaning, in a line without a full stop.
+        low, high: the least and the largest integer allowed; None if the rules check the value themselves.
+        choices: the allowed strings.
+        size: True if `title` always names it, even with its default value.
+    """
+
+    words: str = ""
+    low: int | None = None
+    high: int | None = None
+    choices: Sequence[str] = ()
+    size: bool = False
+
+
+class Variant(NamedTuple):
+    """Named rules: the fields that differ from the defaults, and the rules in a sentence."""
+
+    fields: Mapping[str, Any]
+    rules: str
+
+
+def rule(default: Any, words: str, **known: Any) -> Any:
+    """Return a dataclass field of rules, which states its meaning and its allowed values.
+
+    Args:
+        default: its default value.
+        words: its meaning, in a line.
+        **known: the other attributes of `Rule`.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> @dataclass(frozen=True)
+        ... class Coin:
+        ...     sides: int = rule(2, "sides of the coin", low=1, high=3)
+        >>> rules_of(Coin)["sides"].words
+        'sides of the coin'
+    """
+    return field(default=default, metadata={"rule": Rule(words, **known)})
+
+
+def rules_of(rules_class: Any) -> dict[str, Rule]:
+    """Return the `Rule` of every field of a rules class, by name; `Rule()` for fields not made by `rule`."""
+    return {each.name: each.metadata.get("rule", Rule()) for each in fields(rules_class)}
+
+
+def all_rules(game: Any) -> dict[str, Any]:
+    """Return every field of a game, by name."""
+    return asdict(game)
+
+
+def own_rules(game: Any) -> dict[str, Any]:
+    """Return the fields of a game that differ from the defaults."""
+    defaults = {each.name: each.default for each in fields(game)}
+    return {name: value for name, value in all_rules(game).items() if value != defaults[name]}
+
+
+def make_game(rules_class: type[Game], options: Mapping[str, Any]) -> Game:
+    """Return a game, given its rules class and some of its fields.
+
+    Raises:
+        ValueError: if an option is no field of the rules, or its value is not allowed.
+    """
+    check_names("rule", options, list(rules_of(rules_class)))
+    return rules_class(**options)
+
+
+def title(game: Game) -> str:
+    """Return a line about a game: its name, its sizes, and the fields that differ from the defaults."""
+    sizes = {name: getattr(game, name) for name, known in rules_of(game).items() if known.size}
+    named = ", ".join(f"{name} {value}" for name, value in (sizes | own_rules(game)).items())
+    return f"{game.name}: {named}" if named else game.name
 
 
 class Rolls(NamedTuple):
@@ -156,8 +244,7 @@ def rolls(game: Game, dice: int) -> Rolls:
         >>> sums.shown[:3], sums.counts[:3].tolist()
         (((2,), (3,), (4,)), [1, 2, 3])
     """
-    if not 0 <= dice <= MOST_DICE:
-        raise ValueError(f"dice must be an integer from 0 to {MOST_DICE}, not {dice!r}")
+    check_integer("dice", dice, 0, MOST_DICE)
     if game.faces**dice > LARGEST_THROW_TABLE:
         raise ValueError(
             f"{dice} dice of {game.faces} faces have {game.faces**dice:,} throws; at most {LARGEST_THROW_TABLE:,} fit"
@@ -166,13 +253,12 @@ def rolls(game: Game, dice: int) -> Rolls:
     roll_of = {throw: game.roll_of(throw) if throw else () for throw in combinations_with_replacement(faces, dice)}
     shown = tuple(sorted(set(roll_of.values())))
     index = {roll: place for place, roll in enumerate(shown)}
-    # The order of the dice does not matter: look a throw up by the number of its sorted dice.
-    digits = game.faces ** np.arange(dice)[::-1]
-    by_number = np.zeros(game.faces**dice, np.int64)
+    shape = (game.faces,) * dice
+    of_sorted = np.zeros(shape, np.int64)  # the order of the dice does not matter
     for throw, roll in roll_of.items():
-        by_number[(np.array(throw, np.int64) - 1) @ digits] = index[roll]
-    throws = np.indices((game.faces,) * dice).reshape(dice, game.faces**dice)
-    of_throw = by_number[digits @ np.sort(throws, axis=0)]
+        of_sorted[tuple(face - 1 for face in throw)] = index[roll]
+    throws = np.indices(shape).reshape(dice, game.faces**dice)
+    of_throw = of_sorted[tuple(np.sort(throws, axis=0))].reshape(-1)
     return Rolls(shown, np.bincount(of_throw), of_throw)
 
 
@@ -197,17 +283,22 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
             moves lead back to a state, so that a turn need not end.
     """
     found: dict[State, list[dict[int, State]]] = {}
-    after: dict[State, set[State]] = {}
+    sorter = TopologicalSorter[State]()
     actions = range(len(game.actions))
     nodes = 0
-    waiting = [game.start(), *game.positions()] if fits(game) else []
-    while waiting and nodes <= LARGEST_TABLE:
+    too_large = ValueError(f"{game} has too many positions for tables, which hold at most {LARGEST_TABLE:,} nodes")
+    if not fits(game):
+        raise too_large
+    waiting = [game.start(), *game.positions()]
+    while waiting:
         state = waiting.pop()
         if state in found:
             continue
         check_state(game, state)
         shown = rolls(game, state[1]).shown
         nodes += len(shown)
+        if nodes > LARGEST_TABLE:
+            raise too_large
         found[state] = [game.moves(state, roll) if state[1] else {} for roll in shown]
         for roll, moves in zip(shown, found[state], strict=True):
             if not (isinstance(moves, dict) and all(action in actions for action in moves)):
@@ -216,14 +307,13 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
                     f"to {len(actions) - 1}, not {moves}"
                 )
         try:
-            after[state] = {following for moves in found[state] for following in moves.values()}
+            following = {next_state for moves in found[state] for next_state in moves.values()}
         except TypeError:
             raise ValueError(f"moves of {game} at {state} must lead to tuples (held, dice)") from None
-        waiting += after[state]
-    if not fits(game) or nodes > LARGEST_TABLE:
-        raise ValueError(f"{game} has too many positions for tables, which hold at most {LARGEST_TABLE:,} nodes")
+        sorter.add(state, *following)
+        waiting += following
     try:
-        order = list(TopologicalSorter(after).static_order())
+        order = list(sorter.static_order())
     except CycleError as error:
         raise ValueError(f"a turn of {game} need not end: moves lead from {error.args[1][0]} back to it") from None
     return {state: found[state] for state in order}
@@ -273,7 +363,7 @@ def check_game(game: Any) -> None:
         if game.roll_of(throw) != game.roll_of(tuple(sorted(throw))):
             raise ValueError(f"roll_of must not depend on the order of the dice, as it does of {throw}")
     check_state(game, game.start())
-    high = integers("observation_high", game.observation_high, 0, 255)
+    high = np.array(integers("observation_high", game.observation_high, 0, 255))
     seen: dict[tuple[int, ...], tuple[State, Roll]] = {}
     for state in walk(game):
         score = game.final_score(state[0])
@@ -281,14 +371,11 @@ def check_game(game: Any) -> None:
             raise ValueError(f"final_score of {game} must be an integer, not {score!r}, which it is at {state}")
         for roll in rolls(game, state[1]).shown:
             row = tuple(game.observe(state, roll))
-            within = [
-                isinstance(value, int | np.integer) and 0 <= value <= most
-                for value, most in zip(row, high, strict=False)
-            ]
-            if len(row) != len(high) or not all(within):
-                raise ValueError(
-                    f"the observation {row} at {state} with roll {roll} must be integers from 0 to {tuple(high)}"
-                )
+            numbers = np.array(row)
+            are_integers = numbers.shape == high.shape and numbers.dtype.kind in "biu"
+            if not are_integers or (numbers < 0).any() or (numbers > high).any():
+                most = tuple(high.tolist())
+                raise ValueError(f"the observation {row} at {state} with roll {roll} must be integers from 0 to {most}")
             if row in seen:
                 raise ValueError(f"the observation {row} is the same at {seen[row]} and {(state, roll)}")
             seen[row] = (state, roll)
@@ -314,3 +401,51 @@ class Moves(NamedTuple):
 # A function of the rules and of moves [M] that returns the cost of each, [M] numbers: the move of least cost is played,
 # the lowest action among equals. The first line of its docstring says how it plays.
 Heuristic = Callable[[Any, Moves], NDArray[Any]]
+
+
+# Checks of arguments. Each raises a ValueError that says in one line what was wrong and what is allowed.
+
+
+def check_integer(name: str, value: Any, low: int, high: int) -> None:
+    """Raise a ValueError unless `value` is an integer from `low` to `high`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+        raise ValueError(f"{name} must be an integer from {low} to {high}, not {value!r}")
+
+
+def integers(name: str, values: Any, low: int, high: int) -> list[int]:
+    """Return values as a list; raise a ValueError unless they are integers from `low` to `high`."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} must be a list of integers from {low} to {high}, not {values!r}")
+    listed = list(values)
+    for value in listed:
+        check_integer(f"each of {name}", value, low, high)
+    return [int(value) for value in listed]
+
+
+def check_chances(name: str, chances: Iterable[float]) -> None:
+    """Raise a ValueError unless numbers are probabilities that sum to 1."""
+    given = list(chances)
+    if not (min(given, default=0) >= 0 and abs(sum(given) - 1) <= 1e-6):
+        raise ValueError(f"{name} must be probabilities that sum to 1, not {given}")
+
+
+def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
+    """Raise a ValueError unless `value` is one of `allowed`."""
+    if value not in allowed:
+        raise ValueError(f"unknown {name} {value!r}: allowed are {', '.join(map(str, allowed))}{meant(value, allowed)}")
+
+
+def check_names(kind: str, given: Iterable[str], allowed: Sequence[str]) -> None:
+    """Raise a ValueError unless each of the names `given` is allowed."""
+    for name in given:
+        check_choice(kind, name, allowed)
+
+
+def meant(value: Any, allowed: Iterable[Any]) -> str:
+    """Return "; did you mean X?" for the closest allowed name, or "".
+
+    >>> meant("biggest-frist", ["random", "biggest-first"])
+    '; did you mean biggest-first?'
+    """
+    like = get_close_matches(str(value), [each for each in allowed if isinstance(each, str)], 1)
+    return f"; did you mean {like[0]}?" if like else ""

@@ -1,17 +1,19 @@
-"""The registered games: the rules class of each, its text, heuristics, variants and environments."""
+"""The registered games: the rules of each, its description, heuristics, variants and environments."""
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, is_dataclass, replace
-from typing import Any
+from contextlib import suppress
+from dataclasses import is_dataclass, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from stb_gym.games.fields import Variant, check_choice, make_game, rules_of
-from stb_gym.games.game import Game, Heuristic, check_game
+from stb_gym.games.game import Game, Heuristic, Variant, check_choice, check_game, make_game, rules_of
 from stb_gym.games.text import Words
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
-@dataclass(frozen=True)
-class Entry:
+
+class Entry(NamedTuple):
     """A game and everything that belongs to it.
 
     Attributes:
@@ -25,11 +27,11 @@ class Entry:
     """
 
     rules: type[Game]
-    words: type[Words[Any]] = Words
-    heuristics: Mapping[str, Heuristic] = field(default_factory=dict)
-    variants: Mapping[str, Variant] = field(default_factory=dict)
-    environments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    reward_thresholds: Mapping[str, float] = field(default_factory=dict)
+    words: type[Words] = Words
+    heuristics: Mapping[str, Heuristic] = NOTHING
+    variants: Mapping[str, Variant] = NOTHING
+    environments: Mapping[str, Mapping[str, Any]] = NOTHING
+    reward_thresholds: Mapping[str, float] = NOTHING
 
 
 GAMES: dict[str, type[Game]] = {}
@@ -40,13 +42,13 @@ _followers: list[Callable[[Entry], None]] = []
 def register_game(
     rules: type[Game],
     *,
-    words: type[Words[Any]] = Words,
-    heuristics: Mapping[str, Heuristic] | None = None,
-    variants: Mapping[str, Variant] | None = None,
+    words: type[Words] = Words,
+    heuristics: Mapping[str, Heuristic] = NOTHING,
+    variants: Mapping[str, Variant] = NOTHING,
     environments: Mapping[str, Mapping[str, Any]] | None = None,
-    reward_thresholds: Mapping[str, float] | None = None,
+    reward_thresholds: Mapping[str, float] = NOTHING,
 ) -> None:
-    """Register a game of your own with the environments, the solver, the rounds and every command.
+    """Register a game of your own, so that it has environments, strategies and rounds and is known by its name.
 
     The rules are checked by `check_game`, with the smallest values of the fields that are sizes. A class of the same
     name and module is replaced, as in a notebook cell that runs again.
@@ -68,20 +70,22 @@ def register_game(
     """
     if not (isinstance(rules, type) and issubclass(rules, Game) and is_dataclass(rules)):
         raise ValueError(f"rules must be a frozen dataclass that is a stb_gym.Game, not {rules!r}")
-    check_game(_smallest(rules))
+    smallest = rules()
+    for field, known in rules_of(rules).items():
+        if known.size and known.low is not None:
+            with suppress(ValueError):  # not all of the least values may be allowed together
+                smallest = replace(smallest, **{field: known.low})
+    check_game(smallest)
     name = getattr(rules, "name", None)
     if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
         raise ValueError(f"the name of a game must have lower-case letters, digits and hyphens only, not {name!r}")
     taken_by = GAMES.get(name, rules)
     if (taken_by.__module__, taken_by.__qualname__) != (rules.__module__, rules.__qualname__):
         raise ValueError(f"there is a game {name} already: {taken_by.__module__}.{taken_by.__qualname__}")
-    for called, heuristic in (heuristics or {}).items():
-        if not callable(heuristic):
-            raise ValueError(f"the heuristic {called} must be a function of the rules and moves, not {heuristic!r}")
     environments = {f"{rules.__name__}-v0": {}} if environments is None else environments
     for arguments in environments.values():
         make_game(rules, {field: value for field, value in arguments.items() if field != "objective"})
-    entry = Entry(rules, words, heuristics or {}, variants or {}, environments, reward_thresholds or {})
+    entry = Entry(rules, words, heuristics, variants, environments, reward_thresholds)
     for follow in _followers:
         follow(entry)
     GAMES[name] = rules
@@ -95,25 +99,13 @@ def follow_registrations(action: Callable[[Entry], None]) -> None:
     _followers.append(action)
 
 
-def _smallest(rules: type[Game]) -> Game:
-    """Return rules whose sizes have their least values, as far as these are allowed together."""
-    game = rules()
-    for name, known in rules_of(rules).items():
-        if known.size and known.low is not None:
-            try:
-                game = replace(game, **{name: known.low})  # type: ignore[type-var]
-            except ValueError:
-                continue
-    return game
-
-
 def entry_of(game: Game | type[Game]) -> Entry:
     """Return the entry of a game, given it or its rules class; a plain one if it is not registered."""
     rules = game if isinstance(game, type) else type(game)
     return _ENTRIES.get(rules) or Entry(rules)
 
 
-def words_of(game: Game) -> Words[Any]:
+def words_of(game: Game) -> Words:
     """Return the object that describes a game to people.
 
     Example:

@@ -16,12 +16,26 @@ The fields of `ShutTheBox` vary this. `held` is the board as a bit mask: bit i s
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
 
-from stb_gym.games.fields import Variant, check_choice, check_integer, integers, make_game, rule
-from stb_gym.games.game import LARGEST_THROW_TABLE, Game, Heuristic, IntArray, Moves, Roll, State, rolls
+from stb_gym.games.game import (
+    LARGEST_THROW_TABLE,
+    Game,
+    Heuristic,
+    IntArray,
+    Moves,
+    Roll,
+    State,
+    Variant,
+    check_choice,
+    check_integer,
+    integers,
+    rolls,
+    rule,
+)  # fmt: skip
 
 Tiles = tuple[int, ...]
 
@@ -41,9 +55,8 @@ MATCH = {
 }
 BY_SUM = ("sum", "two-at-most")  # these see nothing of a roll but its sum
 
-# When one die may be thrown instead of all, after the first throw.
+# When one die may be thrown instead of all, after the first throw, by name; "never" is the default.
 ONE_DIE = {
-    "never": "never",
     "low-sum": "while the open tiles add up to no more than a die has faces",
     "high-shut": "while no tile above the faces of a die is open",
     "any-time": "at any time",
@@ -103,15 +116,13 @@ class ShutTheBox(Game):
     )
     open: str | Tiles = rule(  # noqa: RUF009 (a tuple cannot change)
         "all",
-        "the tiles that are open at the start: a word (4-up: 4 and above) or their numbers",
-        flag="start-open",
-        sample="|".join([*OPEN, "1,3,7"]),
+        "the tiles that are open at the start: all, odd, even, 4-up (4 and above), or their numbers, such as 1,3,7",
     )
     one_die: str = rule(
         "never",
         "when one die may be thrown instead of all, after the first throw. "
-        + "; ".join(f"{name}: {when}" for name, when in ONE_DIE.items() if name != "never"),
-        choices=tuple(ONE_DIE),
+        + "; ".join(f"{name}: {when}" for name, when in ONE_DIE.items()),
+        choices=("never", *ONE_DIE),
     )
     one_die_forced: bool = rule(False, "whenever one die may be thrown, it must be")
     match: str = rule(
@@ -119,10 +130,8 @@ class ShutTheBox(Game):
         "which open tiles a roll may shut. " + "; ".join(f"{name}: {which}" for name, which in MATCH.items()),
         choices=tuple(MATCH),
     )
-    first_move: int | None = rule(
-        None, "a tile that the first move must shut; if it cannot, the turn ends", sample="TILE"
-    )
-    ending_roll: int | None = rule(None, "a sum of the dice that ends the turn at once", sample="N")
+    first_move: int | None = rule(None, "a tile that the first move must shut; if it cannot, the turn ends")
+    ending_roll: int | None = rule(None, "a sum of the dice that ends the turn at once")
 
     name: ClassVar[str] = "shut-the-box"
 
@@ -132,7 +141,7 @@ class ShutTheBox(Game):
             raise ValueError(f"score digits is for at most {MOST_DIGITS} tiles, not {self.tiles}")
         object.__setattr__(self, "open", _open_at_start(self.open, self.tiles))
         if self.one_die_forced and self.one_die == "never":
-            raise ValueError(f"one_die_forced needs one_die to be {', '.join([*ONE_DIE][1:])}, not never")
+            raise ValueError("one_die_forced needs a one_die other than never")
         if self.first_move is not None:
             check_integer("first_move", self.first_move, 1, self.tiles)
             check_choice("tile of the first move", self.first_move, self.start_tiles)
@@ -148,7 +157,7 @@ class ShutTheBox(Game):
             **changes: fields of the rules.
 
         Raises:
-            ValueError: if there is no variant of this name, or a change is not allowed.
+            ValueError: if there is no variant of this name, or the value of a field is not allowed.
 
         Example:
             >>> import stb_gym
@@ -156,7 +165,7 @@ class ShutTheBox(Game):
             ShutTheBox(tiles=12, match='one-tile')
         """
         check_choice("variant", name, list(VARIANTS))
-        return make_game(cls, {**VARIANTS[name].fields, **changes})
+        return cls(**{**VARIANTS[name].fields, **changes})
 
     @cached_property
     def start_tiles(self) -> Tiles:
@@ -168,101 +177,94 @@ class ShutTheBox(Game):
         """How many dice a throw can have: all, and then one where the rules allow it."""
         return (self.dice,) if self.one_die == "never" or self.dice == 1 else (self.dice, 1)
 
-    @property
+    @cached_property
     def choices(self) -> tuple[int, ...]:
         """How many dice a player may choose to throw next, fewest first; (0,) if there is no choice."""
         return (0,) if self.one_die_forced or len(self.throws) == 1 else (1, self.dice)
 
     @cached_property
     def matches(self) -> dict[tuple[int, Roll], list[Tiles]]:
-        """By number of dice and roll, the sets of tiles that the roll may shut, in the order of the actions.
+        """The sets of tiles that a roll may shut, in the order of the actions, by number of dice and roll.
 
         Raises:
             ValueError: if there are more than MOST_SETS.
         """
-        most = 2 if self.match == "two-at-most" else self.tiles
-        matches: dict[tuple[int, Roll], list[Tiles]] = {}
+        matches = {}
         total = 0
         for dice in self.throws:
             for roll in rolls(self, dice).shown:
-                if sum(roll) == self.ending_roll:
-                    sets: Iterable[Tiles] = ()
-                elif self.match == "one-tile":
-                    sets = ((tile,) for tile in {*roll, sum(roll)} if tile in self.start_tiles)
-                elif self.match == "faces-or-sum":
-                    named = {tuple(sorted(set(roll))), (sum(roll),)}
-                    sets = (tiles for tiles in named if set(tiles) <= set(self.start_tiles))
-                else:
-                    sets = _adding_up(sum(roll), self.start_tiles, most)
-                found = []
-                for tiles in sets:
-                    found.append(tiles)
-                    total += 1
-                    if total > MOST_SETS:
-                        raise ValueError(f"{self} has more than {MOST_SETS:,} sets of tiles that rolls may shut")
-                matches[dice, roll] = sorted(found, key=_by_sum)
+                sets = list(islice(self._sets_of(roll), MOST_SETS + 1))
+                total += len(sets)
+                if total > MOST_SETS:
+                    raise ValueError(f"{self} has more than {MOST_SETS:,} sets of tiles that rolls may shut")
+                matches[dice, roll] = sorted(sets)
         return matches
 
+    def _sets_of(self, roll: Roll) -> Iterator[Tiles]:
+        """Yield the sets of tiles that a roll may shut."""
+        total = sum(roll)
+        if total == self.ending_roll:
+            return
+        if self.match in BY_SUM:
+            yield from _adding_up(total, self.start_tiles, 2 if self.match == "two-at-most" else self.tiles)
+            return
+        named = {(face,) for face in roll} if self.match == "one-tile" else {tuple(sorted(set(roll)))}
+        for tiles in named | {(total,)}:
+            if set(tiles) <= set(self.start_tiles):
+                yield tiles
+
     @cached_property
-    def sets(self) -> list[Tiles]:
-        """The sets of tiles that some roll may shut, ordered by their sum, then tile by tile from the lowest."""
-        return sorted({tiles for sets in self.matches.values() for tiles in sets}, key=_by_sum)
+    def first_action(self) -> dict[Tiles, int]:
+        """The first action of every set of tiles that some roll may shut, in the order of the actions.
+
+        Sets are ordered by their sum, then tile by tile from the lowest; each has an action for each of `choices`.
+        """
+        sets = {tiles for sets in self.matches.values() for tiles in sets}
+        in_order = sorted(sets, key=lambda tiles: (sum(tiles), tiles))
+        return {tiles: len(self.choices) * place for place, tiles in enumerate(in_order)}
 
     @cached_property
     def actions(self) -> tuple[Tiles, ...]:
-        """The tiles each action shuts: every one of `sets`, once for each of `choices`, and perhaps `NO_MOVE`."""
-        shut = tuple(tiles for tiles in self.sets for _ in self.choices)
-        always = all(any(map(self._may_be_first, self.matches[self.dice, r])) for r in rolls(self, self.dice).shown)
-        return shut if always else (*shut, NO_MOVE)
+        """The tiles each action shuts: every set that some roll may shut, for each of `choices`, perhaps `NO_MOVE`."""
+        shut = tuple(tiles for tiles in self.first_action for _ in self.choices)
+        for (dice, _), moves in self._moves_of.items():
+            if dice == self.dice and not any(may_be_first for _, _, may_be_first in moves):
+                return (*shut, NO_MOVE)
+        return shut
 
     @cached_property
     def dice_after(self) -> tuple[int, ...]:
         """How many dice each action chooses to throw next; 0 if there is no choice."""
-        return (self.choices * len(self.sets) + (0,))[: len(self.actions)]
+        return (self.choices * len(self.first_action) + (0,))[: len(self.actions)]
 
     @cached_property
     def _moves_of(self) -> dict[tuple[int, Roll], list[tuple[int, int, bool]]]:
-        """By number of dice and roll: the board of each set, its first action, and whether it may be shut first."""
-        action = {tiles: len(self.choices) * place for place, tiles in enumerate(self.sets)}
+        """The bit mask of each of `matches`, its first action, and whether it may be shut in the first move."""
         return {
-            thrown: [(board_of(tiles), action[tiles], self._may_be_first(tiles)) for tiles in sets]
+            thrown: [(board_of(tiles), self.first_action[tiles], self.first_move in (None, *tiles)) for tiles in sets]
             for thrown, sets in self.matches.items()
         }
 
-    def _may_be_first(self, tiles: Tiles) -> bool:
-        return self.first_move is None or self.first_move in tiles
-
     @cached_property
-    def _start(self) -> State:
-        return board_of(self.start_tiles), self.dice
+    def _start_board(self) -> int:
+        return board_of(self.start_tiles)
 
     def start(self) -> State:
-        return self._start
+        return self._start_board, self.dice
 
     def moves(self, state: State, roll: Roll) -> dict[int, State]:
         board, dice = state
-        is_first = board == self._start[0]
+        is_first = board == self._start_board
+        all_dice = self.choices[1:]  # the second of the actions for the same tiles, if there are two
         legal = {}
-        for taken, action, may_be_first in self._moves_of[dice, roll]:
+        for taken, first_action, may_be_first in self._moves_of[dice, roll]:
             if board & taken == taken and (may_be_first or not is_first):
                 left = board & ~taken
-                for place, next_dice in enumerate(self._next_dice(left)):
-                    if next_dice is not None:
-                        legal[action + place] = (left, next_dice)
+                for next_dice in self.throws_at(left) or (0,):
+                    legal[first_action + (next_dice in all_dice)] = (left, next_dice)
         if is_first and not legal:
             return {len(self.actions) - 1: (board, 0)}  # NO_MOVE
         return legal
-
-    def _next_dice(self, board: int) -> tuple[int | None, ...]:
-        """Return how many dice each of `choices` throws at a board that a move leaves, None if it may not be chosen."""
-        if board == 0:
-            return (0,)
-        if len(self.throws) == 1:
-            return (self.dice,)
-        may_one = self.may_throw_one(board)
-        if self.one_die_forced:
-            return (1 if may_one else self.dice,)
-        return (1 if may_one else None, self.dice)
 
     def may_throw_one(self, board: int) -> bool:
         """Return whether one die may be thrown at a board after the first throw."""
@@ -273,10 +275,12 @@ class ShutTheBox(Game):
         return self.one_die == "any-time"
 
     def throws_at(self, board: int) -> tuple[int, ...]:
-        """Return how many dice may be thrown at a board: all, one or both, in this order; () if no tile is open."""
-        if board == self._start[0]:
+        """Return how many dice may be thrown at a board, fewest first; () if no tile is open."""
+        if board == 0:
+            return ()
+        if len(self.throws) == 1 or board == self._start_board or not self.may_throw_one(board):
             return (self.dice,)
-        return tuple(dice for dice in reversed(self._next_dice(board)) if dice)
+        return (1,) if self.one_die_forced else self.choices
 
     def positions(self) -> Iterator[State]:
         """Yield every board with every number of dice that may be thrown there."""
@@ -358,10 +362,6 @@ def _adding_up(total: int, tiles: Tiles, most: int) -> Iterator[Tiles]:
             if tile > total:
                 return
             yield from ((tile, *rest) for rest in _adding_up(total - tile, tiles[place + 1 :], most - 1))
-
-
-def _by_sum(tiles: Tiles) -> tuple[int, Tiles]:
-    return sum(tiles), tiles
 
 
 # Heuristics. They look at the board that a move leaves. Of two boards that one roll may leave, the greater bit mask has

@@ -4,86 +4,82 @@
 """
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar
 
-from stb_gym.games.drawing import Picture, board_picture, board_text, points_and_dice
-from stb_gym.games.fields import check_choice, check_integer, check_names, integers, own_rules
-from stb_gym.games.game import Game, Roll, walk
+from stb_gym.games.drawing import Picture, board_picture, points_picture
+from stb_gym.games.game import Game, Roll, check_choice, check_integer, check_names, integers, own_rules, rolls, walk
 from stb_gym.games.shut_the_box import BY_SUM, MATCH, ONE_DIE, ShutTheBox, board_of, open_tiles
 from stb_gym.games.threes import MOON, Threes
 
-G = TypeVar("G", bound=Game)
-
-
-class Where(NamedTuple):
-    """A word that names part of a position, such as the open tiles.
-
-    Attributes:
-        words: its meaning.
-        sample: a value as a person might type it.
-        listed: True if the value is always a list of integers.
-        flag: the name of its flag, if that is not the word itself.
-    """
-
-    words: str
-    sample: str
-    listed: bool = True
-    flag: str | None = None
+LONGEST_LINE = 15  # tiles in a line of text, which fits into 80 columns
 
 
 @dataclass(frozen=True)
-class Words(Generic[G]):
+class Words:
     """The description of a game to people.
 
     Attributes:
         game: the rules.
-        positions: the words that name a position, in `locate` and as flags of commands.
-        prompt: the line that asks a person for a move.
+        positions: the entries of a position and what each means; the first entry stands for `held`.
+        prompt: the question for a move.
+        verb: a word that may be typed before the numbers of a move.
     """
 
-    game: G
+    game: Game
 
-    positions: ClassVar[Mapping[str, Where]] = {
-        "held": Where("what the player holds (default that of the start)", "N", listed=False),
-        "dice": Where("how many dice were thrown", "K", listed=False, flag="dice-in-hand"),
-        "roll": Where("the dice as thrown", "3,1,6"),
+    positions: ClassVar[Mapping[str, str]] = {
+        "held": "what the player holds (default that of the start)",
+        "dice": "how many dice were thrown",
+        "roll": "the dice as thrown",
     }
     prompt: ClassVar[str] = "Your move? "
+    verb: ClassVar[str] = ""
 
     def locate(self, where: Mapping[str, Any]) -> tuple[int, int, Roll | None]:
-        """Return the position that words name, as (held, dice, roll); the roll is None if none is named.
+        """Return a named position as (held, dice, roll); the roll is None if it is not named.
+
+        If "dice" is not named, `dice` is the most dice that can be thrown there and fit the roll.
 
         Args:
-            where: such as {"open": [1, 4], "roll": 5}.
+            where: such as {"open": [1, 4], "roll": 5}. A roll is named by its dice or, if the rules see only one
+                number of it, by that number.
 
         Raises:
             ValueError: naming the entry that is not part of this game, and what is allowed.
         """
-        start_held, start_dice = self.game.start()
-        held_word = next(iter(self.positions))
         check_names("position", where, list(self.positions))
+        held, allowed = self.held_at(where)
+        if "dice" in where:
+            check_choice("number of dice there", where["dice"], allowed)
+            allowed = [int(where["dice"])]
         roll = where.get("roll")
-        if roll is not None:
-            roll = integers("roll", roll if hasattr(roll, "__iter__") else [roll], 1, self.game.faces)
-        dice = where.get("dice", start_dice if roll is None else len(roll))
-        held = where.get(held_word, start_held)
-        states = walk(self.game)
-        thrown = sorted({dice for _, dice in states if dice})
-        check_choice("number of dice", dice, thrown)
-        there = sorted(held for held, dice_there in states if dice_there == dice)
-        named = held_word if len(thrown) == 1 else f"{held_word} with {dice_in_words(dice)}"
-        check_integer(named, held, there[0], there[-1])
-        check_choice(named, held, there)
         if roll is None:
-            return int(held), int(dice), None
-        if len(roll) != dice:
-            raise ValueError(f"roll shows {len(roll)} dice, but {dice} are thrown")
-        return int(held), int(dice), self.game.roll_of(tuple(roll))
+            return held, allowed[0], None
+        if isinstance(roll, Iterable):
+            throw = integers("roll", roll, 1, self.game.faces)
+            check_choice("number of dice in roll", len(throw), allowed)
+            return held, len(throw), self.game.roll_of(tuple(throw))
+        check_integer("roll", roll, min(allowed), max(allowed) * self.game.faces)
+        for dice in allowed:
+            if (roll,) in rolls(self.game, dice).shown:
+                return held, dice, (int(roll),)
+        raise ValueError(f"roll {roll} is ambiguous or impossible there: name all dice, such as 3,1")
+
+    def held_at(self, where: Mapping[str, Any]) -> tuple[int, list[int]]:
+        """Return what the player holds at a position, and how many dice can be thrown there, most first."""
+        word = next(iter(self.positions))
+        states = [state for state in walk(self.game) if state[1]]
+        held = where.get(word, self.game.start()[0])
+        check_integer(word, held, min(states)[0], max(states)[0])
+        allowed = sorted((dice for other, dice in states if other == held), reverse=True)
+        if not allowed:
+            raise ValueError(f"no dice are thrown at {word} {held}")
+        return int(held), allowed
 
     def where(self, held: int, dice: int) -> dict[str, Any]:
-        """Return a state in the words that `locate` takes, such as {"open": [1, 4], "dice": 2}."""
+        """Return a state as `locate` takes it, such as {"open": [1, 4], "dice": 2}."""
         return {next(iter(self.positions)): held, "dice": dice}
 
     def state(self, held: int, dice: int) -> str:
@@ -99,8 +95,8 @@ class Words(Generic[G]):
         return f"{self.state(held, dice)}, roll {self.roll(roll)}"
 
     def throw(self, faces: Roll) -> str:
-        """Return the dice as they fell."""
-        return " ".join(map(str, faces))
+        """Return the dice as they fell; "none" if no dice are thrown."""
+        return " ".join(map(str, faces)) or "none"
 
     def move(self, action: int, goes_on: bool = True) -> dict[str, Any]:
         """Return a move as a dictionary for JSON, such as {"tiles": [3, 5]} or {"keep": 2}.
@@ -112,7 +108,7 @@ class Words(Generic[G]):
         return {"move": self.game.actions[action]}
 
     def move_in_words(self, move: Mapping[str, Any], roll: Roll | None = None) -> str:
-        """Return a move, as `move` returns it, in words; with the dice, if the roll is given."""
+        """Return a move, as `move` returns it, in words, with its dice if the roll is given."""
         return ", ".join(map(str, move.values()))
 
     def score(self, points: int) -> str:
@@ -120,7 +116,7 @@ class Words(Generic[G]):
         return "1 point" if points == 1 else f"{points} points"
 
     def goal(self, target: int) -> str:
-        """Return the goal of a final score at least as good as the target, in words."""
+        """Return the goal "a final score at least as good as the target" in words."""
         if target == self.game.perfect_score:
             return self.score(target)
         return f"at {'least' if self.game.more_is_better else 'most'} {self.score(target)}"
@@ -130,13 +126,8 @@ class Words(Generic[G]):
         """The name of the probability of the perfect score."""
         return f"chance of {self.score(self.game.perfect_score)}"
 
-    @property
-    def best(self) -> str:
-        """Which number of points is best, "most" or "fewest"."""
-        return "most" if self.game.more_is_better else "fewest"
-
     def how_to_play(self) -> str:
-        """Return what a player does, and how the turn is scored: by default the first line of the rules' docstring."""
+        """Return how to play and how a turn is scored: by default the first line of the rules' docstring."""
         return (type(self.game).__doc__ or "").strip().partition("\n")[0]
 
     def introduction(self) -> str:
@@ -146,27 +137,30 @@ class Words(Generic[G]):
         return f"{name} ({own})" if own else name
 
     def ended(self, points: int) -> str:
-        """Return the line that a person reads at the end of a turn."""
+        """Return the line printed at the end of a turn."""
         return f"You end with {self.score(points)}."
 
     def no_move(self, held: int, dice: int, faces: Roll) -> str:
-        """Return why a turn ends at a throw that leaves no move."""
+        """Return why a throw leaves no move."""
         return "There is no move."
 
     def understood(self, typed: str) -> Hashable:
-        """Return the meaning of a typed line (in lower case), which equals `typed_as` of the move it names."""
-        return typed
+        """Parse a typed line (in lower case); the result equals `typed_as` of the move that the line names.
+
+        Numbers, separated by spaces, commas or plus signs, become a sorted tuple; other text stays as it is.
+        """
+        numbers = typed.removeprefix(self.verb).strip()
+        if not re.fullmatch(r"\d{1,3}([\s,+]+\d{1,3})*", numbers):
+            return typed
+        return tuple(sorted(map(int, re.findall(r"\d+", numbers))))
 
     def typed_as(self, action: int) -> Hashable:
-        """Return the meaning of a move as a person types it, empty for the move that does nothing.
+        """Return what `understood` makes of a typed move; it is empty for the move that does nothing.
 
-        Moves with the same meaning differ only in the number of dice thrown next.
+        Moves that are typed alike differ only in the number of dice thrown next.
         """
-        return str(self.game.actions[action]).lower()
-
-    def hint(self, held: int, dice: int, roll: Roll, typed: Hashable) -> str:
-        """Return why a typed line is no move, and what is allowed."""
-        return f"Type {' or '.join(dict.fromkeys(str(self.typed_as(a)) for a in range(len(self.game.actions))))}."
+        does = self.game.actions[action]
+        return self.understood(",".join(map(str, does)) if isinstance(does, tuple) else str(does).lower())
 
     def text(self, held: int, dice: int, shown: Roll) -> str:
         """Return a position as plain text, with as many lines for all positions of a game.
@@ -176,9 +170,10 @@ class Words(Generic[G]):
             dice: number of dice in hand.
             shown: the faces of the dice just thrown; empty when nothing is thrown.
         """
-        return f"dice   {' '.join(map(str, shown)) or 'none'}\npoints {self.game.final_score(held)}"
+        left = f"{dice} of {self.game.dice}"
+        return f"dice   {self.throw(shown)}\nleft   {left}\npoints {self.game.final_score(held)}"
 
-    def picture(self, held: int, dice: int, shown: Roll, told: str = "", before: int | None = None) -> Picture:
+    def picture(self, held: int, dice: int, shown: Roll, told: str = "") -> Picture:
         """Return a position as a picture [height, width, 3] uint8, of one size for all positions of a game.
 
         Args:
@@ -186,13 +181,11 @@ class Words(Generic[G]):
             dice: number of dice in hand.
             shown: the faces of the dice just thrown; empty when nothing is thrown.
             told: a line above it, such as the last move.
-            before: what the player held before the last move, to mark the change.
 
         Raises:
             ImportError: if Pillow is not installed, with the command that installs it.
         """
-        total = f"= {sum(shown)}" if len(shown) > 1 else ""
-        return points_and_dice(self.game.final_score(held), dice, self.game.dice, shown, total=total, told=told)
+        return points_picture(self.game.final_score(held), dice, shown, self.game.dice, told)
 
 
 def dice_in_words(dice: int) -> str:
@@ -200,54 +193,29 @@ def dice_in_words(dice: int) -> str:
     return "1 die" if dice == 1 else f"{dice} dice"
 
 
-def numbers_typed(typed: str) -> tuple[int, ...]:
-    """Parse typed numbers, separated by spaces, commas or plus signs, and sort them; return () for other text."""
-    if not re.fullmatch(r"\d{1,3}([\s,+]+\d{1,3})*", typed):
-        return ()
-    return tuple(sorted(map(int, re.findall(r"\d+", typed))))
-
-
-class BoxWords(Words[ShutTheBox]):
+class BoxWords(Words):
     """The description of Shut the Box."""
 
+    game: ShutTheBox
+
     positions = {  # noqa: RUF012 (a ClassVar of `Words`)
-        "open": Where("open tiles (default those of the start)", "1,4,5,8"),
-        "roll": Where("sum of the dice, or the dice", "9|3,4", listed=False),
-        "dice": Where("how many dice were thrown", "K", listed=False, flag="dice-in-hand"),
+        "open": "open tiles (such as 1,4,5,8; default those of the start)",
+        "roll": "sum of the dice, or the dice",
+        "dice": "how many dice were thrown",
     }
     prompt = "Shut which tiles? "
+    verb = "shut"
 
-    def locate(self, where: Mapping[str, Any]) -> tuple[int, int, Roll | None]:
-        """Return (held, dice, roll); a roll is given by its dice or, if nothing else matters, by their sum."""
-        game = self.game
-        check_names("position", where, list(self.positions))
-        tiles = integers("open tiles", where.get("open", game.start_tiles), 1, game.tiles)
+    def held_at(self, where: Mapping[str, Any]) -> tuple[int, list[int]]:
+        """Return the board at a position, and how many dice can be thrown there, most first."""
+        named = where.get("open", self.game.start_tiles)
+        tiles = integers("open tiles", named if isinstance(named, Iterable) else [named], 1, self.game.tiles)
         if not tiles or len(set(tiles)) < len(tiles):
             raise ValueError(f"open must name at least one tile, and each once, not {tiles}")
         for tile in tiles:
-            check_choice("open tile", tile, game.start_tiles)
+            check_choice("open tile", tile, self.game.start_tiles)
         board = board_of(tiles)
-        allowed = list(game.throws_at(board))
-        if "dice" in where:
-            check_choice("number of dice there", where["dice"], allowed)
-            allowed = [where["dice"]]
-        roll = where.get("roll")
-        if roll is None:
-            return board, allowed[0], None
-        if not hasattr(roll, "__iter__"):
-            if game.match in BY_SUM:
-                check_integer("roll", roll, min(allowed), max(allowed) * game.faces)
-                for dice in allowed:
-                    if dice <= roll <= dice * game.faces:
-                        return board, dice, (int(roll),)
-                named = " or ".join(map(str, allowed))
-                raise ValueError(f"no roll of {named} dice of {game.faces} faces is {roll}")
-            if allowed != [1]:
-                raise ValueError(f"single dice matter here: roll must be the faces of {allowed[0]} dice, not {roll}")
-            roll = [roll]
-        throw = integers("roll", roll, 1, game.faces)
-        check_choice("number of dice in roll", len(throw), allowed)
-        return board, len(throw), game.roll_of(tuple(throw))
+        return board, sorted(self.game.throws_at(board), reverse=True)
 
     def where(self, held: int, dice: int) -> dict[str, Any]:
         """Return the open tiles, and how many dice are thrown."""
@@ -280,7 +248,7 @@ class BoxWords(Words[ShutTheBox]):
         return "chance to shut"
 
     def how_to_play(self) -> str:
-        """Return what a player does, and how the turn is scored."""
+        """Return how to play and how a turn is scored."""
         game = self.game
         score = {"sum": "sum", "count": "number", "digits": "number read from the digits"}[game.score]
         how = [f"Shut {MATCH[game.match]}; the {score} of those still open at the end is your score."]
@@ -294,11 +262,11 @@ class BoxWords(Words[ShutTheBox]):
         return "\n".join(how)
 
     def ended(self, points: int) -> str:
-        """Return the line that a person reads at the end of a turn."""
+        """Return the line printed at the end of a turn."""
         return "You shut the box!" if points == 0 else super().ended(points)
 
     def no_move(self, held: int, dice: int, faces: Roll) -> str:
-        """Return why a turn ends at a throw that leaves no move."""
+        """Return why a throw leaves no move."""
         game = self.game
         if sum(faces) == game.ending_roll:
             return f"A roll of {game.ending_roll} ends the turn."
@@ -306,61 +274,41 @@ class BoxWords(Words[ShutTheBox]):
             return f"The first move must shut the {game.first_move}, and no tiles with it match."
         return f"No open tiles add up to {sum(faces)}." if game.match in BY_SUM else "No open tiles match the dice."
 
-    def understood(self, typed: str) -> Hashable:
-        """Return the tile numbers of a typed line, sorted; the word "shut" may stand before them."""
-        return numbers_typed(typed.removeprefix("shut").lstrip())
-
-    def typed_as(self, action: int) -> Hashable:
-        """Return the tiles of a move."""
-        return self.game.actions[action]
-
-    def hint(self, held: int, dice: int, roll: Roll, typed: Hashable) -> str:
-        """Return why typed tiles are no move, and what is allowed."""
-        game, numbers = self.game, typed if isinstance(typed, tuple) else ()
-        shut = [tile for tile in numbers if tile not in open_tiles(held)]
-        if not numbers:
-            fault = "These are no tiles"
-        elif shut:
-            fault = f"Tile {shut[0]} is not open"
-        elif len(set(numbers)) < len(numbers):
-            fault = "Every tile is there only once"
-        elif game.match in BY_SUM:
-            fault = f"{' + '.join(map(str, numbers))} = {sum(numbers)}" if len(numbers) > 1 else f"That is {numbers[0]}"
-        else:
-            fault = "These do not match"
-        wanted = {
-            "sum": f"open tiles that add up to {self.roll(roll)}",
-            "two-at-most": f"one open tile or two that add up to {self.roll(roll)}",
-            "one-tile": "one open tile, that of a die or of their sum",
-            "faces-or-sum": "the open tiles of all dice, or that of their sum",
-        }[game.match]
-        first = f", the {game.first_move} among them" if game.first_move and held == game.start()[0] else ""
-        return f"{fault}. Type {wanted}{first}. ? shows which you can shut."
-
     def text(self, held: int, dice: int, shown: Roll) -> str:
-        """Return the board, the dice and the points as text."""
-        return board_text(self.game.tiles, held, shown, self.game.final_score(held))
+        """Return the board, the dice and the points as text: five lines, and three more for a second row of tiles."""
+        tiles, points = self.game.tiles, self.game.final_score(held)
+        rows = -(-tiles // LONGEST_LINE)
+        a_row = -(-tiles // rows)
+        lines = []
+        for first in range(0, tiles, a_row):
+            row = range(first, min(first + a_row, tiles))
+            lines.append("".join("╭───╮" if held >> i & 1 else "     " for i in row))
+            lines.append("".join(f"│{i + 1:^3}│" if held >> i & 1 else "     " for i in row))
+            lines.append("".join("╰───╯" if held >> i & 1 else "╶───╴" for i in row))
+        return "\n".join([*lines, f"dice   {self.throw(shown)}", f"points {points}" if held else "shut the box!"])
 
-    def picture(self, held: int, dice: int, shown: Roll, told: str = "", before: int | None = None) -> Picture:
-        """Return a picture of the board; the tiles that the last move shut have a golden rim."""
-        just_shut = 0 if before is None else before & ~held
-        score = self.score(self.game.final_score(held))
-        return board_picture(self.game.tiles, self.game.dice, held, shown, told, score, just_shut)
+    def picture(self, held: int, dice: int, shown: Roll, told: str = "") -> Picture:
+        """Return a picture of the board."""
+        game, score = self.game, self.score(self.game.final_score(held))
+        return board_picture(game.tiles, dice, held, shown, game.dice, told, score)
 
 
-class ThreesWords(Words[Threes]):
+class ThreesWords(Words):
     """The description of Threes."""
 
+    game: Threes
+
     positions = {  # noqa: RUF012 (a ClassVar of `Words`)
-        "points": Where("points so far (default 0)", "N", listed=False),
-        "roll": Where("the dice as thrown", "3,1,6"),
-        "dice": Where("how many dice were thrown", "K", listed=False, flag="dice-in-hand"),
+        "points": "points so far (default 0)",
+        "roll": "the dice as thrown",
+        "dice": "how many dice were thrown",
     }
     prompt = "Keep how many dice? "
+    verb = "keep"
 
     def state(self, held: int, dice: int) -> str:
         """Return the points so far, and the dice left."""
-        return "the moon" if held == MOON else f"{self.score(held)}, {dice_in_words(dice)} left"
+        return f"{self.score(held)}, {dice_in_words(dice)} left"
 
     def move(self, action: int, goes_on: bool = True) -> dict[str, Any]:
         """Return how many dice are kept."""
@@ -373,34 +321,11 @@ class ThreesWords(Words[Threes]):
 
     def score(self, points: int) -> str:
         """Return a number of points, or the moon."""
-        return "the moon" if points < 0 else super().score(points)
+        return "the moon" if points == MOON else super().score(points)
 
     def how_to_play(self) -> str:
-        """Return what a player does, and how the turn is scored."""
+        """Return how to play and how a turn is scored."""
         game = self.game
         free = f"; a {game.free_face} counts nothing" if 1 <= game.free_face <= game.faces else ""
         moon = f"\nA first throw of nothing but {game.faces} is the moon, better than 0." if game.moon else ""
         return f"Keep the lowest dice of every throw, at least one, until none is left{free}.{moon}"
-
-    def understood(self, typed: str) -> Hashable:
-        """Return the number in a typed line; the word "keep" may stand before it, and the dice behind it."""
-        return numbers_typed(typed.removeprefix("keep").partition("(")[0].strip())
-
-    def typed_as(self, action: int) -> Hashable:
-        """Return how many dice are kept."""
-        return (self.game.actions[action],)
-
-    def hint(self, held: int, dice: int, roll: Roll, typed: Hashable) -> str:
-        """Return what is allowed."""
-        return f"Type how many dice to keep, from 1 to {dice}. ? shows which they are."
-
-    def text(self, held: int, dice: int, shown: Roll) -> str:
-        """Return the dice, how many are kept, and the points."""
-        kept = f"kept   {self.game.dice - dice} of {self.game.dice}"
-        return f"dice   {' '.join(map(str, shown)) or 'none'}\n{kept}\npoints {held}"
-
-    def picture(self, held: int, dice: int, shown: Roll, told: str = "", before: int | None = None) -> Picture:
-        """Return a picture of the points and the dice; dice worth nothing are golden."""
-        free = self.game.free_face
-        total = f"= {sum(face for face in shown if face != free)}" if len(shown) > 1 else ""
-        return points_and_dice(held, dice, self.game.dice, shown, (free,), total, told)

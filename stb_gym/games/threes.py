@@ -20,8 +20,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.fields import rule
-from stb_gym.games.game import LARGEST_THROW_TABLE, Game, Heuristic, IntArray, Moves, Roll, State
+from stb_gym.games.game import LARGEST_THROW_TABLE, Game, Heuristic, IntArray, Moves, Roll, State, rule
 
 MOON = -1  # the score of a turn that begins with nothing but the highest face, where that wins
 

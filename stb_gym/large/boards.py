@@ -137,14 +137,13 @@ def boards_of(game: Game) -> Boards:
     """
     if not isinstance(game, ShutTheBox):
         raise ValueError(f"{game.name} has no boards: it is solved and stepped by tables alone")
-    first_action = {tiles: place * len(game.choices) for place, tiles in enumerate(game.sets)}
     moves = []
     for (dice, roll), sets in game.matches.items():
         place = rolls(game, dice).shown.index(roll)
         first = [tiles for tiles in sets if game.first_move is None or game.first_move in tiles]
         for tiles in sets:
             for choice in range(len(game.choices)):
-                action = first_action[tiles] + choice
+                action = game.first_action[tiles] + choice
                 moves.append((dice, place, action, board_of(tiles), tiles in first, True))
         if dice == game.dice and not first:
             moves.append((dice, place, len(game.actions) - 1, 0, True, False))  # the move that shuts nothing

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import ILLEGAL, Game, all_rules, check_choice, check_game, game_of, same_rules
+from stb_gym.games import ILLEGAL, Game, all_rules, check_choice, check_game, game_of, make_game
 from stb_gym.output import from_json, write_aside
 from stb_gym.solver import (
     Evaluation,
@@ -224,7 +224,11 @@ class _Header(NamedTuple):
     illegal: str
 
     def is_for(self, game: Game) -> bool:
-        return self.game == game.name and same_rules(game, self.rules)
+        """Return whether the file is for a game; fields that it lacks have their defaults."""
+        try:
+            return self.game == game.name and make_game(type(game), self.rules) == game
+        except (TypeError, ValueError):
+            return False
 
 
 def _header(file: Path) -> _Header:

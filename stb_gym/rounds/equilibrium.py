@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, check_choice, check_flag, check_game, check_integer, check_lineup, title
+from stb_gym.games import Game, IntArray, check_choice, check_game, check_integer, title
 from stb_gym.output import html_table
-from stb_gym.rounds.standings import Standings
+from stb_gym.rounds.standings import Standings, check_lineup
 from stb_gym.solver import (
     ROUND_STRATEGIES,
     Level,
@@ -361,7 +361,7 @@ class Round:
 
     def __post_init__(self) -> None:
         check_game(self.game)
-        check_flag("shut_wins", self.shut_wins)
+        check_choice("shut_wins", self.shut_wins, [False, True])
         check_choice("rule for equally good moves", self.indifferent, list(INDIFFERENT))
         size = len(self.standings.lead) * len(self.standings.scores)
         if size > LARGEST_STANDINGS:

@@ -17,8 +17,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import check_chances, check_choice, check_integer, check_lineup
+from stb_gym.games import check_chances, check_choice, check_integer
 from stb_gym.rounds.equilibrium import Outcome, Round, RoundEvaluation, RoundStrategy
+from stb_gym.rounds.standings import check_lineup
 
 BEGINS = {
     "fixed": "the first player begins every round",

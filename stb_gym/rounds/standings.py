@@ -147,3 +147,11 @@ class Standings:
     def places(self, final_score: Any, illegal: Any) -> Any:
         """Return the places of final scores; T + 1, below any lead, where an illegal action ended the turn."""
         return np.where(illegal, len(self.scores) + 1, self.tables.place_of(final_score))
+
+
+def check_lineup(contest: str, strategies: Any, players: int | None = None) -> None:
+    """Raise a ValueError unless there is one strategy per player, if the number of players is known."""
+    if isinstance(strategies, str):
+        raise ValueError(f"a {contest} takes a list of strategies, not {strategies!r} alone")
+    if players is not None and len(strategies) != players:
+        raise ValueError(f"a {contest} of {players} players needs as many strategies, not {len(strategies)}")

@@ -22,8 +22,8 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, check_choice, check_game, check_integer, check_lineup
-from stb_gym.rounds.standings import TIES
+from stb_gym.games import Game, check_choice, check_game, check_integer
+from stb_gym.rounds.standings import TIES, check_lineup
 from stb_gym.solver import Policy
 from stb_gym.solving import solve, strategy
 

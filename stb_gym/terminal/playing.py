@@ -148,7 +148,7 @@ def _ask_move(coach: Coach, position: Position) -> Move:
         elif typed in HINT:
             say(f"Hint: {coach.remark(position, coach.choice(position).best[0])}")
         else:
-            say(words.hint(position.held, position.dice, position.roll, understood))
+            say(f"This is not one of your moves. {CAN_BE_TYPED}")
     by_dice = by_typed[understood]
     allowed = " or ".join(by_dice)
     typed = allowed if len(by_dice) == 1 else _read(f"Throw {allowed} dice next? ")

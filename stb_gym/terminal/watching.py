@@ -27,7 +27,6 @@ from stb_gym.terminal.turns import (
     take_turn,
 )
 
-CREAM, NIGHT, LINE = (255, 243, 220), (30, 20, 14), 30  # colours and height in pixels of a line below a picture
 THROWN, MOVED, ENDED = 0.9, 1.6, 3.0  # seconds that a picture is shown
 COLOURS = 48  # of a picture
 COLUMNS = 80  # of a terminal
@@ -233,7 +232,7 @@ def frames(turn: Turn) -> Iterator[Frame]:
 
     def frame(picture: Picture, utility: float, line: str, seconds: float) -> Frame:
         value = f"{turn.name}; perfect play: {coach.unit.value(utility)} {coach.unit.heading}"
-        return Frame(below(picture, [value, line], LINE, CREAM, NIGHT), seconds)
+        return Frame(below(picture, [value, line]), seconds)
 
     for number, (position, move) in enumerate(turn.steps, 1):
         held, remark = position.held, coach.remark(position, move)
@@ -241,10 +240,10 @@ def frames(turn: Turn) -> Iterator[Frame]:
         yield frame(picture, coach.choice(position).utility, "" if move else remark, THROWN)
         if move is not None:
             plays = moves_in_words(coach.game, position, [move])
-            picture = words.picture(move.held, move.dice, (), plays, before=held)
+            picture = words.picture(move.held, move.dice, (), plays)
             yield frame(picture, coach.utility(move.held, move.dice), remark, MOVED)
     sentence = coach.account(turn.steps).sentence
-    yield Frame(below(picture, [turn.end, sentence], LINE, CREAM, NIGHT), ENDED)
+    yield Frame(below(picture, [turn.end, sentence]), ENDED)
 
 
 def check_film(path: str | Path) -> None:

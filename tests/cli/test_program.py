@@ -59,13 +59,13 @@ def test_every_key_of_the_json_is_documented(ask, tmp_path):
 
 @pytest.fixture
 def coins():
-    """Register a game with a rule named as one of Shut the Box, one that is on by default, and a renamed one."""
+    """Register a game with a rule named as one of Shut the Box, one that is on by default, and a fraction."""
 
     @dataclass(frozen=True, repr=False)
     class Coins(Threes):
         score: int = rule(4, "the score, in 100% of the games", low=0, high=9)
         shiny: bool = rule(True, "whether the coins shine")
-        weight: float = rule(1.5, "what a coin weighs", flag="coin-weight")
+        weight: float = rule(1.5, "what a coin weighs")
         name = "coins"
 
     with patch.dict(GAMES), patch.dict(registry._ENTRIES), patch.dict(ENVIRONMENTS), patch.dict(gym.registry):
@@ -75,7 +75,7 @@ def coins():
 
 @pytest.mark.usefixtures("coins")
 def test_rules_of_your_own_game_are_flags(ask, run):
-    rules = ask("solve coins --dice 1 --score 7 --no-shiny --coin-weight 2.5")["rules"]
+    rules = ask("solve coins --dice 1 --score 7 --no-shiny --weight 2.5")["rules"]
     assert (rules["score"], rules["shiny"], rules["weight"]) == (7, False, 2.5)
     assert ask("solve coins --dice 1")["rules"]["shiny"] is True
     assert ask("solve shut-the-box --tiles 3 --score count")["rules"]["score"] == "count"

@@ -1,15 +1,54 @@
-"""What holds for every game: rolls, the walk through its states, and the check of its contract."""
+"""What holds for every game: its fields, its rolls, the walk through its states, and the check of its contract."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given
 
 from stb_gym import Game, ShutTheBox, Threes, games
-from stb_gym.games import check_game, fits, rolls, throw_faces, walk
+from stb_gym.games import check_game, fits, make_game, rolls, rule, rules_of, throw_faces, title, walk
 from tests import twins
+
+
+@dataclass(frozen=True, repr=False)
+class Coins(Threes):
+    """Throw coins and keep the low ones."""
+
+    name = "coins"
+    dice: int = rule(2, "number of coins", low=1, high=3, size=True)
+    metal: str = rule("gold", "metal of the coins", choices=("gold", "tin"))
+    is_fair: bool = rule(True, "whether the sides of a coin fall alike")
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("dice", [0, 4, 2.0, "2", True, None]), ("metal", ["lead", None]), ("is_fair", [1, "no"]), ("side", [2])],
+)
+def test_values_out_of_range_are_refused_by_field(name, values):
+    for value in values:
+        with pytest.raises(ValueError, match=name):
+            make_game(Coins, {name: value})
+
+
+def test_values_of_numpy_become_values_of_python():
+    box = ShutTheBox(tiles=np.int64(6), one_die=np.str_("low-sum"), one_die_forced=np.True_, first_move=np.uint8(2))
+    assert {type(getattr(box, each.name)) for each in fields(box)} == {int, str, bool, type(None)}
+
+
+def test_rules_have_a_meaning_and_a_title(snapshot):
+    known = {
+        rules.name: {name: str(known) for name, known in rules_of(rules).items()} for rules in (ShutTheBox, Threes)
+    }
+    made = [Coins(), Coins(dice=3, metal="tin", is_fair=False), ShutTheBox(open=[1, 3], tiles=12, first_move=3)]
+    assert [known, {repr(game): title(game) for game in made}] == snapshot
+
+
+@given(twins.games())
+def test_games_are_made_by_their_expression(game):
+    assert eval(repr(game), {"ShutTheBox": ShutTheBox, "Threes": Threes, "MostThrees": twins.MostThrees}) == game
 
 
 @given(twins.games())

@@ -121,7 +121,6 @@ def test_the_contract_is_checked_with_the_smallest_sizes():
 @pytest.mark.parametrize(
     ("word", "arguments"),
     [
-        ("keep-all", {"heuristics": {"keep-all": 5}}),
         ("tiles", {"environments": {"Most-v0": {"tiles": 3}}}),
         ("dice", {"environments": {"Most-v0": {"dice": 8}}}),
     ],

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.games import Words, numbers_typed, walk, words_of
+from stb_gym.games import Words, walk, words_of
 from stb_gym.games.shut_the_box import board_of
 from stb_gym.games.threes import MOON
 from tests.twins import games
@@ -50,7 +50,7 @@ DESCRIBED = {
 @pytest.mark.parametrize(("game", "positions"), DESCRIBED.values(), ids=DESCRIBED)
 def test_description(game, positions, snapshot):
     words = words_of(game)
-    lines = [words.introduction(), words.how_to_play(), f"{words.best} points are best; {words.perfection}"]
+    lines = [words.introduction(), words.how_to_play(), words.perfection]
     lines += [words.prompt, *map(str, words.positions.items())]
     lines += [f"{words.score(points)}; {words.goal(points)}; {words.ended(points)}" for points in (0, 1, 18)]
     for held, dice, faces in positions:
@@ -59,28 +59,24 @@ def test_description(game, positions, snapshot):
         moves = game.moves((held, dice), roll) if dice else {}
         for action in moves:
             move = words.move(action)
-            named = words.move_in_words(words.move(action, goes_on=False), roll)
-            assert words.understood(named) == words.typed_as(action) or not words.typed_as(action)
-            lines.append(f"{move}: {words.move_in_words(move)}; {named}")
+            brief = words.move(action, goes_on=False)
+            assert words.understood(words.move_in_words(brief)) == words.typed_as(action) or not words.typed_as(action)
+            lines.append(f"{move}: {words.move_in_words(move)}; {words.move_in_words(brief, roll)}")
         if not any(map(words.typed_as, moves)):
             lines.append(words.no_move(held, dice, faces))
-        legal = [words.typed_as(action) for action in moves]
-        wrong = [typed for typed in ("x", "9", "4", "4 4 1", "1 4") if words.understood(typed) not in legal]
-        lines += [f"{typed}? {words.hint(held, dice, roll, words.understood(typed))}" for typed in wrong]
     assert "\n".join(lines) == snapshot
 
 
 @pytest.mark.parametrize(
-    ("numbers", "lines"),
+    ("typed", "understood"),
     [
-        ((3, 5), ["5 3", "5,3", "5 + 3", "3,  5"]),
-        ((3, 3), ["3 3"]),
-        ((), ["", "x", "3 x", "3,", "-3", "1234", "3.5"]),
+        *((typed, (3, 5)) for typed in ("5 3", "5,3", "5 + 3", "3,  5", "shut 3,5")),
+        ("3 3", (3, 3)),
+        *((typed, typed) for typed in ("", "x", "3 x", "3,", "-3", "1234", "3.5")),
     ],
 )
-def test_numbers_typed(numbers, lines):
-    for typed in lines:
-        assert numbers_typed(typed) == words_of(BOX).understood(typed) == numbers
+def test_numbers_that_are_typed_are_sorted_and_other_text_stays(typed, understood):
+    assert words_of(BOX).understood(typed) == understood
 
 
 @given(games())
@@ -97,9 +93,11 @@ def test_positions_are_located_by_their_words(game):
     ("game", "where", "located"),
     [
         (PLAIN, {}, (0, 3, None)),
+        (PLAIN, {"held": 5}, (5, 2, None)),
         (PLAIN, {"held": 5, "roll": 6}, (5, 1, (6,))),
         (PLAIN, {"held": np.int64(5), "roll": [6, 3]}, (5, 2, (3, 6))),
         (BOX, {"roll": [5, 1]}, (ALL, 2, (6,))),
+        (BOX, {"open": 4}, (0b1000, 2, None)),
         (ONE_DIE, {"open": [2, 1], "roll": 5}, (3, 2, (5,))),
         (ONE_DIE, {"open": [1, 2], "roll": 1}, (3, 1, (1,))),
         (ONE_DIE, {"open": [1, 2], "roll": [5]}, (3, 1, (5,))),
@@ -114,7 +112,7 @@ def test_what_is_not_named_is_that_of_the_start(game, where, located):
 @pytest.mark.parametrize(
     ("words", "wrong"),
     [
-        (words_of(PLAIN), [("open", [1]), ("dice", 4), ("held", 1), ("held", "0")]),
+        (words_of(PLAIN), [("open", [1]), ("dice", 4), ("held", 19), ("held", "0")]),
         (words_of(PLAIN), [("roll", [7, 1, 1]), ("roll", "123")]),
         (words_of(BOX), [("held", 3), ("open", []), ("open", [3, 3])]),
         (words_of(BOX), [("roll", 13), ("roll", [1, 7]), ("roll", [1, 2, 3]), ("roll", "7")]),
@@ -129,8 +127,3 @@ def test_positions_that_do_not_exist_are_refused(words, wrong):
     for name, value in wrong:
         with pytest.raises(ValueError, match=name):
             words.locate({name: value})
-
-
-def test_a_roll_shows_as_many_dice_as_are_thrown():
-    with pytest.raises(ValueError, match="roll"):
-        words_of(PLAIN).locate({"dice": 3, "roll": [1, 2]})
