@@ -55,7 +55,7 @@ class TabularLearner:
     """
 
     def __init__(self, envs: TurnVectorEnv, places: IntArray, settings: TabularSettings, seed: int):
-        legal, size = envs.transitions.tables.legal(), int(places.max()) + 1
+        legal, size = envs.transitions.tables.legal, int(places.max()) + 1
         self._count = legal.sum(axis=1)  # of legal actions; they are few, so only they are looked up
         self._actions = np.argsort(~legal, axis=1, kind="stable")[:, : self._count.max()]
         self._places = np.take_along_axis(np.where(legal, places, size), self._actions, axis=1)

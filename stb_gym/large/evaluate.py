@@ -80,16 +80,14 @@ class BoardEvaluation(Measured):
         """Return the nodes that add to the regret, costliest first, but no more than MISTAKES_KEPT."""
         mistakes = []
         for node, visits, loss in self.sums.costliest()[:limit]:
-            moves = legal_moves(self.optimum.game, *self._node(node))
+            held, dice, roll = self._node(node)
+            moves = legal_moves(self.optimum.game, held, dice, roll)
+            position = words_of(self.optimum.game).node(held, dice, roll)
             utilities, weights = _utilities(self.optimum, moves), _weights(self.policy, moves)
             is_best = self.optimum.is_as_good(utilities, utilities.max(keepdims=True))
             plays, best = moves[int(weights.argmax())].action, moves[int(is_best.argmax())].action
-            mistakes.append(Mistake(node, plays, best, visits, loss))
+            mistakes.append(Mistake(node, position, plays, best, visits, loss))
         return mistakes
-
-    def describe_node(self, node: int) -> str:
-        """Return a node in words."""
-        return words_of(self.optimum.game).node(*self._node(node))
 
     def _node(self, node: int) -> tuple[int, int, Roll]:
         """Return the board, the dice and the roll of a node."""

@@ -138,7 +138,7 @@ def mistakes_in_json(evaluation: Measured, limit: int) -> list[dict[str, Any]]:
     words = words_of(evaluation.optimum.game)
     return [
         {
-            "node": evaluation.describe_node(mistake.node),
+            "node": mistake.position,
             "plays": None if mistake.plays is None else words.move(mistake.plays),
             "best": words.move(mistake.best),
             "visits": mistake.visits,

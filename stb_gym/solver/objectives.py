@@ -46,9 +46,7 @@ class Objective:
             ValueError: if the utility is not a finite number for each of them.
         """
         utility = np.asarray(self.utility(final_score))
-        is_number = utility.dtype.kind in "biu"
-        if utility.dtype.kind in "fO":
-            is_number = bool(np.isfinite(utility.astype(float)).all())
+        is_number = utility.dtype.kind in "biufO" and np.isfinite(utility.astype(float)).all()
         if utility.shape != final_score.shape or not is_number:
             raise ValueError(
                 f"the objective {self.name} must give a finite number for each of {final_score.size} scores"
@@ -92,7 +90,7 @@ def objective_of(game: Game, goal: Goal) -> Objective:
     sign = game.sign
     reach = "at-least" if sign > 0 else "at-most"
     if goal == "score":
-        return Objective(goal, _Points(sign), "points", sign)
+        return Objective(goal, np.positive if sign > 0 else np.negative, "points", sign)
     if goal == "shut":
         return Objective(goal, _Reaches(sign, game.perfect_score), "probability", 1, game.perfect_score)
     if match := re.fullmatch(rf"{reach}:(\d{{1,15}})", str(goal), re.ASCII):
@@ -109,17 +107,7 @@ def is_named(game: Game, goal: Objective) -> bool:
         return False
 
 
-# The utilities of named objectives are dataclasses, not functions: equal ones compare equal, also after pickling.
-
-
-@dataclass(frozen=True)
-class _Points:
-    """The points, times a sign that makes more of them better."""
-
-    sign: int
-
-    def __call__(self, score: IntArray) -> NDArray[np.int64]:
-        return self.sign * score.astype(np.int64)
+# Utilities are dataclasses, not functions: equal ones compare equal, also after pickling.
 
 
 @dataclass(frozen=True)
@@ -183,12 +171,9 @@ def task_of(what: GameOrEnv | Any, objective: Goal | None = None, illegal: str |
         ValueError: if its environments differ, or there is no such objective or treatment of illegal actions.
     """
     task = Task(what, objective_of(what, "score"), "raise") if isinstance(what, Game) else _task_of_env(what)
-    if objective is not None:
-        task = task._replace(objective=objective_of(task.game, objective))
-    if illegal is not None:
-        check_choice("treatment of illegal actions", illegal, ILLEGAL)
-        task = task._replace(illegal=illegal)
-    return task
+    illegal = illegal or task.illegal
+    check_choice("treatment of illegal actions", illegal, ILLEGAL)
+    return Task(task.game, task.objective if objective is None else objective_of(task.game, objective), illegal)
 
 
 def _task_of_env(env: Any) -> Task:

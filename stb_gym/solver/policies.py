@@ -93,47 +93,32 @@ def edge_weights(
     policy = policy_array(tables, policy)
     if policy.shape == (tables.nodes,) and np.issubdtype(policy.dtype, np.integer):
         unknown = (policy < 0) | (policy >= tables.actions)
-        _refuse(tables, unknown, lambda node: f"takes the action {policy[node]}, not one of 0 to {tables.actions - 1},")
+        _refuse(tables, unknown, f"takes an action that is not one of 0 to {tables.actions - 1}")
         weights = (tables.edge_action == tables.at_edges(policy)).astype(float)
         on_illegal = np.where(tables.choices > 0, 1 - tables.sum_at_nodes(weights), 0)
     elif policy.shape == (tables.nodes, tables.actions) and np.issubdtype(policy.dtype, np.floating):
         total = policy.sum(axis=1, dtype=float)
-        _refuse(tables, ~(policy >= 0).all(axis=1), lambda node: "has a probability that is negative or not a number")
-        _refuse(tables, abs(total - 1) > 1e-5, lambda node: f"has probabilities that sum to {total[node]:g}, not 1")
+        _refuse(tables, ~(policy >= 0).all(axis=1), "has a probability that is negative or not a number")
+        _refuse(tables, abs(total - 1) > 1e-5, "has probabilities that do not sum to 1")
         weights = policy[tables.edge_node, tables.edge_action].astype(float) / tables.at_edges(total)
         at = tables.decisions
         on_illegal = np.zeros(tables.nodes)
-        on_illegal[at] = policy[at].sum(axis=1, where=~tables.legal(at), dtype=float) / total[at]
+        on_illegal[at] = policy[at].sum(axis=1, where=~tables.legal[at], dtype=float) / total[at]
     else:
-        raise _not_a_policy(tables, policy)
+        given = f"{policy.item()!r:.80}" if policy.ndim == 0 else f"one of shape {policy.shape} and type {policy.dtype}"
+        arrays = f"an array of {tables.nodes} integers, or of {tables.nodes} x {tables.actions} floats"
+        raise ValueError(f"a policy of {tables.game} is {arrays}, not {given}")
     if illegal == "raise":
-        _refuse(tables, on_illegal > 0, lambda node: _illegal_action(tables, policy, node))
+        _refuse(tables, on_illegal > 0, "takes an illegal action")
     return weights, on_illegal
 
 
-def _not_a_policy(tables: TurnTables, policy: NDArray[Any]) -> ValueError:
-    arrays = f"an array of {tables.nodes} integers, or of {tables.nodes} x {tables.actions} floats"
-    if policy.ndim == 0:
-        return ValueError(
-            f"a policy of {tables.game} is {arrays}, not {policy.item()!r:.80}: stb_gym.strategy returns named ones, "
-            "and stb_gym.RegretMeter measures agents"
-        )
-    return ValueError(f"a policy of {tables.game} is {arrays}, not of shape {policy.shape} and type {policy.dtype}")
-
-
-def _illegal_action(tables: TurnTables, policy: Policy, node: int) -> str:
-    if policy.ndim == 1:
-        return f"takes the illegal action {policy[node]}"
-    first = ((policy[node] != 0) & ~tables.legal(np.array([node]))[0]).argmax()
-    return f"has weight on the illegal action {first}"
-
-
-def _refuse(tables: TurnTables, broken: Any, fault: Callable[[int], str]) -> None:
+def _refuse(tables: TurnTables, broken: Any, fault: str) -> None:
     """Raise a ValueError about the first node with a legal action where a policy is broken [N]."""
     broken = broken[tables.decisions]
     if broken.any():
         node = int(tables.decisions[broken.argmax()])
-        raise ValueError(f"the policy {fault(node)} at {tables.describe_node(node)}")
+        raise ValueError(f"the policy {fault} at {tables.describe_node(node)}")
 
 
 class Player:

@@ -76,7 +76,7 @@ def test_every_step_follows_the_tables_and_the_end_is_rewarded(name, options, sc
     env = gym.make(name, reward_scale=scale, **options)
     game = env.unwrapped.game
     tables = compile_game(game)
-    legal = tables.legal()
+    legal = tables.legal
     player = Player(game, strategy(game, "random"), seed=3)
     objective = objective_of(game, options.get("objective", "score"))
     for seed in range(50):

@@ -138,7 +138,7 @@ def test_a_model_predicts_with_masks_if_it_takes_them():
 @pytest.mark.parametrize("model", [Model(zeros, exploration_rate=0.3), Masked(first_legal, exploration_rate=0.3)])
 def test_a_model_that_explores_is_measured_by_its_probabilities(model):
     meter = RegretMeter(SIX)
-    legal = TABLES.legal(TABLES.decisions)
+    legal = TABLES.legal[TABLES.decisions]
     allowed = legal if "action_masks" in signature(model.predict).parameters else np.ones_like(legal)
     expected = 0.3 * allowed / allowed.sum(axis=1, keepdims=True)
     expected += 0.7 * np.eye(ACTIONS)[meter.policy(model)[TABLES.decisions]]
