@@ -14,7 +14,7 @@ from stb_gym.solver.evaluation import (
 )  # fmt: skip
 from stb_gym.solver.objectives import GameOrEnv, Goal, Objective, Task, is_named, objective_of, task_of
 from stb_gym.solver.policies import (
-    Playable, Player, RulePolicy, StateScorePolicy, UniformRandom, edge_weights, policy_array,
+    Playable, RulePolicy, StateScorePolicy, UniformRandom, edge_weights, policy_array,
 )  # fmt: skip
 from stb_gym.solver.solution import TIE, Solution, is_as_good, optimal_edges, optimise, solve_tables
 from stb_gym.solver.strategies import (
@@ -25,7 +25,7 @@ from stb_gym.solver.tree import Branch, move_tree
 
 __all__ = [
     "TIE", "Branch", "Certificate", "Choice", "Evaluation", "GameOrEnv", "Goal", "Level",
-    "Measured", "Mistake", "Move", "Objective", "PerfectPlay", "Playable", "Player", "Policy", "RulePolicy",
+    "Measured", "Mistake", "Move", "Objective", "PerfectPlay", "Playable", "Policy", "RulePolicy",
     "Solution", "Standing", "StateScorePolicy", "Task", "TurnTables", "UniformRandom", "approximation", "certify",
     "chance_to_beat", "check_bellman", "choice_at", "compile_game", "edge_weights", "expected",
     "expected_visits", "is_as_good", "is_named", "legal_moves", "move_tree", "objective_of", "optimal_edges",

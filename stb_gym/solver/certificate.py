@@ -107,9 +107,9 @@ def certify(what: GameOrEnv, objective: Goal | None = None) -> Certificate:
 def values_of(solution: Solution) -> tuple[dict[State, Fraction], dict[Node, Fraction]]:
     """Return the values of an exact solution by state and by node, in the objective's unit."""
     tables = solution.tables
-    states = list(zip(tables.held.tolist(), tables.dice.tolist(), strict=True))
-    nodes = ((*states[state], tables.node_roll(node)) for node, state in enumerate(tables.node_state.tolist()))
-    return dict(zip(states, solution.state_value, strict=True)), dict(zip(nodes, solution.node_value, strict=True))
+    states = dict(zip(tables.index, solution.state_value, strict=True))
+    nodes = ((*state, roll) for state in tables.index for roll in rolls(tables.game, state[1]).shown)
+    return states, dict(zip(nodes, solution.node_value, strict=True))
 
 
 def value_text(game: Game, objective: str, states: Mapping[State, Fraction]) -> str:

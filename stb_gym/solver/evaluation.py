@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from stb_gym.games import words_of
 from stb_gym.solver.choices import PerfectPlay
-from stb_gym.solver.tables import Level, TurnTables
+from stb_gym.solver.tables import TurnTables
 
 if TYPE_CHECKING:
     from stb_gym.solver.solution import Solution
@@ -189,9 +189,7 @@ class Evaluation(Measured):
     @cached_property
     def loss(self) -> NDArray[np.float64]:
         """[N] the loss of the policy's choice at each node, if play were perfect afterwards."""
-        # A move as good as the best loses exactly 0, not a rounding error.
-        advantage = np.where(self.optimum.optimal, 0, self.optimum.advantage).astype(float)
-        lost = -self.tables.sum_at_nodes(self.weights * advantage)
+        lost = -self.tables.sum_at_nodes(self.weights * self.optimum.advantage.astype(float))
         lost_by_illegal = self.optimum.node_utility.astype(float) - self._illegal_utility
         return np.maximum(lost + self.illegal * lost_by_illegal, 0)
 
@@ -207,20 +205,20 @@ class Evaluation(Measured):
 
     @cached_property
     def _departs(self) -> NDArray[Any]:
-        """[N] the probability that the policy takes an action that is not optimal."""
-        return self.tables.sum_at_nodes(self.weights * ~self.optimum.optimal) + self.illegal
+        """[D] the probability that the policy takes an action that is not optimal."""
+        departs = self.tables.sum_at_nodes(self.weights * ~self.optimum.optimal) + self.illegal
+        return departs[self.tables.decisions]
 
     @cached_property
     def agreement(self) -> float:
         """The share of nodes with a legal action at which the policy's action is optimal."""
-        return float(1 - self._departs[self.tables.decisions].mean())
+        return float(1 - self._departs.mean())
 
     @cached_property
     def agreement_by_visits(self) -> float:
         """The same with each node weighted by its visits: the share of choices in play that are optimal."""
         visits = self.visits[self.tables.decisions]
-        departs = visits @ self._departs[self.tables.decisions] / visits.sum()
-        return max(float(1 - departs), 0.0)  # the sum of many probabilities may be rounded up
+        return max(float(1 - visits @ self._departs / visits.sum()), 0.0)  # rounding may make it negative
 
     @cached_property
     def score_distribution(self) -> dict[int, float]:
@@ -232,7 +230,7 @@ class Evaluation(Measured):
     @cached_property
     def illegal_mass(self) -> float:
         """The probability that a turn ends with an illegal action."""
-        return min(float(self.visits @ self.illegal), 1.0)  # the sum of many probabilities may be rounded up
+        return min(float(self.visits @ self.illegal), 1.0)  # rounding may exceed 1
 
     @cached_property
     def mean_throws(self) -> float:
@@ -283,28 +281,22 @@ class Evaluation(Measured):
             >>> len(departures["loss"]), departures["state"][0], departures["roll"][0], departures["best"][0]
             (210, 'open 1,2,4,5,8,9', '12', 'shut 4,8')
         """
-        at = self.tables.decisions
-        order = np.argsort(-self.loss[at], kind="stable")
-        rows = order[self._departs[at][order] > 0].tolist()
+        order = np.argsort(-self.loss[self.tables.decisions], kind="stable")
+        rows = order[self._departs[order] > 0].tolist()
         return {name: [values[row] for row in rows] for name, values in self.decisions().items()}
 
 
 def expected(
     tables: TurnTables, weights: NDArray[np.float64], utility: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the expected utility of every state [S, *K] and node [N, *K] under a policy.
+    """Return the expected utility of every state [S] and node [N] under a policy.
 
     Args:
         tables: the arrays of the game.
         weights: [E] the probability of every edge at its node.
-        utility: [S, *K] the utility of a turn that ends at the state.
+        utility: [S] the utility of a turn that ends at the state.
     """
-    weights = weights.reshape(-1, *[1] * (utility.ndim - 1))
-
-    def choose(edge_value: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
-        return level.reduce(np.add, weights[level.edges] * edge_value)
-
-    return tables.sweep(utility, choose)
+    return tables.sweep(utility, lambda after, level: level.reduce(np.add, weights[level.edges] * after))
 
 
 def expected_visits(tables: TurnTables, weights: NDArray[np.float64]) -> NDArray[np.float64]:

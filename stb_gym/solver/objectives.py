@@ -25,6 +25,7 @@ class Objective:
         unit: the unit of values.
         sign: value = sign x utility; -1 for points where fewer are better, so that values are points.
         target: the score to reach, if values are the probability of a score at least as good as it; else None.
+        worst: maximise minus the utility, as the worst play does.
 
     Example:
         >>> import stb_gym
@@ -38,6 +39,7 @@ class Objective:
     unit: str = "utility"
     sign: int = 1
     target: int | None = None
+    worst: bool = False
 
     def utilities(self, final_score: IntArray) -> NDArray[Any]:
         """Return the utility [S] of every final score [S].
@@ -51,21 +53,22 @@ class Objective:
             raise ValueError(
                 f"the objective {self.name} must give a finite number for each of {final_score.size} scores"
             )
-        return utility
+        if not self.worst:
+            return utility
+        return -utility.astype(float if utility.dtype.kind in "bu" else utility.dtype)
 
     def illegal_utility(self, final_score: IntArray) -> float:
-        """Return the utility of an illegal action: the least of those of all final scores.
+        """Return the utility of an illegal action: that of the final score that is worst for players who do their best.
 
-        The opposite objective takes the same score, so a player who wants the worst gains nothing by illegal actions.
+        Players who do their worst get the same score, so they gain nothing by illegal actions.
         """
-        if isinstance(self.utility, _Opposite):
-            return -self.utility.objective.illegal_utility(final_score)
-        return float(self.utilities(final_score).min())
+        utilities = self.utilities(final_score)
+        return float(utilities.max() if self.worst else utilities.min())
 
     @property
     def opposite(self) -> "Objective":
         """The objective that is maximised where this one is minimised, in the same unit."""
-        return Objective(f"worst {self.name}", _Opposite(self), self.unit, -self.sign)
+        return Objective(f"worst {self.name}", self.utility, self.unit, -self.sign, worst=not self.worst)
 
 
 Goal = str | Objective | Utility
@@ -107,23 +110,9 @@ def is_named(game: Game, goal: Objective) -> bool:
         return False
 
 
-# Utilities are dataclasses, not functions: equal ones compare equal, also after pickling.
-
-
-@dataclass(frozen=True)
-class _Opposite:
-    """Minus the utility of an objective."""
-
-    objective: Objective
-
-    def __call__(self, score: IntArray) -> NDArray[Any]:
-        utility = self.objective.utilities(score)
-        return -utility.astype(float if utility.dtype.kind in "bu" else utility.dtype)
-
-
 @dataclass(frozen=True)
 class _Reaches:
-    """1 for a score at least as good as the target, else 0."""
+    """1 for a score at least as good as the target, else 0. Not a function, so that equal ones compare equal."""
 
     sign: int
     target: int

@@ -1,4 +1,4 @@
-"""Policies: arrays over nodes, or rules that look at the states that moves lead to; and how a policy is played.
+"""Policies: arrays over nodes, or rules that look at the states that moves lead to.
 
 An array has one of two forms: [N] integers, an action per node, or [N, A] floats, the probability of every action at
 every node. Entries of nodes without a legal action are ignored (`solve` and the strategies put -1 there). A rule
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import ILLEGAL, Game, IntArray, check_choice
-from stb_gym.solver.tables import Policy, TurnTables, compile_game
+from stb_gym.games import ILLEGAL, IntArray, check_choice
+from stb_gym.solver.tables import Policy, TurnTables
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def edge_weights(
         on_illegal = np.zeros(tables.nodes)
         on_illegal[at] = policy[at].sum(axis=1, where=~tables.legal[at], dtype=float) / total[at]
     else:
-        given = f"{policy.item()!r:.80}" if policy.ndim == 0 else f"one of shape {policy.shape} and type {policy.dtype}"
+        given = f"{policy.item()!r:.80}" if policy.ndim == 0 else f"of shape {policy.shape} and type {policy.dtype}"
         arrays = f"an array of {tables.nodes} integers, or of {tables.nodes} x {tables.actions} floats"
         raise ValueError(f"a policy of {tables.game} is {arrays}, not {given}")
     if illegal == "raise":
@@ -119,46 +119,3 @@ def _refuse(tables: TurnTables, broken: Any, fault: str) -> None:
     if broken.any():
         node = int(tables.decisions[broken.argmax()])
         raise ValueError(f"the policy {fault} at {tables.describe_node(node)}")
-
-
-class Player:
-    """An agent that plays a policy: observations in, actions out.
-
-    Args:
-        game: the rules.
-        policy: the policy to play.
-        seed: the seed of random choices, if the policy makes any.
-
-    Raises:
-        ValueError: if the policy does not fit the game.
-
-    Example:
-        >>> import gymnasium as gym, stb_gym
-        >>> from stb_gym.solver import Player
-        >>> game = stb_gym.ShutTheBox()
-        >>> player = Player(game, stb_gym.solve(game).policy)
-        >>> observation, info = gym.make("stb_gym/ShutTheBox-v0").reset(seed=1)
-        >>> bool(info["action_mask"][player(observation)])
-        True
-    """
-
-    def __init__(self, game: Game, policy: Playable, seed: int | None = None):
-        self._tables = compile_game(game)
-        # Weights sum to 1 at every node, so the running sum grows by one at each: one search samples any batch.
-        self._upper = np.cumsum(edge_weights(self._tables, policy)[0])
-        self._nodes_before = np.append(0, np.cumsum(self._tables.choices > 0))
-        self._random = np.random.default_rng(seed)
-
-    def __call__(self, observation: Any) -> Any:
-        """Return the action for one observation [O], or actions [B] for a batch [B, O]; 0 where the turn is over.
-
-        Raises:
-            ValueError: if an observation is not one of this game.
-        """
-        observation = np.asarray(observation)
-        nodes = self._tables.find_nodes(observation)
-        drawn = self._nodes_before[nodes] + self._random.random(nodes.shape)
-        first, last = self._tables.edge_start[nodes], self._tables.edge_start[nodes + 1] - 1
-        edge = np.clip(np.searchsorted(self._upper, drawn, side="right"), first, last)
-        actions = np.where(first > last, 0, self._tables.edge_action[edge])
-        return actions if observation.ndim == 2 else int(actions)

@@ -66,8 +66,9 @@ class Solution:
 
     @cached_property
     def advantage(self) -> NDArray[Any]:
-        """[E] how much better each edge is than the best of its node: 0 or less."""
-        return self.tables.after_edges(self.state_utility) - self.tables.at_edges(self.node_utility)
+        """[E] the utility of each edge less that of the best edge of its node: 0 for optimal edges, else less."""
+        advantage = self.tables.after_edges(self.state_utility) - self.tables.at_edges(self.node_utility)
+        return np.where(self.optimal, 0, advantage)  # no rounding errors at optimal edges
 
     @cached_property
     def optimal(self) -> NDArray[np.bool_]:
@@ -187,7 +188,7 @@ class Solution:
     def ranked_edges(self, node: int) -> tuple[IntArray, NDArray[Any]]:
         """Return the edges of a node, best first, and the loss of each against the best one (0 for optimal ones)."""
         edges = np.array(self.tables.edges_of(node), int)
-        losses = np.where(self.optimal[edges], 0, -self.advantage[edges])
+        losses = 0 - self.advantage[edges]  # never -0.0
         order = np.argsort(losses, kind="stable")
         return edges[order], losses[order]
 
@@ -210,7 +211,7 @@ class Solution:
             >>> best.utilities_at(np.array([0b110, 0b1, 0b1]), np.array([2, 2, 0])).round(4).tolist()
             [-4.2145, -1.0, -1.0]
         """
-        held = np.asarray(held).astype(np.int64)  # short integers would overflow
+        held = np.asarray(held)
         dice = np.broadcast_to(dice, held.shape)
         state, over = self.tables.find_states(held, dice), dice == 0
         if (unknown := ~over & (state < 0)).any():
@@ -241,7 +242,7 @@ def optimise(tables: TurnTables, utility: NDArray[Any]) -> tuple[NDArray[Any], N
         tables: the arrays of the game.
         utility: [S, *K] the utility of a turn that ends at the state; K utilities are solved for at once.
     """
-    return tables.sweep(utility, lambda edge_value, level: level.reduce(np.maximum, edge_value))
+    return tables.sweep(utility, lambda after, level: level.reduce(np.maximum, after))
 
 
 def optimal_edges(tables: TurnTables, state_utility: NDArray[Any], node_utility: NDArray[Any]) -> NDArray[np.bool_]:

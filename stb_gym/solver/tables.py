@@ -50,7 +50,7 @@ class TurnTables:
     Attributes:
         game: the rules.
         levels: the levels, lowest first.
-        index: the index of each state, (held, dice).
+        index: the index of each state (held, dice), in ascending order.
         start: the state that a turn begins with.
         held, dice: [S] the states.
         final_score: [S] points of a turn that ends at the state.
@@ -121,8 +121,7 @@ class TurnTables:
     @cached_property
     def observation(self) -> NDArray[np.uint8]:
         """[N, O] what an agent sees at each node."""
-        states = zip(self.held.tolist(), self.dice.tolist(), strict=True)
-        rows = [self.game.observe(state, roll) for state in states for roll in rolls(self.game, state[1]).shown]
+        rows = [self.game.observe(state, roll) for state in self.index for roll in rolls(self.game, state[1]).shown]
         return np.array(rows, np.uint8)
 
     @cached_property

@@ -9,7 +9,7 @@ import pytest
 
 from stb_gym import MaskInObservation, RegretMeter
 from stb_gym.envs import TurnEnv
-from stb_gym.solver import Player, compile_game
+from stb_gym.solver import compile_game
 from tests.measure.test_meter import NINE, SIX, first_legal
 
 TABLES = compile_game(SIX)
@@ -64,7 +64,10 @@ def test_probabilities_may_have_any_number_form(form):
 
 def test_a_function_receives_masks_if_its_second_argument_asks_for_them(solved):
     received = []
-    player = Player(SIX, solved(SIX).policy)
+    policy = solved(SIX).policy
+
+    def player(observations):
+        return policy[TABLES.find_nodes(observations)]
 
     def with_state(observations, state=None):
         received.append(state)
