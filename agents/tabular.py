@@ -62,7 +62,7 @@ class TabularLearner:
         self._table = np.append(np.zeros(size), -np.inf)  # the last entry fills the rows of nodes with fewer actions
         self._updates = np.zeros(size, np.int64)
         self._envs = envs
-        self._find = envs.transitions.tables.lookup
+        self._find = envs.transitions.tables.find_nodes
         self._settings = settings
         self._random = np.random.default_rng([seed, 1])  # other numbers than those of the dice
         self.num_timesteps, self.figures = 0, dict[str, float]()
