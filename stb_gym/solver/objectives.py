@@ -47,12 +47,8 @@ class Objective:
         Raises:
             ValueError: if the utility is not a finite number for each of them.
         """
-        utility = np.asarray(self.utility(final_score))
-        is_number = utility.dtype.kind in "biufO" and np.isfinite(utility.astype(float)).all()
-        if utility.shape != final_score.shape or not is_number:
-            raise ValueError(
-                f"the objective {self.name} must give a finite number for each of {final_score.size} scores"
-            )
+        fault = f"the objective {self.name} must give a finite number for each of {final_score.size} scores"
+        utility = finite_numbers(self.utility(final_score), final_score.shape, fault)
         if not self.worst:
             return utility
         return -utility.astype(float if utility.dtype.kind in "bu" else utility.dtype)
@@ -69,6 +65,15 @@ class Objective:
     def opposite(self) -> "Objective":
         """The objective that is maximised where this one is minimised, in the same unit."""
         return Objective(f"worst {self.name}", self.utility, self.unit, -self.sign, worst=not self.worst)
+
+
+def finite_numbers(values: Any, shape: tuple[int, ...], fault: str) -> NDArray[Any]:
+    """Return values as an array; raise ValueError with the message `fault` unless they are finite numbers [*shape]."""
+    numbers = np.asarray(values)
+    is_finite = numbers.dtype.kind in "biufO" and np.isfinite(numbers.astype(float)).all()
+    if numbers.shape != shape or not is_finite:
+        raise ValueError(fault)
+    return numbers
 
 
 Goal = str | Objective | Utility
@@ -88,7 +93,7 @@ def objective_of(game: Game, goal: Goal) -> Objective:
     """
     if isinstance(goal, Objective):
         return goal
-    if not isinstance(goal, str) and callable(goal):
+    if callable(goal):
         return Objective(getattr(goal, "__name__", "utility"), goal)
     sign = game.sign
     reach = "at-least" if sign > 0 else "at-most"

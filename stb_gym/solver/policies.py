@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import ILLEGAL, IntArray, check_choice
+from stb_gym.solver.objectives import finite_numbers
 from stb_gym.solver.tables import Policy, TurnTables
 
 
@@ -43,13 +44,8 @@ class StateScorePolicy:
         Raises:
             ValueError: unless there is a finite number for each.
         """
-        scores = np.asarray(self.score(held, dice))
-        if scores.shape != held.shape or scores.dtype.kind not in "iufb" or not np.isfinite(scores).all():
-            raise ValueError(
-                f"score must give a finite number for each of {held.size} states, not {scores.dtype} of shape "
-                f"{scores.shape}"
-            )
-        return scores
+        fault = f"score must give a finite number for each of {held.size} states"
+        return finite_numbers(self.score(held, dice), held.shape, fault)
 
 
 @dataclass(frozen=True)

@@ -149,10 +149,9 @@ class Solution:
             (5.969136, 0.0)
         """
         held, dice, roll = words_of(self.game).locate(where)
-        state = self.tables.index[held, dice]
         if roll is None:
-            return self.state_value.item(state)
-        return self.node_value.item(self.tables.find_node(state, roll))
+            return self.state_value.item(self.tables.index[held, dice])
+        return self.node_value.item(self.tables.find_node(held, dice, roll))
 
     def moves(self, **where: Any) -> dict[str, list[Any]]:
         """Return the legal moves at a position after a throw, best first, as columns.
@@ -176,7 +175,7 @@ class Solution:
         held, dice, roll = words_of(self.game).locate(where)
         if roll is None:
             raise ValueError("moves are made after a throw: name the roll")
-        edges, losses = self.ranked_edges(tables.find_node(tables.index[held, dice], roll))
+        edges, losses = self.ranked_edges(tables.find_node(held, dice, roll))
         left = tables.edge_next[edges]
         return {
             "move": [tables.move_in_words(edge, roll) for edge in edges.tolist()],

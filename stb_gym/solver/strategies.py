@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import Entry, Game, Heuristic, Moves, check_choice, entry_of, follow_registrations, words_of
-from stb_gym.solver.objectives import objective_of
+from stb_gym.solver.objectives import finite_numbers, objective_of
 from stb_gym.solver.policies import UniformRandom, policy_array
 from stb_gym.solver.solution import optimal_edges, optimise, solve_tables
 from stb_gym.solver.tables import Policy, TurnTables, compile_game
@@ -118,10 +118,8 @@ def by_heuristic(tables: TurnTables, heuristic: Heuristic) -> Policy:
             next_held=tables.held[after],
             next_dice=tables.dice[after],
         )
-        cost = np.asarray(heuristic(tables.game, moves))
-        if cost.shape != nodes.shape or cost.dtype.kind not in "iufb" or np.isnan(cost).any():
-            raise ValueError(f"a heuristic of {tables.game} must return a number for each of {len(nodes)} moves")
-        costs.append(cost)
+        fault = f"a heuristic of {tables.game} must return a finite number for each of {len(nodes)} moves"
+        costs.append(finite_numbers(heuristic(tables.game, moves), nodes.shape, fault))
     return tables.greedy(np.concatenate(costs), np.minimum)
 
 

@@ -208,9 +208,9 @@ class TurnTables:
         states = zip(held.ravel().tolist(), dice.ravel().tolist(), strict=True)
         return np.array([self.index.get(state, -1) for state in states], np.int64).reshape(held.shape)
 
-    def find_node(self, state: int, roll: Roll) -> int:
-        """Return the node of a state and a roll; raise ValueError if its dice cannot show the roll."""
-        return int(self.node_start[state]) + rolls(self.game, int(self.dice[state])).shown.index(roll)
+    def find_node(self, held: int, dice: int, roll: Roll) -> int:
+        """Return the node of a state and a roll of its dice."""
+        return int(self.node_start[self.index[held, dice]]) + rolls(self.game, dice).shown.index(roll)
 
     def node_roll(self, node: int) -> Roll:
         """Return the roll at a node."""
@@ -315,16 +315,14 @@ def compile_game(game: Game) -> TurnTables:
     edge_start = np.append(0, np.cumsum(choices))
 
     levels = []
-    first = 0
-    for _, block in groupby(states, key=lambda state: (level_of[state], state[1])):
-        last = first + len(list(block))
-        nodes = slice(int(node_start[first]), int(node_start[last]))
-        starts = edge_start[nodes.start : nodes.stop + 1]
+    for (_, number), block in groupby(states, key=lambda state: (level_of[state], state[1])):
+        members = [index[state] for state in block]
+        of_states = slice(members[0], members[-1] + 1)
+        of_nodes = slice(int(node_start[of_states.start]), int(node_start[of_states.stop]))
+        starts = edge_start[of_nodes.start : of_nodes.stop + 1]
+        of_edges = slice(int(starts[0]), int(starts[-1]))
         live = np.flatnonzero(np.diff(starts))
-        edges = slice(int(starts[0]), int(starts[-1]))
-        level_rolls = rolls(game, states[first][1])
-        levels.append(Level(slice(first, last), nodes, edges, level_rolls, live, starts[live] - starts[0]))
-        first = last
+        levels.append(Level(of_states, of_nodes, of_edges, rolls(game, number), live, starts[live] - starts[0]))
 
     tables = TurnTables(
         game=game,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -66,10 +67,10 @@ def move_tree(solution: Solution, depth: int = 1, **where: Any) -> Branch:
     """
     check_integer("depth", depth, 1, DEEPEST)
     tables, words = solution.tables, words_of(solution.game)
-    allowed = iter(range(LARGEST_TREE))
+    made = count(1)
 
     def branch(label: str, value: Any, below: Iterable[Branch] = (), **about: Any) -> Branch:
-        if next(allowed, None) is None:
+        if next(made) > LARGEST_TREE:
             raise ValueError(f"the tree has more than {LARGEST_TREE:,} branches to a depth of {depth}")
         return Branch(label, value=float(value), branches=tuple(below), **about)
 
@@ -97,8 +98,8 @@ def move_tree(solution: Solution, depth: int = 1, **where: Any) -> Branch:
             yield branch("no move", value, probability=float(tables.node_probability[without_move].sum()))
 
     held, dice, roll = words.locate(where)
-    state = tables.index[held, dice]
     if roll is None:
+        state = tables.index[held, dice]
         return branch(words.state(held, dice), solution.state_value[state], rolls_below(state, depth))
-    node = tables.find_node(state, roll)
+    node = tables.find_node(held, dice, roll)
     return branch(words.node(held, dice, roll), solution.node_value[node], moves_below(node, depth - 1))

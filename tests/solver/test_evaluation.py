@@ -84,7 +84,7 @@ def test_perfect_play_scores_1_and_random_play_0(solved, game):
 @pytest.mark.parametrize(("share", "is_named"), [(0.5, False), (0.6, True), (1, True)])
 def test_an_illegal_action_ends_the_turn_with_the_worst_score(solved, share, is_named):
     best, tables = solved(SIX), solved(SIX).tables
-    node, mass = tables.find_node(tables.start, (7,)), share / 6
+    node, mass = tables.find_node(*SIX.start(), (7,)), share / 6
     policy = np.eye(tables.actions)[best.policy]
     policy[node, [best.policy[node], tables.legal[node].argmin()]] = 1 - share, share
     found = best.evaluate(policy, "end")

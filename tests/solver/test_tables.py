@@ -23,7 +23,7 @@ def test_the_arrays_hold_the_walk_through_the_game(game):
         known = rolls(game, dice)
         for roll, count, moves in zip(known.shown, known.counts.tolist(), moves_of[held, dice], strict=True):
             node = next(nodes)
-            assert tables.find_node(state, roll) == node
+            assert tables.find_node(held, dice, roll) == node
             assert tables.node_roll(node) == roll
             assert tables.node_probability[node] == count / game.faces**dice
             assert tables.observation[node].tolist() == list(game.observe((held, dice), roll))
