@@ -71,7 +71,7 @@ class Limit:
         tables = self._tables
         if not self._settings.shared_dice:
             return np.arange(tables.nodes)
-        roll = tables.node_place
+        roll = np.arange(tables.nodes) - tables.node_start[tables.node_state]
         dice = tables.dice[tables.node_state]
         return np.unique(np.stack([dice, roll]), axis=1, return_inverse=True)[1].ravel()
 
@@ -97,7 +97,7 @@ class Limit:
 
     def _thrown(self, observation: NDArray[Any]) -> IntArray:
         """[B] the nodes of observations [B, O], whose rolls are counted."""
-        nodes = self._tables.lookup(observation)
+        nodes = self._tables.find_nodes(observation)
         self._counts += np.bincount(self._kind[nodes], minlength=len(self._counts))
         return nodes
 
@@ -115,12 +115,12 @@ class Limit:
 
     def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
         """See `Learner`."""
-        nodes = self._tables.lookup(observations)
+        nodes = self._tables.find_nodes(observations)
         return explored(masks, self._best[nodes], self._settings.exploration)
 
     def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
         """See `Learner`."""
-        return np.asarray(self._worth[self._tables.lookup(observations)])
+        return np.asarray(self._worth[self._tables.find_nodes(observations)])
 
     def weights(self) -> dict[str, NDArray[Any]]:
         """See `Learner`."""

@@ -56,7 +56,7 @@ def value_error(learner: Learner, evaluation: AnyEvaluation) -> float:
 
 
 def _shown(tables: TurnTables) -> Show:
-    return lambda nodes: (tables.observation[nodes], tables.legal(nodes))
+    return lambda nodes: (tables.observation[nodes], tables.legal[nodes])
 
 
 def _in_parts(

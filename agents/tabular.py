@@ -55,14 +55,14 @@ class TabularLearner:
     """
 
     def __init__(self, envs: TurnVectorEnv, places: IntArray, settings: TabularSettings, seed: int):
-        legal, size = envs.transitions.tables.legal(), int(places.max()) + 1
+        legal, size = envs.transitions.tables.legal, int(places.max()) + 1
         self._count = legal.sum(axis=1)  # of legal actions; they are few, so only they are looked up
         self._actions = np.argsort(~legal, axis=1, kind="stable")[:, : self._count.max()]
         self._places = np.take_along_axis(np.where(legal, places, size), self._actions, axis=1)
         self._table = np.append(np.zeros(size), -np.inf)  # the last entry fills the rows of nodes with fewer actions
         self._updates = np.zeros(size, np.int64)
         self._envs = envs
-        self._find = envs.transitions.tables.lookup
+        self._find = envs.transitions.tables.find_nodes
         self._settings = settings
         self._random = np.random.default_rng([seed, 1])  # other numbers than those of the dice
         self.num_timesteps, self.figures = 0, dict[str, float]()

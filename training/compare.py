@@ -7,7 +7,7 @@ from stb_gym import strategies, strategy
 from stb_gym.games import entry_of, words_of
 from stb_gym.large import BoardValues, evaluate_boards
 from stb_gym.output import Column, Progress, Table
-from stb_gym.solver import Measured, Optimum, Solution, StateScorePolicy, evaluate_policy
+from stb_gym.solver import Measured, PerfectPlay, Solution, StateScorePolicy
 
 COLUMNS = {
     "value": "value",
@@ -34,7 +34,7 @@ def compare(agents: Mapping[str, Measured]) -> dict[str, Measured]:
     return {"optimum": optimum, **dict(by_regret)}
 
 
-def scripted(optimum: Optimum) -> dict[str, Measured]:
+def scripted(optimum: PerfectPlay) -> dict[str, Measured]:
     """Perfect play and the strategies of a game by name, measured exactly.
 
     The strategy that is perfect play for this objective is left out, and so is "optimal", another name of the one for
@@ -61,7 +61,7 @@ def scripted(optimum: Optimum) -> dict[str, Measured]:
 
 
 def _evaluated(optimum: Solution | BoardValues, policy: Any) -> Measured:
-    return evaluate_boards(optimum, policy) if isinstance(optimum, BoardValues) else evaluate_policy(optimum, policy)
+    return evaluate_boards(optimum, policy) if isinstance(optimum, BoardValues) else optimum.evaluate(policy)
 
 
 def comparison_table(evaluations: Mapping[str, Measured]) -> Table:

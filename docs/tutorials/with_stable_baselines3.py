@@ -34,8 +34,7 @@ def main(steps, seed=0, folder="runs/tutorial"):
         kept = meter.optimum.evaluate(stb_gym.load_policy(best, meter.game, illegal="end"), illegal="end")
         print(f"  {best}: regret {kept.regret:.4f}, {kept.illegal_mass:.2%} of the turns end with an illegal move;")
         [dearest] = kept.mistakes(1)
-        where = kept.tables.describe_node(dearest.node)
-        print(f"  the dearest mistake, at {where}, costs {dearest.cost:.4f} points a turn")
+        print(f"  the dearest mistake, at {dearest.position}, costs {dearest.cost:.4f} points a turn")
 
 
 if __name__ == "__main__":

@@ -354,7 +354,7 @@ def _pocket_card(game: Game, policies: tuple[str, ...], exceptions: int, objecti
     for mistake, regret in zip(card.exceptions, card.regrets[1:], strict=True):
         assert mistake.plays is not None  # the policy was checked for illegal moves
         do, instead_of = (words.move_in_words(words.move(action)) for action in (mistake.best, mistake.plays))
-        at = best.tables.describe_node(mistake.node)
+        at = mistake.position
         rows.append({"at": at, "do": do, "instead_of": instead_of, "costs": mistake.cost, "regret_left": regret})
     plays = strategies(game).get(name)
     return heading(game, best.objective) | {

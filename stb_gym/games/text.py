@@ -219,7 +219,7 @@ class BoxWords(Words):
 
     def where(self, held: int, dice: int) -> dict[str, Any]:
         """Return the open tiles, and how many dice are thrown."""
-        return {"open": list(open_tiles(held)), "dice": dice}
+        return {"open": open_tiles(held), "dice": dice}
 
     def state(self, held: int, dice: int) -> str:
         """Return the open tiles, and how many dice are thrown where that can differ."""

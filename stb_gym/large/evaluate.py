@@ -79,16 +79,14 @@ class BoardEvaluation(Measured):
         mistakes = []
         for number, visits, loss in self.sums.mistakes[:limit].tolist():
             node = int(number)
-            choice = choice_at(self.optimum, *self._position(node))
+            held, dice, roll = self._node(node)
+            choice = choice_at(self.optimum, held, dice, roll)
+            position = words_of(self.optimum.game).node(held, dice, roll)
             plays = choice.moves[_weights(self.policy, choice.moves).argmax()].action
-            mistakes.append(Mistake(node, plays, choice.best[0].action, visits, loss))
+            mistakes.append(Mistake(node, position, plays, choice.best[0].action, visits, loss))
         return mistakes
 
-    def describe_node(self, node: int) -> str:
-        """Return a node in words."""
-        return words_of(self.optimum.game).node(*self._position(node))
-
-    def _position(self, node: int) -> tuple[int, int, Roll]:
+    def _node(self, node: int) -> tuple[int, int, Roll]:
         """Return the board, the dice and the roll of a node."""
         boards = boards_of(self.optimum.game)
         roll, place = divmod(node, self.optimum.utility.shape[1])

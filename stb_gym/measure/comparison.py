@@ -16,11 +16,12 @@ from stb_gym.solver import (
     Measured,
     Mistake,
     Playable,
-    Player,
+    Policy,
     RulePolicy,
     Solution,
     StateScorePolicy,
     UniformRandom,
+    compile_game,
     objective_of,
 )
 from stb_gym.solving import evaluate
@@ -138,7 +139,7 @@ def mistakes_in_json(evaluation: Measured, limit: int) -> list[dict[str, Any]]:
     words = words_of(evaluation.optimum.game)
     return [
         {
-            "node": evaluation.describe_node(mistake.node),
+            "node": mistake.position,
             "plays": None if mistake.plays is None else words.move(mistake.plays),
             "best": words.move(mistake.best),
             "visits": mistake.visits,
@@ -220,12 +221,12 @@ def simulate(
         check_integer("seed", seed, 0, 2**63 - 1)
     exact = evaluate(game, policy, objective).value
     dice_seed, policy_seed = np.random.SeedSequence(seed).generate_state(2).tolist()
-    player: Callable[[TurnVectorEnv, NDArray[Any]], Any]
-    if isinstance(policy, StateScorePolicy | UniformRandom):
-        player = partial(_rule_actions, policy, np.random.default_rng(policy_seed))
-    else:
-        of_tables = Player(game, policy, policy_seed)
-        player = lambda env, observations: of_tables(observations)  # noqa: E731
+    random = np.random.default_rng(policy_seed)
+    choose = (
+        partial(_rule_actions, policy, random)
+        if isinstance(policy, StateScorePolicy | UniformRandom)
+        else partial(_array_actions, np.asarray(policy), random)
+    )
     scores = np.empty(turns, np.int64)
     for first in range(0, turns, GAMES_AT_ONCE):
         batch = scores[first : first + GAMES_AT_ONCE]
@@ -233,7 +234,7 @@ def simulate(
         observations, _ = env.reset(seed=dice_seed + first)
         playing = np.ones(len(batch), np.bool_)  # only the first turn of each environment counts
         while playing.any():
-            observations, _, over, _, info = env.step(player(env, observations))
+            observations, _, over, _, info = env.step(choose(env, observations))
             ended = playing & over
             if ended.any():
                 batch[ended] = info["final_score"][ended]
@@ -242,6 +243,18 @@ def simulate(
     goal = objective_of(game, objective)
     values = goal.sign * goal.utilities(scores)
     return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(turns)), exact)
+
+
+def _array_actions(
+    policy: Policy, random: np.random.Generator, env: TurnVectorEnv, observations: NDArray[Any]
+) -> IntArray:
+    """Return the actions [B] of an array of actions or probabilities; 0 where the turn is over."""
+    nodes = env.node(observations)
+    actions = policy[nodes]
+    if policy.ndim == 2:
+        upper = actions.cumsum(axis=1, dtype=float)
+        actions = (upper > random.random((len(nodes), 1)) * upper[:, -1:]).argmax(axis=1)
+    return np.where(compile_game(env.game).choices[nodes] > 0, actions, 0)
 
 
 def _rule_actions(

@@ -108,7 +108,7 @@ class RegretMeter:
         answers = []
         for first in range(0, len(tables.decisions), AT_ONCE):
             nodes = tables.decisions[first : first + AT_ONCE]
-            masks = tables.legal(nodes)
+            masks = tables.legal[nodes]
             answers.append(answer(self._view(tables.observation[nodes], masks), masks))
         return tables.policy(np.concatenate(answers))
 

@@ -154,6 +154,7 @@ class SampledEvaluation(Measured):
             found.append(
                 Mistake(
                     node=int(self.node[choice]),
+                    position=self.stepper.describe(int(self.node[choice])),
                     plays=None if self.plays[choice] < 0 else int(self.plays[choice]),
                     best=int(self.best[choice]),
                     visits=float(times[place] / self.turns),
@@ -161,10 +162,6 @@ class SampledEvaluation(Measured):
                 )
             )
         return found
-
-    def describe_node(self, node: int) -> str:
-        """Return a node in words."""
-        return self.stepper.describe(node)
 
     def shown(self, nodes: IntArray) -> tuple[NDArray[np.uint8], Masks]:
         """Return the observations [B, O] and masks [B, A] of nodes [B]."""

@@ -30,13 +30,13 @@ from stb_gym.games import Game, IntArray, check_choice, check_game, check_intege
 from stb_gym.output import html_table
 from stb_gym.rounds.standings import Standings, check_lineup
 from stb_gym.solver import (
-    ROUND_STRATEGIES,
     Level,
     Objective,
     Policy,
     Solution,
     Standing,
     TurnTables,
+    approximation,
     compile_game,
     edge_weights,
     expected_visits,
@@ -443,7 +443,7 @@ class Round:
             return plays
         if plays == "optimal":
             return lambda _, standing: self.solve().policy(standing)
-        return ROUND_STRATEGIES.get(plays) or table_strategy(self.game, plays)
+        return approximation if plays == "approximation" else table_strategy(self.game, plays)
 
     def seat(self, seat: int, plays: RoundStrategy) -> Seat:
         """Return the play of a strategy in a seat; see `evaluate`."""

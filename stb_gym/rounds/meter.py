@@ -111,7 +111,7 @@ class RoundMeter:
         self.illegal: str = seats[0].illegal
         self._shown = AgentView(env, seats[0].game)
         tables = self.opponents.rules.tables
-        self._masks = tables.legal(tables.decisions)
+        self._masks = tables.legal[tables.decisions]
 
     def __call__(self, agent: Any, deterministic: bool = True) -> RoundRegret:
         """Measure an agent.

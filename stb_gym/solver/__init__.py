@@ -7,28 +7,28 @@
 - `certificate`: perfect play proved in fractions.
 """
 
-from stb_gym.solver.certificate import Certificate, certify, check_bellman, value_text
+from stb_gym.solver.certificate import Certificate, certify, check_bellman
 from stb_gym.solver.choices import Choice, Move, PerfectPlay, choice_at, legal_moves
 from stb_gym.solver.evaluation import (
-    Evaluation, Measured, Mistake, Optimum, evaluate_policy, expected, expected_visits, score_chances,
+    Evaluation, Measured, Mistake, expected, expected_visits, score_chances,
 )  # fmt: skip
-from stb_gym.solver.objectives import GameOrEnv, Goal, Objective, Task, is_named, objective_of, task_of
+from stb_gym.solver.objectives import GameOrEnv, Goal, Objective, is_named, objective_of, task_of
 from stb_gym.solver.policies import (
-    Playable, Player, RulePolicy, StateScorePolicy, UniformRandom, edge_weights, policy_array,
+    Playable, RulePolicy, StateScorePolicy, UniformRandom, edge_weights, policy_array,
 )  # fmt: skip
 from stb_gym.solver.solution import TIE, Solution, is_as_good, optimal_edges, optimise, solve_tables
 from stb_gym.solver.strategies import (
-    COMMON, ROUND_STRATEGIES, Standing, approximation, chance_to_beat, table_strategies, table_strategy, ways_to_shut,
+    Standing, approximation, chance_to_beat, table_strategies, table_strategy, ways_to_shut,
 )  # fmt: skip
 from stb_gym.solver.tables import Level, Policy, TurnTables, compile_game
 from stb_gym.solver.tree import Branch, move_tree
 
 __all__ = [
-    "COMMON", "ROUND_STRATEGIES", "TIE", "Branch", "Certificate", "Choice", "Evaluation", "GameOrEnv", "Goal", "Level",
-    "Measured", "Mistake", "Move", "Objective", "Optimum", "PerfectPlay", "Playable", "Player", "Policy", "RulePolicy",
-    "Solution", "Standing", "StateScorePolicy", "Task", "TurnTables", "UniformRandom", "approximation", "certify",
-    "chance_to_beat", "check_bellman", "choice_at", "compile_game", "edge_weights", "evaluate_policy", "expected",
+    "TIE", "Branch", "Certificate", "Choice", "Evaluation", "GameOrEnv", "Goal", "Level",
+    "Measured", "Mistake", "Move", "Objective", "PerfectPlay", "Playable", "Policy", "RulePolicy",
+    "Solution", "Standing", "StateScorePolicy", "TurnTables", "UniformRandom", "approximation", "certify",
+    "chance_to_beat", "check_bellman", "choice_at", "compile_game", "edge_weights", "expected",
     "expected_visits", "is_as_good", "is_named", "legal_moves", "move_tree", "objective_of", "optimal_edges",
     "optimise", "policy_array", "score_chances", "solve_tables", "table_strategies", "table_strategy", "task_of",
-    "value_text", "ways_to_shut",
+    "ways_to_shut",
 ]  # fmt: skip

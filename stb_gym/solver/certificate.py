@@ -10,7 +10,7 @@ all values.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -21,13 +21,12 @@ from typing import NoReturn
 
 import numpy as np
 
-from stb_gym.games import Game, State, all_rules, rolls, walk, words_of
+from stb_gym.games import Game, Roll, State, all_rules, rolls, walk, words_of
 from stb_gym.output import write_aside
-from stb_gym.solver.objectives import GameOrEnv, Goal, Objective, objective_of, task_of
+from stb_gym.solver.objectives import GameOrEnv, Goal, objective_of, task_of
 from stb_gym.solver.solution import Solution, solve_tables
 
-Node = tuple[int, int, int]  # (held, dice, index of the roll among all rolls of these dice)
-Progress = Callable[[int, int], None]
+Node = tuple[int, int, Roll]  # (held, dice, roll)
 
 
 @dataclass(frozen=True)
@@ -67,15 +66,12 @@ class Certificate:
             aside.write_bytes(self.text.encode())
 
 
-def certify(
-    what: GameOrEnv, objective: Goal | None = None, progress: Progress = lambda done, total: None
-) -> Certificate:
+def certify(what: GameOrEnv, objective: Goal | None = None) -> Certificate:
     """Solve a turn in fractions and in floats; check fractions against the rules, and floats against fractions.
 
     Args:
         what: the rules, or an environment, see `stb_gym.solve`.
         objective: what is maximised, see `stb_gym.solve`.
-        progress: called with the number of nodes checked so far, and of all nodes.
 
     Raises:
         TypeError: if `what` is neither a game nor an environment of one.
@@ -90,37 +86,30 @@ def certify(
     game, goal, _ = task_of(what, objective)
     exact, floats = solve_tables(game, goal, exact=True), solve_tables(game, goal)
     states, nodes = values_of(exact)
-    check_bellman(game, goal, states, nodes, progress)
-    errors = list(_errors(exact, floats))
+    check_bellman(game, goal, states, nodes)
+    values = np.concatenate((exact.state_value, exact.node_value)).tolist()
+    inexact = np.concatenate((floats.state_value, floats.node_value)).tolist()
+    errors = [abs(Fraction(rounded) - value) for rounded, value in zip(inexact, values, strict=True)]
+    relative = [error / abs(value) if value else inf for error, value in zip(errors, values, strict=True) if error]
     return Certificate(
         game=game,
         objective=goal.name,
         value=states[game.start()],
         states=len(states),
         nodes=len(nodes),
-        largest_error=max(error for error, _ in errors),
-        largest_relative_error=max(relative for _, relative in errors),
+        largest_error=float(max(errors)),
+        largest_relative_error=float(max(relative, default=0)),
         optimal_actions_agree=bool((exact.optimal == floats.optimal).all()),
         text=value_text(game, goal.name, states),
     )
 
 
-def _errors(exact: Solution, floats: Solution) -> Iterator[tuple[float, float]]:
-    """Yield |float - fraction| of every state and node, and the same as a share of |fraction|."""
-    fractions = chain(exact.state_value, exact.node_value)
-    for value, inexact in zip(fractions, chain(floats.state_value, floats.node_value), strict=True):
-        error = abs(Fraction(inexact) - value)
-        yield float(error), float(error / abs(value)) if value else inf if error else 0.0
-
-
 def values_of(solution: Solution) -> tuple[dict[State, Fraction], dict[Node, Fraction]]:
     """Return the values of an exact solution by state and by node, in the objective's unit."""
     tables = solution.tables
-    at = tables.node_state
-    states = zip(tables.held.tolist(), tables.dice.tolist(), strict=True)
-    columns = tables.held[at].tolist(), tables.dice[at].tolist(), tables.node_place.tolist()
-    nodes = zip(*columns, strict=True)
-    return dict(zip(states, solution.state_value, strict=True)), dict(zip(nodes, solution.node_value, strict=True))
+    states = dict(zip(tables.index, solution.state_value, strict=True))
+    nodes = ((*state, roll) for state in tables.index for roll in rolls(tables.game, state[1]).shown)
+    return states, dict(zip(nodes, solution.node_value, strict=True))
 
 
 def value_text(game: Game, objective: str, states: Mapping[State, Fraction]) -> str:
@@ -135,11 +124,7 @@ def value_text(game: Game, objective: str, states: Mapping[State, Fraction]) -> 
 
 
 def check_bellman(
-    game: Game,
-    objective: Goal,
-    states: Mapping[State, Fraction],
-    nodes: Mapping[Node, Fraction],
-    progress: Progress = lambda done, total: None,
+    game: Game, objective: Goal, states: Mapping[State, Fraction], nodes: Mapping[Node, Fraction]
 ) -> None:
     """Check by the rules that values are those of perfect play.
 
@@ -148,42 +133,39 @@ def check_bellman(
         objective: what is maximised, see `stb_gym.solve`.
         states: the value of every state before its throw, in the objective's unit.
         nodes: the value of every node before its choice.
-        progress: called with the number of nodes checked so far, and of all nodes.
 
     Raises:
         ValueError: if the values are not of the states and nodes of the game, or naming the first node or state where
             the Bellman equation fails.
     """
-    if states.keys() != walk(game).keys():
-        raise ValueError(f"values of {len(states):,} states are not those of the {len(walk(game)):,} states of {game}")
-    goal: Objective = objective_of(game, objective)
-    best: Callable[..., int | Fraction] = max if goal.sign > 0 else min
-    unit = lcm(*(value.denominator for value in chain(states.values(), nodes.values())))
-    whole = {state: value.numerator * (unit // value.denominator) for state, value in states.items()}
+    known = {state: rolls(game, state[1]) for state in walk(game)}
+    known_nodes = {(*state, roll) for state in known for roll in known[state].shown}
+    if states.keys() != known.keys() or nodes.keys() != known_nodes:
+        raise ValueError(f"values must be of the {len(known):,} states and {len(known_nodes):,} nodes of {game}")
+    goal = objective_of(game, objective)
+    best = max if goal.sign > 0 else min
+    utilities = goal.utilities(np.array([game.final_score(held) for held, _ in known])).tolist()
+    ends = [goal.sign * Fraction(utility) for utility in utilities]
+    unit = lcm(*(value.denominator for value in chain(states.values(), nodes.values(), ends)))
+
+    def whole(value: Fraction) -> int:
+        return value.numerator * (unit // value.denominator)
+
     words = words_of(game)
-    checked = 0
-    for state in walk(game):
-        end: int | Fraction = (
-            unit * goal.sign * Fraction(goal.utilities(np.array([game.final_score(state[0])])).tolist()[0])
-        )
-        end = end.numerator if end.denominator == 1 else end  # integers are added much faster
-        known = rolls(game, state[1])
-        total: int | Fraction = 0
-        for place, (roll, count) in enumerate(zip(known.shown, known.counts.tolist(), strict=True)):
+    after = {state: whole(value) for state, value in states.items()}
+    for (state, (shown, counts, _)), end in zip(known.items(), ends, strict=True):
+        total = 0
+        for roll, count in zip(shown, counts.tolist(), strict=True):
+            node = (*state, roll)
             moves = game.moves(state, roll) if state[1] else {}
-            found = best((whole[after] for after in moves.values()), default=end)
-            node = (*state, place)
-            if node not in nodes or nodes[node] * unit != found:
-                _refuse(words.node(*state, roll), nodes.get(node), Fraction(found, unit))
+            found = best((after[left] for left in moves.values()), default=whole(end))
+            if whole(nodes[node]) != found:
+                _refuse(words.node(*node), nodes[node], Fraction(found, unit))
             total += count * found
         ways = game.faces ** state[1]
-        if whole[state] * ways != total:
+        if after[state] * ways != total:
             _refuse(words.state(*state), states[state], Fraction(total, ways * unit))
-        checked += len(known.shown)
-        progress(checked, len(nodes))
-    if checked != len(nodes):
-        raise ValueError(f"values of {len(nodes):,} nodes are not those of the {checked:,} nodes of {game}")
 
 
-def _refuse(where: str, stored: Fraction | None, found: Fraction) -> NoReturn:
+def _refuse(where: str, stored: Fraction, found: Fraction) -> NoReturn:
     raise ValueError(f"the Bellman equation fails at {where}: the value is {found}, not {stored}")

@@ -20,6 +20,10 @@ class PerfectPlay(Protocol):
     def objective(self) -> Objective:
         """What is maximised."""
 
+    @property
+    def value(self) -> Any:
+        """The value of a turn in the objective's unit."""
+
     def utilities_at(self, held: IntArray, dice: IntArray | int) -> NDArray[Any]:
         """Return the expected utilities [B] of states."""
 

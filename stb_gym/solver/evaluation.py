@@ -9,38 +9,19 @@ with u* the optimal utility. The second form of the regret is the performance di
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, title, words_of
-from stb_gym.output import html_table
-from stb_gym.solver.objectives import Objective
-from stb_gym.solver.policies import Playable, edge_weights
-from stb_gym.solver.tables import Level, TurnTables
+from stb_gym.games import words_of
+from stb_gym.solver.choices import PerfectPlay
+from stb_gym.solver.tables import TurnTables
 
 if TYPE_CHECKING:
     from stb_gym.solver.solution import Solution
-
-
-class Optimum(Protocol):
-    """Perfect play of any kind: a `Solution`, or the values of a box too large for tables."""
-
-    @property
-    def game(self) -> Game:
-        """The rules."""
-
-    @property
-    def objective(self) -> Objective:
-        """What is maximised."""
-
-    @property
-    def value(self) -> Any:
-        """The value of a turn in the objective's unit."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +30,7 @@ class Mistake:
 
     Attributes:
         node: index of the node.
+        position: the node in words.
         plays: the action the policy takes there most often; None for an illegal one.
         best: the optimal action of lowest index.
         visits: expected visits per turn.
@@ -56,6 +38,7 @@ class Mistake:
     """
 
     node: int
+    position: str
     plays: int | None
     best: int
     visits: float
@@ -75,18 +58,12 @@ class Measured(ABC):
         value: expected value of a turn.
     """
 
-    optimum: Optimum
+    optimum: PerfectPlay
     value: float
 
     def __repr__(self) -> str:
         goal = self.optimum.objective
         return f"<{self.optimum.game}: {goal.name} {self.value:.6g}, regret {self.regret:.4g} {goal.unit}>"
-
-    def _repr_html_(self) -> str:
-        """Return the numbers of `summary`, for notebooks."""
-        summary = self.summary()
-        heading = f"{title(self.optimum.game)}: {self.optimum.objective.name} in {self.optimum.objective.unit}"
-        return html_table(heading, {"": [*summary], " ": [*summary.values()]})
 
     @property
     @abstractmethod
@@ -114,12 +91,8 @@ class Measured(ABC):
         """Expected number of throws in a turn."""
 
     @abstractmethod
-    def mistakes(self, limit: int | None = None) -> Sequence[Mistake]:
+    def mistakes(self, limit: int | None = None) -> list[Mistake]:
         """Return the nodes that add to the regret, costliest first."""
-
-    @abstractmethod
-    def describe_node(self, node: int) -> str:
-        """Return a node in words."""
 
     @property
     def costliest_mistake(self) -> str:
@@ -131,14 +104,14 @@ class Measured(ABC):
             >>> stb_gym.evaluate(game, stb_gym.strategy(game, "biggest-first")).costliest_mistake
             'open 1,2,3,4,5,7,9, roll 6: shut 1,5 instead of shut 2,4 loses 2.07, once in 187 turns'
         """
-        words = words_of(self.optimum.game)
         if not (mistakes := self.mistakes(1)):
             return ""
         [mistake] = mistakes
+        words = words_of(self.optimum.game)
         plays = "an illegal action" if mistake.plays is None else words.move_in_words(words.move(mistake.plays))
         best = words.move_in_words(words.move(mistake.best))
         lost = f"loses {mistake.loss:.3g}, once in {1 / mistake.visits:,.0f} turns"
-        return f"{self.describe_node(mistake.node)}: {plays} instead of {best} {lost}"
+        return f"{mistake.position}: {plays} instead of {best} {lost}"
 
     @property
     def agreement(self) -> float | None:
@@ -186,15 +159,11 @@ class Evaluation(Measured):
         optimum: the solution that the policy is measured against.
         weights: [E] the probability of every edge at its node.
         illegal: [N] the probability of an illegal action at every node, which ends the turn with the worst score.
-        visits: [N] expected visits of every node in a turn.
-        value: expected value of a turn.
     """
 
     optimum: "Solution"
     weights: NDArray[np.float64]
     illegal: NDArray[np.float64]
-    visits: NDArray[np.float64]
-    value: float
 
     @property
     def tables(self) -> TurnTables:
@@ -202,12 +171,26 @@ class Evaluation(Measured):
         return self.optimum.tables
 
     @cached_property
+    def visits(self) -> NDArray[np.float64]:
+        """[N] expected visits of every node in a turn."""
+        return expected_visits(self.tables, self.weights)
+
+    @cached_property
+    def _illegal_utility(self) -> float:
+        return self.optimum.objective.illegal_utility(self.tables.final_score)
+
+    @cached_property
+    def value(self) -> float:  # type: ignore[override]
+        """Expected value of a turn."""
+        tables, goal = self.tables, self.optimum.objective
+        utility, _ = expected(tables, self.weights, goal.utilities(tables.final_score).astype(float))
+        return float(goal.sign * (utility[tables.start] + self.illegal_mass * self._illegal_utility))
+
+    @cached_property
     def loss(self) -> NDArray[np.float64]:
         """[N] the loss of the policy's choice at each node, if play were perfect afterwards."""
-        # A move as good as the best loses exactly 0, not a rounding error.
-        advantage = np.where(self.optimum.optimal, 0, self.optimum.advantage).astype(float)
-        lost = -self.tables.sum_at_nodes(self.weights * advantage)
-        lost_by_illegal = self.optimum.node_utility.astype(float) - _illegal_utility(self.optimum)
+        lost = -self.tables.sum_at_nodes(self.weights * self.optimum.advantage.astype(float))
+        lost_by_illegal = self.optimum.node_utility.astype(float) - self._illegal_utility
         return np.maximum(lost + self.illegal * lost_by_illegal, 0)
 
     @cached_property
@@ -218,24 +201,24 @@ class Evaluation(Measured):
     @cached_property
     def random_value(self) -> float:
         """Expected value of a turn of uniformly random legal play."""
-        return _value(self.optimum, self.tables.uniform, 0.0)
+        return Evaluation(self.optimum, self.tables.uniform, np.zeros(self.tables.nodes)).value
 
     @cached_property
     def _departs(self) -> NDArray[Any]:
-        """[N] the probability that the policy takes an action that is not optimal."""
-        return self.tables.sum_at_nodes(self.weights * ~self.optimum.optimal) + self.illegal
+        """[D] the probability that the policy takes an action that is not optimal."""
+        departs = self.tables.sum_at_nodes(self.weights * ~self.optimum.optimal) + self.illegal
+        return departs[self.tables.decisions]
 
     @cached_property
     def agreement(self) -> float:
         """The share of nodes with a legal action at which the policy's action is optimal."""
-        return float(1 - self._departs[self.tables.decisions].mean())
+        return float(1 - self._departs.mean())
 
     @cached_property
     def agreement_by_visits(self) -> float:
         """The same with each node weighted by its visits: the share of choices in play that are optimal."""
         visits = self.visits[self.tables.decisions]
-        departs = visits @ self._departs[self.tables.decisions] / visits.sum()
-        return max(float(1 - departs), 0.0)  # the sum of many probabilities may be rounded up
+        return max(float(1 - visits @ self._departs / visits.sum()), 0.0)  # rounding may make it negative
 
     @cached_property
     def score_distribution(self) -> dict[int, float]:
@@ -244,10 +227,10 @@ class Evaluation(Measured):
         probability[-1] += self.illegal_mass
         return {int(self.tables.scores[i]): float(probability[i]) for i in np.flatnonzero(probability)}
 
-    @property
+    @cached_property
     def illegal_mass(self) -> float:
         """The probability that a turn ends with an illegal action."""
-        return min(float(self.visits @ self.illegal), 1.0)  # the sum of many probabilities may be rounded up
+        return min(float(self.visits @ self.illegal), 1.0)  # rounding may exceed 1
 
     @cached_property
     def mean_throws(self) -> float:
@@ -261,12 +244,12 @@ class Evaluation(Measured):
         best = self.optimum.policy
         mistakes = []
         for node in order.tolist():
-            of_node = self.tables.edges_of(node)
-            weights = self.weights[of_node.start : of_node.stop]
-            plays = int(self.tables.edge_action[of_node[int(weights.argmax())]])
-            is_legal = weights.max() >= self.illegal[node]
+            edge = max(self.tables.edges_of(node), key=self.weights.item)
+            is_legal = self.weights[edge] >= self.illegal[node]
+            plays = int(self.tables.edge_action[edge]) if is_legal else None
+            position = self.tables.describe_node(node)
             visits, loss = float(self.visits[node]), float(self.loss[node])
-            mistakes.append(Mistake(node, plays if is_legal else None, int(best[node]), visits, loss))
+            mistakes.append(Mistake(node, position, plays, int(best[node]), visits, loss))
         return mistakes
 
     def decisions(self) -> dict[str, list[Any]]:
@@ -298,51 +281,22 @@ class Evaluation(Measured):
             >>> len(departures["loss"]), departures["state"][0], departures["roll"][0], departures["best"][0]
             (210, 'open 1,2,4,5,8,9', '12', 'shut 4,8')
         """
-        at = self.tables.decisions
-        order = np.argsort(-self.loss[at], kind="stable")
-        rows = order[self._departs[at][order] > 0].tolist()
+        order = np.argsort(-self.loss[self.tables.decisions], kind="stable")
+        rows = order[self._departs[order] > 0].tolist()
         return {name: [values[row] for row in rows] for name, values in self.decisions().items()}
-
-    def describe_node(self, node: int) -> str:
-        """Return a node in words."""
-        return self.tables.describe_node(node)
-
-
-def evaluate_policy(optimum: "Solution", policy: Playable, illegal: str = "raise") -> Evaluation:
-    """Return the evaluation of a policy; see `Solution.evaluate`."""
-    weights, on_illegal = edge_weights(optimum.tables, policy, illegal)
-    visits = expected_visits(optimum.tables, weights)
-    value = _value(optimum, weights, float(visits @ on_illegal))
-    return Evaluation(optimum, weights, on_illegal, visits, value)
-
-
-def _value(optimum: "Solution", weights: NDArray[np.float64], illegal_mass: float) -> float:
-    """Return the value of a turn in which edges are taken with probabilities `weights` [E]."""
-    tables, goal = optimum.tables, optimum.objective
-    state_utility, _ = expected(tables, weights, goal.utilities(tables.final_score).astype(float))
-    return float(goal.sign * (state_utility[tables.start] + illegal_mass * _illegal_utility(optimum)))
-
-
-def _illegal_utility(optimum: "Solution") -> float:
-    return optimum.objective.illegal_utility(optimum.tables.final_score)
 
 
 def expected(
     tables: TurnTables, weights: NDArray[np.float64], utility: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the expected utility of every state [S, *K] and node [N, *K] under a policy.
+    """Return the expected utility of every state [S] and node [N] under a policy.
 
     Args:
         tables: the arrays of the game.
         weights: [E] the probability of every edge at its node.
-        utility: [S, *K] the utility of a turn that ends at the state.
+        utility: [S] the utility of a turn that ends at the state.
     """
-    weights = weights.reshape(-1, *[1] * (utility.ndim - 1))
-
-    def choose(edge_value: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
-        return level.reduce(np.add, weights[level.edges] * edge_value)
-
-    return tables.sweep(utility, choose)
+    return tables.sweep(utility, lambda after, level: level.reduce(np.add, weights[level.edges] * after))
 
 
 def expected_visits(tables: TurnTables, weights: NDArray[np.float64]) -> NDArray[np.float64]:

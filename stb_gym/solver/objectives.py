@@ -25,6 +25,7 @@ class Objective:
         unit: the unit of values.
         sign: value = sign x utility; -1 for points where fewer are better, so that values are points.
         target: the score to reach, if values are the probability of a score at least as good as it; else None.
+        worst: maximise minus the utility, as the worst play does.
 
     Example:
         >>> import stb_gym
@@ -38,6 +39,7 @@ class Objective:
     unit: str = "utility"
     sign: int = 1
     target: int | None = None
+    worst: bool = False
 
     def utilities(self, final_score: IntArray) -> NDArray[Any]:
         """Return the utility [S] of every final score [S].
@@ -45,29 +47,33 @@ class Objective:
         Raises:
             ValueError: if the utility is not a finite number for each of them.
         """
-        utility = np.asarray(self.utility(final_score))
-        is_number = utility.dtype.kind in "biu"
-        if utility.dtype.kind in "fO":
-            is_number = bool(np.isfinite(utility.astype(float)).all())
-        if utility.shape != final_score.shape or not is_number:
-            raise ValueError(
-                f"the objective {self.name} must give a finite number for each of {final_score.size} scores"
-            )
-        return utility
+        fault = f"the objective {self.name} must give a finite number for each of {final_score.size} scores"
+        utility = finite_numbers(self.utility(final_score), final_score.shape, fault)
+        if not self.worst:
+            return utility
+        return -utility.astype(float if utility.dtype.kind in "bu" else utility.dtype)
 
     def illegal_utility(self, final_score: IntArray) -> float:
-        """Return the utility of an illegal action: the least of those of all final scores.
+        """Return the utility of an illegal action: that of the final score that is worst for players who do their best.
 
-        The opposite objective takes the same score, so a player who wants the worst gains nothing by illegal actions.
+        Players who do their worst get the same score, so they gain nothing by illegal actions.
         """
-        if isinstance(self.utility, _Opposite):
-            return -self.utility.objective.illegal_utility(final_score)
-        return float(self.utilities(final_score).min())
+        utilities = self.utilities(final_score)
+        return float(utilities.max() if self.worst else utilities.min())
 
     @property
     def opposite(self) -> "Objective":
         """The objective that is maximised where this one is minimised, in the same unit."""
-        return Objective(f"worst {self.name}", _Opposite(self), self.unit, -self.sign)
+        return Objective(f"worst {self.name}", self.utility, self.unit, -self.sign, worst=not self.worst)
+
+
+def finite_numbers(values: Any, shape: tuple[int, ...], fault: str) -> NDArray[Any]:
+    """Return values as an array; raise ValueError with the message `fault` unless they are finite numbers [*shape]."""
+    numbers = np.asarray(values)
+    is_finite = numbers.dtype.kind in "biufO" and np.isfinite(numbers.astype(float)).all()
+    if numbers.shape != shape or not is_finite:
+        raise ValueError(fault)
+    return numbers
 
 
 Goal = str | Objective | Utility
@@ -87,12 +93,12 @@ def objective_of(game: Game, goal: Goal) -> Objective:
     """
     if isinstance(goal, Objective):
         return goal
-    if not isinstance(goal, str) and callable(goal):
+    if callable(goal):
         return Objective(getattr(goal, "__name__", "utility"), goal)
     sign = game.sign
     reach = "at-least" if sign > 0 else "at-most"
     if goal == "score":
-        return Objective(goal, _Points(sign), "points", sign)
+        return Objective(goal, np.positive if sign > 0 else np.negative, "points", sign)
     if goal == "shut":
         return Objective(goal, _Reaches(sign, game.perfect_score), "probability", 1, game.perfect_score)
     if match := re.fullmatch(rf"{reach}:(\d{{1,15}})", str(goal), re.ASCII):
@@ -109,33 +115,9 @@ def is_named(game: Game, goal: Objective) -> bool:
         return False
 
 
-# The utilities of named objectives are dataclasses, not functions: equal ones compare equal, also after pickling.
-
-
-@dataclass(frozen=True)
-class _Points:
-    """The points, times a sign that makes more of them better."""
-
-    sign: int
-
-    def __call__(self, score: IntArray) -> NDArray[np.int64]:
-        return self.sign * score.astype(np.int64)
-
-
-@dataclass(frozen=True)
-class _Opposite:
-    """Minus the utility of an objective."""
-
-    objective: Objective
-
-    def __call__(self, score: IntArray) -> NDArray[Any]:
-        utility = self.objective.utilities(score)
-        return -utility.astype(float if utility.dtype.kind in "bu" else utility.dtype)
-
-
 @dataclass(frozen=True)
 class _Reaches:
-    """1 for a score at least as good as the target, else 0."""
+    """1 for a score at least as good as the target, else 0. Not a function, so that equal ones compare equal."""
 
     sign: int
     target: int
@@ -183,12 +165,9 @@ def task_of(what: GameOrEnv | Any, objective: Goal | None = None, illegal: str |
         ValueError: if its environments differ, or there is no such objective or treatment of illegal actions.
     """
     task = Task(what, objective_of(what, "score"), "raise") if isinstance(what, Game) else _task_of_env(what)
-    if objective is not None:
-        task = task._replace(objective=objective_of(task.game, objective))
-    if illegal is not None:
-        check_choice("treatment of illegal actions", illegal, ILLEGAL)
-        task = task._replace(illegal=illegal)
-    return task
+    illegal = illegal or task.illegal
+    check_choice("treatment of illegal actions", illegal, ILLEGAL)
+    return Task(task.game, task.objective if objective is None else objective_of(task.game, objective), illegal)
 
 
 def _task_of_env(env: Any) -> Task:

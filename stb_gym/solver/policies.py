@@ -1,4 +1,4 @@
-"""Policies: arrays over nodes, or rules that look at the states that moves lead to; and how a policy is played.
+"""Policies: arrays over nodes, or rules that look at the states that moves lead to.
 
 An array has one of two forms: [N] integers, an action per node, or [N, A] floats, the probability of every action at
 every node. Entries of nodes without a legal action are ignored (`solve` and the strategies put -1 there). A rule
@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import ILLEGAL, Game, IntArray, check_choice
-from stb_gym.solver.tables import Policy, TurnTables, compile_game
+from stb_gym.games import ILLEGAL, IntArray, check_choice
+from stb_gym.solver.objectives import finite_numbers
+from stb_gym.solver.tables import Policy, TurnTables
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,8 @@ class StateScorePolicy:
         Raises:
             ValueError: unless there is a finite number for each.
         """
-        scores = np.asarray(self.score(held, dice))
-        if scores.shape != held.shape or scores.dtype.kind not in "iufb" or not np.isfinite(scores).all():
-            raise ValueError(
-                f"score must give a finite number for each of {held.size} states, not {scores.dtype} of shape "
-                f"{scores.shape}"
-            )
-        return scores
+        fault = f"score must give a finite number for each of {held.size} states"
+        return finite_numbers(self.score(held, dice), held.shape, fault)
 
 
 @dataclass(frozen=True)
@@ -93,87 +89,29 @@ def edge_weights(
     policy = policy_array(tables, policy)
     if policy.shape == (tables.nodes,) and np.issubdtype(policy.dtype, np.integer):
         unknown = (policy < 0) | (policy >= tables.actions)
-        _refuse(tables, unknown, lambda node: f"takes the action {policy[node]}, not one of 0 to {tables.actions - 1},")
+        _refuse(tables, unknown, f"takes an action that is not one of 0 to {tables.actions - 1}")
         weights = (tables.edge_action == tables.at_edges(policy)).astype(float)
         on_illegal = np.where(tables.choices > 0, 1 - tables.sum_at_nodes(weights), 0)
     elif policy.shape == (tables.nodes, tables.actions) and np.issubdtype(policy.dtype, np.floating):
         total = policy.sum(axis=1, dtype=float)
-        _refuse(tables, ~(policy >= 0).all(axis=1), lambda node: "has a probability that is negative or not a number")
-        _refuse(tables, abs(total - 1) > 1e-5, lambda node: f"has probabilities that sum to {total[node]:g}, not 1")
+        _refuse(tables, ~(policy >= 0).all(axis=1), "has a probability that is negative or not a number")
+        _refuse(tables, abs(total - 1) > 1e-5, "has probabilities that do not sum to 1")
         weights = policy[tables.edge_node, tables.edge_action].astype(float) / tables.at_edges(total)
         at = tables.decisions
         on_illegal = np.zeros(tables.nodes)
-        on_illegal[at] = policy[at].sum(axis=1, where=~tables.legal(at), dtype=float) / total[at]
+        on_illegal[at] = policy[at].sum(axis=1, where=~tables.legal[at], dtype=float) / total[at]
     else:
-        raise _not_a_policy(tables, policy)
+        given = f"{policy.item()!r:.80}" if policy.ndim == 0 else f"of shape {policy.shape} and type {policy.dtype}"
+        arrays = f"an array of {tables.nodes} integers, or of {tables.nodes} x {tables.actions} floats"
+        raise ValueError(f"a policy of {tables.game} is {arrays}, not {given}")
     if illegal == "raise":
-        _refuse(tables, on_illegal > 0, lambda node: _illegal_action(tables, policy, node))
+        _refuse(tables, on_illegal > 0, "takes an illegal action")
     return weights, on_illegal
 
 
-def _not_a_policy(tables: TurnTables, policy: NDArray[Any]) -> ValueError:
-    arrays = f"an array of {tables.nodes} integers, or of {tables.nodes} x {tables.actions} floats"
-    if policy.ndim == 0:
-        return ValueError(
-            f"a policy of {tables.game} is {arrays}, not {policy.item()!r:.80}: stb_gym.strategy returns named ones, "
-            "and stb_gym.RegretMeter measures agents"
-        )
-    return ValueError(f"a policy of {tables.game} is {arrays}, not of shape {policy.shape} and type {policy.dtype}")
-
-
-def _illegal_action(tables: TurnTables, policy: Policy, node: int) -> str:
-    if policy.ndim == 1:
-        return f"takes the illegal action {policy[node]}"
-    first = ((policy[node] != 0) & ~tables.legal(np.array([node]))[0]).argmax()
-    return f"has weight on the illegal action {first}"
-
-
-def _refuse(tables: TurnTables, broken: Any, fault: Callable[[int], str]) -> None:
+def _refuse(tables: TurnTables, broken: Any, fault: str) -> None:
     """Raise a ValueError about the first node with a legal action where a policy is broken [N]."""
     broken = broken[tables.decisions]
     if broken.any():
         node = int(tables.decisions[broken.argmax()])
-        raise ValueError(f"the policy {fault(node)} at {tables.describe_node(node)}")
-
-
-class Player:
-    """An agent that plays a policy: observations in, actions out.
-
-    Args:
-        game: the rules.
-        policy: the policy to play.
-        seed: the seed of random choices, if the policy makes any.
-
-    Raises:
-        ValueError: if the policy does not fit the game.
-
-    Example:
-        >>> import gymnasium as gym, stb_gym
-        >>> from stb_gym.solver import Player
-        >>> game = stb_gym.ShutTheBox()
-        >>> player = Player(game, stb_gym.solve(game).policy)
-        >>> observation, info = gym.make("stb_gym/ShutTheBox-v0").reset(seed=1)
-        >>> bool(info["action_mask"][player(observation)])
-        True
-    """
-
-    def __init__(self, game: Game, policy: Playable, seed: int | None = None):
-        self._tables = compile_game(game)
-        # Weights sum to 1 at every node, so the running sum grows by one at each: one search samples any batch.
-        self._upper = np.cumsum(edge_weights(self._tables, policy)[0])
-        self._nodes_before = np.append(0, np.cumsum(self._tables.choices > 0))
-        self._random = np.random.default_rng(seed)
-
-    def __call__(self, observation: Any) -> Any:
-        """Return the action for one observation [O], or actions [B] for a batch [B, O]; 0 where the turn is over.
-
-        Raises:
-            ValueError: if an observation is not one of this game.
-        """
-        observation = np.asarray(observation)
-        nodes = self._tables.find_nodes(observation)
-        drawn = self._nodes_before[nodes] + self._random.random(nodes.shape)
-        first, last = self._tables.edge_start[nodes], self._tables.edge_start[nodes + 1] - 1
-        edge = np.clip(np.searchsorted(self._upper, drawn, side="right"), first, last)
-        actions = np.where(first > last, 0, self._tables.edge_action[edge])
-        return actions if observation.ndim == 2 else int(actions)
+        raise ValueError(f"the policy {fault} at {tables.describe_node(node)}")

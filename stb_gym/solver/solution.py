@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, title, words_of
-from stb_gym.output import html_table
-from stb_gym.solver.evaluation import Evaluation, evaluate_policy
+from stb_gym.games import Game, IntArray, words_of
+from stb_gym.solver.evaluation import Evaluation
 from stb_gym.solver.objectives import Objective
-from stb_gym.solver.policies import Playable
-from stb_gym.solver.tables import Level, TurnTables, compile_game
+from stb_gym.solver.policies import Playable, edge_weights
+from stb_gym.solver.tables import TurnTables, compile_game
 
 # Two actions are equally good if their utilities differ by no more than this share of them. Utilities of one sign are
 # only added and multiplied, so rounding stays below 1e-13 of each; tests compare the sets of optimal actions with
@@ -67,8 +66,9 @@ class Solution:
 
     @cached_property
     def advantage(self) -> NDArray[Any]:
-        """[E] how much better each edge is than the best of its node: 0 or less."""
-        return self.tables.after_edges(self.state_utility) - self.tables.at_edges(self.node_utility)
+        """[E] the utility of each edge less that of the best edge of its node: 0 for optimal edges, else less."""
+        advantage = self.tables.after_edges(self.state_utility) - self.tables.at_edges(self.node_utility)
+        return np.where(self.optimal, 0, advantage)  # no rounding errors at optimal edges
 
     @cached_property
     def optimal(self) -> NDArray[np.bool_]:
@@ -98,7 +98,7 @@ class Solution:
             >>> best.evaluate(best.policy).regret
             0.0
         """
-        return evaluate_policy(self, policy, illegal)
+        return Evaluation(self, *edge_weights(self.tables, policy, illegal))
 
     def states(self) -> dict[str, list[Any]]:
         """Return every state and its value as columns.
@@ -149,10 +149,9 @@ class Solution:
             (5.969136, 0.0)
         """
         held, dice, roll = words_of(self.game).locate(where)
-        state = self.tables.find_state(held, dice)
         if roll is None:
-            return self.state_value.item(state)
-        return self.node_value.item(self.tables.find_node(state, roll))
+            return self.state_value.item(self.tables.index[held, dice])
+        return self.node_value.item(self.tables.find_node(held, dice, roll))
 
     def moves(self, **where: Any) -> dict[str, list[Any]]:
         """Return the legal moves at a position after a throw, best first, as columns.
@@ -176,7 +175,7 @@ class Solution:
         held, dice, roll = words_of(self.game).locate(where)
         if roll is None:
             raise ValueError("moves are made after a throw: name the roll")
-        edges, losses = self.ranked_edges(tables.find_node(tables.find_state(held, dice), roll))
+        edges, losses = self.ranked_edges(tables.find_node(held, dice, roll))
         left = tables.edge_next[edges]
         return {
             "move": [tables.move_in_words(edge, roll) for edge in edges.tolist()],
@@ -188,17 +187,9 @@ class Solution:
     def ranked_edges(self, node: int) -> tuple[IntArray, NDArray[Any]]:
         """Return the edges of a node, best first, and the loss of each against the best one (0 for optimal ones)."""
         edges = np.array(self.tables.edges_of(node), int)
-        losses = np.where(self.optimal[edges], 0, -self.advantage[edges])
+        losses = 0 - self.advantage[edges]  # never -0.0
         order = np.argsort(losses, kind="stable")
         return edges[order], losses[order]
-
-    def _repr_html_(self) -> str:
-        """Return the value and what to do at the first throw, for notebooks."""
-        decisions = self.decisions()
-        first = np.flatnonzero(self.tables.node_state[self.tables.decisions] == self.tables.start)
-        shown = {name: [decisions[name][row] for row in first] for name in ("roll", "probability", "best", "value")}
-        value = f"{self.objective.name} {float(self.value):.6g} {self.objective.unit}"
-        return html_table(f"{title(self.game)}: {value}. The first throw:", shown)
 
     def utilities_at(self, held: IntArray, dice: IntArray | int) -> NDArray[Any]:
         """Return the expected utilities of states.
@@ -219,7 +210,7 @@ class Solution:
             >>> best.utilities_at(np.array([0b110, 0b1, 0b1]), np.array([2, 2, 0])).round(4).tolist()
             [-4.2145, -1.0, -1.0]
         """
-        held = np.asarray(held).astype(np.int64)  # short integers would overflow
+        held = np.asarray(held)
         dice = np.broadcast_to(dice, held.shape)
         state, over = self.tables.find_states(held, dice), dice == 0
         if (unknown := ~over & (state < 0)).any():
@@ -243,31 +234,30 @@ def solve_tables(game: Game, objective: Objective, *, worst: bool = False, exact
     return Solution(tables, goal, *optimise(tables, utility))
 
 
-def optimise(tables: TurnTables, utility: NDArray[Any], *, worst: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the greatest (or least) expected utility of every state [S, *K] and node [N, *K].
+def optimise(tables: TurnTables, utility: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the greatest expected utility of every state [S, *K] and node [N, *K].
 
     Args:
         tables: the arrays of the game.
         utility: [S, *K] the utility of a turn that ends at the state; K utilities are solved for at once.
-        worst: minimise instead.
     """
-    best = np.minimum if worst else np.maximum
-
-    def choose(edge_value: NDArray[Any], level: Level) -> NDArray[Any]:
-        return level.reduce(best, edge_value)
-
-    return tables.sweep(utility, choose)
+    return tables.sweep(utility, lambda after, level: level.reduce(np.maximum, after))
 
 
 def optimal_edges(tables: TurnTables, state_utility: NDArray[Any], node_utility: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return [E, *K] True for every edge that is as good as the best of its node: within TIE, or exact in fractions."""
-    best, after = tables.at_edges(node_utility), tables.after_edges(state_utility)
-    if state_utility.dtype == object:
-        return np.asarray(after == best, np.bool_)
-    return is_as_good(after, best, state_utility)
+    """Return [E, *K] True for every edge that is as good as the best of its node."""
+    return is_as_good(tables.after_edges(state_utility), tables.at_edges(node_utility), state_utility)
 
 
 def is_as_good(after: NDArray[Any], best: NDArray[Any], utility: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return [E, *K] True where the utility of a move equals the best within TIE, of all utilities [S, *K]."""
+    """Return [E, *K] True where moves are as good as the best ones: equal fractions, or floats that differ by rounding.
+
+    Args:
+        after: [E, *K] the utility of each move.
+        best: [E, *K] the utility of the best move of the same node.
+        utility: [S, *K] the utilities of all states, which say how large rounding errors may be.
+    """
+    if utility.dtype == object:
+        return np.asarray(after == best, np.bool_)
     both_signs = utility.min(initial=0) < 0 < utility.max(initial=0)
     return np.asarray(abs(after - best) <= TIE * (abs(utility).max() if both_signs else abs(best)), np.bool_)

@@ -1,18 +1,17 @@
 """Strategies by name, as policies: perfect play, its opposite, random play, and the heuristics of each game.
 
-The first line of each function's docstring says how it plays; where it calls several moves equal, it plays the lowest
-action.
+Where a strategy calls several moves equal, it plays the lowest action.
 """
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import Entry, Game, Heuristic, Moves, check_choice, entry_of, follow_registrations, words_of
-from stb_gym.solver.objectives import objective_of
+from stb_gym.solver.objectives import finite_numbers, objective_of
 from stb_gym.solver.policies import UniformRandom, policy_array
 from stb_gym.solver.solution import optimal_edges, optimise, solve_tables
 from stb_gym.solver.tables import Policy, TurnTables, compile_game
@@ -51,13 +50,13 @@ class Standing(NamedTuple):
 FIRST_OF_TWO = Standing(after=1)
 
 
-def random(tables: TurnTables) -> Policy:
-    """Every legal move with the same probability."""
-    return policy_array(tables, UniformRandom())
+def perfect_play(tables: TurnTables, goal: str = "score", worst: bool = False) -> Policy:
+    """Return the policy of perfect play for a named objective, or of the worst play."""
+    return solve_tables(tables.game, objective_of(tables.game, goal), worst=worst).policy
 
 
 def most_ways(tables: TurnTables) -> Policy:
-    """Make the move after which there are the most ways to the perfect score, all numbers of throws together."""
+    """Return the policy that goes on with the most ways to the perfect score, all numbers of throws together."""
     return tables.greedy(tables.after_edges(ways_to_shut(tables).sum(axis=1)))
 
 
@@ -81,34 +80,10 @@ def ways_to_shut(tables: TurnTables, exact: bool = False) -> NDArray[Any]:
     return ways
 
 
-def optimal_score(tables: TurnTables) -> Policy:
-    """Perfect play for the points."""
-    return _solved(tables, "score")
-
-
-def optimal_shut(tables: TurnTables) -> Policy:
-    """Perfect play for the chance of the perfect score."""
-    return _solved(tables, "shut")
-
-
-def worst(tables: TurnTables) -> Policy:
-    """The play that makes the expected points as bad as possible."""
-    return _solved(tables, "score", worst=True)
-
-
-def optimal(tables: TurnTables) -> Policy:
-    """Perfect play: in a round, its equilibrium; alone, for the points."""
-    return optimal_score(tables)
-
-
-def _solved(tables: TurnTables, goal: str, worst: bool = False) -> Policy:
-    return solve_tables(tables.game, objective_of(tables.game, goal), worst=worst).policy
-
-
 def approximation(tables: TurnTables, standing: Standing = FIRST_OF_TWO) -> Policy:
-    """Tie or beat the lead, as if all players after just tried to beat that; alone: as the first of two players.
+    """Return the policy that ties or beats the lead, as if every later player only tried to beat the new score.
 
-    Maximises the expectation of (1 - P(beat t))**after over final scores t up to the lead, where P(beat t) is the
+    It maximises the expectation of (1 - P(beat t))**after over final scores t up to the lead, where P(beat t) is the
     greatest probability of a final score strictly better than t.
     """
     utility = (1 - chance_to_beat(tables)[tables.start]) ** standing.after
@@ -143,33 +118,35 @@ def by_heuristic(tables: TurnTables, heuristic: Heuristic) -> Policy:
             next_held=tables.held[after],
             next_dice=tables.dice[after],
         )
-        cost = np.asarray(heuristic(tables.game, moves))
-        if cost.shape != nodes.shape or cost.dtype.kind not in "iufb" or np.isnan(cost).any():
-            raise ValueError(f"a heuristic of {tables.game} must return a number for each of {len(nodes)} moves")
-        costs.append(cost)
+        fault = f"a heuristic of {tables.game} must return a finite number for each of {len(nodes)} moves"
+        costs.append(finite_numbers(heuristic(tables.game, moves), nodes.shape, fault))
     return tables.greedy(np.concatenate(costs), np.minimum)
 
 
-# The strategies of every game; its heuristics are listed after the first of them.
-COMMON: dict[str, Callable[[TurnTables], Policy]] = {
-    "random": random,
-    "most-ways": most_ways,
-    "optimal-score": optimal_score,
-    "optimal-shut": optimal_shut,
-    "worst": worst,
-    "approximation": approximation,
-    "optimal": optimal,
+# The strategies of every game, each with how it plays; the heuristics of the game are listed after the first of them.
+COMMON: dict[str, tuple[str, Callable[[TurnTables], Policy]]] = {
+    "random": ("Every legal move with the same probability.", lambda tables: policy_array(tables, UniformRandom())),
+    "most-ways": (
+        "Make the move after which there are the most ways to the perfect score, all numbers of throws together.",
+        most_ways,
+    ),
+    "optimal-score": ("Perfect play for the points.", perfect_play),
+    "optimal-shut": ("Perfect play for the chance of the perfect score.", partial(perfect_play, goal="shut")),
+    "worst": ("The play that makes the expected points as bad as possible.", partial(perfect_play, worst=True)),
+    "approximation": (
+        "Tie or beat the lead, as if all players after just tried to beat that; alone: as the first of two players.",
+        approximation,
+    ),
+    "optimal": ("Perfect play: in a round, its equilibrium; alone, for the points.", perfect_play),
 }
-
-# The strategies of every game that take the standing into account in a round.
-ROUND_STRATEGIES: dict[str, Callable[[TurnTables, Standing], Policy]] = {"approximation": approximation}
 
 
 def table_strategies(game: Game) -> dict[str, str]:
     """Return the strategies of a game that has tables, by name, with a line on how each plays."""
-    first, *others = COMMON.items()
-    plays: dict[str, Callable[..., Any]] = dict([first, *entry_of(game).heuristics.items(), *others])
-    return {name: (play.__doc__ or "").partition("\n")[0] for name, play in plays.items()}
+    heuristics = entry_of(game).heuristics.items()
+    own = {name: (heuristic.__doc__ or "").partition("\n")[0] for name, heuristic in heuristics}
+    first, *others = ((name, line) for name, (line, _) in COMMON.items())
+    return dict([first, *own.items(), *others])
 
 
 def table_strategy(game: Game, name: str) -> Policy:
@@ -177,7 +154,7 @@ def table_strategy(game: Game, name: str) -> Policy:
     check_choice(f"strategy of {game.name}", name, list(table_strategies(game)))
     if heuristic := entry_of(game).heuristics.get(name):
         return by_heuristic(compile_game(game), heuristic)
-    return COMMON[name](compile_game(game))
+    return COMMON[name][1](compile_game(game))
 
 
 def _refuse_common_names(entry: Entry) -> None:

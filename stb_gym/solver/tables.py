@@ -50,6 +50,7 @@ class TurnTables:
     Attributes:
         game: the rules.
         levels: the levels, lowest first.
+        index: the index of each state (held, dice), in ascending order.
         start: the state that a turn begins with.
         held, dice: [S] the states.
         final_score: [S] points of a turn that ends at the state.
@@ -62,6 +63,7 @@ class TurnTables:
 
     game: Game
     levels: tuple[Level, ...]
+    index: dict[State, int]
     start: int
     held: IntArray
     dice: IntArray
@@ -92,11 +94,6 @@ class TurnTables:
         """The number of actions, A."""
         return len(self.game.actions)
 
-    @property
-    def node_place(self) -> IntArray:
-        """[N] the index of each node's roll among those of its dice."""
-        return np.arange(self.nodes) - self.node_start[self.node_state]
-
     @cached_property
     def choices(self) -> IntArray:
         """[N] the number of legal actions."""
@@ -124,53 +121,43 @@ class TurnTables:
     @cached_property
     def observation(self) -> NDArray[np.uint8]:
         """[N, O] what an agent sees at each node."""
-        states = zip(self.held.tolist(), self.dice.tolist(), strict=True)
-        rows = [self.game.observe(state, roll) for state in states for roll in rolls(self.game, state[1]).shown]
+        rows = [self.game.observe(state, roll) for state in self.index for roll in rolls(self.game, state[1]).shown]
         return np.array(rows, np.uint8)
 
     @cached_property
-    def _rows(self) -> tuple[NDArray[Any], IntArray]:
-        """The observations as byte strings in ascending order, and the node of each."""
-        keys = _as_bytes(self.observation)
-        order = np.argsort(keys)
-        return keys[order], order
+    def _node_of(self) -> dict[bytes, int]:
+        """The node of every observation."""
+        return {row: node for node, row in enumerate(_as_bytes(self.observation))}
 
     @np.errstate(invalid="ignore")  # casting to uint8 may change a number, which then is not found
     def find_nodes(self, observation: NDArray[Any]) -> IntArray:
-        """Return the node of one observation [O], or the nodes [B] of a batch [B, O].
+        """Return the nodes [...] of observations [..., O].
 
         Raises:
             ValueError: if an observation is not one of this game.
         """
         width = self.observation.shape[1]
-        if observation.ndim not in (1, 2) or observation.shape[-1] != width:
+        if observation.shape[-1:] != (width,):
             raise ValueError(f"an observation of {self.game} has {width} numbers, not shape {observation.shape}")
-        rows = np.atleast_2d(observation)
-        nodes = self.lookup(rows)
-        if (nodes < 0).any():
-            raise ValueError(f"{rows[nodes.argmin()].tolist()} is no observation of {self.game}")
+        rows = observation.reshape(-1, width)
+        known = (self._node_of.get(row, -1) for row in _as_bytes(rows.astype(np.uint8)))
+        nodes = np.fromiter(known, np.int64, len(rows))
+        unknown = (self.observation[nodes] != rows).any(axis=1)
+        if unknown.any():
+            raise ValueError(f"{rows[unknown.argmax()].tolist()} is no observation of {self.game}")
         return nodes.reshape(observation.shape[:-1])
-
-    def lookup(self, rows: NDArray[Any]) -> IntArray:
-        """Return the nodes [B] of observations [B, O], -1 for rows that are not observations of this game."""
-        keys, order = self._rows
-        place = np.searchsorted(keys, _as_bytes(rows.astype(np.uint8)))
-        found = order[np.minimum(place, len(order) - 1)]
-        return np.where((self.observation[found] == rows).all(axis=1), found, -1)
 
     @cached_property
     def uniform(self) -> NDArray[np.float64]:
         """[E] the probability of each edge under uniformly random play."""
         return 1 / self.at_edges(self.choices)
 
-    def legal(self, nodes: IntArray | slice = slice(None)) -> NDArray[np.bool_]:
-        """Return [M, A] True where the action is legal, for the given nodes (by default all)."""
-        chosen = np.arange(self.nodes)[nodes]
-        mask, count = np.zeros((len(chosen), self.actions), np.bool_), self.choices[chosen]
-        row = np.repeat(np.arange(len(chosen)), count)
-        edge = np.arange(len(row)) + np.repeat(self.edge_start[chosen] - np.cumsum(count) + count, count)
-        mask[row, self.edge_action[edge]] = True
-        return mask
+    @cached_property
+    def legal(self) -> NDArray[np.bool_]:
+        """[N, A] True where the action is legal."""
+        legal = np.zeros((self.nodes, self.actions), np.bool_)
+        legal[self.edge_node, self.edge_action] = True
+        return legal
 
     def nodes_of(self, state: int) -> range:
         """Return the nodes of a state, one for each of its rolls."""
@@ -216,26 +203,14 @@ class TurnTables:
         at_best = self.reduce(best, value).repeat(self.choices[self.decisions], axis=0)
         return self.lowest_actions(value == at_best)
 
-    @cached_property
-    def _codes(self) -> tuple[IntArray, IntArray]:
-        """The states as single numbers in ascending order, and the index of each."""
-        codes = self.held * (self.game.dice + 1) + self.dice
-        order = np.argsort(codes)
-        return codes[order], order
-
     def find_states(self, held: IntArray, dice: IntArray) -> IntArray:
         """Return the indices of states of any shape, -1 where there is no such state."""
-        codes, order = self._codes
-        found = order[np.minimum(np.searchsorted(codes, held * (self.game.dice + 1) + dice), len(order) - 1)]
-        return np.where((self.held[found] == held) & (self.dice[found] == dice), found, -1)
+        states = zip(held.ravel().tolist(), dice.ravel().tolist(), strict=True)
+        return np.array([self.index.get(state, -1) for state in states], np.int64).reshape(held.shape)
 
-    def find_state(self, held: int, dice: int) -> int:
-        """Return the index of a state, -1 if there is no such state."""
-        return int(self.find_states(np.array(held), np.array(dice)))
-
-    def find_node(self, state: int, roll: Roll) -> int:
-        """Return the node of a state and a roll; raise ValueError if its dice cannot show the roll."""
-        return int(self.node_start[state]) + rolls(self.game, int(self.dice[state])).shown.index(roll)
+    def find_node(self, held: int, dice: int, roll: Roll) -> int:
+        """Return the node of a state and a roll of its dice."""
+        return int(self.node_start[self.index[held, dice]]) + rolls(self.game, dice).shown.index(roll)
 
     def node_roll(self, node: int) -> Roll:
         """Return the roll at a node."""
@@ -247,8 +222,8 @@ class TurnTables:
         state = self.node_state[node]
         return words_of(self.game).node(int(self.held[state]), int(self.dice[state]), self.node_roll(node))
 
-    def move_in_words(self, edge: int, roll: Roll) -> str:
-        """Return the move of an edge in words, given the roll it is made at, such as "keep 2 (3 1)"."""
+    def move_in_words(self, edge: int, roll: Roll | None = None) -> str:
+        """Return the move of an edge in words, such as "keep 2 (3 1)"; without the dice if no roll is given."""
         words, goes_on = words_of(self.game), bool(self.dice[self.edge_next[edge]] > 0)
         return words.move_in_words(words.move(int(self.edge_action[edge]), goes_on), roll)
 
@@ -261,15 +236,9 @@ class TurnTables:
         Returns:
             [D] strings, "" where no move is marked.
         """
-        words = words_of(self.game)
-        names = [
-            [words.move_in_words(words.move(action, goes_on)) for goes_on in (False, True)]
-            for action in range(self.actions)
-        ]
-        goes_on = self.dice[self.edge_next[marked]] > 0
-        moves = zip(self.edge_action[marked].tolist(), goes_on.tolist(), strict=True)
+        moves = map(self.move_in_words, np.flatnonzero(marked).tolist())
         counts = self.reduce(np.add, marked.astype(int)).tolist()
-        return [" or ".join(names[action][on] for action, on in islice(moves, count)) for count in counts]
+        return [" or ".join(islice(moves, count)) for count in counts]
 
     def positions(self, states: IntArray) -> dict[str, list[Any]]:
         """Return the positions of states as columns.
@@ -281,13 +250,9 @@ class TurnTables:
             Columns of M rows: "state" in words, and in Shut the Box "open" and "dice", in Threes "points" and "dice".
         """
         words = words_of(self.game)
-        rows = {}
-        for state in set(states.tolist()):
-            position = int(self.held[state]), int(self.dice[state])
-            where = {name: tuple(v) if isinstance(v, list) else v for name, v in words.where(*position).items()}
-            rows[state] = {"state": words.state(*position)} | where
-        columns = ("state", *words.where(*self.game.start()))
-        return {name: [rows[state][name] for state in states.tolist()] for name in columns}
+        positions = zip(self.held[states].tolist(), self.dice[states].tolist(), strict=True)
+        rows = [{"state": words.state(*position), **words.where(*position)} for position in positions]
+        return {name: [row[name] for row in rows] for name in ("state", *words.where(*self.game.start()))}
 
     def sweep(
         self, utility: NDArray[Any], choose: Callable[[NDArray[Any], Level], NDArray[Any]]
@@ -314,8 +279,8 @@ class TurnTables:
         return value, node_value
 
 
-def _as_bytes(rows: NDArray[np.uint8]) -> NDArray[Any]:
-    return np.ascontiguousarray(rows).view(f"S{rows.shape[1]}").ravel()
+def _as_bytes(rows: NDArray[np.uint8]) -> list[bytes]:
+    return np.ascontiguousarray(rows).view(f"S{rows.shape[1]}").ravel().tolist()
 
 
 @lru_cache(maxsize=32)
@@ -348,27 +313,25 @@ def compile_game(game: Game) -> TurnTables:
     rolls_at = [len(moves_of[state]) for state in states]
     node_start = np.append(0, np.cumsum(rolls_at))
     edge_start = np.append(0, np.cumsum(choices))
-    score_of = {points_of: game.final_score(points_of) for points_of in set(held.tolist())}
 
     levels = []
-    first = 0
-    for _, block in groupby(states, key=lambda state: (level_of[state], state[1])):
-        last = first + len(list(block))
-        nodes = slice(int(node_start[first]), int(node_start[last]))
-        starts = edge_start[nodes.start : nodes.stop + 1]
+    for (_, number), block in groupby(states, key=lambda state: (level_of[state], state[1])):
+        members = [index[state] for state in block]
+        of_states = slice(members[0], members[-1] + 1)
+        of_nodes = slice(int(node_start[of_states.start]), int(node_start[of_states.stop]))
+        starts = edge_start[of_nodes.start : of_nodes.stop + 1]
+        of_edges = slice(int(starts[0]), int(starts[-1]))
         live = np.flatnonzero(np.diff(starts))
-        edges = slice(int(starts[0]), int(starts[-1]))
-        level_rolls = rolls(game, states[first][1])
-        levels.append(Level(slice(first, last), nodes, edges, level_rolls, live, starts[live] - starts[0]))
-        first = last
+        levels.append(Level(of_states, of_nodes, of_edges, rolls(game, number), live, starts[live] - starts[0]))
 
     tables = TurnTables(
         game=game,
         levels=tuple(levels),
+        index=index,
         start=index[game.start()],
         held=held,
         dice=dice,
-        final_score=np.array([score_of[held] for held, _ in states], np.int64),
+        final_score=np.array([game.final_score(held) for held, _ in states], np.int64),
         node_start=node_start,
         node_state=np.repeat(np.arange(len(states)), rolls_at),
         node_probability=np.concatenate([rolls(game, d).counts / game.faces**d for d in dice.tolist()]),

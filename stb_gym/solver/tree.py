@@ -1,14 +1,14 @@
 """The tree of moves and rolls below a position."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stb_gym.games import check_integer, words_of
 from stb_gym.solver.solution import Solution
-from stb_gym.solver.tables import TurnTables
 
 DEEPEST = 3  # throws
 LARGEST_TREE = 4096  # branches
@@ -20,16 +20,16 @@ class Branch:
 
     Attributes:
         label: the move, the roll or, at the root, the position, in words.
-        state: the state that a move leads to, in words; "" for other branches.
         value: the value of perfect play from here on, in the objective's unit.
+        state: the state that a move leads to, in words; "" for other branches.
         loss: the loss of a move against the best one, in the objective's unit; None for other branches.
         probability: the probability of a roll, or of all rolls without a move; None for other branches.
         branches: the moves after a roll, best first, or the rolls after a state.
     """
 
     label: str
-    state: str
     value: float
+    state: str = ""
     loss: float | None = None
     probability: float | None = None
     branches: "tuple[Branch, ...]" = ()
@@ -67,63 +67,39 @@ def move_tree(solution: Solution, depth: int = 1, **where: Any) -> Branch:
     """
     check_integer("depth", depth, 1, DEEPEST)
     tables, words = solution.tables, words_of(solution.game)
+    made = count(1)
+
+    def branch(label: str, value: Any, below: Iterable[Branch] = (), **about: Any) -> Branch:
+        if next(made) > LARGEST_TREE:
+            raise ValueError(f"the tree has more than {LARGEST_TREE:,} branches to a depth of {depth}")
+        return Branch(label, value=float(value), branches=tuple(below), **about)
+
+    def moves_below(node: int, throws: int) -> Iterator[Branch]:
+        """Yield the moves of a node, best first."""
+        edges, losses = solution.ranked_edges(node)
+        for edge, loss in zip(edges.tolist(), losses.tolist(), strict=True):
+            left = tables.edge_next[edge]
+            move = tables.move_in_words(edge, tables.node_roll(node))
+            state = words.state(int(tables.held[left]), int(tables.dice[left]))
+            below = rolls_below(left, throws) if throws and tables.dice[left] else ()
+            yield branch(move, solution.state_value[left], below, state=state, loss=float(loss))
+
+    def rolls_below(state: int, throws: int) -> Iterator[Branch]:
+        """Yield the rolls of a state that have a move, then all others as one branch."""
+        nodes = np.array(tables.nodes_of(state))
+        has_move = tables.choices[nodes] > 0
+        for node in nodes[has_move].tolist():
+            roll, probability = words.roll(tables.node_roll(node)), float(tables.node_probability[node])
+            below = moves_below(node, throws - 1)
+            yield branch(f"roll {roll}", solution.node_value[node], below, probability=probability)
+        if not has_move.all():
+            without_move = nodes[~has_move]
+            value = solution.node_value[without_move[0]]  # each has that of a turn that ends here
+            yield branch("no move", value, probability=float(tables.node_probability[without_move].sum()))
+
     held, dice, roll = words.locate(where)
-    state = tables.find_state(held, dice)
     if roll is None:
-        _check_size(_branches_below(tables, depth)[state], depth)
-        value, branches = solution.state_value[state], _rolls(solution, state, depth)
-        return Branch(words.state(held, dice), "", float(value), branches=branches)
-    node = tables.find_node(state, roll)
-    left = tables.edge_next[tables.edges_of(node)]
-    _check_size((1 + _branches_below(tables, depth - 1)[left]).sum(), depth)
-    value, branches = solution.node_value[node], _moves(solution, node, depth - 1)
-    return Branch(words.node(held, dice, roll), "", float(value), branches=branches)
-
-
-def _branches_below(tables: TurnTables, throws: int) -> NDArray[np.float64]:
-    """Return [S] the number of branches below every state."""
-    has_move = tables.choices > 0
-    below: NDArray[Any] = np.zeros(tables.states)
-    has_end = np.bincount(tables.node_state[~has_move], minlength=tables.states) > 0
-    for _ in range(throws):
-        at_nodes = has_move + tables.sum_at_nodes(1 + tables.after_edges(below))
-        below = (np.bincount(tables.node_state, at_nodes) + has_end) * (tables.dice > 0)
-    return below
-
-
-def _check_size(branches: float, depth: int) -> None:
-    if branches > LARGEST_TREE:
-        raise ValueError(
-            f"the tree has {branches:,.0f} branches to a depth of {depth}; at most {LARGEST_TREE:,} are allowed"
-        )
-
-
-def _rolls(solution: Solution, state: int, throws: int) -> tuple[Branch, ...]:
-    """Return the rolls below a state that have a move, then all others as one branch."""
-    tables, words = solution.tables, words_of(solution.game)
-    if throws == 0 or tables.dice[state] == 0:
-        return ()
-    branches, without_move = [], []
-    for node in tables.nodes_of(state):
-        if tables.choices[node] == 0:
-            without_move.append(node)
-            continue
-        roll = f"roll {words.roll(tables.node_roll(node))}"
-        value, probability = float(solution.node_value[node]), float(tables.node_probability[node])
-        branches.append(Branch(roll, "", value, None, probability, _moves(solution, node, throws - 1)))
-    if without_move:
-        value = float(solution.node_value[without_move[0]])  # each has that of a turn that ends here
-        branches.append(Branch("no move", "", value, None, float(tables.node_probability[without_move].sum())))
-    return tuple(branches)
-
-
-def _moves(solution: Solution, node: int, throws: int) -> tuple[Branch, ...]:
-    """Return the moves below a node, best first."""
-    tables = solution.tables
-    roll, branches = tables.node_roll(node), []
-    for edge, loss in zip(*(each.tolist() for each in solution.ranked_edges(node)), strict=True):
-        left = int(tables.edge_next[edge])
-        state = words_of(solution.game).state(int(tables.held[left]), int(tables.dice[left]))
-        value, below = float(solution.state_value[left]), _rolls(solution, left, throws)
-        branches.append(Branch(tables.move_in_words(edge, roll), state, value, float(loss), None, below))
-    return tuple(branches)
+        state = tables.index[held, dice]
+        return branch(words.state(held, dice), solution.state_value[state], rolls_below(state, depth))
+    node = tables.find_node(held, dice, roll)
+    return branch(words.node(held, dice, roll), solution.node_value[node], moves_below(node, depth - 1))

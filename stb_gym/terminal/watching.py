@@ -68,7 +68,7 @@ def by_policy(game: Game, policy: Policy | RulePolicy, random: np.random.Generat
         weights, _ = edge_weights(tables, policy)
 
         def pick(position: Position) -> int:
-            node = tables.find_node(tables.find_state(position.held, position.dice), position.roll)
+            node = tables.find_node(position.held, position.dice, position.roll)
             return int(random.choice(len(position.moves), p=weights[np.array(tables.edges_of(node))]))
 
     return lambda position: position.moves[pick(position)] if position.moves else None

@@ -22,7 +22,7 @@ def config(algorithm, task=SIX, **options):
 def seen(game, nodes):
     """What learners see at nodes: observations and masks."""
     tables = compile_game(game)
-    return tables.observation[nodes], tables.legal(np.asarray(nodes))
+    return tables.observation[nodes], tables.legal[np.asarray(nodes)]
 
 
 def learner(algorithm, task=SIX, **options):

@@ -37,7 +37,7 @@ def test_it_learns_however_episodes_end_and_begin(mode, limit):
     before = regret(agent, game)
     agent.learn_until(3000)
     tables, optimum = compile_game(game), solve(game)
-    expected = agent.values(tables.observation[tables.decisions], tables.legal(tables.decisions))
+    expected = agent.values(tables.observation[tables.decisions], tables.legal[tables.decisions])
     assert regret(agent, game) < 0.25 < before
     assert np.abs(expected - optimum.node_utility[tables.decisions]).mean() < 0.8  # untrained it is 3
 

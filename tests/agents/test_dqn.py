@@ -98,7 +98,7 @@ def test_every_variant_learns_what_moves_are_worth(changes):
     game, learner = ShutTheBox(tiles=5), dqn(**changes)
     learner.learn_until(4000)
     tables, optimum = compile_game(game), solve(game)
-    expected = learner.values(tables.observation[tables.decisions], tables.legal(tables.decisions))
+    expected = learner.values(tables.observation[tables.decisions], tables.legal[tables.decisions])
     assert regret(learner, game) < 0.4 < regret(dqn(), game) / 1.5  # near ties cost up to 0.25, whatever is learned
     assert np.abs(expected - optimum.node_utility[tables.decisions]).mean() < 1
 

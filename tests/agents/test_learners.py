@@ -26,7 +26,7 @@ def test_probabilities_are_legal_and_the_greedy_action_is_the_most_probable(algo
     game = ShutTheBox(tiles=6)
     greedy, exploring = policies(game, learner(algorithm))
     tables = compile_game(game)
-    assert not exploring[~tables.legal()].any()
+    assert not exploring[~tables.legal].any()
     assert exploring[tables.decisions].sum(axis=1) == pytest.approx(1, abs=1e-6)
     assert (exploring[tables.decisions] > 0).sum() == len(tables.edge_next)
     assert (greedy == exploring.argmax(axis=1)).all()
@@ -77,8 +77,8 @@ def test_the_error_of_values_is_weighted_by_visits_and_in_points():
 
     class Knows:
         def values(self, observations, masks):
-            nodes = evaluation.tables.lookup(observations)
-            assert (masks == evaluation.tables.legal(nodes)).all()
+            nodes = evaluation.tables.find_nodes(observations)
+            assert (masks == evaluation.tables.legal[nodes]).all()
             return evaluation.optimum.node_utility[nodes] + np.where(nodes == often, 3.0, 0)
 
     often = int(evaluation.visits[evaluation.tables.decisions].argmax())

@@ -72,7 +72,7 @@ def plain(settings):
 def test_before_it_learns_it_explores_as_it_will_begin_to(algorithm):
     agent = learner(algorithm)
     nodes = TABLES.decisions[:2]
-    probabilities = agent.probabilities(TABLES.observation[nodes], TABLES.legal(nodes))
+    probabilities = agent.probabilities(TABLES.observation[nodes], TABLES.legal[nodes])
     first = agent.model.exploration_schedule(1.0)
     assert probabilities.min(axis=1) == pytest.approx(first / probabilities.shape[1])
     assert first > 0
@@ -203,10 +203,10 @@ def test_what_is_measured_is_what_the_agent_does(algorithm, quick):
     measured = evaluate(GAME, greedy, illegal=illegal)
     assert measured.regret == evaluate(GAME, theirs, illegal=illegal).regret > 0
     assert (measured.illegal_mass > 0) != masked
-    node = int(TABLES.decisions[TABLES.legal(TABLES.decisions).sum(axis=1).argmax()])
+    node = int(TABLES.decisions[TABLES.legal[TABLES.decisions].sum(axis=1).argmax()])
     calls, rows = (1000, 1) if hasattr(agent.model, "exploration_rate") else (1, 2000)  # which is rolled once a call
     agent.model.exploration_rate = 0.5  # of the agents that have one
-    seen, mask = (array.repeat(rows, axis=0) for array in (TABLES.observation[[node]], TABLES.legal(np.array([node]))))
+    seen, mask = (array.repeat(rows, axis=0) for array in (TABLES.observation[[node]], TABLES.legal[np.array([node])]))
     drawn = np.concatenate([play(seen, mask) for _ in range(calls)])
     share = np.bincount(drawn, minlength=TABLES.actions) / len(drawn)
     assert share == pytest.approx(agent.probabilities(seen[:1], mask[:1])[0], abs=0.08)
@@ -227,7 +227,7 @@ def test_a_stock_agent_learns(algorithm, quick):
 
 @EVERY
 def test_a_scale_of_rewards_is_taken_out_of_values(algorithm):
-    seen = TABLES.observation[TABLES.decisions], TABLES.legal(TABLES.decisions)
+    seen = TABLES.observation[TABLES.decisions], TABLES.legal[TABLES.decisions]
     whole, third = (learner(algorithm, reward_scale=scale).values(*seen) for scale in (1.0, 1 / 3))
     assert third == pytest.approx(3 * whole)
     with pytest.raises(ValueError, match="reward_scale must be above 0"):

@@ -42,7 +42,7 @@ def test_they_explore_as_they_say(algorithm, monkeypatch):
     made, step = [], agent._envs.step
     monkeypatch.setattr(agent._envs, "step", lambda actions: made.append(actions) or step(actions))
     nodes = agent._envs.nodes.copy()
-    node = int(np.bincount(nodes, compile_game(ShutTheBox(tiles=6)).legal().sum(axis=1)[nodes]).argmax())
+    node = int(np.bincount(nodes, compile_game(ShutTheBox(tiles=6)).legal.sum(axis=1)[nodes]).argmax())
     expected = agent.probabilities(*seen(ShutTheBox(tiles=6), [node]))[0]
     agent._step()
     actions = made[0][nodes == node]

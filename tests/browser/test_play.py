@@ -34,7 +34,8 @@ def check_account(page, game, best):
     state, node, lost = tables.start, None, []
     for step, luck, choice, after in page.evaluate(STEPS):
         if faces := re.fullmatch(r"throw ([\d ]+)", step):
-            node = tables.find_node(state, game.roll_of(tuple(map(int, faces[1].split()))))
+            held, dice = int(tables.held[state]), int(tables.dice[state])
+            node = tables.find_node(held, dice, game.roll_of(tuple(map(int, faces[1].split()))))
             change, now = best.node_utility[node] - best.state_utility[state], best.node_value[node]
             told = value(luck)
         elif step.startswith("the other one"):

@@ -92,7 +92,7 @@ def test_a_training_shows_its_regret_and_all_its_policies(solved, tmp_path):
     tables = compile_game(BOX)
     policies = [strategy(BOX, name).copy() for name in ("worst", "lowest-first", "biggest-first")]
     wrong = tables.decisions[5]
-    policies[1][wrong] = int(np.flatnonzero(~tables.legal(np.array([wrong]))[0])[0])
+    policies[1][wrong] = int(np.flatnonzero(~tables.legal[wrong])[0])
     run = make_run(tmp_path / "ppo-small-0", BOX, policies, "shut", "end")
     facts, arrays = held_by(explorer_page(BOX, runs=[str(run)]))
     [training] = facts["runs"]

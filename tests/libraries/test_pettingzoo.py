@@ -124,7 +124,7 @@ def test_perfect_seats_win_as_often_as_they_should(rules):
         assert after == rules["players"] - 1 - env.possible_agents.index(agent)
         if (*turn, lead, holders, after) not in actions:
             told = stb_gym.solver.Standing(int(tables.scores[lead]) if holders else None, holders, after)
-            node = tables.lookup(np.array([turn], np.uint8))[0]
+            node = tables.find_nodes(np.array([turn], np.uint8))[0]
             actions[*turn, lead, holders, after] = int(best.policy(told)[node])
         return actions[*turn, lead, holders, after]
 

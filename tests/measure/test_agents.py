@@ -9,7 +9,7 @@ import pytest
 
 from stb_gym import MaskInObservation, RegretMeter
 from stb_gym.envs import TurnEnv
-from stb_gym.solver import Player, compile_game
+from stb_gym.solver import compile_game
 from tests.measure.test_meter import NINE, SIX, first_legal
 
 TABLES = compile_game(SIX)
@@ -64,7 +64,10 @@ def test_probabilities_may_have_any_number_form(form):
 
 def test_a_function_receives_masks_if_its_second_argument_asks_for_them(solved):
     received = []
-    player = Player(SIX, solved(SIX).policy)
+    policy = solved(SIX).policy
+
+    def player(observations):
+        return policy[TABLES.find_nodes(observations)]
 
     def with_state(observations, state=None):
         received.append(state)
@@ -138,7 +141,7 @@ def test_a_model_predicts_with_masks_if_it_takes_them():
 @pytest.mark.parametrize("model", [Model(zeros, exploration_rate=0.3), Masked(first_legal, exploration_rate=0.3)])
 def test_a_model_that_explores_is_measured_by_its_probabilities(model):
     meter = RegretMeter(SIX)
-    legal = TABLES.legal(TABLES.decisions)
+    legal = TABLES.legal[TABLES.decisions]
     allowed = legal if "action_masks" in signature(model.predict).parameters else np.ones_like(legal)
     expected = 0.3 * allowed / allowed.sum(axis=1, keepdims=True)
     expected += 0.7 * np.eye(ACTIONS)[meter.policy(model)[TABLES.decisions]]

@@ -71,7 +71,7 @@ def test_a_pocket_card_ends_when_no_mistake_is_left(solved):
 
 def test_mistakes_as_rows(snapshot):
     game = ShutTheBox(tiles=6)
-    legal = compile_game(game).legal()
+    legal = compile_game(game).legal
     evaluations = evaluate(NINE, strategy(NINE, "biggest-first")), evaluate(game, legal.argmin(axis=1), illegal="end")
     rows = [row for each in evaluations for row in (*mistakes_in_json(each, 1), *mistakes_in_words(each, 1))]
     for row in rows:

@@ -270,7 +270,7 @@ def test_arrays_that_are_not_policies_of_the_game_are_refused(changes, tmp_path)
 
 def test_illegal_actions_of_a_training_are_refused_or_end_the_turn(tmp_path):
     path, actions = tmp_path / "policies.npz", ACTIONS.copy()
-    actions[0, 1] = illegal = int(TABLES.legal()[TABLES.decisions[0]].argmin())
+    actions[0, 1] = illegal = int(TABLES.legal[TABLES.decisions[0]].argmin())
     np.savez(path, format=2, steps=STEPS, actions=actions)
     assert "illegal" in error_of(path, load_here)
     assert load_policies(path, GAME, "end")[64][TABLES.decisions[0]] == illegal

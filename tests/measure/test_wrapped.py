@@ -110,7 +110,7 @@ def same(one, other):
 
 def matches(observations, mask, observation):
     """Return the decisions that have this mask and are shown like this."""
-    alike = (FIVE.legal(FIVE.decisions) == mask).all(axis=1)
+    alike = (FIVE.legal[FIVE.decisions] == mask).all(axis=1)
     return [place for place in np.flatnonzero(alike) if same(row(observations, place), observation)]
 
 

@@ -30,7 +30,7 @@ def as_agent(game, plays):
 
     def agent(observations, masks):
         answers = np.zeros(masks.shape)
-        nodes = tables.lookup(observations[:, :width])
+        nodes = tables.find_nodes(observations[:, :width])
         for seen in np.unique(observations[:, width:], axis=0).astype(int).tolist():
             here = (observations[:, width:] == seen).all(axis=1)
             answers[here] = policy(*seen)[nodes[here]]

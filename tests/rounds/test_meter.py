@@ -75,7 +75,7 @@ def test_illegal_actions_lose_the_round_or_are_refused():
     env = gym.make(THREES, players=2, seat=0)
     two = RoundMeter(env)(lambda seen, masks: np.full(len(masks), 1))  # of one die two cannot be kept
     assert two.value < RoundMeter(env)(lambda seen, masks: np.where(masks[:, 1], 1, 0)).value
-    with pytest.raises(ValueError, match="illegal action 1"):
+    with pytest.raises(ValueError, match="illegal action"):
         RoundMeter(gym.make(THREES, illegal="raise"))(lambda seen, masks: np.full(len(masks), 1))
     meter = RoundMeter(gym.make(THREES))
     with pytest.raises(ValueError, match="illegal"):

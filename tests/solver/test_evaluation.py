@@ -19,7 +19,7 @@ def random_policy(game, seed, illegal=False):
     """Return random probabilities [N, A], some of them 0, of legal or of all actions."""
     tables = compile_game(game)
     weights = np.random.default_rng(seed).exponential(size=(tables.nodes, tables.actions))
-    weights *= illegal | tables.legal()
+    weights *= illegal | tables.legal
     weights[weights < 0.3 * weights.max(axis=1, keepdims=True)] = 0
     return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
 
@@ -84,9 +84,9 @@ def test_perfect_play_scores_1_and_random_play_0(solved, game):
 @pytest.mark.parametrize(("share", "is_named"), [(0.5, False), (0.6, True), (1, True)])
 def test_an_illegal_action_ends_the_turn_with_the_worst_score(solved, share, is_named):
     best, tables = solved(SIX), solved(SIX).tables
-    node, mass = tables.find_node(tables.start, (7,)), share / 6
+    node, mass = tables.find_node(*SIX.start(), (7,)), share / 6
     policy = np.eye(tables.actions)[best.policy]
-    policy[node, [best.policy[node], tables.legal()[node].argmin()]] = 1 - share, share
+    policy[node, [best.policy[node], tables.legal[node].argmin()]] = 1 - share, share
     found = best.evaluate(policy, "end")
     [mistake] = found.mistakes()
     assert (mistake.node, mistake.plays) == (node, None if is_named else mistake.best)
@@ -115,5 +115,5 @@ def test_evaluations_are_shown(solved, snapshot):
     best = solved(ShutTheBox(tiles=3, faces=3, one_die="any-time"))
     found = best.evaluate(np.full((best.tables.nodes, best.tables.actions), 1 / best.tables.actions), "end")
     of_strategy = solved(NINE, "shut").evaluate(strategy(NINE, "biggest-first"))
-    shown = [repr(found), as_lines(found.decisions()), found._repr_html_(), of_strategy.costliest_mistake]
+    shown = [repr(found), as_lines(found.decisions()), of_strategy.costliest_mistake]
     assert "\n\n".join(shown) == snapshot

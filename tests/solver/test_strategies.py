@@ -20,7 +20,7 @@ THREES, MOST = Threes(), MostThrees(dice=2)
 
 def test_the_approximation_plays_and_wins_as_in_its_account():
     tables = compile_game(THREES)
-    node = tables.find_node(tables.start, (3, 3, 1, 2, 4))
+    node = tables.find_node(*THREES.start(), (3, 3, 1, 2, 4))
     for lead, after, keep in ((8, 0, 5), (8, 10, 2), (2, 0, 2)):
         assert THREES.actions[approximation(tables, Standing(lead, 1, after))[node]] == keep
     unbeaten = 1 - chance_to_beat(tables)[tables.start]

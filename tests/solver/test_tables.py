@@ -23,14 +23,14 @@ def test_the_arrays_hold_the_walk_through_the_game(game):
         known = rolls(game, dice)
         for roll, count, moves in zip(known.shown, known.counts.tolist(), moves_of[held, dice], strict=True):
             node = next(nodes)
-            assert tables.find_node(state, roll) == node
+            assert tables.find_node(held, dice, roll) == node
             assert tables.node_roll(node) == roll
             assert tables.node_probability[node] == count / game.faces**dice
             assert tables.observation[node].tolist() == list(game.observe((held, dice), roll))
             edges = tables.edges_of(node)
             found = zip(tables.edge_action[edges].tolist(), tables.edge_next[edges].tolist(), strict=True)
             assert [(action, states[after]) for action, after in found] == sorted(moves.items())
-            assert np.flatnonzero(tables.legal(np.array([node]))).tolist() == sorted(moves)
+            assert np.flatnonzero(tables.legal[node]).tolist() == sorted(moves)
 
 
 @given(games())
@@ -80,16 +80,16 @@ def test_scores_are_sorted_best_first(game):
 
 def test_probabilities_at_decisions_become_a_policy():
     tables = compile_game(ShutTheBox(tiles=3))
-    policy = tables.policy(tables.legal(tables.decisions).astype(np.float32))
+    policy = tables.policy(tables.legal[tables.decisions].astype(np.float32))
     assert policy.dtype == np.float32
-    assert (policy == tables.legal()).all()
+    assert (policy == tables.legal).all()
 
 
 def test_unknown_states_and_observations_are_not_found():
     threes, six = compile_game(Threes()), compile_game(ShutTheBox(tiles=6))
-    assert [threes.find_state(3, 8), threes.find_state(200, 1)] == [-1, -1]  # 3, 8 has the code of 4, 2
+    assert threes.find_states(np.array([3, 200]), np.array([8, 1])).tolist() == [-1, -1]
     no_roll = six.observation[5] * [1, 1, 1, 1, 1, 1, *[0] * 11]
-    assert six.lookup(np.stack((six.observation[5], no_roll))).tolist() == [5, -1]
+    assert six.find_nodes(six.observation[5].astype(float)) == 5
     for wrong in (np.zeros(3), no_roll, six.observation[4:6] * 256.0):
         with pytest.raises(ValueError, match="observation"):
             six.find_nodes(wrong)

@@ -39,7 +39,7 @@ def test_a_strategy_chooses_as_its_policy_does(game, solved):
         policy = strategy(game, name)
         for seed in range(10):
             for position, move in play(name, coach, chooser(coach, name, random()), random(seed)).steps:
-                node = tables.find_node(tables.find_state(position.held, position.dice), position.roll)
+                node = tables.find_node(position.held, position.dice, position.roll)
                 assert (move.action if move else None) == (policy[node] if position.moves else None)
 
 

@@ -117,7 +117,7 @@ def test_pictures_say_what_comes_out(runs, elements):
     most = max(range(16), key=by.__getitem__)
     assert f"random is {by[most]:.3g} percentage points likelier to end with more than {most} points." in alts[1]
     for run in runs:
-        assert {run.evaluation().describe_node(mistake.node) for mistake in run.evaluation().mistakes(6)} <= {*alts}
+        assert {mistake.position for mistake in run.evaluation().mistakes(6)} <= {*alts}
 
 
 def tail(distribution, score):
