@@ -1,10 +1,10 @@
-"""Step through a game by tables with a row for every node, and the contract that all steppers keep."""
+"""The contract of all steppers, and the stepper that looks moves up in tables with a row for every node."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,29 +15,13 @@ from stb_gym.solver import TurnTables, compile_game
 LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_state` alone
 
 
-class LegalMoves(NamedTuple):
-    """The E legal moves at B nodes, ordered by node and then by action.
-
-    Attributes:
-        first: [B] index of the first move of each node.
-        counts: [B] number of moves of each node, 0 where the turn is over.
-        place: [E] index among the B nodes of the one where the move is made.
-        action: [E] the actions.
-    """
-
-    first: IntArray
-    counts: IntArray
-    place: IntArray
-    action: IntArray
-
-
 class Stepper(ABC):
     """States, throws, nodes and actions of a game, as numbers.
 
     A throw at a state leads to a node, and an action at a node leads to the next state. All T throws are equally
     likely. Only the stepper knows what the numbers of states and nodes mean. Where no shape is given, methods accept
     integers and arrays of any shape. An illegal action leads to the forfeit: the turn ends with the worst score, and
-    the observation is all zeros.
+    the observation is all zeros. Where the turn is over, every action is illegal.
 
     Attributes:
         game: the rules.
@@ -62,7 +46,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def after(self, nodes: Any, actions: Any) -> Any:
-        """Return the states that actions lead to. Where the turn is over, any action leads to the start."""
+        """Return the states that actions lead to."""
 
     @abstractmethod
     def ending(self, nodes: Any) -> Any:
@@ -75,14 +59,6 @@ class Stepper(ABC):
     @abstractmethod
     def masks(self, nodes: Any) -> NDArray[np.int8]:
         """Return new arrays [..., A] of action masks, 1 = legal, all 0 where the turn is over."""
-
-    @abstractmethod
-    def choose(self, nodes: IntArray, fractions: NDArray[np.float64]) -> IntArray:
-        """Return [B] the legal action at a fraction (0 to 1) of those of each node, 0 where the turn is over."""
-
-    @abstractmethod
-    def legal_moves(self, nodes: IntArray) -> LegalMoves:
-        """Return every legal move at nodes [B]."""
 
     @abstractmethod
     def state_of(self, nodes: Any) -> Any:
@@ -117,6 +93,22 @@ class Stepper(ABC):
     def longest(self) -> int:
         """A number of moves that no turn exceeds, wherever it begins."""
 
+    def legal_moves(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the E legal moves at nodes [B], ordered by node and action.
+
+        Returns:
+            [E] the index among the B nodes, and [E] the action.
+        """
+        move = np.flatnonzero(self.masks(nodes).view(np.bool_))
+        return move // self.actions, move % self.actions
+
+    def choose(self, nodes: IntArray, fractions: NDArray[np.float64]) -> IntArray:
+        """Return [B] the legal action at a fraction (0 to 1) of those of each node, 0 where the turn is over."""
+        index, action = self.legal_moves(nodes)
+        counts = np.bincount(index, minlength=len(nodes))
+        move = np.cumsum(counts) - counts + (fractions * counts).astype(np.intp)
+        return np.where(counts > 0, np.append(action, 0).take(move), 0)
+
     def beginnings(self, where: Mapping[str, Any]) -> tuple[int, IntArray]:
         """Find where a turn can begin.
 
@@ -142,11 +134,6 @@ class Stepper(ABC):
             named = words.state(held, dice) if roll is None else words.node(held, dice, roll)
             raise ValueError(f"there is no legal move at {named}")
         return state, throws[fitting]
-
-    @cached_property
-    def first(self) -> tuple[int, IntArray]:
-        """The state at the beginning of a turn, and the throws there that leave a legal move."""
-        return self.beginnings({})
 
 
 @dataclass(eq=False, repr=False)
@@ -190,6 +177,8 @@ class TableStepper(Stepper):
         self._node_state = np.append(tables.node_state, tables.states)
         self._held = np.append(tables.held, tables.held[tables.score_index.argmax()])  # held at a worst score
         self._dice = np.append(tables.dice, 0)
+        common = np.minimum.reduceat(self.observation[:-1], tables.node_start[:-1])  # to all rolls of a state
+        self._unthrown = np.column_stack((common, tables.dice.astype(common.dtype)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles of an environment share the tables of their process instead of carrying them."""
@@ -217,13 +206,6 @@ class TableStepper(Stepper):
         place = (fractions * self._choices.take(nodes)).astype(np.intp)
         return self._edge_action[self._edge_start.take(nodes) + place]
 
-    def legal_moves(self, nodes: IntArray) -> LegalMoves:
-        counts = self._choices.take(nodes)
-        first = np.cumsum(counts) - counts
-        place = np.arange(len(nodes)).repeat(counts)
-        edge = np.arange(len(place)) + (self._edge_start.take(nodes) - first).repeat(counts)
-        return LegalMoves(first, counts, place, self._edge_action.take(edge))
-
     def state_of(self, nodes: Any) -> Any:
         return self._node_state.take(nodes)
 
@@ -239,16 +221,10 @@ class TableStepper(Stepper):
     def unthrown(self, states: IntArray) -> NDArray[Any]:
         return self._unthrown.take(states, axis=0)
 
-    @cached_property
-    def _unthrown(self) -> NDArray[Any]:
-        """[S, O + 1] what every throw shows, and the dice."""
-        seen = np.minimum.reduceat(self.observation[:-1], self.tables.node_start[:-1])
-        return np.column_stack((seen, self.tables.dice.astype(seen.dtype)))
-
     def describe(self, node: int) -> str:
         return self.tables.describe_node(node)
 
-    @cached_property
+    @property
     def longest(self) -> int:
         tables = self.tables
         moves = np.zeros(tables.states, np.int64)
@@ -286,7 +262,6 @@ def table_stepper(game: Game, observation_dtype: str) -> TableStepper:
     over = tables.choices == 0
     next_state = np.full((tables.nodes + 1, tables.actions), tables.states, np.int32)
     next_state[tables.edge_node, tables.edge_action] = tables.edge_next
-    next_state[np.append(over, True)] = tables.start
     action_mask = np.zeros(next_state.shape, np.int8)
     action_mask[tables.edge_node, tables.edge_action] = 1
     endings = np.append((tables.score_index[tables.node_state] + 1) * over, len(tables.scores) + 1)

@@ -78,7 +78,7 @@ def test_the_tiles_that_were_just_shut_are_marked_and_an_illegal_end_is_red():
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("limit", [None, 3])
 def test_each_of_many_games_is_drawn_with_its_own_last_move(mode, limit, monkeypatch):
-    monkeypatch.setattr("stb_gym.envs.base.draw", lambda stepper, node, throw, last, *_: (node, throw, last))
+    monkeypatch.setattr("stb_gym.envs.vector_env.draw", lambda stepper, node, throw, last, *_: (node, throw, last))
     envs = TurnVectorEnv(NINE, 8, render_mode="rgb_array", autoreset_mode=mode, max_episode_steps=limit)
     envs.reset(seed=1)
     assert [last for *_, last in envs.render()] == [None] * 8

@@ -78,13 +78,22 @@ def test_every_move_leads_to_the_same(both):
     fractions = np.random.default_rng(1).random(len(both[0][1]))
     for stepper, nodes in both:
         after = stepper.after(nodes[:, None], np.arange(stepper.actions))
-        moves = stepper.legal_moves(nodes)
-        answers.append((*stepper.position(after), after == stepper.forfeit_state, after == stepper.start, *moves))
-        answers[-1] += (stepper.unthrown(after[moves.place, moves.action]), stepper.choose(nodes, fractions))
+        index, action = moves = stepper.legal_moves(nodes)
+        answers.append((*stepper.position(after), after == stepper.forfeit_state, *moves))
+        answers[-1] += (stepper.unthrown(after[moves]), stepper.choose(nodes, fractions))
         assert stepper.after(int(nodes[5]), 1) == after[5, 1]
         assert stepper.choose(np.array([stepper.forfeit]), fractions[:1]).tolist() == [0]
-        assert [len(column) for column in stepper.legal_moves(nodes[:0])] == [0, 0, 0, 0]
+        assert [len(column) for column in stepper.legal_moves(nodes[:0])] == [0, 0]
+        rank = np.arange(len(index)) - index.searchsorted(index)  # of each action among those of its node
+        assert (stepper.choose(nodes[index], (rank + 0.5) / np.bincount(index)[index]) == action).all()
     same(*answers)
+
+
+def test_throws_lead_to_the_nodes_of_a_state_with_their_probabilities(both):
+    [(stepper, nodes), _] = both
+    tables = stepper.tables
+    assert np.array_equal(np.bincount(nodes) / stepper.throws, tables.node_probability)
+    assert (stepper.state_of(nodes) == np.arange(tables.states).repeat(stepper.throws)).all()
 
 
 def test_what_is_no_observation_is_refused(both):
@@ -195,11 +204,3 @@ def test_environments_share_their_stepper():
     assert floats.next_state is plain.next_state
     with pytest.raises(ValueError, match="read-only"):
         plain.observation[0] = 1
-
-
-def test_the_300_has_every_set_of_tiles_that_four_dice_can_show():
-    ways = [1] + [0] * 24
-    for tile in range(1, 25):
-        for total in range(24, tile - 1, -1):
-            ways[total] += ways[total - tile]
-    assert gym.make(THE_300).action_space.n == sum(ways[4:]) == 757

@@ -9,7 +9,7 @@ import pytest
 from gymnasium.spaces import Box, Dict, MultiBinary
 from gymnasium.vector import AutoresetMode
 
-from stb_gym.envs import MaskInObservation, TurnEnv, TurnVectorEnv, VectorMaskInObservation
+from stb_gym.envs import MaskInObservation, VectorMaskInObservation
 
 BOX, MASKED = "stb_gym/ShutTheBox-v0", "stb_gym/ShutTheBoxMasked-v0"
 GAMES = 64
@@ -106,16 +106,6 @@ def test_all_else_is_that_of_the_environment(how):
     np.testing.assert_equal(env.step(actions), then)
     with pytest.raises(AttributeError, match="nothing_like_it"):
         env.nothing_like_it  # noqa: B018
-
-
-@pytest.mark.parametrize("names", ["jax", "Tianshou", None, ("obs", "mask")])
-def test_names_of_no_library_are_refused(names):
-    for make in (
-        lambda: MaskInObservation(TurnEnv("threes"), names),
-        lambda: VectorMaskInObservation(TurnVectorEnv("threes"), names),
-    ):
-        with pytest.raises(ValueError, match="mask names"):
-            make()
 
 
 def test_gymnasium_knows_the_render_modes():
