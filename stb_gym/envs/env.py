@@ -185,12 +185,12 @@ class StepperEnv:
         """
         limits = {"node": self.stepper.forfeit + 1, "throw": self.stepper.throws, **limits}
         try:
+            is_alike = isinstance(snapshot["of"], str) and snapshot["of"] == self._played
             given = [np.array(snapshot[name]) for name in limits]
-            are_valid = snapshot["of"] == self._played and all(
+            if is_alike and all(
                 numbers.shape == shape and numbers.dtype.kind in "iu" and ((numbers >= 0) & (numbers < limit)).all()
                 for numbers, limit in zip(given, limits.values(), strict=True)
-            )
-            if are_valid:
+            ):
                 node, throw, *others = (numbers.astype(np.int64) for numbers in given)
                 if np.array_equal(self.stepper.nodes(self.stepper.state_of(node), throw), node):
                     restore_generator(self.np_random, snapshot["random"])

@@ -210,7 +210,8 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         Raises:
             ValueError: if the snapshot is not of as many games with these rules.
         """
-        self._node, self._throw, self._steps = self._read(snapshot, (self.num_envs,), steps=self._limit + 1)
+        most_steps = min(self._limit, self.stepper.longest)
+        self._node, self._throw, self._steps = self._read(snapshot, (self.num_envs,), steps=most_steps + 1)
         self._over = (self.stepper.ending(self._node) > 0) | (self._steps == self._limit)
         self._moved[:] = False
         self._begun = True
