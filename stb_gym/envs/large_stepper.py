@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs.table_stepper import Stepper
-from stb_gym.games import Game, IntArray, rolls, words_of
+from stb_gym.games import Game, IntArray, rolls
 from stb_gym.large import boards_of
 
 NEVER = 1 << 30  # a tile that no board has: the move is not allowed
@@ -48,22 +48,26 @@ class LargeStepper(Stepper):
         self._full = game.start()[0]
         self._bits = self._full.bit_length()
 
-        # The cases: every roll of every number of dice, then the end and the forfeit.
-        cases = [(dice, roll) for dice in boards.throws for roll in range(len(rolls(game, dice).counts))]
-        self._end = len(cases)
-        cases += [(0, 0), (game.dice + 1, 0)]  # the forfeit has a number of dice of its own
-        self._dice, self._roll = np.array(cases).T
-        first_case = {dice: case for case, (dice, roll) in enumerate(cases) if roll == 0}
+        # The cases: every roll of every number of dice, then the end, then the forfeit.
+        dice_of_case: list[int] = []
+        first_case = np.zeros(game.dice + 1, np.int64)
         self._case_of_throw = np.zeros((game.dice + 2, self.throws), np.int64)
-        for dice, case in first_case.items():
-            of_throw = rolls(game, dice).of_throw if dice in boards.throws else np.zeros(1, np.int64)
-            self._case_of_throw[dice] = case + of_throw[np.arange(self.throws) % len(of_throw)]
+        for dice in boards.throws:
+            table = rolls(game, dice)
+            first_case[dice] = len(dice_of_case)
+            self._case_of_throw[dice] = first_case[dice] + np.resize(table.of_throw, self.throws)
+            dice_of_case += [dice] * len(table.counts)
+        self._end = len(dice_of_case)
+        forfeit_dice = game.dice + 1  # a number of its own
+        self._case_of_throw[0] = self._end
+        self._case_of_throw[forfeit_dice] = self._end + 1
+        self._dice = np.array([*dice_of_case, 0, forfeit_dice])
 
         # By case on later throws, then by case on the first throw: which actions are moves.
-        case_of_move = np.array([first_case[dice] for dice in boards.dice.tolist()]) + boards.roll
-        self._is_move = np.zeros((2 * len(cases), self.actions), np.bool_)
+        case_of_move = first_case[boards.dice] + boards.roll
+        self._is_move = np.zeros((2 * len(self._dice), self.actions), np.bool_)
         self._is_move[case_of_move, boards.action] = boards.later
-        self._is_move[len(cases) + case_of_move, boards.action] = boards.first
+        self._is_move[len(self._dice) + case_of_move, boards.action] = boards.first
         self._taken = np.zeros(self.actions, np.int64)
         self._taken[boards.action] = boards.taken
         # The moves of each row lie in a slice of actions: that slice, and the tiles that each of its actions takes.
@@ -75,10 +79,10 @@ class LargeStepper(Stepper):
 
         # In an observation, the first numbers stand for one tile each, and the others for one roll each.
         self._tiles = len(game.observation_high) - self._end
-        self._shown_rolls = np.eye(len(cases), self._end, dtype=observation_dtype)
+        self._shown_rolls = np.eye(len(self._dice), self._end, dtype=observation_dtype)
 
         self.start = game.dice << self._bits | self._full
-        self.forfeit_state = game.dice + 1 << self._bits
+        self.forfeit_state = forfeit_dice << self._bits
         self.forfeit = self._end + 1 << self._bits
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -174,11 +178,6 @@ class LargeStepper(Stepper):
         _, dice = self.position(states)
         seen = self.observe(self._end << self._bits | board)
         return np.column_stack((seen, dice.astype(seen.dtype)))
-
-    def describe(self, node: int) -> str:
-        board, case = self._split(node)
-        dice = int(self._dice[case])
-        return words_of(self.game).node(board, dice, rolls(self.game, dice).shown[self._roll[case]])
 
     def _split(self, packed: Any) -> tuple[Any, Any]:
         """Return the boards of states or nodes, and the number of dice or the case of each."""

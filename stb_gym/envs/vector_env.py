@@ -76,14 +76,12 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         check_integer("num_envs", num_envs, 1, 2**24)
         if max_episode_steps is not None:
             check_integer("max_episode_steps", max_episode_steps, 1, 2**31)
-        mode = getattr(autoreset_mode, "value", autoreset_mode)
-        check_choice("autoreset mode", mode, [mode.value for mode in AutoresetMode])
         check_choice("render mode", render_mode, [None, "ansi", "rgb_array"])  # there is no window for many games
         super().__init__(game, rules, objective, illegal, render_mode, observation_dtype, reward_scale, stepper)
         self.num_envs = num_envs
         self.max_episode_steps = max_episode_steps
-        self._limit = UNLIMITED if max_episode_steps is None else max_episode_steps
-        self.autoreset_mode = AutoresetMode(mode)
+        self._limit = max_episode_steps or UNLIMITED
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = self._single_space
         self.single_action_space = gym.spaces.Discrete(self.stepper.actions)

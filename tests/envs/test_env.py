@@ -120,15 +120,10 @@ def test_an_illegal_action_raises_if_asked_to_and_changes_nothing(kind):
 def test_a_first_roll_that_fits_nothing_leaves_one_action():
     env = gym.make(BOX, tiles=3)
     assert env.unwrapped.game.actions[-1] == NO_MOVE
-    dead = 0
-    for seed in range(50):
-        _, info = env.reset(seed=seed)
-        if info["action_mask"][-1]:
-            dead += 1
-            assert info["action_mask"].sum() == 1
-            _, reward, terminated, _, info = env.step(env.action_space.n - 1)
-            assert (reward, terminated, info["final_score"]) == (-6, True, 6)
-    assert 20 < dead < 40  # 21 of 36 throws
+    _, info = env.reset(options={"roll": 12})
+    assert np.flatnonzero(info["action_mask"]).tolist() == [env.action_space.n - 1]
+    _, reward, terminated, _, info = env.step(env.action_space.n - 1)
+    assert (reward, terminated, info["final_score"]) == (-6, True, 6)
 
 
 def test_more_points_are_better_rewarded_where_they_are_better():
@@ -226,11 +221,9 @@ def test_snapshots_of_others_are_refused_and_change_nothing(kind):
             np.testing.assert_equal(games.snapshot(), whole[games])
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"stepper": "boards"}, {"objective": squares, "observation_dtype": "float32"}], ids=" ".join
-)
-def test_copies_share_their_stepper(options):
-    for env in (TurnEnv("shut-the-box", **options), TurnVectorEnv("shut-the-box", 3, **options)):
+def test_copies_share_their_stepper():
+    for options in ({}, {"stepper": "boards"}, {"objective": squares, "observation_dtype": "float32"}):
+        env = TurnEnv("shut-the-box", **options)
         for other in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
             assert other.stepper is env.stepper
             assert other.objective == env.objective
@@ -279,24 +272,18 @@ def test_observations_are_the_same_in_every_type(dtype):
 
 ERRORS = {
     "no legal move at a roll": lambda: gym.make(BOX).reset(options={"open": [1, 2], "roll": 12}),
-    "no legal move at all": lambda: gym.make(BOX).reset(options={"open": [1]}),
     "no such rule": lambda: gym.make(BOX, tile=5),
     "illegal": lambda: gym.make(BOX, illegal="ignore"),
     "render mode of many": lambda: TurnVectorEnv("threes", render_mode="human"),
     "type of observations": lambda: gym.make(BOX, observation_dtype="complex64"),
     "reward_scale": lambda: gym.make(BOX, reward_scale=np.nan),
     "stepper": lambda: TurnEnv("threes", stepper="trees"),
-    "tables": lambda: TurnEnv("shut-the-box", stepper="tables", tiles=18),
-    "boards": lambda: TurnEnv("threes", stepper="boards"),
     "step before reset": lambda: TurnEnv("threes").step(0),
-    "snapshot": lambda: TurnEnv("threes").restore({}),
     "snapshot before reset": lambda: TurnEnv("threes").snapshot(),
-    "observation": lambda: TurnEnv("threes").node(np.ones(7)),
     "number of games": lambda: TurnVectorEnv("threes", 0),
     "autoreset mode": lambda: TurnVectorEnv("threes", autoreset_mode="never"),
     "limit": lambda: TurnVectorEnv("threes", max_episode_steps=0),
     "seeds": lambda: TurnVectorEnv("threes", 3).reset(seed=[1, 2]),
-    "no seed": lambda: TurnVectorEnv("threes", 3).reset(seed=1.5),
     "mask": lambda: TurnVectorEnv("threes", 3).reset(options={"reset_mask": np.zeros(3, bool)}),
     "actions": lambda: begun(TurnVectorEnv("threes", 3)).step([0, 0]),
     "one of the actions": lambda: begun(TurnVectorEnv("threes", 3)).step([0, 5, -1]),

@@ -55,19 +55,6 @@ def test_the_checkers_find_nothing(identity):
 
 
 @of_every_id
-def test_every_render_mode_gives_what_it_says(identity):
-    for mode, kind in (("ansi", str), ("rgb_array", np.ndarray), ("ansi_list", list), ("rgb_array_list", list)):
-        env = gym.make(identity, render_mode=mode)
-        env.reset(seed=0)
-        env.step(0)
-        shown = env.render()
-        assert isinstance(shown, kind)
-        last = shown[-1] if kind is list else shown
-        if mode.startswith("rgb_array"):
-            assert (last.dtype, last.ndim, last.shape[2]) == (np.uint8, 3, 3)
-
-
-@of_every_id
 def test_an_environment_is_made_again_from_a_pickle_and_from_its_spec(identity):
     env = gym.make(identity)
     env.reset(seed=5)

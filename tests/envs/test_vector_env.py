@@ -101,17 +101,13 @@ def same_infos(ours, theirs):
 def test_all_answers_are_those_of_gymnasiums_own_environment(name, options, mode, limit):
     pair = Pair(name, mode, **options, **limit)
     pair.ask(lambda env: env.reset())
-    seen = dict.fromkeys(("terminated", "truncated", "both", "illegal", "none", "some"), 0)
+    seen = np.zeros(3)
     for _ in range(100):
         actions = pair.actions()
         _, _, terminated, truncated, infos = pair.ask(lambda env, actions=actions: env.step(actions))
         ended = terminated | truncated
-        seen["terminated"] += (terminated & ~truncated).sum()
-        seen["truncated"] += (truncated & ~terminated).sum()
-        seen["both"] += (truncated & terminated).sum()
-        seen["illegal"] += infos.get("final_info", infos).get("illegal_action", np.zeros(1)).sum()
-        seen["none"] += not ended.any()
-        seen["some"] += ended.any() and not ended.all()
+        illegal = infos.get("final_info", infos).get("illegal_action", np.zeros(1))
+        seen += [terminated.sum(), truncated.sum(), illegal.sum()]
         if mode == AutoresetMode.DISABLED and ended.any():
             with pytest.raises(RuntimeError, match="reset_mask"):
                 pair.native.step(actions)
@@ -125,14 +121,11 @@ def test_all_answers_are_those_of_gymnasiums_own_environment(name, options, mode
             assert (mine["_action_mask"] == told["_action_mask"]).all()
             assert (mine["action_mask"][ended] == told["action_mask"][ended]).all()
             assert (mine["action_mask"] == pair.native.action_masks()).all()
-    steps, longest = limit.get("max_episode_steps", 99), pair.native.stepper.longest
-    assert seen["illegal"] > 0 or steps == 1
-    assert (seen["terminated"] > 0) == (steps > 1)
-    if steps == 3:
-        assert min(seen["truncated"], seen["both"]) > 3
-    if steps > longest:
-        assert seen["truncated"] == seen["both"] == 0
-        assert min(seen["none"], seen["some"]) > 3
+    steps = limit.get("max_episode_steps", 99)
+    assert seen[0] > 0
+    assert seen[1] > 0 or steps > 3
+    assert seen[1] == 0 or steps <= pair.native.stepper.longest
+    assert seen[2] > 0 or steps == 1
 
 
 # Dice
@@ -153,13 +146,11 @@ def test_the_throws_of_a_seed_stay_as_they_are(mode):
 
 
 def test_seeds_may_be_one_or_as_many_as_games():
-    envs, runs = gym.make_vec(THREES, 3), []
-    for seed in ([1, 2, 3], np.array([1, 2, 3]), [1, 2, 4], [3, 2, 1], 1, np.int64(1)):
-        first = envs.reset(seed=seed)[0]
-        runs.append(str([first, envs.legal_sample(), envs.step(np.zeros(3, int))[0]]))
-    assert runs[0] == runs[1]
-    assert runs[4] == runs[5]
-    assert len(set(runs)) == 4
+    envs, thrown = gym.make_vec(THREES, 3), []
+    for seed in ([1, 2, 3], np.array([1, 2, 3]), [3, 2, 1], 1, np.int64(1)):
+        envs.reset(seed=seed)
+        thrown.append(envs.snapshot()["throw"].tolist())
+    assert thrown[0] == thrown[1] != thrown[2] != thrown[3] == thrown[4]
 
 
 # Sampled actions
