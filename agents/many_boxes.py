@@ -77,6 +77,8 @@ class AnyStart(TurnVectorEnv):
         self.seen = np.append(np.arange(game.tiles), self.rolls)
 
     def _begin(self, games: IntArray, state: int, throws: IntArray) -> None:
+        self._over[games] = False
+        self._steps[games] = 0
         while len(games):
             self._throw[games] = self.np_random.integers(self.stepper.throws, size=len(games))
             self._node[games] = self.stepper.nodes(self.np_random.choice(self._boards, len(games)), self._throw[games])

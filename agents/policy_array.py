@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from agents.afterstate_network import AfterstateNetwork
 from agents.learner import Learner
 from stb_gym import Game
-from stb_gym.envs.large_stepper import large_stepper
+from stb_gym.envs import stepper_of
 from stb_gym.games import IntArray
 from stb_gym.measure import AnyEvaluation, SampledEvaluation
 from stb_gym.solver import Policy, StateScorePolicy, TurnTables, compile_game
@@ -28,7 +28,7 @@ def policies(game: Game, learner: Learner) -> tuple[Policy, Policy]:
 
 def preference(game: Game, network: AfterstateNetwork) -> StateScorePolicy:
     """Return the greedy policy of a network of afterstates, which needs no tables."""
-    stepper = large_stepper(game)
+    stepper = stepper_of(game, kind="boards")
 
     def score(held: IntArray, dice: IntArray) -> NDArray[np.float64]:
         return network.afterstate_values(stepper.unthrown(stepper.find_state(held, dice)))

@@ -1,18 +1,211 @@
-"""One turn of a game as a Gymnasium environment."""
+"""One turn of a game as a Gymnasium environment, and what it shares with the vector environment."""
 
+import inspect
+import math
 import operator
 from collections.abc import Mapping
+from copy import copy
+from dataclasses import fields, replace
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from stb_gym.envs.base import StepperEnv
-from stb_gym.games import Game
-from stb_gym.solver import Goal
+from stb_gym.envs.large_stepper import large_stepper
+from stb_gym.envs.registration import environment_of, game_of_environment
+from stb_gym.envs.rendering import Window, draw
+from stb_gym.envs.table_stepper import Stepper, TableStepper, fits_tables, table_stepper
+from stb_gym.games import ILLEGAL, Game, IntArray, ShutTheBox, check_choice, game_of, rules_class_of
+from stb_gym.solver import Goal, is_named, objective_of
 
 Observation = NDArray[Any]
+
+
+class StepperEnv:
+    """Base of the environments that step through a game: arguments, spec, snapshots and afterstates.
+
+    Attributes:
+        game: the rules object.
+        objective: the `Objective`.
+        reward_scale: the factor of rewards.
+        illegal: "end" if an illegal action ends the turn, "raise" if it raises an error.
+        stepper: the `Stepper`.
+        rewards: [F + 2] the reward of every ending; see `Stepper.scores`.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "human", "rgb_array"], "render_fps": 1}  # noqa: RUF012
+    np_random: np.random.Generator
+    _spec: EnvSpec | None = None
+    _node: Any  # an integer, or [B]
+    _throw: Any
+
+    def __init__(
+        self,
+        game: Game | str,
+        rules: Mapping[str, Any],
+        objective: Goal,
+        illegal: str,
+        render_mode: str | None,
+        observation_dtype: Any,
+        reward_scale: float,
+        stepper: str | None,
+    ):
+        check_choice("treatment of illegal actions", illegal, ILLEGAL)
+        check_choice("render mode", render_mode, [None, *self.metadata["render_modes"]])
+        if not 0 < reward_scale < math.inf:
+            raise ValueError(f"reward_scale must be a finite number above 0, not {reward_scale!r}")
+        self.game = game_for(type(self), game, rules)
+        self.objective = objective_of(self.game, objective)
+        self.illegal = illegal
+        self.render_mode = render_mode
+        self.reward_scale = float(reward_scale)
+        dtype = np.dtype(observation_dtype).name
+        self._single_space = gym.spaces.Box(0, np.array(self.game.observation_high), dtype=dtype)
+        self.stepper = stepper_of(self.game, dtype, stepper)
+        scores = self.stepper.scores[1:-1]
+        utilities = self.objective.utilities(scores)
+        self.rewards = np.array([0, *utilities, self.objective.illegal_utility(scores)], float) * self.reward_scale
+        self._begun = False
+        self._window = Window(self.metadata["render_fps"], self.game.name) if render_mode == "human" else None
+
+    @property
+    def objective_name(self) -> str | None:
+        """The name of the objective if another process can make it by that name, else None."""
+        return self.objective.name if is_named(self.game, self.objective) else None
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """The specification from which Gymnasium makes the environment again."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = spec and replace(spec, reward_threshold=self._threshold_of(spec))
+
+    def _threshold_of(self, spec: EnvSpec) -> float | None:
+        """Return the mean reward of perfect play; None if the rules or the objective are not those of the id."""
+        try:
+            of_id = environment_of(spec.id)
+        except ValueError:
+            return spec.reward_threshold
+        goal = objective_of(self.game, of_id.arguments.get("objective", "score"))
+        threshold = gym.spec(spec.id).reward_threshold
+        if threshold is None or game_of_environment(spec.id) != self.game or goal != self.objective:
+            return None
+        return threshold * self.reward_scale
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the action mask of the last info as booleans, [A] or [B, A]. The name is that of sb3-contrib."""
+        return self.stepper.masks(self._node).view(np.bool_)
+
+    @property
+    def transitions(self) -> TableStepper:
+        """The tables that the environment steps through.
+
+        Raises:
+            ValueError: if it steps through boards.
+        """
+        if isinstance(self.stepper, TableStepper):
+            return self.stepper
+        raise ValueError(f"this needs the tables of a game, and the environment of {self.game} steps through boards")
+
+    def node(self, observation: Observation) -> Any:
+        """Return the node of an observation [O], or the nodes [B] of observations [B, O], as the stepper numbers them.
+
+        Raises:
+            ValueError: if the game never shows such an observation.
+        """
+        return self.stepper.find(np.asarray(observation))
+
+    @property
+    def afterstate_space(self) -> gym.spaces.Box:
+        """The space of the afterstate of one move."""
+        space = self._single_space
+        return gym.spaces.Box(0, np.append(space.high, space.dtype.type(self.game.dice)), dtype=space.dtype.type)
+
+    def afterstates(self, observations: Observation | None = None) -> tuple[IntArray, IntArray, Observation]:
+        """Return what every legal move leads to, before the dice are thrown.
+
+        Args:
+            observations: [B, O]; by default the current ones of the environment.
+
+        Returns:
+            For E moves, ordered by observation and action: [E] the index of the observation, by default the number of
+            the environment; [E] the action; and [E, O + 1] the afterstate: an observation without a roll, and last
+            how many dice are thrown next, 0 where the turn ends.
+
+        Raises:
+            ValueError: if the game never shows such an observation.
+
+        Example:
+            >>> import gymnasium as gym, stb_gym
+            >>> env = gym.make("stb_gym/Threes-v0").unwrapped
+            >>> _ = env.reset(seed=0, options={"points": 4, "roll": [1, 3, 6]})
+            >>> env.afterstates()[2].tolist()
+            [[4, 0, 0, 0, 0, 0, 0, 2], [5, 0, 0, 0, 0, 0, 0, 1], [11, 0, 0, 0, 0, 0, 0, 0]]
+        """
+        nodes = np.atleast_1d(self._node if observations is None else self.node(observations))
+        index, action = self.stepper.legal_moves(nodes)
+        return index, action, self.stepper.unthrown(self.stepper.after(nodes.take(index), action))
+
+    @property
+    def _played(self) -> str:
+        """The rules, as snapshots name them."""
+        return repr(self.game)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the turns and the state of the random numbers; see `restore`.
+
+        Returns:
+            Integers and strings for JSON; integer arrays [B] in a vector environment.
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        self._check_begun()
+        return {
+            "of": self._played,
+            "node": copy(self._node),
+            "throw": copy(self._throw),
+            "random": self.np_random.bit_generator.state,
+        }
+
+    def _read(self, snapshot: Mapping[str, Any], shape: tuple[int, ...], **limits: int) -> list[IntArray]:
+        """Read the nodes, the throws and other numbers of a snapshot, and restore its random numbers.
+
+        Args:
+            snapshot: as `snapshot` returns it.
+            shape: the shape of each array.
+            **limits: the names of the other numbers, each with an integer that it is below.
+
+        Raises:
+            ValueError: if anything in the snapshot is wrong; then the random numbers stay as they are.
+        """
+        limits = {"node": self.stepper.forfeit + 1, "throw": self.stepper.throws, **limits}
+        try:
+            is_alike = isinstance(snapshot["of"], str) and snapshot["of"] == self._played
+            given = [np.array(snapshot[name]) for name in limits]
+            if is_alike and all(
+                numbers.shape == shape and numbers.dtype.kind in "iu" and ((numbers >= 0) & (numbers < limit)).all()
+                for numbers, limit in zip(given, limits.values(), strict=True)
+            ):
+                node, throw, *others = (numbers.astype(np.int64) for numbers in given)
+                if np.array_equal(self.stepper.nodes(self.stepper.state_of(node), throw), node):
+                    restore_generator(self.np_random, snapshot["random"])
+                    return [node, throw, *others]
+        except (KeyError, IndexError, TypeError, ValueError):
+            pass
+        raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self._played}")
+
+    def _check_begun(self) -> None:
+        if not self._begun:
+            raise RuntimeError("no turn has begun: call reset()")
+
+    def _beside(self, game: int) -> str:
+        """Return words to show beside the position of a game."""
+        return ""
 
 
 class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
@@ -26,8 +219,8 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
             function from final scores [S] to utilities [S].
         illegal: an illegal action ends the turn with the worst score and reward there is ("end"), or raises ("raise").
         render_mode: "ansi" for text, "rgb_array" for a picture, "human" for a window, or None.
-        observation_dtype: a NumPy type of integers or floats for observations. Networks without an input layer that
-            converts want "float32".
+        observation_dtype: a NumPy type of integers or floats for observations. Use "float32" for networks that do not
+            convert their input.
         reward_scale: a finite number above 0; the reward at the end is the utility times this. Learners that do not
             normalise rewards learn better with rewards near 1: use 1 / 45 for the points of nine tiles.
         stepper: "tables" to look moves up, or "boards" to work them out, for Shut the Box only. The default is tables
@@ -66,8 +259,9 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         **rules: Any,
     ):
         super().__init__(game, rules, objective, illegal, render_mode, observation_dtype, reward_scale, stepper)
-        self.observation_space = self._space(self.game.observation_high)
+        self.observation_space = self._single_space
         self.action_space = gym.spaces.Discrete(self.stepper.actions)
+        self._first = self.stepper.beginnings({})
         self._node = self.stepper.forfeit
         self._throw = 0
         self._over = True
@@ -83,14 +277,14 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
             options: where to begin, in the words of the game, such as {"open": [1, 4], "roll": 5}.
 
         Returns:
-            The observation and the info.
+            The observation [O] and the info, whose "action_mask" [A] is 1 where an action is legal.
 
         Raises:
             ValueError: if `options` names no position of the game, or one without a legal move.
         """
         if seed is not None:
             super().reset(seed=seed)
-        state, throws = self.stepper.beginnings(options) if options else self.stepper.first
+        state, throws = self.stepper.beginnings(options) if options else self._first
         self._throw = int(throws[self.np_random.bit_generator.random_raw() % len(throws)])
         self._node = int(self.stepper.nodes(state, self._throw))
         self._last = None
@@ -104,7 +298,8 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         """Make a move and throw again.
 
         Returns:
-            The observation, the reward, whether the turn is over, False, and the info.
+            The observation, the reward, whether the turn is over, False, and the info. At the end of a turn the info
+            also holds "final_score" and "illegal_action".
 
         Raises:
             ValueError: if the action is outside the action space, or is illegal and `illegal` is "raise".
@@ -113,7 +308,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         """
         stepper = self.stepper
         if self._over:
-            raise RuntimeError(f"{'the turn is over' if self._begun else 'no turn has begun'}: call reset()")
+            raise RuntimeError("the turn is over, or none has begun: call reset()")
         try:
             action = operator.index(action)
         except TypeError:
@@ -139,9 +334,9 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         return stepper.observe(self._node), float(self.rewards[ending]), True, False, info
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from a snapshot: the same actions then lead to the same steps.
+        """Continue from a snapshot: the same actions then lead to the same steps.
 
-        Wrappers are not restored: a TimeLimit goes on counting.
+        Wrappers are not restored: a TimeLimit continues counting.
 
         Args:
             snapshot: from an environment with the same rules.
@@ -154,10 +349,10 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         self._throw = int(throw)
         self._over = bool(self.stepper.ending(node))
         self._last = None
-        self._begun = snapshot["begun"]
+        self._begun = True
 
     def render(self) -> Any:
-        """Draw the position and, in a picture, the last move. A window shows every position without being asked.
+        """Draw the position and, in a picture, the last move. A window is drawn after every reset and step anyway.
 
         Returns:
             A text ("ansi"), a picture [H, W, 3] uint8 ("rgb_array"), or None ("human", or no render mode).
@@ -166,9 +361,8 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
             ImportError: if the library that draws or shows pictures is not installed, with the command to install it.
             RuntimeError: before the first reset.
         """
-        if not self._begun:
-            raise RuntimeError("no turn has begun: call reset()")
-        drawn = self._draw(self._node, self._throw, self._last, self._beside(0))
+        self._check_begun()
+        drawn = draw(self.stepper, self._node, self._throw, self._last, self.render_mode, self._beside(0))
         if self._window is None:
             return drawn
         self._window.show(drawn)
@@ -177,3 +371,65 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         """Close the window if there is one."""
         if self._window is not None:
             self._window.close()
+
+
+def stepper_of(game: Game, observation_dtype: str = "uint8", kind: str | None = None) -> Stepper:
+    """Return the stepper of a game, from a cache.
+
+    Args:
+        game: the rules.
+        observation_dtype: the type of observations, by its NumPy name.
+        kind: "tables" or "boards"; by default boards only for Shut the Box too large for tables. Both step alike.
+
+    Raises:
+        ValueError: if these rules have no such stepper.
+
+    Example:
+        >>> import stb_gym
+        >>> from stb_gym.envs import stepper_of
+        >>> stepper_of(stb_gym.ShutTheBox.preset("the-300")).actions
+        757
+    """
+    check_choice("stepper", kind, [None, "tables", "boards"])
+    if kind is None:
+        kind = "boards" if isinstance(game, ShutTheBox) and not fits_tables(game) else "tables"
+    return (table_stepper if kind == "tables" else large_stepper)(game, observation_dtype)
+
+
+def game_for(kind: type[Any], game: Game | str, rules: Mapping[str, Any]) -> Game:
+    """Return the game of an environment.
+
+    Args:
+        kind: the class of the environment.
+        game: the rules, or the name of a game.
+        rules: fields of the rules.
+
+    Raises:
+        TypeError: like Python's own for an unknown keyword, because some libraries then leave theirs out.
+        ValueError: if there is no such game, or a field has a value that is not allowed.
+    """
+    known = [rule.name for rule in fields(rules_class_of(game))]  # type: ignore[arg-type]
+    for name in rules:
+        if name not in known:
+            own = [name for name in inspect.signature(kind).parameters if name not in ("game", "rules")]
+            raise TypeError(
+                f"{kind.__name__}() got an unexpected keyword argument {name!r}: allowed are the rules "
+                f"{', '.join(known)} and the arguments {', '.join(own)}"
+            )
+    return game_of(game, rules)
+
+
+def restore_generator(generator: np.random.Generator, state: Any) -> None:
+    """Set the state of a generator.
+
+    Raises:
+        ValueError: if it is no state of this kind of generator, which then stays as it is.
+    """
+    bits: Any = type(generator.bit_generator)()
+    try:
+        bits.state = state
+        if repr(bits.state) != repr(state) or state.get("has_uint32", 0) not in (0, 1):
+            raise ValueError
+    except (ValueError, TypeError, KeyError, OverflowError):
+        raise ValueError(f"the state of random numbers is none of {type(bits).__name__}") from None
+    generator.bit_generator.state = state

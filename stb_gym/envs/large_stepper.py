@@ -1,8 +1,8 @@
-"""Step through a box that is too large for tables: moves are worked out from the board when they are needed.
+"""Step through a box that is too large for tables: moves are computed from the board when they are needed.
 
-A *board* is a bit mask of open tiles. A *case* is what was thrown beside it: a number of dice and a roll, or nothing
-where the turn has ended, or nothing because of the forfeit. A move of a case takes tiles. It is legal at boards that
-have all of them:
+A *board* is a bit mask of open tiles. A *case* is what was thrown: a number of dice and a roll. Two more cases have no
+roll: the end of a turn, and the forfeit. Each case has a fixed set of moves. A move takes tiles, and is legal at boards
+where all of them are open:
 
     board & taken == taken
 """
@@ -14,18 +14,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.envs.table_stepper import LegalMoves, Stepper
-from stb_gym.games import Game, IntArray, rolls, words_of
+from stb_gym.envs.table_stepper import Stepper
+from stb_gym.games import Game, IntArray, rolls
 from stb_gym.large import boards_of
 
 NEVER = 1 << 30  # a tile that no board has: the move is not allowed
 
 
 class LargeStepper(Stepper):
-    """A stepper that works everything out.
+    """A stepper that computes everything from the board.
 
-    A state is a number of dice to throw and a board, packed into one integer. A node is a case, a board, and whether
-    the turn is over. The start board is met on the first throw of a turn only, which may allow other moves.
+    States and nodes are packed into integers:
+
+        state = number of dice << bits | board        node = case << bits | board
+
+    The start board is met on the first throw of a turn only, which may allow other moves.
 
     Args:
         game: the rules.
@@ -40,45 +43,47 @@ class LargeStepper(Stepper):
         self.game = game
         self.throws = game.faces**game.dice
         self.actions = len(game.actions)
+        self.scores = np.concatenate(([0], boards.scores, boards.scores[-1:]))
+        self._boards = boards
         self._full = game.start()[0]
         self._bits = self._full.bit_length()
-        self._boards = boards
-        self._sorted_scores = boards.scores
-        best_first = self._sorted_scores[:: -game.sign]
-        self.scores = np.concatenate(([0], best_first, best_first[-1:]))
 
-        # The cases: every roll of every number of dice, then the end and the forfeit, which have no roll.
-        self._cases = [(dice, roll) for dice in boards.game.throws for roll in range(len(rolls(game, dice).counts))]
-        self._end = len(self._cases)
-        self._cases += [(0, 0), (game.dice + 1, 0)]  # the forfeit has a number of dice of its own
-        first_case = {dice: case for case, (dice, roll) in enumerate(self._cases) if roll == 0}
+        # The cases: every roll of every number of dice, then the end, then the forfeit.
+        dice_of_case: list[int] = []
+        first_case = np.zeros(game.dice + 1, np.int64)
         self._case_of_throw = np.zeros((game.dice + 2, self.throws), np.int64)
-        for dice, case in first_case.items():
-            of_throw = rolls(game, dice).of_throw if dice in boards.game.throws else np.zeros(1, np.int64)
-            self._case_of_throw[dice] = case + of_throw[np.arange(self.throws) % len(of_throw)]
+        for dice in boards.game.throws:
+            table = rolls(game, dice)
+            first_case[dice] = len(dice_of_case)
+            self._case_of_throw[dice] = first_case[dice] + np.resize(table.of_throw, self.throws)
+            dice_of_case += [dice] * len(table.counts)
+        self._end = len(dice_of_case)
+        forfeit_dice = game.dice + 1  # a number of its own
+        self._case_of_throw[0] = self._end
+        self._case_of_throw[forfeit_dice] = self._end + 1
+        self._dice = np.array([*dice_of_case, 0, forfeit_dice])
 
-        # By case, the slice of actions where its moves lie, and the tiles that each of these actions takes: first on
-        # later throws, then on the first throw. By action, the tiles; and whether it is a move of a case.
-        of_moves = np.array([first_case[dice] for dice in boards.dice.tolist()]) + boards.roll
-        self._is_move = np.zeros((2, len(self._cases), self.actions), np.bool_)
-        self._is_move[0, of_moves, boards.action] = boards.later
-        self._is_move[1, of_moves, boards.action] = boards.first
+        # By case on later throws, then by case on the first throw: which actions are moves.
+        case_of_move = first_case[boards.dice] + boards.roll
+        self._is_move = np.zeros((2 * len(self._dice), self.actions), np.bool_)
+        self._is_move[case_of_move, boards.action] = boards.later
+        self._is_move[len(self._dice) + case_of_move, boards.action] = boards.first
         self._taken = np.zeros(self.actions, np.int64)
         self._taken[boards.action] = boards.taken
+        # The moves of each row lie in a slice of actions: that slice, and the tiles that each of its actions takes.
         self._moves = []
-        for is_move in self._is_move.reshape(-1, self.actions):
-            action = is_move.nonzero()[0] if is_move.any() else np.zeros(1, np.int64)
-            actions = slice(int(action[0]), int(action[-1]) + 1)
-            taken = np.where(is_move[actions], self._taken[actions], NEVER).astype(np.int32)
-            self._moves.append((actions, taken[:, None]))
+        for is_move in self._is_move:
+            action = np.flatnonzero(is_move)
+            actions = slice(action.min(initial=self.actions), action.max(initial=-1) + 1)
+            self._moves.append((actions, np.where(is_move, self._taken, NEVER)[actions, None].astype(np.int32)))
 
         # In an observation, the first numbers stand for one tile each, and the others for one roll each.
         self._tiles = len(game.observation_high) - self._end
-        self._shown_rolls = np.eye(len(self._cases), self._end, dtype=observation_dtype)
+        self._shown_rolls = np.eye(len(self._dice), self._end, dtype=observation_dtype)
 
-        self.start = self._state(self._full, game.dice)
-        self.forfeit_state = self._state(0, game.dice + 1)
-        self.forfeit = int(self.nodes(self.forfeit_state, 0))
+        self.start = game.dice << self._bits | self._full
+        self.forfeit_state = forfeit_dice << self._bits
+        self.forfeit = self._end + 1 << self._bits
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles of an environment share the stepper of their process."""
@@ -89,59 +94,68 @@ class LargeStepper(Stepper):
         return self._full.bit_count()  # every move takes a tile or ends the turn
 
     def nodes(self, states: Any, throws: Any) -> Any:
-        board, dice = self._split_state(states)
-        case = self._case_of_throw[dice, throws]
-        return self._node(np.broadcast_to(board, case.shape), case)
+        board, dice = self._split(states)
+        return self._case_of_throw[dice, throws] << self._bits | board
 
     def after(self, nodes: Any, actions: Any) -> Any:
-        board, case, over = self._split(nodes)
-        taken = self._taken.take(actions)
-        dice = self._next_dice(board & ~taken, actions)
-        is_move = self._is_move[(board == self._full) * 1, case, actions]
-        legal = is_move & (board & taken == taken) & (dice >= 0)
-        state = np.where(legal, self._state(board & ~taken, dice), self.forfeit_state)
-        return np.where(over, self.start, state)[()]
+        board, _ = self._split(nodes)
+        taken = self._taken[actions]
+        left = board & ~taken
+        dice = self._next_dice(left, actions)
+        legal = self._is_move[self._row(nodes), actions] & (board & taken == taken) & (dice >= 0)
+        return np.where(legal, dice << self._bits | left, self.forfeit_state)[()]
 
     def ending(self, nodes: Any) -> Any:
-        board, _, over = self._split(np.asarray(nodes))
-        index = self._sorted_scores.searchsorted(self._boards.final_scores(board[over]))
-        ending = np.zeros(np.shape(nodes), np.int64)
-        ending[over] = len(self._sorted_scores) - index if self.game.more_is_better else index + 1
-        ending[np.equal(nodes, self.forfeit)] = len(self.scores) - 1
-        return ending[()]
+        over = np.ones(np.size(nodes), np.bool_)
+        for places, _, legal in self._legal(nodes):
+            over[places] = ~legal.any(axis=0)
+        board, _ = self._split(nodes)
+        place = self._boards.scores.searchsorted(self._boards.final_scores(board))
+        ending = (place + 1) * over.reshape(np.shape(nodes))
+        return np.where(np.equal(nodes, self.forfeit), len(self.scores) - 1, ending)[()]
 
     def observe(self, nodes: Any) -> NDArray[Any]:
-        board, case, _ = self._split(np.asarray(nodes))
-        return self._seen(board, case)
+        board, case = self._split(np.asarray(nodes))
+        four_bytes = np.asarray(board, "<u4")[..., None].view(np.uint8)
+        tiles = np.unpackbits(four_bytes, axis=-1, count=self._tiles, bitorder="little")
+        return np.concatenate((tiles.astype(self._shown_rolls.dtype), self._shown_rolls[case]), axis=-1)
 
     def masks(self, nodes: Any) -> NDArray[np.int8]:
-        board, case, _ = self._split(np.ravel(nodes))
-        masks = np.zeros((len(board), self.actions), np.bool_)
-        for places, actions, legal in self._legal(board, case):
+        masks = np.zeros((np.size(nodes), self.actions), np.bool_)
+        for places, actions, legal in self._legal(nodes):
             masks[places, actions] = legal.T
         return masks.view(np.int8).reshape(*np.shape(nodes), self.actions)
 
-    def choose(self, nodes: IntArray, fractions: NDArray[np.float64]) -> IntArray:
-        first, counts, _, action = self.legal_moves(nodes)
-        chosen = np.append(action, 0).take(first + (fractions * counts).astype(np.intp))
-        return np.where(counts > 0, chosen, 0)
+    def _legal(self, nodes: Any) -> Iterator[tuple[IntArray, slice, NDArray[np.bool_]]]:
+        """Yield the legal moves at nodes of any shape, one row of `_moves` after another.
 
-    def legal_moves(self, nodes: IntArray) -> LegalMoves:
-        place, action = self.masks(nodes).view(np.bool_).nonzero()
-        counts = np.bincount(place, minlength=len(nodes))
-        return LegalMoves(np.cumsum(counts) - counts, counts, place, action)
+        Yields:
+            The flat indices of the P nodes of the row, the slice of its K actions, and [K, P] whether these are legal.
+        """
+        flat = np.ravel(nodes)
+        row = self._row(flat)
+        board = self._split(flat)[0].astype(np.int32)
+        for each in set(row.tolist()):
+            places = np.flatnonzero(row == each)
+            actions, taken = self._moves[each]
+            open_tiles = board[places]
+            legal = open_tiles & taken == taken
+            if len(self._boards.game.throws) > 1:  # the number of dice that an action chooses may not be allowed
+                action = np.arange(actions.start, actions.stop)[:, None]
+                legal &= self._next_dice(open_tiles & ~taken, action) >= 0
+            yield places, actions, legal
 
     def state_of(self, nodes: Any) -> Any:
-        board, case, _ = self._split(nodes)
-        return self._state(board, np.array([dice for dice, _ in self._cases]).take(case))
+        board, case = self._split(nodes)
+        return self._dice[case] << self._bits | board
 
     def position(self, states: Any) -> tuple[Any, Any]:
-        board, dice = self._split_state(states)
+        board, dice = self._split(states)
         forfeit = np.equal(states, self.forfeit_state)
         return np.where(forfeit, self._full, board)[()], np.where(forfeit, 0, dice)[()]
 
     def find_state(self, held: Any, dice: Any) -> Any:
-        return self._state(held, dice)
+        return dice << self._bits | held
 
     def find(self, observations: NDArray[Any]) -> Any:
         width = len(self.game.observation_high)
@@ -151,80 +165,37 @@ class LargeStepper(Stepper):
         board = (rows[:, : self._tiles] > 0) @ (1 << np.arange(self._tiles))
         shown = rows[:, self._tiles :] > 0
         thrown = shown.any(axis=1)
-        case = np.where(thrown, shown.argmax(axis=1), self._end)
-        first_throw = case < len(rolls(self.game, self.game.dice).counts)
-        may_stay = (self._taken == 0).any()  # there is an action for a first throw that leaves no move
-        occurs = np.where(board == self._full, first_throw | ~thrown & may_stay, thrown == (board > 0))
-        occurs &= (board & ~self._full == 0) & (self._seen(board, case) == rows).all(axis=1)
+        nodes = np.where(thrown, shown.argmax(axis=1), self._end) << self._bits | board
+        # Without an open tile nothing is thrown. Nor is it after a first throw that leaves no move.
+        occurs = (thrown == (board > 0)) | (board == self._full)
+        occurs &= (board & ~self._full == 0) & (self.observe(nodes) == rows).all(axis=1)
         if not occurs.all():
             raise ValueError(f"{rows[occurs.argmin()].tolist()} is no observation of {self.game}")
-        return self._node(board, case).reshape(observations.shape[:-1])[()]
+        return nodes.reshape(observations.shape[:-1])[()]
 
     def unthrown(self, states: IntArray) -> NDArray[Any]:
+        board, _ = self._split(states)
         _, dice = self.position(states)
-        board, _ = self._split_state(states)
-        seen = self._seen(board, np.full(len(states), self._end))
+        seen = self.observe(self._end << self._bits | board)
         return np.column_stack((seen, dice.astype(seen.dtype)))
 
-    def describe(self, node: int) -> str:
-        board, case, _ = self._split(node)
-        dice, roll = self._cases[case]
-        return words_of(self.game).node(int(board), dice, rolls(self.game, dice).shown[roll])
+    def _split(self, packed: Any) -> tuple[Any, Any]:
+        """Return the boards of states or nodes, and the number of dice or the case of each."""
+        return packed & (1 << self._bits) - 1, packed >> self._bits
 
-    def _state(self, board: Any, dice: Any) -> Any:
-        return dice << self._bits | board
-
-    def _split_state(self, states: Any) -> tuple[Any, Any]:
-        """Return the boards and the dice of states."""
-        return states & (1 << self._bits) - 1, states >> self._bits
-
-    def _node(self, board: IntArray, case: IntArray) -> Any:
-        """Return the nodes of boards and cases of the same shape."""
-        over = np.ones(case.size, np.int64)
-        for places, _, legal in self._legal(board.ravel(), case.ravel()):
-            over[places] = ~legal.any(axis=0)
-        return ((case << self._bits | board) << 1 | over.reshape(case.shape))[()]
-
-    def _split(self, nodes: Any) -> tuple[Any, Any, Any]:
-        """Return the boards and the cases of nodes, and whether the turn is over."""
-        board_and_case = nodes >> 1
-        return board_and_case & (1 << self._bits) - 1, board_and_case >> self._bits, nodes & 1 == 1
-
-    def _legal(self, board: IntArray, case: IntArray) -> Iterator[tuple[IntArray, slice, NDArray[np.bool_]]]:
-        """Yield the legal moves at boards [B] and cases [B], one case after another.
-
-        Yields:
-            [P] the places among the B that have the same case, the slice of K actions where the moves of the case lie,
-            and [K, P] whether these are legal there.
-        """
-        kind = (case + len(self._cases) * (board == self._full)).astype(np.uint16)
-        order = kind.argsort(kind="stable")  # a radix sort, because the numbers are small
-        counts = np.bincount(kind)
-        last = counts.cumsum()
-        for one in counts.nonzero()[0].tolist():
-            places = order[last[one] - counts[one] : last[one]]
-            actions, taken = self._moves[one]
-            legal = board.astype(np.int32).take(places) & taken == taken
-            if len(self._boards.game.throws) > 1:  # the number of dice that an action chooses may not be allowed
-                move, place = legal.nonzero()
-                left = board[places[place]] & ~self._taken[actions][move]
-                legal[move, place] = self._next_dice(left, move + actions.start) >= 0
-            yield places, actions, legal
+    def _row(self, nodes: Any) -> Any:
+        """Return the rows of nodes in `_is_move` and `_moves`."""
+        board, case = self._split(nodes)
+        return case + len(self._dice) * (board == self._full)
 
     def _next_dice(self, left: IntArray, action: IntArray) -> IntArray:
         """Return how many dice are thrown at boards that actions leave, -1 if the action may not choose its number."""
         if len(self._boards.game.throws) == 1:
-            return np.where((left > 0) & (self._taken.take(action) > 0), self.game.dice, 0)
+            return np.where((left > 0) & (self._taken[action] > 0), self.game.dice, 0)
         return self._boards.next_dice(left, action)
-
-    def _seen(self, board: IntArray, case: IntArray) -> NDArray[Any]:
-        """Return the observations [..., O] at boards and cases."""
-        four_bytes = np.asarray(board, "<u4")[..., None].view(np.uint8)
-        tiles = np.unpackbits(four_bytes, axis=-1, count=self._tiles, bitorder="little")
-        return np.concatenate((tiles.astype(self._shown_rolls.dtype), self._shown_rolls.take(case, axis=0)), axis=-1)
 
 
 @lru_cache(maxsize=16)
-def large_stepper(game: Game, observation_dtype: str = "uint8") -> LargeStepper:
+def large_stepper(game: Game, observation_dtype: str) -> LargeStepper:
     """Return the stepper of a box, from a cache; see `LargeStepper`."""
     return LargeStepper(game, observation_dtype)

@@ -4,7 +4,6 @@ from typing import Any
 
 from stb_gym.envs.table_stepper import Stepper
 from stb_gym.games import Picture, needed, throw_faces, words_of
-from stb_gym.solver import legal_moves
 
 FORFEIT = "illegal action: the turn ends"
 
@@ -41,7 +40,7 @@ def draw(
         moved = words.move_in_words(words.move(last[2], dice > 0), stepper.game.roll_of(faces_before))
     if dice == 0:
         caption = _join(": ", moved, "the turn ends")
-    elif legal_moves(stepper.game, held, dice, stepper.game.roll_of(faces)):
+    elif stepper.ending(node) == 0:
         caption = moved or "first throw"
     else:
         caption = _join(". ", moved, words.no_move(held, dice, faces))

@@ -1,34 +1,18 @@
-"""Step through a game by tables with a row for every node, and the contract that all steppers keep."""
+"""The contract of all steppers, and the stepper that looks moves up in tables with a row for every node."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, fits, rolls, words_of
+from stb_gym.games import Game, IntArray, fits, rolls, throw_faces, words_of
 from stb_gym.solver import TurnTables, compile_game
 
 LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_state` alone
-
-
-class LegalMoves(NamedTuple):
-    """The E legal moves at B nodes, ordered by node and then by action.
-
-    Attributes:
-        first: [B] index of the first move of each node.
-        counts: [B] number of moves of each node, 0 where the turn is over.
-        place: [E] index among the B nodes of the one where the move is made.
-        action: [E] the actions.
-    """
-
-    first: IntArray
-    counts: IntArray
-    place: IntArray
-    action: IntArray
 
 
 class Stepper(ABC):
@@ -37,7 +21,7 @@ class Stepper(ABC):
     A throw at a state leads to a node, and an action at a node leads to the next state. All T throws are equally
     likely. Only the stepper knows what the numbers of states and nodes mean. Where no shape is given, methods accept
     integers and arrays of any shape. An illegal action leads to the forfeit: the turn ends with the worst score, and
-    the observation is all zeros.
+    the observation is all zeros. Where the turn is over, every action is illegal.
 
     Attributes:
         game: the rules.
@@ -62,7 +46,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def after(self, nodes: Any, actions: Any) -> Any:
-        """Return the states that actions lead to. Where the turn is over, any action leads to the start."""
+        """Return the states that actions lead to."""
 
     @abstractmethod
     def ending(self, nodes: Any) -> Any:
@@ -75,14 +59,6 @@ class Stepper(ABC):
     @abstractmethod
     def masks(self, nodes: Any) -> NDArray[np.int8]:
         """Return new arrays [..., A] of action masks, 1 = legal, all 0 where the turn is over."""
-
-    @abstractmethod
-    def choose(self, nodes: IntArray, fractions: NDArray[np.float64]) -> IntArray:
-        """Return [B] the legal action at a fraction (0 to 1) of those of each node, 0 where the turn is over."""
-
-    @abstractmethod
-    def legal_moves(self, nodes: IntArray) -> LegalMoves:
-        """Return every legal move at nodes [B]."""
 
     @abstractmethod
     def state_of(self, nodes: Any) -> Any:
@@ -108,14 +84,34 @@ class Stepper(ABC):
     def unthrown(self, states: IntArray) -> NDArray[Any]:
         """Return [B, O + 1] what every throw at states [B] shows, and last how many dice are thrown, 0 at the end."""
 
-    @abstractmethod
-    def describe(self, node: int) -> str:
-        """Return a node in words."""
-
     @property
     @abstractmethod
     def longest(self) -> int:
         """A number of moves that no turn exceeds, wherever it begins."""
+
+    def describe(self, node: int) -> str:
+        """Return a node in words."""
+        state = self.state_of(node)
+        held, dice = (int(number) for number in self.position(state))
+        throw = int((self.nodes(state, np.arange(self.throws)) == node).argmax())
+        roll = self.game.roll_of(throw_faces(throw, dice, self.game.faces))
+        return words_of(self.game).node(held, dice, roll)
+
+    def legal_moves(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the E legal moves at nodes [B], ordered by node and action.
+
+        Returns:
+            [E] the index among the B nodes, and [E] the action.
+        """
+        move = np.flatnonzero(self.masks(nodes).view(np.bool_))
+        return move // self.actions, move % self.actions
+
+    def choose(self, nodes: IntArray, fractions: NDArray[np.float64]) -> IntArray:
+        """Return [B] the legal action at a fraction (0 to 1) of those of each node, 0 where the turn is over."""
+        index, action = self.legal_moves(nodes)
+        counts = np.bincount(index, minlength=len(nodes))
+        move = np.cumsum(counts) - counts + (fractions * counts).astype(np.intp)
+        return np.where(counts > 0, np.append(action, 0).take(move), 0)
 
     def beginnings(self, where: Mapping[str, Any]) -> tuple[int, IntArray]:
         """Find where a turn can begin.
@@ -137,16 +133,11 @@ class Stepper(ABC):
         if roll is not None:
             shown, _, of_throw = rolls(self.game, dice)
             is_roll = np.array([each == roll for each in shown])
-            fitting &= is_roll[of_throw[throws % len(of_throw)]]
+            fitting &= np.resize(is_roll[of_throw], self.throws)
         if not fitting.any():
             named = words.state(held, dice) if roll is None else words.node(held, dice, roll)
             raise ValueError(f"there is no legal move at {named}")
         return state, throws[fitting]
-
-    @cached_property
-    def first(self) -> tuple[int, IntArray]:
-        """The state at the beginning of a turn, and the throws there that leave a legal move."""
-        return self.beginnings({})
 
 
 @dataclass(eq=False, repr=False)
@@ -162,7 +153,6 @@ class TableStepper(Stepper):
         action_mask: [N + 1, A] action masks.
     """
 
-    game: Game
     tables: TurnTables
     node_of_throw: NDArray[np.int64]
     next_state: NDArray[np.int32]
@@ -172,24 +162,24 @@ class TableStepper(Stepper):
 
     def __post_init__(self) -> None:
         tables = self.tables
+        self.game = tables.game
         self.throws = self.node_of_throw.shape[1]
         self.actions = tables.actions
         self.start = tables.start
         self.forfeit = tables.nodes
         self.forfeit_state = tables.states
         self.scores = np.concatenate(([0], tables.scores, tables.scores[-1:]))
-        self._nodes = self.node_of_throw.ravel()  # a lookup in one dimension takes half as long as in two
+        # A lookup in one dimension takes half as long as in two, and `item` half as long as brackets.
+        self._nodes = self.node_of_throw.ravel()
         self._states = self.next_state.ravel()
-        # Single entries are read much faster from memory views than from arrays.
-        self._node_at = self._nodes.data
-        self._state_at = self._states.data
-        self._ending_at = self.endings.data
         self._choices = np.append(tables.choices, 0)
         self._edge_start = np.append(np.where(tables.choices, tables.edge_start[:-1], -1), -1)  # of the last action, 0
         self._edge_action = np.append(tables.edge_action, 0)
         self._node_state = np.append(tables.node_state, tables.states)
         self._held = np.append(tables.held, tables.held[tables.score_index.argmax()])  # held at a worst score
         self._dice = np.append(tables.dice, 0)
+        common = np.minimum.reduceat(self.observation[:-1], tables.node_start[:-1])  # to all rolls of a state
+        self._unthrown = np.column_stack((common, tables.dice.astype(common.dtype)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles of an environment share the tables of their process instead of carrying them."""
@@ -197,14 +187,14 @@ class TableStepper(Stepper):
 
     def nodes(self, states: Any, throws: Any) -> Any:
         place = states * self.throws + throws
-        return self._node_at[place] if isinstance(place, int) else self._nodes[place]
+        return self._nodes.item(place) if isinstance(place, int) else self._nodes[place]
 
     def after(self, nodes: Any, actions: Any) -> Any:
         place = nodes * self.actions + actions
-        return self._state_at[place] if isinstance(place, int) else self._states[place]
+        return self._states.item(place) if isinstance(place, int) else self._states[place]
 
     def ending(self, nodes: Any) -> Any:
-        return self._ending_at[nodes] if isinstance(nodes, int) else self.endings[nodes]
+        return self.endings.item(nodes) if isinstance(nodes, int) else self.endings[nodes]
 
     def observe(self, nodes: Any) -> NDArray[Any]:
         # Of one row and of many, each is several times faster than the other.
@@ -216,13 +206,6 @@ class TableStepper(Stepper):
     def choose(self, nodes: IntArray, fractions: NDArray[np.float64]) -> IntArray:
         place = (fractions * self._choices.take(nodes)).astype(np.intp)
         return self._edge_action[self._edge_start.take(nodes) + place]
-
-    def legal_moves(self, nodes: IntArray) -> LegalMoves:
-        counts = self._choices.take(nodes)
-        first = np.cumsum(counts) - counts
-        place = np.arange(len(nodes)).repeat(counts)
-        edge = np.arange(len(place)) + (self._edge_start.take(nodes) - first).repeat(counts)
-        return LegalMoves(first, counts, place, self._edge_action.take(edge))
 
     def state_of(self, nodes: Any) -> Any:
         return self._node_state.take(nodes)
@@ -239,16 +222,7 @@ class TableStepper(Stepper):
     def unthrown(self, states: IntArray) -> NDArray[Any]:
         return self._unthrown.take(states, axis=0)
 
-    @cached_property
-    def _unthrown(self) -> NDArray[Any]:
-        """[S, O + 1] what every throw shows, and the dice."""
-        seen = np.minimum.reduceat(self.observation[:-1], self.tables.node_start[:-1])
-        return np.column_stack((seen, self.tables.dice.astype(seen.dtype)))
-
-    def describe(self, node: int) -> str:
-        return self.tables.describe_node(node)
-
-    @cached_property
+    @property
     def longest(self) -> int:
         tables = self.tables
         moves = np.zeros(tables.states, np.int64)
@@ -277,23 +251,21 @@ def table_stepper(game: Game, observation_dtype: str) -> TableStepper:
             f"{game} is too large for the tables of an environment, which hold at most {LARGEST_DENSE_TABLE:,} entries"
         )
     tables = compile_game(game)
-    throws = np.arange(game.faces**game.dice)
-    node_of_throw = np.full((tables.states + 1, len(throws)), tables.nodes)
+    throws = game.faces**game.dice
+    node_of_throw = np.full((tables.states + 1, throws), tables.nodes)
     for level in tables.levels:
-        of_throw = level.rolls.of_throw
         first_node = tables.node_start[level.states][:, None]
-        node_of_throw[level.states] = first_node + of_throw[throws % len(of_throw)]
+        node_of_throw[level.states] = first_node + np.resize(level.rolls.of_throw, throws)
     over = tables.choices == 0
     next_state = np.full((tables.nodes + 1, tables.actions), tables.states, np.int32)
     next_state[tables.edge_node, tables.edge_action] = tables.edge_next
-    next_state[np.append(over, True)] = tables.start
     action_mask = np.zeros(next_state.shape, np.int8)
     action_mask[tables.edge_node, tables.edge_action] = 1
     endings = np.append((tables.score_index[tables.node_state] + 1) * over, len(tables.scores) + 1)
     observation = np.pad(tables.observation, ((0, 1), (0, 0)))
     for shared in (node_of_throw, next_state, endings, observation, action_mask):
         shared.flags.writeable = False
-    return TableStepper(game, tables, node_of_throw, next_state, endings, observation, action_mask)
+    return TableStepper(tables, node_of_throw, next_state, endings, observation, action_mask)
 
 
 def fits_tables(game: Game) -> bool:

@@ -9,14 +9,14 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from stb_gym.envs.base import StepperEnv
+from stb_gym.envs.env import StepperEnv
+from stb_gym.envs.rendering import draw
 from stb_gym.games import Game, IntArray, check_choice, check_integer, integers
 from stb_gym.solver import Goal
 
 Step = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
-TOGETHER = ("afterstates", "close", "reset", "restore", "snapshot", "step")  # methods for all games at once only
-FIXED = ("game", "objective", "reward_scale", "rewards", "stepper", "num_envs", "autoreset_mode", "max_episode_steps")
+UNLIMITED = 2**62  # steps
 
 
 class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArray[Any]]):
@@ -76,29 +76,26 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         check_integer("num_envs", num_envs, 1, 2**24)
         if max_episode_steps is not None:
             check_integer("max_episode_steps", max_episode_steps, 1, 2**31)
-        mode = getattr(autoreset_mode, "value", autoreset_mode)
-        check_choice("autoreset mode", mode, [mode.value for mode in AutoresetMode])
         check_choice("render mode", render_mode, [None, "ansi", "rgb_array"])  # there is no window for many games
         super().__init__(game, rules, objective, illegal, render_mode, observation_dtype, reward_scale, stepper)
         self.num_envs = num_envs
         self.max_episode_steps = max_episode_steps
-        self._limit = max_episode_steps or 0
-        self.autoreset_mode = AutoresetMode(mode)
+        self._limit = max_episode_steps or UNLIMITED
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space = self._space(self.game.observation_high)
+        self.single_observation_space = self._single_space
         self.single_action_space = gym.spaces.Discrete(self.stepper.actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
+        self._first = self.stepper.beginnings({})
         self._node: IntArray = np.full(num_envs, self.stepper.forfeit)
         self._throw: IntArray = np.zeros(num_envs, np.int64)
+        self._steps: IntArray = np.zeros(num_envs, np.int64)  # of each turn so far
+        self._over = np.ones(num_envs, np.bool_)
         self._choices: np.random.Generator | None = None  # of `legal_sample`
         # For pictures: the nodes, throws and actions [3, B] of the last step, and [B] the games in which it was a move.
         self._before = np.zeros((3, num_envs), np.int64)
         self._moved = np.zeros(num_envs, np.bool_)
-        # [B] the steps left to each game, 0 where it is over; None if no turn is long enough to be truncated.
-        self._left: IntArray | None = None
-        if max_episode_steps is not None and max_episode_steps <= self.stepper.longest:
-            self._left = np.zeros(num_envs, np.int64)
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
@@ -113,15 +110,15 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             The observations [B, O] and the infos.
 
         Raises:
-            ValueError: if `options` names no position of the game, or one without a legal move, if the mask chooses no
-                game, or if the seeds are not as many as the games.
+            ValueError: if `options` names no position of the game, or one without a legal move; if the mask chooses no
+                game; or if there is not one seed per game.
         """
         where = {**(options or {})}
         chosen = where.pop("reset_mask", np.ones(self.num_envs, np.bool_))
         is_mask = isinstance(chosen, np.ndarray) and chosen.dtype == np.bool_ and chosen.shape == (self.num_envs,)
         if not (is_mask and chosen.any()):
             raise ValueError(f"reset_mask must be an array of {self.num_envs} booleans, of which one or more are True")
-        beginning = self.stepper.beginnings(where) if where else self.stepper.first
+        beginning = self.stepper.beginnings(where) if where else self._first
         if seed is None or isinstance(seed, int | np.integer):
             super().reset(seed=None if seed is None else int(seed))
         else:
@@ -149,36 +146,36 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             ValueError: if an action is outside the action space, or is illegal and `illegal` is "raise".
             RuntimeError: before the first reset, or if a game is over and the autoreset mode is DISABLED.
         """
-        if not self._begun:
-            raise RuntimeError("no game has begun: call reset()")
-        if self.autoreset_mode == AutoresetMode.DISABLED and self._over().any():
+        self._check_begun()
+        if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
             raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}) on the games that are')
         stepper, actions = self.stepper, self._checked(actions)
         state = stepper.after(self._node, actions)
-        if self._left is not None:
-            state[self._left == 0] = stepper.start
+        begins = np.flatnonzero(self._over)  # in NEXT_STEP mode
+        state[begins] = stepper.start
         if self.illegal == "raise" and (state == stepper.forfeit_state).any():
             game = int((state == stepper.forfeit_state).argmax())
             where = stepper.describe(int(self._node[game]))
             raise ValueError(f"action {actions[game]} of game {game} is illegal at {where}")
         if self.render_mode is not None:
             self._before = np.array([self._node, self._throw, actions])
-            self._moved = state != stepper.start
+            self._moved = ~self._over
         self._throw = self.np_random.integers(stepper.throws, size=self.num_envs)
         self._node = stepper.nodes(state, self._throw)
+        self._steps += 1
+        self._steps[begins] = 0
         ending = stepper.ending(self._node)
         reward = self.rewards.take(ending)
         terminated = ending > 0
-        truncated = self._truncated(terminated)
-        infos: dict[str, Any] = {}
-        if self.autoreset_mode != AutoresetMode.SAME_STEP:
-            infos = self._endings(ending)
-        elif (ended := terminated | truncated).any():
-            infos = self._final_infos(ending, ended)
-            self._begin(np.flatnonzero(ended), *stepper.first)
-        infos["action_mask"] = self.stepper.masks(self._node)
+        truncated = self._steps == self._limit
+        self._over = terminated | truncated
+        infos = self._endings(ending, terminated)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and self._over.any():
+            infos = self._final_infos(infos, truncated)
+            self._begin(np.flatnonzero(self._over), *self._first)
+        infos["action_mask"] = stepper.masks(self._node)
         infos["_action_mask"] = np.ones(self.num_envs, np.bool_)
-        return self.stepper.observe(self._node), reward, terminated, truncated, infos
+        return stepper.observe(self._node), reward, terminated, truncated, infos
 
     @property
     def nodes(self) -> IntArray:
@@ -193,19 +190,17 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         Raises:
             RuntimeError: before the first reset.
         """
-        if not self._begun:
-            raise RuntimeError("no game has begun: call reset()")
+        self._check_begun()
         if self._choices is None:
             (self._choices,) = self.np_random.spawn(1)
         return self.stepper.choose(self._node, self._choices.random(self.num_envs))
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the games and the random numbers to come, as arrays and what JSON can hold; see `restore`."""
-        left = {} if self._left is None else {"left": self._left.copy()}
-        return {**super().snapshot(), **left}
+        """Return the turns and the state of the random numbers, as arrays [B] and what JSON can hold; see `restore`."""
+        return {**super().snapshot(), "steps": self._steps.copy()}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from a snapshot: the same actions then lead to the same steps.
+        """Continue from a snapshot: the same actions then lead to the same steps.
 
         Args:
             snapshot: from an environment with the same rules and as many games; arrays may be lists.
@@ -213,11 +208,11 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         Raises:
             ValueError: if the snapshot is not of as many games with these rules.
         """
-        limits = {} if self._left is None else {"left": self._limit + 1}
-        self._node, self._throw, *left = self._read(snapshot, (self.num_envs,), **limits)
-        self._left = left[0] if left else None
-        self._begun = snapshot["begun"]
+        most_steps = min(self._limit, self.stepper.longest)
+        self._node, self._throw, self._steps = self._read(snapshot, (self.num_envs,), steps=most_steps + 1)
+        self._over = (self.stepper.ending(self._node) > 0) | (self._steps == self._limit)
         self._moved[:] = False
+        self._begun = True
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Return the result of a method, or an attribute, for each game, as Gymnasium's own vector environments do.
@@ -225,11 +220,8 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         Arrays and tuples over the games are split; anything else is the same for all games.
 
         Raises:
-            ValueError: if the method is for all games at once, such as `step`.
             AttributeError: if there is no such attribute.
         """
-        if name in TOGETHER:
-            raise ValueError(f"{name} is for all games at once: call it of the vector environment itself")
         value = getattr(self, f"single_{name}" if name in ("action_space", "observation_space") else name)
         if callable(value):
             value = value(*args, **kwargs)
@@ -239,25 +231,6 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """Return an attribute of each game; see `call`."""
         return self.call(name)
-
-    def set_attr(self, name: str, values: Any) -> None:
-        """Set an attribute that all games share.
-
-        Args:
-            name: the attribute.
-            values: one value, or a list of equal values, one for each game.
-
-        Raises:
-            ValueError: if the list has different values or another length, or the attribute cannot change.
-        """
-        if name in FIXED:
-            raise ValueError(f"{name} is fixed when an environment is made: make another")
-        listed = values if isinstance(values, list | tuple) else [values] * self.num_envs
-        if len(listed) != self.num_envs or any(value != listed[0] for value in listed):
-            raise ValueError(
-                f"all games have one {name}: give one value, or {self.num_envs} equal ones, not {values!r}"
-            )
-        setattr(self, name, listed[0])
 
     def render(self) -> tuple[Any, ...] | None:
         """Draw every game.
@@ -270,13 +243,12 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         """
         if self.render_mode is None:
             return None
-        if not self._begun:
-            raise RuntimeError("no game has begun: call reset()")
-        games = range(self.num_envs)
-        last = [tuple(self._before[:, game].tolist()) if self._moved[game] else None for game in games]
-        return tuple(
-            self._draw(int(self._node[game]), int(self._throw[game]), last[game], self._beside(game)) for game in games
-        )
+        self._check_begun()
+        drawn = []
+        for game, (node, throw) in enumerate(zip(self._node.tolist(), self._throw.tolist(), strict=True)):
+            last = tuple(self._before[:, game].tolist()) if self._moved[game] else None
+            drawn.append(draw(self.stepper, node, throw, last, self.render_mode, self._beside(game)))
+        return tuple(drawn)
 
     def _checked(self, given: Any) -> NDArray[np.int64]:
         """Return actions [B] as integers of one type."""
@@ -291,51 +263,39 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             raise ValueError(f"actions must be from 0 to {self.stepper.actions - 1}, not {actions[outside][0]}")
         return indices
 
-    def _over(self) -> NDArray[np.bool_]:
-        """Return [B] True where a game is over or truncated."""
-        return self.stepper.ending(self._node) > 0 if self._left is None else self._left == 0
-
-    def _truncated(self, terminated: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Count a step, and return [B] the games that it truncates."""
-        if self._left is None:
-            return np.zeros(self.num_envs, np.bool_)
-        self._left = np.where(self._left == 0, self._limit, self._left - 1)  # a new turn has all steps left
-        truncated = self._left == 0
-        self._left[terminated] = 0
-        return truncated
-
-    def _endings(self, ending: IntArray) -> dict[str, Any]:
+    def _endings(self, ending: IntArray, terminated: NDArray[np.bool_]) -> dict[str, Any]:
         """Return the final scores of the games that are over, and whether illegal actions ended them.
 
         Args:
             ending: [B] the endings; see `Stepper.ending`.
+            terminated: [B] True where a game is over.
         """
-        terminated = ending > 0
-        if not np.count_nonzero(terminated):
+        if not terminated.any():
             return {}
         return {
             "final_score": self.stepper.scores.take(ending),
-            "_final_score": terminated,
+            "_final_score": terminated.copy(),
             "illegal_action": ending == len(self.stepper.scores) - 1,
             "_illegal_action": terminated.copy(),
         }
 
-    def _final_infos(self, ending: IntArray, ended: NDArray[np.bool_]) -> dict[str, Any]:
+    def _final_infos(self, endings: dict[str, Any], truncated: NDArray[np.bool_]) -> dict[str, Any]:
         """Return the infos of games that end and begin anew in the same step.
 
         Args:
-            ending: [B] the endings; see `Stepper.ending`.
-            ended: [B] True where a turn is over or truncated.
+            endings: see `_endings`.
+            truncated: [B] True where a turn is truncated.
         """
-        if self._left is None:
+        ended = self._over
+        if truncated.any():
+            masks = self.stepper.masks(self._node) * ended[:, None]
+        else:
             # A view of one zero: fresh rows of zeros in every step could take longer than all the rest.
             masks = np.broadcast_to(np.int8(0), (self.num_envs, self.stepper.actions))
-        else:
-            masks = self.stepper.masks(self._node) * ended[:, None]
         return {
             "final_obs": self.stepper.observe(self._node),
-            "_final_obs": ended,
-            "final_info": {**self._endings(ending), "action_mask": masks, "_action_mask": ended.copy()},
+            "_final_obs": ended.copy(),
+            "final_info": {**endings, "action_mask": masks, "_action_mask": ended.copy()},
             "_final_info": ended.copy(),
         }
 
@@ -344,6 +304,6 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         throw = throws.take(self.np_random.integers(len(throws), size=len(games)))
         self._throw[games] = throw
         self._node[games] = self.stepper.nodes(state, throw)
+        self._steps[games] = 0
+        self._over[games] = False
         self._moved[games] = False
-        if self._left is not None:
-            self._left[games] = self._limit

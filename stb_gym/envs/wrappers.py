@@ -1,6 +1,6 @@
-"""Wrappers for libraries that look for the action mask in the observation, as replay buffers have to.
+"""Wrappers that put the action mask into the observation, for libraries that look for it there.
 
-Libraries differ in the names and in the type of the mask that they ask for: `LAYOUTS` knows both, by library.
+Libraries expect different names and types of the mask: `LAYOUTS` holds both, by library.
 """
 
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ class Layout(NamedTuple):
 
     Attributes:
         observation, mask: the names of the two entries.
-        dtype: what the mask is made of. int8 is a `MultiBinary` space, as Gymnasium has it; others are a `Box`.
+        dtype: the type of the mask. Its space is `MultiBinary` for int8, else a `Box`.
     """
 
     observation: str
@@ -31,17 +31,16 @@ class Layout(NamedTuple):
     dtype: type[Any]
 
     def space(self, observation: gym.Space[Any], action: gym.Space[Any]) -> gym.spaces.Dict:
-        """The space of both, of a single environment."""
+        """Return the space of the dictionary, given the spaces of a single environment."""
         assert isinstance(action, gym.spaces.Discrete)
-        actions = int(action.n)
-        binary = gym.spaces.MultiBinary(actions)
-        mask = binary if self.dtype is np.int8 else gym.spaces.Box(0, 1, (actions,), self.dtype)
+        box = gym.spaces.Box(0, 1, (int(action.n),), self.dtype)
+        mask = gym.spaces.MultiBinary(int(action.n)) if self.dtype is np.int8 else box
         return gym.spaces.Dict({self.observation: observation, self.mask: mask})
 
     def together(self, observation: NDArray[Any], mask: NDArray[Any]) -> Masked:
-        """The observation [..., O] and its mask [..., A], neither copied, unless a mask is to become one of floats."""
-        as_asked = mask.astype(self.dtype) if self.dtype is np.float32 else mask.view(self.dtype)
-        return {self.observation: observation, self.mask: as_asked}
+        """Return the dictionary of observations [..., O] and masks [..., A]. Only masks of floats are copied."""
+        typed = mask.astype(self.dtype) if self.dtype is np.float32 else mask.view(self.dtype)
+        return {self.observation: observation, self.mask: typed}
 
 
 LAYOUTS = {
@@ -54,13 +53,13 @@ LAYOUTS = {
 
 
 class MaskInObservation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorArgs):
-    """Observations become a dictionary of the observation [O] as it was and the action mask [A], 1 = legal.
+    """A wrapper whose observation is a dictionary: the original observation [O] and the action mask [A], 1 = legal.
 
-    `gym.make` makes such environments from an id with `Masked` before the version. Infos stay as they are.
+    `gym.make` makes such environments from an id with `Masked` before the version. Infos are unchanged.
 
     Args:
         env: an environment whose infos have an "action_mask".
-        names: the library after which the two entries are called, and of whose type the mask is:
+        names: the library that determines the names of the two entries and the type of the mask:
 
             - "gymnasium" (and stable-baselines3): `observation`, `action_mask`, of int8;
             - "rllib": `observations`, `action_mask`, of float32;
@@ -69,10 +68,10 @@ class MaskInObservation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstru
             - "torchrl": `observation`, `action_mask`, of bool.
 
     Attributes:
-        together: from observations [..., O] and masks [..., A] to the dictionary of both.
+        together: the function from observations [..., O] and masks [..., A] to the dictionary.
 
     Raises:
-        ValueError: if there are no names of such a library, naming those there are.
+        ValueError: if `names` is not one of these libraries.
 
     Example:
         >>> import gymnasium as gym, stb_gym
@@ -101,17 +100,17 @@ class MaskInObservation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstru
         return self.together(observation, info["action_mask"]), reward, terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """[A] True = legal, as sb3-contrib asks for it."""
+        """Return the action mask [A], True = legal. The name is that of sb3-contrib."""
         masks: NDArray[np.bool_] = self.env.get_wrapper_attr("action_masks")()
         return masks
 
 
 class VectorMaskInObservation(gym.vector.VectorWrapper):
-    """The same for many turns at once: [B, O] and [B, A], in every autoreset mode, at the speed of the environment.
+    """The vector version of `MaskInObservation`: observations [B, O] and masks [B, A], in every autoreset mode.
 
-    Whatever else the environment has, such as `action_masks()`, `legal_sample()` and `snapshot()`, is there too.
-    `final_obs` is to be read where `_final_obs` says so; its masks are those of `final_info`, which have a 0 in every
-    place of a game that goes on as well.
+    Other attributes of the environment, such as `action_masks()`, `legal_sample()` and `snapshot()`, are available
+    here, too. `final_obs` is valid where `_final_obs` is True. Its masks are those of `final_info`, which are 0 for
+    games that continue.
 
     Args:
         env: a vector environment of turns.
@@ -121,7 +120,7 @@ class VectorMaskInObservation(gym.vector.VectorWrapper):
         together: see `MaskInObservation`.
 
     Raises:
-        ValueError: if there are no names of such a library, naming those there are.
+        ValueError: if `names` is not one of these libraries.
 
     Example:
         >>> import gymnasium as gym, stb_gym
@@ -152,21 +151,21 @@ class VectorMaskInObservation(gym.vector.VectorWrapper):
         return self.together(observation, infos["action_mask"]), reward, terminated, truncated, infos
 
     def __getattr__(self, name: str) -> Any:
-        """What the environment has besides."""
-        if name == "env":  # while a copy or a pickle of this is made, it has none yet
+        """Return an attribute of the environment."""
+        if name == "env":  # not set yet while a copy or a pickle is made
             raise AttributeError(name)
         return getattr(self.env, name)
 
 
 def make_masked(mask_names: str = "gymnasium", **arguments: Any) -> MaskInObservation:
-    """What `gym.make` calls for an id of a masked environment; the arguments are those of `TurnEnv`."""
+    """Make a masked environment for `gym.make`; the arguments are those of `TurnEnv`."""
     return MaskInObservation(TurnEnv(**arguments), mask_names)
 
 
 def make_masked_vec(mask_names: str = "gymnasium", **arguments: Any) -> VectorMaskInObservation:
-    """What `gym.make_vec` calls for an id of a masked environment; the arguments are those of `TurnVectorEnv`."""
+    """Make a masked environment for `gym.make_vec`; the arguments are those of `TurnVectorEnv`."""
     return VectorMaskInObservation(TurnVectorEnv(**arguments), mask_names)
 
 
-# Where `gym.make` reads which render modes there are, and which it has to add by wrappers.
+# `gym.make` reads the render modes here.
 make_masked.metadata = TurnEnv.metadata  # type: ignore[attr-defined]

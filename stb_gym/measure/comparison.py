@@ -262,12 +262,12 @@ def _rule_actions(
 ) -> IntArray:
     """Return the actions [B] of a policy that looks at the states its moves lead to; 0 where the turn is over."""
     nodes = env.node(observations)
-    moves = env.stepper.legal_moves(nodes)
-    after = env.stepper.after(nodes[moves.place], moves.action)
-    wanted = random.random(len(moves.action))
+    row, action = env.stepper.legal_moves(nodes)
+    after = env.stepper.after(nodes[row], action)
+    wanted = random.random(len(action))
     if isinstance(policy, StateScorePolicy):
         wanted = policy.scores(*env.stepper.position(after))
     actions = np.zeros(len(observations), np.int64)
-    order = np.lexsort((-moves.action, wanted))  # the most wanted move comes last, the lowest action among equals
-    actions[moves.place[order]] = moves.action[order]
+    order = np.lexsort((-action, wanted))  # the most wanted move comes last, the lowest action among equals
+    actions[row[order]] = action[order]
     return actions

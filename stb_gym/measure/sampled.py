@@ -249,10 +249,8 @@ def _measured_choices(
         chosen: [B] the actions that are played. A legal one counts with the expected loss over all legal actions, an
             illegal one with its own loss.
     """
-    moves = stepper.legal_moves(node)
-    first = moves.first
-    row = moves.place
-    action = moves.action
+    row, action = stepper.legal_moves(node)
+    first = np.flatnonzero(np.diff(row, prepend=-1))
     after = stepper.after(node[row], action)
     weight = np.asarray(answer[row] == action if answer.ndim == 1 else answer[row, action], np.float64)
     weight /= np.maximum(np.add.reduceat(weight, first), TINY)[row]

@@ -44,7 +44,8 @@ class AgentView:
         self._dtype = inner.dtype
         self._wrappers = [outer for inside, outer in pairwise(layers) if _changes_observations(outer, inside)]
         self.normalises = any(map(_normalises, self._wrappers))
-        limits = [layer.spec.max_episode_steps for layer in layers if getattr(layer, "spec", None)]
+        specs = [layer.spec for layer in layers if getattr(layer, "spec", None)]
+        limits = [spec.max_episode_steps or spec.kwargs.get("max_episode_steps") for spec in specs]
         limit = min(filter(None, limits), default=None)
         if limit is not None and limit < layers[0].stepper.longest:
             raise ValueError(

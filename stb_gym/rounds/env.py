@@ -103,7 +103,6 @@ class StandingEnv(StepperEnv):
     """
 
     round: Round
-    _single_space: gym.spaces.Box  # of a single observation
 
     def _play_in(self, rules: Round, turn: gym.Space[Any]) -> gym.spaces.Box:
         """Set the round, given the space of the turn's observations; return that of the environment's."""
@@ -119,12 +118,6 @@ class StandingEnv(StepperEnv):
     def node(self, observation: Observation) -> Any:
         """Return the node of the turn of an observation [O + 3], or the nodes [B] of a batch."""
         return super().node(np.asarray(observation)[..., :-3])
-
-    @property
-    def afterstate_space(self) -> gym.spaces.Box:
-        """The space of the afterstates of one move."""
-        high = np.append(self._single_space.high, self._single_space.dtype.type(self.game.dice))
-        return gym.spaces.Box(0, high, dtype=self._single_space.dtype.type)
 
     def afterstates(self, observations: Observation | None = None) -> tuple[IntArray, IntArray, Observation]:
         """Return what every legal move leads to, as `TurnEnv.afterstates`; the standing stands before the dice."""

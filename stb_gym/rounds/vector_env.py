@@ -99,7 +99,7 @@ class RoundVectorEnv(StandingEnv, TurnVectorEnv):
             ValueError: if an action is outside the action space, or is illegal and `illegal` is "raise".
             RuntimeError: before the first reset, or if a game is over and the autoreset mode is DISABLED.
         """
-        place, finished = self._place, self._over()
+        place, finished = self._place, self._over
         if self.autoreset_mode == AutoresetMode.SAME_STEP:  # draws new standings before the old rounds end
             self._place = place.copy()
         observation, _, over, truncated, infos = super().step(actions)

@@ -3,15 +3,14 @@
 import copy
 import json
 import pickle
-from dataclasses import dataclass
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from scipy import stats
 
-from stb_gym import Objective, ShutTheBox, Threes, solve
+from stb_gym import Objective, ShutTheBox, solve
 from stb_gym.envs import TurnEnv, TurnVectorEnv
+from stb_gym.games import throw_faces
 from stb_gym.games.shut_the_box import NO_MOVE
 from stb_gym.solver import compile_game, objective_of
 from tests.twins import MostThrees
@@ -32,11 +31,6 @@ def squares(points):
 
 def twenty(points):
     return -abs(points.astype(np.int64) - 20) + 3
-
-
-COPIES = pytest.mark.parametrize(
-    "how", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"]
-)
 
 
 def play(env, player, seed):
@@ -130,15 +124,10 @@ def test_an_illegal_action_raises_if_asked_to_and_changes_nothing(kind):
 def test_a_first_roll_that_fits_nothing_leaves_one_action():
     env = gym.make(BOX, tiles=3)
     assert env.unwrapped.game.actions[-1] == NO_MOVE
-    dead = 0
-    for seed in range(50):
-        _, info = env.reset(seed=seed)
-        if info["action_mask"][-1]:
-            dead += 1
-            assert info["action_mask"].sum() == 1
-            _, reward, terminated, _, info = env.step(env.action_space.n - 1)
-            assert (reward, terminated, info["final_score"]) == (-6, True, 6)
-    assert 20 < dead < 40  # 21 of 36 throws
+    _, info = env.reset(options={"roll": 12})
+    assert np.flatnonzero(info["action_mask"]).tolist() == [env.action_space.n - 1]
+    _, reward, terminated, _, info = env.step(env.action_space.n - 1)
+    assert (reward, terminated, info["final_score"]) == (-6, True, 6)
 
 
 def test_more_points_are_better_rewarded_where_they_are_better():
@@ -155,33 +144,12 @@ def test_more_points_are_better_rewarded_where_they_are_better():
 # Dice
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [BOX, THREES])
-def test_throws_follow_their_probabilities(name):
-    env = gym.make(name).unwrapped
-    tables = compile_game(env.game)
-    env.reset(seed=11)
-    first = [env.node(env.reset()[0]) for _ in range(20_000)]
-    later = []
-    for _ in range(20_000):
-        env.reset(options={"open": [1, 2, 3, 4, 5, 6, 9], "roll": 9} if name == BOX else {"roll": [1, 1, 1]})
-        later.append(env.node(env.step(env.action_masks().argmax())[0]))
-    for nodes in (first, later):
-        states, counts = np.unique(tables.node_state[nodes], return_counts=True)
-        state = states[counts.argmax()]
-        at = slice(*tables.node_start[state : state + 2])
-        seen = np.bincount(nodes, minlength=tables.nodes)[at]
-        assert stats.chisquare(seen, seen.sum() * tables.node_probability[at]).pvalue > 1e-3
-
-
-def test_a_reset_without_a_roll_throws_until_there_is_a_legal_move():
-    env = gym.make(BOX).unwrapped
-    env.reset(seed=1)
-    tables = env.transitions.tables
-    rolled = [tables.node_roll(env.node(env.reset(options={"open": [2, 3]})[0]))[0] for _ in range(2000)]
-    seen = np.bincount(rolled, minlength=13)[[2, 3, 5]]
-    assert seen.sum() == 2000
-    assert stats.chisquare(seen, 2000 * np.array([1, 2, 4]) / 7).pvalue > 1e-3
+def test_a_reset_without_a_roll_draws_from_the_throws_with_a_legal_move():
+    stepper = TurnEnv("shut-the-box").stepper
+    state, throws = stepper.beginnings({"open": [2, 3]})
+    totals = [sum(throw_faces(throw, 2, 6)) for throw in throws.tolist()]
+    assert state == stepper.find_state(0b110, 2)
+    assert sorted(totals) == [2, 3, 3, 5, 5, 5, 5]
 
 
 @pytest.mark.parametrize(
@@ -199,19 +167,12 @@ def test_reset_begins_where_it_is_asked_to(name, options, described):
     assert {env.stepper.describe(node) for node in nodes} == {described}
 
 
-def test_equal_seeds_and_generator_states_throw_equal_dice():
+def test_equal_seeds_throw_equal_dice():
     env, runs = gym.make(THREES), []
     for seed in (5, 5, 6):
         env.reset(seed=seed)
         runs.append(first_legal(env))
     assert runs[0] == runs[1] != runs[2]
-    state = env.np_random.bit_generator.state
-    runs = []
-    for _ in range(2):
-        env.np_random.bit_generator.state = state
-        runs.append([env.reset()[0].tolist() for _ in range(2000)])
-    assert runs[0] == runs[1]
-    assert len(set(map(tuple, runs[0]))) > 200
 
 
 def test_a_step_draws_one_number_legal_or_not():
@@ -253,35 +214,24 @@ def test_snapshots_of_others_are_refused_and_change_nothing(kind):
     for games in (env, small, envs):
         games.reset(seed=1)
         whole[games] = games.snapshot()
-    for games, name in [(env, "node"), (env, "throw"), (envs, "node"), (envs, "throw"), (envs, "left")]:
+    for games, name in [(env, "node"), (env, "throw"), (envs, "node"), (envs, "throw"), (envs, "steps")]:
         number = np.array(whole[games][name])
         others = (number + 0.5, number > 0, number[None], number - 10**6, number.astype(str), None, 2**70)
         wrong = [{**whole[games], name: other} for other in others]
-        wrong += [{**whole[games], other: None} for other in ("begun", "random", "of")]
+        wrong += [{**whole[games], other: None} for other in ("random", "of")]
         wrong += [{}, [], None, *(snapshot for owner, snapshot in whole.items() if owner is not games)]
         for snapshot in wrong:
             with pytest.raises(ValueError, match="snapshot"):
                 games.restore(snapshot)
             np.testing.assert_equal(games.snapshot(), whole[games])
-    fresh = TurnEnv(ShutTheBox(), stepper=kind)
-    env.restore(fresh.snapshot())
-    with pytest.raises(RuntimeError, match="begun"):
-        env.step(0)
 
 
-@COPIES
-@pytest.mark.parametrize(
-    "options", [{}, {"stepper": "boards"}, {"objective": squares, "observation_dtype": "float32"}], ids=" ".join
-)
-def test_copies_go_on_alike_and_share_their_stepper(how, options):
-    for env in (TurnEnv("shut-the-box", **options), TurnVectorEnv("shut-the-box", 3, **options)):
-        env.reset(seed=4)
-        other = how(env)
-        assert other.stepper is env.stepper
-        assert other.objective == env.objective
-        actions = env.action_masks().argmax(axis=-1)
-        for one, two in zip(env.step(actions)[:3], other.step(actions)[:3], strict=True):
-            assert np.array_equal(one, two)
+def test_copies_share_their_stepper():
+    for options in ({}, {"stepper": "boards"}, {"objective": squares, "observation_dtype": "float32"}):
+        env = TurnEnv("shut-the-box", **options)
+        for other in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+            assert other.stepper is env.stepper
+            assert other.objective == env.objective
 
 
 # Arguments and actions
@@ -315,61 +265,34 @@ def test_what_a_step_returns_belongs_to_the_caller():
     assert (env.unwrapped.action_masks() == expected[1]).all()
 
 
-@dataclass(frozen=True, repr=False)
-class Wide(Threes):
-    """Threes with an observation_high of 200."""
-
-    @property
-    def observation_high(self):
-        return [200] * 7
-
-
 @pytest.mark.parametrize("dtype", ["uint8", "int64", "float16", np.float32, np.dtype(">f8"), float])
 def test_observations_are_the_same_in_every_type(dtype):
-    for make in (TurnEnv, lambda *game, **options: TurnVectorEnv(*game, 5, **options)):
-        env, plain = make(Wide(), observation_dtype=dtype), make(Wide())
+    for make in (gym.make, gym.make_vec):
+        env, plain = make(THREES, observation_dtype=dtype), make(THREES)
         observation, expected = env.reset(seed=1)[0], plain.reset(seed=1)[0]
         assert observation.dtype == env.observation_space.dtype == np.dtype(np.dtype(dtype).type)
         assert (observation == expected).all()
-        assert np.all(env.node(observation) == plain.node(expected))
-        with pytest.raises(ValueError, match="observation_dtype"):
-            make(Wide(), observation_dtype="int8")
+        assert np.all(env.unwrapped.node(observation) == plain.unwrapped.node(expected))
 
 
 ERRORS = {
     "no legal move at a roll": lambda: gym.make(BOX).reset(options={"open": [1, 2], "roll": 12}),
-    "no legal move at all": lambda: gym.make(BOX).reset(options={"open": [1]}),
     "no such rule": lambda: gym.make(BOX, tile=5),
-    "no such argument of many": lambda: TurnVectorEnv("threes", frameskip=1),
     "illegal": lambda: gym.make(BOX, illegal="ignore"),
     "render mode of many": lambda: TurnVectorEnv("threes", render_mode="human"),
-    "type of observations": lambda: gym.make(BOX, observation_dtype="flaot"),
-    "no type of observations": lambda: gym.make(BOX, observation_dtype=None),
+    "type of observations": lambda: gym.make(BOX, observation_dtype="complex64"),
     "reward_scale": lambda: gym.make(BOX, reward_scale=np.nan),
-    "reward_scale of many": lambda: gym.make_vec(BOX, reward_scale=True),
     "stepper": lambda: TurnEnv("threes", stepper="trees"),
-    "tables": lambda: TurnEnv("shut-the-box", stepper="tables", tiles=18),
-    "boards": lambda: TurnEnv("threes", stepper="boards"),
-    "action": lambda: begun(TurnEnv("threes")).step(5),
-    "no integer": lambda: begun(TurnEnv("threes")).step(1.5),
     "step before reset": lambda: TurnEnv("threes").step(0),
-    "render before reset": lambda: TurnEnv("threes").render(),
-    "snapshot": lambda: TurnEnv("threes").restore({}),
-    "observation": lambda: TurnEnv("threes").node(np.ones(7)),
+    "snapshot before reset": lambda: TurnEnv("threes").snapshot(),
     "number of games": lambda: TurnVectorEnv("threes", 0),
     "autoreset mode": lambda: TurnVectorEnv("threes", autoreset_mode="never"),
     "limit": lambda: TurnVectorEnv("threes", max_episode_steps=0),
     "seeds": lambda: TurnVectorEnv("threes", 3).reset(seed=[1, 2]),
-    "no seed": lambda: TurnVectorEnv("threes", 3).reset(seed=1.5),
     "mask": lambda: TurnVectorEnv("threes", 3).reset(options={"reset_mask": np.zeros(3, bool)}),
     "actions": lambda: begun(TurnVectorEnv("threes", 3)).step([0, 0]),
     "one of the actions": lambda: begun(TurnVectorEnv("threes", 3)).step([0, 5, -1]),
-    "step of many before reset": lambda: TurnVectorEnv("threes", 3).step([0, 0, 0]),
     "step of many after the end": lambda: ended(TurnVectorEnv("threes", autoreset_mode="Disabled", dice=1)).step([0]),
-    "snapshot of many": lambda: TurnVectorEnv("threes", 3).restore({}),
-    "attribute of one game": lambda: TurnVectorEnv("threes", 3).call("step"),
-    "fixed attribute": lambda: TurnVectorEnv("threes", 3).set_attr("objective", "shut"),
-    "different values": lambda: TurnVectorEnv("threes", 2).set_attr("illegal", ["end", "raise"]),
     "mask names": lambda: gym.make("stb_gym/ThreesMasked-v0", mask_names="jax"),
 }
 

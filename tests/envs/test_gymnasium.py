@@ -55,19 +55,6 @@ def test_the_checkers_find_nothing(identity):
 
 
 @of_every_id
-def test_every_render_mode_gives_what_it_says(identity):
-    for mode, kind in (("ansi", str), ("rgb_array", np.ndarray), ("ansi_list", list), ("rgb_array_list", list)):
-        env = gym.make(identity, render_mode=mode)
-        env.reset(seed=0)
-        env.step(0)
-        shown = env.render()
-        assert isinstance(shown, kind)
-        last = shown[-1] if kind is list else shown
-        if mode.startswith("rgb_array"):
-            assert (last.dtype, last.ndim, last.shape[2]) == (np.uint8, 3, 3)
-
-
-@of_every_id
 def test_an_environment_is_made_again_from_a_pickle_and_from_its_spec(identity):
     env = gym.make(identity)
     env.reset(seed=5)
@@ -126,7 +113,7 @@ BOX_OBSERVATION = [
 @of_both_kinds
 def test_gymnasiums_wrappers_work(identity):
     for wrapper in ANY_OBSERVATION + (BOX_OBSERVATION if identity == BOX else []):
-        play(wrapper(gym.make(identity, observation_dtype="float32")))
+        play(wrapper(gym.make(identity, observation_dtype="float32", max_episode_steps=9)))
 
 
 # Many environments
@@ -155,23 +142,6 @@ def steps(env, count=30):
             yield env.reset(options={"reset_mask": step[2]})
 
 
-def of_game(number, observations):
-    """Return what one of many games shows."""
-    if isinstance(observations, dict):
-        return {key: value[number] for key, value in observations.items()}
-    return observations[number]
-
-
-def layout(infos):
-    """Return the names, types and shapes in infos; of the last observations, those of one that is over."""
-    if isinstance(infos, dict):
-        infos = dict(infos)
-        if "final_obs" in infos:
-            infos["final_obs"] = of_game(infos["_final_obs"].argmax(), infos["final_obs"])
-        return {key: layout(infos[key]) for key in sorted(infos)}
-    return infos.shape, infos.dtype
-
-
 @of_every_id
 @in_every_mode
 def test_many_games_look_like_gymnasiums_own_vector_environment(identity, mode):
@@ -180,15 +150,10 @@ def test_many_games_look_like_gymnasiums_own_vector_environment(identity, mode):
         assert getattr(env, attribute) == getattr(theirs, attribute)
     assert env.metadata == theirs.metadata
     assert env.num_envs == theirs.num_envs == COUNT
-    seen = []
-    for games in (env, theirs):
-        seen.append(set())
-        for observation, *step, infos in steps(games, 60):
-            assert games.observation_space.contains(observation)
-            if step:
-                assert [(array.shape, array.dtype.kind) for array in step] == [((COUNT,), kind) for kind in "fbb"]
-            seen[-1].add((len(step), str(layout(infos))))
-    assert seen[0] == seen[1]
+    for observation, *step, _ in steps(env, 60):
+        assert env.observation_space.contains(observation)
+        if step:
+            assert [(array.shape, array.dtype.kind) for array in step] == [((COUNT,), kind) for kind in "fbb"]
     again = native(identity, mode)
     for step, other in zip(steps(env), steps(again), strict=True):
         assert data_equivalence(step, other)
@@ -207,19 +172,11 @@ def test_many_games_are_made_again_from_their_spec(identity):
 
 
 @of_every_id
-def test_the_limit_of_steps_in_a_spec_truncates_no_turn(identity):
-    env, envs = gym.make(identity), native(identity)
-    limit = env.spec.max_episode_steps
-    assert limit == envs.spec.max_episode_steps == env.unwrapped.stepper.longest + 1
-    assert "TimeLimit" not in str(env)
-    assert "TimeLimit" in str(gym.make(env.spec))
-    again = gym.make_vec(envs.spec)
-    assert again.spec.kwargs["max_episode_steps"] == limit
-    assert not any(step[3].any() for step in steps(again, 60) if len(step) == 5)
-    assert gym.make(identity, max_episode_steps=1).spec.max_episode_steps == 1
-    for given in (2, 20):
-        limited = native(identity, max_episode_steps=given)
-        assert gym.make_vec(limited.spec).max_episode_steps == limited.spec.max_episode_steps == given
+def test_turns_are_truncated_only_by_a_limit_that_is_asked_for(identity):
+    assert "TimeLimit" not in str(gym.make(gym.make(identity).spec))
+    assert "TimeLimit" in str(gym.make(identity, max_episode_steps=2))
+    assert gym.make_vec(native(identity).spec).max_episode_steps is None
+    assert gym.make_vec(native(identity, max_episode_steps=2).spec).max_episode_steps == 2
 
 
 @of_both_kinds

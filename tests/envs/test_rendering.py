@@ -75,7 +75,7 @@ def test_pictures_name_the_move_that_led_there_and_an_illegal_action():
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("limit", [None, 3])
 def test_each_of_many_games_is_drawn_with_its_own_last_move(mode, limit, monkeypatch):
-    monkeypatch.setattr("stb_gym.envs.base.draw", lambda stepper, node, throw, last, *_: (node, throw, last))
+    monkeypatch.setattr("stb_gym.envs.vector_env.draw", lambda stepper, node, throw, last, *_: (node, throw, last))
     envs = TurnVectorEnv(NINE, 8, render_mode="rgb_array", autoreset_mode=mode, max_episode_steps=limit)
     envs.reset(seed=1)
     assert [last for *_, last in envs.render()] == [None] * 8

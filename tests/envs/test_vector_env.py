@@ -9,11 +9,8 @@ import numpy as np
 import pytest
 from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode
-from scipy import stats
 
-from stb_gym import ShutTheBox
 from stb_gym.envs import TurnVectorEnv
-from stb_gym.solver import compile_game
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 GAMES = 64
@@ -104,17 +101,13 @@ def same_infos(ours, theirs):
 def test_all_answers_are_those_of_gymnasiums_own_environment(name, options, mode, limit):
     pair = Pair(name, mode, **options, **limit)
     pair.ask(lambda env: env.reset())
-    seen = dict.fromkeys(("terminated", "truncated", "both", "illegal", "none", "some"), 0)
+    seen = np.zeros(3)
     for _ in range(100):
         actions = pair.actions()
         _, _, terminated, truncated, infos = pair.ask(lambda env, actions=actions: env.step(actions))
         ended = terminated | truncated
-        seen["terminated"] += (terminated & ~truncated).sum()
-        seen["truncated"] += (truncated & ~terminated).sum()
-        seen["both"] += (truncated & terminated).sum()
-        seen["illegal"] += infos.get("final_info", infos).get("illegal_action", np.zeros(1)).sum()
-        seen["none"] += not ended.any()
-        seen["some"] += ended.any() and not ended.all()
+        illegal = infos.get("final_info", infos).get("illegal_action", np.zeros(1))
+        seen += [terminated.sum(), truncated.sum(), illegal.sum()]
         if mode == AutoresetMode.DISABLED and ended.any():
             with pytest.raises(RuntimeError, match="reset_mask"):
                 pair.native.step(actions)
@@ -128,19 +121,11 @@ def test_all_answers_are_those_of_gymnasiums_own_environment(name, options, mode
             assert (mine["_action_mask"] == told["_action_mask"]).all()
             assert (mine["action_mask"][ended] == told["action_mask"][ended]).all()
             assert (mine["action_mask"] == pair.native.action_masks()).all()
-    steps, longest = limit.get("max_episode_steps", 99), pair.native.stepper.longest
-    assert seen["illegal"] > 0 or steps == 1
-    assert (seen["terminated"] > 0) == (steps > 1)
-    if steps == 3:
-        assert min(seen["truncated"], seen["both"]) > 3
-    if steps > longest:
-        assert seen["truncated"] == seen["both"] == 0
-        assert min(seen["none"], seen["some"]) > 3
-
-
-def test_a_limit_longer_than_any_turn_costs_nothing():
-    assert "left" not in make(BOX, max_episode_steps=9).snapshot()
-    assert "left" in make(BOX, max_episode_steps=8).snapshot()
+    steps = limit.get("max_episode_steps", 99)
+    assert seen[0] > 0
+    assert seen[1] > 0 or steps > 3
+    assert seen[1] == 0 or steps <= pair.native.stepper.longest
+    assert seen[2] > 0 or steps == 1
 
 
 # Dice
@@ -160,59 +145,22 @@ def test_the_throws_of_a_seed_stay_as_they_are(mode):
         assert (env.snapshot()["throw"] == expected).all()
 
 
-@pytest.mark.parametrize("name", [BOX, THREES])
-@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
-def test_throws_follow_their_probabilities(name, mode):
-    env = gym.make_vec(name, 2048, autoreset_mode=mode)
-    tables = compile_game(env.game)
-    env.reset(seed=12)
-    seen = np.zeros(tables.nodes)
-    for _ in range(60):
-        env.step(env.legal_sample())
-        seen += np.bincount(env.nodes[env.action_masks().any(axis=1)], minlength=tables.nodes)
-    alive = tables.choices > 0
-    by_state = np.bincount(tables.node_state, seen)
-    chance_alive = np.bincount(tables.node_state, tables.node_probability * alive)
-    for state in by_state.argsort()[-3:]:
-        at = tables.node_state == state
-        expected = by_state[state] * tables.node_probability[at & alive] / chance_alive[state]
-        assert stats.chisquare(seen[at & alive], expected).pvalue > 1e-4
-
-
 def test_seeds_may_be_one_or_as_many_as_games():
-    envs, runs = gym.make_vec(THREES, 3), []
-    for seed in ([1, 2, 3], np.array([1, 2, 3]), [1, 2, 4], [3, 2, 1], 1, np.int64(1)):
-        first = envs.reset(seed=seed)[0]
-        runs.append(str([first, envs.legal_sample(), envs.step(np.zeros(3, int))[0]]))
-    assert runs[0] == runs[1]
-    assert runs[4] == runs[5]
-    assert len(set(runs)) == 4
+    envs, thrown = gym.make_vec(THREES, 3), []
+    for seed in ([1, 2, 3], np.array([1, 2, 3]), [3, 2, 1], 1, np.int64(1)):
+        envs.reset(seed=seed)
+        thrown.append(envs.snapshot()["throw"].tolist())
+    assert thrown[0] == thrown[1] != thrown[2] != thrown[3] == thrown[4]
 
 
 # Sampled actions
 
 
-def test_every_legal_action_of_a_node_is_sampled_alike():
-    tables, each = compile_game(ShutTheBox(tiles=6)), 1000
-    env = gym.make_vec(BOX, each * len(tables.decisions), tiles=6)
-    nodes = np.repeat(tables.decisions, each)
-    counts = np.zeros((tables.nodes, tables.actions))
-    random = np.random.default_rng(3)
-    np.add.at(counts, (nodes, env.stepper.choose(nodes, random.random(len(nodes)))), 1)
-    seen, expected = counts[tables.edge_node, tables.edge_action], each * tables.uniform
-    assert seen.sum() == len(nodes)
-    surprise, free = ((seen - expected) ** 2 / expected).sum(), len(seen) - len(tables.decisions)
-    assert 1e-3 < stats.chi2.sf(surprise, free) < 1 - 1e-3
-
-
-def test_sampling_actions_changes_no_throw_and_depends_on_none():
-    env, twin = gym.make_vec(THREES, 20_000), gym.make_vec(THREES, 20_000)
+def test_sampling_actions_changes_no_throw():
+    env, twin = make(THREES), make(THREES)
     env.reset(seed=3)
     twin.reset(seed=3)
-    throws, actions = env.snapshot()["throw"], env.legal_sample()
-    for some in (throws, throws[::2], throws[1::2]):  # two throws take the bits of one action
-        together, _, _ = np.histogram2d(some, actions[: len(some)], (6, 5))
-        assert stats.contingency.chi2_contingency(together).pvalue > 1e-3
+    actions = env.legal_sample()
     assert (env.step(actions)[0] == twin.step(actions)[0]).all()
     samples = []
     for seed in (3, 3, 4, None):
@@ -285,20 +233,6 @@ def test_each_game_answers_as_gymnasiums_own_environments(name):
     assert gym.make_vec(name, 3).call("render") == (None,) * 3
     with pytest.raises(AttributeError, match="tiles_left"):
         pair.native.get_attr("tiles_left")
-
-
-def test_attributes_are_set_for_all_games():
-    envs = gym.make_vec(BOX, 2)
-    _, info = envs.reset(seed=1)
-    envs.set_attr("illegal", ["raise", "raise"])
-    assert envs.get_attr("illegal") == ("raise", "raise")
-    with pytest.raises(ValueError, match="illegal"):
-        envs.step(info["action_mask"].argmin(axis=1))
-    envs.set_attr("illegal", "end")
-    assert envs.step(info["action_mask"].argmin(axis=1))[2].all()
-    for fixed, value in (("objective", "shut"), ("reward_scale", 1 / 45), ("game", envs.game), ("illegal", [])):
-        with pytest.raises(ValueError, match=fixed):
-            envs.set_attr(fixed, value)
 
 
 def test_a_refused_reset_changes_nothing_and_another_begins_only_the_chosen_games():
