@@ -146,7 +146,7 @@ def endings_of(evaluation: RoundEvaluation) -> dict[tuple[int, int], float]:
 
     The first of those who tie for the last place came last. A seat that does not play has the worst score.
     """
-    standings, (first, *others) = evaluation.standings, evaluation.played
+    standings, (first, *others) = evaluation.rules.standings, evaluation.played
     leads = np.arange(len(standings.scores))
     ways: dict[tuple[int, int], Chances] = {(1, 0): np.diag(first.chances[-1])}  # by the best and the worst score
     for seat, played in enumerate(others, 1):

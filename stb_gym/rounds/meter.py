@@ -52,11 +52,6 @@ class RoundRegret:
         return max(0.0, float(self.opponents.chance @ (self.most - self.wins)))
 
     @property
-    def mean_reward(self) -> float:
-        """The expected win in a round in which the agent has a turn, as the environments draw them."""
-        return self.value / float(self.opponents.chance.sum())
-
-    @property
     def seats(self) -> Chances:
         """[S] the expected win in each of the seats that the agent may have."""
         return self._by_seat(self.wins)
@@ -126,11 +121,14 @@ class RoundMeter:
         """
         opponents, tables = self.opponents, self.opponents.rules.tables
         answers, wins = batch_policy(agent, deterministic, self._shown), np.zeros(len(opponents.chance))
-        for seat, met in opponents.met(max(1, AT_ONCE // len(self._masks))):
-            policies = self._policies(answers, met)
+        met = np.flatnonzero(opponents.chance)
+        size = max(1, AT_ONCE // len(self._masks))
+        for first in range(0, len(met), size):
+            some = met[first : first + size]
+            policies = self._policies(answers, some)
             weights = np.stack([edge_weights(tables, policy, self.illegal)[0] for policy in policies], axis=1)
             chances = score_chances(tables, expected_visits(tables, weights))  # a forfeited turn wins nothing
-            wins[met] = (chances * opponents.reply(seat).utility(opponents.index[met]).T).sum(axis=0)
+            wins[some] = (chances * opponents.utility[some].T).sum(axis=0)
         return RoundRegret(opponents, wins, opponents.most)
 
     def strategy(self, agent: Any, deterministic: bool = True) -> Callable[[TurnTables, Standing], Policy]:

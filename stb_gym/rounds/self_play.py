@@ -23,7 +23,7 @@ class Play:
         count: B.
 
     Attributes:
-        places: [B, N] the places of the scores so far; T + 1 before a player's turn and after a forfeited one.
+        places: [B, N] the places of the scores so far; T before a player's turn and after a forfeited one.
         seat: [B] whose turn it is; N when the round is over after all turns.
 
     Example:
@@ -37,24 +37,28 @@ class Play:
 
     def __init__(self, rules: Round, count: int):
         self._standings = rules.standings
-        self._no_lead = len(rules.standings.scores)
-        self.places: IntArray = np.full((count, rules.players), self._no_lead + 1)
+        self._no_score = len(rules.standings.scores)
+        self.places: IntArray = np.full((count, rules.players), self._no_score)
         self.seat: IntArray = np.zeros(count, np.int64)
 
     def begin(self, rounds: IntArray) -> None:
         """Begin rounds [K] again."""
-        self.places[rounds] = self._no_lead + 1
+        self.places[rounds] = self._no_score
         self.seat[rounds] = 0
+
+    @property
+    def leads(self) -> NDArray[np.bool_]:
+        """[B, N] True for every player who holds the lead."""
+        return (self.places == self.places.min(axis=1, keepdims=True)) & (self.places < self._no_score)
 
     @property
     def seen(self) -> IntArray:
         """[B, 3] what the player whose turn it is sees: place of the lead (T without one), holders, players after."""
-        lead = np.minimum(self.places.min(axis=1), self._no_lead)
-        holders = (self.places == lead[:, None]).sum(axis=1)
-        return np.column_stack((lead, holders, self._standings.players - 1 - self.seat))
+        after = self._standings.players - 1 - self.seat
+        return np.column_stack((self.places.min(axis=1), self.leads.sum(axis=1), after))
 
     def end_turns(self, rounds: IntArray, places: IntArray) -> IntArray:
-        """End one turn in each of rounds [K], with the places [K] of the final scores, T + 1 for a forfeit.
+        """End one turn in each of rounds [K], with the places [K] of the final scores, T for a forfeit.
 
         Returns:
             The rounds that are over.
@@ -65,25 +69,11 @@ class Play:
 
     def wins(self, rounds: IntArray) -> NDArray[np.float64]:
         """Return [K, N] what every player wins in rounds [K] that are over."""
-        leads = self.places == self.seen[:, :1]
-        return (leads * self._standings.share[self._index(), None])[rounds]
+        return (self.leads * self._standings.share[self._index(), None])[rounds]
 
     def standing(self, number: int) -> Standing:
         """Return what the player whose turn it is sees in a round."""
         return self._standings.standing(int(self._index()[number]), int(self.seen[number, 2]))
-
-    def restore(self, places: Any, seat: Any) -> None:
-        """Go on from copies of `places` and `seat`.
-
-        Raises:
-            ValueError: if they are not of as many such rounds.
-        """
-        players = self._standings.players
-        for given, own, most in ((places, self.places, self._no_lead + 1), (seat, self.seat, players - 1)):
-            if np.shape(given) != own.shape or not np.isin(given, range(most + 1)).all():
-                raise ValueError(f"the snapshot is not of {len(own)} rounds of {players} players")
-        self.places[:] = places
-        self.seat[:] = seat
 
     def _index(self) -> IntArray:
         """Return [B] the indices of the standings; see `Standings`."""
@@ -193,7 +183,8 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state of the rounds and of the dice, as arrays and what JSON can hold; see `restore`."""
-        return {**super().snapshot(), "places": self._play.places.copy(), "seat": self._play.seat.copy()}
+        places = {f"place_{seat}": places.copy() for seat, places in enumerate(self._play.places.T)}
+        return {**super().snapshot(), "seat": self._play.seat.copy(), **places}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Go on from a snapshot of an environment made alike: the same actions then have the same results.
@@ -201,8 +192,10 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
         Raises:
             ValueError: if the snapshot is not of as many rounds, or of other rules.
         """
+        limits = {f"place_{seat}": len(self.round.standings.scores) + 1 for seat in range(self.round.players)}
+        _, _, seat, *places = self._read(snapshot, (self.num_envs,), seat=self.round.players, **limits)
         super().restore(snapshot)
-        self._play.restore(snapshot.get("places"), snapshot.get("seat"))
+        self._play.seat, self._play.places = seat, np.column_stack(places)
 
     def _beside(self, game: int) -> str:
         return f"player_{self._play.seat[game]}: {self._play.standing(game).in_words(self.game)}"

@@ -29,14 +29,13 @@ def test_wins_and_regrets_are_those_of_the_line_ups_of_all_seats(game, ties, shu
     assert found.value == pytest.approx(found.seats.mean())
     assert found.regret == pytest.approx(found.gains.mean())
     assert found.best == pytest.approx(found.value + found.regret)
-    assert found.mean_reward == pytest.approx(found.value / env.opponents.chance.sum())
     assert env.opponents.reward_threshold == pytest.approx(found.best / env.opponents.chance.sum())
 
 
 def test_the_best_response_has_no_regret():
     game = ShutTheBox(tiles=6)
     env = RoundEnv(game, players=3, seat=1, opponents="random")
-    reply = env.opponents.reply(0)
+    reply = env.round.evaluate(["random"] * 3).best_response(1).reply
     found = RoundMeter(env)(as_agent(game, lambda tables, at: np.eye(tables.actions)[reply.policy(at)]))
     assert found.regret == pytest.approx(0, abs=1e-12)
     assert found.value == pytest.approx(env.opponents.reward_threshold)

@@ -41,7 +41,7 @@ def test_departures_are_where_every_move_for_the_points_loses_in_the_round(solve
 def test_par_is_the_worst_score_that_is_worth_a_turn(game, ties):
     for each in pars(Round(game, 3, ties).solve()):
         smaller = Round(game, each.after + 1, ties).solve()
-        worth = dict(zip(smaller.standings.scores.tolist(), smaller.worth[each.after], strict=True))
+        worth = dict(zip(smaller.rules.standings.scores.tolist(), smaller.worth[each.after], strict=True))
         assert each.first == pytest.approx(smaller.seats[0])
         assert each.par == [score for score, wins in worth.items() if wins >= each.first - 1e-12][-1]
         assert each.even == [score for score, wins in worth.items() if wins >= 1 / 2][-1]

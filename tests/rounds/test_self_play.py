@@ -36,14 +36,13 @@ def test_any_scores_and_forfeits_win_what_they_should(ties, shut_wins):
     last = len(rules.standings.scores) - 1
     drawn = np.random.default_rng(0).integers(last + 2, size=(count, 4))
     drawn[:100] = last + 1  # all forfeit
-    places = np.where(drawn > last, last + 2, drawn)
     play, going_on = Play(rules, count), np.arange(count)
     for seat in range(4):
         for number in going_on:
             before = [int(rules.standings.scores[place]) for place in drawn[number, :seat] if place <= last]
             lead = min(before, default=None)
             assert play.standing(number) == Standing(lead, before.count(lead), 3 - seat)
-        going_on = np.setdiff1d(going_on, play.end_turns(going_on, places[going_on, seat]))
+        going_on = np.setdiff1d(going_on, play.end_turns(going_on, drawn[going_on, seat]))
     assert len(going_on) == 0
     if shut_wins:
         ended = (drawn == 0).cumsum(axis=1).cumsum(axis=1) > 1  # who comes after a perfect score does not play
@@ -103,7 +102,7 @@ def test_rounds_go_on_from_a_snapshot_as_they_would_have():
         ours, theirs = env.step(actions), other.step(actions)
         assert (ours[0] == theirs[0]).all()
         assert np.array_equal(ours[4].get("wins"), theirs[4].get("wins"))
-    for wrong in ({"seat": 3}, {"seat": np.full(30, 3)}, {"places": snapshot["places"] + 99}, {"places": None}):
+    for wrong in ({"seat": 3}, {"seat": np.full(30, 3)}, {"place_1": snapshot["place_1"] + 99}, {"place_1": None}):
         with pytest.raises(ValueError, match="snapshot"):
             other.restore(snapshot | wrong)
 
