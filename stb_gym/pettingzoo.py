@@ -1,9 +1,9 @@
 """A round of several players for PettingZoo: the seats take their turns one after another.
 
 ## Description
-`env(...)` makes an environment of PettingZoo's AEC API, `parallel_env(...)` the same for its parallel API. An agent
-makes all the moves of its turn, then the next agent plays; the best final score wins. The last agent knows the score
-that it must beat. This module imports PettingZoo (`pip install "stb-gym[pettingzoo]"`); `import stb_gym` does not.
+`env(...)` makes an environment of PettingZoo's AEC API. An agent makes all the moves of its turn, then the next agent
+plays; the best final score wins. The last agent knows the score that it must beat. This module imports PettingZoo
+(`pip install "stb-gym[pettingzoo]"`); `import stb_gym` does not.
 
 ## Agents
 `player_0`, which begins, to `player_{players - 1}`.
@@ -51,8 +51,7 @@ from stb_gym.rounds import Play, Round
 from stb_gym.rounds.env import standing_space, with_standing
 
 try:
-    from pettingzoo import AECEnv, ParallelEnv
-    from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+    from pettingzoo import AECEnv
     from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 except ImportError as error:
     raise ImportError("stb_gym.pettingzoo needs PettingZoo: pip install 'stb-gym[pettingzoo]'") from error
@@ -168,10 +167,11 @@ class RoundAECEnv(AECEnv):
     def _end_turn(self, final_score: int, illegal_action: bool) -> None:
         """Score the turn, then begin the next one or end the round."""
         place = self.round.standings.places(np.array([final_score]), illegal_action)
-        if not len(self._play.end_turns(ONLY, place)):
+        ended, wins = self._play.end_turns(ONLY, place)
+        if not len(ended):
             self._begin_turn()
             return
-        self.rewards = dict(zip(self.agents, self._play.wins(ONLY)[0].tolist(), strict=True))
+        self.rewards = dict(zip(self.agents, wins[0].tolist(), strict=True))
         self._accumulate_rewards()
         self._over = True
         self.terminations = dict.fromkeys(self.agents, True)
@@ -190,14 +190,6 @@ class _Turn(TurnEnv):
         return self.caption
 
 
-raw_env = RoundAECEnv
-
-
 def env(game: Game | str = "shut-the-box", **arguments: Any) -> OrderEnforcingWrapper:
     """Make a `RoundAECEnv` that raises if it is used before its first reset."""
     return OrderEnforcingWrapper(RoundAECEnv(game, **arguments))
-
-
-def parallel_env(game: Game | str = "shut-the-box", **arguments: Any) -> ParallelEnv:
-    """Make the same for PettingZoo's parallel API: only the action of the agent whose turn it is counts."""
-    return turn_based_aec_to_parallel(env(game, **arguments))

@@ -141,7 +141,7 @@ def test_regrets_are_drawn_on_logarithmic_axes(ax):
 
 
 def test_chances_of_leads_and_seats(ax):
-    leads = LINEUP.leads()
+    leads = LINEUP.rules.standings.scores.tolist()
     assert lines(plots.round_chances(LINEUP, ax=ax)) == {n: (leads["lead"], leads[f"{n} after"]) for n in "12"}
     ax.clear()
     plots.seat_chances({"threes": ROUND, "box": LINEUP}, ax=ax)

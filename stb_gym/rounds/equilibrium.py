@@ -27,8 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, check_choice, check_flag, check_game, check_integer, check_lineup, title
-from stb_gym.output import html_table
+from stb_gym.games import Game, IntArray, check_choice, check_flag, check_game, check_integer, check_lineup
 from stb_gym.rounds.standings import Array, Standings, blocks
 from stb_gym.solver import (
     ROUND_STRATEGIES,
@@ -78,7 +77,7 @@ class Outcome(NamedTuple):
 def best_values(tables: TurnTables, utility: Array) -> Array:
     """Return [B] the greatest expected utility of a turn, given B utilities [B, T] of its final scores."""
     values = np.zeros(len(utility))
-    for block in blocks(tables, np.arange(len(utility))):
+    for block in blocks(tables, np.ones(len(utility), np.bool_)):
         states, _ = optimise(tables, utility[block].T[tables.score_index])
         values[block] = states[tables.start]
     return values
@@ -98,35 +97,32 @@ class Reply:
     worth: Array
     disliked: Array | None = None
 
-    def utility(self, index: IntArray) -> Array:
-        """Return [B, T] the player's expected win by final score at standings [B]."""
-        return self.standings.holds[index] * self.worth[self.standings.after[index]]
+    def utility(self, chosen: NDArray[Any]) -> Array:
+        """Return [B, T] the player's expected win by final score at standings: a mask [Z] or indices [B]."""
+        return self.standings.holds[chosen] * self.worth[self.standings.after[chosen]]
 
-    def values(self, index: IntArray) -> Array:
-        """Return [B] the player's expected win before the turn at standings [B]."""
-        return best_values(self.standings.tables, self.utility(index))
+    def values(self, chosen: NDArray[Any]) -> Array:
+        """Return [B] the player's expected win before the turn at standings: a mask [Z] or indices [B]."""
+        return best_values(self.standings.tables, self.utility(chosen))
 
     def optimal(self, block: IntArray) -> NDArray[np.bool_]:
         """Return [E, B] True for every edge that is as good as the best of its node at standings [B]."""
         tables = self.standings.tables
         return optimal_edges(tables, *optimise(tables, self.utility(block).T[tables.score_index]))
 
-    def _preferred(self, block: IntArray) -> NDArray[np.bool_]:
-        """Return [E, B] True for every optimal edge after which the least is disliked, at standings [B]."""
-        tables, best = self.standings.tables, self.optimal(block)
-        if self.disliked is None:
-            return best
-
-        def least(edge_value: Array, level: Level) -> Array:
-            return level.reduce(np.minimum, np.where(best[level.edges], edge_value, np.inf))
-
-        disliked = self.standings.holds[block] * self.disliked[self.standings.after[block]]
-        return best & optimal_edges(tables, *tables.sweep(disliked.T[tables.score_index], least))
-
     def weights(self, block: IntArray) -> Array:
         """Return [E, B] the probability (0 or 1) of every edge at standings [B]."""
-        weights = np.zeros((len(self.standings.tables.edge_node), len(block)))
-        weights[self.standings.tables.lowest(self._preferred(block)), np.arange(len(block))] = 1
+        tables, best = self.standings.tables, self.optimal(block)
+        preferred = best
+        if self.disliked is not None:
+
+            def least(edge_value: Array, level: Level) -> Array:
+                return level.reduce(np.minimum, np.where(best[level.edges], edge_value, np.inf))
+
+            disliked = self.standings.holds[block] * self.disliked[self.standings.after[block]]
+            preferred = best & optimal_edges(tables, *tables.sweep(disliked.T[tables.score_index], least))
+        weights = np.zeros(best.shape)
+        weights[tables.lowest(preferred), np.arange(len(block))] = 1
         return weights
 
     def policy(self, standing: Standing) -> Policy:
@@ -135,8 +131,8 @@ class Reply:
         Raises:
             ValueError: if the standing cannot occur in this round.
         """
-        preferred = self._preferred(np.array([self.standings.find(standing)]))
-        return self.standings.tables.lowest_actions(preferred[:, 0])
+        weights = self.weights(np.array([self.standings.find(standing)]))
+        return self.standings.tables.lowest_actions(weights[:, 0] > 0)
 
     def at(self, standing: Standing) -> Solution:
         """Return optimal play at a standing as a `Solution` whose values are the player's expected win.
@@ -223,25 +219,6 @@ class RoundEvaluation:
     def worth(self) -> Array:
         """[players, T] the expected win of a player who leads alone, by players still to play and place of the lead."""
         return np.stack(self.worth_after[::-1])[:, self.rules.standings.holders == 1]
-
-    def table(self) -> dict[str, list[Any]]:
-        """Return the seats in turn order as columns: "seat" (from 1), "wins" (expected win) and expected "throws"."""
-        seats = range(1, self.rules.players + 1)
-        return {"seat": [*seats], "wins": self.seats.tolist(), "throws": self.throws.tolist()}
-
-    def leads(self) -> dict[str, list[Any]]:
-        """Return the chance that a player who leads alone is not beaten, as columns.
-
-        Returns:
-            "lead": the final scores, best first; "0 after", "1 after" ...: the chance that none of the last 0, 1 ...
-            players of the round ends with a better score.
-        """
-        chances = enumerate(self.survival.tolist())
-        return {"lead": self.rules.standings.scores.tolist()} | {f"{after} after": row for after, row in chances}
-
-    def _repr_html_(self) -> str:
-        caption = f"{title(self.rules.game)}, {self.rules.players} players, ties {self.rules.ties}"
-        return html_table(caption, self.table())
 
     def best_response(self, seat: int) -> BestResponse:
         """Return the best response of a seat to the other seats."""

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stb_gym.games import check_chances, check_choice, check_integer, check_lineup
 from stb_gym.rounds.equilibrium import Outcome, Round, RoundEvaluation, RoundStrategy
+from stb_gym.rounds.standings import Array
 
 BEGINS = {
     "fixed": "the first player begins every round",
@@ -30,7 +30,6 @@ LARGEST_SERIES = 2**21  # combinations of the players' leads
 MOST_PLAYERS = 8
 
 Ending = tuple[int, int, tuple[Fraction, ...]]  # who began a round, who begins the next, and the points of each player
-Chances = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,9 +42,9 @@ class Series:
         points: [R, N] the expected points of a player.
     """
 
-    wins: Chances
-    tied: Chances
-    points: Chances
+    wins: Array
+    tied: Array
+    points: Array
 
     def __repr__(self) -> str:
         wins = np.array2string(self.wins[-1], precision=4)
@@ -148,9 +147,9 @@ def endings_of(evaluation: RoundEvaluation) -> dict[tuple[int, int], float]:
     """
     standings, (first, *others) = evaluation.rules.standings, evaluation.played
     leads = np.arange(len(standings.scores))
-    ways: dict[tuple[int, int], Chances] = {(1, 0): np.diag(first.chances[-1])}  # by the best and the worst score
+    ways: dict[tuple[int, int], Array] = {(1, 0): np.diag(first.chances[-1])}  # by the best and the worst score
     for seat, played in enumerate(others, 1):
-        after: dict[tuple[int, int], Chances] = defaultdict(lambda: np.zeros((len(leads), len(leads))))
+        after: dict[tuple[int, int], Array] = defaultdict(lambda: np.zeros((len(leads), len(leads))))
         for (holders, worst), chance in ways.items():
             turn = played.chances[leads * standings.players + holders.bit_count() - 1]
             better, behind = np.tril(turn, -1), np.triu(turn, 1)
@@ -162,20 +161,20 @@ def endings_of(evaluation: RoundEvaluation) -> dict[tuple[int, int], float]:
     return {ending: float(chance.sum()) for ending, chance in ways.items()}
 
 
-def _after_a_round(ahead: Chances, endings: dict[Ending, float], unit: int) -> Chances:
+def _after_a_round(ahead: Array, endings: dict[Ending, float], unit: int) -> Array:
     """Return the chances [N, *leads] of who is to begin and how far the players lead, after one more round."""
-    sizes = ahead.shape[1:]
-    grown = np.zeros((len(ahead), *(size + 2 * unit for size in sizes)))
+    others = range(len(ahead) - 1)
+    before = np.pad(ahead, [(0, 0), *[(unit, unit) for _ in others]])
+    after = np.zeros_like(before)
     for (first, following, points), chance in endings.items():
-        starts = [unit + int(unit * (won - points[-1])) for won in points[:-1]]
-        where = tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
-        grown[following][where] += chance * ahead[first]
-    return grown
+        shifts = [int(unit * (won - points[-1])) for won in points[:-1]]
+        after[following] += chance * np.roll(before[first], shifts, axis=others)
+    return after
 
 
-def _ahead_alone(ahead: Chances) -> Chances:
+def _ahead_alone(ahead: Array) -> Array:
     """Return [N] the chance that each player alone has the most points, given the chances of the leads."""
-    leads = [each - size // 2 for each, size in zip(np.indices(ahead.shape), ahead.shape, strict=True)]
-    totals = np.array([*leads, np.zeros(ahead.shape, int)])
+    leads = np.indices(ahead.shape) - len(ahead) // 2
+    totals = np.append(leads, np.zeros((1, *ahead.shape), int), axis=0)
     top = totals == totals.max(axis=0)
     return np.array([ahead[most & (top.sum(axis=0) == 1)].sum() for most in top])

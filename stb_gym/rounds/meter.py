@@ -12,11 +12,11 @@ from stb_gym.measure.agents import batch_policy
 from stb_gym.measure.wrapped import AgentView, layers_of
 from stb_gym.rounds.env import RoundEnv
 from stb_gym.rounds.opponents import Opponents
+from stb_gym.rounds.standings import Array
 from stb_gym.rounds.vector_env import RoundVectorEnv
 from stb_gym.solver import Policy, Standing, TurnTables, edge_weights, expected_visits, score_chances
 
 AT_ONCE = 2**16  # nodes in one question to an agent
-Chances = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,8 +30,8 @@ class RoundRegret:
     """
 
     opponents: Opponents
-    wins: Chances
-    most: Chances
+    wins: Array
+    most: Array
 
     def __repr__(self) -> str:
         return f"<{self.opponents.rules.game}: win {self.value:.6g}, regret {self.regret:.4g}>"
@@ -52,19 +52,19 @@ class RoundRegret:
         return max(0.0, float(self.opponents.chance @ (self.most - self.wins)))
 
     @property
-    def seats(self) -> Chances:
+    def seats(self) -> Array:
         """[S] the expected win in each of the seats that the agent may have."""
         return self._by_seat(self.wins)
 
     @property
-    def gains(self) -> Chances:
+    def gains(self) -> Array:
         """[S] how much more the best response wins in each of them."""
         return np.maximum(0, self._by_seat(self.most - self.wins))
 
-    def _by_seat(self, worth: Chances) -> Chances:
+    def _by_seat(self, worth: Array) -> Array:
         """Return [S] the expectation of `worth` [C] in each seat."""
-        opponents, seats = self.opponents, len(self.opponents.seats)
-        return np.array([(opponents.chance * worth)[opponents.seat == seat].sum() for seat in range(seats)]) * seats
+        seats = len(self.opponents.seats)
+        return np.bincount(self.opponents.seat, self.opponents.chance * worth, seats).astype(float) * seats
 
 
 class RoundMeter:

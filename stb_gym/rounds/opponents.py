@@ -8,6 +8,7 @@ So a whole round costs two draws besides the turn itself, whatever the number of
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -160,39 +161,36 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
     if seat != "drawn":
         check_integer('seat, if it is not "drawn",', seat, 0, rules.players - 1)
     seats = tuple(range(rules.players)) if seat == "drawn" else (int(seat),)
-    standings, others = rules.standings, rules.players - 1
+    first, last = seats[0], seats[-1]
+    # The chances [Z, T] of the final scores of the opponents before the player and after it, by seat.
     if isinstance(opponents, RoundEvaluation):
         if replace(opponents.rules, indifferent=rules.indifferent) != rules:
             raise ValueError(f"the line-up of opponents is of another round than {rules}")
+        before = [play.chances for play in opponents.played[:last]]
+        after = [play.chances for play in opponents.played[first + 1 :]]
     else:
+        others = rules.players - 1
         lineup: list[Any] = [*opponents] if isinstance(opponents, list | tuple) else [opponents] * others
         if len(lineup) != others:
             raise ValueError(f"a player in a round of {rules.players} has {others} opponents, not {len(lineup)}")
         for place, plays in enumerate(lineup):
-            if isinstance(plays, Path) or (isinstance(plays, str) and is_policy(plays)):
+            if isinstance(plays, str | Path) and is_policy(str(plays)):
                 lineup[place] = load_policy(plays, rules.game)
-
-    def chances(seat: int, opponent: int) -> Array:
-        """Return [Z, T] the chances of the final scores of an opponent in a seat."""
-        if isinstance(opponents, RoundEvaluation):
-            return opponents.played[seat].chances
-        return rules.seat(seat, lineup[opponent]).chances
-
-    reached = [standings.begun]  # the chances [Z] of the standings, by the number of turns before
-    for seat_before in range(max(seats)):
-        reached.append(standings.reached_after(reached[-1], chances(seat_before, seat_before)))
-    fates = [(standings.holders[:, None] == np.arange(rules.players + 1)).astype(float)]  # by the number of turns after
-    for seat_after in range(others, min(seats), -1):
-        turn = chances(seat_after, seat_after - 1)
-        before = np.stack([standings.worth_before(column, turn) for column in fates[-1].T], axis=1)
-        before[:, 0] = np.maximum(0, 1 - before[:, 1:].sum(axis=1))
-        fates.append(before)
-    met = [standings.met_by(seat) for seat in seats]
+        before = [rules.seat(place, plays).chances for place, plays in enumerate(lineup[:last])]
+        after = [rules.seat(place, plays).chances for place, plays in enumerate(lineup[first:], first + 1)]
+    standings = rules.standings
+    reached = [*accumulate(before, standings.reached_after, initial=standings.begun)]
+    fates = [(standings.holders[:, None] == np.arange(rules.players + 1)).astype(float)]
+    for chances in reversed(after):
+        earlier = np.stack([standings.worth_before(column, chances) for column in fates[0].T], axis=1)
+        earlier[:, 0] = np.maximum(0, 1 - earlier[:, 1:].sum(axis=1))
+        fates.insert(0, earlier)
+    index_of_seat, index = np.nonzero([standings.met_by(seat) for seat in seats])
     return Opponents(
         rules=rules,
         seats=seats,
-        seat=np.repeat(np.arange(len(seats)), [len(each) for each in met]),
-        index=np.concatenate(met),
-        chance=np.concatenate([reached[seat][each] for seat, each in zip(seats, met, strict=True)]) / len(seats),
-        fates=np.stack([fates[others - seat] for seat in seats]),
+        seat=index_of_seat,
+        index=index,
+        chance=np.array(reached[first:])[index_of_seat, index] / len(seats),
+        fates=np.array(fates[: len(seats)]),
     )

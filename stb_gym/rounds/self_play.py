@@ -12,6 +12,7 @@ from stb_gym.envs import Step, TurnVectorEnv, game_for
 from stb_gym.games import Game, IntArray
 from stb_gym.rounds.env import StandingEnv, with_standing
 from stb_gym.rounds.equilibrium import Round
+from stb_gym.rounds.standings import Array
 from stb_gym.solver import Standing
 
 
@@ -29,10 +30,8 @@ class Play:
     Example:
         >>> import numpy as np, stb_gym
         >>> play, only = Play(stb_gym.rounds.Round(stb_gym.Threes(), players=2), count=1), np.array([0])
-        >>> [play.end_turns(only, np.array([place])).tolist() for place in (9, 4)]  # the round is over after the second
-        [[], [0]]
-        >>> play.wins(only).tolist()
-        [[0.0, 1.0]]
+        >>> [play.end_turns(only, np.array([place]))[1].tolist() for place in (9, 4)]  # the second turn ends the round
+        [[], [[0.0, 1.0]]]
     """
 
     def __init__(self, rules: Round, count: int):
@@ -57,19 +56,19 @@ class Play:
         after = self._standings.players - 1 - self.seat
         return np.column_stack((self.places.min(axis=1), self.leads.sum(axis=1), after))
 
-    def end_turns(self, rounds: IntArray, places: IntArray) -> IntArray:
+    def end_turns(self, rounds: IntArray, places: IntArray) -> tuple[IntArray, Array]:
         """End one turn in each of rounds [K], with the places [K] of the final scores, T for a forfeit.
 
         Returns:
-            The rounds that are over.
+            The L rounds that are over, which begin again, and what every player won in them, [L, N].
         """
         self.places[rounds, self.seat[rounds]] = places
         self.seat[rounds] += 1
-        return rounds[(self.seat[rounds] == self._standings.players) | self._standings.over[self._index()[rounds]]]
-
-    def wins(self, rounds: IntArray) -> NDArray[np.float64]:
-        """Return [K, N] what every player wins in rounds [K] that are over."""
-        return (self.leads * self._standings.share[self._index(), None])[rounds]
+        over = (self.seat == self._standings.players) | self._standings.over[self._index()]
+        ended = rounds[over[rounds]]
+        wins = (self.leads * self._standings.share[self._index(), None])[ended]
+        self.begin(ended)
+        return ended, wins
 
     def standing(self, number: int) -> Standing:
         """Return what the player whose turn it is sees in a round."""
@@ -167,11 +166,10 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
             infos["final_obs"] = with_standing(infos["final_obs"], self._play.seen)
             told = infos["final_info"]
             places = self.round.standings.places(told["final_score"][games], told["illegal_action"][games])
-            ended = self._play.end_turns(games, places)
+            ended, wins = self._play.end_turns(games, places)
             if len(ended):
                 infos["wins"], infos["_wins"] = np.zeros((self.num_envs, self.round.players)), np.zeros_like(over)
-                infos["wins"][ended], infos["_wins"][ended] = self._play.wins(ended), True
-                self._play.begin(ended)
+                infos["wins"][ended], infos["_wins"][ended] = wins, True
         observation = with_standing(observation, self._play.seen)
         return observation, np.zeros(self.num_envs), over, truncated, infos | self._seats()
 

@@ -77,11 +77,10 @@ class Standings:
         shares = {"all-win": self.holders > 0, "split": 1 / np.maximum(self.holders, 1), "nobody": self.holders == 1}
         self.share = shares[ties].astype(float)
 
-    def met_by(self, seat: int) -> IntArray:
-        """Return the standings at which a seat may have to play."""
-        if seat == 0:
-            return np.flatnonzero(self.holders == 0)
-        return np.flatnonzero((self.holders > 0) & (self.holders <= seat) & ~self.over)
+    def met_by(self, seat: int) -> NDArray[np.bool_]:
+        """Return [Z] True for the standings at which a seat may have to play."""
+        has_played = self.holders > 0
+        return has_played & (self.holders <= seat) & ~self.over if seat else ~has_played
 
     def find(self, standing: Standing) -> int:
         """Return the index of a standing.
@@ -135,8 +134,9 @@ class Standings:
         return (chances * self.keeps * worth[self.after]).sum(axis=1)
 
 
-def blocks(tables: TurnTables, index: IntArray) -> Iterator[IntArray]:
-    """Yield parts of `index`, one column each, small enough for one pass over the tables."""
+def blocks(tables: TurnTables, chosen: NDArray[np.bool_]) -> Iterator[IntArray]:
+    """Yield the indices of the True entries of `chosen`, as many at a time as one pass over the tables can take."""
+    index = np.flatnonzero(chosen)
     size = max(1, LARGEST_BLOCK // max(1, len(tables.edge_node)))
     for first in range(0, len(index), size):
         yield index[first : first + size]

@@ -35,7 +35,6 @@ LARGEST_STEP = 2**25  # sums of a total and a score: 256 MiB for each array of t
 NEGLIGIBLE = 1e-15  # no further rounds are played if the tournament goes on with a smaller chance
 
 ScoreChances = dict[int, float]  # the probability of every final score
-Shares = list[tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +114,7 @@ def tournament(
     return Tournament(rule, limit, ties, wins, rounds)
 
 
-def _play(turns: list[ScoreChances], rule: str, limit: int, shares: Shares, sign: int) -> tuple[Array, Array]:
+def _play(turns: list[ScoreChances], rule: str, limit: int, shares: Array, sign: int) -> tuple[Array, Array]:
     """Return the wins [N] of N players and the chances of rounds [R], given each player's chances of final scores."""
     players = len(turns)
     always_zero = np.array([[set(turn) == {0}] for turn in turns], float)
@@ -160,14 +159,15 @@ def _goes_on(rule: str, left: Array) -> float:
     return more if rule == "out-at" else float(left.prod())
 
 
-def _shares(ties: str, players: int) -> Shares:
-    """Return quadrature nodes and weights: a player tied with K others wins sum(weight * x**K)."""
+def _shares(ties: str, players: int) -> Array:
+    """Return quadrature nodes x and weights [Q, 2]: a player tied with K others wins sum(weight * x**K)."""
+    if ties != "split":
+        return np.array([[ties == "all-win", 1.0]])
     nodes, weights = np.polynomial.legendre.leggauss((players + 1) // 2)
-    shared = list(zip(((1 + nodes) / 2).tolist(), (weights / 2).tolist(), strict=True))
-    return {"all-win": [(1.0, 1.0)], "split": shared, "nobody": [(0.0, 1.0)]}[ties]
+    return np.column_stack(((1 + nodes) / 2, weights / 2))
 
 
-def _best(result: Array, shares: Shares, worse: Array | float = 0.0) -> Array:
+def _best(result: Array, shares: Array, worse: Array | float = 0.0) -> Array:
     """Return [N] what each player wins by having the best result.
 
     Args:

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from pettingzoo.test import api_test, parallel_api_test, render_test, seed_test
+from pettingzoo.test import api_test, render_test, seed_test
 
 import stb_gym
 from stb_gym import Threes
@@ -39,7 +39,6 @@ def play(env, choose, seed=None):
 @OF_EITHER_GAME
 def test_its_api(game, rules):
     api_test(zoo.env(game, **rules), num_cycles=100)
-    parallel_api_test(zoo.parallel_env(game, **rules), num_cycles=100)
 
 
 @OF_EITHER_GAME

@@ -179,7 +179,6 @@ def test_survival_throws_and_outcome_are_those_of_the_single_turns():
     turns = [evaluate(FIVE_DICE, strategy(FIVE_DICE, name)) for name in ("take-all", "random", "optimal-score")]
     stands = [sum(p for score, p in turn.score_distribution.items() if score >= 6) for turn in turns]
     assert evaluation.survival[:, 6] == pytest.approx([1, stands[2], stands[2] * stands[1]])
-    assert evaluation.leads()["2 after"][6] == evaluation.survival[2, 6]
     assert evaluation.throws == pytest.approx([turn.mean_throws for turn in turns])
     two = Round(FIVE_DICE, 2, "nobody").evaluate(["threes-only", "optimal"])
     assert two.seats == pytest.approx([two.outcome.win, two.outcome.loss])
@@ -226,5 +225,4 @@ def test_wrong_arguments_are_refused(make, error):
 
 def test_results_are_shown_as_people_read_them(snapshot):
     solution, lineup = Round(FIVE_DICE, 3).solve(), Round(FIVE_DICE, 2, "all-win").evaluate(["optimal", "random"])
-    shown = [repr(solution), repr(lineup), solution._repr_html_()]
-    assert shown == snapshot
+    assert [repr(solution), repr(lineup)] == snapshot

@@ -33,24 +33,26 @@ def test_perfect_seats_win_as_often_as_they_should(ties, shut_wins):
 @pytest.mark.parametrize("ties", TIES)
 def test_any_scores_and_forfeits_win_what_they_should(ties, shut_wins):
     rules, count = Round(SMALL, 4, ties, shut_wins), 500
-    last = len(rules.standings.scores) - 1
-    drawn = np.random.default_rng(0).integers(last + 2, size=(count, 4))
-    drawn[:100] = last + 1  # all forfeit
-    play, going_on = Play(rules, count), np.arange(count)
+    forfeit = len(rules.standings.scores)
+    drawn = np.random.default_rng(0).integers(forfeit + 1, size=(count, 4))
+    drawn[:100] = forfeit
+    play, going_on, wins = Play(rules, count), np.arange(count), np.zeros((count, 4))
     for seat in range(4):
         for number in going_on:
-            before = [int(rules.standings.scores[place]) for place in drawn[number, :seat] if place <= last]
+            before = [int(rules.standings.scores[place]) for place in drawn[number, :seat] if place < forfeit]
             lead = min(before, default=None)
             assert play.standing(number) == Standing(lead, before.count(lead), 3 - seat)
-        going_on = np.setdiff1d(going_on, play.end_turns(going_on, drawn[going_on, seat]))
+        ended, won = play.end_turns(going_on, drawn[going_on, seat])
+        wins[ended] = won
+        going_on = np.setdiff1d(going_on, ended)
     assert len(going_on) == 0
     if shut_wins:
         ended = (drawn == 0).cumsum(axis=1).cumsum(axis=1) > 1  # who comes after a perfect score does not play
-        drawn[ended] = last + 1
-    leads = (drawn == drawn.min(axis=1, keepdims=True)) & (drawn <= last)
+        drawn[ended] = forfeit
+    leads = (drawn == drawn.min(axis=1, keepdims=True)) & (drawn < forfeit)
     number = np.maximum(leads.sum(axis=1, keepdims=True), 1)
     share = {"split": leads / number, "all-win": leads, "nobody": leads & (number == 1)}[ties]
-    assert (play.wins(np.arange(count)) == share).all()
+    assert (wins == share).all()
 
 
 def test_seats_see_what_the_environment_of_one_seat_shows():

@@ -16,7 +16,7 @@ def test_every_standing_that_a_seat_meets_is_found_again(ties):
     standings = Standings(compile_game(TWO_TILES), players=4, ties=ties, shut_wins=False)
     assert standings.scores.tolist() == [0, 1, 2, 3]
     for seat in range(4):
-        for index in standings.met_by(seat).tolist():
+        for index in standings.met_by(seat).nonzero()[0].tolist():
             assert standings.find(standings.standing(index, 3 - seat)) == index
     for standing in (Standing(2, 1, 2), Standing(2, 3, 0), Standing(after=3)):
         assert standings.standing(standings.find(standing), standing.after) == standing
