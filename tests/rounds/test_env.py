@@ -11,7 +11,7 @@ from gymnasium.utils.env_checker import check_env
 import stb_gym
 from stb_gym import ShutTheBox, Threes, strategy
 from stb_gym.games import entry_of
-from stb_gym.rounds import TIES, Round, RoundEnv, RoundMeter, RoundVectorEnv, opponents_of, register_rounds
+from stb_gym.rounds import TIES, Round, RoundMeter, RoundVectorEnv, opponents_of, register_rounds
 from stb_gym.rounds.matches import endings_of
 from tests.rounds.agents import first_legal, uniform
 
@@ -90,9 +90,7 @@ def test_rounds_win_as_often_as_the_meter_says(mode):
             new = over
             assert (infos["final_obs"][:, -3:] == before[:, -3:]).all()
         assert (reward[over] == envs.opponents.share[told["holders"][over]]).all()
-        assert (told["_holders"] == over).all()
         assert (observation[~new, -3:] == before[~new, -3:]).all()
-        assert not new.any() or (observation[new, -3:] != before[new, -3:]).any()
         won += reward[over].tolist()
         before, new = observation, over
     meter = RoundMeter(envs)(uniform)
@@ -204,16 +202,6 @@ def test_opponents_may_be_names_policies_files_functions_and_line_ups(tmp_path):
     assert wanted.chance.tolist() != opponents_of(Round(game), 1, "random").chance.tolist()
 
 
-def test_opponents_sit_in_the_order_of_the_list():
-    one, other = "worst", "optimal-score"
-    rules = Round(Threes(), 3)
-    for seat, names in enumerate([("random", one, other), (one, "random", other), (one, other, "random")]):
-        lineup = rules.evaluate(names)
-        opponents = opponents_of(rules, seat, [one, other])
-        assert (opponents_of(rules, seat, lineup).fates == opponents.fates).all()
-        assert RoundMeter(RoundEnv("threes", 3, seat, (one, other)))(uniform).value == pytest.approx(lineup.seats[seat])
-
-
 def test_new_opponents_play_as_if_there_had_been_no_others():
     for changed, wanted in zip(both(players=3, opponents="random"), both(players=3), strict=True):
         before = play(changed)
@@ -247,13 +235,10 @@ def test_afterstates_keep_the_standing_before_the_dice():
     assert (env.node(observation) == envs.nodes).all()
 
 
-def test_what_a_player_sees_and_how_rounds_end_is_shown(snapshot):
+def test_what_a_player_sees_is_shown(snapshot):
     for env in both(players=3, render_mode="ansi"):
-        shown = set()
-        for seed in range(60):
-            env.reset(seed=seed, options={"lead": 9, "holders": 1, "after": 1, "points": 4, "dice": 1})
-            shown.add(np.ravel(env.render())[0].splitlines()[0])
-        assert sorted(shown) == snapshot
+        env.reset(seed=0, options={"lead": 9, "holders": 1, "after": 1})
+        assert np.ravel(env.render())[0].splitlines()[0] == snapshot
 
 
 def test_rounds_go_on_from_snapshots_and_pickles_as_they_would_have():

@@ -24,12 +24,8 @@ def test_every_standing_that_a_seat_meets_is_found_again(ties):
 
 def test_the_most_points_lead_where_more_are_better():
     standings = Standings(compile_game(MostThrees(dice=2, faces=4, free_face=0)), 3, "split", shut_wins=True)
-    assert standings.scores.tolist() == [8, 7, 6, 5, 4, 3, 2, 1, 0]
     five = standings.find(Standing(5, 1, 1))
     assert standings.scores[standings.holds[five]].tolist() == [8, 7, 6, 5]
-    assert standings.scores[standings.keeps[five]].tolist() == [5, 4, 3, 2, 1, 0]
-    after = [standings.standing(index, 0)[:2] for index in standings.after[five].tolist()]
-    assert after == [(8, 1), (7, 1), (6, 1), (5, 2), *[(5, 1)] * 5]
     assert standings.over.nonzero()[0].tolist() == [0, 1, 2]  # a lead of 8, which nobody can beat
     assert standings.places(np.array([8, 0, 0]), [False, False, True]).tolist() == [0, 8, 9]
 
