@@ -99,7 +99,7 @@ def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begin
     check_integer("rounds", rounds, 1, 10_000)
     check_choice("way to begin", begins, list(BEGINS))
     check_lineup("match", strategies, players)
-    # A win split among 1, 2 ... players makes leads in such fractions; split among all of them, it makes none.
+    # The leads are multiples of 1 / unit: a win that all players share changes no lead.
     unit = math.lcm(*range(1, players)) if rules.ties == "split" else 1
     if (2 * rounds * unit + 1) ** (players - 1) > LARGEST_SERIES:
         raise ValueError(
@@ -109,19 +109,20 @@ def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begin
     endings = _endings(rules, strategies, begins)
     ahead = np.zeros((players, *[1] * (players - 1)))
     ahead[0] = 1
-    wins, points = [], [np.zeros(players)]
+    gained = np.zeros((players, players))  # the expected points of each player, by who begins
+    for (first, _, won), chance in endings.items():
+        gained[first] += chance * np.array(won, float)
+    wins, points = [], []
     for _ in range(rounds):
-        began = ahead.reshape(players, -1).sum(axis=1)
-        gained = (began[first] * chance * np.array(won, float) for (first, _, won), chance in endings.items())
-        points.append(points[-1] + sum(gained))
+        points.append(ahead.reshape(players, -1).sum(axis=1) @ gained)
         ahead = _after_a_round(ahead, endings, unit)
         wins.append(_ahead_alone(ahead.sum(axis=0)))
-    return Series(np.array(wins), np.maximum(0, 1 - np.sum(wins, axis=1)), np.array(points[1:]))
+    return Series(np.array(wins), np.maximum(0, 1 - np.sum(wins, axis=1)), np.cumsum(points, axis=0))
 
 
 def _endings(rules: Round, strategies: Sequence[RoundStrategy], begins: str) -> dict[Ending, float]:
     """Return the chance of every ending of a round, given who begins it."""
-    found: dict[Ending, float] = defaultdict(float)
+    endings: dict[Ending, float] = defaultdict(float)
     for first in range(rules.players):
         order = [(first + seat) % rules.players for seat in range(rules.players)]
         evaluation = rules.evaluate([strategies[player] for player in order])
@@ -136,8 +137,8 @@ def _endings(rules: Round, strategies: Sequence[RoundStrategy], begins: str) -> 
                 following = winners[0]
             elif begins == "loser" and len(winners) < len(order):
                 following = order[worst]
-            found[first, following, points] += chance
-    return found
+            endings[first, following, points] += chance
+    return endings
 
 
 def endings_of(evaluation: RoundEvaluation) -> dict[tuple[int, int], float]:

@@ -70,8 +70,8 @@ class RoundRegret:
 class RoundMeter:
     """Measures agents in a round exactly against the best response to their opponents.
 
-    A call asks the agent about every position at every standing that it can meet, as its environment shows them. For
-    what counts as an agent see `stb_gym.RegretMeter`.
+    A call asks the agent about every position at every standing that it can meet, as its environment shows them. See
+    `stb_gym.RegretMeter` for what an agent can be.
 
     Args:
         env: an environment of one seat of a round, single or vector, however wrapped.
@@ -134,8 +134,8 @@ class RoundMeter:
     def strategy(self, agent: Any, deterministic: bool = True) -> Callable[[TurnTables, Standing], Policy]:
         """Return an agent as a strategy of the round, which plays in every seat that its environment shows.
 
-        `Round.evaluate` then tells how exploitable an agent is that plays in every seat, as after self-play: what each
-        seat could gain by a best response. The strategy may also be an opponent in another environment.
+        With it, `Round.evaluate` shows how exploitable the agent is if it plays in every seat, as after self-play: what
+        each seat could gain by a best response. The strategy may also be an opponent in another environment.
 
         Args:
             agent: as in a call, except that its actions must be legal.

@@ -92,10 +92,10 @@ class Opponents:
         if not options:
             return self._sums
         standings = [self.standing(place)._asdict() for place in range(len(self.index))]
-        fits = np.array([all(seen[name] == value for name, value in options.items()) for seen in standings])
+        fits = np.array([options.items() <= standing.items() for standing in standings])
         if not fits.any():
-            named = ", ".join(f"{name} {value!r}" for name, value in options.items())
-            raise ValueError(f"the player never sees {named} in a round of {self.rules.players} players of these seats")
+            seats = f"seats {self.seats[0]} to {self.seats[-1]}"
+            raise ValueError(f"the player, in {seats} of {self.rules}, never sees {dict(options)}")
         chances = self.chance * fits
         return _running_sums(chances if chances.any() else fits)
 

@@ -69,12 +69,12 @@ def pars(solution: RoundSolution) -> list[Par]:
         >>> [each.par for each in pars(stb_gym.rounds.Round(stb_gym.Threes(), players=5).solve())]
         [30, 5, 5, 4, 4]
     """
-    tables, found = solution.rules.tables, []
+    tables, rows = solution.rules.tables, []
     scores, values = tables.scores, best_values(tables, solution.worth)
     for after, (first, worth) in enumerate(zip(values.tolist(), solution.worth, strict=True)):
         at_par, even = scores[worth >= first * (1 - TIE)], scores[worth >= (1 - TIE) / 2]
-        found.append(Par(after, first, int(at_par[-1]), int(even[-1]) if len(even) else None))
-    return found
+        rows.append(Par(after, first, int(at_par[-1]), int(even[-1]) if len(even) else None))
+    return rows
 
 
 def shares(solution: RoundSolution, policy: Policy) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""All seats of many rounds at once, as a Gymnasium vector environment: for players who learn against themselves."""
+"""All seats of many rounds at once, as a Gymnasium vector environment, for agents that learn by self-play."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

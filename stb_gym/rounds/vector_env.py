@@ -101,7 +101,8 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         if len(games):
             ends = infos.get("final_info", infos)
             score = self.round.standings.places(ends["final_score"][games], ends["illegal_action"][games])
-            holders = self.opponents.draw_holders(place[games], score, self._random(games))
+            random = self.np_random.bit_generator.random_raw(len(games))
+            holders = self.opponents.draw_holders(place[games], score, random)
             ends["holders"], ends["_holders"] = np.zeros(self.num_envs, np.int64), over.copy()
             ends["holders"][games] = holders
             reward[games] = self.opponents.share[holders]
@@ -114,11 +115,8 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         super()._begin(games, state, throws)
 
     def _draw_standings(self, games: IntArray, sums: NDArray[np.float64]) -> None:
-        self._place[games] = self.opponents.draw_standing(sums, self._random(games))
-
-    def _random(self, games: IntArray) -> NDArray[np.uint64]:
-        """Return 64 random bits for each of some games."""
-        return self.np_random.bit_generator.random_raw(len(games))
+        random = self.np_random.bit_generator.random_raw(len(games))
+        self._place[games] = self.opponents.draw_standing(sums, random)
 
 
 def make_masked_vec(mask_names: str = "gymnasium", **arguments: Any) -> VectorMaskInObservation:
