@@ -76,7 +76,7 @@ def mixed(one: RoundEvaluation, other: RoundEvaluation, share: float) -> RoundEv
     def seat(first: Seat, second: Seat) -> Seat:
         return Seat(*(share * a + (1 - share) * b for a, b in zip(first, second, strict=True)))
 
-    return RoundEvaluation(one.tables, one.standings, tuple(map(seat, one.played, other.played)))
+    return RoundEvaluation(one.rules, tuple(map(seat, one.played, other.played)))
 
 
 def _arrays(played: RoundEvaluation) -> Any:
@@ -86,4 +86,4 @@ def _arrays(played: RoundEvaluation) -> Any:
 
 def _from_arrays(rules: Round, arrays: Any) -> RoundEvaluation:
     seats = tuple(Seat(each[:, :-1], each[:, -1]) for each in arrays)
-    return RoundEvaluation(rules.tables, rules.standings, seats)
+    return RoundEvaluation(rules, seats)

@@ -1,9 +1,9 @@
 """A round of several players for PettingZoo: the seats take their turns one after another.
 
 ## Description
-`env(...)` makes an environment of PettingZoo's AEC API, `parallel_env(...)` the same for its parallel API. An agent
-makes all the moves of its turn, then the next agent plays; the best final score wins. The last agent knows the score
-that it must beat. This module imports PettingZoo (`pip install "stb-gym[pettingzoo]"`); `import stb_gym` does not.
+`env(...)` makes an environment of PettingZoo's AEC API. An agent makes all the moves of its turn, then the next agent
+plays; the best final score wins. The last agent knows the score that it must beat. This module imports PettingZoo
+(`pip install "stb-gym[pettingzoo]"`); `import stb_gym` does not.
 
 ## Agents
 `player_0`, which begins, to `player_{players - 1}`.
@@ -23,8 +23,7 @@ That of the turn: see `docs/environments`.
 
 ## Episode End
 Terminated for all agents when the last one's turn is over or, with `shut_wins`, at a perfect score. An illegal action
-forfeits the turn: the agent wins nothing, and the others play on. With `max_cycles` a turn is also forfeited after that
-number of moves; its agent is truncated when the round is over.
+forfeits the turn: the agent wins nothing, and the others play on. No agent is ever truncated.
 
 ## Information
 For an agent whose turn is over: `final_score` and `illegal_action`, as for the turn.
@@ -32,7 +31,6 @@ For an agent whose turn is over: `final_score` and `illegal_action`, as for the 
 ## Arguments
 - `game="shut-the-box"`: the name of a game, or a rules object.
 - `players=2`, `ties="split"`, `shut_wins=False`: the rules of the round, see `stb_gym.rounds.Round`.
-- `max_cycles=None`: how many moves a turn may have; every turn also ends without a limit.
 - `illegal="end"`, `render_mode`, `observation_dtype="uint8"` and the rules of the game: as for the turn.
 
 `reset` ignores its options.
@@ -48,13 +46,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs import TurnEnv, game_for
-from stb_gym.games import Game, check_integer
+from stb_gym.games import Game
 from stb_gym.rounds import Play, Round
 from stb_gym.rounds.env import standing_space, with_standing
 
 try:
-    from pettingzoo import AECEnv, ParallelEnv
-    from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+    from pettingzoo import AECEnv
     from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 except ImportError as error:
     raise ImportError("stb_gym.pettingzoo needs PettingZoo: pip install 'stb-gym[pettingzoo]'") from error
@@ -90,7 +87,6 @@ class RoundAECEnv(AECEnv):
         players: int = 2,
         ties: str = "split",
         shut_wins: bool = False,
-        max_cycles: int | None = None,
         illegal: str = "end",
         render_mode: str | None = None,
         *,
@@ -98,31 +94,24 @@ class RoundAECEnv(AECEnv):
         **rules: Any,
     ):
         super().__init__()
-        if max_cycles is not None:
-            check_integer("max_cycles", max_cycles, 1, 2**31)
-        self.max_cycles = max_cycles
         self.render_mode = render_mode
         self.round = Round(game_for(type(self), game, rules), players, ties, shut_wins)
         self._turn = _Turn(self.round.game, "score", illegal, render_mode, observation_dtype=observation_dtype)
         self._play = Play(self.round, 1)
         self.possible_agents = [f"player_{seat}" for seat in range(players)]
         self.agents: list[str] = []
-        actions = self._turn.stepper.actions
-        self._observation_spaces = {}
-        self._action_spaces = {}
-        for agent in self.possible_agents:
-            observation = standing_space(self._turn.observation_space, self.round)
-            mask = gym.spaces.Box(0, 1, (actions,), np.int8)
-            self._observation_spaces[agent] = gym.spaces.Dict({"observation": observation, "action_mask": mask})
-            self._action_spaces[agent] = gym.spaces.Discrete(actions)
+        observation = standing_space(self._turn.observation_space, self.round)
+        mask = gym.spaces.Box(0, 1, (self._turn.stepper.actions,), np.int8)
+        self._observation_space = gym.spaces.Dict({"observation": observation, "action_mask": mask})
+        self._action_space = self._turn.action_space
 
     def observation_space(self, agent: str) -> gym.spaces.Dict:
-        """Return the space of an agent's observations."""
-        return self._observation_spaces[agent]
+        """Return the space of the observations of any agent."""
+        return self._observation_space
 
-    def action_space(self, agent: str) -> gym.spaces.Discrete:
-        """Return the space of an agent's actions."""
-        return self._action_spaces[agent]
+    def action_space(self, agent: str) -> gym.Space[Any]:
+        """Return the space of the actions of any agent."""
+        return self._action_space
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin a round; `options` are ignored."""
@@ -132,7 +121,6 @@ class RoundAECEnv(AECEnv):
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        self._cut: set[str] = set()
         self._over = False
         self._play.begin(ONLY)
         self._begin_turn(seed)
@@ -151,14 +139,9 @@ class RoundAECEnv(AECEnv):
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
         self._observation, _, over, _, info = self._turn.step(action)
-        self._moves += 1
         if over:
-            final_score, illegal = info["final_score"], info["illegal_action"]
-            self.infos[agent] = {"final_score": final_score, "illegal_action": illegal}
-            self._end_turn(final_score, illegal)
-        elif self._moves == self.max_cycles:
-            self._cut.add(agent)
-            self._end_turn(0, forfeited=True)
+            self.infos[agent] = {name: info[name] for name in ("final_score", "illegal_action")}
+            self._end_turn(**self.infos[agent])
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
         """Return what an agent sees: the same for all, except for the mask."""
@@ -177,22 +160,21 @@ class RoundAECEnv(AECEnv):
     def _begin_turn(self, seed: int | None = None) -> None:
         """Begin the turn of the next agent."""
         self.agent_selection = self.possible_agents[self._play.seat[0]]
-        self._moves = 0
         self._standing = self._play.seen[0]
         self._turn.caption = f"{self.agent_selection}: {self._play.standing(0).in_words(self.round.game)}"
         self._observation, _ = self._turn.reset(seed=seed)
 
-    def _end_turn(self, final_score: int, forfeited: bool) -> None:
+    def _end_turn(self, final_score: int, illegal_action: bool) -> None:
         """Score the turn, then begin the next one or end the round."""
-        place = self.round.standings.places(np.array([final_score]), forfeited)
-        if not len(self._play.end_turns(ONLY, place)):
+        place = self.round.standings.places(np.array([final_score]), illegal_action)
+        ended, wins = self._play.end_turns(ONLY, place)
+        if not len(ended):
             self._begin_turn()
             return
-        self.rewards = dict(zip(self.agents, self._play.wins(ONLY)[0].tolist(), strict=True))
+        self.rewards = dict(zip(self.agents, wins[0].tolist(), strict=True))
         self._accumulate_rewards()
         self._over = True
-        self.truncations = {agent: agent in self._cut for agent in self.agents}
-        self.terminations = {agent: agent not in self._cut for agent in self.agents}
+        self.terminations = dict.fromkeys(self.agents, True)
         winners = [agent for agent, reward in self.rewards.items() if reward]
         self._turn.caption = f"{' and '.join(winners) or 'nobody'} win{'s' * (len(winners) < 2)}"
         if self.render_mode == "human":
@@ -208,14 +190,6 @@ class _Turn(TurnEnv):
         return self.caption
 
 
-raw_env = RoundAECEnv
-
-
 def env(game: Game | str = "shut-the-box", **arguments: Any) -> OrderEnforcingWrapper:
     """Make a `RoundAECEnv` that raises if it is used before its first reset."""
     return OrderEnforcingWrapper(RoundAECEnv(game, **arguments))
-
-
-def parallel_env(game: Game | str = "shut-the-box", **arguments: Any) -> ParallelEnv:
-    """Make the same for PettingZoo's parallel API: only the action of the agent whose turn it is counts."""
-    return turn_based_aec_to_parallel(env(game, **arguments))

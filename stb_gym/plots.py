@@ -199,7 +199,7 @@ def round_chances(round_evaluation: Rounds, ax: Axes | None = None) -> Axes:
         The axes, the leading score on x and probabilities on y.
     """
     ax = _axes(ax)
-    leads = round_evaluation.leads()["lead"]
+    leads = round_evaluation.rules.standings.scores
     for after, chances in enumerate(round_evaluation.survival[1:], 1):
         _line(ax, after - 1, leads, chances, str(after))
     _finish(ax, "lead (points)", "probability that the lead is not beaten")

@@ -141,8 +141,9 @@ def test_regrets_are_drawn_on_logarithmic_axes(ax):
 
 
 def test_chances_of_leads_and_seats(ax):
-    leads = LINEUP.leads()
-    assert lines(plots.round_chances(LINEUP, ax=ax)) == {n: (leads["lead"], leads[f"{n} after"]) for n in "12"}
+    leads = LINEUP.rules.standings.scores.tolist()
+    expected = {str(after): (leads, LINEUP.survival[after].tolist()) for after in (1, 2)}
+    assert lines(plots.round_chances(LINEUP, ax=ax)) == expected
     ax.clear()
     plots.seat_chances({"threes": ROUND, "box": LINEUP}, ax=ax)
     assert lines(ax) == {"threes": ([1, 2, 3], ROUND.seats.tolist()), "box": ([1, 2, 3], LINEUP.seats.tolist())}

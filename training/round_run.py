@@ -171,7 +171,7 @@ class RoundTraining:
 
 
 def _gains(lineup: RoundEvaluation) -> list[float]:
-    return [lineup.best_response(seat).gain for seat in range(lineup.standings.players)]
+    return [lineup.best_response(seat).gain for seat in range(lineup.rules.players)]
 
 
 def _by_seat(name: str, numbers: Any) -> Measurement:

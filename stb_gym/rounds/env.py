@@ -52,6 +52,7 @@ included; 0 if beaten.
 """
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import gymnasium as gym
@@ -63,7 +64,7 @@ from stb_gym.envs import MaskInObservation, StepperEnv, TurnEnv, game_for
 from stb_gym.envs.registration import NAMESPACE, masked_id, register
 from stb_gym.games import Entry, Game, IntArray, follow_registrations
 from stb_gym.rounds.equilibrium import Round
-from stb_gym.rounds.opponents import Lineup, opponents_of
+from stb_gym.rounds.opponents import Lineup, Opponents, opponents_of
 from stb_gym.solver import Objective, Standing
 
 Observation = NDArray[Any]
@@ -130,7 +131,60 @@ class StandingEnv(StepperEnv):
         return repr(self.round)
 
 
-class RoundEnv(StandingEnv, TurnEnv):
+class SeatEnv(StandingEnv):
+    """Base of the environments of one seat of a round, whose opponents are drawn.
+
+    Attributes:
+        opponents: the `Opponents`, with the exact chances of the draws.
+    """
+
+    opponents: Opponents
+    _seat: int | str
+    _place: Any  # an integer, or [B]: of the standing that the player sees, among those of the opponents
+
+    def set_opponents(self, opponents: Lineup) -> None:
+        """Play against other opponents from now on, also in rounds under way, whose standings remain.
+
+        Args:
+            opponents: as when the environment is made; for self-play perhaps an evaluated line-up of the player's own
+                strategy, see `RoundMeter.strategy`.
+
+        Raises:
+            ValueError: as when the environment is made.
+        """
+        self.opponents = opponents_of(self.round, self._seat, opponents)
+        if self._spec is not None:
+            self._spec.reward_threshold = self.opponents.reward_threshold
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state of the round and of the dice; see `restore`.
+
+        Returns:
+            Integers and strings for JSON; integer arrays [B] in a vector environment.
+        """
+        return {**super().snapshot(), "place": copy(self._place)}
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Go on from a snapshot of an environment made alike: the same actions then have the same results.
+
+        Raises:
+            ValueError: if the snapshot is not of as many rounds, or of other rules.
+        """
+        _, _, place = self._read(snapshot, np.shape(self._place), place=len(self.opponents.chance))
+        super().restore(snapshot)  # type: ignore[misc]  # which TurnEnv and TurnVectorEnv define
+        self._place = place if place.ndim else int(place)
+
+    def _standings(self) -> IntArray:
+        return self.opponents.seen[np.atleast_1d(self._place)]
+
+    def _threshold_of(self, spec: EnvSpec) -> float | None:
+        return self.opponents.reward_threshold
+
+    def _beside(self, game: int) -> str:
+        return self.opponents.standing(np.atleast_1d(self._place)[game]).in_words(self.game)
+
+
+class RoundEnv(SeatEnv, TurnEnv):
     """One seat of a round of several players, as `gym.make("stb_gym/ShutTheBoxRound-v0")` makes it.
 
     The module's docstring describes spaces, rewards and infos.
@@ -182,23 +236,8 @@ class RoundEnv(StandingEnv, TurnEnv):
         rules_of_round = Round(self.game, players, ties, shut_wins, indifferent)
         self.observation_space = self._play_in(rules_of_round, self.observation_space)
         self._seat = seat
-        self.opponents = opponents_of(self.round, seat, opponents)
-        self._place = 0  # of the standing that the player sees, among those of the opponents
-        self._holders = 0  # where the turn is over: of the lead in the end
-
-    def set_opponents(self, opponents: Lineup) -> None:
-        """Play against other opponents from now on, also in a round under way, whose standing remains.
-
-        Args:
-            opponents: as when the environment is made; for self-play perhaps an evaluated line-up of the player's own
-                strategy, see `RoundMeter.strategy`.
-
-        Raises:
-            ValueError: as when the environment is made.
-        """
-        self.opponents = opponents_of(self.round, self._seat, opponents)
-        if self._spec is not None:
-            self._spec.reward_threshold = self.opponents.reward_threshold
+        self._place = 0
+        self.set_opponents(opponents)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -209,12 +248,12 @@ class RoundEnv(StandingEnv, TurnEnv):
             ValueError: if `options` names no position of the game or no standing, or a position without a legal move.
         """
         turn, seen = split_options(options)
-        chances = self.opponents.chances_of(seen)
+        sums = self.opponents.sums_of(seen)
         if turn:
             self.stepper.beginnings(turn)  # refuses wrong options before anything changes
         if seed is not None:
             gym.Env.reset(self, seed=seed)
-        self._place = int(self.opponents.draw_standing(chances, self.np_random.bit_generator.random_raw()))
+        self._place = int(self.opponents.draw_standing(sums, self.np_random.bit_generator.random_raw()))
         observation, info = super().reset(options=turn)
         return with_standing(observation, self.opponents.seen[self._place]), info
 
@@ -226,42 +265,17 @@ class RoundEnv(StandingEnv, TurnEnv):
             TypeError: if the action is no integer.
             RuntimeError: before the first reset, or if the turn is over.
         """
-        observation, _, over, truncated, info = super().step(action)
-        observation = with_standing(observation, self.opponents.seen[self._place])
-        if not over:
-            return observation, 0.0, False, truncated, info
-        score = self.round.standings.places(info["final_score"], info["illegal_action"])
-        random = self.np_random.bit_generator.random_raw()
-        self._holders = info["holders"] = int(self.opponents.draw_holders(self._place, score, random))
-        return observation, float(self.opponents.share[self._holders]), True, truncated, info
-
-    def snapshot(self) -> dict[str, Any]:
-        """Return the state of the round and of the dice, ready for JSON; see `restore`."""
-        return {**super().snapshot(), "place": self._place, "holders": self._holders}
-
-    def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from a snapshot of an environment made alike: the same actions then have the same results.
-
-        Raises:
-            ValueError: if the snapshot is not of one round, or of other rules.
-        """
-        counts = {"place": len(self.opponents.chance), "holders": len(self.opponents.share)}
-        _, _, place, holders = map(int, self._read(snapshot, (), **counts))
-        super().restore(snapshot)
-        self._place, self._holders = place, holders
-
-    def _standings(self) -> IntArray:
-        return self.opponents.seen[[self._place]]
-
-    def _threshold_of(self, spec: EnvSpec) -> float | None:
-        return self.opponents.reward_threshold
-
-    def _beside(self, game: int) -> str:
-        return self.opponents.in_words(self._place, self._holders if self.stepper.ending(self._node) else None)
+        observation, reward, over, truncated, info = super().step(action)
+        if over:
+            score = self.stepper.ending(self._node) - 1  # its place among the final scores, the worst of which is last
+            random = self.np_random.bit_generator.random_raw()
+            info["holders"] = int(self.opponents.draw_holders(self._place, score, random))
+            reward = float(self.opponents.share[info["holders"]])
+        return with_standing(observation, self.opponents.seen[self._place]), reward, over, truncated, info
 
 
 def split_options(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the options of the turn and those of the standing."""
+    """Split the options of a reset into those of the turn and those of the standing."""
     turn = dict(options or {})
     return turn, {name: turn.pop(name) for name in Standing._fields if name in turn}
 
@@ -276,21 +290,10 @@ make_masked.metadata = RoundEnv.metadata  # type: ignore[attr-defined]
 
 def register_rounds(entry: Entry) -> None:
     """Register the environments of a round of a game with Gymnasium, such as "stb_gym/ThreesRound-v0" and its twin."""
-    identity, arguments = round_id(entry.rules), {"game": entry.rules.name}
+    identity, arguments = f"{NAMESPACE}/{entry.rules.__name__}Round-v0", {"game": entry.rules.name}
     register(identity, f"{__name__}:RoundEnv", f"{__package__}.vector_env:RoundVectorEnv", arguments)
     masked, masked_vec = f"{__name__}:make_masked", f"{__package__}.vector_env:make_masked_vec"
     register(masked_id(identity), masked, masked_vec, arguments)
-
-
-def round_id(rules: type[Game]) -> str:
-    """Return the id of the environment of a round of a game.
-
-    Example:
-        >>> import stb_gym
-        >>> round_id(stb_gym.Threes)
-        'stb_gym/ThreesRound-v0'
-    """
-    return f"{NAMESPACE}/{rules.__name__}Round-v0"
 
 
 follow_registrations(register_rounds)

@@ -19,16 +19,16 @@ shares the lead in the end, which counts even where it does not change the win.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, check_choice, check_game, check_integer, title
-from stb_gym.output import html_table
-from stb_gym.rounds.standings import Standings, check_lineup
+from stb_gym.games import Game, IntArray, check_choice, check_game, check_integer
+from stb_gym.rounds.standings import Array, Standings, blocks, check_lineup
 from stb_gym.solver import (
     Level,
     Objective,
@@ -43,6 +43,7 @@ from stb_gym.solver import (
     optimal_edges,
     optimise,
     score_chances,
+    solve_tables,
     table_strategy,
 )
 
@@ -51,9 +52,7 @@ INDIFFERENT = {
     "company": "among equally good moves, players prefer to share the lead with more",
     "lowest": "among equally good moves, players take the lowest action",
 }
-LARGEST_STANDINGS = 2**25  # pairs of a standing and a score: 256 MiB for every array of them
 
-Array = NDArray[np.float64]
 RoundStrategy = str | Policy | Callable[[TurnTables, Standing], Policy]
 
 
@@ -75,15 +74,13 @@ class Outcome(NamedTuple):
     tie: float
 
 
-def worth_before(standings: Standings, seat: Seat, worth: Array) -> Array:
-    """Return [Z] what each standing is worth to each holder before a seat's turn, given `worth` [Z] after it."""
-    return (seat.chances * standings.keeps * worth[standings.after]).sum(axis=1)
-
-
-def reached_after(standings: Standings, seat: Seat, reached: Array) -> Array:
-    """Return [Z] the chances of the standings after a seat's turn, given those before it."""
-    arriving = reached[:, None] * seat.chances
-    return np.bincount(standings.after.ravel(), arriving.ravel(), len(reached)).astype(float, copy=False)
+def best_values(tables: TurnTables, utility: Array) -> Array:
+    """Return [B] the greatest expected utility of a turn, given B utilities [B, T] of its final scores."""
+    values = np.zeros(len(utility))
+    for block in blocks(tables, np.ones(len(utility), np.bool_)):
+        states, _ = optimise(tables, utility[block].T[tables.score_index])
+        values[block] = states[tables.start]
+    return values
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,53 +88,41 @@ class Reply:
     """Optimal play of a turn at every standing.
 
     Attributes:
-        tables: the arrays of the game.
         standings: the standings of the round.
         worth: [Z] what each standing is worth after the turn to each holder of the lead.
         disliked: [Z] what a holder of the lead minimises among equally good moves; None to take the lowest action.
     """
 
-    tables: TurnTables
     standings: Standings
     worth: Array
     disliked: Array | None = None
 
-    def utility(self, block: IntArray) -> Array:
-        """Return [B, T] the player's expected win by final score at standings [B]."""
-        return self._if_holding(self.worth, block)
+    def utility(self, chosen: NDArray[Any]) -> Array:
+        """Return [B, T] the player's expected win by final score at standings: a mask [Z] or indices [B]."""
+        return self.standings.holds[chosen] * self.worth[self.standings.after[chosen]]
 
-    def _if_holding(self, worth: Array, block: IntArray) -> Array:
-        """Return [B, T] `worth` [Z] of the standing after each final score that takes or shares the lead, else 0."""
-        return self.standings.holds[block] * worth[self.standings.after[block]]
-
-    def _optimise(self, block: IntArray) -> tuple[Array, Array]:
-        """Return the player's expected win [S, B] at every state and [N, B] at every node."""
-        return optimise(self.tables, self.utility(block).T[self.tables.score_index])
-
-    def values(self, block: IntArray) -> Array:
-        """Return [B] the player's expected win before the turn at standings [B]."""
-        return self._optimise(block)[0][self.tables.start]
+    def values(self, chosen: NDArray[Any]) -> Array:
+        """Return [B] the player's expected win before the turn at standings: a mask [Z] or indices [B]."""
+        return best_values(self.standings.tables, self.utility(chosen))
 
     def optimal(self, block: IntArray) -> NDArray[np.bool_]:
         """Return [E, B] True for every edge that is as good as the best of its node at standings [B]."""
-        return optimal_edges(self.tables, *self._optimise(block))
-
-    def _edges(self, block: IntArray) -> IntArray:
-        """Return [D, B] the edge that is played at every decision at standings [B]."""
-        best = self.optimal(block)
-        if self.disliked is None:
-            return self.tables.lowest(best)
-
-        def least(edge_value: Array, level: Level) -> Array:
-            return level.reduce(np.minimum, np.where(best[level.edges], edge_value, np.inf))
-
-        at_ends = self._if_holding(self.disliked, block).T[self.tables.score_index]
-        return self.tables.lowest(best & optimal_edges(self.tables, *self.tables.sweep(at_ends, least)))
+        tables = self.standings.tables
+        return optimal_edges(tables, *optimise(tables, self.utility(block).T[tables.score_index]))
 
     def weights(self, block: IntArray) -> Array:
         """Return [E, B] the probability (0 or 1) of every edge at standings [B]."""
-        weights = np.zeros((len(self.tables.edge_node), len(block)))
-        weights[self._edges(block), np.arange(len(block))] = 1
+        tables, best = self.standings.tables, self.optimal(block)
+        preferred = best
+        if self.disliked is not None:
+
+            def least(edge_value: Array, level: Level) -> Array:
+                return level.reduce(np.minimum, np.where(best[level.edges], edge_value, np.inf))
+
+            disliked = self.standings.holds[block] * self.disliked[self.standings.after[block]]
+            preferred = best & optimal_edges(tables, *tables.sweep(disliked.T[tables.score_index], least))
+        weights = np.zeros(best.shape)
+        weights[tables.lowest(preferred), np.arange(len(block))] = 1
         return weights
 
     def policy(self, standing: Standing) -> Policy:
@@ -146,21 +131,22 @@ class Reply:
         Raises:
             ValueError: if the standing cannot occur in this round.
         """
-        edges = self._edges(np.array([self.standings.find(standing)]))
-        return self.tables.policy(self.tables.edge_action[edges[:, 0]])
+        weights = self.weights(np.array([self.standings.find(standing)]))
+        return self.standings.tables.lowest_actions(weights[:, 0] > 0)
 
     def at(self, standing: Standing) -> Solution:
-        """Return optimal play at a standing as a `Solution` whose values are the player's expected win."""
-        block = np.array([self.standings.find(standing)])
-        [wins] = self.utility(block)
-        states, nodes = self._optimise(block)
+        """Return optimal play at a standing as a `Solution` whose values are the player's expected win.
+
+        Raises:
+            ValueError: if the standing cannot occur in this round.
+        """
+        tables = self.standings.tables
+        [wins] = self.utility(np.array([self.standings.find(standing)]))
         name = "share of the win" if self.standings.ties == "split" else "chance to win"
-        objective = Objective(name, lambda score: wins[self.tables.place_of(score)], "probability")
-        return Solution(self.tables, objective, states[:, 0], nodes[:, 0])
+        return solve_tables(tables.game, Objective(name, lambda score: wins[tables.place_of(score)], "probability"))
 
 
-@dataclass(frozen=True, eq=False)
-class BestResponse:
+class BestResponse(NamedTuple):
     """The best response of a seat to the other players of a line-up.
 
     Attributes:
@@ -179,43 +165,37 @@ class RoundEvaluation:
     """The exact chances of a line-up.
 
     Attributes:
-        tables: the arrays of the game.
-        standings: the standings of the round.
+        rules: the round.
         played: the play of every seat, in turn order.
     """
 
-    tables: TurnTables
-    standings: Standings
+    rules: "Round"
     played: tuple[Seat, ...]
 
     def __repr__(self) -> str:
         wins = np.array2string(self.seats, precision=4, threshold=10)
-        return f"<{self.standings.players} players of {self.tables.game}, ties {self.standings.ties}: seats win {wins}>"
+        return f"<{self.rules.players} players of {self.rules.game}, ties {self.rules.ties}: seats win {wins}>"
 
     @cached_property
     def _reached(self) -> list[Array]:
         """[Z] for each seat: the chances of the standings before its turn."""
-        reached = [(self.standings.holders == 0).astype(float)]
-        for seat in self.played[:-1]:
-            reached.append(reached_after(self.standings, seat, reached[-1]))
-        return reached
+        standings, chances = self.rules.standings, [seat.chances for seat in self.played[:-1]]
+        return [*accumulate(chances, standings.reached_after, initial=standings.begun)]
 
     def _worth_after(self, worth: Array) -> list[Array]:
         """Return [Z] for each seat: what a standing is worth to each holder after its turn; `worth` [Z] at the end."""
-        worths = [worth]
-        for seat in reversed(self.played[1:]):
-            worths.append(worth_before(self.standings, seat, worths[-1]))
-        return worths[::-1]
+        chances = [seat.chances for seat in reversed(self.played[1:])]
+        return [*accumulate(chances, self.rules.standings.worth_before, initial=worth)][::-1]
 
     @cached_property
     def worth_after(self) -> list[Array]:
         """[Z] for each seat: what a standing is worth to each holder of the lead after its turn."""
-        return self._worth_after(self.standings.share)
+        return self._worth_after(self.rules.standings.share)
 
     @cached_property
     def seats(self) -> Array:
         """[players] the expected win of each seat: its chance to win or, under "split", its share of the win."""
-        standings = self.standings
+        standings = self.rules.standings
         wins = []
         for reached, seat, worth in zip(self._reached, self.played, self.worth_after, strict=True):
             wins.append(reached @ (seat.chances * standings.holds * worth[standings.after]).sum(axis=1))
@@ -232,45 +212,26 @@ class RoundEvaluation:
 
         By the number of players still to play and the place of the lead.
         """
-        stands = self._worth_after(np.ones(len(self.standings.lead)))
-        return np.minimum(np.stack(stands[::-1])[:, self.standings.holders == 1], 1)  # rounding may exceed 1
+        stands = self._worth_after(np.ones(len(self.rules.standings.lead)))
+        return np.minimum(np.stack(stands[::-1])[:, self.rules.standings.holders == 1], 1)  # rounding may exceed 1
 
     @cached_property
     def worth(self) -> Array:
         """[players, T] the expected win of a player who leads alone, by players still to play and place of the lead."""
-        return np.stack(self.worth_after[::-1])[:, self.standings.holders == 1]
-
-    def table(self) -> dict[str, list[Any]]:
-        """Return the seats in turn order as columns: "seat" (from 1), "wins" (expected win) and expected "throws"."""
-        seats = range(1, self.standings.players + 1)
-        return {"seat": [*seats], "wins": self.seats.tolist(), "throws": self.throws.tolist()}
-
-    def leads(self) -> dict[str, list[Any]]:
-        """Return the chance that a player who leads alone is not beaten, as columns.
-
-        Returns:
-            "lead": the final scores, best first; "0 after", "1 after" ...: the chance that none of the last 0, 1 ...
-            players of the round ends with a better score.
-        """
-        chances = enumerate(self.survival.tolist())
-        return {"lead": self.standings.scores.tolist()} | {f"{after} after": row for after, row in chances}
-
-    def _repr_html_(self) -> str:
-        players, ties = self.standings.players, self.standings.ties
-        return html_table(f"{title(self.tables.game)}, {players} players, ties {ties}", self.table())
+        return np.stack(self.worth_after[::-1])[:, self.rules.standings.holders == 1]
 
     def best_response(self, seat: int) -> BestResponse:
         """Return the best response of a seat to the other seats."""
-        check_integer("seat", seat, 0, self.standings.players - 1)
-        reply = Reply(self.tables, self.standings, self.worth_after[seat])
-        blocks = self.standings.blocks(seat)
-        value = float(sum(self._reached[seat][block] @ reply.values(block) for block in blocks))
+        check_integer("seat", seat, 0, self.rules.players - 1)
+        reply = Reply(self.rules.standings, self.worth_after[seat])
+        met = self.rules.standings.met_by(seat)
+        value = float(self._reached[seat][met] @ reply.values(met))
         return BestResponse(value, max(0.0, value - float(self.seats[seat])), reply)
 
     @cached_property
     def exploitability(self) -> float:
         """The sum of the gains of the seats' best responses; 0 at an equilibrium."""
-        return sum(self.best_response(seat).gain for seat in range(self.standings.players))
+        return sum(self.best_response(seat).gain for seat in range(self.rules.players))
 
     @property
     def outcome(self) -> Outcome:
@@ -279,9 +240,9 @@ class RoundEvaluation:
         Raises:
             ValueError: if the round has another number of players.
         """
-        if self.standings.players != 2:
-            raise ValueError(f"only a round of 2 players has an outcome, not one of {self.standings.players}")
-        holds, keeps = self.standings.holds, self.standings.keeps
+        if self.rules.players != 2:
+            raise ValueError(f"only a round of 2 players has an outcome, not one of {self.rules.players}")
+        holds, keeps = self.rules.standings.holds, self.rules.standings.keeps
         second = self._reached[1][:, None] * self.played[1].chances
         return Outcome(*(float(second[how].sum()) for how in (~holds, ~keeps, keeps & holds)))
 
@@ -300,7 +261,7 @@ class RoundSolution(RoundEvaluation):
         return f"<equilibrium of {super().__repr__()[1:]}"
 
     def _reply(self, standing: Standing) -> Reply:
-        check_integer("players after", standing.after, 0, len(self.replies) - 1)
+        check_integer("players after", standing.after, 0, self.rules.players - 1)
         return self.replies[standing.after]
 
     def at(self, standing: Standing) -> Solution:
@@ -342,6 +303,7 @@ class Round:
         indifferent: which of equally good moves a player of the equilibrium takes: "fewer": one after which the player
             expects to share the lead with the fewest others; "company": with the most; "lowest": the lowest action,
             which also decides where that number is equal.
+        standings: the standings of the round as arrays.
 
     Raises:
         TypeError: if `game` is no game.
@@ -358,28 +320,21 @@ class Round:
     ties: str = "split"
     shut_wins: bool = False
     indifferent: str = "fewer"
+    standings: Standings = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_game(self.game)
         check_choice("shut_wins", self.shut_wins, [False, True])
         check_choice("rule for equally good moves", self.indifferent, list(INDIFFERENT))
-        size = len(self.standings.lead) * len(self.standings.scores)
-        if size > LARGEST_STANDINGS:
-            raise ValueError(
-                f"a round of {self.players} players of {self.game} has {size:,} pairs of a standing and a score; "
-                f"at most {LARGEST_STANDINGS:,} fit"
-            )
+        standings = Standings(compile_game(self.game), self.players, self.ties, bool(self.shut_wins))
+        object.__setattr__(self, "standings", standings)
 
     @property
     def tables(self) -> TurnTables:
         """The arrays of the game."""
-        return compile_game(self.game)
+        return self.standings.tables
 
-    @cached_property
-    def standings(self) -> Standings:
-        """The standings of the round."""
-        return Standings(self.tables, self.players, self.ties, bool(self.shut_wins))
-
+    @lru_cache(maxsize=8)  # noqa: B019 - equal rounds share their solution
     def solve(self) -> RoundSolution:
         """Return the subgame-perfect equilibrium in which players follow `indifferent`.
 
@@ -387,21 +342,17 @@ class Round:
         ties. Moves are equally good if their values differ by at most the relative tolerance `stb_gym.solver.TIE`.
         Chances below 1e-300, as of the highest leads against dozens of players, count as 0.
         """
-        return self._solution
-
-    @cached_property
-    def _solution(self) -> RoundSolution:
         standings = self.standings
         worth = standings.share
         company = np.maximum(standings.holders - 1, 0).astype(float)  # with how many others each holder shares the lead
         sign = {"fewer": 1, "company": -1}.get(self.indifferent)
         replies, seats = [], []
         for seat in reversed(range(self.players)):
-            replies.append(Reply(self.tables, standings, worth, None if sign is None else sign * company))
+            replies.append(Reply(standings, worth, None if sign is None else sign * company))
             seats.append(self._play(seat, replies[-1].weights))
-            worth = worth_before(standings, seats[-1], worth)
-            company = worth_before(standings, seats[-1], company)
-        return RoundSolution(self.tables, standings, tuple(reversed(seats)), tuple(replies))
+            worth = standings.worth_before(worth, seats[-1].chances)
+            company = standings.worth_before(company, seats[-1].chances)
+        return RoundSolution(self, tuple(reversed(seats)), tuple(replies))
 
     def evaluate(self, strategies: Sequence[RoundStrategy]) -> RoundEvaluation:
         """Return the exact chances of a line-up.
@@ -414,28 +365,17 @@ class Round:
             ValueError: if there is not one strategy per player, or one is unknown or does not fit the game.
         """
         check_lineup("round", strategies, self.players)
-        played = tuple(self.seat(seat, plays) for seat, plays in enumerate(strategies))
-        return RoundEvaluation(self.tables, self.standings, played)
+        return RoundEvaluation(self, tuple(self.seat(seat, plays) for seat, plays in enumerate(strategies)))
 
     def policy(self, plays: RoundStrategy, standing: Standing) -> Policy:
         """Return the policy of a strategy at a standing.
 
         Raises:
-            ValueError: if the strategy is unknown, the standing cannot occur in this round, or the policy does not fit
-                the game.
+            ValueError: if the strategy is unknown, or the standing cannot occur in this round.
         """
-        plays = self._named(plays)
-        return self._policy_and_weights(plays if callable(plays) else lambda tables, standing: plays, standing)[0]
-
-    def _policy_and_weights(
-        self, plays: Callable[[TurnTables, Standing], Policy], standing: Standing
-    ) -> tuple[Policy, Array]:
         self.standings.find(standing)
-        try:
-            policy = np.asarray(plays(self.tables, standing))
-            return policy, edge_weights(self.tables, policy)[0]
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"the strategy at {standing}: {error}") from error
+        plays = self._named(plays)
+        return np.asarray(plays(self.tables, standing) if callable(plays) else plays)
 
     def _named(self, plays: RoundStrategy) -> Policy | Callable[[TurnTables, Standing], Policy]:
         """Return a strategy, named or not, as a policy or a function of the standing."""
@@ -454,11 +394,14 @@ class Round:
             weights = edge_weights(self.tables, plays)[0][:, None]
             return self._play(seat, lambda block: weights)
 
-        def weights_at(block: IntArray) -> Array:
-            met = [self.standings.standing(index, self.players - 1 - seat) for index in block.tolist()]
-            return np.stack([self._policy_and_weights(plays, standing)[1] for standing in met], axis=1)
+        def weights_at(index: int) -> Array:
+            standing = self.standings.standing(index, self.players - 1 - seat)
+            try:
+                return edge_weights(self.tables, self.policy(plays, standing))[0]
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"the strategy at {standing}: {error}") from error
 
-        return self._play(seat, weights_at)
+        return self._play(seat, lambda block: np.stack([weights_at(index) for index in block.tolist()], axis=1))
 
     def _play(self, seat: int, weights: Callable[[IntArray], Array]) -> Seat:
         """Return a seat's play; `weights` of standings [B] returns edge weights [E, B], or [E, 1] for all of them."""
@@ -466,7 +409,7 @@ class Round:
         chances, throws = np.zeros(standings.after.shape), np.zeros(len(standings.lead))
         chances[standings.over, -1] = 1
         throwing = tables.dice[tables.node_state, None] > 0
-        for block in standings.blocks(seat):
+        for block in blocks(tables, standings.met_by(seat)):
             visits = expected_visits(tables, weights(block))
             chances[block] = score_chances(tables, visits).T
             throws[block] = (visits * throwing).sum(axis=0)

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stb_gym.games import check_chances, check_choice, check_integer
 from stb_gym.rounds.equilibrium import Outcome, Round, RoundEvaluation, RoundStrategy
-from stb_gym.rounds.standings import check_lineup
+from stb_gym.rounds.standings import Array, check_lineup
 
 BEGINS = {
     "fixed": "the first player begins every round",
@@ -31,7 +30,6 @@ LARGEST_SERIES = 2**21  # combinations of the players' leads
 MOST_PLAYERS = 8
 
 Ending = tuple[int, int, tuple[Fraction, ...]]  # who began a round, who begins the next, and the points of each player
-Chances = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,9 +42,9 @@ class Series:
         points: [R, N] the expected points of a player.
     """
 
-    wins: Chances
-    tied: Chances
-    points: Chances
+    wins: Array
+    tied: Array
+    points: Array
 
     def __repr__(self) -> str:
         wins = np.array2string(self.wins[-1], precision=4)
@@ -101,7 +99,7 @@ def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begin
     check_integer("rounds", rounds, 1, 10_000)
     check_choice("way to begin", begins, list(BEGINS))
     check_lineup("match", strategies, players)
-    # A win split among 1, 2 ... players makes leads in such fractions; split among all of them, it makes none.
+    # The leads are multiples of 1 / unit: a win that all players share changes no lead.
     unit = math.lcm(*range(1, players)) if rules.ties == "split" else 1
     if (2 * rounds * unit + 1) ** (players - 1) > LARGEST_SERIES:
         raise ValueError(
@@ -111,19 +109,20 @@ def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begin
     endings = _endings(rules, strategies, begins)
     ahead = np.zeros((players, *[1] * (players - 1)))
     ahead[0] = 1
-    wins, points = [], [np.zeros(players)]
+    gained = np.zeros((players, players))  # the expected points of each player, by who begins
+    for (first, _, won), chance in endings.items():
+        gained[first] += chance * np.array(won, float)
+    wins, points = [], []
     for _ in range(rounds):
-        began = ahead.reshape(players, -1).sum(axis=1)
-        gained = (began[first] * chance * np.array(won, float) for (first, _, won), chance in endings.items())
-        points.append(points[-1] + sum(gained))
+        points.append(ahead.reshape(players, -1).sum(axis=1) @ gained)
         ahead = _after_a_round(ahead, endings, unit)
         wins.append(_ahead_alone(ahead.sum(axis=0)))
-    return Series(np.array(wins), np.maximum(0, 1 - np.sum(wins, axis=1)), np.array(points[1:]))
+    return Series(np.array(wins), np.maximum(0, 1 - np.sum(wins, axis=1)), np.cumsum(points, axis=0))
 
 
 def _endings(rules: Round, strategies: Sequence[RoundStrategy], begins: str) -> dict[Ending, float]:
     """Return the chance of every ending of a round, given who begins it."""
-    found: dict[Ending, float] = defaultdict(float)
+    endings: dict[Ending, float] = defaultdict(float)
     for first in range(rules.players):
         order = [(first + seat) % rules.players for seat in range(rules.players)]
         evaluation = rules.evaluate([strategies[player] for player in order])
@@ -138,8 +137,8 @@ def _endings(rules: Round, strategies: Sequence[RoundStrategy], begins: str) -> 
                 following = winners[0]
             elif begins == "loser" and len(winners) < len(order):
                 following = order[worst]
-            found[first, following, points] += chance
-    return found
+            endings[first, following, points] += chance
+    return endings
 
 
 def endings_of(evaluation: RoundEvaluation) -> dict[tuple[int, int], float]:
@@ -147,11 +146,11 @@ def endings_of(evaluation: RoundEvaluation) -> dict[tuple[int, int], float]:
 
     The first of those who tie for the last place came last. A seat that does not play has the worst score.
     """
-    standings, (first, *others) = evaluation.standings, evaluation.played
+    standings, (first, *others) = evaluation.rules.standings, evaluation.played
     leads = np.arange(len(standings.scores))
-    ways: dict[tuple[int, int], Chances] = {(1, 0): np.diag(first.chances[-1])}  # by the best and the worst score
+    ways: dict[tuple[int, int], Array] = {(1, 0): np.diag(first.chances[-1])}  # by the best and the worst score
     for seat, played in enumerate(others, 1):
-        after: dict[tuple[int, int], Chances] = defaultdict(lambda: np.zeros((len(leads), len(leads))))
+        after: dict[tuple[int, int], Array] = defaultdict(lambda: np.zeros((len(leads), len(leads))))
         for (holders, worst), chance in ways.items():
             turn = played.chances[leads * standings.players + holders.bit_count() - 1]
             better, behind = np.tril(turn, -1), np.triu(turn, 1)
@@ -163,20 +162,20 @@ def endings_of(evaluation: RoundEvaluation) -> dict[tuple[int, int], float]:
     return {ending: float(chance.sum()) for ending, chance in ways.items()}
 
 
-def _after_a_round(ahead: Chances, endings: dict[Ending, float], unit: int) -> Chances:
+def _after_a_round(ahead: Array, endings: dict[Ending, float], unit: int) -> Array:
     """Return the chances [N, *leads] of who is to begin and how far the players lead, after one more round."""
-    sizes = ahead.shape[1:]
-    grown = np.zeros((len(ahead), *(size + 2 * unit for size in sizes)))
+    others = range(len(ahead) - 1)
+    before = np.pad(ahead, [(0, 0), *[(unit, unit) for _ in others]])
+    after = np.zeros_like(before)
     for (first, following, points), chance in endings.items():
-        starts = [unit + int(unit * (won - points[-1])) for won in points[:-1]]
-        where = tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
-        grown[following][where] += chance * ahead[first]
-    return grown
+        shifts = [int(unit * (won - points[-1])) for won in points[:-1]]
+        after[following] += chance * np.roll(before[first], shifts, axis=others)
+    return after
 
 
-def _ahead_alone(ahead: Chances) -> Chances:
+def _ahead_alone(ahead: Array) -> Array:
     """Return [N] the chance that each player alone has the most points, given the chances of the leads."""
-    leads = [each - size // 2 for each, size in zip(np.indices(ahead.shape), ahead.shape, strict=True)]
-    totals = np.array([*leads, np.zeros(ahead.shape, int)])
+    leads = np.indices(ahead.shape) - len(ahead) // 2
+    totals = np.append(leads, np.zeros((1, *ahead.shape), int), axis=0)
     top = totals == totals.max(axis=0)
     return np.array([ahead[most & (top.sum(axis=0) == 1)].sum() for most in top])

@@ -12,11 +12,11 @@ from stb_gym.measure.agents import batch_policy
 from stb_gym.measure.wrapped import AgentView, layers_of
 from stb_gym.rounds.env import RoundEnv
 from stb_gym.rounds.opponents import Opponents
+from stb_gym.rounds.standings import Array
 from stb_gym.rounds.vector_env import RoundVectorEnv
 from stb_gym.solver import Policy, Standing, TurnTables, edge_weights, expected_visits, score_chances
 
 AT_ONCE = 2**16  # nodes in one question to an agent
-Chances = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,8 +30,8 @@ class RoundRegret:
     """
 
     opponents: Opponents
-    wins: Chances
-    most: Chances
+    wins: Array
+    most: Array
 
     def __repr__(self) -> str:
         return f"<{self.opponents.rules.game}: win {self.value:.6g}, regret {self.regret:.4g}>"
@@ -52,31 +52,26 @@ class RoundRegret:
         return max(0.0, float(self.opponents.chance @ (self.most - self.wins)))
 
     @property
-    def mean_reward(self) -> float:
-        """The expected win in a round in which the agent has a turn, as the environments draw them."""
-        return self.value / float(self.opponents.chance.sum())
-
-    @property
-    def seats(self) -> Chances:
+    def seats(self) -> Array:
         """[S] the expected win in each of the seats that the agent may have."""
         return self._by_seat(self.wins)
 
     @property
-    def gains(self) -> Chances:
+    def gains(self) -> Array:
         """[S] how much more the best response wins in each of them."""
         return np.maximum(0, self._by_seat(self.most - self.wins))
 
-    def _by_seat(self, worth: Chances) -> Chances:
+    def _by_seat(self, worth: Array) -> Array:
         """Return [S] the expectation of `worth` [C] in each seat."""
-        opponents, seats = self.opponents, len(self.opponents.seats)
-        return np.array([(opponents.chance * worth)[opponents.seat == seat].sum() for seat in range(seats)]) * seats
+        seats = len(self.opponents.seats)
+        return np.bincount(self.opponents.seat, self.opponents.chance * worth, seats).astype(float) * seats
 
 
 class RoundMeter:
     """Measures agents in a round exactly against the best response to their opponents.
 
-    A call asks the agent about every position at every standing that it can meet, as its environment shows them. For
-    what counts as an agent see `stb_gym.RegretMeter`.
+    A call asks the agent about every position at every standing that it can meet, as its environment shows them. See
+    `stb_gym.RegretMeter` for what an agent can be.
 
     Args:
         env: an environment of one seat of a round, single or vector, however wrapped.
@@ -126,18 +121,21 @@ class RoundMeter:
         """
         opponents, tables = self.opponents, self.opponents.rules.tables
         answers, wins = batch_policy(agent, deterministic, self._shown), np.zeros(len(opponents.chance))
-        for seat, met in opponents.met(max(1, AT_ONCE // len(self._masks))):
-            policies = self._policies(answers, met)
+        met = np.flatnonzero(opponents.chance)
+        size = max(1, AT_ONCE // len(self._masks))
+        for first in range(0, len(met), size):
+            some = met[first : first + size]
+            policies = self._policies(answers, some)
             weights = np.stack([edge_weights(tables, policy, self.illegal)[0] for policy in policies], axis=1)
             chances = score_chances(tables, expected_visits(tables, weights))  # a forfeited turn wins nothing
-            wins[met] = (chances * opponents.reply(seat).utility(opponents.index[met]).T).sum(axis=0)
+            wins[some] = (chances * opponents.utility[some].T).sum(axis=0)
         return RoundRegret(opponents, wins, opponents.most)
 
     def strategy(self, agent: Any, deterministic: bool = True) -> Callable[[TurnTables, Standing], Policy]:
         """Return an agent as a strategy of the round, which plays in every seat that its environment shows.
 
-        `Round.evaluate` then tells how exploitable an agent is that plays in every seat, as after self-play: what each
-        seat could gain by a best response. The strategy may also be an opponent in another environment.
+        With it, `Round.evaluate` shows how exploitable the agent is if it plays in every seat, as after self-play: what
+        each seat could gain by a best response. The strategy may also be an opponent in another environment.
 
         Args:
             agent: as in a call, except that its actions must be legal.

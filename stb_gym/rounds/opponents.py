@@ -5,23 +5,22 @@ the players after it determine the probabilities that it is beaten, or shares th
 So a whole round costs two draws besides the turn itself, whatever the number of players.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stb_gym.games import IntArray, check_integer, entry_of
+from stb_gym.games import IntArray, check_integer
 from stb_gym.measure.policy_files import is_policy, load_policy
-from stb_gym.rounds.equilibrium import Reply, Round, RoundEvaluation, RoundStrategy, Seat, reached_after, worth_before
+from stb_gym.rounds.equilibrium import Round, RoundEvaluation, RoundStrategy, best_values
+from stb_gym.rounds.standings import Array
 from stb_gym.solver import Standing
 
-Chances = NDArray[np.float64]
 Lineup = RoundStrategy | Path | Sequence[RoundStrategy | Path] | RoundEvaluation
-AT_ONCE = 64  # standings
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,8 +41,8 @@ class Opponents:
     seats: tuple[int, ...]
     seat: IntArray
     index: IntArray
-    chance: Chances
-    fates: Chances
+    chance: Array
+    fates: Array
 
     @cached_property
     def seen(self) -> IntArray:
@@ -53,26 +52,21 @@ class Opponents:
         return np.column_stack((standings.lead[self.index], standings.holders[self.index], after))
 
     @cached_property
-    def share(self) -> Chances:
+    def share(self) -> Array:
         """[N + 1] what each of 1, 2 ... N holders of the lead wins in the end; at index 0, for a beaten player, 0."""
         return np.append(0.0, self.rules.standings.share[: self.rules.players])
 
-    def reply(self, seat: int) -> Reply:
-        """Return optimal play in a seat, given its index in `seats`."""
-        return Reply(self.rules.tables, self.rules.standings, self.fates[seat] @ self.share)
-
-    def met(self, at_once: int) -> Iterator[tuple[int, IntArray]]:
-        """Yield the standings of positive probability, at most `at_once` of one seat at a time, with the seat."""
-        for seat in range(len(self.seats)):
-            met = np.flatnonzero((self.seat == seat) & (self.chance > 0))
-            yield from ((seat, met[first : first + at_once]) for first in range(0, len(met), at_once))
+    @cached_property
+    def utility(self) -> Array:
+        """[C, T] the player's expected win by final score at each standing."""
+        standings, worth = self.rules.standings, self.fates @ self.share
+        return standings.holds[self.index] * worth[self.seat[:, None], standings.after[self.index]]
 
     @cached_property
-    def most(self) -> Chances:
+    def most(self) -> Array:
         """[C] the best response's expected win at each standing; 0 where its probability is 0."""
         most = np.zeros(len(self.chance))
-        for seat, met in self.met(AT_ONCE):
-            most[met] = self.reply(seat).values(self.index[met])
+        most[self.chance > 0] = best_values(self.rules.tables, self.utility[self.chance > 0])
         return most
 
     @cached_property
@@ -84,59 +78,63 @@ class Opponents:
         """Return one of the C standings as a `Standing`."""
         return self.rules.standings.standing(int(self.index[place]), int(self.seen[place, 2]))
 
-    def in_words(self, place: int, holders: int | None) -> str:
-        """Return in words what the player sees and, unless `holders` is None, how the round ends."""
-        seen = self.standing(place).in_words(self.rules.game)
-        if holders is None:
-            return seen
-        ends = f"shares the lead with {holders - 1} in the end"
-        if holders < 2:
-            ends = "leads alone in the end" if holders == 1 else "beaten"
-        return f"{seen}: {ends}"
-
-    def chances_of(self, options: Mapping[str, Any]) -> Chances:
-        """Return [C] weights of the standings that have the "lead", "holders" and "after" in `options`, for a draw.
+    def sums_of(self, options: Mapping[str, Any]) -> Array:
+        """Return [C] running sums of the chances of the standings that fit `options`, for a draw.
 
         Where the opponents leave no such standing, all of them are equally likely.
+
+        Args:
+            options: the "lead", "holders" and "after" of the standing, or some of these.
 
         Raises:
             ValueError: if the player never sees such a standing.
         """
         if not options:
-            return self.chance
+            return self._sums
         standings = [self.standing(place)._asdict() for place in range(len(self.index))]
-        fits = np.array([all(seen[name] == value for name, value in options.items()) for seen in standings])
+        fits = np.array([options.items() <= standing.items() for standing in standings])
         if not fits.any():
-            named = ", ".join(f"{name} {value!r}" for name, value in options.items())
-            raise ValueError(f"the player never sees {named} in a round of {self.rules.players} players of these seats")
+            seats = f"seats {self.seats[0]} to {self.seats[-1]}"
+            raise ValueError(f"the player, in {seats} of {self.rules}, never sees {dict(options)}")
         chances = self.chance * fits
-        return chances if chances.any() else fits.astype(float)
+        return _running_sums(chances if chances.any() else fits)
 
-    def draw_standing(self, chances: Chances, random: Any) -> Any:
-        """Draw which of the C standings the player sees, given `chances_of` them and 64 random bits, or [B] of them."""
-        return _sums(chances).searchsorted(_uniform(random), side="right")
+    def draw_standing(self, sums: Array, random: Any) -> Any:
+        """Draw which of the C standings the player sees, given `sums_of` them and 64 random bits, or [B] of them."""
+        return sums.searchsorted(_uniform(random), side="right")
 
     def draw_holders(self, place: Any, score: Any, random: Any) -> Any:
         """Draw how many players hold the lead with the player in the end, the player included; 0 if beaten.
 
         Args:
             place: which of the C standings the player saw, or an array [B].
-            score: the place of the final score, or [B]; more than T after an illegal action.
+            score: the place of the final score, or [B]; T after an illegal action.
             random: 64 random bits, or [B].
         """
-        standings = self.rules.standings
-        index, last = self.index[place], len(standings.scores) - 1
-        at = np.minimum(score, last)
-        sums = self._fate_sums[self.seat[place], standings.after[index, at]]
-        holders = (_uniform(random) >= sums.T).sum(axis=0)
-        return np.where(standings.holds[index, at] & (score <= last), holders, 0)
+        sums = self._fate_sums[self.seat[place], self._led[self.index[place], score]]
+        return (_uniform(random) >= sums.T).sum(axis=0)
 
     @cached_property
-    def _fate_sums(self) -> Chances:
-        return _sums(self.fates)
+    def _sums(self) -> Array:
+        return _running_sums(self.chance)
+
+    @cached_property
+    def _led(self) -> IntArray:
+        """[Z, T + 1] the standing that the player leads after each final score; Z if the player does not hold the lead.
+
+        The last column is that of an illegal action.
+        """
+        standings = self.rules.standings
+        beaten = len(standings.lead)
+        return np.pad(np.where(standings.holds, standings.after, beaten), ((0, 0), (0, 1)), constant_values=beaten)
+
+    @cached_property
+    def _fate_sums(self) -> Array:
+        """[S, Z + 1, N + 1] running sums of the `fates`; in the last row the player is beaten."""
+        return np.pad(_running_sums(self.fates), ((0, 0), (0, 1), (0, 0)), constant_values=1)
 
 
-def _sums(chances: Chances) -> Chances:
+def _running_sums(chances: Array) -> Array:
     """Return the running sums of distributions, scaled to end at 1."""
     sums = chances.cumsum(axis=-1)
     return sums / sums[..., -1:]
@@ -163,59 +161,36 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
     if seat != "drawn":
         check_integer('seat, if it is not "drawn",', seat, 0, rules.players - 1)
     seats = tuple(range(rules.players)) if seat == "drawn" else (int(seat),)
+    first, last = seats[0], seats[-1]
+    # The chances [Z, T] of the final scores of the opponents before the player and after it, by seat.
     if isinstance(opponents, RoundEvaluation):
-        ours, theirs = rules.standings, opponents.standings
-        same = ours.players == theirs.players and ours.ties == theirs.ties and ours.shut_wins == theirs.shut_wins
-        if opponents.tables.game != rules.game or not same:
+        if replace(opponents.rules, indifferent=rules.indifferent) != rules:
             raise ValueError(f"the line-up of opponents is of another round than {rules}")
-        return _opponents(rules, seats, opponents)
-    others = rules.players - 1
-    if isinstance(opponents, list | tuple):
-        lineup = tuple(_strategy(rules, plays) for plays in opponents)
+        before = [play.chances for play in opponents.played[:last]]
+        after = [play.chances for play in opponents.played[first + 1 :]]
+    else:
+        others = rules.players - 1
+        lineup: list[Any] = [*opponents] if isinstance(opponents, list | tuple) else [opponents] * others
         if len(lineup) != others:
             raise ValueError(f"a player in a round of {rules.players} has {others} opponents, not {len(lineup)}")
-    else:
-        lineup = (_strategy(rules, opponents),) * others
-    names = tuple(plays for plays in lineup if isinstance(plays, str))
-    if len(names) < others:  # a function may return another policy as it learns
-        return _opponents(rules, seats, lineup)
-    heuristics = entry_of(rules.game).heuristics  # which may be registered again under the same names
-    return _cached_opponents(rules, seats, names, tuple(heuristics.get(name) for name in names))
-
-
-def _strategy(rules: Round, plays: Any) -> RoundStrategy:
-    """Return a strategy, read from its file if it is saved."""
-    if isinstance(plays, Path) or (isinstance(plays, str) and is_policy(plays)):
-        return load_policy(plays, rules.game)
-    return plays
-
-
-@lru_cache(maxsize=16)
-def _cached_opponents(rules: Round, seats: tuple[int, ...], lineup: tuple[str, ...], _heuristics: Any) -> Opponents:
-    return _opponents(rules, seats, lineup)
-
-
-def _opponents(rules: Round, seats: tuple[int, ...], lineup: RoundEvaluation | tuple[RoundStrategy, ...]) -> Opponents:
-    """Return the opponents of `seats`: those of a line-up of all seats, or one strategy for each opponent."""
-
-    def play(seat: int, opponent: int) -> Seat:
-        return lineup.played[seat] if isinstance(lineup, RoundEvaluation) else rules.seat(seat, lineup[opponent])
-
-    standings, others = rules.standings, rules.players - 1
-    reached = {0: (standings.holders == 0).astype(float)}  # by seat: the chances of the standings before the turn
-    for seat in range(max(seats)):
-        reached[seat + 1] = reached_after(standings, play(seat, seat), reached[seat])
-    fates = {others: (standings.holders[:, None] == np.arange(rules.players + 1)).astype(float)}
-    for seat in reversed(range(min(seats), others)):
-        after = play(seat + 1, seat)
-        fates[seat] = np.stack([worth_before(standings, after, column) for column in fates[seat + 1].T], axis=1)
-        fates[seat][:, 0] = np.maximum(0, 1 - fates[seat][:, 1:].sum(axis=1))
-    met = [standings.met_by(seat) for seat in seats]
+        for place, plays in enumerate(lineup):
+            if isinstance(plays, str | Path) and is_policy(str(plays)):
+                lineup[place] = load_policy(plays, rules.game)
+        before = [rules.seat(place, plays).chances for place, plays in enumerate(lineup[:last])]
+        after = [rules.seat(place, plays).chances for place, plays in enumerate(lineup[first:], first + 1)]
+    standings = rules.standings
+    reached = [*accumulate(before, standings.reached_after, initial=standings.begun)]
+    fates = [(standings.holders[:, None] == np.arange(rules.players + 1)).astype(float)]
+    for chances in reversed(after):
+        earlier = np.stack([standings.worth_before(column, chances) for column in fates[0].T], axis=1)
+        earlier[:, 0] = np.maximum(0, 1 - earlier[:, 1:].sum(axis=1))
+        fates.insert(0, earlier)
+    index_of_seat, index = np.nonzero([standings.met_by(seat) for seat in seats])
     return Opponents(
         rules=rules,
         seats=seats,
-        seat=np.repeat(np.arange(len(seats)), [len(each) for each in met]),
-        index=np.concatenate(met),
-        chance=np.concatenate([reached[seat][each] for seat, each in zip(seats, met, strict=True)]) / len(seats),
-        fates=np.stack([fates[seat] for seat in seats]),
+        seat=index_of_seat,
+        index=index,
+        chance=np.array(reached[first:])[index_of_seat, index] / len(seats),
+        fates=np.array(fates[: len(seats)]),
     )

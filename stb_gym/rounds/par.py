@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.rounds.equilibrium import RoundSolution
-from stb_gym.solver import TIE, Policy, optimise
+from stb_gym.rounds.equilibrium import RoundSolution, best_values
+from stb_gym.rounds.standings import blocks
+from stb_gym.solver import TIE, Policy
 from stb_gym.solving import solve
 
 
@@ -50,11 +51,11 @@ def departures(solution: RoundSolution) -> Departures:
         >>> departures(rules.solve()).first
         50
     """
-    tables, standings = solution.tables, solution.standings
+    tables, standings = solution.rules.tables, solution.rules.standings
     alone = solve(tables.game).optimal
     counts = np.zeros((standings.players, len(standings.lead)), int)
     for after, reply in enumerate(solution.replies):
-        for block in standings.blocks(standings.players - 1 - after):
+        for block in blocks(tables, standings.met_by(standings.players - 1 - after)):
             agrees = tables.reduce(np.logical_or, reply.optimal(block) & alone[:, None])
             counts[after, block] = (~agrees).sum(axis=0)
     return Departures(len(tables.decisions), int(counts[-1, -1]), counts[:-1, standings.holders == 1])
@@ -68,11 +69,12 @@ def pars(solution: RoundSolution) -> list[Par]:
         >>> [each.par for each in pars(stb_gym.rounds.Round(stb_gym.Threes(), players=5).solve())]
         [30, 5, 5, 4, 4]
     """
-    scores, found = solution.standings.scores, []
-    for after, (first, worth) in enumerate(zip(_first_values(solution).tolist(), solution.worth, strict=True)):
+    tables, rows = solution.rules.tables, []
+    scores, values = tables.scores, best_values(tables, solution.worth)
+    for after, (first, worth) in enumerate(zip(values.tolist(), solution.worth, strict=True)):
         at_par, even = scores[worth >= first * (1 - TIE)], scores[worth >= (1 - TIE) / 2]
-        found.append(Par(after, first, int(at_par[-1]), int(even[-1]) if len(even) else None))
-    return found
+        rows.append(Par(after, first, int(at_par[-1]), int(even[-1]) if len(even) else None))
+    return rows
 
 
 def shares(solution: RoundSolution, policy: Policy) -> NDArray[np.float64]:
@@ -80,14 +82,9 @@ def shares(solution: RoundSolution, policy: Policy) -> NDArray[np.float64]:
 
     By the number of players after. The policy ignores the others; the share is 1 where nobody can win anything.
     """
-    chances = solve(solution.tables.game).evaluate(policy).score_distribution
-    wins = solution.worth @ [chances.get(score, 0.0) for score in solution.standings.scores.tolist()]
-    most = _first_values(solution)
+    tables = solution.rules.tables
+    chances = solve(tables.game).evaluate(policy).score_distribution
+    wins = solution.worth @ [chances.get(score, 0.0) for score in tables.scores.tolist()]
+    most = best_values(tables, solution.worth)
     share: NDArray[np.float64] = np.minimum(np.divide(wins, most, out=np.ones_like(most), where=most > 0), 1)
     return share
-
-
-def _first_values(solution: RoundSolution) -> NDArray[np.float64]:
-    """Return [players] the optimal expected win of the player who begins, by the number of players after."""
-    tables = solution.tables
-    return optimise(tables, solution.worth.T[tables.score_index])[0][tables.start]

@@ -1,4 +1,4 @@
-"""All seats of many rounds at once, as a Gymnasium vector environment: for players who learn against themselves."""
+"""All seats of many rounds at once, as a Gymnasium vector environment, for agents that learn by self-play."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,6 +12,7 @@ from stb_gym.envs import Step, TurnVectorEnv, game_for
 from stb_gym.games import Game, IntArray
 from stb_gym.rounds.env import StandingEnv, with_standing
 from stb_gym.rounds.equilibrium import Round
+from stb_gym.rounds.standings import Array
 from stb_gym.solver import Standing
 
 
@@ -23,67 +24,55 @@ class Play:
         count: B.
 
     Attributes:
-        places: [B, N] the places of the scores so far; T + 1 before a player's turn and after a forfeited one.
+        places: [B, N] the places of the scores so far; T before a player's turn and after a forfeited one.
         seat: [B] whose turn it is; N when the round is over after all turns.
 
     Example:
         >>> import numpy as np, stb_gym
         >>> play, only = Play(stb_gym.rounds.Round(stb_gym.Threes(), players=2), count=1), np.array([0])
-        >>> [play.end_turns(only, np.array([place])).tolist() for place in (9, 4)]  # the round is over after the second
-        [[], [0]]
-        >>> play.wins(only).tolist()
-        [[0.0, 1.0]]
+        >>> [play.end_turns(only, np.array([place]))[1].tolist() for place in (9, 4)]  # the second turn ends the round
+        [[], [[0.0, 1.0]]]
     """
 
     def __init__(self, rules: Round, count: int):
         self._standings = rules.standings
-        self._no_lead = len(rules.standings.scores)
-        self.places: IntArray = np.full((count, rules.players), self._no_lead + 1)
+        self._no_score = len(rules.standings.scores)
+        self.places: IntArray = np.full((count, rules.players), self._no_score)
         self.seat: IntArray = np.zeros(count, np.int64)
 
     def begin(self, rounds: IntArray) -> None:
         """Begin rounds [K] again."""
-        self.places[rounds] = self._no_lead + 1
+        self.places[rounds] = self._no_score
         self.seat[rounds] = 0
+
+    @property
+    def leads(self) -> NDArray[np.bool_]:
+        """[B, N] True for every player who holds the lead."""
+        return (self.places == self.places.min(axis=1, keepdims=True)) & (self.places < self._no_score)
 
     @property
     def seen(self) -> IntArray:
         """[B, 3] what the player whose turn it is sees: place of the lead (T without one), holders, players after."""
-        lead = np.minimum(self.places.min(axis=1), self._no_lead)
-        holders = (self.places == lead[:, None]).sum(axis=1)
-        return np.column_stack((lead, holders, self._standings.players - 1 - self.seat))
+        after = self._standings.players - 1 - self.seat
+        return np.column_stack((self.places.min(axis=1), self.leads.sum(axis=1), after))
 
-    def end_turns(self, rounds: IntArray, places: IntArray) -> IntArray:
-        """End one turn in each of rounds [K], with the places [K] of the final scores, T + 1 for a forfeit.
+    def end_turns(self, rounds: IntArray, places: IntArray) -> tuple[IntArray, Array]:
+        """End one turn in each of rounds [K], with the places [K] of the final scores, T for a forfeit.
 
         Returns:
-            The rounds that are over.
+            The L rounds that are over, which begin again, and what every player won in them, [L, N].
         """
         self.places[rounds, self.seat[rounds]] = places
         self.seat[rounds] += 1
-        return rounds[(self.seat[rounds] == self._standings.players) | self._standings.over[self._index()[rounds]]]
-
-    def wins(self, rounds: IntArray) -> NDArray[np.float64]:
-        """Return [K, N] what every player wins in rounds [K] that are over."""
-        leads = self.places == self.seen[:, :1]
-        return (leads * self._standings.share[self._index(), None])[rounds]
+        over = (self.seat == self._standings.players) | self._standings.over[self._index()]
+        ended = rounds[over[rounds]]
+        wins = (self.leads * self._standings.share[self._index(), None])[ended]
+        self.begin(ended)
+        return ended, wins
 
     def standing(self, number: int) -> Standing:
         """Return what the player whose turn it is sees in a round."""
         return self._standings.standing(int(self._index()[number]), int(self.seen[number, 2]))
-
-    def restore(self, places: Any, seat: Any) -> None:
-        """Go on from copies of `places` and `seat`.
-
-        Raises:
-            ValueError: if they are not of as many such rounds.
-        """
-        players = self._standings.players
-        for given, own, most in ((places, self.places, self._no_lead + 1), (seat, self.seat, players - 1)):
-            if np.shape(given) != own.shape or not np.isin(given, range(most + 1)).all():
-                raise ValueError(f"the snapshot is not of {len(own)} rounds of {players} players")
-        self.places[:] = places
-        self.seat[:] = seat
 
     def _index(self) -> IntArray:
         """Return [B] the indices of the standings; see `Standings`."""
@@ -177,11 +166,10 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
             infos["final_obs"] = with_standing(infos["final_obs"], self._play.seen)
             told = infos["final_info"]
             places = self.round.standings.places(told["final_score"][games], told["illegal_action"][games])
-            ended = self._play.end_turns(games, places)
+            ended, wins = self._play.end_turns(games, places)
             if len(ended):
                 infos["wins"], infos["_wins"] = np.zeros((self.num_envs, self.round.players)), np.zeros_like(over)
-                infos["wins"][ended], infos["_wins"][ended] = self._play.wins(ended), True
-                self._play.begin(ended)
+                infos["wins"][ended], infos["_wins"][ended] = wins, True
         observation = with_standing(observation, self._play.seen)
         return observation, np.zeros(self.num_envs), over, truncated, infos | self._seats()
 
@@ -193,7 +181,8 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state of the rounds and of the dice, as arrays and what JSON can hold; see `restore`."""
-        return {**super().snapshot(), "places": self._play.places.copy(), "seat": self._play.seat.copy()}
+        places = {f"place_{seat}": places.copy() for seat, places in enumerate(self._play.places.T)}
+        return {**super().snapshot(), "seat": self._play.seat.copy(), **places}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Go on from a snapshot of an environment made alike: the same actions then have the same results.
@@ -201,8 +190,10 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
         Raises:
             ValueError: if the snapshot is not of as many rounds, or of other rules.
         """
+        limits = {f"place_{seat}": len(self.round.standings.scores) + 1 for seat in range(self.round.players)}
+        _, _, seat, *places = self._read(snapshot, (self.num_envs,), seat=self.round.players, **limits)
         super().restore(snapshot)
-        self._play.restore(snapshot.get("places"), snapshot.get("seat"))
+        self._play.seat, self._play.places = seat, np.column_stack(places)
 
     def _beside(self, game: int) -> str:
         return f"player_{self._play.seat[game]}: {self._play.standing(game).in_words(self.game)}"

@@ -4,8 +4,6 @@ A standing is the lead, which is the best final score so far, and the number of 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from stb_gym.games import IntArray, check_choice, check_integer
 from stb_gym.solver import Standing, TurnTables
 
 MOST_PLAYERS = 101  # a hundred after the first
+LARGEST_STANDINGS = 2**25  # pairs of a standing and a score: 256 MiB for every array of them
 LARGEST_BLOCK = 2**22  # edges x standings in one pass over the tables
 TIES = {
     "split": "tied players share the win",
@@ -22,90 +21,66 @@ TIES = {
     "nobody": "a tie wins for nobody",
 }
 
+Array = NDArray[np.float64]
 
-@dataclass(frozen=True, eq=False, repr=False)
+
 class Standings:
     """The Z standings of a round as arrays. The last one is that before anybody has played.
 
-    A *place* is the index of a final score in `scores`, where the best score is first.
+    A *place* is the index of a final score in `scores`.
 
-    Attributes:
+    Args:
         tables: the arrays of the game.
         players: how many play.
         ties: one of `TIES`.
         shut_wins: whether the perfect score (0 in Shut the Box and Threes) ends the round. A better score always does.
 
+    Attributes:
+        scores: [T] the final scores of the game, best first.
+        lead: [Z] the place of the lead; T if nobody has played.
+        holders: [Z] how many players hold the lead.
+        over: [Z] True where the round has ended early.
+        holds: [Z, T] True where the player with that final score takes or shares the lead.
+        keeps: [Z, T] True where the earlier holders keep the lead.
+        after: [Z, T] the standing after another final score.
+        share: [Z] what each holder wins if the round ends there.
+        begun: [Z] the chances of the standings before the first turn.
+
     Raises:
-        ValueError: if the tie rule is unknown, or the number of players is out of range.
+        ValueError: if the tie rule is unknown, the number of players is out of range, or the arrays are too large.
     """
 
-    tables: TurnTables
-    players: int
-    ties: str
-    shut_wins: bool
-
-    def __post_init__(self) -> None:
-        check_integer("players", self.players, 1, MOST_PLAYERS)
-        check_choice("ties", self.ties, list(TIES))
-
-    @property
-    def scores(self) -> IntArray:
-        """[T] the final scores of the game, best first."""
-        return self.tables.scores
-
-    @cached_property
-    def lead(self) -> IntArray:
-        """[Z] the place of the lead; T if nobody has played."""
-        return np.append(np.repeat(np.arange(len(self.scores)), self.players), len(self.scores))
-
-    @cached_property
-    def holders(self) -> IntArray:
-        """[Z] how many players hold the lead."""
-        return np.append(np.tile(np.arange(1, self.players + 1), len(self.scores)), 0)
-
-    @cached_property
-    def over(self) -> NDArray[np.bool_]:
-        """[Z] True where the round has ended early."""
-        perfect = self.tables.game.perfect_score
-        ends_it = self.shut_wins and bool(np.isin(perfect, self.scores))
-        return self.lead < int(self.tables.place_of(perfect)) + ends_it
-
-    @cached_property
-    def after(self) -> IntArray:
-        """[Z, T] the standing after another final score."""
-        standing, score = np.indices((len(self.lead), len(self.scores)))
-        lead, one_more = self.lead[:, None], np.minimum(self.holders + 1, self.players)[:, None]
-        index = score * self.players + np.where(score < lead, 1, one_more) - 1
-        return np.where(score > lead, standing, index)
-
-    @cached_property
-    def holds(self) -> NDArray[np.bool_]:
-        """[Z, T] True where the player with that final score takes or shares the lead."""
-        return np.arange(len(self.scores)) <= self.lead[:, None]
-
-    @cached_property
-    def keeps(self) -> NDArray[np.bool_]:
-        """[Z, T] True where the earlier holders keep the lead."""
-        return np.arange(len(self.scores)) >= self.lead[:, None]
-
-    @cached_property
-    def share(self) -> NDArray[np.float64]:
-        """[Z] what each holder wins if the round ends there."""
+    def __init__(self, tables: TurnTables, players: int, ties: str, shut_wins: bool):
+        check_integer("players", players, 1, MOST_PLAYERS)
+        check_choice("ties", ties, list(TIES))
+        self.tables = tables
+        self.players = players
+        self.ties = ties
+        self.scores = tables.scores
+        places = np.arange(len(self.scores))
+        size = (len(places) * players + 1) * len(places)
+        if size > LARGEST_STANDINGS:
+            raise ValueError(
+                f"a round of {players} players of {tables.game} has {size:,} pairs of a standing and a score; "
+                f"at most {LARGEST_STANDINGS:,} fit"
+            )
+        self.lead = np.append(places.repeat(players), len(places))
+        self.holders = np.append(np.tile(np.arange(1, players + 1), len(places)), 0)
+        self.begun = (self.holders == 0).astype(float)
+        perfect = tables.game.perfect_score
+        self.over = self.lead < tables.place_of(perfect) + (shut_wins and perfect in self.scores)
+        lead, holders = self.lead[:, None], self.holders[:, None]
+        self.holds = places <= lead
+        self.keeps = places >= lead
+        taken = places * players + np.where(self.keeps, np.minimum(holders, players - 1), 0)
+        self.after = np.where(self.holds, taken, np.arange(len(lead))[:, None])
         shares = {"all-win": self.holders > 0, "split": 1 / np.maximum(self.holders, 1), "nobody": self.holders == 1}
-        return shares[self.ties].astype(float)
+        self.share = shares[ties].astype(float)
 
-    def met_by(self, seat: int) -> IntArray:
-        """Return the standings at which a seat may have to play."""
-        if seat == 0:
-            return np.flatnonzero(self.holders == 0)
-        return np.flatnonzero((self.holders > 0) & (self.holders <= seat) & ~self.over)
-
-    def blocks(self, seat: int) -> Iterator[IntArray]:
-        """Yield the standings of `met_by` in blocks small enough for one pass."""
-        met = self.met_by(seat)
-        size = max(1, LARGEST_BLOCK // max(1, len(self.tables.edge_node)))
-        for first in range(0, len(met), size):
-            yield met[first : first + size]
+    def met_by(self, seat: int) -> NDArray[np.bool_]:
+        """Return [Z] True for the standings at which a seat may have to play."""
+        has_played = self.holders > 0
+        return has_played & (self.holders <= seat) & ~self.over if seat else ~has_played
 
     def find(self, standing: Standing) -> int:
         """Return the index of a standing.
@@ -123,7 +98,9 @@ class Standings:
             raise ValueError(f"the first of {self.players} players, with {after} players after, sees no lead")
         check_integer("lead", lead, int(self.scores.min()), int(self.scores.max()))
         check_integer("holders of the lead", holders, 1, self.players - 1 - after)
-        index = self.place(lead) * self.players + holders - 1
+        if lead not in self.scores:
+            raise ValueError(f"no turn ends with a score of {lead}")
+        index = int(self.tables.place_of(lead)) * self.players + holders - 1
         if self.over[index]:
             raise ValueError(f"a lead of {lead} ends the round: nobody plays after it")
         return index
@@ -133,20 +110,36 @@ class Standings:
         holders = int(self.holders[index])
         return Standing(int(self.scores[self.lead[index]]) if holders else None, holders, after)
 
-    def place(self, score: int) -> int:
-        """Return the place of a final score.
-
-        Raises:
-            ValueError: if no turn ends with it.
-        """
-        place = int(self.tables.place_of(score))
-        if place == len(self.scores) or self.scores[place] != score:
-            raise ValueError(f"no turn ends with a score of {score}")
-        return place
-
     def places(self, final_score: Any, illegal: Any) -> Any:
-        """Return the places of final scores; T + 1, below any lead, where an illegal action ended the turn."""
-        return np.where(illegal, len(self.scores) + 1, self.tables.place_of(final_score))
+        """Return the places of final scores; T where an illegal action ended the turn."""
+        return np.where(illegal, len(self.scores), self.tables.place_of(final_score))
+
+    def reached_after(self, reached: Array, chances: Array) -> Array:
+        """Return [Z] the chances of the standings after a turn, given those before it.
+
+        Args:
+            reached: [Z] the chances of the standings before the turn.
+            chances: [Z, T] the chances of the final scores of the turn.
+        """
+        arriving = reached[:, None] * chances
+        return np.bincount(self.after.ravel(), arriving.ravel(), len(reached)).astype(float, copy=False)
+
+    def worth_before(self, worth: Array, chances: Array) -> Array:
+        """Return [Z] what each standing is worth to each holder before a turn.
+
+        Args:
+            worth: [Z] what it is worth to each holder after the turn.
+            chances: [Z, T] the chances of the final scores of the turn.
+        """
+        return (chances * self.keeps * worth[self.after]).sum(axis=1)
+
+
+def blocks(tables: TurnTables, chosen: NDArray[np.bool_]) -> Iterator[IntArray]:
+    """Yield the indices of the True entries of `chosen`, as many at a time as one pass over the tables can take."""
+    index = np.flatnonzero(chosen)
+    size = max(1, LARGEST_BLOCK // max(1, len(tables.edge_node)))
+    for first in range(0, len(index), size):
+        yield index[first : first + size]
 
 
 def check_lineup(contest: str, strategies: Any, players: int | None = None) -> None:

@@ -20,10 +20,9 @@ from dataclasses import dataclass, field
 from math import fsum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stb_gym.games import Game, check_choice, check_game, check_integer
-from stb_gym.rounds.standings import TIES, check_lineup
+from stb_gym.rounds.standings import TIES, Array, check_lineup
 from stb_gym.solver import Policy
 from stb_gym.solving import solve, strategy
 
@@ -35,9 +34,7 @@ LIMITS = {"first-to": 100, "out-at": 45}  # as people play
 LARGEST_STEP = 2**25  # sums of a total and a score: 256 MiB for each array of them
 NEGLIGIBLE = 1e-15  # no further rounds are played if the tournament goes on with a smaller chance
 
-Chances = NDArray[np.float64]
 ScoreChances = dict[int, float]  # the probability of every final score
-Shares = list[tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +52,8 @@ class Tournament:
     rule: str
     limit: int
     ties: str
-    wins: Chances
-    rounds: Chances = field(repr=False)
+    wins: Array
+    rounds: Array = field(repr=False)
 
     @property
     def mean_rounds(self) -> float:
@@ -117,78 +114,68 @@ def tournament(
     return Tournament(rule, limit, ties, wins, rounds)
 
 
-def _play(turns: list[ScoreChances], rule: str, limit: int, shares: Shares, sign: int) -> tuple[Chances, Chances]:
+def _play(turns: list[ScoreChances], rule: str, limit: int, shares: Array, sign: int) -> tuple[Array, Array]:
     """Return the wins [N] of N players and the chances of rounds [R], given each player's chances of final scores."""
-    still = np.array([set(turn) == {0} for turn in turns], float)
-    if _goes_on(rule, still) > 0:
-        raise ValueError(f"the tournament never ends: {still.sum():g} of {len(turns)} players always score 0")
+    players = len(turns)
+    always_zero = np.array([[set(turn) == {0}] for turn in turns], float)
+    if _goes_on(rule, always_zero) > 0:
+        raise ValueError(f"the tournament never ends: {always_zero.sum():g} of {players} players always score 0")
     scores = sorted({0}.union(*turns))
-    if len(turns) * limit * len(scores) > LARGEST_STEP:
+    if players * limit * len(scores) > LARGEST_STEP:
         raise ValueError(
-            f"a tournament to {limit:,} of {len(turns)} players with {len(scores):,} final scores is too large: "
+            f"a tournament to {limit:,} of {players} players with {len(scores):,} final scores is too large: "
             f"limit x players x scores must be at most {LARGEST_STEP:,}"
         )
     chances = [[turn.get(score, 0.0) for score in scores] for turn in turns]
     totals, place = np.unique(np.add.outer(np.arange(limit), scores), return_inverse=True)
-    below = np.eye(1, limit).repeat(len(turns), axis=0)  # [N, limit] the chances of the totals below the limit
-    left = np.ones(len(turns))  # [N] their sum
-    gone = np.zeros(len(turns))  # [N] the chance to have reached the limit
-    wins = np.zeros(len(turns))
-    rounds = [1 - _goes_on(rule, left)]
-    while _goes_on(rule, left) >= NEGLIGIBLE:
+    below = np.eye(1, limit).repeat(players, axis=0)  # [N, limit] the chances of the totals below the limit
+    left = np.ones((players, 1))  # their sum
+    gone = np.zeros((players, 1))  # the chance to have reached the limit
+    wins = np.zeros(players)
+    going_on = _goes_on(rule, left)
+    rounds = [1 - going_on]
+    while going_on >= NEGLIGIBLE:
         grown = [np.outer(start, chance).ravel() for start, chance in zip(below, chances, strict=True)]
         after = np.array([np.bincount(place.ravel(), steps, len(totals)) for steps in grown])
-        below, over = after[:, :limit], after[:, limit:]  # the first totals are 0 to limit - 1
-        left, out = below.sum(axis=1), over.sum(axis=1)
+        below = after[:, :limit]  # the first totals are 0 to limit - 1
+        left, out = below.sum(axis=1, keepdims=True), after[:, limit:].sum(axis=1, keepdims=True)
         if rule == "first-to":
-            worse_over, worse_below = _worse(over, sign), _worse(below, sign)
-            if sign > 0:  # more points are better, so every total below the limit is worse than one that reaches it
-                wins += _best(over, worse_over + left[:, None], shares)
-                best_of_all = _best(below, worse_below, shares)
-            else:
-                wins += _best(over, worse_over, shares)
-                best_of_all = _best(below, worse_below + out[:, None], shares)
-            wins += best_of_all - _best(below, worse_below, shares)
+            wins += _best(after[:, ::sign], shares) - _best(below[:, ::sign], shares)
         else:
-            wins += _best(out[:, None], gone[:, None], shares)
+            wins += _best(out, shares, gone)
         gone += out
-        ends = _goes_on(rule, left + out) - _goes_on(rule, left)
-        rounds.append(max(0.0, ends))  # rounding may make it negative
+        before, going_on = going_on, _goes_on(rule, left)
+        rounds.append(max(0.0, before - going_on))  # rounding may make it negative
     if rule == "out-at":
-        wins += _best(left[:, None], gone[:, None], _shares("nobody", len(turns)))
+        wins += _best(left, _shares("nobody", players), gone)
     return wins, np.array(rounds)
 
 
-def _goes_on(rule: str, left: Chances) -> float:
-    """Return the chance that a tournament goes on, given each player's chance [N] to be below the limit."""
+def _goes_on(rule: str, left: Array) -> float:
+    """Return the chance that a tournament goes on, given each player's chance [N, 1] to be below the limit."""
     none, one, more = 1.0, 0.0, 0.0
-    for chance in left.tolist():
+    for chance in left.ravel().tolist():
         none, one, more = none * (1 - chance), one * (1 - chance) + none * chance, more + one * chance
     return more if rule == "out-at" else float(left.prod())
 
 
-def _worse(totals: Chances, sign: int) -> Chances:
-    """Return [N, M] the chance of a worse one of M ascending totals: higher, or lower where more is better."""
-    if sign > 0:
-        return _worse(totals[:, ::-1], -sign)[:, ::-1]
-    return np.hstack([totals[:, :0:-1].cumsum(axis=1)[:, ::-1], np.zeros((len(totals), 1))])
-
-
-def _shares(ties: str, players: int) -> Shares:
-    """Return quadrature nodes and weights: a player tied with K others wins sum(weight * x**K)."""
+def _shares(ties: str, players: int) -> Array:
+    """Return quadrature nodes x and weights [Q, 2]: a player tied with K others wins sum(weight * x**K)."""
+    if ties != "split":
+        return np.array([[ties == "all-win", 1.0]])
     nodes, weights = np.polynomial.legendre.leggauss((players + 1) // 2)
-    shared = list(zip(((1 + nodes) / 2).tolist(), (weights / 2).tolist(), strict=True))
-    return {"all-win": [(1.0, 1.0)], "split": shared, "nobody": [(0.0, 1.0)]}[ties]
+    return np.column_stack(((1 + nodes) / 2, weights / 2))
 
 
-def _best(result: Chances, worse: Chances, shares: Shares) -> Chances:
+def _best(result: Array, shares: Array, worse: Array | float = 0.0) -> Array:
     """Return [N] what each player wins by having the best result.
 
     Args:
-        result: [N, M] the chances of M results for each player.
-        worse: [N, M] the chance of a result worse than each.
+        result: [N, M] the chances of M results for each player, the worst first.
         shares: see `_shares`.
+        worse: [N, 1] the chance of a result worse than all of these.
     """
+    worse = worse + np.pad(result[:, :-1].cumsum(axis=1), ((0, 0), (1, 0)))
     wins = np.zeros(len(result))
     for x, weight in shares:
         factor = worse + x * result

@@ -1,22 +1,21 @@
 """One seat of many rounds at once, as a Gymnasium vector environment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from stb_gym.envs import Step, TurnVectorEnv, VectorMaskInObservation, game_for
 from stb_gym.games import Game, IntArray
-from stb_gym.rounds.env import StandingEnv, split_options, with_standing
+from stb_gym.rounds.env import SeatEnv, split_options, with_standing
 from stb_gym.rounds.equilibrium import Round
-from stb_gym.rounds.opponents import Lineup, opponents_of
+from stb_gym.rounds.opponents import Lineup
 
 
-class RoundVectorEnv(StandingEnv, TurnVectorEnv):
+class RoundVectorEnv(SeatEnv, TurnVectorEnv):
     """`num_envs` rounds at once, as `gym.make_vec` makes them; see `RoundEnv` and `TurnVectorEnv`.
 
     In steps that end a round, infos also hold `holders` [B].
@@ -65,16 +64,8 @@ class RoundVectorEnv(StandingEnv, TurnVectorEnv):
         self.single_observation_space = self._play_in(rules_of_round, self.single_observation_space)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._seat = seat
-        self.opponents = opponents_of(self.round, seat, opponents)
-        # [B] of the standings that the players see, among those of the opponents; where a round is over, its holders
         self._place: IntArray = np.zeros(num_envs, np.int64)
-        self._holders: IntArray = np.zeros(num_envs, np.int64)
-
-    def set_opponents(self, opponents: Lineup) -> None:
-        """Play against other opponents from now on, also in rounds under way; see `RoundEnv.set_opponents`."""
-        self.opponents = opponents_of(self.round, self._seat, opponents)
-        if self._spec is not None:
-            self._spec.reward_threshold = self.opponents.reward_threshold
+        self.set_opponents(opponents)
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
@@ -86,10 +77,10 @@ class RoundVectorEnv(StandingEnv, TurnVectorEnv):
                 if the mask is invalid or chooses no game, or there is not one seed per game.
         """
         turn, seen = split_options(options)
-        chances = self.opponents.chances_of(seen)
+        sums = self.opponents.sums_of(seen)
         observation, infos = super().reset(seed=seed, options=turn)
         if seen:
-            self._draw_standings(infos["_action_mask"].nonzero()[0], chances)
+            self._draw_standings(infos["_action_mask"].nonzero()[0], sums)
         return with_standing(observation, self._standings()), infos
 
     def step(self, actions: Any) -> Step:
@@ -104,55 +95,28 @@ class RoundVectorEnv(StandingEnv, TurnVectorEnv):
             self._place = place.copy()
         observation, _, over, truncated, infos = super().step(actions)
         if self.autoreset_mode == AutoresetMode.NEXT_STEP:
-            self._draw_standings(finished.nonzero()[0], self.opponents.chance)
+            self._draw_standings(finished.nonzero()[0], self.opponents.sums_of({}))
         reward = np.zeros(self.num_envs)
         (games,) = over.nonzero()
         if len(games):
-            told = infos.get("final_info", infos)
-            score = self.round.standings.places(told["final_score"][games], told["illegal_action"][games])
-            self._holders = np.zeros(self.num_envs, np.int64)
-            self._holders[games] = self.opponents.draw_holders(place[games], score, self._random(games))
-            reward[games] = self.opponents.share[self._holders[games]]
-            told["holders"], told["_holders"] = self._holders.copy(), over.copy()
+            ends = infos.get("final_info", infos)
+            score = self.round.standings.places(ends["final_score"][games], ends["illegal_action"][games])
+            random = self.np_random.bit_generator.random_raw(len(games))
+            holders = self.opponents.draw_holders(place[games], score, random)
+            ends["holders"], ends["_holders"] = np.zeros(self.num_envs, np.int64), over.copy()
+            ends["holders"][games] = holders
+            reward[games] = self.opponents.share[holders]
         if "final_obs" in infos:
             infos["final_obs"] = with_standing(infos["final_obs"], self.opponents.seen.take(place, axis=0))
         return with_standing(observation, self._standings()), reward, over, truncated, infos
 
-    def snapshot(self) -> dict[str, Any]:
-        """Return the state of the rounds and of the dice, as arrays and what JSON can hold; see `restore`."""
-        return {**super().snapshot(), "place": self._place.copy(), "holders": self._holders.copy()}
-
-    def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from a snapshot of an environment made alike: the same actions then have the same results.
-
-        Raises:
-            ValueError: if the snapshot is not of as many rounds, or of other rules.
-        """
-        counts = {"place": len(self.opponents.chance), "holders": len(self.opponents.share)}
-        _, _, place, holders = self._read(snapshot, (self.num_envs,), **counts)
-        super().restore(snapshot)
-        self._place, self._holders = place, holders
-
     def _begin(self, games: IntArray, state: int, throws: IntArray) -> None:
-        self._draw_standings(games, self.opponents.chance)
+        self._draw_standings(games, self.opponents.sums_of({}))
         super()._begin(games, state, throws)
 
-    def _draw_standings(self, games: IntArray, chances: NDArray[np.float64]) -> None:
-        self._place[games] = self.opponents.draw_standing(chances, self._random(games))
-
-    def _random(self, games: IntArray) -> NDArray[np.uint64]:
-        """Return 64 random bits for each of some games."""
-        return self.np_random.bit_generator.random_raw(len(games))
-
-    def _standings(self) -> IntArray:
-        return self.opponents.seen.take(self._place, axis=0)
-
-    def _threshold_of(self, spec: EnvSpec) -> float | None:
-        return self.opponents.reward_threshold
-
-    def _beside(self, game: int) -> str:
-        over = self.stepper.ending(self._node[game]) > 0
-        return self.opponents.in_words(int(self._place[game]), int(self._holders[game]) if over else None)
+    def _draw_standings(self, games: IntArray, sums: NDArray[np.float64]) -> None:
+        random = self.np_random.bit_generator.random_raw(len(games))
+        self._place[games] = self.opponents.draw_standing(sums, random)
 
 
 def make_masked_vec(mask_names: str = "gymnasium", **arguments: Any) -> VectorMaskInObservation:

@@ -199,7 +199,7 @@ class RoundCoach:
 
     @property
     def _unit(self) -> Unit:
-        split = self.evaluation.standings.ties == "split"
+        split = self.evaluation.rules.ties == "split"
         return Unit("expected share of the win" if split else "chance to win")
 
     def at(self, standing: Standing) -> Coach:
@@ -212,10 +212,9 @@ class RoundCoach:
 
         After its own turn: if the seat then holds the lead.
         """
-        standings = self.evaluation.standings
-        own = np.zeros(len(standings.lead))
-        for block in standings.blocks(self.seat):
-            own[block] = self._reply.values(block)
+        standings = self.evaluation.rules.standings
+        own, met = np.zeros(len(standings.lead)), standings.met_by(self.seat)
+        own[met] = self._reply.values(met)
         before = [own, *self.evaluation.worth_after[self.seat :]]
         for other in reversed(self.evaluation.played[: self.seat]):
             before.insert(0, (other.chances * before[0][standings.after]).sum(axis=1))
@@ -229,7 +228,7 @@ class RoundCoach:
             scores: the final scores of the players whose turns are over.
             steps: the steps of the seat's own turn, up to where it was played.
         """
-        standings, words = self.evaluation.standings, words_of(self.evaluation.tables.game)
+        standings, words = self.evaluation.rules.standings, words_of(self.evaluation.rules.game)
         standing, may_win = len(standings.lead) - 1, True
         events: list[Event] = []
         for seat, name in enumerate(names):
@@ -238,7 +237,7 @@ class RoundCoach:
                 events += self.at(seen).account(steps).events
             if seat == len(scores):
                 break
-            utility, place = may_win * self.before[seat][standing], standings.place(scores[seat])
+            utility, place = may_win * self.before[seat][standing], standings.tables.place_of(scores[seat])
             if seat >= self.seat:
                 in_lead = standings.holds if seat == self.seat else standings.keeps
                 may_win = may_win and bool(in_lead[standing, place])

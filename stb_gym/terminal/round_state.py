@@ -57,7 +57,7 @@ class RoundState:
     def is_over(self) -> bool:
         """Whether the round is over: everybody has played, or a score has ended it."""
         standings, lead = self.rules.standings, self.standing.lead
-        ended = lead is not None and bool(standings.over[standings.lead == standings.place(lead)].any())
+        ended = lead is not None and bool(standings.over[standings.lead == standings.tables.place_of(lead)].any())
         return ended or self.seat == self.rules.players
 
     @property

@@ -18,11 +18,10 @@ from stb_gym import ENVIRONMENTS, ShutTheBox
 from stb_gym.envs import TurnEnv, masked_id
 from stb_gym.games import GAMES, fits
 from stb_gym.large import solve_boards
-from stb_gym.rounds.env import round_id
 
 PLAIN = list(ENVIRONMENTS)
 TURNS = [*PLAIN, *map(masked_id, PLAIN)]
-ROUNDS = [round_id(game) for game in GAMES.values()]
+ROUNDS = [f"stb_gym/{game.__name__}Round-v0" for game in GAMES.values()]
 IDS = [*TURNS, *ROUNDS, *map(masked_id, ROUNDS)]
 BOX, THREES, MASKED = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0", "stb_gym/ShutTheBoxMasked-v0"
 COUNT = 3

@@ -2,13 +2,10 @@
 
 import doctest
 import math
-from dataclasses import dataclass
-from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from pettingzoo.test import api_test, max_cycles_test, parallel_api_test, render_test, seed_test
+from pettingzoo.test import api_test, render_test, seed_test
 
 import stb_gym
 from stb_gym import Threes
@@ -42,7 +39,6 @@ def play(env, choose, seed=None):
 @OF_EITHER_GAME
 def test_its_api(game, rules):
     api_test(zoo.env(game, **rules), num_cycles=100)
-    parallel_api_test(zoo.parallel_env(game, **rules), num_cycles=100)
 
 
 @OF_EITHER_GAME
@@ -58,49 +54,7 @@ def test_its_rendering(game, monkeypatch):
     render_test(lambda **arguments: zoo.env(game, players=3, **arguments))
 
 
-@dataclass(frozen=True, repr=False)
-class Walk(stb_gym.Game):
-    """A walk of ten steps, whatever the die shows: PettingZoo's test of limits wants turns that any action prolongs."""
-
-    faces: int = 2
-    name, dice, actions = "walk", 1, ("a step",)
-    observation_high = (10, 2)
-
-    def start(self):
-        return 0, 1
-
-    def moves(self, state, roll):
-        return {0: (state[0] + 1, int(state[0] < 9))}
-
-    def final_score(self, held):
-        return held
-
-    def observe(self, state, roll):
-        return [state[0], sum(roll)]
-
-
-def test_its_limits():
-    """Its test lets all agents act in every cycle, so it is asked of a round of one."""
-    made = {name: partial(getattr(zoo, name), Walk(), players=1) for name in ("env", "parallel_env")}
-    max_cycles_test(SimpleNamespace(**made))
-
-
 # The rules of the round
-
-
-def test_turns_that_are_cut_off_win_nothing():
-    acted, won = play(zoo.env(Walk(), players=3, max_cycles=4), lambda agent, seen: 0)
-    assert acted == ["player_0"] * 4 + ["player_1"] * 4 + ["player_2"] * 4
-    assert list(won.values()) == [0, 0, 0]
-    env = zoo.env("threes", max_cycles=1)
-    env.reset(seed=0)
-    env.step(0)
-    env.step(4)
-    assert (env.truncations, env.terminations) == (
-        {"player_0": True, "player_1": False},
-        {"player_0": False, "player_1": True},
-    )
-    assert env.rewards == {"player_0": 0, "player_1": 1}
 
 
 def test_who_forfeits_wins_nothing_and_the_others_play_on():
@@ -171,7 +125,6 @@ def test_wrong_arguments_are_refused():
     for wrong, words in (
         ({"players": 0}, "players must be"),
         ({"ties": "none"}, "unknown ties"),
-        ({"max_cycles": 0}, "max_cycles must be"),
         ({"tiles": 0}, "tiles must be"),
     ):
         with pytest.raises(ValueError, match=words):

@@ -103,7 +103,7 @@ def test_start_luck_choices_and_the_others_make_the_result_of_a_round(game, ties
                 played, score = turn_by(game, policy, random)
                 steps = played if len(scores) == seat else steps
                 scores.append(score)
-                standing = rules.standings.after[standing, rules.standings.place(score)]
+                standing = rules.standings.after[standing, compile_game(game).place_of(score)]
             turns_played.add(len(scores))
             account = coach.account("abc", scores, steps)
             assert account.end == pytest.approx(wins(ties, scores, seat), abs=1e-12)
