@@ -11,11 +11,9 @@ from stb_gym.measure.comparison import (
     Simulation,
     compare,
     mistakes_in_json,
-    mistakes_in_words,
     pocket_card,
     simulate,
 )
-from stb_gym.measure.leaderboard import Card, leaderboard, read_cards, write_card
 from stb_gym.measure.meter import MOST_TURNS, RegretMeter
 from stb_gym.measure.policy_files import (
     SavedPolicy,
@@ -30,8 +28,8 @@ from stb_gym.measure.policy_files import (
 from stb_gym.measure.sampled import AnyEvaluation, NORMAL_95, SampledEvaluation
 
 __all__ = [
-    "MOST_TURNS", "NORMAL_95", "AnyEvaluation", "Card", "Comparison", "RegretMeter", "SampledEvaluation", "SavedPolicy",
-    "Simulation", "compare", "is_policy", "kept_policies", "leaderboard", "load_policies", "load_policy",
-    "mistakes_in_json", "mistakes_in_words", "pocket_card", "read_cards", "read_policy", "save_policies", "save_policy",
-    "simulate", "write_card",
+    "MOST_TURNS", "NORMAL_95", "AnyEvaluation", "Comparison", "RegretMeter", "SampledEvaluation", "SavedPolicy",
+    "Simulation", "compare", "is_policy", "kept_policies", "load_policies", "load_policy",
+    "mistakes_in_json", "pocket_card", "read_policy", "save_policies", "save_policy",
+    "simulate",
 ]  # fmt: skip

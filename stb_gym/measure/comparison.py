@@ -149,16 +149,6 @@ def mistakes_in_json(evaluation: Measured, limit: int) -> list[dict[str, Any]]:
     ]
 
 
-def mistakes_in_words(evaluation: Measured, limit: int) -> list[dict[str, Any]]:
-    """Return the same with the moves in words."""
-    words = words_of(evaluation.optimum.game)
-    rows = mistakes_in_json(evaluation, limit)
-    for row in rows:
-        row["plays"] = "an illegal action" if row["plays"] is None else words.move_in_words(row["plays"])
-        row["best"] = words.move_in_words(row["best"])
-    return rows
-
-
 # Sampled turns
 
 

@@ -175,12 +175,11 @@ def read_policy(path: str | Path) -> SavedPolicy:
     return SavedPolicy(game, objective, header.illegal, _policy(file, game, header.illegal))
 
 
-def kept_policies(game: Game | None = None, folder: Path = KEPT) -> list[str]:
+def kept_policies(game: Game | None = None) -> list[str]:
     """Return the names of the policies that come with the package.
 
     Args:
         game: the rules that they must be for; by default any.
-        folder: where the files are.
 
     Example:
         >>> import stb_gym
@@ -188,7 +187,7 @@ def kept_policies(game: Game | None = None, folder: Path = KEPT) -> list[str]:
         True
     """
     rules = None if game is None else game_of(game)
-    return sorted(path.stem for path in Path(folder).glob("*.npz") if rules is None or _header(path).is_for(rules))
+    return sorted(path.stem for path in KEPT.glob("*.npz") if rules is None or _header(path).is_for(rules))
 
 
 def is_policy(name: str) -> bool:

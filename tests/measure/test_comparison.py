@@ -6,7 +6,7 @@ from scipy import stats
 
 from stb_gym import Objective, ShutTheBox, Threes, compare, evaluate, simulate, strategy
 from stb_gym.envs import TurnVectorEnv
-from stb_gym.measure import comparison, mistakes_in_json, mistakes_in_words, pocket_card
+from stb_gym.measure import comparison, mistakes_in_json, pocket_card
 from stb_gym.measure.comparison import GAMES_AT_ONCE
 from stb_gym.solver import StateScorePolicy, UniformRandom, compile_game
 from tests.twins import MostThrees
@@ -73,7 +73,7 @@ def test_mistakes_as_rows(snapshot):
     game = ShutTheBox(tiles=6)
     legal = compile_game(game).legal()
     evaluations = evaluate(NINE, strategy(NINE, "biggest-first")), evaluate(game, legal.argmin(axis=1), illegal="end")
-    rows = [row for each in evaluations for row in (*mistakes_in_json(each, 1), *mistakes_in_words(each, 1))]
+    rows = [row for each in evaluations for row in mistakes_in_json(each, 1)]
     for row in rows:
         row.update({name: round(row[name], 9) for name in ("visits", "loss", "cost")})
     assert rows == snapshot
