@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import check_integer
-from stb_gym.measure import MOST_TURNS, AnyEvaluation, RegretMeter, save_policy
+from stb_gym.measure import MOST_TURNS, RegretMeter, save_policy
 from stb_gym.rounds import SelfPlayVectorEnv
+from stb_gym.solver import Measured
 
 try:
     from stable_baselines3.common.callbacks import BaseCallback
@@ -163,8 +164,8 @@ class RegretCallback(BaseCallback):
         [0, 200, 400]
     """
 
-    evaluation: AnyEvaluation
-    best: AnyEvaluation
+    evaluation: Measured
+    best: Measured
 
     def __init__(
         self,

@@ -1,17 +1,15 @@
 """The meter: an agent's regret against perfect play."""
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from stb_gym.envs import Stepper, stepper_of
+from stb_gym.envs import stepper_of
 from stb_gym.games import Game, check_integer, fits
 from stb_gym.large import BoardValues, solve_boards
-from stb_gym.measure.agents import batch_policy
+from stb_gym.measure.agents import AgentView, batch_policy
 from stb_gym.measure.sampled import SampledEvaluation, play_turns
-from stb_gym.measure.wrapped import AgentView
 from stb_gym.solver import Evaluation, GameOrEnv, Goal, Policy, Solution, solve_tables, task_of
 
 MOST_TURNS = 10**6
@@ -75,7 +73,7 @@ class RegretMeter:
         self.optimum = solve(self.game, self.objective)
         self._view = AgentView(env, self.game)
         if self._view.width != len(self.game.observation_high):
-            raise ValueError("the environment shows more than the position of a turn: measure rounds with a RoundMeter")
+            raise ValueError("the environment shows more than the position of one turn, as those of rounds do")
 
     def __call__(self, agent: Any, deterministic: bool = True) -> Evaluation:
         """Measure an agent exactly.
@@ -109,7 +107,7 @@ class RegretMeter:
         for first in range(0, len(tables.decisions), AT_ONCE):
             nodes = tables.decisions[first : first + AT_ONCE]
             masks = tables.legal(nodes)
-            answers.append(answer(self._view(tables.observation[nodes], masks), masks))
+            answers.append(answer(tables.observation[nodes], masks))
         return tables.policy(np.concatenate(answers))
 
     def sample(
@@ -143,15 +141,7 @@ class RegretMeter:
         check_integer("turns", turns, 2, MOST_TURNS)
         check_integer("seed", seed, 0, 2**63 - 1)
         answer = batch_policy(agent, deterministic, self._view)
-        return play_turns(
-            self.optimum,
-            self._stepper,
-            lambda observations, masks: answer(self._view(observations, masks), masks),
-            self.illegal,
-            turns,
-            seed,
-            progress,
-        )
+        return play_turns(self.optimum, stepper_of(self.game), answer, self.illegal, turns, seed, progress)
 
     @property
     def is_exact(self) -> bool:
@@ -168,7 +158,3 @@ class RegretMeter:
         if isinstance(self.optimum, Solution):
             return self.optimum
         raise ValueError(f"{self.game} has too many positions to ask an agent about each: use `sample`")
-
-    @cached_property
-    def _stepper(self) -> Stepper:
-        return stepper_of(self.game)

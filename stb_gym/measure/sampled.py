@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from stb_gym.envs import Stepper
 from stb_gym.games import IntArray
 from stb_gym.large import BoardValues, random_value
-from stb_gym.measure.agents import BatchPolicy
-from stb_gym.measure.wrapped import Masks
-from stb_gym.solver import Evaluation, Measured, Mistake, Solution
-from stb_gym.solving import strategy
+from stb_gym.measure.agents import BatchPolicy, Masks
+from stb_gym.solver import Measured, Mistake, Solution, UniformRandom
 
 NORMAL_95 = 1.96  # standard errors to either side of a mean
 AT_ONCE = 4096  # turns that are played side by side
@@ -97,7 +95,7 @@ class SampledEvaluation(Measured):
         """The exact expected value of a turn of uniformly random legal play."""
         if isinstance(self.optimum, BoardValues):
             return random_value(self.optimum.game, self.optimum.objective)
-        return self.optimum.evaluate(strategy(self.optimum.game, "random")).value
+        return self.optimum.evaluate(UniformRandom()).value
 
     @property
     def agreement_by_visits(self) -> float:
@@ -166,13 +164,6 @@ class SampledEvaluation(Measured):
         """Return a node in words."""
         return self.stepper.describe(node)
 
-    def shown(self, nodes: IntArray) -> tuple[NDArray[np.uint8], Masks]:
-        """Return the observations [B, O] and masks [B, A] of nodes [B]."""
-        return self.stepper.observe(nodes), self.stepper.masks(nodes).view(np.bool_)
-
-
-AnyEvaluation = Evaluation | SampledEvaluation
-
 
 def play_turns(
     optimum: Solution | BoardValues,
@@ -181,25 +172,12 @@ def play_turns(
     illegal: str,
     turns: int,
     seed: int,
-    progress: Callable[[int, int], None] = lambda played, turns: None,
+    progress: Callable[[int, int], None],
 ) -> SampledEvaluation:
-    """Let an agent play turns to their ends and measure each of its choices.
-
-    Args:
-        optimum: the values of perfect play.
-        stepper: the same game and objective.
-        answer: the agent: from observations [B, O] and masks [B, A] to actions [B] or probabilities [B, A].
-        illegal: an illegal action ends the turn with the worst score ("end"), or raises ("raise").
-        turns: how many.
-        seed: of the dice and of the actions that are drawn from probabilities.
-        progress: called from time to time with the number of turns played, and of all.
-
-    Raises:
-        ValueError: if an answer is not a distribution, or has an illegal action where that raises.
-    """
+    """Let an agent play turns of a game, `AT_ONCE` side by side, and measure its choices; see `RegretMeter.sample`."""
     dice, draws = np.random.default_rng(seed).spawn(2)
     ends = np.empty(turns, np.int64)
-    choices: list[tuple[NDArray[Any], ...]] = []
+    choices: list[tuple[NDArray[Any], ...]] = []  # in the order of the fields of SampledEvaluation
     for first in range(0, turns, AT_ONCE):
         turn = np.arange(first, min(first + AT_ONCE, turns))
         state = np.full(len(turn), stepper.start)
@@ -229,20 +207,10 @@ def play_turns(
     return SampledEvaluation(optimum, stepper, ends, *map(np.concatenate, zip(*choices, strict=True)))
 
 
-class _MeasuredChoices(NamedTuple):
-    """Choices at B nodes; see `SampledEvaluation`."""
-
-    utility: FloatArray
-    plays: IntArray
-    best: IntArray
-    loss: FloatArray
-    optimal: FloatArray
-
-
 def _measured_choices(
     optimum: Solution | BoardValues, stepper: Stepper, node: IntArray, answer: NDArray[Any], chosen: IntArray
-) -> _MeasuredChoices:
-    """Return the losses of choices at nodes [B] with E legal moves.
+) -> tuple[FloatArray, IntArray, IntArray, FloatArray, FloatArray]:
+    """Return `utility`, `plays`, `best`, `loss` and `optimal` [B] of choices at nodes; see `SampledEvaluation`.
 
     Args:
         optimum: the values of perfect play.
@@ -269,10 +237,7 @@ def _measured_choices(
 
     illegal = ~np.logical_or.reduceat(action == chosen[row], first)
     worst = optimum.objective.illegal_utility(stepper.scores[1:])
-    return _MeasuredChoices(
-        utility=utility,
-        plays=np.where(illegal, -1, lowest(weight == np.maximum.reduceat(weight, first)[row])),
-        best=lowest(optimal),
-        loss=np.where(illegal, utility - worst, np.add.reduceat(weight * (utility[row] - value), first)),
-        optimal=np.where(illegal, 0, np.add.reduceat(weight * optimal, first)),
-    )
+    plays = np.where(illegal, -1, lowest(weight == np.maximum.reduceat(weight, first)[row]))
+    loss = np.where(illegal, utility - worst, np.add.reduceat(weight * (utility[row] - value), first))
+    optimal_mass = np.where(illegal, 0, np.add.reduceat(weight * optimal, first))
+    return utility, plays, lowest(optimal), loss, optimal_mass

@@ -115,7 +115,7 @@ def test_mistakes_are_those_of_the_policy():
     assert sum(costs) == pytest.approx(sampled.regret)
     assert sampled.mistakes(3) == mistakes[:3]
     for mistake in mistakes:
-        observations, _ = sampled.shown(np.array([mistake.node]))
+        observations = sampled.stepper.observe(np.array([mistake.node]))
         truth = known[int(meter.solution.tables.find_nodes(observations)[0])]
         assert (mistake.best, mistake.plays, mistake.loss) == (truth.best, truth.plays, pytest.approx(truth.loss))
         assert mistake.visits == pytest.approx(truth.visits, abs=4 * np.sqrt(truth.visits / 20_000))
@@ -156,7 +156,7 @@ def test_agents_are_asked_about_turns_that_go_on():
 @pytest.mark.parametrize("agent", [first_legal, careless_anywhere])
 def test_tables_and_boards_measure_the_same(game, agent, solved):
     one, other = (
-        play_turns(optimum, stepper_of(game, kind=kind), agent, "end", 3000, 1)
+        play_turns(optimum, stepper_of(game, kind=kind), agent, "end", 3000, 1, lambda *played: None)
         for kind, optimum in (("tables", solved(game)), ("boards", solve_boards(game)))
     )
     assert one.lost == pytest.approx(other.lost, abs=1e-9)
