@@ -76,10 +76,10 @@ def test_state_values_are_those_of_the_solution(solution, chosen, ax):
     where = tables.final_score > 9 if chosen else np.ones(tables.states, bool)
     x = np.arange(tables.states) / 2 if chosen else tables.final_score
     plots.state_values(solution, x=x if chosen else None, where=where if chosen else None, ax=ax)
-    drawn = sorted(map(tuple, np.concatenate([part.get_offsets() for part in ax.collections]).tolist()))
+    drawn = sorted(map(tuple, np.concatenate([line.get_xydata() for line in ax.lines]).tolist()))
     assert drawn == sorted(zip(x[where].tolist(), solution.state_value[where].tolist(), strict=True))
-    shapes = [part.get_paths()[0].vertices.tobytes() for part in ax.collections]
-    assert len(shapes) == len(set(shapes)) == len(set(tables.dice[where].tolist()))
+    markers = [line.get_marker() for line in ax.lines if line.get_linestyle() == "None"]
+    assert len(markers) == len(set(markers)) == len(set(tables.dice[where].tolist()))
     assert solution.objective.unit in ax.get_ylabel()
 
 
