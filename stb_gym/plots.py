@@ -1,15 +1,15 @@
 """Plots of exact results, for notebooks and papers. Needs matplotlib: `pip install "stb-gym[plots]"`.
 
 Every function takes results of the library and returns the matplotlib `Axes` it drew on. Pass `ax` to draw on axes of
-your own; otherwise the function creates a figure. Series differ in colour and also in marker or line style. Titles,
-limits and saving are up to you:
+your own; otherwise the function creates a figure, as `move_tree` always does. Series differ in colour and also in
+marker or line style. Titles, limits and saving are up to you:
 
     >>> import stb_gym, stb_gym.plots
     >>> game = stb_gym.ShutTheBox()
     >>> biggest = stb_gym.evaluate(game, stb_gym.strategy(game, "biggest-first"))
     >>> ax = stb_gym.plots.departures(biggest, limit=5)
     >>> ax.get_xlabel()
-    'loss (expected points)'
+    'loss (points)'
     >>> title = ax.set_title("Where the biggest tiles are the wrong choice")
 
 `import stb_gym` does not import this module.
@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from stb_gym.games import dice_in_words
 from stb_gym.rounds import RoundEvaluation, RoundSolution
-from stb_gym.solver import Branch, Evaluation, Measured, Objective, Solution
+from stb_gym.solver import Branch, Evaluation, Measured, Solution
 
 try:
     import matplotlib.pyplot as plt
@@ -66,7 +66,7 @@ def state_values(
         values = solution.state_value[states].astype(float)
         series[dice_in_words(dice) if dice else "turn over"] = position[states], values
     xlabel = "points of the state" if x is None else ""
-    return _draw_lines(series, ax, xlabel, _unit(solution.objective), linestyle="", alpha=0.7)
+    return _draw_lines(series, ax, xlabel, f"value ({solution.objective.unit})", linestyle="", alpha=0.7)
 
 
 def score_distribution(evaluations: Mapping[str, Measured], cumulative: bool = False, ax: Axes | None = None) -> Axes:
@@ -111,28 +111,23 @@ def departures(evaluation: Evaluation, limit: int = 15, ax: Axes | None = None) 
     bars = ax.barh(range(len(losses)), losses, color=COLOURS[0])
     ax.bar_label(bars, fmt="{:#.3g}", padding=3, fontsize="small")
     ax.set_yticks(range(len(losses)), labels, fontsize="small")
-    ax.tick_params(axis="y", length=0)
-    ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     ax.margins(x=0.15, y=0.01)
-    ax.set_xlim(left=0)
     ax.invert_yaxis()
-    _label(ax, f"loss ({_unit(evaluation.optimum.objective)})", "")
-    ax.grid(visible=False, axis="y")
+    _label(ax, f"loss ({evaluation.optimum.objective.unit})", "")
     return ax
 
 
-def move_tree(branch: Branch, ax: Axes | None = None) -> Axes:
-    """Draw a tree of moves and rolls from left to right.
+def move_tree(branch: Branch) -> Axes:
+    """Draw a tree of moves and rolls from left to right, in a figure that grows with the tree.
 
     Optimal moves are blue with solid lines. Other moves are orange with dashed lines and state their loss. Rolls are
     black and state their probability. Every branch ends with its value.
 
     Args:
         branch: the root, from `stb_gym.solver.move_tree`.
-        ax: the axes to draw on; the text shrinks until the tree fits. By default the figure grows with the tree.
 
     Returns:
-        The axes, without frame. A leaf is 1 high on y; x is in points (1/72 inch) of text of full size.
+        The axes, without frame. A leaf is 1 high on y; x is in points (1/72 inch).
     """
     size, row, gap, stub = 9, 13.5, 30, 18  # points: text, height of a leaf, between columns, line before a text
     leaves = count()
@@ -143,26 +138,22 @@ def move_tree(branch: Branch, ax: Axes | None = None) -> Axes:
         widths[node.depth] = max(widths[node.depth], text.get_extents().width)
     left = np.cumsum([0, *(widths + gap)])
     height = next(leaves)
-    if ax is None:
-        ax = _axes(None, left[-1] / 72, height * row / 72)
-        ax.set_position((0, 0, 1, 1))
+    ax = _axes(None, left[-1] / 72, height * row / 72)
+    ax.set_position((0, 0, 1, 1))
     ax.set(xlim=(-gap / 2, left[-1] - gap / 2), ylim=(height - 0.5, -0.5))
     ax.set_axis_off()
-    frame = ax.get_window_extent()
-    points = 72 / ax.figure.dpi
-    scale = min(1, frame.width * points / left[-1], frame.height * points / (height * row))
-    background = {"facecolor": "white", "edgecolor": "none", "pad": scale}  # hides the line below the text
+    background = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # hides the line below the text
     for node in nodes:
         x, y = left[node.depth], node.y
         colour, linestyle = "black", "-"
         if node.branch.loss is not None:
             colour, linestyle = (COLOURS[1], "--") if node.branch.loss else (COLOURS[0], "-")
-        ax.text(x, y, _text(node.branch), size=size * scale, color=colour, va="center", bbox=background)
+        ax.text(x, y, _text(node.branch), size=size, color=colour, va="center", bbox=background)
         if node.depth:
-            ax.plot([x - stub, x - 2], [y, y], color=colour, linestyle=linestyle, linewidth=1.2 * scale)
+            ax.plot([x - stub, x - 2], [y, y], color=colour, linestyle=linestyle, linewidth=1.2)
         if node.branch.branches:
             fork = left[node.depth + 1] - stub
-            ax.plot([x, fork, fork, fork], [y, y, node.first, node.last], color="0.6", linewidth=scale, zorder=1)
+            ax.plot([x, fork, fork, fork], [y, y, node.first, node.last], color="0.6", linewidth=1, zorder=1)
     return ax
 
 
@@ -222,20 +213,16 @@ def _axes(ax: Axes | None, width: float = 6.4, height: float = 4) -> Axes:
 def _draw_lines(
     series: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | None, xlabel: str, ylabel: str, **style: Any
 ) -> Axes:
-    """Plot a line of markers for each series (x, y), with its name in the legend."""
+    """Plot a line of markers for each series (x, y), and a legend if there are several."""
     ax = _axes(ax)
     ax.set_prop_cycle(cycler(color=COLOURS) + cycler(marker=MARKERS) + cycler(linestyle=LINESTYLES))
     for name, (x, y) in series.items():
         (line,) = ax.plot(x, y, linewidth=1.2, label=name, **style)
         line.set(markersize=4.5, markeredgecolor="black", markeredgewidth=0.4)
     _label(ax, xlabel, ylabel)
-    ax.legend(frameon=False)
+    if len(series) > 1:
+        ax.legend(frameon=False)
     return ax
-
-
-def _unit(objective: Objective) -> str:
-    """Return the label of values: "probability", or "expected points"."""
-    return objective.unit if objective.unit == "probability" else f"expected {objective.unit}"
 
 
 def _label(ax: Axes, xlabel: str, ylabel: str) -> None:

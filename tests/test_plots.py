@@ -31,7 +31,6 @@ DRAW = {
     "score_distribution": lambda ax: plots.score_distribution(EVALUATIONS, ax=ax),
     "cumulative": lambda ax: plots.score_distribution(EVALUATIONS, cumulative=True, ax=ax),
     "departures": lambda ax: plots.departures(RANDOM, ax=ax),
-    "move_tree": lambda ax: plots.move_tree(TREE, ax=ax),
     "regret_curves": lambda ax: plots.regret_curves(CURVES, ax=ax),
     "round_chances": lambda ax: plots.round_chances(LINEUP, ax=ax),
     "seat_chances": lambda ax: plots.seat_chances({"round": ROUND, "lineup": LINEUP}, ax=ax),
@@ -114,8 +113,8 @@ def branches(branch):
     return [branch, *(other for below in branch.branches for other in branches(below))]
 
 
-def test_a_tree_names_every_branch_and_marks_optimal_moves(ax):
-    plots.move_tree(TREE, ax=ax)
+def test_a_tree_names_every_branch_and_marks_optimal_moves():
+    ax = plots.move_tree(TREE)
     for branch, text in zip(branches(TREE), ax.texts, strict=True):
         words = text.get_text()
         assert all(word in words for word in (branch.label, branch.state, f"{branch.value:.4g}"))
@@ -126,9 +125,8 @@ def test_a_tree_names_every_branch_and_marks_optimal_moves(ax):
 
 
 @pytest.mark.parametrize("tree", [TREE, move_tree(SHUT, open=[2], roll=2)])
-@pytest.mark.parametrize("own", [True, False])
-def test_texts_of_a_tree_neither_overlap_nor_leave_the_figure(tree, own, ax):
-    drawn = plots.move_tree(tree, ax=ax if own else None)
+def test_texts_of_a_tree_neither_overlap_nor_leave_the_figure(tree):
+    drawn = plots.move_tree(tree)
     boxes = [text.get_window_extent() for text in drawn.texts]
     assert not any(box.overlaps(other) for place, box in enumerate(boxes) for other in boxes[:place])
     page = drawn.figure.bbox

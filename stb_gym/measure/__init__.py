@@ -14,7 +14,7 @@ from stb_gym.measure.comparison import (
     pocket_card,
     simulate,
 )
-from stb_gym.measure.meter import MOST_TURNS, RegretMeter
+from stb_gym.measure.meter import RegretMeter
 from stb_gym.measure.policy_files import (
     SavedPolicy,
     is_policy,
@@ -28,7 +28,7 @@ from stb_gym.measure.policy_files import (
 from stb_gym.measure.sampled import NORMAL_95, SampledEvaluation
 
 __all__ = [
-    "MOST_TURNS", "NORMAL_95", "Comparison", "RegretMeter", "SampledEvaluation", "SavedPolicy",
+    "NORMAL_95", "Comparison", "RegretMeter", "SampledEvaluation", "SavedPolicy",
     "Simulation", "compare", "is_policy", "kept_policies", "load_policies", "load_policy",
     "mistakes_in_json", "pocket_card", "read_policy", "save_policies", "save_policy",
     "simulate",

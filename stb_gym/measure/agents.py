@@ -12,7 +12,7 @@ from copy import deepcopy
 from functools import partial
 from inspect import Parameter, signature
 from itertools import pairwise
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import gymnasium as gym
@@ -48,13 +48,19 @@ class AgentView:
         normalises: whether a wrapper of stable-baselines3 normalises observations.
 
     Raises:
-        ValueError: if a wrapper truncates turns or changes actions, or shows more than the position.
+        ValueError: if a wrapper truncates turns or changes actions, or shows more than the position; or if the wrappers
+            are in other processes.
     """
 
     def __init__(self, env: Any, game: Game):
         layers = [] if env is game else layers_of(env)
         plain = gym.spaces.Box(0, np.array(game.observation_high, np.uint8), dtype=np.uint8)
-        spaces = [_space(layer, "observation_space") for layer in layers] or [plain]
+        if layers and not hasattr(layers[0], "stepper"):
+            raise ValueError(
+                f"{type(layers[0]).__name__} hides the wrappers of its environments: make the meter with one of these, "
+                "or with a DummyVecEnv of them"
+            )
+        spaces = [_spaces(layer)[0] for layer in layers] or [plain]
         self.game = game
         self.space = spaces[-1]
         self.width = spaces[0].shape[0]
@@ -83,14 +89,7 @@ class AgentView:
 
 
 def layers_of(env: Any) -> list[Any]:
-    """Return the innermost environment and then each wrapper around it; of a vector environment, its first member.
-
-    Raises:
-        TypeError: if it is not an environment.
-        ValueError: if the environments run in other processes and cannot be made again in this one.
-    """
-    if not hasattr(env, "reset"):
-        raise TypeError(f"{env!r:.80} is not an environment: make one, such as gym.make('stb_gym/ShutTheBox-v0')")
+    """Return the innermost environment and then each wrapper around it; of a vector environment, its first member."""
     layers = [env]
     while (inner := _inside(layers[0])) is not None:
         layers.insert(0, inner)
@@ -98,24 +97,19 @@ def layers_of(env: Any) -> list[Any]:
 
 
 def _inside(layer: Any) -> Any:
-    """Unwrap one layer; return None for an environment of this package."""
-    attributes = vars(layer)
+    """Unwrap one layer; return None if there is nothing inside."""
+    attributes = getattr(layer, "__dict__", {})
     for name in ("env", "venv", "envs"):
         if (inner := attributes.get(name)) is not None:
             return inner[0] if isinstance(inner, list | tuple) else inner
-    if hasattr(layer, "game"):
-        return None
-    if "env_fns" in attributes:  # Gymnasium's AsyncVectorEnv
-        return layer.env_fns[0]()
-    raise ValueError(
-        f"{type(layer).__name__} hides the wrappers of its environments: make the meter with one of these, or with a "
-        "DummyVecEnv of them"
-    )
+    return layer.env_fns[0]() if "env_fns" in attributes else None  # of Gymnasium's AsyncVectorEnv
 
 
-def _space(layer: Any, kind: str) -> Any:
-    """Return the "observation_space" or "action_space" of a single environment."""
-    return getattr(layer, f"single_{kind}", None) or getattr(layer, kind)
+def _spaces(layer: Any) -> tuple[Any, Any]:
+    """Return the spaces of the observations and of the actions of a single environment."""
+    if hasattr(layer, "single_action_space"):
+        return layer.single_observation_space, layer.single_action_space
+    return layer.observation_space, layer.action_space
 
 
 def _normalises(wrapper: Any) -> bool:
@@ -129,9 +123,11 @@ def _changes_observations(wrapper: Any, inside: Any) -> bool:
     kind = type(wrapper)
     plain = gym.ObservationWrapper
     changes = isinstance(wrapper, plain | gym.vector.VectorObservationWrapper)
+    observations, actions = _spaces(wrapper)
+    observations_inside, actions_inside = _spaces(inside)
     if (
-        _space(wrapper, "action_space") != _space(inside, "action_space")
-        or (not changes and _space(wrapper, "observation_space") != _space(inside, "observation_space"))
+        actions != actions_inside
+        or (not changes and observations != observations_inside)
         or isinstance(wrapper, gym.ActionWrapper | gym.vector.VectorActionWrapper | AddRenderObservation)
         or (isinstance(wrapper, plain) and (kind.step, kind.reset) != (plain.step, plain.reset))
         or any(base.__module__.endswith(STATEFUL_MODULES) for base in kind.__mro__)
@@ -150,17 +146,14 @@ def _seen_through(wrapper: Any, seen: Any, masks: Masks) -> Any:
     if _normalises(wrapper):
         return wrapper.normalize_obs(seen)
     if isinstance(wrapper, gym.ObservationWrapper):
-        return _joined([deepcopy(wrapper.observation(_rows(seen, node))) for node in range(len(masks))], np.stack)
+        rows = [_each(itemgetter(node), seen) for node in range(len(masks))]
+        return _joined([deepcopy(wrapper.observation(row)) for row in rows], np.stack)
     # A vector wrapper is shown as many observations at a time as it has environments; the last one fills up the rest.
     count = wrapper.num_envs
     nodes = np.arange(-(-len(masks) // count) * count).clip(max=len(masks) - 1)
-    batches = [deepcopy(wrapper.observations(_rows(seen, batch))) for batch in nodes.reshape(-1, count)]
-    return _rows(_joined(batches, np.concatenate), slice(len(masks)))
-
-
-def _rows(seen: Any, chosen: Any) -> Any:
-    """Return some rows of observations."""
-    return _each(lambda entry: entry[chosen], seen)
+    batches = [_each(itemgetter(batch), seen) for batch in nodes.reshape(-1, count)]
+    joined = _joined([deepcopy(wrapper.observations(batch)) for batch in batches], np.concatenate)
+    return _each(itemgetter(slice(len(masks))), joined)
 
 
 def _joined(parts: list[Any], join: Callable[[list[Any]], Any]) -> Any:
@@ -263,12 +256,6 @@ def _predicted(agent: Any, observations: Any, masks: Masks) -> Any:
 
 def _sampled(agent: Any, observations: Any, masks: Masks) -> Any:
     """Return the probabilities with which a model samples."""
-    if hasattr(agent, "exploration_rate"):  # any action at this rate, else the predicted one
-        allowed = _mask_argument(agent.predict, masks).get("action_masks", np.ones_like(masks))
-        probabilities = agent.exploration_rate * allowed / allowed.sum(axis=1, keepdims=True)
-        actions = _predicted(agent, observations, masks)
-        probabilities[np.arange(len(masks)), actions] += 1 - agent.exploration_rate
-        return probabilities
     policy = getattr(agent, "policy", agent)
     if not hasattr(policy, "get_distribution"):
         raise ValueError(
@@ -323,7 +310,7 @@ def _checked(answer: Any, nodes: int, game: Game) -> NDArray[Any]:
             raise ValueError(f"{game} has {actions} actions, but the agent answered with shape {answer.shape}")
         if (answer < 0).any() or not (abs(answer.sum(axis=1, dtype=float) - 1) <= 1e-5).all():
             raise ValueError("an agent must answer with actions [B], or with probabilities [B, A] that sum to 1")
-        return answer if answer.dtype.kind == "f" else answer.astype(float)
+        return answer.astype(float)
     if (outside := (answer < 0) | (answer >= actions)).any():
         raise ValueError(f"{game} has actions from 0 to {actions - 1}, but the agent answered {answer[outside][0]}")
     return answer.astype(np.int64)

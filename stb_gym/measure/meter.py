@@ -32,14 +32,15 @@ class RegretMeter:
       gradients. It returns scores [B, A], such as logits or Q-values, or a distribution with `logits`. The legal
       action of the greatest score is played, or if not deterministic, softmax over the legal scores;
     - a model with stable-baselines3's `predict`. It receives masks if it takes `action_masks`; without them it may take
-      illegal actions. If not deterministic, an actor-critic policy is measured by its exact probabilities, and DQN by
-      those of its `exploration_rate`.
+      illegal actions. If not deterministic, its policy must be an actor-critic policy, which is measured by its exact
+      probabilities.
 
     Args:
         env: the environment that the agent was made for, however wrapped (see `stb_gym.solve`), or a game. Wrappers
             that show more than the position, such as a stack of frames, and limits that truncate turns are refused.
             The meter applies your own wrapper if it is a Gymnasium `ObservationWrapper`; it ignores what any other
-            `step` or `reset` does to observations and actions.
+            `step` or `reset` does to observations and actions. It cannot look into a `SubprocVecEnv`: pass one of its
+            environments.
         objective: what the agent plays for; by default the objective of the environment, and of a game "score".
         illegal: an illegal action ends the turn with the worst score ("end"), or raises ("raise"); by default what the
             environment does, and for a game "end".

@@ -1,7 +1,7 @@
 """Policies as .npz files that name the rules and the objective of their policy.
 
 A file may come from anywhere. So nothing in it is executed, and no array is read before its size is known to be what
-the game needs. `numpy.load` reserves as much memory as a file claims, so `read_array` checks the sizes first.
+the game needs. `numpy.load` reserves as much memory as a file claims, so `read_arrays` checks the sizes first.
 
 Some policies come with the package and are known by name; they are the entries of the leaderboard. A training stores
 the policies of all its measurements in one file (`save_policies`).
@@ -59,11 +59,8 @@ class SavedPolicy(NamedTuple):
     illegal: str
     policy: Policy
 
-    def evaluate(self, objective: Goal | None = None) -> Evaluation:
-        """Return the exact evaluation of the policy, by its own objective or another one.
-
-        Raises:
-            ValueError: if there is no such objective.
+    def evaluate(self) -> Evaluation:
+        """Return the exact evaluation of the policy by its objective.
 
         Example:
             >>> import stb_gym
@@ -73,8 +70,7 @@ class SavedPolicy(NamedTuple):
             >>> evaluation.costliest_mistake
             'open 1,4,5,8, roll 9: shut 1,8 instead of shut 4,5 loses 0.139, once in 2,223 turns'
         """
-        best = solve(self.game, self.objective if objective is None else objective)
-        return best.evaluate(self.policy, self.illegal)
+        return solve(self.game, self.objective).evaluate(self.policy, self.illegal)
 
 
 def save_policy(
@@ -137,12 +133,7 @@ def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
         0.0
     """
     check_game(game)
-    file = policy_path(path)
-    with _reading(path):
-        header = _read_header(file)
-        if not header.is_for(game):
-            raise ValueError(f"it is a policy of {header.game} with {header.rules}, not of {game}")
-        return _read_actions(file, game, illegal)
+    return _read_policy(path, game, illegal).policy
 
 
 def read_policy(path: str | Path) -> SavedPolicy:
@@ -164,12 +155,7 @@ def read_policy(path: str | Path) -> SavedPolicy:
         >>> saved.game, saved.objective.name, saved.illegal, saved.policy.shape
         (ShutTheBox(), 'shut', 'raise', (5622,))
     """
-    file = policy_path(path)
-    with _reading(path):
-        header = _read_header(file)
-        game = game_of(header.game, header.rules)
-        objective = objective_of(game, header.objective)
-        return SavedPolicy(game, objective, header.illegal, _read_actions(file, game, header.illegal))
+    return _read_policy(path)
 
 
 def kept_policies(game: Game | None = None) -> list[str]:
@@ -183,8 +169,7 @@ def kept_policies(game: Game | None = None) -> list[str]:
         >>> "ppo-nine-tiles" in stb_gym.kept_policies()
         True
     """
-    rules = None if game is None else game_of(game)
-    return sorted(path.stem for path in KEPT.glob("*.npz") if rules is None or _read_header(path).is_for(rules))
+    return sorted(path.stem for path in KEPT.glob("*.npz") if game is None or _read_header(path).is_for(game))
 
 
 def is_policy(name: str) -> bool:
@@ -192,22 +177,30 @@ def is_policy(name: str) -> bool:
     return os.sep in name or name.endswith(".npz") or name in kept_policies() or (Path(name) / OF_A_RUN).exists()
 
 
-def policy_path(path: str | Path) -> Path:
-    """Return the file of a path, of the folder of a run, or of the name of a kept policy.
-
-    Raises:
-        ValueError: if it is neither a file nor a kept policy.
-    """
+def _read_policy(path: str | Path, game: Game | None = None, illegal: str | None = None) -> SavedPolicy:
+    """Read a policy file; `game` and `illegal` are by default those that the file names."""
     file = Path(path)
     if (file / OF_A_RUN).exists():
-        return file / OF_A_RUN
-    if file.exists():
-        return file
-    if str(path) not in kept_policies():
-        raise ValueError(
-            f"there is no policy file {path}, nor is it one of the kept policies: {', '.join(kept_policies())}"
-        )
-    return KEPT / f"{path}.npz"
+        file /= OF_A_RUN
+    elif not file.exists():
+        if str(path) not in kept_policies():
+            raise ValueError(
+                f"there is no policy file {path}, nor is it one of the kept policies: {', '.join(kept_policies())}"
+            )
+        file = KEPT / f"{path}.npz"
+    with _reading(path):
+        header = _read_header(file)
+        if game is None:
+            game = game_of(header.game, header.rules)
+        elif not header.is_for(game):
+            raise ValueError(f"it is a policy of {header.game} with {header.rules}, not of {game}")
+        objective = objective_of(game, header.objective)
+        illegal = illegal or header.illegal
+        tables = compile_game(game)
+        [policy] = read_arrays(file, {"policy": min(LARGEST, tables.nodes * tables.actions * 8)})
+        with np.errstate(over="ignore"):  # sums of numbers that are not probabilities
+            edge_weights(tables, policy, illegal)
+        return SavedPolicy(game, objective, illegal, policy)
 
 
 class _Header(NamedTuple):
@@ -223,27 +216,11 @@ class _Header(NamedTuple):
 
 
 def _read_header(file: Path) -> _Header:
-    _check_format(file)
-    game, rules, objective, illegal = (str(read_array(file, name, LARGEST_TEXT)) for name in _Header._fields)
+    game, rules, objective, illegal = map(str, read_arrays(file, dict.fromkeys(_Header._fields, LARGEST_TEXT)))
     header = _Header(game, from_json(rules), objective, illegal)
     if not isinstance(header.rules, dict):
         raise TypeError("its rules are not a dictionary")
     return header
-
-
-def _check_format(file: Path) -> None:
-    """Raise ValueError if a file was written for another order of nodes."""
-    if not np.array_equal(read_array(file, "format", 8), FORMAT):
-        raise ValueError("it was written by another version of stb_gym; save it again")
-
-
-def _read_actions(file: Path, game: Game, illegal: str) -> Policy:
-    """Read the policy of a file; raise ValueError if it does not fit the game."""
-    tables = compile_game(game)
-    policy = read_array(file, "policy", min(LARGEST, tables.nodes * tables.actions * 8))
-    with np.errstate(over="ignore"):  # sums of numbers that are not probabilities
-        edge_weights(tables, policy, illegal)
-    return policy
 
 
 @contextmanager
@@ -255,35 +232,39 @@ def _reading(path: str | Path) -> Iterator[None]:
         raise ValueError(f"cannot read the policy {path}: {error}".partition("\n")[0]) from None
 
 
-def read_array(path: Path, name: str, largest: int) -> NDArray[Any]:
-    """Read one array of numbers or text from an untrusted .npz file.
+def read_arrays(path: Path, largest: Mapping[str, int]) -> list[NDArray[Any]]:
+    """Read arrays of numbers or text from an untrusted .npz file of this format.
 
     Args:
         path: the file.
-        name: of the array.
-        largest: the most bytes that the array may have.
+        largest: the most bytes that each array may have, by its name.
 
     Raises:
-        Exception: of almost any kind, if the file is damaged or has no such array, the array is larger, or it holds
+        Exception: of almost any kind, if the file is damaged or has no such array, an array is larger, or it holds
             Python objects.
     """
     if not path.is_file():
         raise ValueError("there is no regular file of this name")
     if path.stat().st_size > LARGEST:
         raise ValueError(f"it is larger than {LARGEST:,} bytes")
+    arrays = []
     with zipfile.ZipFile(path) as archive:
-        entry = archive.getinfo(f"{name}.npy")
-        if entry.compress_type not in PACKED:
-            raise ValueError(f"{name} is not packed as NumPy packs arrays")
-        with archive.open(entry) as file:
-            if np.lib.format.read_magic(file) != (1, 0):
-                raise ValueError(f"{name} is not in version 1.0 of the .npy format")
-            shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
-            count = int(np.prod(shape, dtype=object))
-            if dtype.kind not in "iufU" or not 0 <= count * dtype.itemsize <= largest:
-                raise ValueError(f"{name} is {count:,} x {dtype}, not at most {largest:,} bytes of numbers or text")
-            data = bytearray(file.read(count * dtype.itemsize))
-            return np.frombuffer(data, dtype, count).reshape(shape, order="F" if by_columns else "C")
+        for name, most in {"format": 8, **largest}.items():
+            entry = archive.getinfo(f"{name}.npy")
+            if entry.compress_type not in PACKED:
+                raise ValueError(f"{name} is not packed as NumPy packs arrays")
+            with archive.open(entry) as file:
+                if np.lib.format.read_magic(file) != (1, 0):
+                    raise ValueError(f"{name} is not in version 1.0 of the .npy format")
+                shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
+                count = int(np.prod(shape, dtype=object))
+                if dtype.kind not in "iufU" or not 0 <= count * dtype.itemsize <= most:
+                    raise ValueError(f"{name} is {count:,} x {dtype}, not at most {most:,} bytes of numbers or text")
+                data = bytearray(file.read(count * dtype.itemsize))
+            arrays.append(np.frombuffer(data, dtype, count).reshape(shape, order="F" if by_columns else "C"))
+    if not np.array_equal(arrays[0], FORMAT):
+        raise ValueError("it was written by another version of stb_gym; save it again")
+    return arrays[1:]
 
 
 def _write_arrays(path: str | Path, **arrays: Any) -> None:
@@ -327,9 +308,7 @@ def load_policies(path: Path, game: Game, illegal: str) -> dict[int, Policy]:
     """
     tables = compile_game(game)
     with _reading(path):
-        _check_format(path)
-        steps = read_array(path, "steps", LARGEST)
-        actions = read_array(path, "actions", LARGEST)
+        steps, actions = read_arrays(path, {"steps": LARGEST, "actions": LARGEST})
         if (
             (steps.dtype.kind, steps.ndim, actions.dtype.kind) != ("i", 1, "u")
             or actions.shape != (len(tables.decisions), len(steps))

@@ -193,22 +193,22 @@ def play_turns(
             answered = answer(stepper.observe(node), masks.copy())
             if answered.ndim == 1:
                 action = answered
-                illegal_mass = ~masks[np.arange(len(node)), action]
             else:
                 upper = answered.cumsum(axis=1, dtype=float)
                 action = (upper > draws.random((len(node), 1)) * upper[:, -1:]).argmax(axis=1)
-                illegal_mass = answered.sum(axis=1, where=~masks)
-            if illegal == "raise" and illegal_mass.any():
-                where = stepper.describe(int(node[illegal_mass.argmax()]))
+            is_legal = masks[np.arange(len(node)), action]
+            refused = ~is_legal if answered.ndim == 1 else answered.sum(axis=1, where=~masks) > 0
+            if illegal == "raise" and refused.any():
+                where = stepper.describe(int(node[refused.argmax()]))
                 raise ValueError(f"the agent takes an illegal action at {where}")
-            choices.append((turn, node, *_measured_choices(optimum, stepper, node, answered, action)))
+            choices.append((turn, node, *_measured_choices(optimum, stepper, node, answered, is_legal)))
             state = stepper.after(node, action)
         progress(min(first + AT_ONCE, turns), turns)
     return SampledEvaluation(optimum, stepper, ends, *map(np.concatenate, zip(*choices, strict=True)))
 
 
 def _measured_choices(
-    optimum: Solution | BoardValues, stepper: Stepper, node: IntArray, answer: NDArray[Any], chosen: IntArray
+    optimum: Solution | BoardValues, stepper: Stepper, node: IntArray, answer: NDArray[Any], is_legal: Masks
 ) -> tuple[FloatArray, IntArray, IntArray, FloatArray, FloatArray]:
     """Return `utility`, `plays`, `best`, `loss` and `optimal` [B] of choices at nodes; see `SampledEvaluation`.
 
@@ -217,8 +217,8 @@ def _measured_choices(
         stepper: the game.
         node: [B] nodes with a legal move.
         answer: the agent's actions [B] or probabilities [B, A].
-        chosen: [B] the actions that are played. A legal one counts with the expected loss over all legal actions, an
-            illegal one with its own loss.
+        is_legal: [B] whether the action that is played is legal. Then the choice counts with the expected loss over all
+            legal actions, else with the loss of an illegal one.
     """
     moves = stepper.legal_moves(node)
     first = moves.first
@@ -230,14 +230,10 @@ def _measured_choices(
     value = optimum.utilities_at(*stepper.position(after))
     utility = np.maximum.reduceat(value, first)
     optimal = optimum.is_as_good(value, utility[row])
-
-    def lowest(marked: Masks) -> IntArray:
-        """Return the lowest action [B] of each node that is marked [E]."""
-        return action[np.minimum.reduceat(np.where(marked, np.arange(len(row)), len(row) - 1), first)]
-
-    illegal = ~np.logical_or.reduceat(action == chosen[row], first)
+    best = np.minimum.reduceat(np.where(optimal, action, stepper.actions), first)
+    probable = weight == np.maximum.reduceat(weight, first)[row]
+    plays = np.minimum.reduceat(np.where(probable, action, stepper.actions), first)
     worst = optimum.objective.illegal_utility(stepper.scores[1:])
-    plays = np.where(illegal, -1, lowest(weight == np.maximum.reduceat(weight, first)[row]))
-    loss = np.where(illegal, utility - worst, np.add.reduceat(weight * (utility[row] - value), first))
-    optimal_mass = np.where(illegal, 0, np.add.reduceat(weight * optimal, first))
-    return utility, plays, lowest(optimal), loss, optimal_mass
+    loss = np.where(is_legal, np.add.reduceat(weight * (utility[row] - value), first), utility - worst)
+    optimal_mass = np.where(is_legal, np.add.reduceat(weight * optimal, first), 0)
+    return utility, np.where(is_legal, plays, -1), best, loss, optimal_mass

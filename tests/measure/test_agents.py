@@ -1,6 +1,5 @@
 """What counts as an agent: each kind gives the policy that it means, and anything else is refused in one line."""
 
-from inspect import signature
 from types import SimpleNamespace
 
 import gymnasium as gym
@@ -133,17 +132,6 @@ def test_a_model_predicts_with_masks_if_it_takes_them():
     assert meter(plain).regret == meter(wrapped).regret == meter(lambda observations: zeros(observations)).regret
     assert meter(plain).illegal_mass > 0
     assert {*masked.calls, *plain.calls} == {True}
-
-
-@pytest.mark.parametrize("model", [Model(zeros, exploration_rate=0.3), Masked(first_legal, exploration_rate=0.3)])
-def test_a_model_that_explores_is_measured_by_its_probabilities(model):
-    meter = RegretMeter(SIX)
-    legal = TABLES.legal(TABLES.decisions)
-    allowed = legal if "action_masks" in signature(model.predict).parameters else np.ones_like(legal)
-    expected = 0.3 * allowed / allowed.sum(axis=1, keepdims=True)
-    expected += 0.7 * np.eye(ACTIONS)[meter.policy(model)[TABLES.decisions]]
-    assert meter.policy(model, deterministic=False)[TABLES.decisions] == pytest.approx(expected)
-    assert meter(model, deterministic=False).regret > 0
 
 
 def test_a_model_of_the_same_wrapped_environment_is_measured():

@@ -27,7 +27,7 @@ def test_perfect_play_and_biggest_first_compared():
 
 def test_a_comparison_is_computed_by_hand():
     one, other = {0: 0.5, 2: 0.5}, {1: 0.25, 2: 0.25, 3: 0.5}
-    assert compare(one, other) == (0.5, 0, (0.5, 0.0), (1, 2.25))  # at 2 they differ as much
+    assert compare(one, other) == (0.5, 0, [0.5, 0.0], [1, 2.25])  # at 2 they differ as much
     assert compare(one, other).distance == compare(other, one).distance
     assert compare(one, one).distance == 0
     with pytest.raises(TypeError, match="distribution"):

@@ -52,7 +52,7 @@ AGENTS = {
     "probabilities": (RegretMeter(NINE), mostly_perfect),
     "illegal actions": (RegretMeter(TurnEnv(NINE)), careless),
     "a model": (RegretMeter(TurnEnv(NINE)), Masked(first_legal, NINE)),
-    "a model that explores": (RegretMeter(TurnEnv(NINE)), Model(zeros, NINE, exploration_rate=0.3)),
+    "a model that takes illegal actions": (RegretMeter(TurnEnv(NINE)), Model(zeros, NINE)),
     "masks observed": (RegretMeter(MaskInObservation(TurnEnv(SIX))), lambda seen: seen["action_mask"].argmax(1)),
     "a chance": (RegretMeter(ShutTheBox(match="faces-or-sum", tiles=8), "at-most:9"), first_legal),
     "other rules": (RegretMeter(ShutTheBox(tiles=7, one_die="any-time", score="digits")), uniform),
@@ -63,9 +63,8 @@ AGENTS = {
 @pytest.mark.parametrize("name", AGENTS)
 def test_a_sampled_regret_is_the_exact_one_but_for_its_noise(name):
     meter, agent = AGENTS[name]
-    deterministic = "explores" not in name
-    exact = meter(agent, deterministic)
-    sampled = meter.sample(agent, 20_000, seed=1, deterministic=deterministic)
+    exact = meter(agent)
+    sampled = meter.sample(agent, 20_000, seed=1)
     assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0
     assert abs(sampled.value - exact.value) <= 4 * sampled.standard_error
     assert sampled.mean_throws == pytest.approx(exact.mean_throws, abs=0.1)
