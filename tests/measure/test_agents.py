@@ -55,24 +55,20 @@ def test_actions_may_have_any_integer_form(form):
     ids=range(5),
 )
 def test_probabilities_may_have_any_number_form(form):
-    meter = RegretMeter(SIX)
-    policy = meter.policy(lambda observations, masks: form(np.eye(ACTIONS)[masks.argmax(axis=1)]))
+    policy = RegretMeter(SIX).policy(lambda observations, masks: form(np.eye(ACTIONS)[masks.argmax(axis=1)]))
     assert (policy[TABLES.decisions] == np.eye(ACTIONS)[FIRST]).all()
-    assert meter.solution.evaluate(policy).regret == meter(first_legal).regret
 
 
 def test_a_function_receives_masks_if_its_second_argument_asks_for_them(solved):
-    received = []
     player = Player(SIX, solved(SIX).policy)
 
     def with_state(observations, state=None):
-        received.append(state)
+        assert state is None
         return player(observations)
 
     def with_mask(observations, action_mask=None):
         assert observations.dtype == np.uint8
         assert action_mask.any(axis=1).all()
-        received.append(len(action_mask))
         return action_mask.argmax(axis=1)
 
     class Callable:
@@ -82,7 +78,6 @@ def test_a_function_receives_masks_if_its_second_argument_asks_for_them(solved):
     meter = RegretMeter(SIX)
     assert [meter(agent).regret for agent in (lambda observations: player(observations), with_state, player)] == [0] * 3
     assert meter(with_mask).regret == meter(Callable()).regret == meter(first_legal).regret > 0
-    assert received == [None, len(TABLES.decisions)]
 
 
 def test_agents_may_overwrite_what_they_receive():
@@ -127,9 +122,8 @@ def zeros(observations):
 
 def test_a_model_predicts_with_masks_if_it_takes_them():
     meter, masked, plain = RegretMeter(SIX), Masked(first_legal), Model(zeros)
-    wrapped = SimpleNamespace(predict=lambda observations, **options: plain.predict(observations, **options))
     assert meter(masked).regret == meter(first_legal).regret
-    assert meter(plain).regret == meter(wrapped).regret == meter(lambda observations: zeros(observations)).regret
+    assert meter(plain).regret == meter(lambda observations: zeros(observations)).regret
     assert meter(plain).illegal_mass > 0
     assert {*masked.calls, *plain.calls} == {True}
 
@@ -186,11 +180,7 @@ REFUSED = {
 def test_refusals(snapshot):
     errors = {}
     for name, agent in REFUSED.items():
-        with pytest.raises((TypeError, ValueError)) as refused:
+        with pytest.raises((TypeError, ValueError), match=r"^[^\n]+$") as refused:
             RegretMeter(SIX)(agent)
         errors[name] = f"{refused.type.__name__}: {refused.value}"
-    with pytest.raises(ValueError, match="probabilities") as refused:
-        RegretMeter(SIX)(Model(zeros), deterministic=False)
-    errors["a model that samples"] = f"{refused.type.__name__}: {refused.value}"
     assert errors == snapshot
-    assert not any("\n" in error for error in errors.values())

@@ -79,7 +79,6 @@ def test_what_cannot_be_saved_leaves_no_file(policy, objective, tmp_path, monkey
 
 def test_kept_policies_are_read_by_name_unless_a_file_has_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert len(kept_policies()) >= 8
     for name in kept_policies():
         saved = read_policy(name)
         assert (load_policy(name, saved.game, saved.illegal) == saved.policy).all()
@@ -249,5 +248,3 @@ def test_illegal_actions_of_a_training_are_refused_or_end_the_turn(tmp_path):
     np.savez(path, format=2, steps=STEPS, actions=actions)
     assert "illegal" in error_of(path, load_here)
     assert load_policies(path, GAME, "end")[64][TABLES.decisions[0]] == illegal
-    path.write_bytes(b"none")
-    error_of(path, load_here)
