@@ -11,8 +11,8 @@ from agents.learner import Learner
 from stb_gym import Game
 from stb_gym.envs import stepper_of
 from stb_gym.games import IntArray
-from stb_gym.measure import AnyEvaluation, SampledEvaluation
-from stb_gym.solver import Policy, StateScorePolicy, TurnTables, compile_game
+from stb_gym.measure import SampledEvaluation
+from stb_gym.solver import Evaluation, Policy, StateScorePolicy, TurnTables, compile_game
 
 AT_ONCE = 2**16  # nodes
 AT_ONCE_ON_LARGE_BOXES = 2**12  # of which each has a mask of hundreds of actions
@@ -36,7 +36,7 @@ def preference(game: Game, network: AfterstateNetwork) -> StateScorePolicy:
     return StateScorePolicy(score)
 
 
-def value_error(learner: Learner, evaluation: AnyEvaluation) -> float:
+def value_error(learner: Learner, evaluation: Evaluation | SampledEvaluation) -> float:
     """How far off the learner's values are, in the objective's unit.
 
     It is the root of the mean square of the difference between what the learner expects at a node and what perfect play
@@ -47,7 +47,9 @@ def value_error(learner: Learner, evaluation: AnyEvaluation) -> float:
         evaluation: that of its greedy policy.
     """
     if isinstance(evaluation, SampledEvaluation):
-        expected = _in_parts(learner.values, evaluation.shown, evaluation.node, AT_ONCE_ON_LARGE_BOXES)
+        stepper = evaluation.stepper
+        show: Show = lambda nodes: (stepper.observe(nodes), stepper.masks(nodes).view(np.bool_))  # noqa: E731
+        expected = _in_parts(learner.values, show, evaluation.node, AT_ONCE_ON_LARGE_BOXES)
         return float(np.sqrt(np.mean((expected - evaluation.utility) ** 2)))
     tables = evaluation.tables
     expected = _in_parts(learner.values, _shown(tables), tables.decisions)

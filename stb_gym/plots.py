@@ -1,22 +1,22 @@
 """Plots of exact results, for notebooks and papers. Needs matplotlib: `pip install "stb-gym[plots]"`.
 
 Every function takes results of the library and returns the matplotlib `Axes` it drew on. Pass `ax` to draw on axes of
-your own; otherwise the function creates a figure. Series differ in colour and also in marker or line style. Titles,
-limits and saving are up to you:
+your own; otherwise the function creates a figure, as `move_tree` always does. Series differ in colour and also in
+marker or line style. Titles, limits and saving are up to you:
 
     >>> import stb_gym, stb_gym.plots
     >>> game = stb_gym.ShutTheBox()
     >>> biggest = stb_gym.evaluate(game, stb_gym.strategy(game, "biggest-first"))
     >>> ax = stb_gym.plots.departures(biggest, limit=5)
     >>> ax.get_xlabel()
-    'loss (expected points)'
+    'loss (points)'
     >>> title = ax.set_title("Where the biggest tiles are the wrong choice")
 
 `import stb_gym` does not import this module.
 """
 
 from collections.abc import Iterator, Mapping
-from itertools import count
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,10 +24,11 @@ from numpy.typing import ArrayLike
 
 from stb_gym.games import dice_in_words
 from stb_gym.rounds import RoundEvaluation, RoundSolution
-from stb_gym.solver import Branch, Evaluation, Measured, Objective, Solution
+from stb_gym.solver import Branch, Evaluation, Measured, Solution
 
 try:
     import matplotlib.pyplot as plt
+    from cycler import cycler
     from matplotlib.axes import Axes
     from matplotlib.textpath import TextPath
     from matplotlib.ticker import MaxNLocator
@@ -37,7 +38,7 @@ except ImportError as error:
 # The palette of Okabe and Ito, "Color universal design" (2008), strongest contrast with white paper first.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-LINESTYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
+LINESTYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (4, 1)), (0, (1, 1)), (0, (8, 2, 1, 2)))
 
 Rounds = RoundEvaluation | RoundSolution
 
@@ -57,18 +58,15 @@ def state_values(
         The axes, values in the unit of the objective.
     """
     tables = solution.tables
-    ax = _axes(ax)
     position = tables.final_score if x is None else np.asarray(x)
     chosen = np.ones(tables.states, np.bool_) if where is None else np.asarray(where, np.bool_)
-    counts = np.unique(tables.dice[chosen])[::-1].tolist()
-    for index, dice in enumerate(counts):
+    series = {}
+    for dice in np.unique(tables.dice[chosen])[::-1].tolist():
         states = chosen & (tables.dice == dice)
-        label = dice_in_words(dice) if dice else "turn over"
         values = solution.state_value[states].astype(float)
-        colour, marker, _ = _look(index)
-        ax.scatter(position[states], values, s=16, alpha=0.7, color=colour, marker=marker, label=label)
-    _finish(ax, "points of the state" if x is None else "", _unit(solution.objective), legend=len(counts) > 1)
-    return ax
+        series[dice_in_words(dice) if dice else "turn over"] = position[states], values
+    xlabel = "points of the state" if x is None else ""
+    return _draw_lines(series, ax, xlabel, f"value ({solution.objective.unit})", linestyle="", alpha=0.7)
 
 
 def score_distribution(evaluations: Mapping[str, Measured], cumulative: bool = False, ax: Axes | None = None) -> Axes:
@@ -82,17 +80,16 @@ def score_distribution(evaluations: Mapping[str, Measured], cumulative: bool = F
     Returns:
         The axes, final scores ascending on x and probabilities on y.
     """
-    ax = _axes(ax)
     scores = sorted({score for evaluation in evaluations.values() for score in evaluation.score_distribution})
-    for index, (name, evaluation) in enumerate(evaluations.items()):
+    series = {}
+    for name, evaluation in evaluations.items():
         chances = np.array([evaluation.score_distribution.get(score, 0.0) for score in scores])
-        if cumulative:
-            colour, _, linestyle = _look(index)
-            ax.step(scores, chances.cumsum(), where="post", color=colour, linestyle=linestyle, label=name)
-        else:
-            _line(ax, index, scores, chances, name)
-    _finish(ax, "final score (points)", "probability of at most this score" if cumulative else "probability")
-    return ax
+        series[name] = scores, chances.cumsum() if cumulative else chances
+    if not cumulative:
+        return _draw_lines(series, ax, "final score (points)", "probability")
+    return _draw_lines(
+        series, ax, "final score (points)", "probability of at most this score", drawstyle="steps-post", marker=""
+    )
 
 
 def departures(evaluation: Evaluation, limit: int = 15, ax: Axes | None = None) -> Axes:
@@ -114,59 +111,49 @@ def departures(evaluation: Evaluation, limit: int = 15, ax: Axes | None = None) 
     bars = ax.barh(range(len(losses)), losses, color=COLOURS[0])
     ax.bar_label(bars, fmt="{:#.3g}", padding=3, fontsize="small")
     ax.set_yticks(range(len(losses)), labels, fontsize="small")
-    ax.tick_params(axis="y", length=0)
-    ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     ax.margins(x=0.15, y=0.01)
-    ax.set_xlim(left=0)
     ax.invert_yaxis()
-    _finish(ax, f"loss ({_unit(evaluation.optimum.objective)})", "", legend=False)
-    ax.grid(visible=False, axis="y")
+    _label(ax, f"loss ({evaluation.optimum.objective.unit})", "")
     return ax
 
 
-def move_tree(branch: Branch, ax: Axes | None = None) -> Axes:
-    """Draw a tree of moves and rolls from left to right.
+def move_tree(branch: Branch) -> Axes:
+    """Draw a tree of moves and rolls from left to right, in a figure that grows with the tree.
 
     Optimal moves are blue with solid lines. Other moves are orange with dashed lines and state their loss. Rolls are
     black and state their probability. Every branch ends with its value.
 
     Args:
         branch: the root, from `stb_gym.solver.move_tree`.
-        ax: the axes to draw on; the text shrinks until the tree fits. By default the figure grows with the tree.
 
     Returns:
-        The axes, without frame. A leaf is 1 high on y; x is in points (1/72 inch) of text of full size.
+        The axes, without frame. A leaf is 1 high on y; x is in points (1/72 inch).
     """
     size, row, gap, stub = 9, 13.5, 30, 18  # points: text, height of a leaf, between columns, line before a text
     leaves = count()
-    nodes = [*_walk(_place(branch, 0, leaves))]
+    nodes = _place(branch, 0, leaves)
     widths = np.zeros(1 + max(node.depth for node in nodes))
     for node in nodes:
         text = TextPath((0, 0), _text(node.branch), size=size)
         widths[node.depth] = max(widths[node.depth], text.get_extents().width)
     left = np.cumsum([0, *(widths + gap)])
     height = next(leaves)
-    if ax is None:
-        ax = _axes(None, left[-1] / 72, height * row / 72)
-        ax.set_position((0, 0, 1, 1))
+    ax = _axes(None, left[-1] / 72, height * row / 72)
+    ax.set_position((0, 0, 1, 1))
     ax.set(xlim=(-gap / 2, left[-1] - gap / 2), ylim=(height - 0.5, -0.5))
     ax.set_axis_off()
-    frame = ax.get_window_extent()
-    points = 72 / ax.figure.dpi
-    scale = min(1, frame.width * points / left[-1], frame.height * points / (height * row))
-    background = {"facecolor": "white", "edgecolor": "none", "pad": scale}  # hides the line below the text
+    background = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # hides the line below the text
     for node in nodes:
         x, y = left[node.depth], node.y
         colour, linestyle = "black", "-"
         if node.branch.loss is not None:
             colour, linestyle = (COLOURS[1], "--") if node.branch.loss else (COLOURS[0], "-")
-        ax.text(x, y, _text(node.branch), size=size * scale, color=colour, va="center", bbox=background)
+        ax.text(x, y, _text(node.branch), size=size, color=colour, va="center", bbox=background)
         if node.depth:
-            ax.plot([x - stub, x - 2], [y, y], color=colour, linestyle=linestyle, linewidth=1.2 * scale)
-        if node.below:
+            ax.plot([x - stub, x - 2], [y, y], color=colour, linestyle=linestyle, linewidth=1.2)
+        if node.branch.branches:
             fork = left[node.depth + 1] - stub
-            spine = [y, y, node.below[0].y, node.below[-1].y]
-            ax.plot([x, fork, fork, fork], spine, color="0.6", linewidth=scale, zorder=1)
+            ax.plot([x, fork, fork, fork], [y, y, node.first, node.last], color="0.6", linewidth=1, zorder=1)
     return ax
 
 
@@ -180,11 +167,8 @@ def regret_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | 
     Returns:
         The axes, regrets in the unit that you pass.
     """
-    ax = _axes(ax)
-    for index, (name, (steps, regrets)) in enumerate(curves.items()):
-        _line(ax, index, steps, regrets, name)
+    ax = _draw_lines(curves, ax, "environment steps", "regret")
     ax.set(xscale="log", yscale="log")
-    _finish(ax, "environment steps", "regret")
     return ax
 
 
@@ -198,11 +182,9 @@ def round_chances(round_evaluation: Rounds, ax: Axes | None = None) -> Axes:
     Returns:
         The axes, the leading score on x and probabilities on y.
     """
-    ax = _axes(ax)
     leads = round_evaluation.rules.standings.scores
-    for after, chances in enumerate(round_evaluation.survival[1:], 1):
-        _line(ax, after - 1, leads, chances, str(after))
-    _finish(ax, "lead (points)", "probability that the lead is not beaten")
+    series = {str(after): (leads, chances) for after, chances in enumerate(round_evaluation.survival[1:], 1)}
+    ax = _draw_lines(series, ax, "lead (points)", "probability that the lead is not beaten")
     ax.legend(title="players after", frameon=False)
     return ax
 
@@ -217,11 +199,9 @@ def seat_chances(round_evaluations: Mapping[str, Rounds], ax: Axes | None = None
     Returns:
         The axes, the seats from 1 in turn order on x. The y axis need not begin at 0.
     """
-    ax = _axes(ax)
-    for index, (name, evaluation) in enumerate(round_evaluations.items()):
-        _line(ax, index, 1 + np.arange(len(evaluation.seats)), evaluation.seats, name)
+    series = {name: (1 + np.arange(len(each.seats)), each.seats) for name, each in round_evaluations.items()}
+    ax = _draw_lines(series, ax, "seat", "expected win (probability)")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    _finish(ax, "seat", "expected win (probability)")
     return ax
 
 
@@ -230,53 +210,52 @@ def _axes(ax: Axes | None, width: float = 6.4, height: float = 4) -> Axes:
     return ax or plt.subplots(figsize=(width, height), facecolor="white", layout="constrained")[1]
 
 
-def _look(index: int) -> tuple[str, str, Any]:
-    """Return colour, marker and line style of the series with this index."""
-    return COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)], LINESTYLES[index % len(LINESTYLES)]
+def _draw_lines(
+    series: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | None, xlabel: str, ylabel: str, **style: Any
+) -> Axes:
+    """Plot a line of markers for each series (x, y), and a legend if there are several."""
+    ax = _axes(ax)
+    ax.set_prop_cycle(cycler(color=COLOURS) + cycler(marker=MARKERS) + cycler(linestyle=LINESTYLES))
+    for name, (x, y) in series.items():
+        (line,) = ax.plot(x, y, linewidth=1.2, label=name, **style)
+        line.set(markersize=4.5, markeredgecolor="black", markeredgewidth=0.4)
+    _label(ax, xlabel, ylabel)
+    if len(series) > 1:
+        ax.legend(frameon=False)
+    return ax
 
 
-def _line(ax: Axes, index: int, x: ArrayLike, y: ArrayLike, label: str) -> None:
-    """Plot the series with this index as a line with markers."""
-    colour, marker, linestyle = _look(index)
-    (line,) = ax.plot(x, y, color=colour, marker=marker, linestyle=linestyle, linewidth=1.2, label=label)
-    line.set(markersize=4.5, markeredgecolor="black", markeredgewidth=0.4)
-
-
-def _unit(objective: Objective) -> str:
-    """Return the label of values: "probability", or "expected points"."""
-    return objective.unit if objective.unit == "probability" else f"expected {objective.unit}"
-
-
-def _finish(ax: Axes, xlabel: str, ylabel: str, legend: bool = True) -> None:
+def _label(ax: Axes, xlabel: str, ylabel: str) -> None:
     """Label the axes and draw a light grid."""
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.grid(alpha=0.25)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    if legend:
-        ax.legend(frameon=False)
 
 
 class _Node(NamedTuple):
-    """A branch with its place in the plot: the column `depth`, and the height `y` in leaves from the top."""
+    """A branch with its place in the plot.
+
+    Attributes:
+        branch: the branch.
+        depth: its column.
+        y: its height, in leaves from the top.
+        first, last: the heights of the first and the last branch below it; its own for a leaf.
+    """
 
     branch: Branch
     depth: int
     y: float
-    below: list["_Node"]
+    first: float
+    last: float
 
 
-def _place(branch: Branch, depth: int, leaves: Iterator[int]) -> _Node:
-    """Place a branch between those below it; `leaves` numbers the leaves."""
+def _place(branch: Branch, depth: int, leaves: Iterator[int]) -> list[_Node]:
+    """Place a branch between those below it, and these, which follow it; `leaves` numbers the leaves."""
     below = [_place(each, depth + 1, leaves) for each in branch.branches]
-    return _Node(branch, depth, (below[0].y + below[-1].y) / 2 if below else next(leaves), below)
-
-
-def _walk(node: _Node) -> Iterator[_Node]:
-    """Iterate over a node and all below it."""
-    yield node
-    for each in node.below:
-        yield from _walk(each)
+    heights = [nodes[0].y for nodes in below] or [next(leaves)]
+    node = _Node(branch, depth, (heights[0] + heights[-1]) / 2, heights[0], heights[-1])
+    return [node, *chain.from_iterable(below)]
 
 
 def _text(branch: Branch) -> str:

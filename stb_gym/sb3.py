@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import check_integer
-from stb_gym.measure import MOST_TURNS, AnyEvaluation, RegretMeter, save_policy
+from stb_gym.measure import RegretMeter, save_policy
 from stb_gym.rounds import SelfPlayVectorEnv
+from stb_gym.solver import Measured
 
 try:
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import VecEnv
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 except ImportError as error:
     raise ImportError("stb_gym.sb3 needs stable-baselines3: pip install stable-baselines3") from error
-
-Step = tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
 
 
 class TurnVecEnv(VecEnv):
@@ -55,7 +55,6 @@ class TurnVecEnv(VecEnv):
         if inner.autoreset_mode != AutoresetMode.SAME_STEP:
             raise ValueError(f"stable-baselines3 needs autoreset mode SameStep, not {inner.autoreset_mode.value}")
         self.envs = envs
-        self._actions = np.zeros(envs.num_envs, np.int64)
         self._length = np.zeros(envs.num_envs, np.int64)
         self._began = time.time()
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
@@ -78,7 +77,7 @@ class TurnVecEnv(VecEnv):
         """Store the actions of the next step."""
         self._actions = actions
 
-    def step_wait(self) -> Step:
+    def step_wait(self) -> VecEnvStepReturn:
         """Make the moves; where a turn ends, the observation is already that of the next turn."""
         observation, reward, terminated, truncated, info = self.envs.step(self._actions)
         over = terminated | truncated
@@ -142,8 +141,8 @@ class RegretCallback(BaseCallback):
             an array of all positions, so it needs exact measurements.
         deterministic: whether to measure the most probable actions, or the probabilities with which the model samples.
         verbose: 1 prints a line for each measurement.
-        turns: how many turns each measurement plays, see `RegretMeter.sample`; None for an exact one.
-        seed: of the dice of these turns, which are the same in every measurement.
+        turns: how many turns each measurement plays, with the same dice, see `RegretMeter.sample`; None for an exact
+            one.
 
     Attributes:
         curve: a pair (steps, summary) for each measurement.
@@ -163,8 +162,8 @@ class RegretCallback(BaseCallback):
         [0, 200, 400]
     """
 
-    evaluation: AnyEvaluation
-    best: AnyEvaluation
+    evaluation: Measured
+    best: Measured
 
     def __init__(
         self,
@@ -174,22 +173,18 @@ class RegretCallback(BaseCallback):
         deterministic: bool = True,
         verbose: int = 0,
         turns: int | None = None,
-        seed: int = 0,
     ):
         if not isinstance(meter, RegretMeter):
             raise TypeError(f"a RegretCallback needs a meter, such as stb_gym.RegretMeter(env), not {meter!r:.80}")
         check_integer("every", every, 1, 2**53)
-        if turns is not None:
-            check_integer("turns", turns, 2, MOST_TURNS)
-            if save_path is not None:
-                raise ValueError("save_path needs exact measurements: leave out turns")
+        if turns is not None and save_path is not None:
+            raise ValueError("save_path needs exact measurements: leave out turns")
         super().__init__(verbose)
         self.meter = meter
         self.every = every
         self.save_path = save_path
         self.deterministic = deterministic
         self.turns = turns
-        self.seed = seed
         self.curve: list[tuple[int, dict[str, float]]] = []
 
     def _on_training_start(self) -> None:
@@ -214,7 +209,7 @@ class RegretCallback(BaseCallback):
             policy = self.meter.policy(self.model, self.deterministic)
             self.evaluation = self.meter.solution.evaluate(policy, self.meter.illegal)
         else:
-            self.evaluation = self.meter.sample(self.model, self.turns, self.seed, self.deterministic)
+            self.evaluation = self.meter.sample(self.model, self.turns, deterministic=self.deterministic)
         if not self.curve or self.evaluation.regret < self.best.regret:
             self.best = self.evaluation
             if self.save_path is not None:
@@ -222,8 +217,7 @@ class RegretCallback(BaseCallback):
         summary = self.evaluation.summary()
         self.curve.append((self.num_timesteps, summary))
         if self.verbose:
-            noise = f" +- {summary['standard_error']:.4f}" if self.turns else ""
-            print(f"{self.num_timesteps:>10,} steps: regret {summary['regret']:.4f}{noise}")
+            print(f"{self.num_timesteps:>10,} steps: {self.evaluation}")
         for name, number in summary.items():
             self.logger.record(f"{'sampled' if self.turns else 'exact'}/{name}", number)
         self.logger.record("time/total_timesteps", self.num_timesteps, exclude="tensorboard")

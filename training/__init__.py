@@ -14,7 +14,8 @@
 - `study`: trains algorithms x tasks x seeds; `engines`: in processes of this machine or on a Ray cluster; `ledger`: the
   files of results; `statistics`: means over seeds and their intervals; `results`, `study_plots`: the table and the
   pictures; `pictured`: which agents these show, and what comes out in words; `merge`: those of several studies
-  together; `keep`: the best policies; `ladder`: one table and one picture of boxes of rising size.
+  together; `keep`: the best policies; `leaderboard`: these and others, measured, as a page; `ladder`: one table and one
+  picture of boxes of rising size.
 - `many_boxes`: one network learns on many boxes, and is measured on others.
 - `tune`: searches settings by exact regret; `search`: the search.
 - `demo`: a demonstration without torch, in seconds; `demo_ppo`: its second part, in a minute.

@@ -12,11 +12,11 @@ from agents.config import ALGORITHMS, Config
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym import load_policy, save_policy
 from stb_gym.games import check_choice
-from stb_gym.measure import write_card
 from stb_gym.output import say
 from stb_gym.solver import Policy
 from training.arguments import answered, read_arguments
 from training.commands import train_command
+from training.leaderboard import write_card
 from training.ledger import Ledger, Row, policy_digest
 from training.pictured import agent_in_words
 from training.results import config_of

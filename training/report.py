@@ -16,7 +16,7 @@ from matplotlib.image import imsave
 
 from stb_gym.envs import Stepper, stepper_of
 from stb_gym.games import throw_faces, words_of
-from stb_gym.measure import mistakes_in_words
+from stb_gym.measure import mistakes_in_json
 from stb_gym.output import Column, Table, say, write_text
 from stb_gym.solver import Measured
 from stb_gym.solving import strategies
@@ -120,6 +120,16 @@ def _names(runs: list[Run]) -> Mapping[str, Run]:
 def _template() -> jinja2.Template:
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True)
     return environment.get_template("report.html.j2")
+
+
+def mistakes_in_words(evaluation: Measured, limit: int) -> list[dict[str, Any]]:
+    """Return the costliest mistakes of a policy with the moves in words."""
+    words = words_of(evaluation.optimum.game)
+    rows = mistakes_in_json(evaluation, limit)
+    for row in rows:
+        row["plays"] = "an illegal action" if row["plays"] is None else words.move_in_words(row["plays"])
+        row["best"] = words.move_in_words(row["best"])
+    return rows
 
 
 def _mistakes(evaluation: Measured, run: Run) -> list[dict[str, Any]]:

@@ -22,9 +22,9 @@ from agents.learner import Learner, check_finite
 from agents.policy_array import policies
 from stb_gym import Game, RegretMeter, load_policy, solve
 from stb_gym.envs import fits_tables
-from stb_gym.measure import AnyEvaluation, load_policies
+from stb_gym.measure import SampledEvaluation, load_policies
 from stb_gym.output import check_entries, from_json, read_text
-from stb_gym.solver import Policy
+from stb_gym.solver import Evaluation, Policy
 from training.rows import from_csv
 
 TURNS = 10_000  # of a measurement that is sampled
@@ -86,8 +86,8 @@ class Measures(NamedTuple):
     """
 
     policy: Policy | None
-    greedy: AnyEvaluation
-    exploring: AnyEvaluation
+    greedy: Evaluation | SampledEvaluation
+    exploring: Evaluation | SampledEvaluation
 
 
 def measure(config: Config, learner: Learner, turns: int | None = None) -> Measures:
@@ -160,7 +160,7 @@ class Run:
         """The greedy policy of every measurement, by its steps."""
         return load_policies(self.folder / "policies.npz", self.game(), self.config.illegal)
 
-    def evaluation(self) -> AnyEvaluation:
+    def evaluation(self) -> Evaluation | SampledEvaluation:
         """Its greedy policy at the last measurement, measured again."""
         if self.is_sampled():
             return measure(self.config, self.learner(), self.curve()[-1].turns).greedy

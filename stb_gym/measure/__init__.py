@@ -1,8 +1,8 @@
 """Measure agents against the exact optimum.
 
-- `meter`: the regret of any agent. `agents` turns each kind of agent into one function, `wrapped` computes what it sees
-  through the wrappers of its environment, and `sampled` measures turns that it plays.
-- `policy_files`: policies as files, and those that come with the package; `leaderboard`: these, measured, as a page.
+- `meter`: the regret of any agent. `agents` shows positions to an agent as its environment does and checks its answers;
+  `sampled` measures turns that it plays.
+- `policy_files`: policies as files, and those that come with the package.
 - `comparison`: two score distributions, the costliest mistakes of a policy, and sampled turns beside the exact value.
 """
 
@@ -11,12 +11,10 @@ from stb_gym.measure.comparison import (
     Simulation,
     compare,
     mistakes_in_json,
-    mistakes_in_words,
     pocket_card,
     simulate,
 )
-from stb_gym.measure.leaderboard import Card, leaderboard, read_cards, write_card
-from stb_gym.measure.meter import MOST_TURNS, RegretMeter
+from stb_gym.measure.meter import RegretMeter
 from stb_gym.measure.policy_files import (
     SavedPolicy,
     is_policy,
@@ -27,11 +25,11 @@ from stb_gym.measure.policy_files import (
     save_policies,
     save_policy,
 )
-from stb_gym.measure.sampled import AnyEvaluation, NORMAL_95, SampledEvaluation
+from stb_gym.measure.sampled import NORMAL_95, SampledEvaluation
 
 __all__ = [
-    "MOST_TURNS", "NORMAL_95", "AnyEvaluation", "Card", "Comparison", "RegretMeter", "SampledEvaluation", "SavedPolicy",
-    "Simulation", "compare", "is_policy", "kept_policies", "leaderboard", "load_policies", "load_policy",
-    "mistakes_in_json", "mistakes_in_words", "pocket_card", "read_cards", "read_policy", "save_policies", "save_policy",
-    "simulate", "write_card",
+    "NORMAL_95", "Comparison", "RegretMeter", "SampledEvaluation", "SavedPolicy",
+    "Simulation", "compare", "is_policy", "kept_policies", "load_policies", "load_policy",
+    "mistakes_in_json", "pocket_card", "read_policy", "save_policies", "save_policy",
+    "simulate",
 ]  # fmt: skip

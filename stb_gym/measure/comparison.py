@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.envs import TurnVectorEnv
+from stb_gym.envs import Stepper, TurnVectorEnv, stepper_of
 from stb_gym.games import Game, IntArray, check_chances, check_integer, words_of
 from stb_gym.solver import (
     Goal,
@@ -22,7 +22,6 @@ from stb_gym.solver import (
     StateScorePolicy,
     UniformRandom,
     compile_game,
-    objective_of,
 )
 from stb_gym.solving import evaluate
 
@@ -41,8 +40,8 @@ class Comparison(NamedTuple):
 
     distance: float
     at: int
-    shares: tuple[float, float]
-    means: tuple[float, float]
+    shares: list[float]
+    means: list[float]
 
 
 def compare(one: Mapping[int, float], other: Mapping[int, float]) -> Comparison:
@@ -69,18 +68,16 @@ def compare(one: Mapping[int, float], other: Mapping[int, float]) -> Comparison:
         if not isinstance(each, Mapping):
             raise TypeError(f"{each!r:.80} is not a distribution such as evaluation.score_distribution")
         check_chances("the final scores", each.values())
-    scores = np.array(sorted({*one, *other}))
-    chances = np.array([[each.get(score, 0.0) for score in scores.tolist()] for each in (one, other)])
+    scores = sorted({*one, *other})
+    chances = np.array([[each.get(score, 0.0) for score in scores] for each in (one, other)])
     up_to = chances.cumsum(axis=1)
     difference = abs(up_to[0] - up_to[1])
     greatest = int(np.argmax(difference > difference.max() * (1 - 1e-12)))  # the first of those that rounding separates
-    shares = up_to[:, greatest]
-    means = chances @ scores
     return Comparison(
         distance=float(difference[greatest]),
-        at=int(scores[greatest]),
-        shares=(float(shares[0]), float(shares[1])),
-        means=(float(means[0]), float(means[1])),
+        at=scores[greatest],
+        shares=up_to[:, greatest].tolist(),
+        means=(chances @ scores).tolist(),
     )
 
 
@@ -150,16 +147,6 @@ def mistakes_in_json(evaluation: Measured, limit: int) -> list[dict[str, Any]]:
     ]
 
 
-def mistakes_in_words(evaluation: Measured, limit: int) -> list[dict[str, Any]]:
-    """Return the same with the moves in words."""
-    words = words_of(evaluation.optimum.game)
-    rows = mistakes_in_json(evaluation, limit)
-    for row in rows:
-        row["plays"] = "an illegal action" if row["plays"] is None else words.move_in_words(row["plays"])
-        row["best"] = words.move_in_words(row["best"])
-    return rows
-
-
 # Sampled turns
 
 
@@ -219,13 +206,15 @@ def simulate(
     check_integer("turns", turns, 2, 10**9)
     if seed is not None:
         check_integer("seed", seed, 0, 2**63 - 1)
-    exact = evaluate(game, policy, objective).value
+    evaluation = evaluate(game, policy, objective)
+    goal = evaluation.optimum.objective
     dice_seed, policy_seed = np.random.SeedSequence(seed).generate_state(2).tolist()
+    stepper = stepper_of(game)
     random = np.random.default_rng(policy_seed)
     choose = (
-        partial(_rule_actions, policy, random)
+        partial(_rule_actions, policy, stepper, random)
         if isinstance(policy, StateScorePolicy | UniformRandom)
-        else partial(_array_actions, np.asarray(policy), random)
+        else partial(_array_actions, np.asarray(policy), stepper, random)
     )
     scores = np.empty(turns, np.int64)
     for first in range(0, turns, GAMES_AT_ONCE):
@@ -234,39 +223,38 @@ def simulate(
         observations, _ = env.reset(seed=dice_seed + first)
         playing = np.ones(len(batch), np.bool_)  # only the first turn of each environment counts
         while playing.any():
-            observations, _, over, _, info = env.step(choose(env, observations))
+            observations, _, over, _, info = env.step(choose(observations))
             ended = playing & over
             if ended.any():
                 batch[ended] = info["final_score"][ended]
             playing &= ~over
         progress(first + len(batch))
-    goal = objective_of(game, objective)
     values = goal.sign * goal.utilities(scores)
-    return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(turns)), exact)
+    return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(turns)), evaluation.value)
 
 
 def _array_actions(
-    policy: Policy, random: np.random.Generator, env: TurnVectorEnv, observations: NDArray[Any]
+    policy: Policy, stepper: Stepper, random: np.random.Generator, observations: NDArray[Any]
 ) -> IntArray:
     """Return the actions [B] of an array of actions or probabilities; 0 where the turn is over."""
-    nodes = env.node(observations)
+    nodes = stepper.find(observations)
     actions = policy[nodes]
     if policy.ndim == 2:
         upper = actions.cumsum(axis=1, dtype=float)
         actions = (upper > random.random((len(nodes), 1)) * upper[:, -1:]).argmax(axis=1)
-    return np.where(compile_game(env.game).choices[nodes] > 0, actions, 0)
+    return np.where(compile_game(stepper.game).choices[nodes] > 0, actions, 0)
 
 
 def _rule_actions(
-    policy: RulePolicy, random: np.random.Generator, env: TurnVectorEnv, observations: NDArray[Any]
+    policy: RulePolicy, stepper: Stepper, random: np.random.Generator, observations: NDArray[Any]
 ) -> IntArray:
     """Return the actions [B] of a policy that looks at the states its moves lead to; 0 where the turn is over."""
-    nodes = env.node(observations)
-    row, action = env.stepper.legal_moves(nodes)
-    after = env.stepper.after(nodes[row], action)
+    nodes = stepper.find(observations)
+    row, action = stepper.legal_moves(nodes)
+    after = stepper.after(nodes[row], action)
     wanted = random.random(len(action))
     if isinstance(policy, StateScorePolicy):
-        wanted = policy.scores(*env.stepper.position(after))
+        wanted = policy.scores(*stepper.position(after))
     actions = np.zeros(len(observations), np.int64)
     order = np.lexsort((-action, wanted))  # the most wanted move comes last, the lowest action among equals
     actions[row[order]] = action[order]

@@ -1,17 +1,15 @@
 """The meter: an agent's regret against perfect play."""
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from stb_gym.envs import Stepper, stepper_of
+from stb_gym.envs import stepper_of
 from stb_gym.games import Game, check_integer, fits
 from stb_gym.large import BoardValues, solve_boards
-from stb_gym.measure.agents import batch_policy
+from stb_gym.measure.agents import AgentView, batch_policy
 from stb_gym.measure.sampled import SampledEvaluation, play_turns
-from stb_gym.measure.wrapped import AgentView
 from stb_gym.solver import Evaluation, GameOrEnv, Goal, Policy, Solution, solve_tables, task_of
 
 MOST_TURNS = 10**6
@@ -34,14 +32,15 @@ class RegretMeter:
       gradients. It returns scores [B, A], such as logits or Q-values, or a distribution with `logits`. The legal
       action of the greatest score is played, or if not deterministic, softmax over the legal scores;
     - a model with stable-baselines3's `predict`. It receives masks if it takes `action_masks`; without them it may take
-      illegal actions. If not deterministic, an actor-critic policy is measured by its exact probabilities, and DQN by
-      those of its `exploration_rate`.
+      illegal actions. If not deterministic, its policy must be an actor-critic policy, which is measured by its exact
+      probabilities.
 
     Args:
         env: the environment that the agent was made for, however wrapped (see `stb_gym.solve`), or a game. Wrappers
             that show more than the position, such as a stack of frames, and limits that truncate turns are refused.
             The meter applies your own wrapper if it is a Gymnasium `ObservationWrapper`; it ignores what any other
-            `step` or `reset` does to observations and actions.
+            `step` or `reset` does to observations and actions. It cannot look into a `SubprocVecEnv`: pass one of its
+            environments.
         objective: what the agent plays for; by default the objective of the environment, and of a game "score".
         illegal: an illegal action ends the turn with the worst score ("end"), or raises ("raise"); by default what the
             environment does, and for a game "end".
@@ -75,7 +74,7 @@ class RegretMeter:
         self.optimum = solve(self.game, self.objective)
         self._view = AgentView(env, self.game)
         if self._view.width != len(self.game.observation_high):
-            raise ValueError("the environment shows more than the position of a turn: measure rounds with a RoundMeter")
+            raise ValueError("the environment shows more than the position of one turn, as those of rounds do")
 
     def __call__(self, agent: Any, deterministic: bool = True) -> Evaluation:
         """Measure an agent exactly.
@@ -109,7 +108,7 @@ class RegretMeter:
         for first in range(0, len(tables.decisions), AT_ONCE):
             nodes = tables.decisions[first : first + AT_ONCE]
             masks = tables.legal[nodes]
-            answers.append(answer(self._view(tables.observation[nodes], masks), masks))
+            answers.append(answer(tables.observation[nodes], masks))
         return tables.policy(np.concatenate(answers))
 
     def sample(
@@ -143,15 +142,7 @@ class RegretMeter:
         check_integer("turns", turns, 2, MOST_TURNS)
         check_integer("seed", seed, 0, 2**63 - 1)
         answer = batch_policy(agent, deterministic, self._view)
-        return play_turns(
-            self.optimum,
-            self._stepper,
-            lambda observations, masks: answer(self._view(observations, masks), masks),
-            self.illegal,
-            turns,
-            seed,
-            progress,
-        )
+        return play_turns(self.optimum, stepper_of(self.game), answer, self.illegal, turns, seed, progress)
 
     @property
     def is_exact(self) -> bool:
@@ -168,7 +159,3 @@ class RegretMeter:
         if isinstance(self.optimum, Solution):
             return self.optimum
         raise ValueError(f"{self.game} has too many positions to ask an agent about each: use `sample`")
-
-    @cached_property
-    def _stepper(self) -> Stepper:
-        return stepper_of(self.game)

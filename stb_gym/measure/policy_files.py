@@ -1,7 +1,7 @@
 """Policies as .npz files that name the rules and the objective of their policy.
 
 A file may come from anywhere. So nothing in it is executed, and no array is read before its size is known to be what
-the game needs. `numpy.load` reserves as much memory as a file claims, so `read_array` checks the sizes first.
+the game needs. `numpy.load` reserves as much memory as a file claims, so `read_arrays` checks the sizes first.
 
 Some policies come with the package and are known by name; they are the entries of the leaderboard. A training stores
 the policies of all its measurements in one file (`save_policies`).
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import ILLEGAL, Game, all_rules, check_choice, check_game, game_of, make_game
+from stb_gym.games import Game, all_rules, check_game, game_of, make_game
 from stb_gym.output import from_json, write_aside
 from stb_gym.solver import (
     Evaluation,
@@ -59,11 +59,8 @@ class SavedPolicy(NamedTuple):
     illegal: str
     policy: Policy
 
-    def evaluate(self, objective: Goal | None = None) -> Evaluation:
-        """Return the exact evaluation of the policy, by its own objective or another one.
-
-        Raises:
-            ValueError: if there is no such objective.
+    def evaluate(self) -> Evaluation:
+        """Return the exact evaluation of the policy by its objective.
 
         Example:
             >>> import stb_gym
@@ -73,8 +70,7 @@ class SavedPolicy(NamedTuple):
             >>> evaluation.costliest_mistake
             'open 1,4,5,8, roll 9: shut 1,8 instead of shut 4,5 loses 0.139, once in 2,223 turns'
         """
-        best = solve(self.game, self.objective if objective is None else objective)
-        return best.evaluate(self.policy, self.illegal)
+        return solve(self.game, self.objective).evaluate(self.policy, self.illegal)
 
 
 def save_policy(
@@ -108,10 +104,7 @@ def save_policy(
     if not is_named(game, goal):
         raise ValueError(f"a file cannot name the objective {goal.name!r}: allowed are score, shut, at-most:5 and such")
     rules = json.dumps(all_rules(game), default=int)
-    with write_aside(path) as aside, aside.open("wb") as file:
-        np.savez_compressed(
-            file, format=FORMAT, policy=policy, game=game.name, rules=rules, objective=goal.name, illegal=illegal
-        )
+    _write_arrays(path, policy=policy, game=game.name, rules=rules, objective=goal.name, illegal=illegal)
 
 
 def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
@@ -140,11 +133,7 @@ def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
         0.0
     """
     check_game(game)
-    file = policy_path(path)
-    header = _header(file)
-    if not header.is_for(game):
-        raise ValueError(f"{path} is a policy of {header.game} with {header.rules}, not of {game}")
-    return _policy(file, game, illegal)
+    return _read_policy(path, game, illegal).policy
 
 
 def read_policy(path: str | Path) -> SavedPolicy:
@@ -166,29 +155,21 @@ def read_policy(path: str | Path) -> SavedPolicy:
         >>> saved.game, saved.objective.name, saved.illegal, saved.policy.shape
         (ShutTheBox(), 'shut', 'raise', (5622,))
     """
-    file = policy_path(path)
-    header = _header(file)
-    with _naming(file):
-        game = game_of(header.game, header.rules)
-        objective = objective_of(game, header.objective)
-        check_choice("treatment of illegal actions", header.illegal, ILLEGAL)
-    return SavedPolicy(game, objective, header.illegal, _policy(file, game, header.illegal))
+    return _read_policy(path)
 
 
-def kept_policies(game: Game | None = None, folder: Path = KEPT) -> list[str]:
+def kept_policies(game: Game | None = None) -> list[str]:
     """Return the names of the policies that come with the package.
 
     Args:
         game: the rules that they must be for; by default any.
-        folder: where the files are.
 
     Example:
         >>> import stb_gym
         >>> "ppo-nine-tiles" in stb_gym.kept_policies()
         True
     """
-    rules = None if game is None else game_of(game)
-    return sorted(path.stem for path in Path(folder).glob("*.npz") if rules is None or _header(path).is_for(rules))
+    return sorted(path.stem for path in KEPT.glob("*.npz") if game is None or _read_header(path).is_for(game))
 
 
 def is_policy(name: str) -> bool:
@@ -196,23 +177,30 @@ def is_policy(name: str) -> bool:
     return os.sep in name or name.endswith(".npz") or name in kept_policies() or (Path(name) / OF_A_RUN).exists()
 
 
-def policy_path(path: str | Path) -> Path:
-    """Return the file of a path, of the folder of a run, or of the name of a kept policy.
-
-    Raises:
-        ValueError: if a bare name is neither a file nor a kept policy.
-    """
+def _read_policy(path: str | Path, game: Game | None = None, illegal: str | None = None) -> SavedPolicy:
+    """Read a policy file; `game` and `illegal` are by default those that the file names."""
     file = Path(path)
-    name = str(path)
     if (file / OF_A_RUN).exists():
-        return file / OF_A_RUN
-    if {os.sep, os.altsep, "."} & set(name) or file.exists():
-        return file
-    if name not in kept_policies():
-        raise ValueError(
-            f"there is no policy file {name}, nor is it one of the kept policies: {', '.join(kept_policies())}"
-        )
-    return KEPT / f"{name}.npz"
+        file /= OF_A_RUN
+    elif not file.exists():
+        if str(path) not in kept_policies():
+            raise ValueError(
+                f"there is no policy file {path}, nor is it one of the kept policies: {', '.join(kept_policies())}"
+            )
+        file = KEPT / f"{path}.npz"
+    with _reading(path):
+        header = _read_header(file)
+        if game is None:
+            game = game_of(header.game, header.rules)
+        elif not header.is_for(game):
+            raise ValueError(f"it is a policy of {header.game} with {header.rules}, not of {game}")
+        objective = objective_of(game, header.objective)
+        illegal = illegal or header.illegal
+        tables = compile_game(game)
+        [policy] = read_arrays(file, {"policy": min(LARGEST, tables.nodes * tables.actions * 8)})
+        with np.errstate(over="ignore"):  # sums of numbers that are not probabilities
+            edge_weights(tables, policy, illegal)
+        return SavedPolicy(game, objective, illegal, policy)
 
 
 class _Header(NamedTuple):
@@ -231,95 +219,62 @@ class _Header(NamedTuple):
             return False
 
 
-def _header(file: Path) -> _Header:
-    """Read the entries of a file but for its policy."""
-    _check_format(file)
-    entries: dict[str, Any] = {}
-    with _refusing_damage(file):
-        for name in _Header._fields:
-            array = read_array(file, name, LARGEST_TEXT)
-            if array is None or array.shape != () or array.dtype.kind != "U":
-                raise TypeError
-            entries[name] = str(array)
-        entries["rules"] = from_json(entries["rules"])
-        if not isinstance(entries["rules"], dict):
-            raise TypeError
-    return _Header(**entries)
-
-
-def _check_format(file: Path) -> None:
-    """Raise ValueError if a file was written for another order of nodes."""
-    with _refusing_damage(file):
-        written = read_array(file, "format", 8)
-    if written is None or written.tolist() != FORMAT:
-        raise ValueError(f"{file} was written by another version of stb_gym; save it again")
-
-
-def _policy(file: Path, game: Game, illegal: str) -> Policy:
-    with _naming(file):
-        tables = compile_game(game)
-    with _refusing_damage(file):
-        policy = read_array(file, "policy", min(LARGEST, tables.nodes * tables.actions * 8))
-        if policy is None:
-            raise KeyError
-    with _naming(file), np.errstate(over="ignore"):  # sums of numbers that are not probabilities
-        edge_weights(tables, policy, illegal)
-    return policy
+def _read_header(file: Path) -> _Header:
+    game, rules, objective, illegal = map(str, read_arrays(file, dict.fromkeys(_Header._fields, LARGEST_TEXT)))
+    header = _Header(game, from_json(rules), objective, illegal)
+    if not isinstance(header.rules, dict):
+        raise TypeError("its rules are not a dictionary")
+    return header
 
 
 @contextmanager
-def _refusing_damage(file: Path) -> Iterator[None]:
-    """Raise one ValueError for whatever fails in the block that reads a file."""
+def _reading(path: str | Path) -> Iterator[None]:
+    """Raise a ValueError of one line that names the file for whatever fails in the block."""
     try:
         yield
-    except FileNotFoundError:
-        raise ValueError(f"there is no policy file {file}") from None
-    except Exception:  # a damaged archive fails in a dozen ways
-        raise ValueError(f"{file} is not a policy file of stb_gym, or is damaged") from None
+    except Exception as error:  # a damaged archive and the rules of registered games may fail in any way
+        raise ValueError(f"cannot read the policy {path}: {error}".partition("\n")[0]) from None
 
 
-@contextmanager
-def _naming(file: Path) -> Iterator[None]:
-    """Put the name of a file before the error of its content."""
-    try:
-        yield
-    except Exception as error:  # the rules of registered games may fail in any way
-        raise ValueError(f"{file}: {error}") from None
-
-
-def read_array(path: Path, name: str, largest: int) -> NDArray[Any] | None:
-    """Read one array of numbers or text from an untrusted .npz file.
+def read_arrays(path: Path, largest: Mapping[str, int]) -> list[NDArray[Any]]:
+    """Read arrays of numbers or text from an untrusted .npz file of this format.
 
     Args:
         path: the file.
-        name: of the array.
-        largest: the most bytes that the array may have.
-
-    Returns:
-        The array; None if the file has none of this name.
+        largest: the most bytes that each array may have, by its name.
 
     Raises:
-        Exception: of almost any kind, if the file is damaged, the array is larger, or it holds Python objects.
+        Exception: of almost any kind, if the file is damaged or has no such array, an array is larger, or it holds
+            Python objects.
     """
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{path} is not a file")
+    if not path.is_file():
+        raise ValueError("there is no regular file of this name")
     if path.stat().st_size > LARGEST:
-        raise ValueError(f"{path} is larger than {LARGEST:,} bytes")
+        raise ValueError(f"it is larger than {LARGEST:,} bytes")
+    arrays = []
     with zipfile.ZipFile(path) as archive:
-        if f"{name}.npy" not in archive.namelist():
-            return None
-        entry = archive.getinfo(f"{name}.npy")
-        if entry.compress_type not in PACKED:
-            raise ValueError(f"{name} is not packed as NumPy packs arrays")
-        with archive.open(entry) as file:
-            if np.lib.format.read_magic(file) != (1, 0):
-                raise ValueError(f"{name} is not in version 1.0 of the .npy format")
-            shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
-            count = int(np.prod(shape, dtype=object))
-            if dtype.kind not in "iufU" or not 0 <= count * dtype.itemsize <= largest:
-                raise ValueError(f"{name} is {count:,} x {dtype}, not at most {largest:,} bytes of numbers or text")
-            data = bytearray(file.read(count * dtype.itemsize))
-            return np.frombuffer(data, dtype, count).reshape(shape, order="F" if by_columns else "C")
+        for name, most in {"format": 8, **largest}.items():
+            entry = archive.getinfo(f"{name}.npy")
+            if entry.compress_type not in PACKED:
+                raise ValueError(f"{name} is not packed as NumPy packs arrays")
+            with archive.open(entry) as file:
+                if np.lib.format.read_magic(file) != (1, 0):
+                    raise ValueError(f"{name} is not in version 1.0 of the .npy format")
+                shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
+                count = int(np.prod(shape, dtype=object))
+                if dtype.kind not in "iufU" or not 0 <= count * dtype.itemsize <= most:
+                    raise ValueError(f"{name} is {count:,} x {dtype}, not at most {most:,} bytes of numbers or text")
+                data = bytearray(file.read(count * dtype.itemsize))
+            arrays.append(np.frombuffer(data, dtype, count).reshape(shape, order="F" if by_columns else "C"))
+    if not np.array_equal(arrays[0], FORMAT):
+        raise ValueError("it was written by another version of stb_gym; save it again")
+    return arrays[1:]
+
+
+def _write_arrays(path: str | Path, **arrays: Any) -> None:
+    """Write arrays to an .npz file of this format, whole or not at all."""
+    with write_aside(path) as aside, aside.open("wb") as file:
+        np.savez_compressed(file, format=FORMAT, **arrays)
 
 
 # The policies of all measurements of a training
@@ -338,9 +293,7 @@ def save_policies(path: Path, game: Game, policies: Mapping[int, Policy]) -> Non
     """
     decisions = compile_game(game).decisions
     actions = np.stack([policy[decisions] for policy in policies.values()], axis=1)
-    actions = actions.astype(np.min_scalar_type(actions.max()))
-    with write_aside(path) as aside, aside.open("wb") as file:
-        np.savez_compressed(file, format=FORMAT, steps=list(policies), actions=actions)
+    _write_arrays(path, steps=list(policies), actions=actions.astype(np.min_scalar_type(actions.max())))
 
 
 def load_policies(path: Path, game: Game, illegal: str) -> dict[int, Policy]:
@@ -357,22 +310,18 @@ def load_policies(path: Path, game: Game, illegal: str) -> dict[int, Policy]:
     Raises:
         ValueError: if there is no such file, it is damaged, or holds no policies of this game.
     """
-    _check_format(path)
-    with _refusing_damage(path):
-        steps = read_array(path, "steps", LARGEST)
-        actions = read_array(path, "actions", LARGEST)
     tables = compile_game(game)
-    if (
-        (steps is None or actions is None)
-        or (steps.dtype.kind, steps.ndim, actions.dtype.kind) != ("i", 1, "u")
-        or actions.shape != (len(tables.decisions), len(steps))
-        or not len(steps)
-        or (np.diff(steps, prepend=-1) <= 0).any()
-    ):
-        raise ValueError(f"{path} does not hold policies of {game}")
-    policies = np.zeros((len(steps), tables.nodes), np.int64)
-    policies[:, tables.decisions] = actions.T
-    with _naming(path):
+    with _reading(path):
+        steps, actions = read_arrays(path, {"steps": LARGEST, "actions": LARGEST})
+        if (
+            (steps.dtype.kind, steps.ndim, actions.dtype.kind) != ("i", 1, "u")
+            or actions.shape != (len(tables.decisions), len(steps))
+            or not len(steps)
+            or (np.diff(steps, prepend=-1) <= 0).any()
+        ):
+            raise ValueError(f"it does not hold policies of {game}")
+        policies = np.zeros((len(steps), tables.nodes), np.int64)
+        policies[:, tables.decisions] = actions.T
         for policy in policies:
             edge_weights(tables, policy, illegal)
     return dict(zip(steps.tolist(), policies, strict=True))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from stb_gym.envs import Stepper
 from stb_gym.games import IntArray
 from stb_gym.large import BoardValues, random_value
-from stb_gym.measure.agents import BatchPolicy
-from stb_gym.measure.wrapped import Masks
-from stb_gym.solver import Evaluation, Measured, Mistake, Solution
-from stb_gym.solving import strategy
+from stb_gym.measure.agents import BatchPolicy, Masks
+from stb_gym.solver import Measured, Mistake, Solution, UniformRandom
 
 NORMAL_95 = 1.96  # standard errors to either side of a mean
 AT_ONCE = 4096  # turns that are played side by side
@@ -97,7 +95,7 @@ class SampledEvaluation(Measured):
         """The exact expected value of a turn of uniformly random legal play."""
         if isinstance(self.optimum, BoardValues):
             return random_value(self.optimum.game, self.optimum.objective)
-        return self.optimum.evaluate(strategy(self.optimum.game, "random")).value
+        return self.optimum.evaluate(UniformRandom()).value
 
     @property
     def agreement_by_visits(self) -> float:
@@ -163,13 +161,6 @@ class SampledEvaluation(Measured):
             )
         return found
 
-    def shown(self, nodes: IntArray) -> tuple[NDArray[np.uint8], Masks]:
-        """Return the observations [B, O] and masks [B, A] of nodes [B]."""
-        return self.stepper.observe(nodes), self.stepper.masks(nodes).view(np.bool_)
-
-
-AnyEvaluation = Evaluation | SampledEvaluation
-
 
 def play_turns(
     optimum: Solution | BoardValues,
@@ -178,25 +169,12 @@ def play_turns(
     illegal: str,
     turns: int,
     seed: int,
-    progress: Callable[[int, int], None] = lambda played, turns: None,
+    progress: Callable[[int, int], None],
 ) -> SampledEvaluation:
-    """Let an agent play turns to their ends and measure each of its choices.
-
-    Args:
-        optimum: the values of perfect play.
-        stepper: the same game and objective.
-        answer: the agent: from observations [B, O] and masks [B, A] to actions [B] or probabilities [B, A].
-        illegal: an illegal action ends the turn with the worst score ("end"), or raises ("raise").
-        turns: how many.
-        seed: of the dice and of the actions that are drawn from probabilities.
-        progress: called from time to time with the number of turns played, and of all.
-
-    Raises:
-        ValueError: if an answer is not a distribution, or has an illegal action where that raises.
-    """
+    """Let an agent play turns of a game, `AT_ONCE` side by side, and measure its choices; see `RegretMeter.sample`."""
     dice, draws = np.random.default_rng(seed).spawn(2)
     ends = np.empty(turns, np.int64)
-    choices: list[tuple[NDArray[Any], ...]] = []
+    choices: list[tuple[NDArray[Any], ...]] = []  # in the order of the fields of SampledEvaluation
     for first in range(0, turns, AT_ONCE):
         turn = np.arange(first, min(first + AT_ONCE, turns))
         state = np.full(len(turn), stepper.start)
@@ -212,42 +190,32 @@ def play_turns(
             answered = answer(stepper.observe(node), masks.copy())
             if answered.ndim == 1:
                 action = answered
-                illegal_mass = ~masks[np.arange(len(node)), action]
             else:
                 upper = answered.cumsum(axis=1, dtype=float)
                 action = (upper > draws.random((len(node), 1)) * upper[:, -1:]).argmax(axis=1)
-                illegal_mass = answered.sum(axis=1, where=~masks)
-            if illegal == "raise" and illegal_mass.any():
-                where = stepper.describe(int(node[illegal_mass.argmax()]))
+            is_legal = masks[np.arange(len(node)), action]
+            refused = ~is_legal if answered.ndim == 1 else answered.sum(axis=1, where=~masks) > 0
+            if illegal == "raise" and refused.any():
+                where = stepper.describe(int(node[refused.argmax()]))
                 raise ValueError(f"the agent takes an illegal action at {where}")
-            choices.append((turn, node, *_measured_choices(optimum, stepper, node, answered, action)))
+            choices.append((turn, node, *_measured_choices(optimum, stepper, node, answered, is_legal)))
             state = stepper.after(node, action)
         progress(min(first + AT_ONCE, turns), turns)
     return SampledEvaluation(optimum, stepper, ends, *map(np.concatenate, zip(*choices, strict=True)))
 
 
-class _MeasuredChoices(NamedTuple):
-    """Choices at B nodes; see `SampledEvaluation`."""
-
-    utility: FloatArray
-    plays: IntArray
-    best: IntArray
-    loss: FloatArray
-    optimal: FloatArray
-
-
 def _measured_choices(
-    optimum: Solution | BoardValues, stepper: Stepper, node: IntArray, answer: NDArray[Any], chosen: IntArray
-) -> _MeasuredChoices:
-    """Return the losses of choices at nodes [B] with E legal moves.
+    optimum: Solution | BoardValues, stepper: Stepper, node: IntArray, answer: NDArray[Any], is_legal: Masks
+) -> tuple[FloatArray, IntArray, IntArray, FloatArray, FloatArray]:
+    """Return `utility`, `plays`, `best`, `loss` and `optimal` [B] of choices at nodes; see `SampledEvaluation`.
 
     Args:
         optimum: the values of perfect play.
         stepper: the game.
         node: [B] nodes with a legal move.
         answer: the agent's actions [B] or probabilities [B, A].
-        chosen: [B] the actions that are played. A legal one counts with the expected loss over all legal actions, an
-            illegal one with its own loss.
+        is_legal: [B] whether the action that is played is legal. Then the choice counts with the expected loss over all
+            legal actions, else with the loss of an illegal one.
     """
     row, action = stepper.legal_moves(node)
     first = np.flatnonzero(np.diff(row, prepend=-1))
@@ -257,17 +225,10 @@ def _measured_choices(
     value = optimum.utilities_at(*stepper.position(after))
     utility = np.maximum.reduceat(value, first)
     optimal = optimum.is_as_good(value, utility[row])
-
-    def lowest(marked: Masks) -> IntArray:
-        """Return the lowest action [B] of each node that is marked [E]."""
-        return action[np.minimum.reduceat(np.where(marked, np.arange(len(row)), len(row) - 1), first)]
-
-    illegal = ~np.logical_or.reduceat(action == chosen[row], first)
+    best = np.minimum.reduceat(np.where(optimal, action, stepper.actions), first)
+    probable = weight == np.maximum.reduceat(weight, first)[row]
+    plays = np.minimum.reduceat(np.where(probable, action, stepper.actions), first)
     worst = optimum.objective.illegal_utility(stepper.scores[1:])
-    return _MeasuredChoices(
-        utility=utility,
-        plays=np.where(illegal, -1, lowest(weight == np.maximum.reduceat(weight, first)[row])),
-        best=lowest(optimal),
-        loss=np.where(illegal, utility - worst, np.add.reduceat(weight * (utility[row] - value), first)),
-        optimal=np.where(illegal, 0, np.add.reduceat(weight * optimal, first)),
-    )
+    loss = np.where(is_legal, np.add.reduceat(weight * (utility[row] - value), first), utility - worst)
+    optimal_mass = np.where(is_legal, np.add.reduceat(weight * optimal, first), 0)
+    return utility, np.where(is_legal, plays, -1), best, loss, optimal_mass

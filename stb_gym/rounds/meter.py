@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import IntArray
-from stb_gym.measure.agents import batch_policy
-from stb_gym.measure.wrapped import AgentView, layers_of
+from stb_gym.measure.agents import AgentView, batch_policy, layers_of
 from stb_gym.rounds.env import RoundEnv
 from stb_gym.rounds.opponents import Opponents
 from stb_gym.rounds.standings import Array
@@ -170,5 +169,5 @@ class RoundMeter:
         turn, seen = tables.observation[tables.decisions], self.opponents.seen[met]
         observations = np.hstack((np.tile(turn, (len(met), 1)), seen.repeat(len(turn), axis=0)))
         masks = np.tile(self._masks, (len(met), 1))
-        answer = answers(self._shown(observations, masks), masks)
+        answer = answers(observations, masks)
         return [tables.policy(part) for part in np.split(answer, len(met))]

@@ -1,6 +1,5 @@
 """What counts as an agent: each kind gives the policy that it means, and anything else is refused in one line."""
 
-from inspect import signature
 from types import SimpleNamespace
 
 import gymnasium as gym
@@ -56,27 +55,23 @@ def test_actions_may_have_any_integer_form(form):
     ids=range(5),
 )
 def test_probabilities_may_have_any_number_form(form):
-    meter = RegretMeter(SIX)
-    policy = meter.policy(lambda observations, masks: form(np.eye(ACTIONS)[masks.argmax(axis=1)]))
+    policy = RegretMeter(SIX).policy(lambda observations, masks: form(np.eye(ACTIONS)[masks.argmax(axis=1)]))
     assert (policy[TABLES.decisions] == np.eye(ACTIONS)[FIRST]).all()
-    assert meter.solution.evaluate(policy).regret == meter(first_legal).regret
 
 
 def test_a_function_receives_masks_if_its_second_argument_asks_for_them(solved):
-    received = []
     policy = solved(SIX).policy
 
     def player(observations):
         return policy[TABLES.find_nodes(observations)]
 
     def with_state(observations, state=None):
-        received.append(state)
+        assert state is None
         return player(observations)
 
     def with_mask(observations, action_mask=None):
         assert observations.dtype == np.uint8
         assert action_mask.any(axis=1).all()
-        received.append(len(action_mask))
         return action_mask.argmax(axis=1)
 
     class Callable:
@@ -86,7 +81,6 @@ def test_a_function_receives_masks_if_its_second_argument_asks_for_them(solved):
     meter = RegretMeter(SIX)
     assert [meter(agent).regret for agent in (lambda observations: player(observations), with_state, player)] == [0] * 3
     assert meter(with_mask).regret == meter(Callable()).regret == meter(first_legal).regret > 0
-    assert received == [None, len(TABLES.decisions)]
 
 
 def test_agents_may_overwrite_what_they_receive():
@@ -131,22 +125,10 @@ def zeros(observations):
 
 def test_a_model_predicts_with_masks_if_it_takes_them():
     meter, masked, plain = RegretMeter(SIX), Masked(first_legal), Model(zeros)
-    wrapped = SimpleNamespace(predict=lambda observations, **options: plain.predict(observations, **options))
     assert meter(masked).regret == meter(first_legal).regret
-    assert meter(plain).regret == meter(wrapped).regret == meter(lambda observations: zeros(observations)).regret
+    assert meter(plain).regret == meter(lambda observations: zeros(observations)).regret
     assert meter(plain).illegal_mass > 0
     assert {*masked.calls, *plain.calls} == {True}
-
-
-@pytest.mark.parametrize("model", [Model(zeros, exploration_rate=0.3), Masked(first_legal, exploration_rate=0.3)])
-def test_a_model_that_explores_is_measured_by_its_probabilities(model):
-    meter = RegretMeter(SIX)
-    legal = TABLES.legal[TABLES.decisions]
-    allowed = legal if "action_masks" in signature(model.predict).parameters else np.ones_like(legal)
-    expected = 0.3 * allowed / allowed.sum(axis=1, keepdims=True)
-    expected += 0.7 * np.eye(ACTIONS)[meter.policy(model)[TABLES.decisions]]
-    assert meter.policy(model, deterministic=False)[TABLES.decisions] == pytest.approx(expected)
-    assert meter(model, deterministic=False).regret > 0
 
 
 def test_a_model_of_the_same_wrapped_environment_is_measured():
@@ -201,11 +183,7 @@ REFUSED = {
 def test_refusals(snapshot):
     errors = {}
     for name, agent in REFUSED.items():
-        with pytest.raises((TypeError, ValueError)) as refused:
+        with pytest.raises((TypeError, ValueError), match=r"^[^\n]+$") as refused:
             RegretMeter(SIX)(agent)
         errors[name] = f"{refused.type.__name__}: {refused.value}"
-    with pytest.raises(ValueError, match="probabilities") as refused:
-        RegretMeter(SIX)(Model(zeros), deterministic=False)
-    errors["a model that samples"] = f"{refused.type.__name__}: {refused.value}"
     assert errors == snapshot
-    assert not any("\n" in error for error in errors.values())

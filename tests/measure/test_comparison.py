@@ -6,7 +6,7 @@ from scipy import stats
 
 from stb_gym import Objective, ShutTheBox, Threes, compare, evaluate, simulate, strategy
 from stb_gym.envs import TurnVectorEnv
-from stb_gym.measure import comparison, mistakes_in_json, mistakes_in_words, pocket_card
+from stb_gym.measure import comparison, mistakes_in_json, pocket_card
 from stb_gym.measure.comparison import GAMES_AT_ONCE
 from stb_gym.solver import StateScorePolicy, UniformRandom, compile_game
 from tests.twins import MostThrees
@@ -14,20 +14,9 @@ from tests.twins import MostThrees
 NINE = ShutTheBox()
 
 
-def scores_of(game, name):
-    return evaluate(game, strategy(game, name)).score_distribution
-
-
-def test_perfect_play_and_biggest_first_compared():
-    found = compare(scores_of(NINE, "optimal-score"), scores_of(NINE, "biggest-first"))
-    assert (found.distance, found.at) == (pytest.approx(0.014757, abs=5e-7), 10)
-    assert found.means == pytest.approx((11.157508444, 11.373255046))
-    assert abs(found.shares[0] - found.shares[1]) == pytest.approx(found.distance)
-
-
 def test_a_comparison_is_computed_by_hand():
     one, other = {0: 0.5, 2: 0.5}, {1: 0.25, 2: 0.25, 3: 0.5}
-    assert compare(one, other) == (0.5, 0, (0.5, 0.0), (1, 2.25))  # at 2 they differ as much
+    assert compare(one, other) == (0.5, 0, [0.5, 0.0], [1, 2.25])  # at 2 they differ as much
     assert compare(one, other).distance == compare(other, one).distance
     assert compare(one, one).distance == 0
     with pytest.raises(TypeError, match="distribution"):
@@ -47,8 +36,6 @@ def test_the_pocket_card_of_fewest_then_biggest(solved):
     assert {count: card.regrets[count] for count in known} == pytest.approx(known, abs=5e-5)
     assert card.regrets == sorted(card.regrets, reverse=True)
     assert best.evaluate(card.policy).regret == card.regrets[-1]
-    changed = np.flatnonzero(card.policy != heuristic).tolist()
-    assert changed == sorted(mistake.node for mistake in card.exceptions)
     assert (heuristic == before).all()
 
 
@@ -73,10 +60,10 @@ def test_mistakes_as_rows(snapshot):
     game = ShutTheBox(tiles=6)
     legal = compile_game(game).legal
     evaluations = evaluate(NINE, strategy(NINE, "biggest-first")), evaluate(game, legal.argmin(axis=1), illegal="end")
-    rows = [row for each in evaluations for row in (*mistakes_in_json(each, 1), *mistakes_in_words(each, 1))]
-    for row in rows:
-        row.update({name: round(row[name], 9) for name in ("visits", "loss", "cost")})
-    assert rows == snapshot
+    for evaluation in evaluations:
+        [row] = mistakes_in_json(evaluation, 1)
+        assert row.pop("cost") == pytest.approx(row.pop("visits") * row.pop("loss"))
+        assert row == snapshot
 
 
 # Sampled turns
@@ -97,7 +84,7 @@ FAR = Objective("far from five", lambda points: abs(points - 5), "coins", -1)
 
 @pytest.mark.parametrize("objective", ["score", "shut", FAR], ids=["score", "shut", "own"])
 @pytest.mark.parametrize("policy", ["random", "optimal", "uniform", "scores of states"])
-@pytest.mark.parametrize("game", [ShutTheBox(tiles=7), Threes(dice=4), ShutTheBox(tiles=5, score="count")], ids=str)
+@pytest.mark.parametrize("game", [ShutTheBox(tiles=7), Threes(dice=4), MostThrees(dice=3)], ids=str)
 def test_scores_are_distributed_as_computed(game, policy, objective, solved):
     policy = {
         "random": strategy(game, "random"),
@@ -117,7 +104,6 @@ def test_scores_are_distributed_as_computed(game, policy, objective, solved):
 
 
 def test_rules_play_as_their_arrays(solved):
-    assert evaluate(NINE, UniformRandom()).value == evaluate(NINE, strategy(NINE, "random")).value
     boards = simulate(NINE, StateScorePolicy(solved(NINE).utilities_at), 3000, seed=3)
     assert (boards.final_scores == simulate(NINE, solved(NINE).policy, 3000, seed=3).final_scores).all()
 
@@ -136,13 +122,6 @@ def test_turns_that_all_end_alike_have_no_error():
     game = ShutTheBox(tiles=1, dice=1, faces=2)
     simulation = simulate(game, strategy(game, "random"), 100, seed=0, objective="at-most:1")
     assert (simulation.mean, simulation.standard_error, simulation.z) == (1, 0, 0)
-
-
-def test_a_game_may_want_more_points():
-    game = MostThrees(dice=2)
-    best, worst = (simulate(game, strategy(game, name), 5000, seed=1) for name in ("optimal", "worst"))
-    assert best.mean == best.final_scores.mean() > worst.mean == worst.final_scores.mean() > 0
-    assert abs(best.z) < 4
 
 
 def test_only_the_first_turn_of_each_environment_counts(monkeypatch):

@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import pickle
+import re
 import tracemalloc
 import zipfile
 
@@ -13,17 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stb_gym import (
-    Objective,
-    ShutTheBox,
-    Threes,
-    evaluate,
-    kept_policies,
-    load_policy,
-    save_policy,
-    solve,
-    strategy,
-)
+from stb_gym import Objective, ShutTheBox, Threes, evaluate, kept_policies, load_policy, save_policy, solve, strategy
 from stb_gym.measure import load_policies, policy_files, read_policy, save_policies
 from stb_gym.solver import compile_game
 
@@ -43,10 +34,10 @@ def write(path, **entries):
 
 
 def error_of(path, read=read_policy):
-    """Return why a file is refused."""
-    with pytest.raises(ValueError, match=path.name) as refused:
+    """Return why a file is refused, in one line that names the file."""
+    with pytest.raises(ValueError, match=rf"^cannot read the policy {re.escape(str(path))}: [^\n]+$") as refused:
         read(path)
-    return str(refused.value).replace(str(path.parent), "FOLDER")
+    return str(refused.value).partition(": ")[2]
 
 
 @pytest.mark.parametrize("policy", [BEST, RANDOM, np.asfortranarray(RANDOM)], ids=["actions", "chances", "by columns"])
@@ -65,9 +56,7 @@ def test_a_file_names_its_game_and_objective_and_evaluates_its_policy(objective,
     saved = read_policy(path)
     assert (saved.game, saved.objective.name, saved.illegal) == (GAME, objective, "end")
     assert saved.evaluate().summary() == evaluate(GAME, half, objective, "end").summary()
-    assert saved.evaluate("at-most:1").regret == evaluate(GAME, half, "at-most:1", "end").regret
-    with pytest.raises(ValueError, match="illegal action"):
-        load_policy(path, GAME)
+    assert "illegal action" in error_of(path, lambda path: load_policy(path, GAME))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +79,6 @@ def test_what_cannot_be_saved_leaves_no_file(policy, objective, tmp_path, monkey
 
 def test_kept_policies_are_read_by_name_unless_a_file_has_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert len(kept_policies()) >= 8
     for name in kept_policies():
         saved = read_policy(name)
         assert (load_policy(name, saved.game, saved.illegal) == saved.policy).all()
@@ -105,13 +93,13 @@ def test_kept_policies_are_read_by_name_unless_a_file_has_it(tmp_path, monkeypat
 
 # Files that are not trusted
 
-DAMAGED = "is not a policy file of stb_gym, or is damaged"
 ENTRIES = [
     {"game": "pig"},
     {"rules": '{"tiles": 99}'},
     {"rules": '{"colour": 1}'},
     {"rules": '{"open": {"1": [2]}}'},
     {"rules": '{"tiles": 24}'},
+    {"rules": "[]"},
     {"objective": "win"},
     {"illegal": "stop"},
     {"policy": np.zeros(4, int)},
@@ -119,39 +107,22 @@ ENTRIES = [
     {"policy": np.zeros(TABLES.nodes, int)},
     {"policy": np.full((TABLES.nodes, TABLES.actions), 1e308)},
     {"policy": np.full((TABLES.nodes, TABLES.actions), np.nan)},
+    {"policy": np.array([{}], object)},
+    {"format": 1},
+    {"format": [2, 2]},
 ]
+DAMAGED = [{"rules": "{"}, {"rules": "[" * 9_000}, {"rules": f'{{"tiles": {"1" * 9_000}}}'}, {"rules": 5}]
+DAMAGED += [{"policy": None}, {"format": None}]
 
 
 def test_errors(tmp_path, snapshot):
-    errors = [error_of(write(tmp_path / "policy.npz", **entries)) for entries in ENTRIES]
+    path = tmp_path / "policy.npz"
+    errors = [error_of(write(path, **entries)) for entries in ENTRIES]
     for other in (ShutTheBox(tiles=6, score="count"), Threes()):
-        errors.append(error_of(write(tmp_path / "policy.npz"), lambda path, other=other: load_policy(path, other)))
+        errors.append(error_of(write(path), lambda path, other=other: load_policy(path, other)))
     assert errors == snapshot
-    assert not any("\n" in error for error in errors)
-
-
-@pytest.mark.parametrize(
-    "entries",
-    [
-        {"rules": "[]"},
-        {"rules": "{"},
-        {"rules": "[" * 9_000},
-        {"rules": f'{{"tiles": {"1" * 9_000}}}'},
-        {"rules": 5},
-        {"policy": None},
-        {"policy": np.array([{}], object)},
-        {"format": [2, 2]},
-    ],
-    ids=range(8),
-)
-def test_damaged_entries_are_refused(entries, tmp_path):
-    assert DAMAGED in error_of(write(tmp_path / "policy.npz", **entries))
-
-
-@pytest.mark.parametrize("written", [None, 1, 3])
-def test_files_of_other_versions_are_refused(written, tmp_path):
-    assert "save it again" in error_of(write(tmp_path / "policy.npz", format=written))
-    assert "save it again" in error_of(write(tmp_path / "policy.npz", format=written), load_here)
+    for entries in DAMAGED:
+        error_of(write(path, **entries))
 
 
 class Touches:
@@ -167,9 +138,9 @@ class Touches:
 def test_nothing_in_a_file_is_executed(tmp_path):
     touched, path = tmp_path / "touched", tmp_path / "policy.npz"
     for entry in ("policy", "game", "rules", "objective", "illegal", "format"):
-        assert DAMAGED in error_of(write(path, **{entry: np.array([Touches(touched)], object)}))
+        error_of(write(path, **{entry: np.array([Touches(touched)], object)}))
     path.write_bytes(pickle.dumps(Touches(touched)))
-    assert DAMAGED in error_of(path)
+    error_of(path)
     assert not touched.exists()
     pickle.loads(path.read_bytes()).close()
     assert touched.exists()
@@ -200,7 +171,7 @@ def test_a_file_takes_no_more_memory_than_its_game(method, entry, data, tmp_path
         for name, part in {**parts, f"{entry}.npy": data}.items():
             changed.writestr(name, part)
     tracemalloc.start()
-    assert DAMAGED in error_of(path)
+    error_of(path)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 8 * MEBIBYTE
@@ -212,9 +183,9 @@ def test_a_file_that_is_too_large_or_a_pipe_is_not_opened(tmp_path):
     with path.open("wb") as file:  # an archive may begin anywhere in its file
         file.seek(2**28)
         file.write(whole)
-    assert DAMAGED in error_of(path)
+    assert "larger than" in error_of(path)
     os.mkfifo(tmp_path / "pipe.npz")
-    assert DAMAGED in error_of(tmp_path / "pipe.npz")
+    assert "no regular file" in error_of(tmp_path / "pipe.npz")
 
 
 @pytest.mark.slow
@@ -260,12 +231,15 @@ def test_the_policies_of_a_training_are_read_as_they_were_written(tmp_path):
         {"actions": ACTIONS.astype(int)},
         {"actions": ACTIONS.T},
         {"steps": STEPS[:0], "actions": ACTIONS[:, :0]},
+        {"format": 3},
     ],
-    ids=range(6),
+    ids=range(7),
 )
 def test_arrays_that_are_not_policies_of_the_game_are_refused(changes, tmp_path):
     np.savez(tmp_path / "policies.npz", **{"format": 2, "steps": STEPS, "actions": ACTIONS} | changes)
-    assert "does not hold policies of" in error_of(tmp_path / "policies.npz", load_here)
+    assert ("save it again" if "format" in changes else "not hold policies") in error_of(
+        tmp_path / "policies.npz", load_here
+    )
 
 
 def test_illegal_actions_of_a_training_are_refused_or_end_the_turn(tmp_path):
@@ -274,7 +248,3 @@ def test_illegal_actions_of_a_training_are_refused_or_end_the_turn(tmp_path):
     np.savez(path, format=2, steps=STEPS, actions=actions)
     assert "illegal" in error_of(path, load_here)
     assert load_policies(path, GAME, "end")[64][TABLES.decisions[0]] == illegal
-    np.savez(path, format=2, actions=actions)
-    assert "does not hold" in error_of(path, load_here)
-    path.write_bytes(b"none")
-    assert DAMAGED in error_of(path, load_here)

@@ -10,7 +10,6 @@ import pytest
 from agents.policy_array import value_error
 from agents.presets import read_presets
 from stb_gym import RegretMeter, ShutTheBox, solve
-from stb_gym.measure import mistakes_in_words
 from tests import SMALL_PRESETS
 from tests.training.faults import Killed, killed
 from training import evaluate as evaluating
@@ -179,7 +178,7 @@ def test_a_report_says_what_was_sampled_and_shows_the_mistakes_that_were_met(fol
     assert "Regret, sampled with exact losses" in page
     assert "exactly, not sampled" not in page
     assert "Played so" not in page
-    dearest = mistakes_in_words(Run.open(folder).evaluation(), 1)[0]
+    dearest = reporting.mistakes_in_words(Run.open(folder).evaluation(), 1)[0]
     assert f'alt="{dearest["node"]}">' in page
     assert f"It plays <b>{dearest['plays']}</b>; best is <b>{dearest['best']}</b>" in page
     assert page.count("data:image/png") == min(6, len(Run.open(folder).evaluation().mistakes()))

@@ -27,13 +27,13 @@ from pebble import ProcessExpired
 import stb_gym
 from agents.presets import read_presets
 from stb_gym import ShutTheBox, evaluate, load_policy, strategy
-from stb_gym.measure import read_cards
 from tests import PATIENCE, ROOT, SMALL_PRESETS
 from tests.training.faults import Killed, killed
 from training import engines, keep, merge, pictured, results, study, study_plots
 from training import train as training
 from training.commands import train_command
 from training.engines import Engine
+from training.leaderboard import read_cards
 from training.ledger import Ledger
 from training.pictured import agent_in_words
 from training.results import config_of

@@ -10,10 +10,9 @@ import pytest
 
 import stb_gym
 from stb_gym import ShutTheBox, Threes, kept_policies, save_policy, strategy
-from stb_gym.measure import Card, leaderboard, read_cards, write_card
-from stb_gym.measure.leaderboard import LARGEST_ENTRY
 from stb_gym.measure.policy_files import KEPT
 from tests import ROOT
+from training.leaderboard import LARGEST_ENTRY, Card, leaderboard, read_cards, write_card
 
 PAGE = ROOT / "docs" / "leaderboard.md"
 ENTRIES = {

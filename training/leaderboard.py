@@ -1,4 +1,4 @@
-"""The leaderboard: the kept policies and their cards, measured exactly, as a page.
+"""The leaderboard: the kept policies and their cards, measured exactly: `python -m training.leaderboard`.
 
 No game is played, so the same files give the same numbers.
 """
@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from stb_gym.games import check_integer, entry_of, title
-from stb_gym.measure.policy_files import KEPT, kept_policies, read_policy
+from stb_gym.measure import read_policy
+from stb_gym.measure.policy_files import KEPT
 from stb_gym.output import check_file, from_toml, made_of, read_text, write_text
 from stb_gym.solver import Evaluation
 from stb_gym.solving import strategy
@@ -32,7 +33,7 @@ repository:
 
 ```python
 import stb_gym
-from stb_gym.measure import write_card
+from training.leaderboard import write_card
 
 game = stb_gym.ShutTheBox()
 meter = stb_gym.RegretMeter(game)  # or of your agent's environment, with all its wrappers
@@ -54,7 +55,7 @@ If your agent takes illegal actions, save it with `illegal="end"`: they end the 
 this page again, and open a pull request with the three files:
 
 ```sh
-python -c 'import stb_gym.measure; print(stb_gym.measure.leaderboard(), end="")' > docs/leaderboard.md
+python -m training.leaderboard > docs/leaderboard.md
 ```
 
 A test checks that the page matches the files, that each card is complete and matches its policy, and that no policy is
@@ -123,7 +124,7 @@ def read_cards(folder: Path = KEPT) -> dict[str, Card]:
         ValueError: if a policy has no card or a card no policy, a card has other entries than a `Card` or is for
             another file, or a policy is larger than LARGEST_ENTRY.
     """
-    names = kept_policies(folder=folder)
+    names = sorted(path.stem for path in folder.glob("*.npz"))
     if alone := sorted({path.stem for path in folder.glob("*.toml")} - {*names}):
         raise ValueError(f"there is a card but no policy {alone[0]} in {folder}")
     cards = {}
@@ -201,3 +202,7 @@ def _section(evaluations: dict[str, Evaluation], cards: dict[str, Card]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(leaderboard(), end="")
