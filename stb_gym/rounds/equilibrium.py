@@ -26,8 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, check_choice, check_flag, check_game, check_integer, check_lineup, title
-from stb_gym.output import html_table
+from stb_gym.games import Game, IntArray, check_choice, check_flag, check_game, check_integer, check_lineup
 from stb_gym.rounds.standings import Standings
 from stb_gym.solver import (
     ROUND_STRATEGIES,
@@ -254,10 +253,6 @@ class RoundEvaluation:
         """
         chances = enumerate(self.survival.tolist())
         return {"lead": self.standings.scores.tolist()} | {f"{after} after": row for after, row in chances}
-
-    def _repr_html_(self) -> str:
-        players, ties = self.standings.players, self.standings.ties
-        return html_table(f"{title(self.tables.game)}, {players} players, ties {ties}", self.table())
 
     def best_response(self, seat: int) -> BestResponse:
         """Return the best response of a seat to the other seats."""

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, title, words_of
-from stb_gym.output import html_table
+from stb_gym.games import Game, words_of
 from stb_gym.solver.objectives import Objective
 from stb_gym.solver.policies import Playable, edge_weights
 from stb_gym.solver.tables import Level, TurnTables
@@ -81,12 +80,6 @@ class Measured(ABC):
     def __repr__(self) -> str:
         goal = self.optimum.objective
         return f"<{self.optimum.game}: {goal.name} {self.value:.6g}, regret {self.regret:.4g} {goal.unit}>"
-
-    def _repr_html_(self) -> str:
-        """Return the numbers of `summary`, for notebooks."""
-        summary = self.summary()
-        heading = f"{title(self.optimum.game)}: {self.optimum.objective.name} in {self.optimum.objective.unit}"
-        return html_table(heading, {"": [*summary], " ": [*summary.values()]})
 
     @property
     @abstractmethod

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, title, words_of
-from stb_gym.output import html_table
+from stb_gym.games import Game, IntArray, words_of
 from stb_gym.solver.evaluation import Evaluation, evaluate_policy
 from stb_gym.solver.objectives import Objective
 from stb_gym.solver.policies import Playable
@@ -191,14 +190,6 @@ class Solution:
         losses = np.where(self.optimal[edges], 0, -self.advantage[edges])
         order = np.argsort(losses, kind="stable")
         return edges[order], losses[order]
-
-    def _repr_html_(self) -> str:
-        """Return the value and what to do at the first throw, for notebooks."""
-        decisions = self.decisions()
-        first = np.flatnonzero(self.tables.node_state[self.tables.decisions] == self.tables.start)
-        shown = {name: [decisions[name][row] for row in first] for name in ("roll", "probability", "best", "value")}
-        value = f"{self.objective.name} {float(self.value):.6g} {self.objective.unit}"
-        return html_table(f"{title(self.game)}: {value}. The first throw:", shown)
 
     def utilities_at(self, held: IntArray, dice: IntArray | int) -> NDArray[Any]:
         """Return the expected utilities of states.

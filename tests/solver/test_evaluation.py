@@ -115,5 +115,5 @@ def test_evaluations_are_shown(solved, snapshot):
     best = solved(ShutTheBox(tiles=3, faces=3, one_die="any-time"))
     found = best.evaluate(np.full((best.tables.nodes, best.tables.actions), 1 / best.tables.actions), "end")
     of_strategy = solved(NINE, "shut").evaluate(strategy(NINE, "biggest-first"))
-    shown = [repr(found), as_lines(found.decisions()), found._repr_html_(), of_strategy.costliest_mistake]
+    shown = [repr(found), as_lines(found.decisions()), of_strategy.costliest_mistake]
     assert "\n\n".join(shown) == snapshot
