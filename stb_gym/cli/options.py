@@ -15,8 +15,8 @@ from stb_gym.large import BoardValues, solve_boards
 from stb_gym.measure import is_policy, load_policy
 from stb_gym.output import Progress
 from stb_gym.rounds import Round
-from stb_gym.solver import Goal, Policy, RulePolicy, Solution, Standing, objective_of
-from stb_gym.solving import solve, strategy
+from stb_gym.solver import Goal, Playable, Policy, Solution, Standing, objective_of, solve_tables
+from stb_gym.solving import strategy
 
 
 def split(_: Any, tokens: Sequence[Any]) -> tuple[str, ...]:
@@ -93,27 +93,29 @@ class Place(RoundRules):
         return Turn(rules, standing, rules.solve().at(standing), f"{standing.in_words(game)}, ties {self.ties}")
 
 
-def player_of(game: Game, name: str) -> str | Policy:
-    """Return the policy of a file, a run's folder or a kept policy, or else the name, which is of a strategy."""
-    return load_policy(name, game) if is_policy(name) else name
+def player_of(game: Game, name: str, illegal: str = "raise") -> str | Policy:
+    """Return the policy of a file, a run's folder or a kept policy; else the name, which is that of a strategy."""
+    return load_policy(name, game, illegal) if is_policy(name) else name
 
 
-def policy_of(game: Game, name: str, illegal: str = "raise") -> Policy | RulePolicy:
+def policy_of(game: Game, name: str) -> Playable:
     """Return the policy of a file, a run's folder, a kept policy or a strategy."""
-    return load_policy(name, game, illegal) if is_policy(name) else strategy(game, name)
+    return load_policy(name, game) if is_policy(name) else strategy(game, name)
 
 
-def perfect_play(game: Game, objective: Goal, worst: bool = False) -> Solution | BoardValues:
-    """Return perfect play of a turn, with progress if it takes long."""
+def perfect_play(game: Game, objective: Goal, worst: bool = False, exact: bool = False) -> Solution | BoardValues:
+    """Return perfect (or the worst) play of a turn, with progress if the game is too large for tables.
+
+    Raises:
+        ValueError: if fractions are needed and the game is too large for tables.
+    """
+    goal = objective_of(game, objective)
     if fits(game):
-        return solve(game, objective, worst=worst)
-    return solve_large(game, objective, worst)
-
-
-def solve_large(game: Game, objective: Goal, worst: bool = False) -> BoardValues:
-    """Solve a game by its boards, with progress."""
+        return solve_tables(game, goal, worst=worst, exact=exact)
+    if exact:
+        raise ValueError("fractions are for games that fit into tables")
     with Progress("rows of boards solved") as progress:
-        return solve_boards(game, objective_of(game, objective), progress.tell, worst=worst)
+        return solve_boards(game, goal, progress.tell, worst=worst)
 
 
 def imported(module: str, option: str) -> ModuleType:

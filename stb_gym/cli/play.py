@@ -78,7 +78,7 @@ def play(
 
 
 def watch(
-    game: Game | None,
+    game: Game | None = None,
     *,
     policy: Names = (),
     together: bool = False,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stb_gym.cli.options import Names, Place, Turn, imported, perfect_play, policy_of, solve_large
+from stb_gym.cli.options import Names, Place, Turn, imported, perfect_play, player_of, policy_of
 from stb_gym.games import (
     GAMES,
     Game,
@@ -26,7 +26,6 @@ from stb_gym.measure import (
     RegretMeter,
     is_policy,
     kept_policies,
-    load_policy,
     mistakes_in_json,
     pocket_card,
     read_policy,
@@ -38,10 +37,8 @@ from stb_gym.solver import (
     Objective,
     Solution,
     choice_at,
-    compile_game,
     move_tree,
     objective_of,
-    solve_tables,
     ways_to_shut,
 )
 from stb_gym.solver import certify as certify_game
@@ -108,7 +105,7 @@ def _variant(changes: Game, name: str) -> Answer:
     try:
         game = make_game(type(changes), {**variant.fields, **own_rules(changes)})
         score, shut = perfect_play(game, "score"), perfect_play(game, "shut")
-        states = compile_game(game).states if isinstance(score, Solution) else score.utility.size
+        states = score.tables.states if isinstance(score, Solution) else score.utility.size
         found = {"rules": all_rules(game), "states": states, "value": score.value, "shut_probability": shut.value}
     except ValueError as error:
         found = {"refused": str(error)}
@@ -132,28 +129,21 @@ def solve(game: Game, *, objective: str = "score", worst: bool = False, exact: b
         >>> round(solve(stb_gym.ShutTheBox(), objective="shut")["value"], 6)
         0.071432
     """
-    goal = objective_of(game, objective)
-    held, dice = game.start()
-    first_rolls = rolls(game, dice).shown
-    answer = heading(game, goal) | {"play": "worst" if worst else "best"}
-    if fits(game):
-        best = solve_tables(game, goal, worst=worst, exact=exact)
-        tables = best.tables
-        answer["value"] = float(best.value)
+    best = perfect_play(game, objective, worst, exact)
+    answer = heading(game, objective_of(game, objective))
+    answer |= {"play": "worst" if worst else "best", "value": float(best.value)}
+    if isinstance(best, Solution):
         if exact:
             answer["fraction"] = f"{best.value.numerator}/{best.value.denominator}"
         answer["shut_probability"] = best.evaluate(best.policy).shut_probability
-        answer |= {"states": tables.states, "decision_nodes": len(tables.decisions)}
-        values = [float(best.node_value[node]) for node in tables.nodes_of(tables.start)]
+        answer |= {"states": best.tables.states, "decision_nodes": len(best.tables.decisions)}
     else:
-        if exact:
-            raise ValueError("fractions are for games that fit into tables")
-        boards = solve_large(game, objective, worst)
-        sign = boards.objective.sign
-        values = [sign * choice_at(boards, held, dice, roll).utility + 0.0 for roll in first_rolls]
-        answer |= {"value": boards.value, "states": boards.utility.size}
-    words = words_of(game)
-    return answer | {"by_first_roll": dict(zip(map(words.roll, first_rolls), values, strict=True))}
+        answer["states"] = best.utility.size
+    held, dice = game.start()
+    values = {}
+    for roll in rolls(game, dice).shown:
+        values[words_of(game).roll(roll)] = best.objective.sign * choice_at(best, held, dice, roll).utility + 0.0
+    return answer | {"by_first_roll": values}
 
 
 def certify(game: Game, *, objective: str = "score", out: str | None = None) -> Answer:
@@ -241,12 +231,11 @@ def evaluate(
         raise ValueError(f"departures can be listed only for games that fit into tables, not for {game}")
     illegal = illegal or (read_policy(policy).illegal if is_policy(policy) else "raise")
     turn = place.turn(game, objective)
-    if turn is None:
-        found = _evaluate_against(perfect_play(game, objective), policy_of(game, policy, illegal), illegal)
-    elif is_policy(policy):
-        found = turn.best.evaluate(load_policy(policy, game, illegal), illegal)
-    else:
-        found = turn.best.evaluate(turn.rules.policy(policy, turn.standing))
+    best = turn.best if turn else perfect_play(game, objective)
+    plays: Any = player_of(game, policy, illegal)
+    if isinstance(plays, str):
+        plays = turn.rules.policy(plays, turn.standing) if turn else strategy(game, plays)
+    found = _evaluate_against(best, plays, illegal)
     answer = heading(game, found.optimum.objective, turn) | _numbers(policy, found)
     if departures:
         columns = found.departures()
@@ -380,15 +369,11 @@ def states(game: Game, *, objective: str = "score", place: Place = Place()) -> A
     """
     turn = place.turn(game, objective)
     solution = turn.best if turn else solve_turn(game, objective)
-    tables, words = solution.tables, words_of(game)
-    ways = ways_to_shut(tables, exact=True).tolist()
+    tables = solution.tables
+    columns, ways = solution.states(), ways_to_shut(tables, exact=True).tolist()
     rows = [
-        {
-            "state": words.state(int(tables.held[state]), int(tables.dice[state])),
-            "value": float(solution.state_value[state]),
-            "ways": ways[state],
-        }
-        for state in (tables.dice > 0).nonzero()[0].tolist()
+        {"state": columns["state"][state], "value": columns["value"][state], "ways": ways[state]}
+        for state in tables.dice.nonzero()[0].tolist()
     ]
     return heading(game, solution.objective, turn) | {"states": rows}
 
