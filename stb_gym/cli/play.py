@@ -2,17 +2,17 @@
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
 
-from stb_gym.cli.options import Names, RoundRules, perfect_play, player_of
-from stb_gym.cli.turn import heading
-from stb_gym.explorer import titles_of, write_explorer
+from stb_gym.cli.turn import Names, RoundRules, heading, perfect_play, player_of
+from stb_gym.explorer import explorer_page
 from stb_gym.games import Game, check_integer, words_of
 from stb_gym.measure import is_policy, read_policy
-from stb_gym.output import say
+from stb_gym.output import say, write_text
 from stb_gym.terminal import (
     Throw,
     check_film,
@@ -128,9 +128,7 @@ def watch(
             raise ValueError("watch needs a game, or a saved or kept policy, whose game it then is")
         game, objective = saved.game, objective or saved.objective.name
     seeds = np.random.SeedSequence(seed).generate_state(turns).tolist()
-    names = policy or ("optimal",)
-    titles = titles_of(list(dict.fromkeys(names)))
-    players = [(titles[name], player_of(game, name)) for name in names]
+    players = [(Path(name).stem, player_of(game, name)) for name in policy or ("optimal",)]
     if together:
         if len(players) < 2:
             raise ValueError("a round is of two players or more: name each by --policy")
@@ -171,5 +169,5 @@ def explore(game: Game, *, out: str, policy: Names = (), run: Names = ()) -> dic
         policy: Whose moves are shown besides heuristics and kept policies, separated by commas.
         run: Folders of trainings that are shown too, separated by commas.
     """
-    write_explorer(out, game, policy, run)
+    write_text(out, explorer_page(game, policy, run))
     return heading(game) | {"out": out}

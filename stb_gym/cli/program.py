@@ -14,7 +14,7 @@ from cyclopts import App, CycloptsError, Parameter, convert
 
 from stb_gym import __version__
 from stb_gym.cli import play, rounds, turn
-from stb_gym.cli.options import imported
+from stb_gym.cli.turn import imported
 from stb_gym.games import GAMES, Game, entry_of, make_game, rules_of
 from stb_gym.output import Column, Table, escaped, reader_may_leave, refuse, say
 from stb_gym.solver import Branch
@@ -102,7 +102,7 @@ def import_games(words: Sequence[str]) -> list[str]:
         option, _, module = word.partition("=")
         if option == "--import":
             module = module or next(left, "")
-            imported(module, f"--import {module}")
+            imported(module, "--import")
         else:
             others.append(word)
     return others

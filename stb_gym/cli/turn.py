@@ -1,18 +1,22 @@
-"""The commands about one turn."""
+"""The commands about one turn, and the options that commands share."""
 
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from cyclopts import Parameter
 
-from stb_gym.cli.options import Names, Place, Turn, imported, perfect_play, player_of, policy_of
 from stb_gym.games import (
     GAMES,
     Game,
     all_rules,
     check_choice,
-    check_integer,
     entry_of,
     fits,
     make_game,
@@ -21,11 +25,12 @@ from stb_gym.games import (
     title,
     words_of,
 )
-from stb_gym.large import BoardValues, evaluate_boards
+from stb_gym.large import BoardValues, evaluate_boards, solve_boards
 from stb_gym.measure import (
     RegretMeter,
     is_policy,
     kept_policies,
+    load_policy,
     mistakes_in_json,
     pocket_card,
     read_policy,
@@ -33,12 +38,18 @@ from stb_gym.measure import (
 from stb_gym.measure import compare as compare_scores
 from stb_gym.measure import simulate as simulate_turns
 from stb_gym.output import Progress, write_aside
+from stb_gym.rounds import Round
 from stb_gym.solver import (
+    Goal,
     Objective,
+    Playable,
+    Policy,
     Solution,
+    Standing,
     choice_at,
     move_tree,
     objective_of,
+    solve_tables,
     ways_to_shut,
 )
 from stb_gym.solver import certify as certify_game
@@ -50,6 +61,124 @@ Answer = dict[str, Any]
 MISTAKES = 10  # the costliest, which are printed
 SAMPLED_TURNS = 10_000
 PICTURES = ("png", "svg", "pdf")
+
+
+# Options that commands share
+
+
+def split(_: Any, tokens: Sequence[Any]) -> tuple[str, ...]:
+    """Return the names that a flag gives, separated by commas or by the flag again."""
+    return tuple(name for token in tokens for name in token.value.split(","))
+
+
+Names = Annotated[tuple[str, ...], Parameter(converter=split)]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class RoundRules:
+    """The rules of a round.
+
+    Attributes:
+        ties: Who wins a tie: split, all-win or nobody.
+        shut_wins: The perfect score wins at once.
+    """
+
+    ties: str = "split"
+    shut_wins: bool = False
+
+    def round(self, game: Game, players: int) -> Round:
+        """Return the round of some players."""
+        return Round(game, players, ties=self.ties, shut_wins=self.shut_wins)
+
+
+class Turn(NamedTuple):
+    """A turn at a standing of a round; `seen` is the standing in words."""
+
+    rules: Round
+    standing: Standing
+    best: Solution
+    seen: str
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Place(RoundRules):
+    """A place in a round; without any of these options the turn is played alone.
+
+    Attributes:
+        lead: In a round: the best final score so far.
+        holders: In a round: how many players have that score (default: 1).
+        after: In a round: how many players come after you (default: none after a lead).
+        players: In a round: how many play in all, if more than you and the others named.
+    """
+
+    lead: int | None = None
+    holders: int | None = None
+    after: int | None = None
+    players: int | None = None
+
+    def turn(self, game: Game, objective: str) -> Turn | None:
+        """Return the turn at the standing, or None for a turn played alone.
+
+        Raises:
+            ValueError: if there is no such standing, or an option is for the other kind of turn.
+        """
+        if (self.lead, self.holders, self.after, self.players) == (None,) * 4:
+            if self != Place():
+                raise ValueError("ties and shut-wins are rules of a round: name your place in it, such as --after 1")
+            return None
+        if objective != "score":
+            raise ValueError("an objective is for a turn played alone: a round is played to win")
+        holders = self.holders if self.holders is not None else int(self.lead is not None)
+        after = self.after
+        if after is None:
+            after = 0 if self.lead is not None or self.players is None else self.players - 1
+        standing = Standing(self.lead, holders, after)
+        rules = self.round(game, self.players if self.players is not None else holders + 1 + after)
+        return Turn(rules, standing, rules.solve().at(standing), f"{standing.in_words(game)}, ties {self.ties}")
+
+
+def player_of(game: Game, name: str, illegal: str = "raise") -> str | Policy:
+    """Return the policy of a file, a run's folder or a kept policy; else the name, which is that of a strategy."""
+    return load_policy(name, game, illegal) if is_policy(name) else name
+
+
+def policy_of(game: Game, name: str) -> Playable:
+    """Return the policy of a file, a run's folder, a kept policy or a strategy."""
+    return load_policy(name, game) if is_policy(name) else strategy(game, name)
+
+
+def perfect_play(game: Game, objective: Goal, worst: bool = False, exact: bool = False) -> Solution | BoardValues:
+    """Return perfect (or the worst) play of a turn, with progress if the game is too large for tables.
+
+    Raises:
+        ValueError: if fractions are needed and the game is too large for tables.
+    """
+    goal = objective_of(game, objective)
+    if fits(game):
+        return solve_tables(game, goal, worst=worst, exact=exact)
+    if exact:
+        raise ValueError("fractions are for games that fit into tables")
+    with Progress("rows of boards solved") as progress:
+        return solve_boards(game, goal, progress.tell, worst=worst)
+
+
+def imported(name: str, option: str) -> Any:
+    """Import MODULE, or NAME from it if the name is MODULE:NAME; the module may lie in the working directory.
+
+    Raises:
+        ValueError: if the import fails, with its reason.
+    """
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return resolve_name(name if ":" in name else f"{name}:")  # with a colon, it reports what a module raises
+    except (Exception, SystemExit) as error:  # the module may do anything
+        raise ValueError(f"{option} {name}: {type(error).__name__}: {error}") from error
+
+
+# Commands
 
 
 def heading(game: Game, objective: Objective | None = None, turn: Turn | None = None) -> dict[str, Any]:
@@ -132,18 +261,19 @@ def solve(game: Game, *, objective: str = "score", worst: bool = False, exact: b
     best = perfect_play(game, objective, worst, exact)
     answer = heading(game, objective_of(game, objective))
     answer |= {"play": "worst" if worst else "best", "value": float(best.value)}
+    held, dice = game.start()
+    first_rolls = rolls(game, dice).shown
     if isinstance(best, Solution):
         if exact:
             answer["fraction"] = f"{best.value.numerator}/{best.value.denominator}"
         answer["shut_probability"] = best.evaluate(best.policy).shut_probability
         answer |= {"states": best.tables.states, "decision_nodes": len(best.tables.decisions)}
+        values = [float(best.node_value[node]) for node in best.tables.nodes_of(best.tables.start)]
     else:
         answer["states"] = best.utility.size
-    held, dice = game.start()
-    values = {}
-    for roll in rolls(game, dice).shown:
-        values[words_of(game).roll(roll)] = best.objective.sign * choice_at(best, held, dice, roll).utility + 0.0
-    return answer | {"by_first_roll": values}
+        sign = best.objective.sign
+        values = [sign * choice_at(best, held, dice, roll).utility + 0.0 for roll in first_rolls]
+    return answer | {"by_first_roll": dict(zip(map(words_of(game).roll, first_rolls), values, strict=True))}
 
 
 def certify(game: Game, *, objective: str = "score", out: str | None = None) -> Answer:
@@ -180,7 +310,7 @@ def evaluate_files(*, policy: Names = (), objective: str | None = None) -> Answe
     rows = []
     for name in policy or kept_policies():
         saved = read_policy(name)
-        found = solve_turn(saved.game, objective or saved.objective).evaluate(saved.policy, saved.illegal)
+        found = saved.evaluate(objective)
         mistakes = mistakes_in_json(found, 1)
         about = {"policy": name, **heading(saved.game, found.optimum.objective)}
         rows.append({**about, **found.summary(), "dearest_mistake": mistakes[0] if mistakes else None})
@@ -197,7 +327,7 @@ def evaluate(
     departures: bool = False,
     turns: int | None = None,
     seed: int = 0,
-    place: Place = Place(),  # noqa: B008 it is frozen
+    place: Place = Place(),
 ) -> Answer:
     """Evaluate a strategy, a saved policy or an agent of your own exactly, alone or at a standing of a round.
 
@@ -259,19 +389,14 @@ def _numbers(policy: str, found: Any) -> Answer:
 
 def _measure_agent(game: Game, agent: str, objective: str, illegal: str, turns: int | None, seed: int) -> Answer:
     """Return the exact or the sampled measurement of an agent."""
-    module, _, name = agent.partition(":")
-    if not name:
-        raise ValueError(f"--agent must be MODULE:NAME, such as mine:agent, not {agent}")
-    found = imported(module, f"--agent {agent}")
-    if not hasattr(found, name):
-        raise ValueError(f"--agent {agent}: the module {module} has no {name}")
+    plays = imported(agent, "--agent")
     meter = RegretMeter(game, objective, illegal)
     try:
         if turns is None and meter.is_exact:
-            return heading(game, meter.objective) | _numbers(agent, meter(getattr(found, name)))
+            return heading(game, meter.objective) | _numbers(agent, meter(plays))
         turns = SAMPLED_TURNS if turns is None else turns
         with Progress("turns played") as progress:
-            sampled = meter.sample(getattr(found, name), turns, seed, progress=progress.tell)
+            sampled = meter.sample(plays, turns, seed, progress=progress.tell)
     except TypeError as error:
         raise ValueError(f"--agent {agent}: {error}") from error
     numbers = {**sampled.summary(), "interval": list(sampled.interval)}
@@ -331,7 +456,6 @@ def compare(game: Game, *, policy: Names, exceptions: int | None = None, objecti
 
 
 def _pocket_card(game: Game, policies: tuple[str, ...], exceptions: int, objective: str) -> Answer:
-    check_integer("exceptions", exceptions, 0, 1000)
     if len(policies) != 1:
         raise ValueError(f"a pocket card is of one policy, not {len(policies)}")
     [name] = policies
@@ -355,7 +479,7 @@ def _pocket_card(game: Game, policies: tuple[str, ...], exceptions: int, objecti
     }
 
 
-def states(game: Game, *, objective: str = "score", place: Place = Place()) -> Answer:  # noqa: B008
+def states(game: Game, *, objective: str = "score", place: Place = Place()) -> Answer:
     """List every state before a throw: its value, and the ways to the perfect score from there.
 
     Args:
@@ -385,7 +509,7 @@ def advise(
     objective: str = "score",
     depth: int | None = None,
     out: str | None = None,
-    place: Place = Place(),  # noqa: B008
+    place: Place = Place(),
 ) -> Answer:
     """Rank the legal moves at a position, best first; before a throw, the best moves of every roll; or draw a tree.
 
