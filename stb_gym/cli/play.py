@@ -15,7 +15,6 @@ from stb_gym.measure import is_policy, read_policy
 from stb_gym.output import say, write_text
 from stb_gym.terminal import (
     Throw,
-    check_film,
     chooser,
     coach_alone,
     contest,
@@ -114,8 +113,6 @@ def watch(
         raise ValueError(f"pause must be from 0 to 60 seconds, not {pause}")
     if seed is not None:
         check_integer("seed", seed, 0, 2**63 - 1)
-    if out is not None:
-        check_film(out)
     if rolls and (together or turns > 1):
         raise ValueError("rolls are for one turn that each player plays alone: leave out --together and --turns")
     if together and objective is not None:

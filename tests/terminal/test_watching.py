@@ -11,7 +11,6 @@ from stb_gym import ShutTheBox, Threes, strategies, strategy
 from stb_gym.large import solve_boards
 from stb_gym.rounds import Round
 from stb_gym.terminal import (
-    check_film,
     chooser,
     coach_alone,
     frames,
@@ -105,8 +104,8 @@ def test_a_film_has_a_picture_of_every_throw_every_move_and_the_end(solved, tmp_
         assert milliseconds == round(1000 * frame.seconds)
         assert abs(picture.astype(int) - frame.picture).mean() < 1
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["film.gif"]
-    with pytest.raises(ValueError, match="gif"):
-        check_film("film.mp4")
+    with pytest.raises(ValueError, match="mp4"):
+        write_film(tmp_path / "film.mp4", film)
 
 
 def test_the_words_below_the_pictures_of_a_film(solved, monkeypatch, snapshot):
