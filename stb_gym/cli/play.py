@@ -109,10 +109,6 @@ def watch(
         ValueError: if an option is not allowed.
     """
     check_integer("turns", turns, 1, 10_000 if out is None else LONGEST_FILM)
-    if not 0 <= pause <= 60:
-        raise ValueError(f"pause must be from 0 to 60 seconds, not {pause}")
-    if seed is not None:
-        check_integer("seed", seed, 0, 2**63 - 1)
     if rolls and (together or turns > 1):
         raise ValueError("rolls are for one turn that each player plays alone: leave out --together and --turns")
     if together and objective is not None:
@@ -127,8 +123,6 @@ def watch(
     seeds = np.random.SeedSequence(seed).generate_state(turns).tolist()
     players = [(Path(name).stem, player_of(game, name)) for name in policy or ("optimal",)]
     if together:
-        if len(players) < 2:
-            raise ValueError("a round is of two players or more: name each by --policy")
         of_round = rules.round(game, len(players))
         played = play_together(of_round, players, seeds)
         if out is None:

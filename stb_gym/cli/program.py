@@ -298,6 +298,5 @@ def _cell(name: str, value: Any, unit: str, key: Any = None) -> str:
         return between.join(_cell(name, each, unit, key) for each in value)
     if isinstance(value, float):
         form = FORMATS.get(name) or FORMATS.get(key) or (".6%" if unit == "probability" else ".6f")
-        is_tiny = form.endswith("%") and 1e-12 < abs(value) < 1e-5
-        return f"{100 * value:.3g}%" if is_tiny else format(value, f"z{form}")
+        return format(value, f"z{form}")
     return f"{value:,}" if isinstance(value, int) and name != "seed" else str(value)

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
+from operator import itemgetter
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Annotated, Any, NamedTuple
@@ -61,6 +62,9 @@ Answer = dict[str, Any]
 MISTAKES = 10  # the costliest, which are printed
 SAMPLED_TURNS = 10_000
 PICTURES = ("png", "svg", "pdf")
+CERTIFIED = (
+    "states", "nodes", "largest_error", "largest_relative_error", "optimal_actions_agree", "sha256",
+)  # fmt: skip
 
 
 # Options that commands share
@@ -290,12 +294,7 @@ def certify(game: Game, *, objective: str = "score", out: str | None = None) -> 
     return heading(game, objective_of(game, objective)) | {
         "value": float(found.value),
         "fraction": f"{found.value.numerator}/{found.value.denominator}",
-        "states": found.states,
-        "nodes": found.nodes,
-        "largest_error": found.largest_error,
-        "largest_relative_error": found.largest_relative_error,
-        "optimal_actions_agree": found.optimal_actions_agree,
-        "sha256": found.sha256,
+        **{name: getattr(found, name) for name in CERTIFIED},
         **({} if out is None else {"out": out}),
     }
 
@@ -549,16 +548,18 @@ def advise(
             answer["out"] = out
         return answer | {"tree": tree}
     sign = best.objective.sign
-
-    def move_of(move: Any) -> Answer:
-        return words.move(move.action, goes_on=move.dice > 0)
-
     if roll is not None:
         choice = choice_at(best, held, dice, roll)
-        ranked = sorted(zip(choice.moves, choice.after, choice.loss, strict=True), key=lambda each: each[2])
-        moves = [move_of(move) | {"value": sign * value + 0.0, "regret": loss} for move, value, loss in ranked]
-        value = sign * choice.utility + 0.0
-        return answer | {"node": words.node(held, dice, roll), "value": value, "moves": moves}
+        moves = [
+            {**words.move(move.action, move.dice > 0), "value": sign * after + 0.0, "regret": loss}
+            for move, after, loss in zip(choice.moves, choice.after, choice.loss, strict=True)
+        ]
+        moves.sort(key=itemgetter("regret"))
+        return answer | {
+            "node": words.node(held, dice, roll),
+            "value": sign * choice.utility + 0.0,
+            "moves": moves,
+        }
     shown, rows = rolls(game, dice), []
     for roll, count in zip(shown.shown, shown.counts.tolist(), strict=True):
         choice = choice_at(best, held, dice, roll)
@@ -566,7 +567,7 @@ def advise(
             {
                 "roll": words.roll(roll),
                 "chance": count / len(shown.of_throw),
-                "moves": [move_of(move) for move in choice.best],
+                "moves": [words.move(move.action, move.dice > 0) for move in choice.best],
                 "leaves": [words.state(move.held, move.dice) for move in choice.best],
                 "value": sign * choice.utility + 0.0,
             }
