@@ -102,7 +102,9 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
         move: [E] the index of each edge's words in the fact "moves".
         end: [N - D] the index of the reason why each node without a move ends the turn, in the fact "ends".
         counts-d, throws-d: for each number of dice d, [R] how many throws give each roll, and [faces**d] which roll.
-        worth-T: for the tie rule T, see `_lead_values`.
+        worth-T: for the tie rule T, [players, T, players] the expected win of a lead against perfect players: by the
+            number of players still to come, the final score, and the number of players who have it, from one to all;
+            0 for more players than there can be.
     """
     game, words, scores = tables.game, words_of(tables.game), tables.scores.tolist()
     thrown = np.unique(tables.dice).tolist()
@@ -153,7 +155,8 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
         table = rolls(game, dice)
         arrays |= {f"counts-{dice}": table.counts, f"throws-{dice}": table.of_throw}
     for ties in TIE_RULES:
-        arrays[f"worth-{ties}"] = _lead_values(Round(game, players=PLAYERS, ties=ties))
+        replies = Round(game, players=PLAYERS, ties=ties).solve().replies
+        arrays[f"worth-{ties}"] = np.stack([reply.worth[:-1].reshape(-1, PLAYERS) for reply in replies])
     return facts, arrays
 
 
@@ -172,16 +175,6 @@ def _end_in_words(tables: TurnTables, node: int) -> str:
     throw = int((rolls(tables.game, dice).of_throw == roll).argmax())
     faces = throw_faces(throw, dice, tables.game.faces)
     return words_of(tables.game).no_move(int(tables.held[state]), dice, faces)
-
-
-def _lead_values(rules: Round) -> NDArray[np.float64]:
-    """Return [players, T, players] the expected win of a lead against perfect players.
-
-    By the number of players still to come, the final score, and the number of players who have it, one to all; 0 for
-    more players than can be.
-    """
-    replies = rules.solve().replies
-    return np.stack([reply.worth[:-1].reshape(-1, rules.players) for reply in replies])
 
 
 # The players

@@ -68,13 +68,18 @@ def play_round(
         round_coach = RoundCoach(rules.evaluate([strategy for _, strategy in players]), seat - 1)
     dice = _begin(rules.game, contest(rules), rules.players, seed)
     state, steps = RoundState(rules, seat_names(players)), list[Step]()
+    score: int | None
     while not state.is_over:
         at = state.seat
         say(f"\n{state.names[at]} ({state.situation})")
         if at == seat - 1:
             score = _your_turn(round_coach.at(state.standing), coach, dice[at], steps)
         else:
-            score = _their_turn(rules.game, rules.policy(players[at][1], state.standing), dice[at])
+            policy, theirs = rules.policy(players[at][1], state.standing), list[Step]()
+            score = take_turn(rules.game, dice[at], by_policy(rules.game, policy, dice[at]), theirs)
+            for step in theirs:
+                say(f"  {': '.join(step_in_words(rules.game, step))}")
+            say(f"  {words_of(rules.game).score(score)}")
         if score is None:
             break
         state.scores.append(score)
@@ -170,13 +175,3 @@ def _read(prompt: str) -> str:
     if typed in LEAVE:
         raise EOFError
     return typed
-
-
-def _their_turn(game: Game, policy: Policy, dice: np.random.Generator) -> int:
-    """Play and print an opponent's turn; return the final score."""
-    steps: list[Step] = []
-    score = take_turn(game, dice, by_policy(game, policy, dice), steps)
-    for step in steps:
-        say(f"  {': '.join(step_in_words(game, step))}")
-    say(f"  {words_of(game).score(score)}")
-    return score
