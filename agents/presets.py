@@ -4,6 +4,7 @@ Some settings follow the budget, which is how many steps the training has, where
 """
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -15,7 +16,7 @@ from typing import Any
 from agents.budgets import Anchor, check_anchors, settings_at
 from agents.config import ALGORITHMS, Config, Task, settings_from, task_from
 from stb_gym.games import check_choice, check_integer, check_names
-from stb_gym.output import from_toml, read_text
+from stb_gym.output import read_text
 
 FILE = Path(__file__).with_name("presets.toml")
 STANDARD = "standard"
@@ -89,7 +90,7 @@ def read_presets(path: Path = FILE) -> Presets:
         ValueError: naming the file, the table and the first entry that is missing, unknown or not allowed.
     """
     try:
-        tables = from_toml(read_text(path))
+        tables = tomllib.loads(read_text(path))
         check_names("table", tables, ["tasks", *ALGORITHMS])
         for name in ("tasks", *ALGORITHMS):
             if not isinstance(tables.get(name), dict):

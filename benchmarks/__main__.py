@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.json:
         say(json.dumps({"machine": machine(), "results": [to_json(result) for result in results]}, indent=2))
     else:
-        say(results_table(results).to_text())
+        say(results_table(results))
         say("\n" + ", ".join(f"{name} {value}" for name, value in machine().items()))
     if interrupted:
         say("benchmarks: interrupted; the results are those so far", error=True)

@@ -10,7 +10,7 @@ import tyro
 from stb_gym import solve
 from stb_gym.games import check_integer
 from stb_gym.output import say
-from stb_gym.terminal import Frame, check_film, chooser, coach_alone, frames, play, write_film
+from stb_gym.terminal import Frame, chooser, coach_alone, frames, play, write_film
 from training.arguments import answered, read_arguments
 from training.run import Run
 
@@ -34,7 +34,6 @@ def main(arguments: list[str] | None = None) -> int:
     options = read_arguments(Arguments, arguments, "training.film")
 
     def work() -> None:
-        check_film(options.out)
         check_integer("seed", options.seed, 0, 2**63 - 1)
         film = film_of(Run.open(options.run), options.steps, options.seed)
         write_film(options.out, film)

@@ -21,6 +21,7 @@ from training.ledger import Ledger, Row
 from training.palette import styles_of
 from training.pictured import agent_in_words
 from training.plots import save
+from training.tables import markdown
 
 PICTURE = "ladder.png"
 DIFFERENCES = {" no masks": " without masks", " own": ", own settings"}  # what variants of the ladder are called
@@ -67,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
     def work() -> None:
         ladder = rungs(list(Ledger(options.folder).rows.values()), read_presets(options.presets))
         plot_ladder(options.folder / PICTURE, ladder)
-        answer(ladder_table(ladder).to_markdown())
+        answer(markdown(ladder_table(ladder)))
 
     return answered("training.ladder", work)
 

@@ -5,14 +5,14 @@ No game is played, so the same files give the same numbers.
 
 import hashlib
 import json
+import tomllib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from stb_gym.games import check_integer, entry_of, title
-from stb_gym.measure import read_policy
-from stb_gym.measure.policy_files import KEPT
-from stb_gym.output import check_file, from_toml, made_of, read_text, write_text
+from stb_gym.measure.policy_files import KEPT, read_policy
+from stb_gym.output import check_file, read_text, write_text
 from stb_gym.solver import Evaluation
 from stb_gym.solving import strategy
 
@@ -134,10 +134,10 @@ def read_cards(folder: Path = KEPT) -> dict[str, Card]:
         if policy.stat().st_size > LARGEST_ENTRY:
             raise ValueError(f"{policy} has {policy.stat().st_size:,} bytes; at most {LARGEST_ENTRY:,} are allowed")
         try:
-            cards[name] = made_of(Card, from_toml(read_text(path)))
+            cards[name] = Card(**tomllib.loads(read_text(path)))
         except FileNotFoundError:
             raise ValueError(f"{policy} has no card {path}") from None
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ValueError(f"the card {path}: {error}") from None
         if cards[name].sha256 != _sha256(policy):
             raise ValueError(f"the card {path} is for another file: the SHA-256 of {policy} is {_sha256(policy)}")

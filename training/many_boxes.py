@@ -32,6 +32,7 @@ from training.palette import SERIES
 from training.plots import LEAST_REGRET, save
 from training.rows import from_csv, to_csv
 from training.run_writer import alone
+from training.tables import markdown
 
 NAME = "many-boxes"  # of the files
 THUMB, SHARED = "rule of thumb", "shared"
@@ -108,7 +109,7 @@ def main(arguments: list[str] | None = None) -> int:
         with alone(options.folder, waits=False):
             rows = measured(plan, options.folder / f"{NAME}.csv")
         plot_boxes(options.folder / f"{NAME}.png", rows)
-        answer(json.dumps([asdict(row) for row in rows]) if options.json else boxes_table(rows).to_markdown())
+        answer(json.dumps([asdict(row) for row in rows]) if options.json else markdown(boxes_table(rows)))
 
     return answered("training.many_boxes", work, "the same command goes on with what is not measured yet")
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from stb_gym import solve
 from stb_gym.games import IntArray
 from stb_gym.measure import SavedPolicy, read_policy
-from stb_gym.output import Column, Table, column, say
+from stb_gym.output import Column, Table, say
 from stb_gym.solver import Evaluation
 from training.arguments import answer, answered, read_arguments
 from training.palette import colour_of
@@ -128,7 +128,7 @@ def mistakes_table(evaluations: Mapping[str, Evaluation]) -> Table:
         "regret": Column(".6f", [each.regret for each in evaluations.values()]),
         "mistakes": Column("d", [len(each.loss) for each in mistakes]),
     }
-    return Table(columns | {name: column(".1%", shares[:, place]) for place, name in enumerate(GROUPS)})
+    return Table(columns | {name: Column(".1%", shares[:, place].tolist()) for place, name in enumerate(GROUPS)})
 
 
 def plot_mistakes(path: Path, evaluations: Mapping[str, Evaluation]) -> None:

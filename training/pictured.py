@@ -130,7 +130,8 @@ def _by_agent(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
 def _mistakes_in_words(task: str, game: Game) -> str:
     kept = [name for name in (f"ppo-{task}", f"dqn-{task}") if name in kept_policies(game)]
     told = []
-    for name, regret, number, *shares in mistakes_table(evaluations_of(tuple(kept))).rows:
+    columns = mistakes_table(evaluations_of(tuple(kept))).columns.values()
+    for name, regret, number, *shares in zip(*(column.values for column in columns), strict=True):
         share, group = max(zip(shares, GROUPS, strict=True))
         told.append(
             f"{name} loses {regret_in_words(regret)} by {number} choice{'s' * (number != 1)}, "

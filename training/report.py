@@ -4,7 +4,7 @@ import base64
 import io
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from training.palette import INK, Style, styles_of
 from training.plots import plot_regret, plot_scores, regret_of
 from training.run import Point, Run
 from training.sentences import learning_in_words, loss_in_words, opening, scores_in_words, task_in_words
+from training.tables import html
 
 MISTAKES = 6
 
@@ -77,7 +78,7 @@ def report(runs: list[Run], out: Path) -> dict[str, Measured]:
         unit="percentage points" if goal.unit == "probability" else goal.unit,
         counts_points=goal.name == "score",
         sampled=any(run.is_sampled() for run in runs),
-        comparison=replace(comparison_table(evaluations), title="Agents and strategies, the best first").to_html(),
+        comparison=html(comparison_table(evaluations), "Agents and strategies, the best first"),
         rows=[(row, styles[name], name in names) for row, name in enumerate(evaluations, 1)],
         pictures=_draw(out, evaluations, curves, styles),
         regret_of=regret_of(chain(*curves.values())),
@@ -86,7 +87,7 @@ def report(runs: list[Run], out: Path) -> dict[str, Measured]:
             {"name": name, "style": styles[name], "mistakes": _mistakes(evaluations[name], run)}
             for name, run in names.items()
         ],
-        trainings=_trainings(names).to_html(),
+        trainings=html(_trainings(names), "The trainings"),
         settings={name: asdict(run.config.settings) for name, run in names.items()},
     )
     write_text(out / "report.html", page)
@@ -184,7 +185,7 @@ def _trainings(runs: Mapping[str, Run]) -> Table:
         "steps": Column(str, [run.progress() for run in runs.values()]),
         "processor seconds": Column(".0f", [run.result()["seconds"] for run in runs.values()]),
     }
-    return Table(columns, "The trainings")
+    return Table(columns)
 
 
 def _base64(data: bytes) -> str:

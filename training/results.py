@@ -13,7 +13,7 @@ from agents.config import Config, Task
 from agents.presets import FILE, Presets, read_presets
 from stb_gym import RegretMeter
 from stb_gym.games import check_choice
-from stb_gym.output import Table
+from stb_gym.output import Column, Table
 from stb_gym.solver import Measured
 from training.arguments import answer, answered, read_arguments
 from training.commands import evaluate_command, train_command
@@ -21,6 +21,7 @@ from training.compare import scripted
 from training.ledger import Ledger, Row
 from training.pictured import PICTURES, agent_in_words, picture_in_words, profile_in_words, regret_in_words
 from training.statistics import interquartile_interval, mean_of_seeds
+from training.tables import markdown
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
 ABOUT = """\
@@ -112,7 +113,7 @@ def results_page(folder: Path, presets: Presets) -> str:
     sampled = any(row.turns for row in rows)
     parts = [ABOUT.strip(), OF_THESE.strip() if folder.resolve() == RESULTS else "", SAMPLED.strip() if sampled else ""]
     for task, table in results_tables(folder, presets).items():
-        parts += [f"## {task}", table.to_markdown()]
+        parts += [f"## {task}", markdown(table)]
         for kind in PICTURES:
             if (folder / f"{task}{kind}.png").exists():
                 parts.append(f"![{picture_in_words(kind, task, presets.tasks[task].game(), rows)}]({task}{kind}.png)")
@@ -143,7 +144,10 @@ def results_tables(folder: Path, presets: Presets) -> dict[str, Table]:
             groups = [list(group) for _, group in groupby(of_task, key=lambda row: row.agent)]
             agents = [_agent_line(group, folder, presets) for group in sorted(groups, key=_regret, reverse=True)]
             strategies = [] if any(row.turns for row in of_task) else _strategy_lines(task)
-            tables[name] = Table.from_rows(HEADINGS, [*strategies, *agents])
+            columns = zip(*strategies, *agents, strict=True)
+            tables[name] = Table(
+                {heading: Column("", list(cells)) for heading, cells in zip(HEADINGS, columns, strict=True)}
+            )
     return tables
 
 

@@ -19,8 +19,9 @@ from agents.learner import Snapshot, check_finite
 from agents.self_play import SELVES, Selves
 from agents.snapshots import named, part
 from stb_gym.games import check_choice, check_integer
-from stb_gym.output import check_entries, read_text, write_text
+from stb_gym.output import read_text, write_text
 from stb_gym.rounds import RoundEvaluation, RoundMeter, RoundVectorEnv
+from training.entries import check_entries
 from training.rows import csv_rows, csv_text
 
 LEARNERS = ("ppo", "dqn", "afterstate-network")

@@ -17,9 +17,10 @@ import torch
 import tyro
 
 from agents.presets import FILE, read_presets
-from stb_gym.output import Column, Progress, Table, remove_leftovers, write_text
+from stb_gym.output import Column, Progress, Table, write_text
 from training.arguments import answer, answered, read_arguments
 from training.commands import task_name
+from training.entries import remove_leftovers
 from training.round_run import CHECKPOINT, CONFIG, Measurement, RoundConfig, RoundTraining
 from training.run_writer import alone
 from training.statistics import mean_of_seeds

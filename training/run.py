@@ -23,8 +23,9 @@ from agents.policy_array import policies
 from stb_gym import Game, RegretMeter, load_policy, solve
 from stb_gym.envs import fits_tables
 from stb_gym.measure import SampledEvaluation, load_policies
-from stb_gym.output import check_entries, from_json, read_text
+from stb_gym.output import from_json, read_text
 from stb_gym.solver import Evaluation, Policy
+from training.entries import check_entries
 from training.rows import from_csv
 
 TURNS = 10_000  # of a measurement that is sampled

@@ -18,8 +18,9 @@ from agents.learner import Learner
 from agents.policy_array import value_error
 from stb_gym import save_policy
 from stb_gym.measure import save_policies
-from stb_gym.output import check_entries, made_of, remove_leftovers, say, write_text
+from stb_gym.output import say, write_text
 from stb_gym.solver import Policy, compile_game, edge_weights
+from training.entries import check_entries, made_of, remove_leftovers
 from training.logs import CSV, Log
 from training.rows import to_csv
 from training.run import Measurement, Measures, Point, Run, measure

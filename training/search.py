@@ -8,6 +8,7 @@ so that a search that was interrupted goes on as if it had not been.
 
 import math
 import time
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from optuna.trial import TrialState, create_trial
 from agents.budgets import rounded
 from agents.config import Config, settings_from
 from stb_gym.games import check_choice, check_names
-from stb_gym.output import from_toml, read_text
+from stb_gym.output import read_text
 from training.run import measure
 
 SPACES = Path(__file__).with_name("spaces.toml")
@@ -188,7 +189,7 @@ def read_space(file: Path, config: Config) -> Space:
         ValueError: naming the file and what is missing, unknown or not allowed in it.
     """
     try:
-        spaces = from_toml(read_text(file))
+        spaces = tomllib.loads(read_text(file))
         check_choice("space", config.algorithm, list(spaces))
         space, settings = spaces[config.algorithm], asdict(config.settings)
         if not isinstance(space, dict) or not space:

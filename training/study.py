@@ -9,6 +9,7 @@ import os
 import queue
 import shlex
 import sys
+import tomllib
 from collections import Counter, deque
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -20,10 +21,11 @@ import tyro
 from agents.config import Config
 from agents.presets import FILE, STANDARD, Presets, read_presets
 from stb_gym.games import check_choice, check_integer, check_names
-from stb_gym.output import Progress, from_toml, is_of, read_text, reader_may_leave, say, write_text
+from stb_gym.output import Progress, read_text, reader_may_leave, say, write_text
 from training.arguments import answered, read_arguments
 from training.commands import run_name, train_command
 from training.engines import Engine, cluster, pool
+from training.entries import is_of
 from training.ledger import Ledger
 from training.results import results_page
 from training.run import Run
@@ -104,7 +106,7 @@ def plan(study: str, file: Path, presets: Presets) -> list[Planned]:
         ValueError: naming the file and what is missing, unknown or not allowed in it.
     """
     try:
-        studies = from_toml(read_text(file))
+        studies = tomllib.loads(read_text(file))
         check_choice("study", study, list(studies))
         if not isinstance(studies[study], list) or not studies[study]:
             raise ValueError(f"the study {study} has no parts: they begin with [[{study}]]")

@@ -17,8 +17,9 @@ import tyro
 
 from agents.presets import FILE, STANDARD, read_presets
 from stb_gym.games import check_integer
-from stb_gym.output import Progress, check_entries, from_json, made_of, read_text, write_text
+from stb_gym.output import Progress, from_json, read_text, write_text
 from training.arguments import answer, answered, read_arguments
+from training.entries import check_entries, made_of
 from training.rows import csv_text
 from training.run_writer import alone
 from training.search import SPACES, Search, Trial, best_of, mean_log, read_space

@@ -1,8 +1,7 @@
 """The command `stb-gym`: exact answers about the games.
 
 - `program`: the command line: games and their rules become flags, answers become JSON or text, errors take one line.
-- `turn`, `rounds`, `play`: the commands, which are functions that return dictionaries.
-- `options`: the options that commands share.
+- `turn`, `rounds`, `play`: the commands, functions that return dictionaries; `turn` has the options that they share.
 
     >>> import stb_gym
     >>> from stb_gym.cli.turn import solve

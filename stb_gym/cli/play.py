@@ -2,20 +2,19 @@
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
 
-from stb_gym.cli.options import Names, RoundRules, perfect_play, player_of
-from stb_gym.cli.turn import heading
-from stb_gym.explorer import titles_of, write_explorer
+from stb_gym.cli.turn import Names, RoundRules, heading, perfect_play, player_of
+from stb_gym.explorer import explorer_page
 from stb_gym.games import Game, check_integer, words_of
 from stb_gym.measure import is_policy, read_policy
-from stb_gym.output import say
+from stb_gym.output import say, write_text
 from stb_gym.terminal import (
     Throw,
-    check_film,
     chooser,
     coach_alone,
     contest,
@@ -78,7 +77,7 @@ def play(
 
 
 def watch(
-    game: Game | None,
+    game: Game | None = None,
     *,
     policy: Names = (),
     together: bool = False,
@@ -110,12 +109,6 @@ def watch(
         ValueError: if an option is not allowed.
     """
     check_integer("turns", turns, 1, 10_000 if out is None else LONGEST_FILM)
-    if not 0 <= pause <= 60:
-        raise ValueError(f"pause must be from 0 to 60 seconds, not {pause}")
-    if seed is not None:
-        check_integer("seed", seed, 0, 2**63 - 1)
-    if out is not None:
-        check_film(out)
     if rolls and (together or turns > 1):
         raise ValueError("rolls are for one turn that each player plays alone: leave out --together and --turns")
     if together and objective is not None:
@@ -128,12 +121,8 @@ def watch(
             raise ValueError("watch needs a game, or a saved or kept policy, whose game it then is")
         game, objective = saved.game, objective or saved.objective.name
     seeds = np.random.SeedSequence(seed).generate_state(turns).tolist()
-    names = policy or ("optimal",)
-    titles = titles_of(list(dict.fromkeys(names)))
-    players = [(titles[name], player_of(game, name)) for name in names]
+    players = [(Path(name).stem, player_of(game, name)) for name in policy or ("optimal",)]
     if together:
-        if len(players) < 2:
-            raise ValueError("a round is of two players or more: name each by --policy")
         of_round = rules.round(game, len(players))
         played = play_together(of_round, players, seeds)
         if out is None:
@@ -171,5 +160,5 @@ def explore(game: Game, *, out: str, policy: Names = (), run: Names = ()) -> dic
         policy: Whose moves are shown besides heuristics and kept policies, separated by commas.
         run: Folders of trainings that are shown too, separated by commas.
     """
-    write_explorer(out, game, policy, run)
+    write_text(out, explorer_page(game, policy, run))
     return heading(game) | {"out": out}

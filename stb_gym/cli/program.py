@@ -6,16 +6,16 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, fields, is_dataclass
+from itertools import groupby
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError, convert
+from cyclopts import App, CycloptsError, Parameter, convert
 
 from stb_gym import __version__
 from stb_gym.cli import play, rounds, turn
-from stb_gym.cli.options import imported
-from stb_gym.games import GAMES, Game, check_choice, entry_of, make_game, meant, rules_of
+from stb_gym.cli.turn import imported
+from stb_gym.games import GAMES, Game, entry_of, make_game, rules_of
 from stb_gym.output import Column, Table, escaped, reader_may_leave, refuse, say
 from stb_gym.solver import Branch
 
@@ -48,8 +48,7 @@ WITHOUT_GAME: Mapping[str, Callable[..., Any]] = {
 RULE, WHERE = "rule_", "where_"  # prefixes of the parameters of a game's rules and positions
 
 SCHEMA = 1  # of the JSON: increased when a key goes, is renamed or changes its meaning
-LONGEST = 36  # rows of a table of numbers, of which the first and the last half are printed
-FEW = 10  # numbers that are printed in one line
+FEW = 10  # values that are printed in one line
 IN_TITLE = ("game", "rules", "title", "unit")
 ONLY_JSON = ("game", "rules", "unit", "optimum", "agreement", "mean_throws", "dearest_mistake")  # of a row
 FORMATS = {  # of floats that are not in the unit of the objective
@@ -73,31 +72,21 @@ def main(words: list[str] | None = None) -> int:
         words: the words of the command line (default: those of the process).
 
     Raises:
-        SystemExit: with status 143 if the process is asked to end.
+        SystemExit: with status 143 after SIGTERM, so that unfinished files are removed.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="stb_gym.plainly")  # a terminal may lack the frames of tiles
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        with reader_may_leave(), _ends_cleanly():
+        with reader_may_leave():
             words = import_games(sys.argv[1:] if words is None else words)
             command_line()(words, exit_on_error=False, print_error=False, result_action="return_value")
-            return 0
-    except UnusedCliTokensError as error:
-        first = str((error.unused_tokens or [""])[0])
-        return refuse("stb-gym", ValueError(f"unknown argument {first!r}{meant(first, [*COMMANDS, *GAMES])}"))
+        return 0
     except (CycloptsError, ValueError, OSError, ImportError, MemoryError) as error:
         return refuse("stb-gym", error)
     except KeyboardInterrupt:
         say("stb-gym: interrupted", error=True)
         return 130
-
-
-@contextmanager
-def _ends_cleanly() -> Iterator[None]:
-    """Raise SystemExit when the process is asked to end, so that unfinished files are removed."""
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    try:
-        yield
     finally:
         signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
@@ -113,14 +102,14 @@ def import_games(words: Sequence[str]) -> list[str]:
         option, _, module = word.partition("=")
         if option == "--import":
             module = module or next(left, "")
-            imported(module, f"--import {module}")
+            imported(module, "--import")
         else:
             others.append(word)
     return others
 
 
 def command_line() -> App:
-    """Return the command with a sub-command for each game, which has the rules of that game as flags."""
+    """Return the app: a sub-command for each command and game, with the rules of that game as flags."""
     app = App(
         name="stb-gym",
         help=ABOUT,
@@ -130,19 +119,19 @@ def command_line() -> App:
         suppress_keyboard_interrupt=False,
     )
     for name, function in COMMANDS.items():
-        alone = WITHOUT_GAME.get(name, function)
-        command = App(name=name, help=(alone.__doc__ or "").partition("\n")[0])
+        without_game = WITHOUT_GAME.get(name)
+        command = App(name=name, help=((without_game or function).__doc__ or "").partition("\n")[0])
         for game, rules in GAMES.items():
             command.command(_of_game(function, rules), name=game)
-        if name in WITHOUT_GAME:
-            command.default(_of_game(alone, None))
+        if without_game:
+            command.default(_of_game(without_game, None))
         app.command(command)
     app.register_install_completion_command()
     return app
 
 
 def _converted(kind: Any, tokens: Sequence[Any]) -> Any:
-    """Convert what was typed to the type of a flag; integers are not rounded, as cyclopts would."""
+    """Convert a typed value to the type of its flag; refuse 2.5 as an integer, which cyclopts would round."""
     if int in (kind, *get_args(kind)) and not tokens[0].value.lstrip("-").isdecimal():
         raise ValueError(f"{tokens[0].value!r} is not an integer")
     return convert(kind, tokens)
@@ -150,57 +139,50 @@ def _converted(kind: Any, tokens: Sequence[Any]) -> Any:
 
 def _of_game(function: Callable[..., Any], rules: type[Game] | None) -> Callable[..., None]:
     """Return a command about a game, or about none: its parameters `game` and `where` become the flags of that game."""
-    known = inspect.signature(function)
-    own = [parameter for name, parameter in known.parameters.items() if name not in ("game", "where")]
-    flags: list[inspect.Parameter] = []
+    signature = inspect.signature(function)
+    parameters = [each for name, each in signature.parameters.items() if name not in ("game", "where")]
     if rules is not None:
-        if "where" in known.parameters:
+        flags = list(_rule_flags(rules, parameters))
+        if "where" in signature.parameters:
             flags += _position_flags(rules)
-        flags += _rule_flags(rules, own)
-    answers = known.return_annotation is not None
+        parameters += flags
+    answers = signature.return_annotation is not None
     if answers:
-        flags.append(_flag("json", "--json", bool, "Print one JSON object instead of text.", False))
+        parameters.append(_flag("json", "--json", bool, "Print one JSON object instead of text.", default=False))
 
     def run(**given: Any) -> None:
-        arguments = {parameter.name: given[parameter.name] for parameter in own if parameter.name in given}
-        if "where" in known.parameters:
-            arguments["where"] = _starting(WHERE, given)
-        if "game" in known.parameters:
-            arguments["game"] = None if rules is None else _game(rules, _starting(RULE, given))
+        values: dict[str, dict[str, Any]] = {RULE: {}, WHERE: {}, "": {}}
+        for name, value in given.items():
+            prefix = next(each for each in values if name.startswith(each))
+            values[prefix][name.removeprefix(prefix)] = value
+        arguments = values[""]
+        in_json = arguments.pop("json", False)
+        if "where" in signature.parameters:
+            arguments["where"] = values[WHERE]
+        if rules is not None:
+            variant = values[RULE].pop("variant", None)
+            named = entry_of(rules).variants[variant].fields if variant else {}
+            arguments["game"] = make_game(rules, {**named, **values[RULE]})
         answer = function(**arguments)
         if answers:
-            say(_as_json(answer) if given.get("json") else _as_text(answer))
+            say(json.dumps({"schema": SCHEMA, **answer}, default=asdict) if in_json else _as_text(answer))
 
     run.__doc__ = function.__doc__
-    run.__signature__ = inspect.Signature([*own, *flags])  # type: ignore[attr-defined]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return run
 
 
-def _starting(prefix: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that were given for the flags of a kind."""
-    return {
-        name.removeprefix(prefix): value
-        for name, value in given.items()
-        if name.startswith(prefix) and value is not None
-    }
-
-
-def _game(rules: type[Game], given: dict[str, Any]) -> Game:
-    name = given.pop("variant", None)
-    if name is None:
-        return make_game(rules, given)
-    variants = entry_of(rules).variants
-    check_choice("variant", name, list(variants))
-    return make_game(rules, {**variants[name].fields, **given})
-
-
-def _flag(parameter: str, option: str, kind: Any, words: str, default: Any = None, **how: Any) -> inspect.Parameter:
+def _flag(parameter: str, option: str, kind: Any, words: str, *, default: Any = None, **how: Any) -> inspect.Parameter:
     annotation = Annotated[kind, Parameter(name=option, help=words, **how)]
     return inspect.Parameter(parameter, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def _rule_flags(rules: type[Game], others: Sequence[inspect.Parameter]) -> Iterator[inspect.Parameter]:
-    """Yield a flag for each rule of a game, unlike those of the command, and one for variants if it has some."""
+    """Yield a flag for each rule of a game, and one for its variants.
+
+    Raises:
+        ValueError: if a rule has the flag of one of the `others`, the parameters of the command.
+    """
     types, taken = get_type_hints(rules), {"--json", "--variant"}
     for other in others:
         names = [each.name for each in fields(other.annotation)] if is_dataclass(other.annotation) else [other.name]
@@ -213,19 +195,20 @@ def _rule_flags(rules: type[Game], others: Sequence[inspect.Parameter]) -> Itera
         notes = [f"{known.low} to {known.high}"] if known.low is not None else []
         notes += [f"default {each.default}"] if each.default not in (None, False) else []
         words = f"{known.words} ({', '.join(notes)})" if notes else known.words
-        how: dict[str, Any] = {"group": "Rules"}
         allowed = get_args(types[each.name]) or (types[each.name],)
+        negative: Any = ()
         if isinstance(each.default, bool):
-            how["negative"] = f"--no-{option[2:]}" if each.default else ()
+            negative = f"--no-{option[2:]}" if each.default else ()
             kind: Any = bool
         elif known.choices:
             kind = Literal[tuple(known.choices)]
         else:
             kind = next((number for number in (int, float) if number in allowed), str)
+        how: dict[str, Any] = {"group": "Rules", "negative": negative}
         yield _flag(RULE + each.name, option, kind | None, words, **how)
-    if entry_of(rules).variants:
+    if variants := entry_of(rules).variants:
         words = "Rules that have a name; other rules change them (see stb-gym list)."
-        yield _flag(RULE + "variant", "--variant", str | None, words, group="Rules")
+        yield _flag(RULE + "variant", "--variant", Literal[tuple(variants)] | None, words, group="Rules")
 
 
 def flag_of_rule(name: str) -> str:
@@ -249,76 +232,61 @@ def _position_flags(rules: type[Game]) -> Iterator[inspect.Parameter]:
         yield _flag(WHERE + word, f"--{option}", Any, meaning, **how)
 
 
-# Answers
-
-
-def _as_json(answer: Mapping[str, Any]) -> str:
-    """Return an answer as one line of JSON."""
-    return json.dumps({"schema": SCHEMA, **answer}, default=asdict)
+# Answers as text
 
 
 def _as_text(answer: Mapping[str, Any], unit: str = "points") -> str:
-    """Return an answer as text: a heading, single values, then a table for each list and dictionary.
+    """Return an answer as text: a heading, single values, then a table for each dictionary and each list of rows.
 
     Args:
         answer: values by name.
         unit: the unit of values that have no format of their own, if the answer has none.
     """
     unit = answer.get("unit", unit)
-    single: dict[str, str] = {}
-    groups: list[dict[str, list[str]]] = [{}]  # lists of the same length that follow each other
-    parts = []
-    for name, value in answer.items():
-        label = name.replace("_", " ")
-        if name in IN_TITLE or value is None:
+    shown = {name: value for name, value in answer.items() if name not in IN_TITLE and value is not None}
+    facts: dict[str, str] = {}
+    parts: list[str] = []
+    for length, group in groupby(shown, lambda name: _list_length(shown[name])):
+        names = list(group)
+        if length and len(names) > 1:  # lists of the same length that follow each other
+            cells = {name.replace("_", " "): [_cell(name, each, unit) for each in shown[name]] for name in names}
+            parts.append(_table({"": [str(row) for row in range(1, length + 1)]} | cells))
             continue
-        if value in ([], {}):
-            single[label] = "none"
-        elif isinstance(value, list) and not isinstance(value[0], dict):
-            if len(value) not in map(len, groups[-1].values()):
-                groups.append({})
-            groups[-1][label] = [_cell(name, each, unit) for each in value]
-            continue
-        elif isinstance(value, list):
-            names = [each for each in dict.fromkeys(each for row in value for each in row) if each not in ONLY_JSON]
-            columns = {each.replace("_", " "): [_cell(each, row.get(each), unit) for row in value] for each in names}
-            parts.append(f"{label}\n{_table(columns)}")
-        elif isinstance(value, Branch):
-            parts.append(str(value))
-        elif isinstance(value, dict) and any(isinstance(each, dict) for each in value.values()):
-            parts.append(f"{label}\n\n{_as_text(value, unit)}")
-        elif isinstance(value, dict):
-            pairs = {str(key): _cell(name, each, unit, key) for key, each in value.items()}
-            parts.append(f"{label}\n{_table(_columns(pairs), LONGEST)}")
-        else:
-            single[label] = _cell(name, value, unit)
-        groups.append({})
-    tables = []
-    for group in groups:
-        if len(group) > 1:
-            places = {"": [str(place) for place, _ in enumerate(next(iter(group.values())), 1)]}
-            tables.append(_table(places | group, LONGEST))
-        else:
-            single |= {label: ", ".join(cells) for label, cells in group.items() if len(cells) <= FEW}
-    facts = _table(_columns(single)) if single else ""
-    return "\n\n".join(filter(None, [escaped(answer.get("title", "")), facts, *tables, *parts]))
+        for name in names:
+            label, value = name.replace("_", " "), shown[name]
+            if isinstance(value, Branch):
+                parts.append(str(value))
+            elif isinstance(value, dict) and any(isinstance(each, dict) for each in value.values()):
+                parts.append(f"{label}\n\n{_as_text(value, unit)}")
+            elif isinstance(value, dict) and value:
+                pairs = {str(key): _cell(name, each, unit, key) for key, each in value.items()}
+                parts.append(f"{label}\n{_pairs(pairs)}")
+            elif isinstance(value, list) and value and length == 0:
+                keys = [key for key in dict.fromkeys(key for row in value for key in row) if key not in ONLY_JSON]
+                cells = {key.replace("_", " "): [_cell(key, row.get(key), unit) for row in value] for key in keys}
+                parts.append(f"{label}\n{_table(cells)}")
+            elif length <= FEW:
+                facts[label] = _cell(name, value, unit) or "none"
+    return "\n\n".join(filter(None, [escaped(answer.get("title", "")), _pairs(facts) if facts else "", *parts]))
 
 
-def _columns(pairs: Mapping[str, str]) -> dict[str, list[str]]:
-    return {"": list(pairs), " ": list(pairs.values())}
+def _list_length(value: Any) -> int:
+    """Return the length of a list; 0 for a list of rows, which are dictionaries, and for other values."""
+    return len(value) if isinstance(value, list) and not isinstance(next(iter(value), None), dict) else 0
 
 
-def _table(columns: Mapping[str, list[str]], longest: int | None = None) -> str:
-    """Return columns as text, numbers aligned to the right, and without the rows in the middle if it is too long."""
-    aligned = {}
-    for heading, cells in columns.items():
-        is_number = set("".join(cells)) <= set("0123456789.,-%e ")
-        aligned[heading] = Column(str if is_number else "", cells)
-    lines = str(Table(aligned)).split("\n")
-    if longest is not None and len(lines) > longest + 1:
-        half = longest // 2
-        lines = [*lines[:half], f"... {len(lines) - 2 * half} more, all with --json", *lines[-half:]]
-    return "\n".join(lines)
+def _pairs(pairs: Mapping[str, str]) -> str:
+    return _table({"": list(pairs), " ": list(pairs.values())})
+
+
+def _table(columns: Mapping[str, list[str]]) -> str:
+    """Return columns as text, numbers aligned to the right."""
+    numbers = set("0123456789.,-%e ")
+    return str(
+        Table(
+            {name: Column(str if numbers.issuperset("".join(cells)) else "", cells) for name, cells in columns.items()}
+        )
+    )
 
 
 def _cell(name: str, value: Any, unit: str, key: Any = None) -> str:
@@ -334,6 +302,5 @@ def _cell(name: str, value: Any, unit: str, key: Any = None) -> str:
         return between.join(_cell(name, each, unit, key) for each in value)
     if isinstance(value, float):
         form = FORMATS.get(name) or FORMATS.get(key) or (".6%" if unit == "probability" else ".6f")
-        is_tiny = form.endswith("%") and 1e-12 < abs(value) < 1e-5
-        return f"{100 * value:.3g}%" if is_tiny else format(value, f"z{form}")
+        return format(value, f"z{form}")
     return f"{value:,}" if isinstance(value, int) and name != "seed" else str(value)

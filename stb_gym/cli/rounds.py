@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from stb_gym.cli.options import Names, RoundRules, player_of
-from stb_gym.cli.turn import heading
+from stb_gym.cli.turn import Names, RoundRules, heading, player_of
 from stb_gym.games import Game, check_integer, entry_of
 from stb_gym.rounds import ENDS, Round, departures, pars, series, shares
 from stb_gym.rounds import tournament as tournament_of

@@ -1,18 +1,23 @@
-"""The commands about one turn."""
+"""The commands about one turn, and the options that commands share."""
 
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isfinite
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from cyclopts import Parameter
 
-from stb_gym.cli.options import Names, Place, Turn, imported, perfect_play, policy_of, solve_large
 from stb_gym.games import (
     GAMES,
     Game,
     all_rules,
     check_choice,
-    check_integer,
     entry_of,
     fits,
     make_game,
@@ -21,7 +26,7 @@ from stb_gym.games import (
     title,
     words_of,
 )
-from stb_gym.large import BoardValues, evaluate_boards
+from stb_gym.large import BoardValues, evaluate_boards, solve_boards
 from stb_gym.measure import (
     RegretMeter,
     is_policy,
@@ -34,11 +39,15 @@ from stb_gym.measure import (
 from stb_gym.measure import compare as compare_scores
 from stb_gym.measure import simulate as simulate_turns
 from stb_gym.output import Progress, write_aside
+from stb_gym.rounds import Round
 from stb_gym.solver import (
+    Goal,
     Objective,
+    Playable,
+    Policy,
     Solution,
+    Standing,
     choice_at,
-    compile_game,
     move_tree,
     objective_of,
     solve_tables,
@@ -53,6 +62,127 @@ Answer = dict[str, Any]
 MISTAKES = 10  # the costliest, which are printed
 SAMPLED_TURNS = 10_000
 PICTURES = ("png", "svg", "pdf")
+CERTIFIED = (
+    "states", "nodes", "largest_error", "largest_relative_error", "optimal_actions_agree", "sha256",
+)  # fmt: skip
+
+
+# Options that commands share
+
+
+def split(_: Any, tokens: Sequence[Any]) -> tuple[str, ...]:
+    """Return the names that a flag gives, separated by commas or by the flag again."""
+    return tuple(name for token in tokens for name in token.value.split(","))
+
+
+Names = Annotated[tuple[str, ...], Parameter(converter=split)]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class RoundRules:
+    """The rules of a round.
+
+    Attributes:
+        ties: Who wins a tie: split, all-win or nobody.
+        shut_wins: The perfect score wins at once.
+    """
+
+    ties: str = "split"
+    shut_wins: bool = False
+
+    def round(self, game: Game, players: int) -> Round:
+        """Return the round of some players."""
+        return Round(game, players, ties=self.ties, shut_wins=self.shut_wins)
+
+
+class Turn(NamedTuple):
+    """A turn at a standing of a round; `seen` is the standing in words."""
+
+    rules: Round
+    standing: Standing
+    best: Solution
+    seen: str
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Place(RoundRules):
+    """A place in a round; without any of these options the turn is played alone.
+
+    Attributes:
+        lead: In a round: the best final score so far.
+        holders: In a round: how many players have that score (default: 1).
+        after: In a round: how many players come after you (default: none after a lead).
+        players: In a round: how many play in all, if more than you and the others named.
+    """
+
+    lead: int | None = None
+    holders: int | None = None
+    after: int | None = None
+    players: int | None = None
+
+    def turn(self, game: Game, objective: str) -> Turn | None:
+        """Return the turn at the standing, or None for a turn played alone.
+
+        Raises:
+            ValueError: if there is no such standing, or an option is for the other kind of turn.
+        """
+        if (self.lead, self.holders, self.after, self.players) == (None,) * 4:
+            if self != Place():
+                raise ValueError("ties and shut-wins are rules of a round: name your place in it, such as --after 1")
+            return None
+        if objective != "score":
+            raise ValueError("an objective is for a turn played alone: a round is played to win")
+        holders = self.holders if self.holders is not None else int(self.lead is not None)
+        after = self.after
+        if after is None:
+            after = 0 if self.lead is not None or self.players is None else self.players - 1
+        standing = Standing(self.lead, holders, after)
+        rules = self.round(game, self.players if self.players is not None else holders + 1 + after)
+        return Turn(rules, standing, rules.solve().at(standing), f"{standing.in_words(game)}, ties {self.ties}")
+
+
+def player_of(game: Game, name: str, illegal: str = "raise") -> str | Policy:
+    """Return the policy of a file, a run's folder or a kept policy; else the name, which is that of a strategy."""
+    return load_policy(name, game, illegal) if is_policy(name) else name
+
+
+def policy_of(game: Game, name: str) -> Playable:
+    """Return the policy of a file, a run's folder, a kept policy or a strategy."""
+    return load_policy(name, game) if is_policy(name) else strategy(game, name)
+
+
+def perfect_play(game: Game, objective: Goal, worst: bool = False, exact: bool = False) -> Solution | BoardValues:
+    """Return perfect (or the worst) play of a turn, with progress if the game is too large for tables.
+
+    Raises:
+        ValueError: if fractions are needed and the game is too large for tables.
+    """
+    goal = objective_of(game, objective)
+    if fits(game):
+        return solve_tables(game, goal, worst=worst, exact=exact)
+    if exact:
+        raise ValueError("fractions are for games that fit into tables")
+    with Progress("rows of boards solved") as progress:
+        return solve_boards(game, goal, progress.tell, worst=worst)
+
+
+def imported(name: str, option: str) -> Any:
+    """Import MODULE, or NAME from it if the name is MODULE:NAME; the module may lie in the working directory.
+
+    Raises:
+        ValueError: if the import fails, with its reason.
+    """
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return resolve_name(name if ":" in name else f"{name}:")  # with a colon, it reports what a module raises
+    except (Exception, SystemExit) as error:  # the module may do anything
+        raise ValueError(f"{option} {name}: {type(error).__name__}: {error}") from error
+
+
+# Commands
 
 
 def heading(game: Game, objective: Objective | None = None, turn: Turn | None = None) -> dict[str, Any]:
@@ -108,7 +238,7 @@ def _variant(changes: Game, name: str) -> Answer:
     try:
         game = make_game(type(changes), {**variant.fields, **own_rules(changes)})
         score, shut = perfect_play(game, "score"), perfect_play(game, "shut")
-        states = compile_game(game).states if isinstance(score, Solution) else score.utility.size
+        states = score.tables.states if isinstance(score, Solution) else score.utility.size
         found = {"rules": all_rules(game), "states": states, "value": score.value, "shut_probability": shut.value}
     except ValueError as error:
         found = {"refused": str(error)}
@@ -132,28 +262,22 @@ def solve(game: Game, *, objective: str = "score", worst: bool = False, exact: b
         >>> round(solve(stb_gym.ShutTheBox(), objective="shut")["value"], 6)
         0.071432
     """
-    goal = objective_of(game, objective)
+    best = perfect_play(game, objective, worst, exact)
+    answer = heading(game, objective_of(game, objective))
+    answer |= {"play": "worst" if worst else "best", "value": float(best.value)}
     held, dice = game.start()
     first_rolls = rolls(game, dice).shown
-    answer = heading(game, goal) | {"play": "worst" if worst else "best"}
-    if fits(game):
-        best = solve_tables(game, goal, worst=worst, exact=exact)
-        tables = best.tables
-        answer["value"] = float(best.value)
+    if isinstance(best, Solution):
         if exact:
             answer["fraction"] = f"{best.value.numerator}/{best.value.denominator}"
         answer["shut_probability"] = best.evaluate(best.policy).shut_probability
-        answer |= {"states": tables.states, "decision_nodes": len(tables.decisions)}
-        values = [float(best.node_value[node]) for node in tables.nodes_of(tables.start)]
+        answer |= {"states": best.tables.states, "decision_nodes": len(best.tables.decisions)}
+        values = [float(best.node_value[node]) for node in best.tables.nodes_of(best.tables.start)]
     else:
-        if exact:
-            raise ValueError("fractions are for games that fit into tables")
-        boards = solve_large(game, objective, worst)
-        sign = boards.objective.sign
-        values = [sign * choice_at(boards, held, dice, roll).utility + 0.0 for roll in first_rolls]
-        answer |= {"value": boards.value, "states": boards.utility.size}
-    words = words_of(game)
-    return answer | {"by_first_roll": dict(zip(map(words.roll, first_rolls), values, strict=True))}
+        answer["states"] = best.utility.size
+        sign = best.objective.sign
+        values = [sign * choice_at(best, held, dice, roll).utility + 0.0 for roll in first_rolls]
+    return answer | {"by_first_roll": dict(zip(map(words_of(game).roll, first_rolls), values, strict=True))}
 
 
 def certify(game: Game, *, objective: str = "score", out: str | None = None) -> Answer:
@@ -170,12 +294,7 @@ def certify(game: Game, *, objective: str = "score", out: str | None = None) -> 
     return heading(game, objective_of(game, objective)) | {
         "value": float(found.value),
         "fraction": f"{found.value.numerator}/{found.value.denominator}",
-        "states": found.states,
-        "nodes": found.nodes,
-        "largest_error": found.largest_error,
-        "largest_relative_error": found.largest_relative_error,
-        "optimal_actions_agree": found.optimal_actions_agree,
-        "sha256": found.sha256,
+        **{name: getattr(found, name) for name in CERTIFIED},
         **({} if out is None else {"out": out}),
     }
 
@@ -207,7 +326,7 @@ def evaluate(
     departures: bool = False,
     turns: int | None = None,
     seed: int = 0,
-    place: Place = Place(),  # noqa: B008 it is frozen
+    place: Place = Place(),
 ) -> Answer:
     """Evaluate a strategy, a saved policy or an agent of your own exactly, alone or at a standing of a round.
 
@@ -241,12 +360,11 @@ def evaluate(
         raise ValueError(f"departures can be listed only for games that fit into tables, not for {game}")
     illegal = illegal or (read_policy(policy).illegal if is_policy(policy) else "raise")
     turn = place.turn(game, objective)
-    if turn is None:
-        found = _evaluate_against(perfect_play(game, objective), policy_of(game, policy, illegal), illegal)
-    elif is_policy(policy):
-        found = turn.best.evaluate(load_policy(policy, game, illegal), illegal)
-    else:
-        found = turn.best.evaluate(turn.rules.policy(policy, turn.standing))
+    best = turn.best if turn else perfect_play(game, objective)
+    plays: Any = player_of(game, policy, illegal)
+    if isinstance(plays, str):
+        plays = turn.rules.policy(plays, turn.standing) if turn else strategy(game, plays)
+    found = _evaluate_against(best, plays, illegal)
     answer = heading(game, found.optimum.objective, turn) | _numbers(policy, found)
     if departures:
         columns = found.departures()
@@ -270,19 +388,14 @@ def _numbers(policy: str, found: Any) -> Answer:
 
 def _measure_agent(game: Game, agent: str, objective: str, illegal: str, turns: int | None, seed: int) -> Answer:
     """Return the exact or the sampled measurement of an agent."""
-    module, _, name = agent.partition(":")
-    if not name:
-        raise ValueError(f"--agent must be MODULE:NAME, such as mine:agent, not {agent}")
-    found = imported(module, f"--agent {agent}")
-    if not hasattr(found, name):
-        raise ValueError(f"--agent {agent}: the module {module} has no {name}")
+    plays = imported(agent, "--agent")
     meter = RegretMeter(game, objective, illegal)
     try:
         if turns is None and meter.is_exact:
-            return heading(game, meter.objective) | _numbers(agent, meter(getattr(found, name)))
+            return heading(game, meter.objective) | _numbers(agent, meter(plays))
         turns = SAMPLED_TURNS if turns is None else turns
         with Progress("turns played") as progress:
-            sampled = meter.sample(getattr(found, name), turns, seed, progress=progress.tell)
+            sampled = meter.sample(plays, turns, seed, progress=progress.tell)
     except TypeError as error:
         raise ValueError(f"--agent {agent}: {error}") from error
     numbers = {**sampled.summary(), "interval": list(sampled.interval)}
@@ -342,7 +455,6 @@ def compare(game: Game, *, policy: Names, exceptions: int | None = None, objecti
 
 
 def _pocket_card(game: Game, policies: tuple[str, ...], exceptions: int, objective: str) -> Answer:
-    check_integer("exceptions", exceptions, 0, 1000)
     if len(policies) != 1:
         raise ValueError(f"a pocket card is of one policy, not {len(policies)}")
     [name] = policies
@@ -366,7 +478,7 @@ def _pocket_card(game: Game, policies: tuple[str, ...], exceptions: int, objecti
     }
 
 
-def states(game: Game, *, objective: str = "score", place: Place = Place()) -> Answer:  # noqa: B008
+def states(game: Game, *, objective: str = "score", place: Place = Place()) -> Answer:
     """List every state before a throw: its value, and the ways to the perfect score from there.
 
     Args:
@@ -380,15 +492,11 @@ def states(game: Game, *, objective: str = "score", place: Place = Place()) -> A
     """
     turn = place.turn(game, objective)
     solution = turn.best if turn else solve_turn(game, objective)
-    tables, words = solution.tables, words_of(game)
-    ways = ways_to_shut(tables, exact=True).tolist()
+    tables = solution.tables
+    columns, ways = solution.states(), ways_to_shut(tables, exact=True).tolist()
     rows = [
-        {
-            "state": words.state(int(tables.held[state]), int(tables.dice[state])),
-            "value": float(solution.state_value[state]),
-            "ways": ways[state],
-        }
-        for state in (tables.dice > 0).nonzero()[0].tolist()
+        {"state": columns["state"][state], "value": columns["value"][state], "ways": ways[state]}
+        for state in tables.dice.nonzero()[0].tolist()
     ]
     return heading(game, solution.objective, turn) | {"states": rows}
 
@@ -400,7 +508,7 @@ def advise(
     objective: str = "score",
     depth: int | None = None,
     out: str | None = None,
-    place: Place = Place(),  # noqa: B008
+    place: Place = Place(),
 ) -> Answer:
     """Rank the legal moves at a position, best first; before a throw, the best moves of every roll; or draw a tree.
 
@@ -440,16 +548,18 @@ def advise(
             answer["out"] = out
         return answer | {"tree": tree}
     sign = best.objective.sign
-
-    def move_of(move: Any) -> Answer:
-        return words.move(move.action, goes_on=move.dice > 0)
-
     if roll is not None:
         choice = choice_at(best, held, dice, roll)
-        ranked = sorted(zip(choice.moves, choice.after, choice.loss, strict=True), key=lambda each: each[2])
-        moves = [move_of(move) | {"value": sign * value + 0.0, "regret": loss} for move, value, loss in ranked]
-        value = sign * choice.utility + 0.0
-        return answer | {"node": words.node(held, dice, roll), "value": value, "moves": moves}
+        moves = [
+            {**words.move(move.action, move.dice > 0), "value": sign * after + 0.0, "regret": loss}
+            for move, after, loss in zip(choice.moves, choice.after, choice.loss, strict=True)
+        ]
+        moves.sort(key=itemgetter("regret"))
+        return answer | {
+            "node": words.node(held, dice, roll),
+            "value": sign * choice.utility + 0.0,
+            "moves": moves,
+        }
     shown, rows = rolls(game, dice), []
     for roll, count in zip(shown.shown, shown.counts.tolist(), strict=True):
         choice = choice_at(best, held, dice, roll)
@@ -457,7 +567,7 @@ def advise(
             {
                 "roll": words.roll(roll),
                 "chance": count / len(shown.of_throw),
-                "moves": [move_of(move) for move in choice.best],
+                "moves": [words.move(move.action, move.dice > 0) for move in choice.best],
                 "leaves": [words.state(move.held, move.dice) for move in choice.best],
                 "value": sign * choice.utility + 0.0,
             }

@@ -2,11 +2,8 @@
 
 The page knows no rules. It gets the compiled game and solves it again for the objective that its reader chooses; all
 words about the game are written here. Its script is built from the folder `web` of the repository.
-
-- `contents`: the game's arrays and words; `players`: strategies, policies and trainings; `page`: the HTML file.
 """
 
-from stb_gym.explorer.page import explorer_page, write_explorer
-from stb_gym.explorer.players import titles_of
+from stb_gym.explorer.page import explorer_page
 
-__all__ = ["explorer_page", "titles_of", "write_explorer"]
+__all__ = ["explorer_page"]

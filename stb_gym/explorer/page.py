@@ -1,29 +1,31 @@
-"""The HTML file of a page, with its data, script and style inside, so that it needs nothing else."""
+"""One HTML file with a game's data, a script and a style inside, so that it needs nothing else."""
 
 import base64
 import json
 import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.explorer.contents import game_contents
-from stb_gym.explorer.players import player_contents
-from stb_gym.games import Game
-from stb_gym.output import write_text
-from stb_gym.solver import compile_game
+from stb_gym.games import Game, entry_of, rolls, throw_faces, title, words_of
+from stb_gym.measure import kept_policies, load_policies, load_policy, read_policy
+from stb_gym.rounds import TIES, Round
+from stb_gym.solver import Policy, TurnTables, compile_game, edge_weights, policy_array
+from stb_gym.solving import solve, strategies, strategy
 
 HERE = Path(__file__).parent
 ALIGNED = 8  # bytes: the script needs every array to begin at a multiple of this
-
-
-def write_explorer(path: str | Path, game: Game, policies: Sequence[str] = (), runs: Sequence[str] = ()) -> None:
-    """Write a page to explore a game, whole or not at all; see `explorer_page`."""
-    write_text(path, explorer_page(game, policies, runs))
+PLAYERS = 4  # of the largest round
+TIE_RULES = ("split", "all-win")  # the first is the default
+OPTIMUM = "optimal"  # perfect play, which the page computes
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")  # of Okabe and Ito
+DASHES = ((), (6.0, 2.0), (2.0, 1.5))  # lengths of dashes and gaps in line widths
 
 
 def explorer_page(game: Game, policies: Sequence[str] = (), runs: Sequence[str] = ()) -> str:
@@ -82,3 +84,177 @@ def pack(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     header = json.dumps({**facts, "arrays": places}, separators=(",", ":")).encode()
     header += b" " * (-(len(header) + 4) % ALIGNED)
     return base64.b64encode(zlib.compress(len(header).to_bytes(4, "little") + header + body, 9)).decode()
+
+
+# The game
+
+
+def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return what a page knows of a game, for `pack`.
+
+    Returns:
+        Facts by name, ready for JSON, and these arrays. Nodes follow in the order of their states, edges in that of
+        their nodes.
+
+        dice, score: [S] the dice to throw, and the index of the final score among all scores.
+        choices: [N] the number of edges of each node.
+        next: [E] the state that each edge leads to; the page solves it before the edge's own state.
+        move: [E] the index of each edge's words in the fact "moves".
+        end: [N - D] the index of the reason why each node without a move ends the turn, in the fact "ends".
+        counts-d, throws-d: for each number of dice d, [R] how many throws give each roll, and [faces**d] which roll.
+        worth-T: for the tie rule T, [players, T, players] the expected win of a lead against perfect players: by the
+            number of players still to come, the final score, and the number of players who have it, from one to all;
+            0 for more players than there can be.
+    """
+    game, words, scores = tables.game, words_of(tables.game), tables.scores.tolist()
+    thrown = np.unique(tables.dice).tolist()
+    states = list(zip(tables.held.tolist(), tables.dice.tolist(), strict=True))
+    edges = enumerate(tables.edge_node.tolist())
+    moves, move = _distinct([tables.move_in_words(edge, tables.node_roll(node)) for edge, node in edges])
+    ends, end = _distinct([_end_in_words(tables, node) for node in np.flatnonzero(tables.choices == 0).tolist()])
+    facts = {
+        "start": tables.start,
+        "scores": scores,
+        "sign": game.sign,
+        "perfect": game.perfect_score,
+        "faces": game.faces,
+        "throws": thrown,
+        "title": title(game),
+        "introduction": words.introduction(),
+        "how": words.how_to_play().split("\n"),
+        "perfection": words.perfection,
+        "best": "most" if game.more_is_better else "fewest",
+        "points": [words.score(score) for score in scores],
+        "goals": [words.goal(score) for score in scores],
+        "ended": [words.ended(score) for score in scores],
+        "states": [words.state(*state) for state in states],
+        "parts": [
+            {
+                "name": name,
+                "words": meaning.partition(" (")[0],
+                "listed": isinstance(words.where(*states[0])[name], list),
+                "of": [words.where(*state)[name] for state in states],
+            }
+            for name, meaning in words.positions.items()
+            if name != "roll"
+        ],
+        "rolls": {dice: [words.roll(roll) for roll in rolls(game, dice).shown] for dice in thrown},
+        "moves": moves,
+        "ends": ends,
+        "leads": {"players": PLAYERS, "ties": {ties: TIES[ties] for ties in TIE_RULES}},
+    }
+    arrays: dict[str, NDArray[Any]] = {
+        "dice": tables.dice,
+        "score": tables.score_index,
+        "choices": tables.choices,
+        "next": tables.edge_next,
+        "move": move,
+        "end": end,
+    }
+    for dice in thrown:
+        table = rolls(game, dice)
+        arrays |= {f"counts-{dice}": table.counts, f"throws-{dice}": table.of_throw}
+    for ties in TIE_RULES:
+        replies = Round(game, players=PLAYERS, ties=ties).solve().replies
+        arrays[f"worth-{ties}"] = np.stack([reply.worth[:-1].reshape(-1, PLAYERS) for reply in replies])
+    return facts, arrays
+
+
+def _distinct(texts: list[str]) -> tuple[list[str], NDArray[np.intp]]:
+    """Return each text once, and [K] the index of every text there."""
+    distinct, index = np.unique(np.array(texts, str), return_inverse=True)
+    return distinct.tolist(), index
+
+
+def _end_in_words(tables: TurnTables, node: int) -> str:
+    """Return why a turn ends at a node without a move, or "" where it was over before."""
+    state = int(tables.node_state[node])
+    dice, roll = int(tables.dice[state]), node - int(tables.node_start[state])
+    if dice == 0:
+        return ""
+    throw = int((rolls(tables.game, dice).of_throw == roll).argmax())
+    faces = throw_faces(throw, dice, tables.game.faces)
+    return words_of(tables.game).no_move(int(tables.held[state]), dice, faces)
+
+
+# The players
+
+
+def player_contents(
+    tables: TurnTables, policies: Sequence[str], runs: Sequence[str]
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return what a page knows of players, for `pack`.
+
+    Args:
+        tables: the compiled game.
+        policies: names of strategies or files of policies, besides the heuristics and kept policies of the game.
+        runs: folders of trainings.
+
+    Returns:
+        Facts by name, and these arrays, in which a place counts the moves of a node from 0 and is -1 for an illegal
+        action:
+
+        player-n: of a policy without chance [D] the place of its move; of one with probabilities [E] those.
+        run-n: [D, K] the places of the moves at each of K measurements.
+
+    Raises:
+        ValueError: if a policy or a training cannot be read or is of another game.
+    """
+    game = tables.game
+    names = dict.fromkeys([*entry_of(game).heuristics, *kept_policies(game), *policies])
+    names.pop(OPTIMUM, None)
+    players = {name: Path(name).stem for name in names}
+    trainings = [_read_training(tables, folder) for folder in runs]
+    everybody = [*players.values(), *(training["name"] for training, _ in trainings)]
+    [(title, count)] = Counter([OPTIMUM, *everybody]).most_common(1)
+    if count > 1:
+        raise ValueError(f"{count} players are called {title}: rename their files or folders")
+    # Colours change first, then dashes.
+    styles = {
+        name: {"colour": colour, "dashes": dashes}
+        for name, (dashes, colour) in zip(everybody, cycle(product(DASHES, COLOURS)), strict=False)
+    }
+    descriptions = strategies(game)
+    facts = {
+        "optimum": {"name": OPTIMUM, "colour": "#000000", "dashes": ()},
+        "players": [
+            {"name": title, "how": descriptions.get(name, ""), **styles[title]} for name, title in players.items()
+        ],
+        "runs": [{**training, **styles[training["name"]]} for training, _ in trainings],
+    }
+    arrays: dict[str, NDArray[Any]] = {}
+    for number, name in enumerate(players):
+        policy = policy_array(tables, strategy(game, name) if name in descriptions else load_policy(name, game))
+        weights, _ = edge_weights(tables, policy)
+        arrays[f"player-{number}"] = _places(tables, policy) if policy.ndim == 1 else weights.astype(np.float32)
+    for number, (_, places) in enumerate(trainings):
+        arrays[f"run-{number}"] = places
+    return facts, arrays
+
+
+def _read_training(tables: TurnTables, folder: str) -> tuple[dict[str, Any], NDArray[np.intp]]:
+    """Return the facts of a training and [D, K] the places of the moves of its K measured policies.
+
+    Raises:
+        ValueError: if the folder holds no training, one of other rules, or a damaged one.
+    """
+    path = Path(folder)
+    if not (path / "policies.npz").exists():
+        raise ValueError(f"{folder} is not the folder of a finished training: there is no policies.npz")
+    saved = read_policy(path / "policy.npz")
+    policies = load_policies(path / "policies.npz", tables.game, saved.illegal)
+    optimum = solve(tables.game, saved.objective)
+    facts = {
+        "name": path.resolve().name,
+        "objective": saved.objective.name,
+        "steps": list(policies),
+        "regret": [optimum.evaluate(policy, saved.illegal).regret for policy in policies.values()],
+    }
+    return facts, np.stack([_places(tables, policy) for policy in policies.values()], axis=1)
+
+
+def _places(tables: TurnTables, policy: Policy) -> NDArray[np.intp]:
+    """Return [D] the places of a policy's actions [N] among the moves of the nodes that have any; -1 if illegal."""
+    edge = np.arange(len(tables.edge_node)) - tables.at_edges(tables.edge_start[:-1])
+    chosen = tables.edge_action == tables.at_edges(np.asarray(policy))
+    return tables.reduce(np.maximum, np.where(chosen, edge, -1))

@@ -76,11 +76,6 @@ class Account:
         return sum(event.changes.get(cause, 0.0) for event in self.events)
 
     @property
-    def end(self) -> float:
-        """The utility that the player got: that of the start and all that was added."""
-        return self.start + sum(map(self.total, CAUSES))
-
-    @property
     def _causes(self) -> list[str]:
         return [cause for cause in CAUSES if any(cause in event.changes for event in self.events)]
 

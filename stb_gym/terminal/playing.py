@@ -1,7 +1,7 @@
-"""Games of a person at the terminal: turns alone and rounds against strategies, typed line by line."""
+"""A person at the terminal plays a turn alone or a round against strategies, typing line by line."""
 
 import sys
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 
 import numpy as np
 
@@ -10,8 +10,16 @@ from stb_gym.output import Progress, say
 from stb_gym.rounds import Round
 from stb_gym.solver import Move, PerfectPlay, Policy
 from stb_gym.terminal.coach import Coach, RoundCoach, coach_alone
-from stb_gym.terminal.round_state import YOU, RoundState, contest, seat_names
-from stb_gym.terminal.turns import Position, Step, moves_in_words, step_in_words, take_turn
+from stb_gym.terminal.turns import (
+    Position,
+    RoundState,
+    Step,
+    contest,
+    moves_in_words,
+    seat_names,
+    step_in_words,
+    take_turn,
+)
 from stb_gym.terminal.watching import by_policy
 
 HELP, HINT, LEAVE = ("?", "help"), ("hint", "h"), ("q", "quit")
@@ -19,7 +27,7 @@ CAN_BE_TYPED = "Type ? for your moves, hint for advice, q to leave."
 
 
 def play_alone(perfect: PerfectPlay, coach: bool, seed: int | None) -> None:
-    """Let a person at the terminal play turns alone.
+    """Let a person at the terminal play a turn alone.
 
     Args:
         perfect: perfect play of the game for the objective that the person plays for.
@@ -27,24 +35,21 @@ def play_alone(perfect: PerfectPlay, coach: bool, seed: int | None) -> None:
         seed: the seed of the dice; None for a random one.
 
     Raises:
-        ValueError: if the seed is out of range.
+        ValueError: if the seed is negative.
     """
     adviser, target = coach_alone(perfect), perfect.objective.target
     goal = f"the best {perfect.objective.name}" if target is None else words_of(perfect.game).goal(target)
-
-    for [dice] in _games(perfect.game, f"try to end with {goal}", 1, seed):
-        steps: list[Step] = []
-        score = _your_turn(adviser, coach, dice, steps)
-        if coach:
-            say(f"\n{adviser.account(steps)}")
-        if score is None:
-            return
+    [dice] = _begin(perfect.game, f"try to end with {goal}", 1, seed)
+    steps: list[Step] = []
+    _your_turn(adviser, coach, dice, steps)
+    if coach:
+        say(f"\n{adviser.account(steps)}")
 
 
 def play_round(
     rules: Round, opponents: list[tuple[str, str | Policy]], seat: int, coach: bool, seed: int | None
 ) -> None:
-    """Let a person at the terminal play rounds against strategies.
+    """Let a person at the terminal play a round against strategies.
 
     Args:
         rules: the rules of the round.
@@ -57,43 +62,38 @@ def play_round(
         ValueError: if the seat, the seed or an opponent is not allowed.
     """
     check_integer("seat", seat, 1, rules.players)
-    person = (YOU, "random")  # the coach needs some strategy here, and any will do
+    person = ("you", "random")  # the coach needs some strategy here, and any will do
     players = [*opponents[: seat - 1], person, *opponents[seat - 1 :]]
     with Progress(f"working on {rules.game}"):
         round_coach = RoundCoach(rules.evaluate([strategy for _, strategy in players]), seat - 1)
-    for dice in _games(rules.game, contest(rules), rules.players, seed):
-        state, steps = RoundState(rules, seat_names(players)), list[Step]()
-        while not state.is_over:
-            at = state.seat
-            say(f"\n{state.names[at]} ({state.situation})")
-            if at == seat - 1:
-                score = _your_turn(round_coach.at(state.standing), coach, dice[at], steps)
-            else:
-                score = _their_turn(rules.game, rules.policy(players[at][1], state.standing), dice[at])
-            if score is None:
-                break
-            state.scores.append(score)
+    dice = _begin(rules.game, contest(rules), rules.players, seed)
+    state, steps = RoundState(rules, seat_names(players)), list[Step]()
+    score: int | None
+    while not state.is_over:
+        at = state.seat
+        say(f"\n{state.names[at]} ({state.situation})")
+        if at == seat - 1:
+            score = _your_turn(round_coach.at(state.standing), coach, dice[at], steps)
         else:
-            say(f"\nThe round is over. Best: {state.leaders}.")
-        if coach:
-            say(f"\n{round_coach.account(state.names, state.scores, steps)}")
-        if not state.is_over:
-            return
+            policy, theirs = rules.policy(players[at][1], state.standing), list[Step]()
+            score = take_turn(rules.game, dice[at], by_policy(rules.game, policy, dice[at]), theirs)
+            for step in theirs:
+                say(f"  {': '.join(step_in_words(rules.game, step))}")
+            say(f"  {words_of(rules.game).score(score)}")
+        if score is None:
+            break
+        state.scores.append(score)
+    else:
+        say(f"\nThe round is over. Best: {state.leaders}.")
+    if coach:
+        say(f"\n{round_coach.account(state.names, state.scores, steps)}")
 
 
-def _games(game: Game, goal: str, players: int, seed: int | None) -> Iterator[list[np.random.Generator]]:
-    """Print the rules, and yield the dice of all players for one game after another while the person wants more."""
-    if seed is not None:
-        check_integer("seed", seed, 0, 2**63 - 1)
-    sequence, words = np.random.SeedSequence(seed), words_of(game)
+def _begin(game: Game, goal: str, players: int, seed: int | None) -> list[np.random.Generator]:
+    """Print the rules, and return the dice of every player."""
+    words = words_of(game)
     say(f"{words.introduction()}: {goal}.\n{words.how_to_play()}\n{CAN_BE_TYPED}")
-    more = True
-    while more:
-        yield [np.random.default_rng(child) for child in sequence.spawn(players)]
-        try:
-            more = sys.stdin is not None and sys.stdin.isatty() and _read("\nAnother game? (y or n) ") in ("y", "yes")
-        except EOFError:
-            return
+    return [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(players)]
 
 
 def _your_turn(coach: Coach, remarks: bool, dice: np.random.Generator, steps: list[Step]) -> int | None:
@@ -175,13 +175,3 @@ def _read(prompt: str) -> str:
     if typed in LEAVE:
         raise EOFError
     return typed
-
-
-def _their_turn(game: Game, policy: Policy, dice: np.random.Generator) -> int:
-    """Play and print an opponent's turn; return the final score."""
-    steps: list[Step] = []
-    score = take_turn(game, dice, by_policy(game, policy, dice), steps)
-    for step in steps:
-        say(f"  {': '.join(step_in_words(game, step))}")
-    say(f"  {words_of(game).score(score)}")
-    return score

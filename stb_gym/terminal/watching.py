@@ -15,14 +15,15 @@ from stb_gym.rounds import Round
 from stb_gym.solver import Goal, Policy, RulePolicy, UniformRandom, compile_game, edge_weights
 from stb_gym.solving import solve, strategy
 from stb_gym.terminal.coach import Coach, RoundCoach, coach_alone
-from stb_gym.terminal.round_state import RoundState, seat_names
 from stb_gym.terminal.turns import (
     Choose,
     Position,
+    RoundState,
     Step,
     Throw,
     goes_on_at,
     moves_in_words,
+    seat_names,
     step_in_words,
     take_turn,
 )
@@ -246,24 +247,19 @@ def frames(turn: Turn) -> Iterator[Frame]:
     yield Frame(below(picture, [turn.end, sentence]), ENDED)
 
 
-def check_film(path: str | Path) -> None:
-    """Raise ValueError unless the name of a film ends in .gif."""
-    if Path(path).suffix.lower() != ".gif":
-        raise ValueError(f"a film is a GIF: its name must end in .gif, unlike {path}")
-
-
 def write_film(path: str | Path, film: list[Frame]) -> None:
-    """Write a film as a GIF that repeats for ever.
+    """Write a film that repeats for ever.
 
     Args:
-        path: the file, which is written whole or not at all.
+        path: the file, which is written whole or not at all; a GIF if its name ends in .gif.
         film: the pictures, all of one size.
 
     Raises:
         ImportError: if Pillow is not installed.
+        ValueError: if Pillow does not know the ending of the file's name.
     """
     image = needed("PIL.Image", "Pillow", "films")
     first, *others = (image.fromarray(frame.picture).quantize(COLOURS, dither=image.Dither.NONE) for frame in film)
     milliseconds = [round(1000 * frame.seconds) for frame in film]
     with write_aside(path) as aside:
-        first.save(aside, "GIF", save_all=True, append_images=others, duration=milliseconds, loop=0, optimize=False)
+        first.save(aside, save_all=True, append_images=others, duration=milliseconds, loop=0, optimize=False)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from stb_gym import ShutTheBox, Threes, load_policy, strategy
-from stb_gym.explorer import write_explorer
+from stb_gym.explorer import explorer_page
 from tests import ROOT
 from tests.explorer.reading import make_run
 
@@ -46,8 +46,8 @@ def pages(tmp_path_factory):
         make_run(folder / "ppo-small-0", game, [*learned, load_policy("ppo-nine-tiles", game)]),
         make_run(folder / "dqn-small-0", game, [*learned[:2], load_policy("dqn-nine-tiles", game)]),
     ]
-    write_explorer(folder / "box.html", game, ["random"], [str(run) for run in runs])
-    write_explorer(folder / "threes.html", Threes())
+    (folder / "box.html").write_text(explorer_page(game, ["random"], [str(run) for run in runs]))
+    (folder / "threes.html").write_text(explorer_page(Threes()))
     return {name: (folder / f"{name}.html").as_uri() for name in ("box", "threes")}
 
 

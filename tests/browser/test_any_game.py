@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 import stb_gym
 from docs.pig import Pig
 from stb_gym import ShutTheBox, Threes, solve
-from stb_gym.explorer import write_explorer
+from stb_gym.explorer import explorer_page
 from stb_gym.solver import compile_game
 from tests.browser.acting import arrive, play
 
@@ -25,7 +25,7 @@ GAMES = {
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     for name, game in GAMES.items():
-        write_explorer(folder / f"{name}.html", game)
+        (folder / f"{name}.html").write_text(explorer_page(game))
     return {name: (folder / f"{name}.html").as_uri() for name in GAMES}
 
 
@@ -79,7 +79,7 @@ def test_how_many_dice_are_thrown_can_be_chosen_where_that_differs(visitor):
 
 
 def test_where_nobody_loses_anything_there_is_nothing_to_practise(reader, tmp_path):
-    write_explorer(tmp_path / "small.html", ShutTheBox(tiles=2))
+    (tmp_path / "small.html").write_text(explorer_page(ShutTheBox(tiles=2)))
     page = reader.page
     page.goto((tmp_path / "small.html").as_uri() + "#drill?for=score")
     expect(page.get_by_text("Nobody loses anything here.")).to_be_visible()

@@ -1,7 +1,6 @@
 """What the commands answer: exact values, options that belong together, and agreement with Python."""
 
 import hashlib
-import json
 from unittest.mock import patch
 
 import numpy as np
@@ -19,7 +18,6 @@ from stb_gym import (
     strategies,
     strategy,
 )
-from stb_gym.cli import turn
 from stb_gym.explorer import explorer_page
 from stb_gym.games import GAMES, VARIANTS, fits
 from stb_gym.rounds import Round, series
@@ -90,16 +88,11 @@ def test_values_at_many_standings(ask):
     departures = ask("round shut-the-box --ties all-win")["departures"]
     assert (departures["first"], departures["positions"]) == (19, 4040)
     assert [departures["by_lead"][lead] for lead in ("0", "3", "10", "20")] == [[85], [243], [57], [30]]
-    moon = ask("round threes --dice 2 --moon")["survival"]
-    assert list(moon)[:2] == ["-1", "0"]
-    assert (moon["-1"], moon["0"]) == ([1, 1], [1, pytest.approx(1 - 1 / 36)])  # a moon after it
     pars = ask("par threes --after 5")["pars"]
     assert [row["par"] for row in pars] == [5, 5, 4, 4, 4]
     assert pars[0]["first"] == pytest.approx(0.475290977, abs=5e-10)
     assert pars[4]["shares"]["threes-only"] == pytest.approx(0.8614, abs=5e-5)
-    only = turn_of = ask("par threes --dice 2 --after 30 --policy threes-only")
-    assert only is turn_of
-    assert only["perfect_from"] == {"threes-only": 18}
+    assert ask("par threes --dice 2 --after 30 --policy threes-only")["perfect_from"] == {"threes-only": 18}
 
 
 def test_rules_are_flags(ask):
@@ -134,8 +127,6 @@ def test_ways_to_the_perfect_score(ask):
     # Of 36 throws one is a 2 and shuts the 2; no throw of two dice shuts a 1 alone.
     assert (by_name["open 2"]["value"], by_name["open 2"]["ways"][:3]) == (pytest.approx(1 / 36), [0, 1, 0])
     assert sum(by_name["open 1"]["ways"]) == 0
-    ten = ask("states shut-the-box --tiles 10")["states"][-1]["ways"]
-    assert ten[5:10] == [117120, 465677280, 27229396320, 166670380800, 161989632000]
 
 
 def test_moves_are_ranked(ask):
@@ -146,8 +137,6 @@ def test_moves_are_ranked(ask):
     assert [move["tiles"] for move in ask(where, "--objective shut")["moves"]] == [[1, 8], [4, 5]]
     low_sum = ask("advise shut-the-box --variant low-sum --open 1,4,5 --roll 9 --dice-in-hand 2")["moves"]
     assert [(move["tiles"], move["dice"]) for move in low_sum] == [([4, 5], 1), ([4, 5], 2)]
-    faces = ask("advise shut-the-box --variant jackpot --roll 3,4")["moves"]
-    assert sorted(move["tiles"] for move in faces) == [[3], [4], [7]]
     rolls = ask("advise shut-the-box --open 1,4,5,8")["rolls"]
     assert (rolls[7]["moves"], rolls[7]["leaves"]) == ([{"tiles": [4, 5]}], ["open 1,8"])
     assert (rolls[0]["moves"], rolls[0]["value"]) == ([], 18)
@@ -326,11 +315,3 @@ def assert_near(found, expected):
 def test_what_needs_tables_is_refused_for_large_boxes(run, words):
     name, _, more = words.partition(" ")
     assert run(f"{name} shut-the-box --variant the-300 {more}".strip())[0] == 2
-
-
-def test_python_gets_the_same_as_json(ask):
-    answer = turn.advise(ShutTheBox(tiles=5, open=(1, 4)), {"roll": 5})
-    assert ask("advise shut-the-box --tiles 5 --start-open 1,4 --roll 5") == {
-        "schema": 1,
-        **json.loads(json.dumps(answer)),
-    }

@@ -17,7 +17,7 @@ from PIL import Image
 
 import stb_gym
 from docs.written import WRITERS, written
-from stb_gym.cli import main, options
+from stb_gym.cli import main, turn
 from stb_gym.games import registry
 from stb_gym.large import solve_boards
 from stb_gym.measure import meter
@@ -71,7 +71,7 @@ def _large_boxes_are_solved_once():
         return solved(game, objective_of(game, objective), worst=worst)
 
     with ExitStack() as undone_at_the_end:
-        for module in (options, meter):
+        for module in (turn, meter):
             undone_at_the_end.enter_context(patch.object(module, "solve_boards", once))
         yield
 

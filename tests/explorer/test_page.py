@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes, strategy
-from stb_gym.explorer import explorer_page, titles_of, write_explorer
+from stb_gym.explorer import explorer_page
 from stb_gym.explorer.page import pack
 from stb_gym.games import rolls, words_of
 from stb_gym.measure import kept_policies, save_policy
@@ -106,19 +106,18 @@ def test_a_training_shows_its_regret_and_all_its_policies(solved, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("policies", "runs", "fault"), [(["nobody"], [], "nobody"), (["ppo-threes"], [], "threes"), ([], ["no"], "folder")]
+    ("policies", "runs", "fault"),
+    [
+        (["nobody"], [], "nobody"),
+        (["ppo-threes"], [], "threes"),
+        ([], ["no"], "folder"),
+        (["a/policy.npz", "b/policy.npz"], [], "2 players are called policy"),
+        (["a/optimal.npz"], [], "2 players are called optimal"),
+    ],
 )
-def test_nothing_is_written_of_players_that_cannot_be_read(policies, runs, fault, tmp_path):
+def test_players_that_cannot_be_read_or_share_a_name_are_refused(policies, runs, fault):
     with pytest.raises(ValueError, match=fault):
-        write_explorer(tmp_path / "page.html", BOX, policies, runs)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_files_of_the_same_name_are_titled_with_their_folders():
-    files = ["a/policy.npz", "b/policy.npz", "a/optimal.npz", "mine.npz"]
-    assert list(titles_of(["random", *files]).values()) == ["random", "a/policy", "b/policy", "a/optimal", "mine"]
-    with pytest.raises(ValueError, match="a/policy"):
-        titles_of(["x/a/policy.npz", "y/a/policy.npz"])
+        explorer_page(BOX, policies, runs)
 
 
 def test_a_page_is_one_small_file_that_asks_for_nothing():

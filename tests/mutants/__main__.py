@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
             try_all(todo, options, found)
     except KeyboardInterrupt:
         say("interrupted; what was tried is kept", error=True)
-    say(table(mutants, found, explained).to_text())
+    say(table(mutants, found, explained))
     left = [each for each in survivors(mutants, found) if each.name not in explained]
     for mutant in left:
         say(f"{mutant.path}:{mutant.line} {mutant.name}")

@@ -32,7 +32,7 @@ def sit_down(*arguments, keys):
                 seen += os.read(ours, 4096)
             except OSError:  # the command has ended
                 break
-            if seen.endswith((b"tiles? ", b"dice? ", b"(y or n) ")):
+            if seen.endswith(b"tiles? "):
                 time.sleep(0.05)  # a person takes a moment; Python misses a Ctrl-C that comes with the prompt
                 os.write(ours, keys.pop(0))
         return person.wait(timeout=PATIENCE), seen.decode(errors="replace").replace("\r\n", "\n")

@@ -11,7 +11,6 @@ from stb_gym import ShutTheBox, Threes, strategies, strategy
 from stb_gym.large import solve_boards
 from stb_gym.rounds import Round
 from stb_gym.terminal import (
-    check_film,
     chooser,
     coach_alone,
     frames,
@@ -97,16 +96,16 @@ def test_a_film_has_a_picture_of_every_throw_every_move_and_the_end(solved, tmp_
     assert len(film) == len(turn.steps) + sum(step.move is not None for step in turn.steps) + 1
     assert len({frame.picture.shape for frame in film}) == 1
     assert len({frame.picture.tobytes() for frame in film}) == len(film)
-    write_film(tmp_path / "new" / "film.gif", film)
-    with Image.open(tmp_path / "new" / "film.gif") as gif:
+    write_film(tmp_path / "film.gif", film)
+    with Image.open(tmp_path / "film.gif") as gif:
         assert (gif.format, gif.info["loop"]) == ("GIF", 0)
         shown = [(np.array(each.convert("RGB")), each.info["duration"]) for each in ImageSequence.Iterator(gif)]
     for (picture, milliseconds), frame in zip(shown, film, strict=True):
         assert milliseconds == round(1000 * frame.seconds)
         assert abs(picture.astype(int) - frame.picture).mean() < 1
-    assert [path.name for path in (tmp_path / "new").iterdir()] == ["film.gif"]
-    with pytest.raises(ValueError, match="gif"):
-        check_film("film.mp4")
+    with pytest.raises(ValueError, match="mp4"):
+        write_film(tmp_path / "film.mp4", film)
+    assert [path.name for path in tmp_path.iterdir()] == ["film.gif"]
 
 
 def test_the_words_below_the_pictures_of_a_film(solved, monkeypatch, snapshot):
@@ -143,13 +142,6 @@ def test_in_a_round_a_move_loses_what_it_makes_less_likely_to_win(game, solved):
     assert mistakes > 5
 
 
-def test_as_good_choices_lose_nothing(solved):
-    coach = coach_alone(solved(NINE, "shut"))
-    turn = play("last", coach, lambda position: next(reversed(coach.choice(position).best), None), random(359))
-    assert all(coach.loss(*step) == 0 for step in turn.steps)
-    assert coach.account(turn.steps).total("choices") == 0
-
-
 # Given dice
 
 
@@ -159,25 +151,8 @@ def test_a_narrated_turn_of_perfect_play_shuts_the_box():
     assert turn["plays"] == turn["best"] == ["shut 8", "shut 1,9", "shut 6", "shut 4,7", "shut 3", "shut 2,5"]
     assert turn["leaves"][-2:] == ["open 2,5", "open none"]
     assert turn["loss"] == [0] * 6
+    assert sum(turn["luck"]) == pytest.approx(11.157508, abs=1e-6)  # from the value of the start to 0 points
     assert turn["value"] == pytest.approx([9.240806, 8.203312, 7.567773, 5.836077, 5.200617, 0], abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("game", "policy", "given"),
-    [
-        (NINE, "lowest-first", [8, 10, 11]),
-        (ShutTheBox(match="faces-or-sum"), "worst", [[3, 4], [3, 5], [3, 5]]),
-        (THREES, "threes-only", [[6, 4, 4, 1, 1], [3, 3, 1, 1], [3, 4], 6]),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("objective", ["score", "shut"])
-def test_start_and_luck_less_losses_are_the_end(game, policy, given, objective, solved):
-    best, turn = solved(game, objective), replay(game, policy, given, objective)
-    assert turn == replay(game, strategy(game, policy), given, objective)
-    gained = sum(turn["luck"]) - sum(turn["loss"])
-    assert best.state_utility[best.tables.start] + gained == pytest.approx(best.objective.sign * turn["value"][-1])
-    assert objective == "shut" or sum(turn["loss"]) > 0
 
 
 def test_the_turn_ends_at_a_throw_without_a_move():

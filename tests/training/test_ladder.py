@@ -94,10 +94,11 @@ def test_an_agent_is_named_by_what_is_different_about_it(variant, name):
 
 def test_the_table_has_regrets_as_shares_of_that_of_random_play():
     table = ladder_table(rungs(RUNS, PRESETS))
-    assert list(table.columns) == ["", "three-tiles", "five-tiles"]
-    assert table.rows[:2] == [("positions", "24", "352"), ("actions", "4", f"{len(ShutTheBox(tiles=5).actions)}")]
-    assert table.rows[2] == ("perfect play", "4.000", "4.000")
-    assert table.rows[3:] == [("masked DQN", None, "150.000%"), ("masked PPO", "18.750%", "25.000%")]
+    assert {heading: column.values for heading, column in table.columns.items()} == {
+        "": ["positions", "actions", "perfect play", "masked DQN", "masked PPO"],
+        "three-tiles": ["24", "4", "4.000", None, "18.750%"],
+        "five-tiles": ["352", f"{len(ShutTheBox(tiles=5).actions)}", "4.000", "150.000%", "25.000%"],
+    }
 
 
 def test_the_command_prints_the_table_and_draws_the_picture(tmp_path, capsys):

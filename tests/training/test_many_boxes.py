@@ -75,7 +75,7 @@ def test_what_is_missing_is_measured_and_nothing_else(folder, tmp_path, monkeypa
 def test_the_table_has_means_over_seeds_and_the_picture_is_drawn(folder):
     rows = [Row(9, 2, agent, seed, "1", 5, 5, 10.0, 0.1 + seed / 5) for agent in AGENTS for seed in (0, 1)]
     rows += [Row(8, 2, "shared", 0, "1", 5, 0, 10.0, 0.5)]
-    small, large = map(list, boxes_table(rows).cells())
+    small, large = map(list, zip(*(column.cells() for column in boxes_table(rows).columns.values()), strict=True))
     assert small == ["9", "2", "10.000", *["2.00%"] * len(AGENTS)]
     assert large == ["8", "2", "10.000", *("5.00%" if agent == "shared" else "" for agent in AGENTS)]
     assert imread(folder / "many-boxes.png")[..., :3].std() > 0.05

@@ -39,6 +39,7 @@ from training.pictured import agent_in_words
 from training.results import config_of
 from training.run import Run
 from training.statistics import interquartile_interval, interquartile_mean, interval
+from training.tables import markdown
 
 SHELF = tempfile.TemporaryDirectory(prefix="study-")
 FILE = Path(SHELF.name) / "presets.toml"  # what a study tells needs no runs that have learned much
@@ -249,8 +250,8 @@ def test_a_picture_of_mistakes_says_which_kind_is_dearest():
 def test_the_table_says_what_the_runs_say(folder):
     tables = results.results_tables(folder, PRESETS)
     page = (folder / "README.md").read_text()
-    assert all(table.to_markdown() in page for table in tables.values())
-    table = tables["five-tiles"].to_markdown()
+    assert all(markdown(table) in page for table in tables.values())
+    table = markdown(tables["five-tiles"])
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
     assert {len(row) for row in rows} == {len(rows[0])}
     by_agent = {row[0]: row for row in rows[2:]}
@@ -443,7 +444,6 @@ def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path, capsys):
         (PART.replace('["ppo"]', "[3]"), "algorithms of a study must be a list of names"),
         (PART.replace('["ppo"]', '[["ppo"]]'), "algorithms of a study must be a list of names"),
         (f"{PART}seeds = 1\nvariants = [5]", "variants of a study must be a list of names"),
-        ("small = " + "[" * 1500 + "]" * 1500, "it is nested too deep"),
         (f"{PART}seeds = 1".replace('"ppo"', '"a2c"'), "unknown algorithm 'a2c'"),
         (f"{PART}seeds = 1".replace('"five-tiles"', '"six"'), "unknown task 'six': allowed are three-tiles"),
         ("small = 3", "the study small has no parts"),
@@ -499,7 +499,7 @@ def test_of_seeds_that_are_not_all_there_the_table_names_those_that_are(folder, 
     for name in ("runs.csv", "curves.csv"):
         lines = (folder / name).read_text().splitlines()
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines if "ppo-five-tiles-0" not in line))
-    lines = results.results_tables(tmp_path, PRESETS)["five-tiles"].to_markdown().splitlines()
+    lines = markdown(results.results_tables(tmp_path, PRESETS)["five-tiles"]).splitlines()
     [line] = [each for each in lines if each.startswith("| masked PPO")]
     assert f"**{Ledger(folder).rows['ppo-five-tiles-1'].regret:.5f}** |" in line
     assert line.endswith("--seed 1` |")

@@ -1,17 +1,84 @@
-"""Text that people read: lines that are safe for a terminal, tables, errors and progress."""
+"""Files and text: what the library writes and prints. Nothing here knows a game.
+
+Files are written whole or not at all, and are checked before they are read. Text is escaped for terminals.
+"""
 
 import codecs
-import html
+import json
 import os
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from fractions import Fraction
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+UNFINISHED = ".stb-gym-"  # prefix of the temporary folders
 LOOKALIKES = str.maketrans("╭╮╰╯─│╶╴", "++++-|  ")
+
+
+# Files
+
+
+@contextmanager
+def write_aside(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path to write to; when the block ends without an error, rename it to `path`.
+
+    After an error or an interrupt the old file is unchanged, and the temporary folder beside it is removed. Missing
+    folders are made.
+
+    Args:
+        path: the file to write.
+
+    Yields:
+        The path of a new and empty file of the same name.
+
+    Raises:
+        OSError: if `path` is a folder, a pipe or a device.
+    """
+    path = Path(path)
+    check_file(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=path.parent) as folder:
+        aside = Path(folder, path.name)
+        aside.touch()
+        yield aside
+        aside.replace(path)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file whole, with the same bytes on every system; see `write_aside`."""
+    with write_aside(path) as aside:
+        aside.write_text(text, encoding="utf-8", newline="\n")
+
+
+def check_file(path: Path) -> None:
+    """Raise OSError if `path` is a folder, or a pipe or device, which could block a reader forever."""
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is {'a folder' if path.is_dir() else 'a pipe or a device'}, not a file")
+
+
+def read_text(path: str | Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        OSError: if there is no such file.
+        ValueError: if it is not UTF-8.
+    """
+    check_file(Path(path))
+    return Path(path).read_text(encoding="utf-8")
+
+
+def from_json(text: str) -> Any:
+    """Parse JSON; raise ValueError if it is damaged or nested too deeply."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+
+
+# Text
 
 
 def plainly(error: UnicodeError) -> tuple[str, int]:
@@ -127,21 +194,12 @@ class Column(NamedTuple):
         return ["" if value is None else escaped(form(value)) for value in self.values]
 
 
-def column(spec: str | Callable[[Any], str], values: Iterable[Any]) -> Column:
-    """Return a column of any values; those of a NumPy array become plain numbers."""
-    return Column(spec, list(values.tolist() if hasattr(values, "tolist") else values))
-
-
 @dataclass(frozen=True)
 class Table:
-    """Columns of equal length, for text, Markdown and HTML.
+    """Columns of equal length.
 
     Attributes:
-        columns: at least one, by heading.
-        title: the caption in HTML; "" for none.
-
-    Raises:
-        ValueError: if the columns differ in length.
+        columns: at least one, by heading. Blank headings, which must differ, are not printed.
 
     Example:
         >>> print(Table({"strategy": Column("", ["random", "best"]), "points": Column(".2f", [21, 9.5])}))
@@ -151,37 +209,8 @@ class Table:
     """
 
     columns: Mapping[str, Column]
-    title: str = ""
-
-    def __post_init__(self) -> None:
-        lengths = {heading: len(column.values) for heading, column in self.columns.items()}
-        if len(set(lengths.values())) != 1:
-            raise ValueError(f"a table has one or more columns of one length, not {lengths}")
-
-    @classmethod
-    def from_rows(cls, headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> "Table":
-        """Return a table of words.
-
-        Args:
-            headings: one for each column; blank headings, which must differ, are not printed in text.
-            rows: one cell for each heading.
-        """
-        listed = list(rows)
-        return cls({heading: column("", [row[place] for row in listed]) for place, heading in enumerate(headings)})
-
-    @property
-    def rows(self) -> list[tuple[Any, ...]]:
-        """The values of each row."""
-        return list(zip(*(column.values for column in self.columns.values()), strict=True))
-
-    def cells(self) -> list[tuple[str, ...]]:
-        """Return the formatted values of each row."""
-        return list(zip(*(column.cells() for column in self.columns.values()), strict=True))
 
     def __str__(self) -> str:
-        return self.to_text()
-
-    def to_text(self) -> str:
         """Return the headings and the rows in aligned columns."""
         aligned = []
         for heading, column in self.columns.items():
@@ -190,48 +219,3 @@ class Table:
             aligned.append([cell.ljust(width) if column.format == "" else cell.rjust(width) for cell in cells])
         lines = ["  ".join(line).rstrip() for line in zip(*aligned, strict=True)]
         return "\n".join(lines if lines[0] else lines[1:])
-
-    def to_markdown(self) -> str:
-        """Return a Markdown table without its title."""
-        rule = ["---" if column.format == "" else "---:" for column in self.columns.values()]
-        lines = [[escaped(heading) for heading in self.columns], rule, *self.cells()]
-        # A pipe inside a cell is escaped, and so are the backslashes before it.
-        piped = [[re.sub(r"(\\*)\|", r"\1\1\\|", cell) for cell in line] for line in lines]
-        return "\n".join(f"| {' | '.join(line)} |" for line in piped)
-
-    def to_html(self) -> str:
-        """Return an HTML table; its title is the caption, and cells with numbers have the class "number"."""
-        marks = ["" if column.format == "" else ' class="number"' for column in self.columns.values()]
-        head = "".join(
-            f'<th scope="col"{mark}>{html.escape(escaped(heading))}</th>'
-            for heading, mark in zip(self.columns, marks, strict=True)
-        )
-        body = ""
-        for first, *others in self.cells():
-            body += f'<tr><th scope="row"{marks[0]}>{html.escape(first)}</th>'
-            for mark, cell in zip(marks[1:], others, strict=True):
-                body += f"<td{mark}>{html.escape(cell)}</td>"
-            body += "</tr>\n"
-        caption = f"<caption>{html.escape(escaped(self.title))}</caption>\n" if self.title else ""
-        return f"<table>\n{caption}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
-
-
-def html_table(title: str, columns: Mapping[str, Sequence[Any]], limit: int = 12) -> str:
-    """Return columns as an HTML table for a notebook.
-
-    Args:
-        title: the caption.
-        columns: values of equal length by heading; numbers are shown to six digits.
-        limit: the largest number of rows to show.
-
-    Returns:
-        The table, followed by the number of rows if not all are shown.
-    """
-    shown = {}
-    for heading, values in columns.items():
-        is_number = all(isinstance(value, int | float | Fraction | None) for value in values)
-        form = (lambda value: f"{float(value):.6g}") if is_number else ""
-        shown[heading] = column(form, values[:limit] if is_number else map(str, values[:limit]))
-    rows = max(map(len, columns.values()))
-    note = f"<p>The first {limit:,} of {rows:,} rows.</p>" if rows > limit else ""
-    return Table(shown, title).to_html() + note
