@@ -99,7 +99,7 @@ def try_one(mutant: Mutant, clean: Path, seconds: dict[str, float]) -> str:
 
 def run_tests(tree: Path, files: list[str], seconds: float) -> str:
     """Return the first test that fails in a copy of the checkout, or "" if all pass; kill pytest after some seconds."""
-    environment = {**os.environ, "PYTHONPATH": str(tree), "TMPDIR": str(tree), "PYTHONDONTWRITEBYTECODE": ""}
+    environment = {**os.environ, "PYTHONPATH": str(tree), "TMPDIR": str(tree.parent), "PYTHONDONTWRITEBYTECODE": ""}
     with (tree / "output").open("w+") as output:
         process = subprocess.Popen(
             [*PYTEST, *files], cwd=tree, env=environment, stdout=output, stderr=output, start_new_session=True
