@@ -4,12 +4,9 @@ The expected values come from `turn_worth`, which shares no code with the packag
 """
 
 import importlib.util
-import itertools
-import re
 import shlex
 import sys
 import textwrap
-from contextlib import ExitStack
 from fractions import Fraction
 from functools import cache
 from unittest.mock import patch
@@ -20,10 +17,11 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import stb_gym
+from stb_gym.cli import main
 from stb_gym.games import GAMES, check_game, registry
-from tests import ROOT
+from stb_gym.rounds import Round
+from tests.docs.pages import DOCS, blocks_of, commands_of, figures, promised_below
 
-DOCS = ROOT / "docs"
 HOLD, AGAIN = 0, 1
 
 
@@ -32,10 +30,8 @@ def pig():
     """Return the module docs/pig.py; only the tests of this file know the game."""
     spec = importlib.util.spec_from_file_location("pig", DOCS / "pig.py")
     module = importlib.util.module_from_spec(spec)
-    with ExitStack() as undone_at_the_end:
-        for known in (sys.modules, GAMES, registry._ENTRIES, gym.registry, getattr(stb_gym, "ENVIRONMENTS", {})):
-            undone_at_the_end.enter_context(patch.dict(known))
-        sys.modules["pig"] = module
+    games, ids = patch.dict(GAMES), patch.dict(stb_gym.ENVIRONMENTS)
+    with patch.dict(sys.modules, pig=module), games, ids, patch.dict(registry._ENTRIES), patch.dict(gym.registry):
         spec.loader.exec_module(module)
         yield module
 
@@ -65,9 +61,6 @@ def hold_at(least):
 
 def points(score):
     return score
-
-
-# The core
 
 
 def test_a_turn_is_worth_8_14_points(pig, game):
@@ -128,9 +121,6 @@ def test_what_does_not_fit_is_refused(pig, game):
         stb_gym.solve(game, "at-most:5")
 
 
-# Environments, rounds and commands
-
-
 def test_environments():
     env = gym.make("stb_gym/Pig-v0")
     check_env(gym.make("stb_gym/Pig-v0", render_mode="rgb_array", most_points=30).unwrapped)
@@ -149,8 +139,6 @@ def test_environments():
 
 
 def test_rounds(pig):
-    from stb_gym.rounds import Round
-
     limit = 7
     answers = [
         turn_worth(lambda score, lead=lead: Fraction((score > lead) + (score >= lead), 2), limit=limit)
@@ -161,60 +149,33 @@ def test_rounds(pig):
     assert seats == pytest.approx([first, 1 - first], rel=1e-12)
 
 
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Return a function from the words of a command, in the folder docs, to what it prints."""
-    from stb_gym.cli import main
-
-    monkeypatch.chdir(DOCS)
-    monkeypatch.setattr(sys, "path", [*sys.path])  # --import puts the folder there
-
-    def run(*words):
-        assert main([*words]) == 0
-        return capsys.readouterr().out
-
-    return run
-
-
 # The page that builds it
 
-PAGE, FILE = (DOCS / "your_own_game.md").read_text(), (DOCS / "pig.py").read_text()
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-SESSION = [line for language, code in BLOCKS if language == "sh" for line in code.splitlines()]
-COMMANDS = [line for line in SESSION if not line.startswith("#")]
-
-
-def is_of_the_file(code):
-    return code in FILE or textwrap.indent(code.replace("\n\n\n", "\n\n"), "    ") in FILE
-
-
-PROGRAMS = [code for language, code in BLOCKS if language == "python" and not is_of_the_file(code)]
-
-
-def figures(lines):
-    """Return the numbers with a decimal point, and the fractions, in comments."""
-    return re.findall(r"\d+(?:\.\d+%?|/\d+)", "\n".join(re.findall("#.*", "\n".join(lines))))
+PAGE, FILE = blocks_of(DOCS / "your_own_game.md"), (DOCS / "pig.py").read_text()
+SESSION = [line for block in PAGE if block.language == "sh" for line in block.code.splitlines()]
+PROGRAMS = [block.code for block in PAGE if block.language == "python" and "import" in block.code.split("\n\n")[0]]
 
 
 def test_the_page_shows_the_file():
-    assert len(PROGRAMS) == 4
-    assert all("import" in code for code in PROGRAMS)
+    for code in {block.code for block in PAGE if block.language == "python"} - {*PROGRAMS}:
+        assert code in FILE or textwrap.indent(code.replace("\n\n\n", "\n\n"), "    ") in FILE
 
 
 @pytest.mark.parametrize("code", PROGRAMS)
 def test_programs_print_their_figures(code, capsys, monkeypatch):
     monkeypatch.chdir(DOCS)
     exec(code, {})
-    printed = capsys.readouterr().out
-    promised = figures(code.splitlines())
+    printed, promised = capsys.readouterr().out, figures(code)
     assert promised
-    assert [number for number in promised if number not in printed] == []
+    assert all(number in printed for number in promised)
 
 
-@pytest.mark.parametrize("line", COMMANDS)
-def test_commands_print_the_figures_below_them(line, command):
-    below = itertools.takewhile(lambda each: each.startswith("#"), SESSION[SESSION.index(line) + 1 :])
-    words = shlex.split(line.replace("python pig.py", "stb-gym --import pig"))
-    printed, promised = command(*words[1:]), figures(below)
+@pytest.mark.parametrize("line", commands_of("", SESSION))
+def test_commands_print_the_figures_below_them(line, capsys, monkeypatch):
+    monkeypatch.chdir(DOCS)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # --import puts the folder there
+    _, *words = shlex.split(line.replace("python pig.py", "stb-gym --import pig"))
+    assert main(words) == 0
+    printed, promised = capsys.readouterr().out, promised_below(line, SESSION)
     assert promised
-    assert [number for number in promised if number not in printed] == []
+    assert all(number in printed for number in promised)
