@@ -1,4 +1,4 @@
-"""PufferLib 1.0.1: environments emulated and many at once, and its default policy, which learns by policy gradients."""
+"""PufferLib 1.0.1: emulated and vectorised environments, and its default policy, which learns by policy gradients."""
 
 import gymnasium as gym
 import pytest

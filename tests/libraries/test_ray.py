@@ -24,7 +24,7 @@ PRESETS = re.sub("steps = [0-9]+_000", "steps = 500_000", SMALL_PRESETS.read_tex
 
 @pytest.fixture(scope="module")
 def nodes():
-    """A cluster of three nodes of one core."""
+    """Start a cluster of three nodes of one core."""
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
     cluster.wait_for_nodes()
@@ -34,16 +34,16 @@ def nodes():
 
 @pytest.fixture
 def words(nodes, tmp_path):
-    """The command of a study on the cluster."""
+    """Return the words of a study on the cluster."""
     (tmp_path / "studies.toml").write_text(STUDY)
     (tmp_path / "presets.toml").write_text(PRESETS)
     files = ["--studies", str(tmp_path / "studies.toml"), "--presets", str(tmp_path / "presets.toml")]
     return ["small", *files, "--out", str(tmp_path / "out"), "--ray", nodes[0].address]
 
 
-def test_a_study_on_three_nodes_of_which_one_is_killed_ends_as_if_nothing_had_been(nodes, words, tmp_path, capsys):
+def test_a_study_ends_with_the_same_results_when_a_node_is_killed(nodes, words, tmp_path, capsys):
     cluster, (one, _) = nodes
-    # So long that three of them run at a time, however late the processes of the nodes begin.
+    # Long enough that three run at a time, even if the processes of the nodes begin late.
     (tmp_path / "presets.toml").write_text(PRESETS.replace("500_000", "4_000_000"))
     presets = read_presets(tmp_path / "presets.toml")
     planned = study.plan("small", tmp_path / "studies.toml", presets)
@@ -99,7 +99,7 @@ def test_a_training_that_fails_is_named_with_its_reason_and_the_others_go_on(nod
 
 
 @pytest.mark.parametrize(("address", "told"), [(["127.0.0.1:1"], "at 127.0.0.1:1"), (["nowhere"], "at nowhere")])
-def test_where_there_is_no_cluster_a_study_says_so(words, address, told, capsys):
+def test_a_missing_cluster_is_an_error_of_one_line(words, address, told, capsys):
     assert study.main([*words[:-1], *address]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith(f"training.study: there is no Ray cluster {told}: ")

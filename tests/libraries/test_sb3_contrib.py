@@ -1,8 +1,8 @@
-"""sb3-contrib: MaskablePPO asks for `action_masks`; QR-DQN."""
+"""sb3-contrib: MaskablePPO asks for `action_masks`."""
 
 import gymnasium as gym
 import pytest
-from sb3_contrib import QRDQN, MaskablePPO
+from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 
 import stb_gym
@@ -22,8 +22,3 @@ def test_masked_ppo_learns_fast_and_plays_as_measured():
     assert evaluation.regret < 2
     rewards, _ = evaluate_policy(model, env, n_eval_episodes=2000, return_episode_rewards=True)
     assert -sum(rewards) / len(rewards) == pytest.approx(evaluation.value, abs=1)
-
-
-def test_quantile_regression_learns_and_is_measured():
-    model = QRDQN("MlpPolicy", gym.make(BOX), learning_starts=100, seed=0, device="cpu").learn(300)
-    assert stb_gym.RegretMeter(model.get_env())(model).regret > 0
