@@ -66,14 +66,13 @@ def points(score):
 def test_a_turn_is_worth_8_14_points(pig, game):
     check_game(game)
     assert stb_gym.solve(game, exact=True).value == turn_worth(points) == Fraction(492303203, 60466176)
-    assert stb_gym.solve(game).value == pytest.approx(8.1417949, abs=5e-8)
     assert stb_gym.certify(game).value == turn_worth(points)
     for limit in (1, 3, 20, 255):
         assert stb_gym.solve(pig.Pig(most_points=limit), exact=True).value == turn_worth(points, limit=limit)
 
 
-@pytest.mark.parametrize("least", [10, 19, 20, 21, 22, 25])
-def test_the_regret_of_holding_earlier_or_later(game, solved, least):
+@pytest.mark.parametrize("least", [19, 20, 21, 25])
+def test_the_regret_of_holding_at_other_points(game, solved, least):
     best = solved(game)
     policy = np.where(best.tables.observation.sum(axis=1) < least, AGAIN, HOLD)
     policy[best.tables.observation[:, 1] == 1] = HOLD
@@ -89,32 +88,24 @@ def test_the_regret_of_holding_earlier_or_later(game, solved, least):
     ("name", "choose"),
     [
         ("random", lambda _, hold, again: (hold + again) / 2),
-        ("hold-at-20", hold_at(20)),
         ("hold-at-25", hold_at(25)),
-        ("most-ways", hold_at(100)),
         ("optimal-shut", hold_at(100)),
-        ("worst", lambda _, *worth: min(worth)),
+        ("worst", lambda _, *both: min(both)),
     ],
 )
 def test_strategies(game, name, choose):
-    assert name in stb_gym.strategies(game)
     found = stb_gym.evaluate(game, stb_gym.strategy(game, name))
     assert found.value == pytest.approx(float(turn_worth(points, choose)), rel=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("objective", "utility"),
-    [
-        ("shut", lambda score: score == 100),
-        ("at-least:20", lambda score: score >= 20),
-        (stb_gym.Objective("squares", lambda score: score**2), lambda score: score**2),
-    ],
+    ("objective", "utility"), [("shut", lambda score: score == 100), ("at-least:20", lambda score: score >= 20)]
 )
 def test_objectives(game, objective, utility):
     assert stb_gym.solve(game, objective).value == pytest.approx(float(turn_worth(utility)), rel=1e-12)
 
 
-def test_what_does_not_fit_is_refused(pig, game):
+def test_wrong_rules_and_objectives_are_refused(pig, game):
     with pytest.raises(ValueError, match="most_points"):
         pig.Pig(most_points=256)
     with pytest.raises(ValueError, match="at-least"):

