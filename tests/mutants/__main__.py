@@ -19,7 +19,8 @@ from tqdm import tqdm
 from tests import ROOT
 from tests.mutants.mistakes import Mutant, mutants_of, sample
 
-FOLDERS = [f"stb_gym/{name}" for name in ("games", "solver", "large", "rounds", "envs", "measure")] + ["agents"]
+PACKAGES = {name: f"stb_gym/{name}" for name in ("games", "solver", "large", "rounds", "envs", "measure")}
+PACKAGES["agents"] = "agents"
 PICTURES = "drawing.py"  # where a mistake is a matter of taste
 HERE = Path(__file__).parent
 RESULTS, REASONS = HERE / "results.tsv", HERE / "explained.toml"
@@ -39,8 +40,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="the same number and seed plant the same mistakes")
     parser.add_argument("--workers", type=int, default=1, help="how many mistakes to try at a time")
     options = parser.parse_args()
-    modules = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py")) if path.name != PICTURES]
-    every = (mutant for path in modules for mutant in mutants_of(path.relative_to(ROOT).as_posix()))
+    modules = [path for folder in PACKAGES.values() for path in sorted((ROOT / folder).rglob("*.py"))]
+    every = (mutant for path in modules if path.name != PICTURES for mutant in mutants_of(path))
     mutants = sample(every, options.number, options.seed)
     results = dict(line.split("\t") for line in RESULTS.read_text().splitlines())
     if todo := [mutant for mutant in mutants if mutant.name not in results]:
@@ -56,15 +57,11 @@ def try_all(mutants: list[Mutant], workers: int, results: dict[str, str]) -> Non
     temporary = TemporaryDirectory(prefix="stb-gym-mutants-", ignore_cleanup_errors=True)
     with temporary as folder, ThreadPoolExecutor(workers) as pool:
         clean = Path(folder) / "clean"
-        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
-        for name in listed.stdout.split("\0"):
-            if (ROOT / name).is_file():
-                (clean / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, clean / name)
+        shutil.copytree(ROOT, clean, ignore=shutil.ignore_patterns(".*", "build", "dist", "node_modules"))
         seconds = {}
-        for package, files in tqdm(tests_by_package().items(), "packages tested without a mistake"):
+        for package in tqdm(("library", *PACKAGES), "packages tested without a mistake"):
             before = os.times()
-            if caught := run_tests(clean, files, seconds=1800):
+            if caught := run_tests(clean, files_of(package), seconds=1800):
                 raise SystemExit(f"fails without any mistake: {caught}")
             after = os.times()
             used = after.children_user - before.children_user + after.children_system - before.children_system
@@ -78,29 +75,26 @@ def try_all(mutants: list[Mutant], workers: int, results: dict[str, str]) -> Non
             pool.shutdown(cancel_futures=True)
 
 
-def tests_by_package() -> dict[str, list[str]]:
-    """Return the files of tests of each package, and of those about the whole library."""
-    patterns = {folder.split("/")[-1]: f"{folder.split('/')[-1]}/test_*.py" for folder in FOLDERS}
-    patterns = {"library": "test_[egy]*.py", **patterns}
-    tests = ROOT / "tests"
-    return {name: [f"tests/{path.relative_to(tests)}" for path in tests.glob(each)] for name, each in patterns.items()}
+def files_of(package: str, first: str = "") -> list[str]:
+    """Return the files of tests of a package, or of those about the whole library, with one of them first."""
+    files = (ROOT / "tests").glob("test_[egy]*.py" if package == "library" else f"{package}/test_*.py")
+    return [str(path.relative_to(ROOT)) for path in sorted(files, key=lambda path: (path.name != first, path))]
 
 
 def try_one(mutant: Mutant, clean: Path, seconds: dict[str, int]) -> str:
     """Return the test that catches a mutant, or "survived".
 
-    The tests of its module come first, then those of its package, then all others; only their own use the learners.
+    The tests of its module come first, then those of its package, then all others; no others use `agents`.
     """
     with TemporaryDirectory(dir=clean.parent, ignore_cleanup_errors=True) as folder:
         tree = Path(shutil.copytree(clean, folder, dirs_exist_ok=True))
         module = (clean / mutant.path).read_bytes()
         (tree / mutant.path).write_bytes(module[: mutant.start] + mutant.source.encode() + module[mutant.stop :])
         *_, own, name = Path(mutant.path).parts
-        for package, files in sorted(tests_by_package().items(), key=lambda each: each[0] != own):
-            if package == own or own != "agents":
-                ordered = sorted(files, key=lambda file: (not file.endswith(f"/test_{name}"), file))
-                if caught := run_tests(tree, ordered, seconds[package]):
-                    return caught
+        others = [] if own == "agents" else ["library", *PACKAGES]
+        for package in dict.fromkeys([own, *others]):
+            if caught := run_tests(tree, files_of(package, f"test_{name}"), seconds[package]):
+                return caught
     return SURVIVED
 
 
@@ -130,17 +124,15 @@ def run_tests(tree: Path, files: list[str], seconds: int) -> str:
 def report(mutants: list[Mutant], results: dict[str, str]) -> int:
     """Print what was caught by package and by kind, and the unexplained survivors; return 1 if there are any."""
     explained = tomllib.loads(REASONS.read_text())
-    verdicts = []
+    rows = []
     for mutant in mutants:
-        why = "survivor explained" if mutant.name in explained else "unexplained"
-        verdicts.append(why if results[mutant.name] == SURVIVED else "caught")
-    for title, rows in (
-        ("package", [mutant.path.split("/")[-2] for mutant in mutants]),
-        ("mistake", [mutant.kind for mutant in mutants]),
-    ):
-        table = pd.crosstab(pd.Series(rows, name=title), pd.Series(verdicts, name=""), margins=True, margins_name="all")
-        print(table, end="\n\n")
-    left = [mutant for mutant, verdict in zip(mutants, verdicts, strict=True) if verdict == "unexplained"]
+        why = "explained" if mutant.name in explained else "unexplained"
+        verdict = why if results[mutant.name] == SURVIVED else "caught"
+        rows.append((mutant.path.split("/")[-2], mutant.kind, verdict))
+    table = pd.DataFrame(rows, columns=["package", "mistake", "verdict"])
+    for column in ("package", "mistake"):
+        print(pd.crosstab(table[column], table["verdict"], margins=True, margins_name="all"), end="\n\n")
+    left = [mutant for mutant, (*_, verdict) in zip(mutants, rows, strict=True) if verdict == "unexplained"]
     for mutant in left:
         print(f"{mutant.path}:{mutant.line} {mutant.name}")
     return 1 if left else 0

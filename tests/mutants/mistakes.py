@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from itertools import accumulate, pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests import ROOT
@@ -181,9 +182,9 @@ class Mutant(NamedTuple):
     source: str
 
 
-def mutants_of(path: str) -> Iterator[Mutant]:
+def mutants_of(module_file: Path) -> Iterator[Mutant]:
     """Yield all mutants of a module, in the order of its source."""
-    module = (ROOT / path).read_bytes()
+    path, module = module_file.relative_to(ROOT).as_posix(), module_file.read_bytes()
     begins = [0, *accumulate(map(len, module.splitlines(keepends=True)))]
     names: Counter[str] = Counter()
     for place, node in _pieces(ast.parse(module), path):
