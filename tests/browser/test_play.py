@@ -36,7 +36,7 @@ def check_account(page, game, best):
         if faces := re.fullmatch(r"throw ([\d ]+)", step):
             node = tables.find_node(state, game.roll_of(tuple(map(int, faces[1].split()))))
             change, now = best.node_utility[node] - best.state_utility[state], best.node_value[node]
-            told = value(luck)
+            shown = value(luck)
         elif step.startswith("the other one"):
             continue
         else:
@@ -45,9 +45,9 @@ def check_account(page, game, best):
                 for edge in tables.edges_of(node)
             }
             change, state = best.advantage[moves[step]], int(tables.edge_next[moves[step]])
-            now, told = best.state_value[state], value(choice)
+            now, shown = best.state_value[state], value(choice)
             lost.append(-change)
-        assert told == pytest.approx(change, rel=0.03, abs=2e-4 if chances else 2e-3)
+        assert shown == pytest.approx(change, rel=0.03, abs=2e-4 if chances else 2e-3)
         assert value(after) == pytest.approx(now, abs=1e-4 if chances else 1e-3)
     return lost
 

@@ -30,39 +30,30 @@ def test_the_slider_moves_through_a_training(visitor):
     slider = page.get_by_role("slider", name="when")
     slider.focus()
     page.keyboard.press("Home")
-    best = solve(BOX)
-    for at, policy in enumerate(PPO):
-        found = best.evaluate(policy)
+    evaluations = [solve(BOX).evaluate(policy) for policy in PPO]
+    for at, found in enumerate(evaluations):
         expect(slider).to_have_attribute("aria-valuetext", f"after {at} k steps".replace("0 k", "0"))
-        told = page.locator(".told").first.inner_text()
-        assert float(re.search(r"loses\s+([\d.]+)", told)[1]) == pytest.approx(found.regret, rel=0.01)
+        summary = page.locator(".told").first.inner_text()
+        assert float(re.search(r"loses\s+([\d.]+)", summary)[1]) == pytest.approx(found.regret, rel=0.01)
+        mistakes = found.mistakes(8)
         rows = page.evaluate(ROWS, "the mistakes of ppo-small-0")
-        mistakes = found.mistakes(len(rows))
-        assert len(rows) == min(8, len(found.mistakes()))
-        for (position, cost, _), mistake in zip(rows, mistakes, strict=True):
+        for (position, cost, plays), mistake in zip(rows, mistakes, strict=True):
             assert position == TABLES.describe_node(mistake.node)
             assert float(cost) == pytest.approx(mistake.cost, rel=0.06)
+            last = max(n for n, other in enumerate(evaluations) if other.loss[mistake.node] > 0)
+            assert plays.endswith("not learnt" if last == 4 else f"learnt after {last + 1} k steps")
         page.keyboard.press("ArrowRight")
     visitor.look()
 
 
-def test_a_mistake_is_learnt_after_it_was_made_for_the_last_time(reader):
-    page = reader.visit("training?at=0")
-    losses = [solve(BOX).evaluate(policy).loss for policy in PPO]
-    for position, _, plays in page.evaluate(ROWS, "the mistakes of ppo-small-0"):
-        [node] = [n for n in TABLES.decisions if TABLES.describe_node(n) == position]
-        last = max(at for at, loss in enumerate(losses) if loss[node] > 0)
-        assert plays.endswith("not learnt" if last == 4 else f"learnt after {last + 1} k steps")
-
-
 def test_trainings_stand_side_by_side_or_alone(visitor):
     page = visitor.visit("training")
-    told = page.locator(".told")
-    expect(told).to_have_count(2)
+    summaries = page.locator(".told")
+    expect(summaries).to_have_count(2)
     page.get_by_label("beside").select_option("nothing")
-    expect(told).to_have_count(1)
+    expect(summaries).to_have_count(1)
     page.get_by_label("the training").select_option("dqn-small-0")
-    expect(told).to_have_text(re.compile("^dqn-small-0"))
+    expect(summaries).to_have_text(re.compile("^dqn-small-0"))
     visitor.look()
     page.get_by_role("link", name=re.compile("^open")).first.click()
     expect(page.locator("h2").first).to_have_text(re.compile("^Best:"))
@@ -101,13 +92,13 @@ def test_the_map_as_a_table(reader, shade):
     page, numbers = reader.visit(f"map?{shade}"), SHADES[shade]()
     rows = page.evaluate(ROWS, "the same as a table")
     assert len(rows) == 15
-    told = [float(re.search(r"[\d.]+", text)[0]) / (100 if "%" in text else 1) for _, text in rows]
-    assert told == pytest.approx([numbers[state_of(text)] for text, _ in rows], rel=0.01, abs=1e-4)
+    shown = [float(re.search(r"[\d.]+", text)[0]) / (100 if "%" in text else 1) for _, text in rows]
+    assert shown == pytest.approx([numbers[state_of(text)] for text, _ in rows], rel=0.01, abs=1e-4)
     lives = np.unique(TABLES.node_state[TABLES.decisions])
     best = np.sort(numbers[lives])
     if shade != "by=value":  # fewer points are better
         best = best[::-1]
-    assert told == pytest.approx(best[:15], rel=0.01, abs=1e-4)
+    assert shown == pytest.approx(best[:15], rel=0.01, abs=1e-4)
 
 
 def test_the_map_by_keyboard_and_by_mouse(visitor):
@@ -120,10 +111,10 @@ def test_the_map_by_keyboard_and_by_mouse(visitor):
         page.keyboard.press(key)
         expect(area).not_to_have_attribute("aria-valuetext", text)
         text = area.get_attribute("aria-valuetext")
-        position, told = text.split(": ")
+        position, loss = text.split(": ")
         seen.add(position)
         lost = numbers[state_of(position)]
-        assert told == "loses nothing" if lost == 0 else float(told.split()[1]) == pytest.approx(lost, rel=0.06)
+        assert loss == "loses nothing" if lost == 0 else float(loss.split()[1]) == pytest.approx(lost, rel=0.06)
     assert len(seen) >= 15
     canvas = page.locator("canvas")
     canvas.scroll_into_view_if_needed()

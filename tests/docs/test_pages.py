@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 import stb_gym
-from docs.written import WRITERS, written
+from docs.written import written
 from stb_gym.cli import main
 from stb_gym.games import registry
 from stb_gym.large import solve_boards
@@ -121,12 +121,3 @@ def test_every_environment_has_its_place_on_the_page_of_its_game():
     rounds = [f"stb_gym/{rules.__name__}Round-v0" for rules in stb_gym.games.GAMES.values()]
     assert all(pages.count(f"| `{identity}` |") == 1 for identity in [*stb_gym.ENVIRONMENTS, *rounds])
     assert pages.count("\n## Observation Space\n") == len(stb_gym.games.GAMES) + 1
-
-
-@pytest.mark.parametrize("words", ["solve shut-the-box", "round threes", "explore threes"])
-def test_every_flag_is_in_the_reference(words, capsys):
-    main([*words.split(), "--help"])
-    flags = set(re.findall(r"--[a-z][a-z-]+", capsys.readouterr().out))
-    assert len(flags) > 5
-    reference = WRITERS["commands"]("")
-    assert all(flag in reference for flag in flags)
