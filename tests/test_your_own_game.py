@@ -19,7 +19,6 @@ from gymnasium.utils.env_checker import check_env
 import stb_gym
 from stb_gym.cli import main
 from stb_gym.games import GAMES, check_game, registry
-from stb_gym.rounds import Round
 from tests.docs.pages import DOCS, blocks_of, commands_of, figures, promised_below
 
 HOLD, AGAIN = 0, 1
@@ -105,13 +104,6 @@ def test_objectives(game, objective, utility):
     assert stb_gym.solve(game, objective).value == pytest.approx(float(turn_worth(utility)), rel=1e-12)
 
 
-def test_wrong_rules_and_objectives_are_refused(pig, game):
-    with pytest.raises(ValueError, match="most_points"):
-        pig.Pig(most_points=256)
-    with pytest.raises(ValueError, match="at-least"):
-        stb_gym.solve(game, "at-most:5")
-
-
 def test_environments():
     env = gym.make("stb_gym/Pig-v0")
     check_env(gym.make("stb_gym/Pig-v0", render_mode="rgb_array", most_points=30).unwrapped)
@@ -127,17 +119,6 @@ def test_environments():
             assert (before, over, reward) == (now, action == HOLD, now if over else 0)
     env.reset(options={"held": 30, "roll": 1}, seed=1)
     assert env.step(AGAIN)[1:3] == (0, True)  # an illegal action ends the turn
-
-
-def test_rounds(pig):
-    limit = 7
-    answers = [
-        turn_worth(lambda score, lead=lead: Fraction((score > lead) + (score >= lead), 2), limit=limit)
-        for lead in range(limit + 1)
-    ]
-    first = float(turn_worth(lambda score: 1 - answers[score], limit=limit))
-    seats = Round(pig.Pig(most_points=limit), 2, "split").solve().seats
-    assert seats == pytest.approx([first, 1 - first], rel=1e-12)
 
 
 # The page that builds it

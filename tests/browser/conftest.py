@@ -38,12 +38,18 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def pages(tmp_path_factory):
+def learned():
+    """Return the policies of a training of nine tiles, from the worst to a good one."""
+    names = ("worst", "lowest-first", "biggest-first", "fewest-then-biggest")
+    return [*(strategy(ShutTheBox(), name) for name in names), load_policy("ppo-nine-tiles", ShutTheBox())]
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory, learned):
     """Return the addresses of the pages of nine tiles, with two trainings, and of Threes."""
     folder, game = tmp_path_factory.mktemp("pages"), ShutTheBox()
-    learned = [strategy(game, name) for name in ("worst", "lowest-first", "biggest-first", "fewest-then-biggest")]
     runs = [
-        make_run(folder / "ppo-small-0", game, [*learned, load_policy("ppo-nine-tiles", game)]),
+        make_run(folder / "ppo-small-0", game, learned),
         make_run(folder / "dqn-small-0", game, [*learned[:2], load_policy("dqn-nine-tiles", game)]),
     ]
     write_explorer(folder / "box.html", game, ["random"], [str(run) for run in runs])

@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from stb_gym import ShutTheBox, load_policy, solve, strategy
+from stb_gym import ShutTheBox, solve, strategy
 from stb_gym.games import words_of
 from stb_gym.solver import compile_game
 from tests.browser.acting import arrive, moves_of
 
 BOX = ShutTheBox()
 TABLES = compile_game(BOX)
-LEARNED = [strategy(BOX, name) for name in ("worst", "lowest-first", "biggest-first", "fewest-then-biggest")]
-PPO = [*LEARNED, load_policy("ppo-nine-tiles", BOX)]
 ROWS = """name => [...document.querySelectorAll(`[aria-label='${name}'] tbody tr`)]
     .map(row => [...row.cells].map(cell => cell.textContent))"""
 
@@ -25,12 +23,12 @@ def state_of(text):
     return next(s for s in range(TABLES.states) if words.state(int(TABLES.held[s]), int(TABLES.dice[s])) == text)
 
 
-def test_the_slider_moves_through_a_training(visitor):
+def test_the_slider_moves_through_a_training(visitor, learned):
     page = visitor.visit("training")
     slider = page.get_by_role("slider", name="when")
     slider.focus()
     page.keyboard.press("Home")
-    evaluations = [solve(BOX).evaluate(policy) for policy in PPO]
+    evaluations = [solve(BOX).evaluate(policy) for policy in learned]
     for at, found in enumerate(evaluations):
         expect(slider).to_have_attribute("aria-valuetext", f"after {at} k steps".replace("0 k", "0"))
         summary = page.locator(".told").first.inner_text()
@@ -72,17 +70,12 @@ def expected(at_nodes):
 BIGGEST, PERFECT = strategy(BOX, "biggest-first"), solve(BOX)
 SHADES = {
     "by=value": lambda: PERFECT.state_value,
-    "by=value&for=shut": lambda: solve(BOX, "shut").state_value,
     "by=visits&player=biggest-first": lambda: np.bincount(
         TABLES.node_state, PERFECT.evaluate(BIGGEST).visits, TABLES.states
     ),
     "by=loss&player=biggest-first": lambda: expected(PERFECT.evaluate(BIGGEST).loss),
-    "by=loss&player=random": lambda: expected(PERFECT.evaluate(strategy(BOX, "random")).loss),
     "by=differ&player=biggest-first&other=optimal": lambda: expected(
         (PERFECT.policy != BIGGEST) & (TABLES.choices > 0)
-    ),
-    "by=differ&player=random&other=optimal": lambda: expected(
-        np.where(TABLES.choices > 0, 1 - 1 / np.maximum(TABLES.choices, 1), 0)
     ),
 }
 
