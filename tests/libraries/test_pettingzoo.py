@@ -2,6 +2,7 @@
 
 import doctest
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -75,17 +76,16 @@ def test_an_illegal_action_forfeits_and_the_others_play_on():
 @pytest.mark.parametrize("rules", [{"players": 2, "shut_wins": True}, {"players": 3, "ties": "nobody"}], ids=str)
 def test_perfect_seats_win_as_often_as_they_should(rules):
     best = Round(SMALL, **rules).solve()
-    tables, count = stb_gym.solver.compile_game(SMALL), 3000
-    env, actions = zoo.env(SMALL, **rules), {}
+    tables, count, env = stb_gym.solver.compile_game(SMALL), 3000, zoo.env(SMALL, **rules)
+
+    @cache
+    def action(*seen):
+        *turn, lead, holders, after = seen
+        standing = stb_gym.solver.Standing(int(tables.scores[lead]) if holders else None, holders, after)
+        return int(best.policy(standing)[tables.lookup(np.array([turn], np.uint8))[0]])
 
     def perfect(agent, seen):
-        *turn, lead, holders, after = seen["observation"].tolist()
-        assert after == rules["players"] - 1 - env.possible_agents.index(agent)
-        if (*turn, lead, holders, after) not in actions:
-            told = stb_gym.solver.Standing(int(tables.scores[lead]) if holders else None, holders, after)
-            node = tables.lookup(np.array([turn], np.uint8))[0]
-            actions[*turn, lead, holders, after] = int(best.policy(told)[node])
-        return actions[*turn, lead, holders, after]
+        return action(*seen["observation"].tolist())
 
     won = [play(env, perfect, seed)[1] for seed in range(count)]
     found = np.array([[each[agent] for agent in env.possible_agents] for each in won])

@@ -83,10 +83,8 @@ def signs(node: ast.AST) -> Iterator[Change]:
 def axes(node: ast.AST) -> Iterator[Change]:
     """`axis=0` becomes `axis=1` and the other way round, `[:, None]` becomes `[None, :]`, and `a.T` becomes `a`."""
     match node:
-        case ast.keyword(arg="axis" | "dim", value=ast.Constant(value=int(axis))):
-            yield node.value, ast.Constant(0 if axis else 1)
-        case ast.keyword(arg="axis" | "dim", value=ast.UnaryOp(op=ast.USub())):
-            yield node.value, ast.Constant(0)
+        case ast.keyword(arg="axis" | "dim", value=(ast.Constant(value=int()) | ast.UnaryOp(op=ast.USub())) as axis):
+            yield axis, ast.Constant(1 if ast.unparse(axis) == "0" else 0)
         case ast.Subscript(slice=ast.Tuple(elts=[first, second])) if ast.Slice in {type(first), type(second)}:
             yield node, _with(node, slice=ast.Tuple([second, first]))
         case ast.Attribute(attr="T"):
