@@ -6,7 +6,7 @@ Like the reference, this module shares no code with the package. A test computes
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
 from functools import cache
@@ -76,9 +76,21 @@ EQUILIBRIA = [(*rules, indifferent) for rules in ROUNDS for indifferent in INDIF
 FIVE_DICE = [(Threes(), 2, ties, False, indifferent) for ties in TIES for indifferent in INDIFFERENT]
 LINE_UPS = [rules for rules in ROUNDS if rules[1] == 2 or rules[0] != OF_ROUNDS[2]]
 
+
+def best_for_score(game: Game) -> Policy:
+    """Return perfect play for the score."""
+    return reference.perfect(game, reference.fewest)
+
+
+COMMON = {
+    "random": reference.uniform,
+    "worst": lambda game: reference.perfect(game, reference.most),
+    "approximation": lambda game: reference_rounds.approximation(game, None, 1),
+    "optimal": best_for_score,
+}
 POLICIES: dict[type, dict[str, Callable[[Any], Policy]]] = {
-    ShutTheBox: {
-        "random": reference.uniform,
+    ShutTheBox: COMMON
+    | {
         "biggest-first": reference.biggest_first,
         "fewest-then-biggest": reference.fewest_tiles,
         "most-first": reference.most_tiles,
@@ -86,33 +98,23 @@ POLICIES: dict[type, dict[str, Callable[[Any], Policy]]] = {
         "lowest-first": reference.lowest_first,
         "one-to-four-first": reference.one_to_four_first,
         "most-ways": reference.most_ways,
-        "optimal-score": lambda game: reference.perfect(game, reference.fewest),
+        "optimal-score": best_for_score,
         "optimal-shut": lambda game: reference.perfect(game, reference.shut),
-        "worst": lambda game: reference.perfect(game, reference.most),
-        "approximation": lambda game: reference_rounds.approximation(game, None, 1),
-        "optimal": lambda game: reference.perfect(game, reference.fewest),
     },
-    Threes: {
-        "random": reference.uniform,
+    Threes: COMMON
+    | {
         "threes-only": reference.threes_only,
         "take-all": lambda game: reference.take_all,
-        "record-setter": lambda game: reference.perfect(game, reference.fewest),
-        "worst": lambda game: reference.perfect(game, reference.most),
-        "approximation": lambda game: reference_rounds.approximation(game, None, 1),
-        "optimal": lambda game: reference.perfect(game, reference.fewest),
+        "record-setter": best_for_score,
     },
 }
 
 
 def name(game: Game) -> str:
     """Return a game, naming the rules that differ from the usual ones."""
-    differing = [f"{rule.name}={getattr(game, rule.name)!r}" for rule in fields(game) if differs(game, rule)]
+    rules = ((rule.name, getattr(game, rule.name), rule.default) for rule in fields(game))
+    differing = [f"{name}={value!r}" for name, value, usual in rules if value != usual]
     return f"{type(game).__name__}({', '.join(differing)})"
-
-
-def differs(game: Game, rule: Any) -> bool:
-    """Return whether a game has an unusual value of a rule."""
-    return getattr(game, rule.name) != rule.default
 
 
 def key(*words: Any) -> str:
@@ -138,12 +140,6 @@ def shares(game: Game, seed: int, told: Any, position: Any, roll: Any) -> dict[A
     return {move: share for move, share in found.items() if share}
 
 
-def players_of(game: Game, players: int) -> list[reference_rounds.Strategy]:
-    """Return the line-up of `LINE_UPS`: uniform play, then one or two strategies that play by `shares`."""
-    uniform = reference_rounds.whatever_the_scores(reference.uniform(game))
-    return [uniform, *(some_strategy(game, seed, players) for seed in range(1, players))]
-
-
 def some_strategy(game: Game, seed: int, players: int) -> reference_rounds.Strategy:
     """Return the strategy that plays by `shares`."""
 
@@ -166,8 +162,9 @@ def scores_of(game: Game, strategy: str) -> dict[str, Fraction]:
 
 
 def line_up(game: Game, players: int, ties: str, shut_wins: bool) -> dict[str, list[Fraction]]:
-    """Return what every seat of `players_of` wins, and what it would win by its best response."""
-    strategies = players_of(game, players)
+    """Return what every seat wins if the first plays at random and others by `shares`, and by its best response."""
+    uniform = reference_rounds.whatever_the_scores(reference.uniform(game))
+    strategies = [uniform, *(some_strategy(game, seed, players) for seed in range(1, players))]
     best = [reference_rounds.best_response_value(game, seat, strategies, ties, shut_wins) for seat in range(players)]
     return {"seats": list(reference_rounds.lineup(game, strategies, ties, shut_wins)), "best": best}
 
@@ -213,11 +210,10 @@ SECTIONS: dict[str, tuple[Callable[..., Any], list[tuple[Any, ...]]]] = {
 }
 
 
-def figures(section: str, cases: list[tuple[Any, ...]] | None = None) -> Iterator[tuple[str, Any]]:
-    """Yield the name and value of figures of a section; by default of all."""
-    compute, all_cases = SECTIONS[section]
-    for case in all_cases if cases is None else cases:
-        yield key(*case), compute(*case)
+def figures(section: str, cases: list[tuple[Any, ...]]) -> dict[str, Any]:
+    """Compute figures of a section, by name."""
+    compute, _ = SECTIONS[section]
+    return {key(*case): compute(*case) for case in cases}
 
 
 @cache
@@ -227,15 +223,15 @@ def golden() -> dict[str, Any]:
 
 
 def fraction(entry: Any) -> Any:
-    """Return a figure as it was before it was written."""
+    """Return a figure with its fractions."""
     if isinstance(entry, list):
-        return tuple(map(fraction, entry))
+        return list(map(fraction, entry))
     return Fraction(entry) if isinstance(entry, str) and re.fullmatch(r"-?\d+(/\d+)?", entry) else entry
 
 
 def main() -> None:
     """Compute all figures and write the file."""
-    found: dict[str, Any] = {section: dict(figures(section)) for section in SECTIONS}
+    found = {section: figures(section, cases) for section, (_, cases) in SECTIONS.items()}
     text = json.dumps({"made by": COMMAND, **found}, indent=1, default=str)
     FILE.write_text(text + "\n")
 

@@ -1,10 +1,9 @@
 """The rules of Shut the Box and of Threes in plain Python with exact fractions: a second opinion for the tests.
 
 Nothing here is shared with the package: the rules are written again from their words, on the standard library alone,
-and every number comes from a recursion over the turn. A game is a small value that answers what is thrown
-(`outcomes`), what may be done about it (`moves`), and when and at how many points the turn ends (`is_over`,
-`final_score`). A utility maps the final score to what is to be maximised. A policy maps a position and a roll to the
-probability of each move; it is asked only where there is a move to make.
+and every number comes from a recursion over the turn. A game says what can be thrown (`outcomes`), what the legal moves
+are (`moves`), when the turn ends (`is_over`) and with how many points (`final_score`). A utility maps the final score
+to the number to maximise. A policy maps a position and a roll with a legal move to the probability of each move.
 """
 
 from collections import Counter
@@ -25,19 +24,19 @@ Policy = Callable[[Any, Any], dict[Any, float | Fraction]]
 
 @cache
 def throws(dice: int, faces: int, read: Callable[[Tiles], Hashable]) -> list[tuple[Any, Fraction]]:
-    """Every different result of throwing the dice, as `read` reads the faces, with its probability."""
+    """Return every different result of throwing the dice, as `read` reads the faces, with its probability."""
     counts = Counter(read(roll) for roll in product(range(1, faces + 1), repeat=dice))
     return [(result, Fraction(count, faces**dice)) for result, count in sorted(counts.items())]
 
 
 def in_order(numbers: Iterable[int]) -> Tiles:
-    """The numbers in ascending order."""
+    """Return the numbers in ascending order."""
     return tuple(sorted(numbers))
 
 
 @cache
 def sets_adding_up_to(total: int, tiles: frozenset[int]) -> list[Tiles]:
-    """Every set of distinct tiles that adds up to the total."""
+    """Return every set of distinct tiles that adds up to the total."""
     sizes = range(1, len(tiles) + 1)
     return [chosen for size in sizes for chosen in combinations(sorted(tiles), size) if sum(chosen) == total]
 
@@ -61,19 +60,19 @@ class ShutTheBox:
     ending_roll: int | None = None
 
     def start(self) -> Box:
-        """The tiles that stand open at the start, and all dice."""
+        """Return the tiles that are open at the start, and all dice."""
         end = self.tiles + 1
         named = {"all": range(1, end), "odd": range(1, end, 2), "even": range(2, end, 2), "4-up": range(4, end)}
         return frozenset(named.get(self.open, self.open)), self.dice
 
     def positions(self) -> list[Box]:
-        """The start, and every smaller set of open tiles with every number of dice that the rules allow there."""
+        """Return the start, and every smaller set of open tiles with every number of dice allowed there."""
         tiles = self.start()[0]
         smaller = [frozenset(chosen) for size in range(len(tiles)) for chosen in combinations(sorted(tiles), size)]
         return [self.start(), *((left, dice) for left in smaller for dice in self.dice_next(left))]
 
     def dice_next(self, left: frozenset[int]) -> list[int]:
-        """How many dice may be thrown after a move that leaves these tiles open."""
+        """Return how many dice may be thrown after a move that leaves these tiles open."""
         if not left:
             return [0]
         one_die = {
@@ -87,20 +86,20 @@ class ShutTheBox:
         return sorted({1, self.dice}) if one_die else [self.dice]
 
     def reading(self) -> Callable[[Tiles], Hashable]:
-        """What of the thrown faces makes the roll."""
+        """Return the function from the thrown faces to the roll."""
         return sum if self.match in ("sum", "two-at-most") else in_order
 
     def outcomes(self, position: Box) -> list[tuple[int | Tiles, Fraction]]:
-        """As many dice are thrown as the position says."""
+        """Return each roll of the position's dice with its probability."""
         return throws(position[1], self.faces, self.reading())
 
     def moves(self, position: Box, roll: int | Tiles) -> list[tuple[Shutting, Box]]:
-        """Each set of tiles that may be shut, with each number of dice allowed after it; if none, the turn ends."""
+        """Return each set of tiles that may be shut, with each number of dice allowed after it; none ends the turn."""
         left_by = {chosen: position[0].difference(chosen) for chosen in self.sets_to_shut(position, roll)}
         return [((chosen, dice), (left, dice)) for chosen, left in left_by.items() for dice in self.dice_next(left)]
 
     def sets_to_shut(self, position: Box, roll: int | Tiles) -> list[Tiles]:
-        """The fitting sets; none on the roll that ends the turn, and in the first move those with the tile it needs."""
+        """Return the sets that match; none on the ending roll, at the start only those with the first move's tile."""
         if self.ending_roll == (roll if self.reading() is sum else sum(roll)):
             return []
         sets = self.fitting_sets(position[0], roll)
@@ -109,7 +108,7 @@ class ShutTheBox:
         return [chosen for chosen in sets if self.first_move in chosen]
 
     def fitting_sets(self, tiles: frozenset[int], roll: int | Tiles) -> list[Tiles]:
-        """Each set of these tiles that matches the roll."""
+        """Return each set of these tiles that matches the roll."""
         if self.match == "sum":
             return sets_adding_up_to(roll, tiles)
         if self.match == "two-at-most":
@@ -118,16 +117,16 @@ class ShutTheBox:
         return sorted(chosen for chosen in faces | {(sum(roll),)} if tiles.issuperset(chosen))
 
     def is_over(self, position: Box) -> bool:
-        """The turn needs no further throw once all tiles are shut."""
+        """Return whether all tiles are shut."""
         return not position[0]
 
     def final_score(self, position: Box) -> int:
-        """The sum or the number of the tiles left open, or their digits in a row, read as one number."""
+        """Return the sum or the number of the open tiles, or their digits in a row, read as one number."""
         return {"sum": sum, "count": len, "digits": digits}[self.score](position[0])
 
 
 def digits(tiles: Iterable[int]) -> int:
-    """The tiles written one after the other, lowest first, read as one number; none reads 0."""
+    """Return the number that the tiles spell, lowest first; 0 for no tiles."""
     return int("".join(map(str, sorted(tiles))) or "0")
 
 
@@ -141,23 +140,23 @@ class Threes:
     moon: bool = False
 
     def start(self) -> tuple[int, int]:
-        """No points, and all dice are yet to be thrown."""
+        """Return no points, and all dice."""
         return (0, self.dice)
 
     def positions(self) -> list[tuple[int, int]]:
-        """Every number of dice left with every total up to the highest face on each kept die; and the moon's end."""
+        """Return every number of dice left with every total that the kept dice may have; and the end by the moon."""
         lefts = range(self.dice + 1)
         played = [(points, left) for left in lefts for points in range((self.dice - left) * self.faces + 1)]
         return [(-1, 0), *played] if self.moon else played
 
     def outcomes(self, position: tuple[int, int]) -> list[tuple[Tiles, Fraction]]:
-        """The dice that are left are thrown."""
+        """Return each roll of the dice left with its probability."""
         return throws(position[1], self.faces, in_order)
 
     def moves(self, position: tuple[int, int], roll: Tiles) -> list[tuple[int, tuple[int, int]]]:
-        """Keep the n dice worth least, for any n from one to all; the free face is worth nothing.
+        """Return the moves, which keep the n dice worth least for n from one to all; the free face is worth nothing.
 
-        If the first throw shows the highest face on all dice, the moon is to be taken: a total of -1.
+        If the first throw shows the highest face on all dice, the only move is the moon, a total of -1.
         """
         points, left = position
         if self.moon and position == self.start() and set(roll) == {self.faces}:
@@ -166,11 +165,11 @@ class Threes:
         return [(n, (points + sum(worths[:n]), left - n)) for n in range(1, left + 1)]
 
     def is_over(self, position: tuple[int, int]) -> bool:
-        """The turn ends when no die is left to throw."""
+        """Return whether no die is left."""
         return position[1] == 0
 
     def final_score(self, position: tuple[int, int]) -> int:
-        """The total of the kept dice, or the -1 of the moon."""
+        """Return the total of the kept dice, or the -1 of the moon."""
         return position[0]
 
 
@@ -178,73 +177,57 @@ Game = ShutTheBox | Threes
 
 
 def fewest(score: int) -> int:
-    """Utility of the objective "score": the fewer points the better."""
+    """Return the utility of the objective "score": fewer points are better."""
     return -score
 
 
 def most(score: int) -> int:
-    """The opposite, of the worst play."""
+    """Return the opposite, for the worst play."""
     return score
 
 
 def shut(score: int) -> int:
-    """Utility of the objective "shut": nothing but a score of zero or less counts."""
+    """Return the utility of the objective "shut": 1 for a score of zero or less."""
     return int(score <= 0)
 
 
-@cache  # the same function for the same target, so that `value` knows it again
+@cache  # the same function for the same target, for the cache of `value`
 def at_most(target: int) -> Utility:
-    """Utility of the objective "at-most:target": a score of the target or less counts."""
+    """Return the utility of the objective "at-most:target": 1 for a score of the target or less."""
     return lambda score: int(score <= target)
 
 
 @cache
 def value(game: Game, position: Any, utility: Utility, best: Best = max) -> Fraction:
-    """The expected utility before the throw under best play (worst play with best=min)."""
+    """Return the expected utility before the throw under best play (worst play with best=min)."""
     if game.is_over(position):
         return Fraction(utility(game.final_score(position)))
     return sum(chance * node_value(game, position, roll, utility, best) for roll, chance in game.outcomes(position))
 
 
 def node_value(game: Game, position: Any, roll: Any, utility: Utility, best: Best = max) -> Fraction:
-    """The expected utility after the throw: that of the best move, or of the score here if there is no move."""
+    """Return the expected utility after the throw: of the best move, or of the score here if there is no move."""
     values = move_values(game, position, roll, utility, best)
     return best(values.values()) if values else Fraction(utility(game.final_score(position)))
 
 
 def move_values(game: Game, position: Any, roll: Any, utility: Utility, best: Best = max) -> dict[Any, Fraction]:
-    """The expected utility of each legal move, with best play after it; empty if there is no move."""
+    """Return the expected utility of each legal move, with best play after it."""
     return {move: value(game, after, utility, best) for move, after in game.moves(position, roll)}
 
 
 def policy_value(game: Game, policy: Policy, utility: Utility) -> Fraction | float:
-    """The expected utility of a turn played by the policy."""
-
-    @cache
-    def expected(position: Any) -> Fraction | float:
-        if game.is_over(position):
-            return Fraction(utility(game.final_score(position)))
-        return sum(chance * expected_after(position, roll) for roll, chance in game.outcomes(position))
-
-    def expected_after(position: Any, roll: Any) -> Fraction | float:
-        after = dict(game.moves(position, roll))
-        if not after:
-            return Fraction(utility(game.final_score(position)))
-        return sum(
-            share * (expected(after[move]) if move in after else utility(worst_score(game)))
-            for move, share in policy(position, roll).items()
-        )
-
-    return expected(game.start())
+    """Return the expected utility of a turn played by the policy."""
+    return sum(chance * utility(score) for score, chance in score_distribution(game, policy).items())
 
 
 def worst_score(game: Game) -> int:
-    """The score of a turn that ends with an illegal move."""
+    """Return the score of a turn that ends with an illegal move."""
     return max(map(game.final_score, game.positions()))
 
 
 def score_distribution(game: Game, policy: Policy) -> dict[int, Fraction | float]:
-    """The probability of each final score of a turn played by the policy, in ascending order of the score."""
+    """Return the probability of each final score of a turn played by the policy, by score."""
 
     @cache
     def scores(position: Any) -> Counter:
@@ -268,7 +251,7 @@ def score_distribution(game: Game, policy: Policy) -> dict[int, Fraction | float
 
 
 def uniform(game: Game) -> Policy:
-    """Every legal move alike: any tiles to shut with any dice to throw next, or any number of dice in Threes."""
+    """Return the policy that plays every legal move with the same probability."""
 
     def policy(position: Any, roll: Any) -> dict[Any, Fraction]:
         moves = game.moves(position, roll)
@@ -278,7 +261,7 @@ def uniform(game: Game) -> Policy:
 
 
 def least(game: ShutTheBox, key: Callable[[Tiles], Any]) -> Policy:
-    """Always the legal move whose tiles have the least key; among equals the one with the fewest dice next."""
+    """Return the policy of the move whose tiles have the least key; among equals the fewest dice next."""
 
     def policy(position: Box, roll: int | Tiles) -> dict[Shutting, Fraction]:
         moves = [move for move, _ in game.moves(position, roll)]
@@ -288,39 +271,39 @@ def least(game: ShutTheBox, key: Callable[[Tiles], Any]) -> Policy:
 
 
 def biggest_first(game: ShutTheBox) -> Policy:
-    """The move with the largest tile; among those the one with the largest second tile, and so on."""
+    """Play the move with the largest tile; among those the one with the largest second tile, and so on."""
     return least(game, lambda tiles: [-tile for tile in reversed(tiles)])
 
 
 def fewest_tiles(game: ShutTheBox) -> Policy:
-    """The move with the fewest tiles; among those the biggest first."""
+    """Play the move with the fewest tiles; among those the biggest first."""
     return least(game, lambda tiles: (len(tiles), [-tile for tile in reversed(tiles)]))
 
 
 def most_tiles(game: ShutTheBox) -> Policy:
-    """The move with the most tiles; among those the one whose tiles, in ascending order, come first."""
+    """Play the move with the most tiles; among those the one whose tiles, in ascending order, come first."""
     return least(game, lambda tiles: (-len(tiles), tiles))
 
 
 def lowest_first(game: ShutTheBox) -> Policy:
-    """The move whose tiles, in ascending order, come first: 1 and 4 before 2 and 3, and both before 5."""
+    """Play the move whose tiles, in ascending order, come first: 1 and 4 before 2 and 3, and both before 5."""
     return least(game, lambda tiles: tiles)
 
 
 def one_to_four_first(game: ShutTheBox) -> Policy:
-    """The move with the most tiles from one to four; among those the lowest first."""
+    """Play the move with the most tiles from one to four; among those the lowest first."""
     return least(game, lambda tiles: (-sum(tile <= 4 for tile in tiles), tiles))
 
 
 def high_three_then_lowest(game: ShutTheBox) -> Policy:
-    """A move with the highest tile of the box, else the second highest, else the third; among equals lowest first."""
+    """Play a move with the highest tile of the box, else the second, else the third; among equals lowest first."""
     high = [game.tiles, game.tiles - 1, game.tiles - 2]
     return least(game, lambda tiles: ([tile not in tiles for tile in high], tiles))
 
 
 @cache
 def ways_to_shut(game: ShutTheBox, position: Box) -> Counter:
-    """In how many ways the box can be shut in k throws, for each k: every throw of the dice and every move counts."""
+    """Return in how many ways the box can be shut in k throws, for each k: every throw and every move counts."""
     if game.is_over(position):
         return Counter({0: 1})
     total = Counter()
@@ -332,33 +315,28 @@ def ways_to_shut(game: ShutTheBox, position: Box) -> Counter:
     return total
 
 
-def all_ways(ways: Counter) -> int:
-    """The number of ways to shut the box, in however many throws."""
-    return sum(ways.values())
-
-
-def most_ways(game: ShutTheBox, measure: Callable[[Counter], Any] = all_ways) -> Policy:
-    """The move that leaves the most ways to shut the box, as `measure` counts them; among those the lowest first."""
+def most_ways(game: ShutTheBox) -> Policy:
+    """Play the move that leaves the most ways to shut the box; among those the lowest first."""
 
     def policy(position: Box, roll: int | Tiles) -> dict[Shutting, Fraction]:
-        measures = {move: measure(ways_to_shut(game, after)) for move, after in game.moves(position, roll)}
-        return {first_best(measures): Fraction(1)}
+        ways = {move: ways_to_shut(game, after).total() for move, after in game.moves(position, roll)}
+        return {first_best(ways): Fraction(1)}
 
     return policy
 
 
 def perfect(game: Game, utility: Utility) -> Policy:
-    """The move of the greatest expected utility; among equals the first."""
+    """Play the move of the greatest expected utility; among equals the first."""
     return lambda position, roll: {first_best(move_values(game, position, roll, utility)): Fraction(1)}
 
 
 def first_best(values: dict[Any, Any]) -> Any:
-    """The move of the greatest value; among equals the tiles that are lowest first, then the fewest dice."""
+    """Return the move of the greatest value; among equals the tiles that are lowest first, then the fewest dice."""
     return max(sorted(values), key=values.get)  # of equals, max takes the first
 
 
 def threes_only(game: Threes) -> Policy:
-    """Keep all dice of the free face; if there is none, the one lowest die; on the moon all, as is the only move."""
+    """Keep all dice of the free face; without one, the lowest die; on the moon all, as is the only move."""
 
     def policy(position: tuple[int, int], roll: Tiles) -> dict[int, Fraction]:
         fewest_legal = min(n for n, _ in game.moves(position, roll))

@@ -1,12 +1,12 @@
 """Rounds of several players in plain Python with exact fractions, on the rules of `tests.reference`: a second opinion.
 
-The players play one turn each, in order, and everybody knows the totals so far; the lowest total wins. `scores` is
-always the list of the totals so far, in the order of the players. A total below zero ends the round, and with
-`shut_wins` the first of zero, too. A `Strategy` says, for the scores so far, by which policy the next player plays.
+The players play one turn each, in order, and everybody knows the totals so far; the lowest total wins. `scores` are the
+totals so far, in the order of the players. A total below zero ends the round, and with `shut_wins` the first of zero,
+too. A `Strategy` maps the scores so far to the policy of the next player.
 
-Who does what is best for oneself may have a choice left. Then "fewer" takes the move after which that player is to
-expect the fewest others to share the lowest total with at the end (none where another total is the lowest), "company"
-the most, and "lowest" the first; so do both where that number is equal.
+A player of the equilibrium may have several best moves. Then "fewer" takes the move after which that player expects to
+share the lowest total with the fewest others at the end (with none if another total is the lowest), "company" with the
+most, and "lowest" takes the first; so do both others if that number is equal.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,12 +19,12 @@ from tests.reference import Game, Policy, Utility, at_most, first_best, perfect,
 
 Scores = tuple[int, ...]
 Strategy = Callable[[Scores], Policy]
-Payoffs = tuple[Fraction | float, ...]  # what each player wins, then how many others each shares the lowest total with
+Payoffs = tuple[Fraction | float, ...]  # the win of each player, then with how many others each shares the lowest total
 
 
 @dataclass(frozen=True)
 class Round:
-    """What is played, and how: a strategy for each player, None for one who always does what is best for oneself."""
+    """The rules of a round, and the strategy of each player; None plays the equilibrium."""
 
     game: Game
     strategies: tuple[Strategy | None, ...]
@@ -33,18 +33,18 @@ class Round:
     indifferent: str = "fewer"
 
     def is_over(self, scores: Scores) -> bool:
-        """All have played, or one has shut and that wins."""
+        """Return whether all have played, or one has ended the round."""
         return len(scores) == len(self.strategies) or any(ends_the_round(score, self.shut_wins) for score in scores)
 
     def payoffs(self, scores: Scores) -> Payoffs:
-        """What each player gets; those who did not come to play get nothing."""
+        """Return the payoffs at the end; players without a turn get nothing."""
         nothing = (Fraction(0),) * (len(self.strategies) - len(scores))
         sharing = tuple(Fraction(scores.count(score) - 1) * (score == min(scores)) for score in scores)
         return round_payoffs(scores, self.ties, self.shut_wins) + nothing + sharing + nothing
 
 
 def round_payoffs(scores: Scores, ties: str, shut_wins: bool) -> Payoffs:
-    """What each of those who have played in a finished round gets."""
+    """Return the win of each player who has played in a finished round."""
     ends = [ends_the_round(score, shut_wins) for score in scores]
     if any(ends):
         return tuple(Fraction(player == ends.index(True)) for player in range(len(scores)))
@@ -54,19 +54,19 @@ def round_payoffs(scores: Scores, ties: str, shut_wins: bool) -> Payoffs:
 
 
 def ends_the_round(score: int, shut_wins: bool) -> bool:
-    """A moon wins at once, and where that is agreed a shut box."""
+    """Return whether a total wins at once: a moon, and with `shut_wins` a shut box."""
     return score < 0 or (shut_wins and score == 0)
 
 
 @cache
 def round_values(played: Round, scores: Scores) -> Payoffs:
-    """What each player is to expect before the next turn."""
+    """Return the expected payoffs before the next turn."""
     return played.payoffs(scores) if played.is_over(scores) else turn_values(played, scores, played.game.start())
 
 
 @cache
 def turn_values(played: Round, scores: Scores, position: Any) -> Payoffs:
-    """What each player is to expect before a throw of the next player, who has come to the position."""
+    """Return the expected payoffs before a throw of the next player, who is in the position."""
     if played.game.is_over(position):
         return round_values(played, (*scores, played.game.final_score(position)))
     return mean(
@@ -75,7 +75,7 @@ def turn_values(played: Round, scores: Scores, position: Any) -> Payoffs:
 
 
 def throw_values(played: Round, scores: Scores, position: Any, roll: Any) -> Payoffs:
-    """What each player is to expect after that throw."""
+    """Return the expected payoffs after that throw."""
     after = after_moves(played, scores, position, roll)
     if not after:
         return round_values(played, (*scores, played.game.final_score(position)))
@@ -87,12 +87,12 @@ def throw_values(played: Round, scores: Scores, position: Any, roll: Any) -> Pay
 
 
 def after_moves(played: Round, scores: Scores, position: Any, roll: Any) -> dict[Any, Payoffs]:
-    """What each player is to expect after each legal move."""
+    """Return the expected payoffs after each legal move."""
     return {move: turn_values(played, scores, after) for move, after in played.game.moves(position, roll)}
 
 
 def best_for(player: int, after: dict[Any, Payoffs], indifferent: str) -> Any:
-    """The move that is best for the player; of several such, the one that the rule for the indifferent says."""
+    """Return the best move for the player; of several, the one that the rule for indifferent players names."""
     most = max(values[player] for values in after.values())
     weight = {"fewer": -1, "company": 1, "lowest": 0}[indifferent]
     sharing = {move: values[len(values) // 2 + player] for move, values in after.items() if values[player] == most}
@@ -100,20 +100,20 @@ def best_for(player: int, after: dict[Any, Payoffs], indifferent: str) -> Any:
 
 
 def mean(weighted: Iterable[tuple[float | Fraction, Payoffs]]) -> Payoffs:
-    """The mean of the payoffs, player by player, with their weights."""
+    """Return the weighted mean of the payoffs of each player."""
     rows = [[weight * payoff for payoff in payoffs] for weight, payoffs in weighted]
     return tuple(sum(column) for column in zip(*rows, strict=True))
 
 
 def equilibrium(game: Game, players: int, ties: str, shut_wins: bool = False, indifferent: str = "fewer") -> Payoffs:
-    """The expected win of each player if every one does what is best for that one."""
+    """Return the expected win of each player in the equilibrium."""
     return round_values(Round(game, (None,) * players, ties, shut_wins, indifferent), ())[:players]
 
 
 def equilibrium_policy(
     game: Game, players: int, ties: str, shut_wins: bool, indifferent: str, scores_so_far: Scores
 ) -> Policy:
-    """How the next player plays then, after these scores."""
+    """Return the policy of the next player in the equilibrium, after these scores."""
     played = Round(game, (None,) * players, ties, shut_wins, indifferent)
 
     def policy(position: Any, roll: Any) -> dict[Any, Fraction]:
@@ -124,30 +124,30 @@ def equilibrium_policy(
 
 
 def lineup(game: Game, policies: list[Strategy | None], ties: str, shut_wins: bool = False) -> Payoffs:
-    """The expected win of each player if each plays by their strategy."""
+    """Return the expected win of each player if all play by their strategies."""
     return round_values(Round(game, tuple(policies), ties, shut_wins), ())[: len(policies)]
 
 
 def best_response_value(
     game: Game, seat: int, policies: list[Strategy | None], ties: str, shut_wins: bool = False
 ) -> Fraction | float:
-    """The most that the player in the seat can get, counted from 0, if the others play by their strategies."""
+    """Return the most that the player in a seat can win if the others play by their strategies."""
     return lineup(game, [*policies[:seat], None, *policies[seat + 1 :]], ties, shut_wins)[seat]
 
 
 def whatever_the_scores(policy: Policy) -> Strategy:
-    """The strategy of a player who does not look at the scores."""
+    """Return the strategy that plays one policy after any scores."""
     return lambda scores: policy
 
 
 def beat_chance(game: Game, score: int) -> Fraction:
-    """The greatest chance of a total below the score."""
+    """Return the greatest chance of a total below the score."""
     return value(game, game.start(), at_most(score - 1))
 
 
-@cache  # the same function for the same arguments, so that `value` knows it again
+@cache  # the same function for the same arguments, for the cache of `value`
 def unbeaten(game: Game, lead: int | None, players_after: int) -> Utility:
-    """The chance that a total is no worse than the lead, and that no later player beats it if each one tries to."""
+    """Return the chance that a total is no worse than the lead and that no later player beats it, if each one tries."""
 
     def utility(score: int) -> Fraction:
         good = lead is None or score <= lead
@@ -157,5 +157,5 @@ def unbeaten(game: Game, lead: int | None, players_after: int) -> Utility:
 
 
 def approximation(game: Game, lead: int | None, players_after: int) -> Policy:
-    """The move with the greatest chance to be unbeaten; the first of equals."""
+    """Return the policy with the greatest chance to be unbeaten; among equal moves the first."""
     return perfect(game, unbeaten(game, lead, players_after))

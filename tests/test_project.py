@@ -8,14 +8,17 @@ import pytest
 
 from stb_gym import __version__
 from tests import ROOT
+from tests.docs.pages import PAGES, commands_of
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 WORKFLOW = (ROOT / ".github/workflows/tests.yml").read_text()
-PAGES = ("CONTRIBUTING.md", "CHANGELOG.md")
+CONTRIBUTING, CHANGELOG = ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"
+MAKE = re.findall(r"\bmake( [\w =]+)", WORKFLOW + CONTRIBUTING.read_text().replace("`", "\n"))
+MAKE += [line.removeprefix("make").partition("#")[0] for line in commands_of("make ")]
 
 
 def pinned(path):
-    """The versions of a file of constraints, by package."""
+    """Return the versions of a file of constraints, by package."""
     return dict(re.findall(r"^([\w-]+)==(\S+)$", (ROOT / path).read_text(), re.MULTILINE))
 
 
@@ -27,29 +30,24 @@ def test_the_lowest_versions_are_those_that_the_package_asks_for():
     assert lowest.keys() <= pinned("constraints.txt").keys()
 
 
-def test_one_version_is_said_everywhere():
+def test_versions_agree():
     assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text()
-    assert re.search(rf"^## {re.escape(__version__)}\b", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert re.search(rf"^## {re.escape(__version__)}\b", CHANGELOG.read_text(), re.MULTILINE)
     assert f"rev: v{pinned('constraints.txt')['ruff']}\n" in (ROOT / ".pre-commit-config.yaml").read_text()
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["project"]["classifiers"]))
+    assert set(re.findall(r'"(3\.\d+)"', WORKFLOW)) == set(named)
 
 
-def test_the_workflow_runs_the_versions_that_the_package_is_for():
-    named = set(re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["project"]["classifiers"])))
-    assert set(re.findall(r'"(3\.\d+)"', WORKFLOW)) == named
-
-
-@pytest.mark.parametrize(
-    "words", re.findall(r"\bmake( [\w =]+)", WORKFLOW + (ROOT / "CONTRIBUTING.md").read_text().replace("`", "\n"))
-)
-def test_make_knows_what_it_is_asked_for(words):
+@pytest.mark.parametrize("words", dict.fromkeys(MAKE))
+def test_make_knows_its_targets(words):
     done = subprocess.run(["make", "--dry-run", *words.split()], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page):
-    text = (ROOT / page).read_text()
-    targets = re.findall(r"\]\(([^)]+)\)", text)
-    assert all(target.startswith("https://") or (ROOT / target).exists() for target in targets)
-    for path in re.findall(r"`((?:stb_gym|agents|tests|docs|benchmarks|training)/[\w/.]+)`", text):
-        assert (ROOT / path).exists(), path
+@pytest.mark.parametrize("page", [CONTRIBUTING, CHANGELOG, *PAGES], ids=lambda page: page.stem)
+def test_links_and_pictures_exist(page):
+    text = page.read_text()
+    targets = [target.partition("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", text)]
+    named = re.findall(r"`((?:stb_gym|agents|tests|docs|benchmarks|training)/[\w/.]+)`", text)
+    assert all(target.startswith(("http://", "https://")) or (page.parent / target).exists() for target in targets)
+    assert all((ROOT / path).exists() for path in named)

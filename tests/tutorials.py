@@ -2,7 +2,6 @@
 
 import re
 import runpy
-from importlib.util import find_spec
 
 from tests import ROOT
 
@@ -11,11 +10,6 @@ LINE = re.compile(r"^ *([\d,]+) steps: regret ([\d.]+)$", re.MULTILINE)
 
 
 def curve_of(name, capsys, **arguments):
-    """[(steps, regret)] as `main` of a tutorial prints them."""
+    """Return [(steps, regret)] as `main` of a tutorial prints them."""
     runpy.run_path(str(FOLDER / f"{name}.py"))["main"](**arguments)
     return [(int(steps.replace(",", "")), float(regret)) for steps, regret in LINE.findall(capsys.readouterr().out)]
-
-
-def hides_a_module(name):
-    """Whether a script of this name, whose folder is the first that Python looks in, would hide a module."""
-    return find_spec(name) is not None

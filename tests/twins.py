@@ -1,17 +1,16 @@
-"""Games of the package beside their twins in `tests.reference`, the translation between the two, and random rules."""
+"""Games of the package beside their twins in `tests.reference`, the translation between the two, and random rules.
 
-from collections.abc import Callable, Iterator
+A twin's position is (open tiles, dice) or (points, dice), its move (tiles to shut, dice to throw next) or dice to keep.
+"""
+
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from stb_gym.games import GAMES, Game, ShutTheBox, Threes
-from stb_gym.solver import TurnTables
-from stb_gym.solver.objectives import Utility
+from stb_gym.games import GAMES, ShutTheBox, Threes
 from tests import golden, reference
 
 
@@ -27,7 +26,7 @@ class MostThrees(Threes):
 class Mirrored(reference.Threes):
     """Its twin, which counts the points missing to the most and in which the fewest are best."""
 
-    def final_score(self, position: tuple[int, int]) -> int:
+    def final_score(self, position):
         return self.dice * self.faces - position[0]
 
 
@@ -35,11 +34,13 @@ OURS = {reference.ShutTheBox: ShutTheBox, reference.Threes: Threes, Mirrored: Mo
 THEIRS = {ours: theirs for theirs, ours in OURS.items()}
 
 
-def ours(other: reference.Game) -> Game:
+def ours(other):
+    """Return the package's game for a game of the reference."""
     return OURS[type(other)](**asdict(other))
 
 
-def twin(game: Game) -> reference.Game:
+def twin(game):
+    """Return the reference's game for a game of the package."""
     return THEIRS[type(game)](**asdict(game))
 
 
@@ -48,7 +49,7 @@ STANDARD = [game() for game in GAMES.values()]
 
 
 @st.composite
-def boxes(draw: Callable[[Any], Any], most_tiles: int = 6) -> ShutTheBox:
+def boxes(draw, most_tiles=6):
     """Draw rules of Shut the Box."""
     tiles = draw(st.integers(1, most_tiles))
     dice = draw(st.integers(1, 3))
@@ -70,7 +71,7 @@ def boxes(draw: Callable[[Any], Any], most_tiles: int = 6) -> ShutTheBox:
     )
 
 
-def games() -> st.SearchStrategy[Game]:
+def games():
     """Draw rules of either game."""
     threes = [
         st.builds(rules, st.integers(1, 3), st.integers(2, 5), st.integers(0, 5)) for rules in (Threes, MostThrees)
@@ -79,41 +80,41 @@ def games() -> st.SearchStrategy[Game]:
     return st.one_of(boxes(), boxes(), *threes, moons)
 
 
-def squares(points: NDArray[Any]) -> NDArray[Any]:
+def squares(points):
     return -(points.astype(np.int64) ** 2)
 
 
-def around_four(points: NDArray[Any]) -> NDArray[Any]:
+def around_four(points):
     """Return utilities of both signs, whose expectations cancel."""
     return np.clip(4 - points.astype(np.int64), -9, 4) ** 3
 
 
-def halves(points: NDArray[Any]) -> NDArray[Any]:
+def halves(points):
     return 0.5 ** points.astype(float)
 
 
-def thirds(points: NDArray[Any]) -> NDArray[Any]:
+def thirds(points):
     """Return fractions that no float equals."""
     return np.array([Fraction(7, 3) - Fraction(int(p), 3) for p in points], object)
 
 
-def is_even(points: NDArray[Any]) -> NDArray[Any]:
+def is_even(points):
     return points % 2 == 0
 
 
 UTILITIES = [squares, around_four, halves, thirds, is_even]
-GOALS: list[Any] = ["score", "shut", *UTILITIES]
+GOALS = ["score", "shut", *UTILITIES]
 
 
-def our_score(game: Game, score: int) -> int:
+def our_score(game, score):
     """Return a score of the twin as ours."""
     return game.dice * game.faces - score if isinstance(game, MostThrees) else score
 
 
-def their_utility(game: Game, goal: str | Utility) -> Callable[[int], Fraction]:
+def their_utility(game, goal):
     """Return "score", "shut" or a function of our scores [S] as a utility of one score of the twin."""
 
-    def utility(score: int) -> Fraction:
+    def utility(score):
         points = our_score(game, score)
         if isinstance(goal, str):
             return Fraction({"score": points if game.more_is_better else -points, "shut": score <= 0}[goal])
@@ -122,52 +123,58 @@ def their_utility(game: Game, goal: str | Utility) -> Callable[[int], Fraction]:
     return utility
 
 
-def position(game: Game, held: int, dice: int) -> Any:
+def position(game, held, dice):
+    """Return the twin's position of a state."""
     if isinstance(game, Threes):
         return held, dice
     return frozenset(tile for tile in range(1, game.tiles + 1) if held >> (tile - 1) & 1), dice
 
 
-def roll_at(tables: TurnTables, node: int) -> Any:
+def roll_at(tables, node):
+    """Return the twin's roll of a node."""
     shown = tables.node_roll(node)
     by_sum = isinstance(tables.game, ShutTheBox) and tables.game.match in ("sum", "two-at-most")
     return shown[0] if by_sum else tuple(sorted(shown))
 
 
-def throwing_states(tables: TurnTables) -> Iterator[tuple[int, Any]]:
+def move_of(tables, edge):
+    """Return the twin's move of an edge; its "no move", which is no move of the twin, is ((), 0)."""
+    move = tables.game.actions[tables.edge_action[edge]]
+    return move if isinstance(tables.game, Threes) else (move, int(tables.dice[tables.edge_next[edge]]))
+
+
+def throwing_states(tables):
     """Yield every state with dice, and its twin's position."""
     for state in range(tables.states):
         if tables.dice[state] > 0:
             yield state, position(tables.game, int(tables.held[state]), int(tables.dice[state]))
 
 
-def nodes_of(tables: TurnTables, state: int) -> range:
+def nodes_of(tables, state):
     return tables.nodes_of(state)
 
 
-def throwing_nodes(tables: TurnTables) -> Iterator[tuple[int, Any, Any]]:
+def throwing_nodes(tables):
     """Yield every node with dice, and its twin's position and roll."""
     for state, where in throwing_states(tables):
         for node in tables.nodes_of(state):
             yield node, where, roll_at(tables, node)
 
 
-def moves_at(tables: TurnTables, node: int) -> dict[Any, int]:
-    """Return the next state of each move in the twin's words, without "no move", which the twin does not know."""
+def moves_at(tables, node):
+    """Return the next state of each move of the twin."""
     moves = {move_of(tables, edge): int(tables.edge_next[edge]) for edge in tables.edges_of(node)}
     return {move: state for move, state in moves.items() if move != ((), 0)}
 
 
-def choice(tables: TurnTables, node: int, policy: NDArray[Any]) -> dict[Any, float]:
-    """Return a policy's probabilities at a node in the twin's words; the twin does not know its illegal actions."""
+def choice(tables, node, policy):
+    """Return the probabilities of a policy [N] or [N, A] at a node, by move of the twin or ("illegal", action)."""
     moves = {int(tables.edge_action[edge]): move_of(tables, edge) for edge in tables.edges_of(node)}
-    shares: dict[int, Any] = (
-        {int(policy[node]): 1} if policy.ndim == 1 else {a: float(policy[node, a]) for a in range(tables.actions)}
-    )
+    shares = {int(policy[node]): 1} if policy.ndim == 1 else dict(enumerate(policy[node].tolist()))
     return {moves.get(action, ("illegal", action)): share for action, share in shares.items() if share}
 
 
-def in_our_words(tables: TurnTables, plays: Callable[[Any, Any], dict[Any, Any]]) -> NDArray[np.float64]:
+def in_our_words(tables, plays):
     """Return the twin's policy as ours [N, A]: the inverse of `choice`."""
     policy = np.zeros((tables.nodes, tables.actions))
     for node, where, roll in throwing_nodes(tables):
@@ -178,13 +185,7 @@ def in_our_words(tables: TurnTables, plays: Callable[[Any, Any], dict[Any, Any]]
     return policy
 
 
-def in_their_words(tables: TurnTables, policy: NDArray[Any]) -> Callable[[Any, Any], dict[Any, float]]:
+def in_their_words(tables, policy):
     """Return our policy as the twin's, see `choice`."""
     answers = {(where, roll): choice(tables, node, policy) for node, where, roll in throwing_nodes(tables)}
     return lambda where, roll: answers[where, roll]
-
-
-def move_of(tables: TurnTables, edge: int) -> Any:
-    """Return the move of an edge in the twin's words."""
-    move = tables.game.actions[tables.edge_action[edge]]
-    return move if isinstance(tables.game, Threes) else (move, int(tables.dice[tables.edge_next[edge]]))

@@ -1,7 +1,7 @@
-"""What one does on a page, and how one knows that it is done: nothing is read before the page shows what was asked for.
+"""Steps of a visitor on a page; each waits until the page shows what was asked for.
 
-A button changes the address and the page in one go, so that whoever waits for the address sees the page that belongs to
-it. A link and a step back do not: there tests wait for what they expect to see.
+A button changes the address and the page at once, so a test waits for the address. After a link or a
+step back, tests wait for what they expect to see.
 """
 
 import re
@@ -9,13 +9,13 @@ import re
 from playwright.sync_api import expect
 
 
-def arrive(page, said):
-    """Wait until the address says something."""
-    expect(page).to_have_url(re.compile(re.escape(said)))
+def arrive(page, words):
+    """Wait until the address contains some words."""
+    expect(page).to_have_url(re.compile(re.escape(words)))
 
 
 def moves_of(page):
-    """The buttons of the moves there are."""
+    """Return the buttons of the legal moves."""
     return page.get_by_role("group", name="your move").get_by_role("button")
 
 
@@ -25,11 +25,8 @@ def moved(page, times):
 
 
 def play(page, choose):
-    """Play a game from first to last; `choose` takes the number of moves there are and says which to make."""
-    moves = moves_of(page)
-    for times in range(1, 21):
-        if not moves.count():
-            return
-        moves.nth(choose(moves.count())).click()
-        moved(page, times)
-    raise AssertionError("the game does not end")
+    """Play a game to its end; `choose` maps the number of moves to the index of one."""
+    moves, times = moves_of(page), 0
+    while count := moves.count():
+        moves.nth(choose(count)).click()
+        moved(page, times := times + 1)

@@ -1,4 +1,4 @@
-"""A browser without a network, pages of two games, and an eye on everything that goes wrong on them."""
+"""A browser without a network, pages of two games, and a check for whatever goes wrong on them."""
 
 import shutil
 from contextlib import contextmanager
@@ -38,12 +38,18 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def pages(tmp_path_factory):
-    """The pages of nine tiles, with two trainings, and of Threes, by name."""
+def learned():
+    """Return the policies of a training of nine tiles, from the worst to a good one."""
+    names = ("worst", "lowest-first", "biggest-first", "fewest-then-biggest")
+    return [*(strategy(ShutTheBox(), name) for name in names), load_policy("ppo-nine-tiles", ShutTheBox())]
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory, learned):
+    """Return the addresses of the pages of nine tiles, with two trainings, and of Threes."""
     folder, game = tmp_path_factory.mktemp("pages"), ShutTheBox()
-    learned = [strategy(game, name) for name in ("worst", "lowest-first", "biggest-first", "fewest-then-biggest")]
     runs = [
-        make_run(folder / "ppo-small-0", game, [*learned, load_policy("ppo-nine-tiles", game)]),
+        make_run(folder / "ppo-small-0", game, learned),
         make_run(folder / "dqn-small-0", game, [*learned[:2], load_policy("dqn-nine-tiles", game)]),
     ]
     (folder / "box.html").write_text(explorer_page(game, ["random"], [str(run) for run in runs]))
@@ -52,7 +58,7 @@ def pages(tmp_path_factory):
 
 
 class Visitor:
-    """Somebody in front of a page, who has an eye on it."""
+    """A page and what went wrong on it."""
 
     def __init__(self, page, pages):
         self.page, self.pages = page, pages
@@ -62,16 +68,16 @@ class Visitor:
         page.on("request", lambda request: self.wrong.extend([request.url] * (not request.url.startswith("file:"))))
 
     def visit(self, address, game="box"):
-        """Open a page at an address, from the disk."""
+        """Open a page on the disk at an address."""
         self.page.goto("about:blank")
         self.page.goto(f"{self.pages[game]}#{address}")
         self.page.wait_for_selector("main h2")
         return self.page
 
     def look(self):
-        """Nothing was written to the console or asked for, nothing sticks out or moves, and axe-core finds nothing."""
+        """Check that nothing was logged or requested, nothing sticks out or moves, and axe-core finds nothing."""
         assert self.wrong == []
-        assert self.page.evaluate(MOVING) == []  # as the visitor asked for: colours are looked at when they are there
+        assert self.page.evaluate(MOVING) == []  # the visitor asked for no motion; axe-core needs the final colours
         width = self.page.evaluate("document.documentElement.scrollWidth")
         assert width <= self.page.viewport_size["width"]
         self.page.evaluate(AXE.read_text())
@@ -91,13 +97,13 @@ def visiting(browser, pages, screen):
 
 @pytest.fixture(params=list(SCREENS))
 def visitor(browser, pages, request):
-    """A visitor on each screen."""
+    """Yield a visitor on each screen."""
     with visiting(browser, pages, request.param) as visitor:
         yield visitor
 
 
 @pytest.fixture
 def reader(browser, pages):
-    """A visitor on one screen, for what does not depend on it."""
+    """Yield a visitor on one screen, for what does not depend on it."""
     with visiting(browser, pages, "desktop") as visitor:
         yield visitor

@@ -1,4 +1,4 @@
-"""The report of trainings on every screen: nothing sticks out of it, and its pictures are as light as the page is."""
+"""The report of trainings on every screen: nothing sticks out, and its pictures are as light as the page."""
 
 import io
 import subprocess
@@ -20,12 +20,11 @@ for run in runs:
 assert report.main([*runs, "--out", folder]) == 0
 """
 SHORT = ["--presets", str(SMALL_PRESETS), "--tiles", "5", "--steps", "3000", "--measurements", "3"]
-SCHEMES = ["light", "dark"]
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """A report of two short trainings, which a process of its own makes: only theirs has torch."""
+    """Write a report of two short trainings in another process, so that this one needs no torch."""
     folder = tmp_path_factory.mktemp("report")
     subprocess.run([sys.executable, "-c", MAKE, *SHORT, str(folder)], cwd=ROOT, check=True, capture_output=True)
     return {"report": (folder / "report.html").as_uri()}
@@ -37,25 +36,17 @@ def report(visitor):
     return visitor
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_nothing_sticks_out_and_everybody_can_read_it(report, scheme):
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_is_readable_and_pictures_are_as_light_as_the_page(report, scheme):
     report.page.emulate_media(color_scheme=scheme)
     report.look()
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_pictures_are_as_light_as_the_page(report, scheme):
-    report.page.emulate_media(color_scheme=scheme)
     shown = Image.open(io.BytesIO(report.page.get_by_alt_text("Regret against steps").screenshot())).convert("RGB")
-    pixels = np.asarray(shown, int).reshape(-1, 3)
-    light, is_grey = pixels.mean(axis=1), np.ptp(pixels, axis=1) < 25
-    ground = np.median(light)
-    assert (ground > 240) == (scheme == "light")
-    assert (ground < 60) == (scheme == "dark")
-    assert (is_grey & (abs(light - ground) > 130)).mean() > 0.005  # frame and words, which the grey of a line is not
+    brightness = np.median(np.asarray(shown, int))
+    assert (brightness > 240) == (scheme == "light")
+    assert (brightness < 60) == (scheme == "dark")
 
 
-def test_wide_tables_are_scrolled_by_themselves(report):
+def test_wide_tables_scroll_inside_the_page(report):
     table = report.page.get_by_role("region", name="Agents and strategies")
     wide = "box => box.scrollWidth - box.clientWidth"
     if report.page.viewport_size["width"] > 1000:

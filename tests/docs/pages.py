@@ -1,7 +1,7 @@
-"""The README and the pages of the site, read as their readers do: blocks of code, commands, figures and links."""
+"""The README and the pages of the site, read as their readers do: blocks of code, commands and figures."""
 
-import itertools
 import re
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,12 +10,8 @@ from tests import ROOT
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
 PAGES = [README, *sorted(DOCS.rglob("*.md"))]
-# Pages that are made by a command, and one whose code runs beside its game, have tests of their own.
-TESTED_ELSEWHERE = [
-    DOCS / "leaderboard.md",
-    DOCS / "results/README.md",
-    DOCS / "your_own_game.md",
-]
+# Pages that a command writes, and one whose code runs beside its game, have tests of their own.
+TESTED_ELSEWHERE = [DOCS / "leaderboard.md", DOCS / "results/README.md", DOCS / "your_own_game.md"]
 
 
 class Block(NamedTuple):
@@ -27,7 +23,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(page: Path) -> list[Block]:
-    """The blocks of code of a page; a block that the site makes, such as one of autodoc, has no language."""
+    """Return the blocks of a page that have a language; those that the site writes have none."""
     found = re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
     return [Block(page, language, code) for language, code in found]
 
@@ -36,28 +32,25 @@ BLOCKS = [block for page in PAGES if page not in TESTED_ELSEWHERE for block in b
 # The lines of stable-baselines3 are run with the tutorials.
 PYTHON = [block for block in BLOCKS if block.language == "python" and "stable_baselines3" not in block.code]
 SHELL = [line for block in BLOCKS if block.language == "sh" for line in (*block.code.splitlines(), "")]
-COMMANDS = list(dict.fromkeys(line for line in SHELL if line and not line.startswith("#")))
 
 
-def commands_of(beginning: str) -> list[str]:
-    """The commands that begin so, each once."""
-    return [line for line in COMMANDS if line.startswith(beginning)]
+def commands_of(beginning: str, lines: list[str] = SHELL) -> list[str]:
+    """Return the commands that begin so, each once."""
+    return list(dict.fromkeys(line for line in lines if line.startswith(beginning) and line and line[0] != "#"))
 
 
 def figures(text: str) -> list[str]:
-    """The numbers in comments that have decimals or thousands, and fractions."""
+    """Return the numbers in comments that have decimals or thousands, and fractions."""
     found = r"\d+\.\d+%?|\d{1,3}(?:,\d{3})+|\d{3,}/\d{4,}"
     return re.findall(found, "\n".join(re.findall("#.*", text)))
 
 
-def promised_below(command: str) -> list[str]:
-    """The figures in the comments below a command, wherever it stands."""
-    places = [place for place, line in enumerate(SHELL) if line == command]
-    comments = [itertools.takewhile(lambda line: line.startswith("#"), SHELL[place + 1 :]) for place in places]
-    return figures("\n".join(itertools.chain.from_iterable(comments)))
-
-
-def links_of(page: Path) -> list[str]:
-    """Where links and pictures of a page lead, if not out of the repository."""
-    targets = re.findall(r"\]\(([^)\s]+)\)", page.read_text())
-    return [target.partition("#")[0] for target in targets if not target.startswith(("http://", "https://", "#"))]
+def promised_below(command: str, lines: list[str] = SHELL) -> list[str]:
+    """Return the figures in the comments below a command, wherever it stands."""
+    places = [place for place, line in enumerate(lines) if line == command]
+    return [
+        figure
+        for place in places
+        for comment in takewhile(lambda line: line.startswith("#"), lines[place + 1 :])
+        for figure in figures(comment)
+    ]

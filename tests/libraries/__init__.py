@@ -1,7 +1,7 @@
-"""Every library's first line works: agents of nine libraries learn a little and are measured, in their own words.
+"""Agents of nine libraries learn a little and are measured, in each library's own words.
 
-PettingZoo, the tenth, tests the rounds whose seats are all agents.
-They need an environment of their own, which `make libraries` makes; none of these tests is left out without a library.
+PettingZoo, the tenth, tests the rounds whose seats are all agents. `make libraries` makes their environment; no test is
+skipped without a library.
 """
 
 import stb_gym
@@ -11,6 +11,6 @@ IDS = list(stb_gym.ENVIRONMENTS)
 
 
 def measured(env, agent):
-    """What an agent loses: exactly, or by turns where there are too many positions to ask it about."""
+    """Evaluate an agent exactly, or by 200 turns if there are too many positions."""
     meter = stb_gym.RegretMeter(env)
     return meter(agent) if meter.is_exact else meter.sample(agent, 200)

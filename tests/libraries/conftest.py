@@ -1,4 +1,4 @@
-"""One torch thread and the same random numbers in every run."""
+"""Use one torch thread and the same random numbers in every run."""
 
 import pytest
 import torch

@@ -6,6 +6,7 @@ import threading
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from ray.cluster_utils import Cluster
 
@@ -24,7 +25,7 @@ PRESETS = re.sub("steps = [0-9]+_000", "steps = 500_000", SMALL_PRESETS.read_tex
 
 @pytest.fixture(scope="module")
 def nodes():
-    """A cluster of three nodes of one core."""
+    """Start a cluster of three nodes of one core."""
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
     cluster.wait_for_nodes()
@@ -34,59 +35,42 @@ def nodes():
 
 @pytest.fixture
 def words(nodes, tmp_path):
-    """The command of a study on the cluster."""
+    """Return the words of a study on the cluster."""
     (tmp_path / "studies.toml").write_text(STUDY)
     (tmp_path / "presets.toml").write_text(PRESETS)
     files = ["--studies", str(tmp_path / "studies.toml"), "--presets", str(tmp_path / "presets.toml")]
     return ["small", *files, "--out", str(tmp_path / "out"), "--ray", nodes[0].address]
 
 
-def test_a_study_on_three_nodes_of_which_one_is_killed_ends_as_if_nothing_had_been(nodes, words, tmp_path, capsys):
+def test_a_study_ends_with_the_same_results_when_a_node_is_killed(nodes, words, tmp_path, capsys):
     cluster, (one, _) = nodes
-    # So long that three of them run at a time, however late the processes of the nodes begin.
+    # Long enough that three run at a time, even if the processes of the nodes begin late.
     (tmp_path / "presets.toml").write_text(PRESETS.replace("500_000", "4_000_000"))
     presets = read_presets(tmp_path / "presets.toml")
     planned = study.plan("small", tmp_path / "studies.toml", presets)
-    logs, running = [], []
+    running = []
 
     def trains(log):
         return "%|" in log.read_text() and not json.loads(log.with_name("result.json").read_text())["finished"]
 
     def kill():
-        while sum(map(trains, logs)) < 3:
+        while len(running) < 3:
             time.sleep(0.05)
-            logs[:] = (tmp_path / "out").glob("*/log.txt")
-        running[:] = [log.parent.name for log in logs if trains(log)]
+            running[:] = [log.parent.name for log in (tmp_path / "out").glob("*/log.txt") if trains(log)]
         cluster.remove_node(one, allow_graceful=False)
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     assert study.main(words) == 0
     killer.join(timeout=60)
-    assert running
-    rows = Ledger(tmp_path / "out").rows
-    assert rows.keys() == {run.name for run in planned}
+    assert len(running) == 3
+    assert Ledger(tmp_path / "out").rows.keys() == {run.name for run in planned}
     for run in (each for each in planned if each.name in running):
         train(run.config, tmp_path / run.name)
-        told, alone = (Run.open(folder / run.name) for folder in (tmp_path / "out", tmp_path))
-        for name, array in alone.learner().weights().items():
-            assert (told.learner().weights()[name] == array).all()
-        assert [replace(point, seconds=0) for point in told.curve()] == [
-            replace(point, seconds=0) for point in alone.curve()
-        ]
-
-
-def test_an_interrupted_study_goes_on(nodes, words, tmp_path, monkeypatch, capsys):
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(study, "_enter", interrupt)  # when the first training has ended
-        assert study.main(words) == 130
-    assert "interrupted; the same command goes on" in capsys.readouterr().err
-    assert not Ledger(tmp_path / "out").rows
-    assert study.main(words) == 0
-    assert len(Ledger(tmp_path / "out").rows) == 4
+        runs = [Run.open(folder / run.name) for folder in (tmp_path / "out", tmp_path)]
+        np.testing.assert_equal(*(each.learner().weights() for each in runs))
+        disturbed, alone = ([replace(point, seconds=0) for point in each.curve()] for each in runs)
+        assert disturbed == alone
 
 
 def test_a_training_that_fails_is_named_with_its_reason_and_the_others_go_on(nodes, words, tmp_path, capsys):
@@ -99,7 +83,7 @@ def test_a_training_that_fails_is_named_with_its_reason_and_the_others_go_on(nod
 
 
 @pytest.mark.parametrize(("address", "told"), [(["127.0.0.1:1"], "at 127.0.0.1:1"), (["nowhere"], "at nowhere")])
-def test_where_there_is_no_cluster_a_study_says_so(words, address, told, capsys):
+def test_a_missing_cluster_is_an_error_of_one_line(words, address, told, capsys):
     assert study.main([*words[:-1], *address]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith(f"training.study: there is no Ray cluster {told}: ")

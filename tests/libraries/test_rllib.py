@@ -4,6 +4,7 @@ import gymnasium as gym
 import pytest
 import ray
 import torch
+import tree
 from ray.rllib.algorithms.dqn import DQNConfig
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
@@ -36,24 +37,19 @@ def trained(config, iterations=2):
 
 
 def best(module):
-    """Its most probable actions, or those of highest value."""
+    """Return an agent of the most probable actions, or of those of highest value."""
 
     def agent(shown, masks):
-        tensors = (
-            {name: torch.as_tensor(array) for name, array in shown.items()}
-            if isinstance(shown, dict)
-            else torch.as_tensor(shown)
-        )
         with torch.no_grad():
-            told = module.forward_inference({"obs": tensors})
-        return told["actions"] if "actions" in told else told["action_dist_inputs"].argmax(dim=1)
+            output = module.forward_inference({"obs": tree.map_structure(torch.as_tensor, shown)})
+        return output["actions"] if "actions" in output else output["action_dist_inputs"].argmax(dim=1)
 
     return agent
 
 
 @pytest.mark.parametrize("runners", [0, 1], ids=["in this process", "in another one"])
 def test_first_line(runners):
-    """`stb_gym:` lets other processes import the package."""
+    """The prefix `stb_gym:` lets other processes import the package."""
     config = PPOConfig().environment(f"stb_gym:{BOX}", env_config=FLOATS).training(**SMALL)
     module = trained(config.env_runners(num_env_runners=runners), 1)
     assert stb_gym.RegretMeter(gym.make(BOX, **FLOATS))(best(module)).regret > 0

@@ -1,9 +1,8 @@
-"""sb3-contrib: MaskablePPO asks for `action_masks`; QR-DQN."""
+"""sb3-contrib: MaskablePPO asks for `action_masks`."""
 
 import gymnasium as gym
 import pytest
-from sb3_contrib import QRDQN, MaskablePPO
-from sb3_contrib.common.maskable.evaluation import evaluate_policy
+from sb3_contrib import MaskablePPO
 
 import stb_gym
 from tests.libraries import BOX, IDS, measured
@@ -15,15 +14,7 @@ def test_first_line(name):
     assert measured(model.get_env(), model).illegal_mass == 0
 
 
-def test_masked_ppo_learns_fast_and_plays_as_measured():
+def test_masked_ppo_learns_fast():
     env = stb_gym.sb3.TurnVecEnv(gym.make_vec(BOX, num_envs=8, autoreset_mode="SameStep"))
     model = MaskablePPO("MlpPolicy", env, n_steps=128, seed=0, device="cpu").learn(4096)
-    evaluation = stb_gym.RegretMeter(env)(model)
-    assert evaluation.regret < 2
-    rewards, _ = evaluate_policy(model, env, n_eval_episodes=2000, return_episode_rewards=True)
-    assert -sum(rewards) / len(rewards) == pytest.approx(evaluation.value, abs=1)
-
-
-def test_quantile_regression_learns_and_is_measured():
-    model = QRDQN("MlpPolicy", gym.make(BOX), learning_starts=100, seed=0, device="cpu").learn(300)
-    assert stb_gym.RegretMeter(model.get_env())(model).regret > 0
+    assert stb_gym.RegretMeter(env)(model).regret < 2

@@ -26,7 +26,7 @@ def test_first_line(name, wrapper):
 
 
 class Solution(DeterministicMixin, Model):
-    """A Q-network as skrl wants it."""
+    """A Q-network of skrl."""
 
     def __init__(self, env):
         Model.__init__(self, observation_space=env.observation_space, action_space=env.action_space, device="cpu")

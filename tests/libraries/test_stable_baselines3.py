@@ -2,6 +2,7 @@
 
 import gymnasium as gym
 import pytest
+from sb3_contrib import QRDQN
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.env_util import make_vec_env
@@ -21,7 +22,7 @@ def test_its_checker_finds_nothing(name):
     check_env(gym.make(name).unwrapped)
 
 
-@pytest.mark.parametrize("algorithm", [PPO, A2C, DQN])
+@pytest.mark.parametrize("algorithm", [PPO, A2C, DQN, QRDQN])
 def test_it_learns_from_the_vector_environment_and_is_measured(algorithm):
     env = stb_gym.sb3.TurnVecEnv(gym.make_vec(BOX, num_envs=8, autoreset_mode="SameStep"))
     callback = stb_gym.sb3.RegretCallback(stb_gym.RegretMeter(env), every=400)

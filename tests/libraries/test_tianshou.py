@@ -13,7 +13,7 @@ from tianshou.trainer import OffPolicyTrainerParams
 from tianshou.utils.net.common import Net
 
 import stb_gym
-from tests.libraries import BOX, IDS, MASKED
+from tests.libraries import IDS, MASKED
 
 
 def dqn(env, shape):
@@ -56,9 +56,3 @@ def test_its_dqn_learns_with_masks_and_is_measured(kind):
     assert buffer.rew.min() > -1  # an illegal action would have lost all 45 points
     assert before.illegal_mass == meter(best).illegal_mass == 0
     assert meter(best).regret != before.regret
-
-
-def test_plain_observations_do_as_well():
-    env = gym.make(BOX)
-    algorithm = dqn(env, env.observation_space.shape)
-    assert stb_gym.RegretMeter(env)(lambda seen: algorithm.policy(Batch(obs=seen, info=Batch())).act).regret > 0

@@ -21,8 +21,8 @@ def test_first_line(name):
     assert env.rollout(20, break_when_any_done=False).shape == (20,)
 
 
-def test_what_it_asks_for_once_more_is_refused_as_python_does():
-    """It drops `frameskip` if that is said to be unexpected, and no other mistake is hidden so."""
+def test_unknown_arguments_are_refused():
+    """It tries again without `frameskip` after such an error, but hides no other mistake."""
     with pytest.raises(TypeError, match="unexpected keyword argument 'tyles'"):
         GymEnv(BOX, tyles=9)
 

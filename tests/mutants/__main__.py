@@ -1,175 +1,141 @@
 """Plant mistakes in the library one at a time, and count those that the tests catch: `python -m tests.mutants`."""
 
+import argparse
+import os
+import re
+import shutil
+import signal
+import subprocess
 import sys
 import tomllib
-from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser, Namespace
-from collections.abc import Container, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack
+from contextlib import suppress
 from pathlib import Path
-from queue import SimpleQueue
+from tempfile import TemporaryDirectory
 
-from stb_gym.output import Column, Progress, Table, say, write_text
+import pandas as pd
+from tqdm import tqdm
+
 from tests import ROOT
-from tests.mutants import watching
-from tests.mutants.knowledge import Watched, choose, test_files, watch
-from tests.mutants.mistakes import KINDS
-from tests.mutants.planting import Mutant, mutants_of, sample
-from tests.mutants.workshop import Workshop, workshop
+from tests.mutants.mistakes import Mutant, mutants_of, sample
 
-# The packages and their tests; in the end what has survived these is tried with those of all together.
-PACKAGES = {
-    **{f"stb_gym/{name}/": f"{name}/test_*.py" for name in ("games", "solver", "large", "rounds", "envs", "measure")},
-    "agents/": "agents/test_*.py",
-    "": "test_[egy]*.py",
-}
-PICTURES = {"drawing.py"}  # where a mistake is a matter of taste
+PACKAGES = {name: f"stb_gym/{name}" for name in ("games", "solver", "large", "rounds", "envs", "measure")}
+PACKAGES["agents"] = "agents"
+PICTURES = "drawing.py"  # where a mistake is a matter of taste
 HERE = Path(__file__).parent
-RESULTS, REASONS, KEPT = HERE / "results.tsv", HERE / "explained.toml", ROOT / "build" / "mutants"
-SURVIVED, AT_IMPORT, LATE = "survived", "tests cannot be collected", "out of time: "
-UNTRIED, CAUGHT, EXPLAINED, LEFT = "untried", "caught", "survivors explained", "unexplained"
-START = 15  # processor seconds that pytest and the libraries may take to start
+RESULTS, REASONS = HERE / "results.tsv", HERE / "explained.toml"
+SURVIVED = "survived"
+PYTEST = [sys.executable, "-m", "pytest", "-x", "-o", "addopts=", "-q", "-m", "not slow", "--hypothesis-seed=0"]
 
 
-def parser() -> ArgumentParser:
-    """What the command is told."""
-    made = ArgumentParser(
+def main() -> int:
+    """Run the command; return 1 if a survivor is unexplained."""
+    parser = argparse.ArgumentParser(
         prog="tests.mutants",
-        description="Plant mistakes in the library one at a time, and count those that the tests catch. What has a "
-        "result is not tried again: the command may be interrupted, and goes on when it is called anew.",
-        formatter_class=ArgumentDefaultsHelpFormatter,
+        description="Plant mistakes in the library one at a time, and count those that the tests catch. A mistake with "
+        "a line in results.tsv is not tried again, so an interrupted run goes on where it was.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    made.add_argument("number", type=int, nargs="?", default=320, help="how many mistakes to plant")
-    made.add_argument("--seed", type=int, default=0, help="which: the same number and seed plant the same mistakes")
-    made.add_argument(
-        "--workers", type=int, default=1, help="how many to try at a time, each in a copy of the checkout"
-    )
-    made.add_argument("--seconds", type=float, default=8, help="processor seconds of tests before one has survived")
-    made.add_argument("--again", action="store_true", help="try survivors that nobody has explained once more")
-    return made
+    parser.add_argument("number", type=int, nargs="?", default=320, help="how many mistakes to plant")
+    parser.add_argument("--seed", type=int, default=0, help="the same number and seed plant the same mistakes")
+    parser.add_argument("--workers", type=int, default=1, help="how many mistakes to try at a time")
+    options = parser.parse_args()
+    modules = [path for folder in PACKAGES.values() for path in sorted((ROOT / folder).rglob("*.py"))]
+    every = (mutant for path in modules if path.name != PICTURES for mutant in mutants_of(path))
+    mutants = sample(every, options.number, options.seed)
+    results = dict(line.split("\t") for line in RESULTS.read_text().splitlines())
+    if todo := [mutant for mutant in mutants if mutant.name not in results]:
+        try_all(todo, options.workers, results)
+    return report(mutants, results)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; its exit status is 1 if a survivor is unexplained."""
-    options = parser().parse_args(arguments)
-    mutants = sample(all_mutants(), options.number, options.seed)
-    known, explained = results(), tomllib.loads(REASONS.read_text())
-    found = {each.name: known[each.name] for each in mutants if each.name in known}
-    left = [each for each in survivors(mutants, found) if each.name not in explained]
-    try:
-        if todo := [each for each in mutants if each.name not in found or (options.again and each in left)]:
-            try_all(todo, options, found)
-    except KeyboardInterrupt:
-        say("interrupted; what was tried is kept", error=True)
-    say(table(mutants, found, explained))
-    left = [each for each in survivors(mutants, found) if each.name not in explained]
-    for mutant in left:
-        say(f"{mutant.path}:{mutant.line} {mutant.name}")
-    return 1 if left else 0
+def try_all(mutants: list[Mutant], workers: int, results: dict[str, str]) -> None:
+    """Try each mutant in a copy of the checkout, and write every result down at once.
 
-
-def all_mutants() -> Iterator[Mutant]:
-    """Every mistake that can be planted."""
-    for package in filter(None, PACKAGES):
-        for path in sorted((ROOT / package).rglob("*.py")):
-            if path.name not in PICTURES:
-                yield from mutants_of(path.relative_to(ROOT).as_posix(), path.read_bytes())
-
-
-def results() -> dict[str, str]:
-    """By the names of mutants that were tried what caught them, if anything did."""
-    lines = RESULTS.read_text().splitlines() if RESULTS.exists() else []
-    return dict(line.split("\t") for line in lines)
-
-
-def try_all(todo: list[Mutant], options: Namespace, found: dict[str, str]) -> None:
-    """Try the mutants of one package after the other with the tests watched so far, and in the end survivors with all.
-
-    Every result is written down at once.
+    Tests may take three times the processor time that they take without a mistake, and 15 seconds.
     """
-    with ExitStack() as stack:
-        workshops = [stack.enter_context(workshop()) for _ in range(options.workers)]
-        progress = stack.enter_context(Progress("mutants tried", total=len(todo)))
-        watched: list[Watched] = []
-        for package, tests in PACKAGES.items():
-            watched += watch(workshops[0], test_files(tests), KEPT)
-            of_package = [each for each in todo if each.path.startswith(package)] if package else survivors(todo, found)
-            for mutant, result in tried(of_package, workshops, watched, options.seconds):
-                found[mutant.name] = result
-                write_text(RESULTS, "".join(f"{name}\t{result}\n" for name, result in sorted(found.items())))
-                progress.tell(sum(each.name in found for each in todo), note=f"{len(survivors(todo, found))} survived")
-
-
-def survivors(mutants: list[Mutant], found: dict[str, str]) -> list[Mutant]:
-    """Those that no test has caught."""
-    return [mutant for mutant in mutants if found.get(mutant.name) == SURVIVED]
-
-
-def tried(
-    mutants: list[Mutant], workshops: list[Workshop], watched: list[Watched], seconds: float
-) -> Iterator[tuple[Mutant, str]]:
-    """Mutants and what came of them, as soon as it is known."""
-    free: SimpleQueue[Workshop] = SimpleQueue()
-    for each in workshops:
-        free.put(each)
-
-    def one(mutant: Mutant) -> str:
-        here = free.get()
+    temporary = TemporaryDirectory(prefix="stb-gym-mutants-", ignore_cleanup_errors=True)
+    with temporary as folder, ThreadPoolExecutor(workers) as pool:
+        clean = Path(folder) / "clean"
+        shutil.copytree(ROOT, clean, ignore=shutil.ignore_patterns(".*", "build", "dist", "node_modules"))
+        seconds = {}
+        for package in tqdm(("library", *PACKAGES), "packages tested without a mistake"):
+            before = os.times()
+            if caught := run_tests(clean, files_of(package), seconds=1800):
+                raise SystemExit(f"fails without any mistake: {caught}")
+            after = os.times()
+            used = after.children_user - before.children_user + after.children_system - before.children_system
+            seconds[package] = 15 + 3 * int(used)
         try:
-            return try_one(here, mutant, watched, seconds)
-        finally:
-            free.put(here)
-
-    with ThreadPoolExecutor(len(workshops)) as pool:
-        waiting = {pool.submit(one, mutant): mutant for mutant in mutants}
-        try:
-            yield from ((waiting[future], future.result()) for future in as_completed(waiting))
+            waiting = {pool.submit(try_one, mutant, clean, seconds): mutant for mutant in mutants}
+            for future in tqdm(as_completed(waiting), "mutants tried", len(mutants)):
+                results[waiting[future].name] = future.result()
+                RESULTS.write_text("".join(f"{name}\t{result}\n" for name, result in sorted(results.items())))
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def try_one(here: Workshop, mutant: Mutant, watched: list[Watched], seconds: float) -> str:
-    """What catches a mutant: the name of a test, or why none came to run; or that it survived.
+def files_of(package: str, first: str = "") -> list[str]:
+    """Return the files of tests of a package, or of those about the whole library, with one of them first."""
+    files = (ROOT / "tests").glob("test_[egy]*.py" if package == "library" else f"{package}/test_*.py")
+    return [str(path.relative_to(ROOT)) for path in sorted(files, key=lambda path: (path.name != first, path))]
 
-    Raises:
-        RuntimeError: if pytest itself fails.
+
+def try_one(mutant: Mutant, clean: Path, seconds: dict[str, int]) -> str:
+    """Return the test that catches a mutant, or "survived".
+
+    The tests of its module come first, then those of its package, then all others; no others use `agents`.
     """
-    chosen, cost = choose(watched, mutant.place, seconds)
-    if not chosen:
-        return SURVIVED
-    files = dict.fromkeys(test.split("::")[0] for test in chosen)
-    with here.changed(mutant.path, mutant.planted_in((ROOT / mutant.path).read_bytes())):
-        status = here.pytest(["-x", *files], round(START + 3 * cost), chosen)
-    begun = here.note(watching.BEGUN)
-    if status < 0:
-        return LATE + begun
-    if status == 1 and begun:
-        return begun
-    if status in (1, 2, 4) and "ERROR" in here.note("output"):
-        return AT_IMPORT
-    if status in (0, 5):  # 5: the mistake has changed the names of the tests
-        return SURVIVED
-    raise RuntimeError(f"pytest ended with {status} for {mutant.name}:\n{here.note('output')[-2000:]}")
+    with TemporaryDirectory(dir=clean.parent, ignore_cleanup_errors=True) as folder:
+        tree = Path(shutil.copytree(clean, folder, dirs_exist_ok=True))
+        module = (clean / mutant.path).read_bytes()
+        (tree / mutant.path).write_bytes(module[: mutant.start] + mutant.source.encode() + module[mutant.stop :])
+        *_, own, name = Path(mutant.path).parts
+        others = [] if own == "agents" else ["library", *PACKAGES]
+        for package in dict.fromkeys([own, *others]):
+            if caught := run_tests(tree, files_of(package, f"test_{name}"), seconds[package]):
+                return caught
+    return SURVIVED
 
 
-def table(mutants: list[Mutant], found: dict[str, str], explained: Container[str]) -> Table:
-    """A row for every kind of mistake, and one for all."""
-    verdicts = {each.name: verdict(found.get(each.name), each.name in explained) for each in mutants}
-    kinds = {kind: [verdicts[each.name] for each in mutants if each.kind == kind] for kind in KINDS}
-    rows = {**kinds, "all": list(verdicts.values())}
-    columns = {
-        "mistake": Column("", list(rows)),
-        "planted": Column("d", [sum(each != UNTRIED for each in row) for row in rows.values()]),
-        **{name: Column("d", [row.count(name) for row in rows.values()]) for name in (CAUGHT, EXPLAINED, LEFT)},
-    }
-    return Table(columns)
+def run_tests(tree: Path, files: list[str], seconds: int) -> str:
+    """Return the first test that fails in a copy of the checkout, or "" if all pass.
+
+    Tests are killed after some seconds of processor time, or if they wait for twenty times as long.
+    """
+    environment = {**os.environ, "PYTHONPATH": str(tree), "TMPDIR": str(tree.parent), "PYTHONDONTWRITEBYTECODE": ""}
+    command = ["sh", "-c", f'ulimit -t {seconds}; exec "$@"', "pytest", *PYTEST, *files]
+    with (tree / "output").open("w+") as output:
+        process = subprocess.Popen(command, cwd=tree, env=environment, stdout=output, stderr=output, process_group=0)
+        try:
+            status = process.wait(20 * seconds)
+        except subprocess.TimeoutExpired:
+            status = -signal.SIGKILL
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # with the processes that tests have started
+        output.seek(0)
+        failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", output.read(), re.MULTILINE)
+    if status <= 0:
+        return "out of time" if status else ""
+    return failed[1] if failed else "tests cannot be collected"
 
 
-def verdict(result: str | None, explained: bool) -> str:
-    """What a result counts as."""
-    if result != SURVIVED:
-        return UNTRIED if result is None else CAUGHT
-    return EXPLAINED if explained else LEFT
+def report(mutants: list[Mutant], results: dict[str, str]) -> int:
+    """Print what was caught by package and by kind, and the unexplained survivors; return 1 if there are any."""
+    explained = tomllib.loads(REASONS.read_text())
+    rows = []
+    for mutant in mutants:
+        why = "explained" if mutant.name in explained else "unexplained"
+        verdict = why if results[mutant.name] == SURVIVED else "caught"
+        rows.append((mutant.path.split("/")[-2], mutant.kind, verdict))
+    table = pd.DataFrame(rows, columns=["package", "mistake", "verdict"])
+    for column in ("package", "mistake"):
+        print(pd.crosstab(table[column], table["verdict"], margins=True, margins_name="all"), end="\n\n")
+    left = [mutant for mutant, (*_, verdict) in zip(mutants, rows, strict=True) if verdict == "unexplained"]
+    for mutant in left:
+        print(f"{mutant.path}:{mutant.line} {mutant.name}")
+    return 1 if left else 0
 
 
 if __name__ == "__main__":
