@@ -78,7 +78,7 @@ class Presets:
         steps = preset_steps if steps is None else steps
         check_integer("steps", steps, 1, 10**12)
         entries = {**settings_at(self.budgets[algorithm], steps), **entries}
-        check_names("setting", changes or {}, entries)
+        check_names("setting", changes or {}, list(entries))
         return Config(algorithm, task, settings_from(algorithm, {**entries, **(changes or {})}), steps, seed)
 
 

@@ -6,8 +6,10 @@ Files are written whole or not at all, and are checked before they are read. Tex
 import codecs
 import json
 import os
+import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 UNFINISHED = ".stb-gym-"  # prefix of the temporary folders
+DAY = 24 * 60 * 60  # seconds
 LOOKALIKES = str.maketrans("╭╮╰╯─│╶╴", "++++-|  ")
 
 
@@ -25,8 +28,8 @@ LOOKALIKES = str.maketrans("╭╮╰╯─│╶╴", "++++-|  ")
 def write_aside(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path to write to; when the block ends without an error, rename it to `path`.
 
-    After an error or an interrupt the old file is unchanged, and the temporary folder beside it is removed. Missing
-    folders are made.
+    After an error or an interrupt the old file is unchanged, and the temporary folder beside it is removed. Those of
+    killed processes are removed when they are a day old. Missing folders are made.
 
     Args:
         path: the file to write.
@@ -40,6 +43,10 @@ def write_aside(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     check_file(path)
     path.parent.mkdir(parents=True, exist_ok=True)
+    for leftover in path.parent.glob(f"{UNFINISHED}*"):
+        with suppress(OSError):  # another process removed it, or owns it
+            if time.time() - leftover.stat().st_mtime > DAY:
+                shutil.rmtree(leftover)
     with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=path.parent) as folder:
         aside = Path(folder, path.name)
         aside.touch()

@@ -217,7 +217,8 @@ class RegretCallback(BaseCallback):
         summary = self.evaluation.summary()
         self.curve.append((self.num_timesteps, summary))
         if self.verbose:
-            print(f"{self.num_timesteps:>10,} steps: {self.evaluation}")
+            noise = f" +- {summary['standard_error']:.4f}" if self.turns else ""
+            print(f"{self.num_timesteps:>10,} steps: regret {summary['regret']:.4f}{noise}")
         for name, number in summary.items():
             self.logger.record(f"{'sampled' if self.turns else 'exact'}/{name}", number)
         self.logger.record("time/total_timesteps", self.num_timesteps, exclude="tensorboard")

@@ -194,7 +194,7 @@ def read_space(file: Path, config: Config) -> Space:
         space, settings = spaces[config.algorithm], asdict(config.settings)
         if not isinstance(space, dict) or not space:
             raise ValueError(f"[{config.algorithm}] is empty, or no table")
-        check_names("setting", space, settings)
+        check_names("setting", space, list(settings))
         for name, ends in space.items():
             if not isinstance(ends, list) or len(ends) != 2 or any(isinstance(end, bool) for end in ends):
                 raise ValueError(f"{name} must be the lowest and the highest value, not {ends!r}")

@@ -294,7 +294,8 @@ def test_large_boxes_have_the_same_answers(ask, words):
         for name in ("states", "mistakes"):  # states are counted otherwise; equal costs may be sorted otherwise
             answer.pop(name, None)
         if "strategies" in answer:
-            answer["strategies"] = [row for row in answer["strategies"] if row["name"] != "approximation"]
+            with_tables_only = ("approximation", "most-ways")
+            answer["strategies"] = [row for row in answer["strategies"] if row["name"] not in with_tables_only]
     assert found.keys() <= expected.keys()
     assert_near(found, expected)
 

@@ -119,8 +119,8 @@ def test_policies_that_do_not_fit_are_refused(damaged, change):
     with np.load(damaged / "policies.npz") as file:
         steps, actions = change(file["steps"], file["actions"])
     np.savez_compressed(damaged / "policies.npz", format=2, steps=steps, actions=actions)
-    wrong = r"does not hold policies of ShutTheBox\(tiles=5\)$|: the policy takes the action 2\d\d, not one of"
-    with pytest.raises(ValueError, match=f"policies.npz ?({wrong})"):
+    wrong = r"it does not hold policies of ShutTheBox\(tiles=5\)$|the policy takes an action that is not one of"
+    with pytest.raises(ValueError, match=f"policies.npz: ({wrong})"):
         Run.open(damaged).policies()
 
 
