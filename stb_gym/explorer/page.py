@@ -132,7 +132,7 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
             {
                 "name": name,
                 "words": meaning.partition(" (")[0],
-                "listed": isinstance(words.where(*states[0])[name], list),
+                "listed": not isinstance(words.where(*states[0])[name], int),
                 "of": [words.where(*state)[name] for state in states],
             }
             for name, meaning in words.positions.items()
