@@ -219,6 +219,7 @@ def test_snapshots_of_others_are_refused_and_change_nothing(kind):
         others = (number + 0.5, number > 0, number[None], number - 10**6, number.astype(str), None, 2**70)
         wrong = [{**whole[games], name: other} for other in others]
         wrong += [{**whole[games], other: None} for other in ("random", "of")]
+        wrong += [{**whole[games], "throw": np.array(whole[games]["throw"]) + 1}]  # not the throw that led to the node
         wrong += [{}, [], None, *(snapshot for owner, snapshot in whole.items() if owner is not games)]
         for snapshot in wrong:
             with pytest.raises(ValueError, match="snapshot"):
