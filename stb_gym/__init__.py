@@ -30,8 +30,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ENVIRONMENTS", "Game", "MaskInObservation", "Objective", "RegretMeter", "ShutTheBox", "Threes", "certify",
-    "compare", "envs", "evaluate", "games", "kept_policies", "large", "load_policy", "measure", "pettingzoo", "plots",
-    "register_game", "rounds", "save_policy", "sb3", "simulate", "solve", "solver", "strategies", "strategy",
+    "compare", "envs", "evaluate", "games", "kept_policies", "large", "load_policy", "measure", "register_game",
+    "rounds", "save_policy", "simulate", "solve", "solver", "strategies", "strategy",
 ]  # fmt: skip
 
 

@@ -125,8 +125,7 @@ class Stepper(ABC):
         Raises:
             ValueError: if there is no such position, or none with a legal move.
         """
-        words = words_of(self.game)
-        held, dice, roll = words.locate({**where})
+        held, dice, roll = words_of(self.game).locate(where) if where else (*self.game.start(), None)
         state = self.find_state(held, dice)
         throws = np.arange(self.throws)
         fitting = self.ending(self.nodes(state, throws)) == 0
@@ -135,6 +134,7 @@ class Stepper(ABC):
             is_roll = np.array([each == roll for each in shown])
             fitting &= np.resize(is_roll[of_throw], self.throws)
         if not fitting.any():
+            words = words_of(self.game)
             named = words.state(held, dice) if roll is None else words.node(held, dice, roll)
             raise ValueError(f"there is no legal move at {named}")
         return state, throws[fitting]
@@ -187,14 +187,14 @@ class TableStepper(Stepper):
 
     def nodes(self, states: Any, throws: Any) -> Any:
         place = states * self.throws + throws
-        return self._nodes.item(place) if isinstance(place, int) else self._nodes[place]
+        return self._nodes.item(place) if isinstance(place, int) else self._nodes.take(place)
 
     def after(self, nodes: Any, actions: Any) -> Any:
         place = nodes * self.actions + actions
-        return self._states.item(place) if isinstance(place, int) else self._states[place]
+        return self._states.item(place) if isinstance(place, int) else self._states.take(place)
 
     def ending(self, nodes: Any) -> Any:
-        return self.endings.item(nodes) if isinstance(nodes, int) else self.endings[nodes]
+        return self.endings.item(nodes) if isinstance(nodes, int) else self.endings.take(nodes)
 
     def observe(self, nodes: Any) -> NDArray[Any]:
         # Of one row and of many, each is several times faster than the other.

@@ -90,7 +90,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self._first = self.stepper.beginnings({})
         self._node: IntArray = np.full(num_envs, self.stepper.forfeit)
         self._throw: IntArray = np.zeros(num_envs, np.int64)
-        self._steps: IntArray = np.zeros(num_envs, np.int64)  # of each turn so far
+        self._steps: IntArray = np.zeros(num_envs, np.int64)  # of each turn so far, if they are limited
         self._over = np.ones(num_envs, np.bool_)
         self._choices: np.random.Generator | None = None  # of `legal_sample`
         # For pictures: the nodes, throws and actions [3, B] of the last step, and [B] the games in which it was a move.
@@ -151,8 +151,10 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}) on the games that are')
         stepper, actions = self.stepper, self._checked(actions)
         state = stepper.after(self._node, actions)
-        begins = np.flatnonzero(self._over)  # in NEXT_STEP mode
+        (begins,) = self._over.nonzero()  # in NEXT_STEP mode
         state[begins] = stepper.start
+        if self.max_episode_steps is not None:
+            self._steps = np.where(self._over, 0, self._steps + 1)
         if self.illegal == "raise" and (state == stepper.forfeit_state).any():
             game = int((state == stepper.forfeit_state).argmax())
             where = stepper.describe(int(self._node[game]))
@@ -162,8 +164,6 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             self._moved = ~self._over
         self._throw = self.np_random.integers(stepper.throws, size=self.num_envs)
         self._node = stepper.nodes(state, self._throw)
-        self._steps += 1
-        self._steps[begins] = 0
         ending = stepper.ending(self._node)
         reward = self.rewards.take(ending)
         terminated = ending > 0
