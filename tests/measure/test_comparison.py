@@ -116,7 +116,7 @@ def test_the_seed_determines_the_turns_and_batches_differ():
     assert told == [GAMES_AT_ONCE, 2 * GAMES_AT_ONCE, turns] * 2
     assert len({tuple(first[begin : begin + 50]) for begin in range(0, turns, GAMES_AT_ONCE)}) == 3
     assert (simulate(game, policy, turns, seed=6).final_scores != first).any()
-    with pytest.raises(ValueError, match="^seed must be"):
+    with pytest.raises(ValueError, match="seed must be"):
         simulate(game, policy, turns, seed=-1)
 
 
