@@ -431,5 +431,5 @@ def restore_generator(generator: np.random.Generator, state: Any) -> None:
         if repr(bits.state) != repr(state) or state.get("has_uint32", 0) not in (0, 1):
             raise ValueError
     except (ValueError, TypeError, KeyError, OverflowError):
-        raise ValueError(f"the state of random numbers is none of {type(bits).__name__}") from None
+        raise ValueError(f"the state of random numbers is not a state of {type(bits).__name__}") from None
     generator.bit_generator.state = state

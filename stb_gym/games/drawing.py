@@ -107,7 +107,9 @@ SHUT_TILE = (44, 24, CHALK, (74, 49, 32), (104, 72, 49))
 PIPS = {1: (4,), 2: (2, 6), 3: (2, 4, 6), 4: (0, 2, 6, 8), 5: (0, 2, 4, 6, 8), 6: (0, 2, 3, 5, 6, 8)}
 
 
-def board_picture(tiles: int, dice: int, held: int, shown: Sequence[int], slots: int, told: str, score: str) -> Picture:
+def board_picture(
+    tiles: int, dice: int, held: int, shown: Sequence[int], slots: int, caption: str, score: str
+) -> Picture:
     """Return a picture of a board and the dice; more than twelve tiles stand in two rows.
 
     Args:
@@ -116,12 +118,12 @@ def board_picture(tiles: int, dice: int, held: int, shown: Sequence[int], slots:
         held: the open tiles, as a bit mask.
         shown: the faces of the dice just thrown; empty when nothing is thrown.
         slots: the most dice that are thrown.
-        told: the line above the board.
+        caption: the line above the board.
         score: the points, in words.
     """
     rows = -(-tiles // LONGEST_ROW)
     a_row = -(-tiles // rows)
-    canvas = empty_box(max(a_row * TILE_PITCH, slots * DIE_PITCH + 2 * SUM_ROOM), rows * TILE_ROW + 6, told, score)
+    canvas = empty_box(max(a_row * TILE_PITCH, slots * DIE_PITCH + 2 * SUM_ROOM), rows * TILE_ROW + 6, caption, score)
     places = canvas.width / 2 + (np.arange(a_row) - (a_row - 1) / 2) * TILE_PITCH
     for i in range(tiles):
         height, size, ink, colour, rim = OPEN_TILE if held >> i & 1 else SHUT_TILE
@@ -132,7 +134,7 @@ def board_picture(tiles: int, dice: int, held: int, shown: Sequence[int], slots:
     return canvas.finished()
 
 
-def points_picture(points: int, dice: int, shown: Sequence[int], slots: int, told: str) -> Picture:
+def points_picture(points: int, dice: int, shown: Sequence[int], slots: int, caption: str) -> Picture:
     """Return a picture of the points and the dice.
 
     Args:
@@ -140,9 +142,9 @@ def points_picture(points: int, dice: int, shown: Sequence[int], slots: int, tol
         dice: how many dice are in hand.
         shown: the faces of the dice just thrown; empty when nothing is thrown.
         slots: the most dice that are thrown.
-        told: the line above the tray.
+        caption: the line above the tray.
     """
-    canvas = empty_box(slots * DIE_PITCH + SUM_ROOM, TRAY_OF_POINTS, told)
+    canvas = empty_box(slots * DIE_PITCH + SUM_ROOM, TRAY_OF_POINTS, caption)
     y = BAR + TRAY_OF_POINTS / 2
     canvas.text(canvas.width / 2, y - 10, str(points), 64, CHALK)
     canvas.text(canvas.width / 2, y + 42, "points", 20, CHALK)
@@ -159,13 +161,13 @@ def below(picture: Picture, lines: list[str]) -> Picture:
     return np.concatenate((picture, canvas.finished()))
 
 
-def empty_box(room: int, tray: int, told: str, score: str = "") -> Canvas:
+def empty_box(room: int, tray: int, caption: str, score: str = "") -> Canvas:
     """Return a canvas with a box: a tray and below it a floor of felt.
 
     Args:
         room: the width of the things in it.
         tray: the height of the tray.
-        told: a line about the position, such as the last move; above the tray, on the left.
+        caption: a line about the position, such as the last move; above the tray, on the left.
         score: the points so far; above the tray, on the right.
     """
     width = max(room + 20, LEAST_WIDTH) + 2 * EDGE
@@ -174,7 +176,7 @@ def empty_box(room: int, tray: int, told: str, score: str = "") -> Canvas:
     for y, height, colour in ((BAR + tray / 2, tray, TRAY), (canvas.height - FELT_MIDDLE, FELT_HEIGHT, FELT)):
         canvas.block(width / 2, y, inside + 6, height + 6, 13, RIM)
         canvas.block(width / 2, y, inside, height, 10, colour)
-    canvas.text(EDGE + 4, BAR / 2, told, 21, CREAM, "lm", inside * 3 / 4 - 20)
+    canvas.text(EDGE + 4, BAR / 2, caption, 21, CREAM, "lm", inside * 3 / 4 - 20)
     canvas.text(width - EDGE - 4, BAR / 2, score, 21, CHALK, "rm", inside / 4)
     return canvas
 

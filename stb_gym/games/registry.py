@@ -73,7 +73,7 @@ def register_game(
     smallest = rules()
     for field, known in rules_of(rules).items():
         if known.size and known.low is not None:
-            with suppress(ValueError):  # not all of the least values may be allowed together
+            with suppress(ValueError):  # the lowest values may exclude each other
                 smallest = replace(smallest, **{field: known.low})
     check_game(smallest)
     name = getattr(rules, "name", None)

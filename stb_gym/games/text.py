@@ -173,19 +173,19 @@ class Words:
         left = f"{dice} of {self.game.dice}"
         return f"dice   {self.throw(shown)}\nleft   {left}\npoints {self.game.final_score(held)}"
 
-    def picture(self, held: int, dice: int, shown: Roll, told: str = "") -> Picture:
+    def picture(self, held: int, dice: int, shown: Roll, caption: str = "") -> Picture:
         """Return a position as a picture [height, width, 3] uint8, of one size for all positions of a game.
 
         Args:
             held: what the player holds.
             dice: number of dice in hand.
             shown: the faces of the dice just thrown; empty when nothing is thrown.
-            told: a line above it, such as the last move.
+            caption: a line above it, such as the last move.
 
         Raises:
             ImportError: if Pillow is not installed, with the command that installs it.
         """
-        return points_picture(self.game.final_score(held), dice, shown, self.game.dice, told)
+        return points_picture(self.game.final_score(held), dice, shown, self.game.dice, caption)
 
 
 def dice_in_words(dice: int) -> str:
@@ -287,10 +287,10 @@ class BoxWords(Words):
             lines.append("".join("╰───╯" if held >> i & 1 else "╶───╴" for i in row))
         return "\n".join([*lines, f"dice   {self.throw(shown)}", f"points {points}" if held else "shut the box!"])
 
-    def picture(self, held: int, dice: int, shown: Roll, told: str = "") -> Picture:
+    def picture(self, held: int, dice: int, shown: Roll, caption: str = "") -> Picture:
         """Return a picture of the board."""
         game, score = self.game, self.score(self.game.final_score(held))
-        return board_picture(game.tiles, dice, held, shown, game.dice, told, score)
+        return board_picture(game.tiles, dice, held, shown, game.dice, caption, score)
 
 
 class ThreesWords(Words):

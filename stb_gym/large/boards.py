@@ -39,7 +39,7 @@ class Boards:
 
     @cached_property
     def _may_throw_one(self) -> NDArray[np.bool_]:
-        """Whether one die may be thrown, by board; the last entry is for all boards with a tile above the faces."""
+        """[2**faces + 1] whether one die may be thrown at each board; the last entry stands for all larger boards."""
         return np.array([self.game.may_throw_one(board) for board in range((1 << self.game.faces) + 1)])
 
     def may_throw(self, boards: IntArray, dice: int) -> NDArray[np.bool_]:

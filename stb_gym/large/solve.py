@@ -61,7 +61,9 @@ class BoardValues:
         """
         boards = boards_of(self.game)
         held = np.asarray(held)
-        held = held.astype(np.int64, copy=False) if held.dtype.kind in "iu" else held  # short ones would overflow
+        held = (
+            held.astype(np.int64, copy=False) if held.dtype.kind in "iu" else held
+        )  # narrower integers would overflow
         if (unknown := np.asarray(held & ~self.game.start()[0] != 0)).any():
             start = list(boards.game.start_tiles)
             raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held[unknown][0]}")

@@ -27,7 +27,10 @@ Masks = NDArray[np.bool_]
 # From observations of the rules [B, O] and masks [B, A] to actions [B] or probabilities [B, A].
 BatchPolicy = Callable[[NDArray[Any], Masks], NDArray[Any]]
 
-STATEFUL_MODULES = ("stateful_observation", "stateful_action")  # of Gymnasium: their wrappers remember earlier steps
+STATEFUL_MODULES = (
+    "stateful_observation",
+    "stateful_action",
+)  # modules of Gymnasium whose wrappers remember earlier steps
 MEMORY = "the agent has a memory: the position alone does not determine what it does"
 
 

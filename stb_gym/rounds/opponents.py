@@ -120,7 +120,7 @@ class Opponents:
 
     @cached_property
     def _led(self) -> IntArray:
-        """[Z, T + 1] the standing that the player leads after each final score; Z if the player does not hold the lead.
+        """[Z, T + 1] the standing after each final score of the player; Z where the player does not hold the lead then.
 
         The last column is that of an illegal action.
         """

@@ -81,10 +81,11 @@ def ways_to_shut(tables: TurnTables, exact: bool = False) -> NDArray[Any]:
 
 
 def approximation(tables: TurnTables, standing: Standing = FIRST_OF_TWO) -> Policy:
-    """Return the policy that ties or beats the lead, as if every later player only tried to beat the new score.
+    """Return an approximation of the equilibrium of a round.
 
-    It maximises the expectation of (1 - P(beat t))**after over final scores t up to the lead, where P(beat t) is the
-    greatest probability of a final score strictly better than t.
+    It assumes that every later player does nothing but try to beat the new score. A final score t that ties or beats
+    the lead is then worth (1 - P(t))**after, where P(t) is the greatest probability with which a turn beats t; other
+    scores are worth 0. The policy maximises the expected worth.
     """
     utility = (1 - chance_to_beat(tables)[tables.start]) ** standing.after
     if standing.lead is not None:

@@ -28,7 +28,7 @@ CAUSES = ("others", "dice", "choices")
 
 
 class Unit(NamedTuple):
-    """How people read utilities, by default those that are probabilities.
+    """The unit in which utilities are shown; by default that of probabilities.
 
     Attributes:
         heading: the name of the value, such as "expected points".
@@ -102,7 +102,7 @@ class Account:
 
 @dataclass(frozen=True, eq=False)
 class Coach:
-    """A coach of one turn, who knows its values under perfect play.
+    """A coach of one turn, with its values under perfect play.
 
     Attributes:
         perfect: the values of perfect play.
@@ -178,7 +178,7 @@ def coach_alone(perfect: PerfectPlay) -> Coach:
 
 @dataclass(frozen=True, eq=False)
 class RoundCoach:
-    """A coach of one seat of a round, who knows its expected win against given opponents.
+    """A coach of one seat of a round, with its expected win against given opponents.
 
     Attributes:
         evaluation: the lineup. The strategy of the seat itself makes no difference.
@@ -203,9 +203,9 @@ class RoundCoach:
 
     @cached_property
     def before(self) -> list[NDArray[np.float64]]:
-        """For every turn, and for the end of the round, [Z] the expected win of the seat at each standing.
+        """The expected win of the seat at each standing [Z]: before every turn, and at the end of the round.
 
-        After its own turn: if the seat then holds the lead.
+        After the seat's own turn, this assumes that the seat holds the lead.
         """
         standings = self.evaluation.rules.standings
         own, met = np.zeros(len(standings.lead)), standings.met_by(self.seat)
