@@ -164,8 +164,8 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
         (games,) = over.nonzero()
         if len(games):
             infos["final_obs"] = with_standing(infos["final_obs"], self._play.seen)
-            told = infos["final_info"]
-            places = self.round.standings.places(told["final_score"][games], told["illegal_action"][games])
+            final = infos["final_info"]
+            places = self.round.standings.places(final["final_score"][games], final["illegal_action"][games])
             ended, wins = self._play.end_turns(games, places)
             if len(ended):
                 infos["wins"], infos["_wins"] = np.zeros((self.num_envs, self.round.players)), np.zeros_like(over)

@@ -27,7 +27,7 @@ def pixels(colour, pictures):
 def test_all_pictures_of_a_game_have_one_size(game, size):
     words = words_of(game)
     first = words.picture(*game.start(), (game.faces,) * game.dice)
-    last = words.picture(0, 0, (), told="a line that is too long for the picture and is cut " * 9)
+    last = words.picture(0, 0, (), caption="a line that is too long for the picture and is cut " * 9)
     assert first.shape == last.shape == (*size, 3)
     assert (first != last).any()
 
