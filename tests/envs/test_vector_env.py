@@ -235,6 +235,17 @@ def test_each_game_answers_as_gymnasiums_own_environments(name):
         pair.native.get_attr("tiles_left")
 
 
+def test_games_that_no_reset_has_begun_are_over():
+    mask = {"reset_mask": np.array([True, False])}
+    envs = TurnVectorEnv("shut-the-box", 2)
+    envs.reset(seed=1, options=mask)
+    assert not envs.step(envs.legal_sample())[2][1]  # its turn begins
+    envs = TurnVectorEnv("shut-the-box", 2, autoreset_mode="Disabled")
+    envs.reset(seed=1, options=mask)
+    with pytest.raises(RuntimeError, match="a game is over"):
+        envs.step(envs.legal_sample())
+
+
 def test_a_refused_reset_changes_nothing_and_another_begins_only_the_chosen_games():
     envs = TurnVectorEnv("shut-the-box", 3, autoreset_mode="Disabled")
     envs.reset(seed=1)

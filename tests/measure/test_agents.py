@@ -176,6 +176,7 @@ REFUSED = {
     "a model of normalised observations": Model(zeros, get_vec_normalize_env=object),
     "a model with a memory": SimpleNamespace(predict=lambda seen, deterministic: (zeros(seen), (1,))),
     "a model without states": SimpleNamespace(predict=lambda seen, deterministic: zeros(seen)),
+    "a model of three results": SimpleNamespace(predict=lambda seen, deterministic: (zeros(seen), None, None)),
     "an estimator": SimpleNamespace(predict=lambda seen: zeros(seen)),
 }
 

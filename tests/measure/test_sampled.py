@@ -166,7 +166,7 @@ def test_text(snapshot):
     assert [repr(sampled), sampled.costliest_mistake] == snapshot
 
 
-@pytest.mark.parametrize("agent", [careless_anywhere, careless])
+@pytest.mark.parametrize("agent", [careless_anywhere, careless, lambda seen, masks: masks.argmin(axis=1)])
 def test_illegal_actions_may_raise(agent):
     with pytest.raises(ValueError, match="illegal action at open"):
         RegretMeter(NINE, illegal="raise").sample(agent)
