@@ -153,8 +153,6 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         state = stepper.after(self._node, actions)
         (begins,) = self._over.nonzero()  # in NEXT_STEP mode
         state[begins] = stepper.start
-        if self.max_episode_steps is not None:
-            self._steps = np.where(self._over, 0, self._steps + 1)
         if self.illegal == "raise" and (state == stepper.forfeit_state).any():
             game = int((state == stepper.forfeit_state).argmax())
             where = stepper.describe(int(self._node[game]))
@@ -164,6 +162,8 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             self._moved = ~self._over
         self._throw = self.np_random.integers(stepper.throws, size=self.num_envs)
         self._node = stepper.nodes(state, self._throw)
+        if self.max_episode_steps is not None:
+            self._steps = np.where(self._over, 0, self._steps + 1)
         ending = stepper.ending(self._node)
         reward = self.rewards.take(ending)
         terminated = ending > 0

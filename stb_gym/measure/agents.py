@@ -27,10 +27,8 @@ Masks = NDArray[np.bool_]
 # From observations of the rules [B, O] and masks [B, A] to actions [B] or probabilities [B, A].
 BatchPolicy = Callable[[NDArray[Any], Masks], NDArray[Any]]
 
-STATEFUL_MODULES = (
-    "stateful_observation",
-    "stateful_action",
-)  # modules of Gymnasium whose wrappers remember earlier steps
+# Modules of Gymnasium whose wrappers remember earlier steps.
+STATEFUL_MODULES = ("stateful_observation", "stateful_action")
 MEMORY = "the agent has a memory: the position alone does not determine what it does"
 
 

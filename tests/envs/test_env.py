@@ -112,7 +112,8 @@ def test_an_illegal_action_ends_the_turn_with_the_worst_reward(objective, worst)
 @pytest.mark.parametrize("kind", ["tables", "boards"])
 def test_an_illegal_action_raises_if_asked_to_and_changes_nothing(kind):
     where = {"open": [1, 4, 6], "roll": 5}
-    env, envs = (make(ShutTheBox(tiles=6), illegal="raise", stepper=kind) for make in (TurnEnv, TurnVectorEnv))
+    env = TurnEnv(ShutTheBox(tiles=6), illegal="raise", stepper=kind)
+    envs = TurnVectorEnv(ShutTheBox(tiles=6), illegal="raise", stepper=kind, max_episode_steps=3)
     for games, wrong in ((env, 0), (envs, [0])):
         games.reset(seed=0, options=where)
         before = games.snapshot()
