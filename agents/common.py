@@ -1,0 +1,227 @@
+"""What all learners share: their protocol, running episodes, equal rows of a batch, and observations in unary."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from stb_gym.games import IntArray
+
+VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
+State = dict[str, Any]
+
+
+class Learner(Protocol):
+    """An agent that learns by playing a vector environment.
+
+    Attributes:
+        num_steps: steps made so far, summed over all environments.
+        figures: losses and similar numbers of the last update by name, for a log; empty before the first.
+    """
+
+    num_steps: int
+    figures: dict[str, float]
+
+    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+        """Play and learn until `num_steps` is at least `total_steps`.
+
+        Args:
+            total_steps: the budget; learning rates that decay reach 0 here.
+            callback: called before every rollout, and never between play and the update that follows it.
+        """
+
+    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Return the probability of each action while exploring; the greedy action has the highest.
+
+        Args:
+            observations: [B, ...].
+            masks: [B, A] True where an action is legal, at least one in every row.
+
+        Returns:
+            [B, A] probabilities.
+        """
+
+    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return [B] the estimated sum of rewards from each observation to the end of the episode."""
+
+    def state_dict(self) -> State:
+        """Return everything that is needed to continue, as tensors and plain Python values.
+
+        The entry "weights" holds what was learned. The state is valid until the learner continues.
+        """
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state: on the CPU, with the same results as the learner that returned it.
+
+        A state with only "weights" loads what was learned, which is enough to evaluate it.
+        """
+
+
+class Transition(NamedTuple):
+    """The result of one step in B environments.
+
+    Attributes:
+        reward: [B] float32.
+        terminated: [B] True where the episode ended.
+        truncated: [B] True where it was cut off.
+        next_observation: [B, ...] the next observation; where an episode is over, its last one.
+        next_mask: [B, A] the legal actions at the next observation.
+    """
+
+    reward: NDArray[np.float32]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    next_observation: NDArray[Any]
+    next_mask: NDArray[np.bool_]
+
+
+class Episodes:
+    """The running episodes of a vector environment in SAME_STEP mode.
+
+    Args:
+        envs: the vector environment. Without an `action_mask` in its infos every action is legal.
+        seed: seeds the environment.
+
+    Attributes:
+        actions: the number of actions A.
+        observation: [B, ...] the current observations.
+        mask: [B, A] True where an action is legal now.
+
+    Raises:
+        ValueError: if the autoreset mode is not SAME_STEP, or actions are not numbered from 0.
+    """
+
+    def __init__(self, envs: VectorEnv, seed: int):
+        if not isinstance(envs.single_action_space, gym.spaces.Discrete) or envs.single_action_space.start != 0:
+            raise ValueError(f"the action space must be Discrete and start at 0, not {envs.single_action_space}")
+        if envs.metadata.get("autoreset_mode") != AutoresetMode.SAME_STEP:
+            raise ValueError('learners need the autoreset mode SAME_STEP: gym.make_vec(id, autoreset_mode="SameStep")')
+        self.envs = envs
+        self.actions = int(envs.single_action_space.n)
+        observation, infos = envs.reset(seed=seed)
+        self.observation, self.mask = np.array(observation), self._legal(infos)
+
+    def step(self, action: IntArray) -> Transition:
+        """Take an action [B] in every environment; episodes that are over begin again."""
+        observation, reward, terminated, truncated, infos = self.envs.step(action)
+        self.observation, self.mask = np.array(observation), self._legal(infos)
+        next_observation, next_mask = self.observation, self.mask
+        over = terminated | truncated
+        if over.any():
+            next_observation, next_mask = next_observation.copy(), next_mask.copy()
+            next_observation[over] = np.stack(list(infos["final_obs"][over]))
+            next_mask[over] = self._legal(infos["final_info"])[over]
+        return Transition(np.array(reward, np.float32), terminated, truncated, next_observation, next_mask)
+
+    def _legal(self, infos: Mapping[str, Any]) -> NDArray[np.bool_]:
+        if "action_mask" not in infos:
+            return np.ones((self.envs.num_envs, self.actions), np.bool_)
+        return np.asarray(infos["action_mask"]) != 0
+
+    def state_dict(self) -> State:
+        """Return the state of the environment, if it has one, and what is seen of it."""
+        seen = {"observation": torch.as_tensor(self.observation), "mask": torch.as_tensor(self.mask)}
+        if not hasattr(self.envs, "snapshot"):
+            return seen
+        snapshot = self.envs.snapshot()
+        return seen | {"envs": {name: _as_tensor(value) for name, value in snapshot.items()}}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue the episodes; an environment without `snapshot` and `restore` continues with its own."""
+        if "envs" in state:
+            self.envs.restore({name: _as_array(value) for name, value in state["envs"].items()})  # type: ignore[attr-defined]
+            self.observation, self.mask = state["observation"].numpy(), state["mask"].numpy()
+
+
+def _as_tensor(value: Any) -> Any:
+    return torch.as_tensor(value) if isinstance(value, np.ndarray) else value
+
+
+def _as_array(value: Any) -> Any:
+    return value.numpy() if isinstance(value, torch.Tensor) else value
+
+
+class Unary(torch.nn.Module):
+    """Encodes integers from 0 to h in unary: v becomes h inputs, of which the first v are 1 and the others 0.
+
+    Observations that are not small integers are passed on as they are.
+
+    Args:
+        space: the observation space, a Box; observations are flattened.
+
+    Attributes:
+        size: the number of inputs for one observation.
+    """
+
+    column: torch.Tensor
+    least: torch.Tensor
+
+    def __init__(self, space: gym.Space[Any]):
+        super().__init__()
+        if not isinstance(space, gym.spaces.Box):
+            raise ValueError(f"observations must be arrays of numbers, a Box, not a {type(space).__name__}")
+        low, high = space.low.ravel(), space.high.ravel()
+        self.counts = bool((low == 0).all() and (high <= 255).all() and (high == high.round()).all())
+        inputs = high.astype(np.int64) if self.counts else np.ones(len(high), np.int64)
+        self.register_buffer("column", torch.as_tensor(np.repeat(np.arange(len(inputs)), inputs)), persistent=False)
+        least = np.concatenate([np.arange(1, most + 1) for most in inputs])
+        self.register_buffer("least", torch.as_tensor(least), persistent=False)
+        self.size = len(least)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return [B, size] inputs for observations [B, ...]."""
+        flat = observations.flatten(1)
+        return (flat[:, self.column] >= self.least if self.counts else flat).float()
+
+
+def unique_rows(*columns: NDArray[Any]) -> tuple[IntArray, IntArray]:
+    """Find the distinct rows of a batch, so that a network evaluates each of them once.
+
+    Of 131,072 positions in a batch of turns only some thousand are distinct. Rows are compared by random sums of their
+    bytes; if two different rows have the same sum, they are sorted instead.
+
+    Args:
+        columns: [B, ...] arrays whose rows, side by side, are compared byte by byte.
+
+    Returns:
+        Indices [U] of rows that differ from each other, and [B] which of these U each row equals:
+        `rows[first][inverse]` equals `rows`.
+
+    Example:
+        >>> import numpy as np
+        >>> first, inverse = unique_rows(np.array([[3, 0], [1, 1], [3, 0]]))
+        >>> len(first), inverse[0] == inverse[2]
+        (2, np.True_)
+    """
+    flat = [column.reshape(len(column), -1) for column in columns]
+    parts = [
+        np.packbits(part, axis=1) if part.dtype == np.bool_ else np.ascontiguousarray(part).view(np.uint8)
+        for part in flat
+    ]
+    padding = np.zeros((len(flat[0]), -sum(part.shape[1] for part in parts) % 8), np.uint8)
+    words = np.concatenate([*parts, padding], axis=1).view(np.int64)
+    sums = words @ np.random.default_rng(0).integers(2**63, size=words.shape[1])  # modulo 2**64
+    order = sums.argsort()
+    begins = np.diff(sums[order], prepend=~sums[order[:1]]) != 0
+    first, inverse = order[begins], np.empty_like(order)
+    inverse[order] = begins.cumsum() - 1
+    if not (words[first].take(inverse, axis=0) == words).all():
+        _, first, inverse = np.unique(words, axis=0, return_index=True, return_inverse=True)
+    return first, inverse
+
+
+def epsilon_greedy(mask: NDArray[np.bool_], greedy: IntArray, epsilon: float) -> NDArray[np.float32]:
+    """Return [B, A] the probabilities of epsilon-greedy play among legal actions.
+
+    Args:
+        mask: [B, A] True where an action is legal.
+        greedy: [B] the greedy actions.
+        epsilon: the probability of a legal action chosen uniformly instead.
+    """
+    probability = epsilon * mask / mask.sum(axis=1, keepdims=True)
+    probability[np.arange(len(greedy)), greedy] += 1 - epsilon
+    return probability.astype(np.float32)
