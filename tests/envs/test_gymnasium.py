@@ -18,6 +18,7 @@ from stb_gym import ENVIRONMENTS, ShutTheBox
 from stb_gym.envs import TurnEnv, masked_id
 from stb_gym.games import GAMES, fits
 from stb_gym.large import solve_boards
+from tests import mostly_nightly
 
 PLAIN = list(ENVIRONMENTS)
 TURNS = [*PLAIN, *map(masked_id, PLAIN)]
@@ -25,10 +26,8 @@ ROUNDS = [f"stb_gym/{game.__name__}Round-v0" for game in GAMES.values()]
 IDS = [*TURNS, *ROUNDS, *map(masked_id, ROUNDS)]
 BOX, THREES, MASKED = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0", "stb_gym/ShutTheBoxMasked-v0"
 COUNT = 3
-QUICK = {BOX, MASKED, *ROUNDS}
-of_every_id = pytest.mark.parametrize(
-    "identity", [pytest.param(each, marks=[] if each in QUICK else pytest.mark.slow) for each in IDS]
-)
+QUICK = {BOX, MASKED, "stb_gym/ThreesRound-v0"}
+of_every_id = pytest.mark.parametrize("identity", mostly_nightly(IDS, QUICK.__contains__))
 in_every_mode = pytest.mark.parametrize("mode", AutoresetMode)
 of_both_kinds = pytest.mark.parametrize("identity", [BOX, MASKED])
 
@@ -224,10 +223,7 @@ def test_gymnasiums_vector_wrappers_work_as_around_its_own_vector_environment(id
 # The threshold of rewards
 
 
-@pytest.mark.parametrize(
-    "identity",
-    [pytest.param(each, marks=[] if "x-v0" in each or "Threes" in each else pytest.mark.slow) for each in TURNS],
-)
+@pytest.mark.parametrize("identity", mostly_nightly(TURNS, lambda identity: "x-v0" in identity or "Threes" in identity))
 def test_the_reward_threshold_is_the_mean_reward_of_perfect_play(identity, solved):
     env = gym.make(identity).unwrapped
     threshold = gym.spec(identity).reward_threshold

@@ -44,6 +44,7 @@ def test_values_and_optimal_moves_are_those_of_tables(game, column_tiles, goal, 
     check_values(game, column_tiles, goal, worst)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "goal"), LARGER)
 def test_values_of_larger_boxes_are_those_of_tables(game, goal):
     check_values(game, 5, goal)
@@ -88,7 +89,7 @@ def test_progress_is_reported_for_every_row():
 
 
 @pytest.mark.parametrize(
-    "name", ["ShutTheBox12-v0", "ShutTheBox16-v0", pytest.param("ShutTheBox300-v0", marks=pytest.mark.slow)]
+    "name", ["ShutTheBox12-v0", "ShutTheBox16-v0", pytest.param("ShutTheBox300-v0", marks=pytest.mark.nightly)]
 )
 def test_values_of_boxes_with_ids(name):
     value = solve_boards(ShutTheBox(**ENVIRONMENTS[name])).value

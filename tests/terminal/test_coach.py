@@ -58,7 +58,7 @@ def test_start_luck_and_choices_make_the_result_of_a_turn(game, objective, solve
     best, random = solved(game, objective), np.random.default_rng(1)
     coach = coach_alone(best)
     assert best.objective.sign * coach.start == pytest.approx(best.value)
-    for _ in range(30):
+    for _ in range(8):
         steps, score = turn_by(game, strategy(game, "random"), random)
         account = coach.account(steps)
         assert end_of(account) == pytest.approx(best.objective.utilities(np.array([score]))[0], abs=1e-12)
@@ -96,7 +96,7 @@ def test_start_luck_choices_and_the_others_make_the_result_of_a_round(game, ties
     evaluation, turns_played = rules.evaluate(lineup), set()
     for seat in range(3):
         coach = RoundCoach(evaluation, seat)
-        for number in range(24):
+        for number in range(8):
             scores, steps, standing = [], [], len(rules.standings.lead) - 1
             while len(scores) < 3 and not (shut_wins and 0 in scores):
                 policy = strategy(game, "random")
@@ -137,7 +137,7 @@ def test_the_changes_by_the_others_average_to_zero():
 @pytest.mark.parametrize("objective", ["score", "shut"])
 def test_the_coach_of_a_box_without_tables_says_the_same(game, objective, solved):
     coaches = coach_alone(solved(game, objective)), coach_alone(solve_boards(game, objective))
-    for seed in range(12):
+    for seed in range(5):
         steps, _ = turn_by(game, strategy(game, "random"), np.random.default_rng(seed))
         one, other = ([str(coach.account(steps)), *(coach.remark(*step) for step in steps)] for coach in coaches)
         assert one == other
