@@ -10,7 +10,7 @@ PATIENCE = 600  # seconds that tests wait for what comes at once, as the machine
 
 
 def every(step, cases, marks=pytest.mark.nightly):
-    """Return cases as parameters of a test; all but every `step`-th are left to `make nightly`."""
+    """Return cases as parameters of a test. All but every `step`-th are marked, if not otherwise for `make nightly`."""
     rows = [case if isinstance(case, tuple) else (case,) for case in cases]
     return [pytest.param(*row, marks=marks if place % step else ()) for place, row in enumerate(rows)]
 

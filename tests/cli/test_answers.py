@@ -77,13 +77,14 @@ FOUND = {
 }
 
 
-@pytest.mark.parametrize("words", FOUND)
+@pytest.mark.parametrize("words", every(3, [*FOUND], pytest.mark.slow))
 def test_values(ask, words):
     found = ask(words)
     for name, expected in FOUND[words].items():
         assert found[name] == (expected if isinstance(expected, str) else pytest.approx(expected, abs=5e-6))
 
 
+@pytest.mark.slow
 def test_values_at_many_standings(ask):
     round_of = ask("round threes --ties all-win")
     assert round_of["seats"] == pytest.approx([0.566301, 0.581361], abs=5e-7)
@@ -145,6 +146,7 @@ def test_moves_are_ranked(ask):
     assert (rolls[0]["moves"], rolls[0]["value"]) == ([], 18)
 
 
+@pytest.mark.slow
 def test_a_standing_is_that_of_python(ask):
     for ties in ("split", "all-win"):
         rules = Round(ShutTheBox(tiles=6), 3, ties)
@@ -163,6 +165,7 @@ def test_a_standing_is_that_of_python(ask):
     assert 0 < regrets[0] < regrets[1]
 
 
+@pytest.mark.slow
 def test_a_tree_is_that_of_python(ask, run, solved):
     where = "advise shut-the-box --open 1,3,4,6,7 --roll 7 --depth 2"
     tree = move_tree(solved(ShutTheBox()), 2, open=[1, 3, 4, 6, 7], roll=7)
@@ -181,6 +184,7 @@ def test_a_tree_is_drawn_in_the_format_of_the_file(run, tmp_path, name, start):
     assert (tmp_path / name).read_bytes().startswith(start)
 
 
+@pytest.mark.slow
 def test_departures_are_listed_greatest_loss_first(ask):
     words = "evaluate shut-the-box --policy biggest-first --departures"
     found = ask(words)["departures"]
@@ -210,6 +214,7 @@ def test_an_agent_is_measured_as_in_python(ask, run, tmp_path, monkeypatch):
     assert "SystemExit: 0" in run(six, "leaves:agent")[2]
 
 
+@pytest.mark.slow
 def test_saved_policies(ask, run, tmp_path):
     game, path = ShutTheBox(tiles=6), str(tmp_path / "mine.npz")
     save_policy(path, game, strategy(game, "worst"), objective="shut")
@@ -255,6 +260,7 @@ def test_policies_are_compared_and_put_on_a_card(ask):
     assert [row["regret_left"] for row in card["exceptions"]] == card["regrets"][1:]
 
 
+@pytest.mark.slow
 def test_simulated_turns_lie_near_the_exact_value(ask):
     words = "simulate threes --policy threes-only --turns 20000 --seed"
     found = ask(words, "3")
@@ -284,6 +290,7 @@ def test_the_page_of_a_game_is_that_of_python(run, tmp_path):
 LARGE = "shut-the-box --tiles 8 --faces 5 --one-die low-sum"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

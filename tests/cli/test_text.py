@@ -126,7 +126,7 @@ ERRORS = [
     "words",
     [
         *(f"{part} --help".strip() for part in ("", "solve", "list", "evaluate", "watch", "advise threes")),
-        *every(4, [f"{name} shut-the-box --help" for name in COMMANDS], pytest.mark.slow),
+        *every(8, [f"{name} shut-the-box --help" for name in COMMANDS], pytest.mark.slow),
     ],
 )
 def test_help(run, snapshot, words):
@@ -135,14 +135,14 @@ def test_help(run, snapshot, words):
     assert "\n".join(line.rstrip() for line in out.splitlines()) == snapshot
 
 
-@pytest.mark.parametrize("words", LINES)
+@pytest.mark.parametrize("words", every(2, LINES, pytest.mark.slow))
 def test_answers(run, snapshot, words):
     status, out, err = run(words)
     assert (status, err) == (0, "")
     assert out == snapshot
 
 
-@pytest.mark.parametrize("words", ERRORS)
+@pytest.mark.parametrize("words", every(3, ERRORS, pytest.mark.slow))
 def test_errors_take_one_line_and_write_nothing(run, snapshot, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, out, err = run(words)

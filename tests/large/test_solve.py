@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, Threes, evaluate, solve
-from stb_gym.games.shut_the_box import ENVIRONMENTS, REWARD_THRESHOLDS
 from stb_gym.large import grid as board_grid
 from stb_gym.large import random_value, solve_boards
 from stb_gym.solver import UniformRandom, objective_of
@@ -86,11 +85,3 @@ def test_progress_is_reported_for_every_row():
     calls = []
     split(6, solve_boards, NINE, progress=lambda *done: calls.append(done))
     assert calls == [(done, 8) for done in range(1, 9)]
-
-
-@pytest.mark.parametrize(
-    "name", ["ShutTheBox12-v0", "ShutTheBox16-v0", pytest.param("ShutTheBox300-v0", marks=pytest.mark.nightly)]
-)
-def test_values_of_boxes_with_ids(name):
-    value = solve_boards(ShutTheBox(**ENVIRONMENTS[name])).value
-    assert -value == pytest.approx(REWARD_THRESHOLDS[name], rel=1e-13)

@@ -154,6 +154,7 @@ def claiming(shape):
     return file.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "entry", "data"),
     [

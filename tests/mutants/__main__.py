@@ -20,8 +20,8 @@ from tqdm import tqdm
 from tests import ROOT
 from tests.mutants.mistakes import Mutant, mutants_of, sample
 
-# In the order in which their tests are tried.
-LIBRARY = ("games", "solver", "large", "envs", "measure", "rounds", "terminal", "cli", "output", "explorer", "plots")
+# Each package uses only those before it, so only its own tests and those of later packages can catch its mistakes.
+LIBRARY = ("games", "output", "solver", "large", "envs", "measure", "rounds", "plots", "terminal", "explorer", "cli")
 LABORATORY = ("agents", "training")
 PICTURES = ("drawing.py", "plots.py")  # where a mistake is a matter of taste
 HERE = Path(__file__).parent
@@ -88,11 +88,12 @@ def try_all(mutants: list[Mutant], workers: int, results: dict[str, str]) -> Non
             pool.shutdown(cancel_futures=True)
 
 
-def packages_for(mutant: Mutant) -> list[str]:
-    """Return the packages whose tests may catch a mutant, its own first; the library does not use the laboratory."""
+def packages_for(mutant: Mutant) -> tuple[str, ...]:
+    """Return the packages whose tests may catch a mutant, its own first."""
     top, own, *_ = Path(mutant.path).with_suffix("").parts
-    packages = LABORATORY[LABORATORY.index(top) :] if top in LABORATORY else (own, *LIBRARY, "docs", ".")
-    return list(dict.fromkeys(packages))
+    if top in LABORATORY:
+        return LABORATORY[LABORATORY.index(top) :]
+    return (*LIBRARY[LIBRARY.index(own) :], "docs", ".")
 
 
 def files_of(package: str, first: str = "") -> list[str]:

@@ -41,6 +41,7 @@ def test_control_characters_are_escaped(text, visible, capsys):
     assert capsys.readouterr() == ("", f"command: {visible}\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("length", "guard"), every(3, [*product([1, 200_000], ["reader_may_leave()", "contextlib.nullcontext()"])])
 )

@@ -202,6 +202,7 @@ def test_opponents_may_be_names_policies_files_functions_and_line_ups(tmp_path):
     assert wanted.chance.tolist() != opponents_of(Round(game), 1, "random").chance.tolist()
 
 
+@pytest.mark.slow
 def test_new_opponents_play_as_if_there_had_been_no_others():
     for changed, wanted in zip(both(players=3, opponents="random"), both(players=3), strict=True):
         before = play(changed)

@@ -19,6 +19,7 @@ SEATS_OF_MOST = [*product(MOST, (1, 2)), (MOST[0], 3)]
 EQUILIBRIA = [(ours(other), *rules) for other, *rules in golden.EQUILIBRIA]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "players", "ties", "indifferent", "seats"),
     [
@@ -74,7 +75,7 @@ def scores_as_standing(scores, players, best=min):
 # Steps without a common divisor with the numbers of games, players and rules, so that a sample has all of them.
 @pytest.mark.parametrize(
     ("game", "players", "ties", "shut_wins", "indifferent"),
-    every(11, [*EQUILIBRIA, *((FIVE_DICE, *rules) for _, *rules in golden.FIVE_DICE)]),
+    every(25, [*EQUILIBRIA, *((FIVE_DICE, *rules) for _, *rules in golden.FIVE_DICE)]),
     ids=str,
 )
 def test_the_seats_of_the_equilibrium_are_those_of_the_reference(game, players, ties, shut_wins, indifferent):
@@ -117,7 +118,7 @@ def test_line_ups_and_best_responses_are_those_of_the_reference(game, players, t
 
 @pytest.mark.parametrize(
     ("game", "players", "ties", "shut_wins", "indifferent"),
-    every(11, [(*who, *rules) for who in SEATS_OF_MOST for rules in product(TIES, (False, True), INDIFFERENT)]),
+    every(25, [(*who, *rules) for who in SEATS_OF_MOST for rules in product(TIES, (False, True), INDIFFERENT)]),
     ids=str,
 )
 def test_the_most_points_win_a_round_where_more_are_better(game, players, ties, shut_wins, indifferent):
@@ -152,6 +153,7 @@ def test_no_seat_can_gain_at_the_equilibrium(game, players, ties):
     assert solution.at(Standing(after=players - 1)).value == pytest.approx(solution.seats[0])
 
 
+@pytest.mark.slow
 def test_a_best_response_wins_what_it_says():
     rules, lineup = Round(NINE, 3), ["biggest-first", "approximation", "most-ways"]
     evaluation = rules.evaluate(lineup)
@@ -180,6 +182,7 @@ def test_survival_throws_and_outcome_are_those_of_the_single_turns():
     assert sum(two.outcome) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_blocks_of_standings_and_the_scale_of_a_win_do_not_matter(monkeypatch):
     whole = Round(NINE, 3).solve()
     first = whole.replies[-1]
@@ -202,7 +205,7 @@ def test_blocks_of_standings_and_the_scale_of_a_win_do_not_matter(monkeypatch):
         (lambda: Round(NINE, 2, "both"), "ties"),
         (lambda: Round(NINE, indifferent="any"), "equally good"),
         (lambda: Round(NINE, shut_wins="yes"), "shut_wins"),
-        (lambda: Round(ShutTheBox(tiles=10, score="digits"), 101), "fit"),
+        pytest.param(lambda: Round(ShutTheBox(tiles=10, score="digits"), 101), "fit", marks=pytest.mark.slow),
         (lambda: Round(NINE, 3).evaluate(["random"]), "strategies"),
         (lambda: Round(NINE, 1).evaluate([np.zeros(3, int)]), "a policy of"),
         (lambda: Round(NINE).evaluate(["random", lambda tables, standing: None]), "holders=1"),

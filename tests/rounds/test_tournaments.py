@@ -58,7 +58,7 @@ def by_all_totals(turns, rule, limit, best=min):
 
 @pytest.mark.parametrize(
     ("turns", "limit", "rule", "game", "ties"),
-    every(5, [(*who, *ends, ties) for who in product(LINEUPS, (1, 4)) for ends in ENDS for ties in TIES]),
+    every(17, [(*who, *ends, ties) for who in product(LINEUPS, (1, 4)) for ends in ENDS for ties in TIES]),
     ids=str,
 )
 @pytest.mark.usefixtures("any_turns")

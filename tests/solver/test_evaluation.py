@@ -44,6 +44,7 @@ def test_a_policy_with_illegal_actions_has_the_value_and_scores_of_the_reference
     check_against_the_reference(game, random_policy(game, seed, illegal=True), goal, "end")
 
 
+@pytest.mark.slow
 @given(st.one_of(games(), st.sampled_from(STANDARD)), SEEDS, st.sampled_from(GOALS), st.booleans())
 def test_regret_is_the_difference_of_values_and_the_sum_of_costs(game, seed, goal, illegal):
     policy = random_policy(game, seed, illegal)

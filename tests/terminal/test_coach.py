@@ -13,8 +13,10 @@ from stb_gym.solver import Standing, compile_game, legal_moves
 from stb_gym.terminal.coach import CAUSES, RoundCoach, coach_alone
 from stb_gym.terminal.turns import Position, step_in_words, take_turn
 from stb_gym.terminal.watching import by_policy
+from tests import every
 from tests.terminal.person import move_of, position_at
 
+SMALL = [ShutTheBox(tiles=4, dice=1, faces=4), Threes(dice=2, faces=4)]
 GAMES = [ShutTheBox(), ShutTheBox(tiles=3), ShutTheBox(tiles=5, dice=1, score="count"), Threes()]
 
 
@@ -52,8 +54,9 @@ def test_the_remark_on_a_known_position(game, objective, where, named, remark, s
     assert said.endswith(remark)
 
 
-@pytest.mark.parametrize("objective", ["score", "shut", "at-most:6"])
-@pytest.mark.parametrize("game", GAMES, ids=str)
+@pytest.mark.parametrize(
+    ("game", "objective"), every(5, [*product(GAMES, ["score", "shut", "at-most:6"])], pytest.mark.slow), ids=str
+)
 def test_start_luck_and_choices_make_the_result_of_a_turn(game, objective, solved):
     best, random = solved(game, objective), np.random.default_rng(1)
     coach = coach_alone(best)
@@ -88,8 +91,9 @@ def wins(ties, scores, player):
     return {"all-win": 1, "split": 1 / scores.count(min(scores)), "nobody": int(scores.count(min(scores)) == 1)}[ties]
 
 
-@pytest.mark.parametrize(("ties", "shut_wins"), list(product(TIES, [False, True])))
-@pytest.mark.parametrize("game", [ShutTheBox(tiles=4, dice=1, faces=4), Threes(dice=2, faces=4)], ids=str)
+@pytest.mark.parametrize(
+    ("game", "ties", "shut_wins"), every(5, [*product(SMALL, TIES, [False, True])], pytest.mark.slow), ids=str
+)
 def test_start_luck_choices_and_the_others_make_the_result_of_a_round(game, ties, shut_wins):
     rules, random = Round(game, 3, ties, shut_wins), np.random.default_rng(2)
     lineup = ["random", "optimal", strategy(game, "worst")]
