@@ -12,6 +12,7 @@ from stb_gym.envs import TurnEnv
 from tests import ROOT
 
 os.environ["PYTHONPATH"] = str(ROOT)  # wherever the package was installed from
+os.environ.pop("PYTHONUNBUFFERED", None)  # a broken pipe is noticed late where output is buffered, as it usually is
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore ctrl-C
 settings.register_profile("tests", deadline=None, max_examples=30)
 settings.load_profile("tests")
