@@ -51,6 +51,7 @@ def test_a_failing_rename_changes_nothing(path, monkeypatch):
 def test_a_reader_sees_the_old_file_until_the_new_one_is_whole(path):
     before = contents(path.parent).get("file.txt")
     with write_aside(path) as aside:
+        assert aside.read_bytes() == b""
         aside.write_text("new")
         assert contents(path.parent).get("file.txt") == before
     assert contents(path.parent) == {"file.txt": "new"}

@@ -61,6 +61,7 @@ def test_any_scores_and_forfeits_win_what_they_should(ties, shut_wins):
 def test_seats_see_what_the_environment_of_one_seat_shows():
     envs = SelfPlayVectorEnv("threes", 300, players=3)
     assert envs.single_observation_space == RoundEnv("threes", players=3).observation_space
+    assert envs.single_observation_space.high[-3:].tolist() == [31, 2, 2]
     before, _ = envs.reset(seed=0)
     for _ in range(12):
         observation, _, over, _, infos = envs.step(envs.legal_sample())
