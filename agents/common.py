@@ -182,8 +182,7 @@ def hash_rows(*columns: NDArray[Any]) -> NDArray[np.uint64]:
     """Return [B] 64-bit hashes of rows; of ten million different rows, two share a hash once in 300,000 times.
 
     Args:
-        columns: [B, ...] arrays whose rows, side by side, are hashed byte by byte. Equal rows have equal hashes in every
-            process.
+        columns: [B, ...] arrays whose rows, side by side, are hashed byte by byte, in every process alike.
     """
     return _hash(_words(columns))
 

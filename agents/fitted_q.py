@@ -1,7 +1,7 @@
 """Neural fitted Q iteration on a learned model of the environment.
 
-The learner keeps every distinct transition that it has seen with the number of times that it was seen: an empirical model
-of the environment. Again and again it fits a network to the action values of that model:
+The learner keeps every distinct transition that it has seen with the number of times that it was seen. This is an
+empirical model of the environment. Again and again it fits a network to the action values of that model:
 
     target of a move = mean over all transitions of the move of: reward + value of the next position
     value of a position = max over its legal actions of q(position, action)
@@ -15,9 +15,9 @@ What to know when you come from DQN:
 - There is no replay of samples. A target is the exact mean over all transitions of a move, without sampling noise.
 - There is no target network. Each position stores the value that the network gave it when the position was last in an
   update, or when it was met.
-- An update is a batch of distinct positions with all moves that were made there, not a batch of sampled transitions.
+- An update is a batch of distinct moves, drawn without replacement, not a batch of sampled transitions.
 - Moves whose outcomes are equal share their transitions (`pooled`): moves that lead to the same afterstate do.
-- Rewards are not discounted.
+- Rewards are divided by the largest absolute reward so far, and they are not discounted.
 
 Memory grows with the number of distinct positions, so the method suits environments whose positions recur.
 
@@ -26,11 +26,10 @@ iteration", 2005; the architecture of the loop follows Mnih et al., "Human-level
 learning", 2015.
 """
 
-from collections.abc import Callable, Mapping
-from copy import deepcopy
-from dataclasses import field
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any
 
+import gymnasium as gym
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -52,13 +51,11 @@ class FittedQSettings:
     num_envs: PositiveInt = 4096
     """Environments that are stepped at once."""
     batch_size: PositiveInt = 4096
-    """Positions in an update, all of them if there are no more."""
+    """Moves in an update, all of them if there are no more."""
     gradient_steps: PositiveInt = 1
     """Updates after every step of all environments."""
     learning_rate: PositiveFloat = 5e-3
     """Learning rate at the start; it falls linearly to 0."""
-    averaging: Annotated[float, Field(gt=0, le=1)] = 0.02
-    """Share by which the averaged weights, which are evaluated, move towards the learned ones in an update."""
     exploration: Annotated[float, Field(ge=0, lt=1)] = 0.3
     """Probability of a random legal action after the warm-up."""
     warm_up: NonNegativeInt = 20_000
@@ -71,15 +68,6 @@ class FittedQSettings:
     """Whether moves that ever led to the same next position with the same reward share their transitions. This is right
     if a move leads to an afterstate, and chance acts from there on. It is wrong where different probabilities can lead
     to the same position, as on slippery ice."""
-    value_new: bool = True
-    muon: bool = True
-    adam_lr: float = 0.0
-    layer_norm: bool = True
-    scaling: bool = True
-    epochs: bool = True
-    decay: bool = True
-    init: str = "orthogonal"
-    clip: float = 10.0
 
 
 class Positions:
@@ -97,7 +85,7 @@ class Positions:
         self._actions = actions
         self._count = 1
         self._observations = np.zeros((1, *observation.shape), observation.dtype)
-        self._masks = np.zeros((1, -(-actions // 8)), np.uint8)  # bits
+        self._masks = np.zeros((1, -(-actions // 8)), np.uint8)  # packed bits
         self._hashes = np.zeros(1, np.uint64)  # in ascending order
         self._numbers = np.zeros(1, np.int32)  # of the hashes
 
@@ -149,10 +137,10 @@ class Positions:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Replace all positions by those of a state."""
-        self.__init__(self._observations[0], self._actions)
+        self._count = 1
         observations, bits = state["observations"].numpy(), state["masks"].numpy()
         self._append(observations, bits)
-        hashes = np.append(self._hashes, hash_rows(observations, bits))
+        hashes = np.append(np.uint64(0), hash_rows(observations, bits))
         self._numbers = hashes.argsort().astype(np.int32)
         self._hashes = hashes[self._numbers]
 
@@ -218,17 +206,6 @@ class EmpiricalModel:
         means = np.bincount(self._pool, returns) / np.bincount(self._pool, self._times)
         return means[self._pool_of_move]
 
-    def moves_at(self, positions: IntArray) -> tuple[IntArray, IntArray]:
-        """Find the moves that were made at positions [B].
-
-        Returns:
-            For each of these moves the index of its position among the B, and its index in `moves`.
-        """
-        begin = self.moves.searchsorted(positions * self._actions)
-        number = self.moves.searchsorted((positions + 1) * self._actions) - begin
-        row = np.repeat(np.arange(len(positions)), number)
-        return row, np.arange(len(row)) + (begin - number.cumsum() + number)[row]
-
     def _index(self) -> None:
         """Find the moves, the pool [T] of each transition, and the pool [M] of each move."""
         move = self._transitions["position"].astype(np.int64) * self._actions + self._transitions["action"]
@@ -287,40 +264,47 @@ def linked_moves(move: IntArray, outcome: IntArray, moves: int) -> IntArray:
 
 
 class FittedQ:
-    """Learns the value of every action by neural fitted Q iteration; see the module.
+    """Learns the values of actions by neural fitted Q iteration; see the module.
 
     Args:
-        envs: a vector environment in SAME_STEP mode with arrays as observations and numbered actions.
-        settings: its settings.
+        envs: a vector environment in SAME_STEP mode, with arrays as observations and numbered actions.
+        settings: the settings.
         seed: seeds the environment, the network and the exploration.
         device: the torch device of the networks.
 
     Attributes:
-        num_steps, figures: see `Learner`.
+        num_steps: see `Learner`.
+        figures: the loss, the learning rate and the number of distinct moves.
+
+    Example:
+        >>> import gymnasium as gym, stb_gym
+        >>> envs = gym.make_vec("stb_gym/Threes-v0", 64, autoreset_mode="SameStep")
+        >>> learner = FittedQ(envs, FittedQSettings(num_envs=64, warm_up=500), seed=1)
+        >>> learner.learn(1000)
+        >>> learner.num_steps
+        1024
     """
 
     def __init__(
-        self, envs: VectorEnv, settings: FittedQSettings = FittedQSettings(), seed: int = 0, device: str = "cpu"
+        self,
+        envs: VectorEnv,
+        settings: FittedQSettings = FittedQSettings(),  # noqa: B008
+        seed: int = 0,
+        device: str = "cpu",
     ):
-        self.settings, self._device = settings, torch.device(device)
+        self.settings = settings
+        self._device = torch.device(device)
         self._random = np.random.default_rng([seed, 1])
         self._episodes = Episodes(envs, seed)
         generator = torch.Generator().manual_seed(seed)
-        self._network = _network(envs, self._episodes.actions, settings, generator).to(self._device)
-        self._average = deepcopy(self._network).requires_grad_(False)
-        if settings.muon:
-            hidden = [p for p in self._network[:-1].parameters() if p.ndim == 2]
-            rest = [p for p in self._network.parameters() if not any(p is h for h in hidden)]
-            self._optimizers = [torch.optim.Muon(hidden, weight_decay=0.0, adjust_lr_fn="match_rms_adamw"),
-              torch.optim.Adam(rest, eps=1e-5, fused=True)]
-        else:
-            self._optimizers = [torch.optim.Adam(self._network.parameters(), eps=1e-5, fused=True)]
+        network = _network(envs.single_observation_space, settings.width, self._episodes.actions, generator)
+        self._network = network.to(self._device)
+        self._optimizer = torch.optim.Adam(self._network.parameters(), eps=1e-5, fused=True)
         self._positions = Positions(self._episodes.observation[0], self._episodes.actions)
-        self._here = self._positions.numbers(self._episodes.observation, self._episodes.mask)
+        self._current = self._positions.numbers(self._episodes.observation, self._episodes.mask)
         self._model = EmpiricalModel(self._episodes.actions, settings.pooled)
-        self._values = np.zeros(1, np.float32)
-        self._reward_sum = np.zeros(envs.num_envs)
-        self._scale = 1e-9 if settings.scaling else 1.0
+        self._values = np.zeros(1, np.float32)  # of positions; 0 for OVER
+        self._scale = float(np.finfo(np.float32).tiny)
         self.num_steps = 0
         self.figures: dict[str, float] = {}
 
@@ -330,104 +314,122 @@ class FittedQ:
             callback()
             self._play()
             if self.num_steps >= self.settings.warm_up:
-                d = max(1 - self.num_steps / total_steps, 0.0) if self.settings.decay else 1.0
-                self._fit((self.settings.adam_lr or self.settings.learning_rate) * d)
+                self._fit(self.settings.learning_rate * max(1 - self.num_steps / total_steps, 0.0))
 
     def _play(self) -> None:
-        action = self._choose()
+        """Take an action in every environment and add the transitions to the model."""
+        position, action = self._current, self._choose()
         step = self._episodes.step(action)
-        here, self._here = self._here, self._positions.numbers(self._episodes.observation, self._episodes.mask)
-        following = np.where(step.terminated, OVER, self._here)
+        self._current = self._positions.numbers(self._episodes.observation, self._episodes.mask)
+        following = np.where(step.terminated, OVER, self._current)
         cut = step.truncated & ~step.terminated
-        if cut.any():
-            following[cut] = self._positions.numbers(step.next_observation[cut], step.next_mask[cut])
-        self._model.add(here, action, following, step.reward)
-        self.num_steps += len(here)
-        if self.settings.scaling:
-            self._reward_sum += step.reward
-            self._scale = max(self._scale, float(np.abs(self._reward_sum).max()))
-            self._reward_sum[step.terminated | step.truncated] = 0
+        following[cut] = self._positions.numbers(step.next_observation[cut], step.next_mask[cut])
+        self._model.add(position, action, following, step.reward)
+        self._scale = max(self._scale, float(np.abs(step.reward).max()))
+        self.num_steps += len(action)
 
     def _choose(self) -> IntArray:
+        """Return [B] the best actions, or random ones with probability `exploration`, and always in the warm-up."""
         mask = self._episodes.mask
         action = np.where(mask, self._random.random(mask.shape, np.float32), -1).argmax(axis=1)
         if self.num_steps >= self.settings.warm_up:
             greedy = self._random.random(len(mask)) >= self.settings.exploration
-            distinct, inverse = np.unique(self._here[greedy], return_inverse=True)
-            q = self._q(self._network, self._positions.observations[distinct])
-            action[greedy] = _best(q, self._positions.masks(distinct))[inverse]
+            distinct, inverse = np.unique(self._current[greedy], return_inverse=True)
+            q = self._q(self._positions.observations[distinct])
+            action[greedy] = _legal_q(q, self._positions.masks(distinct)).argmax(axis=1)[inverse]
         return action
 
-    def _fit(self, lr: float) -> None:
+    def _fit(self, learning_rate: float) -> None:
+        """Fit the network to the targets of the model, in `gradient_steps` updates."""
         self._model.count()
         new = np.arange(len(self._values), len(self._positions))
         self._values = np.append(self._values, np.zeros(len(new), np.float32))
-        if self.settings.value_new and len(new):
-            self._value(new, self._q(self._network, self._positions.observations[new]))
-        means = self._model.means(self._values) / self._scale
-        weights = self._model.counts**self.settings.weighting
+        self._value(new, self._q(self._positions.observations[new]))
+        targets = (self._model.means(self._values) / self._scale).astype(np.float32)
+        weights = (self._model.counts**self.settings.weighting).astype(np.float32)
         for drawn in self._draw():
-            obs = torch.as_tensor(self._positions.observations[drawn]).to(self._device)
-            q = self._network(obs)
-            self._value(drawn, q.numpy(force=True))
-            row, move = self._model.moves_at(drawn)
-            action = self._model.moves[move] % self._episodes.actions
-            target, weight = (torch.as_tensor(x[move].astype(np.float32)).to(self._device) for x in (means, weights))
-            loss = (weight * (q[torch.as_tensor(row), torch.as_tensor(action)] - target) ** 2).sum() / weight.sum().clamp(min=1)
-            for o in self._optimizers:
-                o.param_groups[0]["lr"] = lr
-                o.zero_grad()
+            position, action = np.divmod(self._model.moves[drawn], self._episodes.actions)
+            distinct, row = np.unique(position, return_inverse=True)
+            q = self._network(torch.as_tensor(self._positions.observations[distinct]).to(self._device))
+            self._value(distinct, q.numpy(force=True))
+            target, weight = (torch.as_tensor(array[drawn]).to(self._device) for array in (targets, weights))
+            loss = (weight * (q[row, action] - target) ** 2).sum() / weight.sum()
+            self._optimizer.param_groups[0]["lr"] = learning_rate
+            self._optimizer.zero_grad()
             loss.backward()
-            torch.nn.utils.clip_grad_norm_(self._network.parameters(), self.settings.clip)
-            for o in self._optimizers:
-                o.step()
-            with torch.no_grad():
-                for a, b in zip(self._average.parameters(), self._network.parameters()):
-                    a.lerp_(b, self.settings.averaging)
-        self.figures = {"loss": loss.item(), "learning_rate": lr}
+            self._optimizer.step()
+        self.figures = {"loss": loss.item(), "learning_rate": learning_rate, "moves": len(self._model.moves)}
 
-    def _draw(self):
-        n = len(self._positions) - 1
-        size = min(self.settings.batch_size, n)
-        if self.settings.epochs:
-            order = np.zeros(0, np.int64)
-            for _ in range(self.settings.gradient_steps):
-                if len(order) < size:
-                    order = np.concatenate([order, self._random.permutation(n) + 1])
-                yield order[:size]
-                order = order[size:]
-        else:
-            for _ in range(self.settings.gradient_steps):
-                yield self._random.choice(n, size, replace=False, shuffle=False) + 1
+    def _draw(self) -> Iterator[IntArray]:
+        """Draw the moves of each update without replacement; a move is drawn again after all the others."""
+        order = np.zeros(0, np.int64)
+        size = min(self.settings.batch_size, len(self._model.moves))
+        for _ in range(self.settings.gradient_steps):
+            if len(order) < size:
+                order = np.append(order, self._random.permutation(len(self._model.moves)))
+            yield order[:size]
+            order = order[size:]
 
-    def _value(self, numbers, q):
-        masks = self._positions.masks(numbers)
-        self._values[numbers] = np.where(masks, q, -np.inf).max(axis=1) * self._scale
+    def _value(self, numbers: IntArray, q: NDArray[np.float32]) -> None:
+        """Store the values of positions [B], given the outputs [B, A] of the network."""
+        self._values[numbers] = _legal_q(q, self._positions.masks(numbers)).max(axis=1) * self._scale
 
     @torch.no_grad()
-    def _q(self, network, observations):
-        return network(torch.as_tensor(observations).to(self._device)).numpy(force=True)
+    def _q(self, observations: NDArray[Any]) -> NDArray[np.float32]:
+        """Return [B, A] the values of actions, divided by the scale."""
+        q: torch.Tensor = self._network(torch.as_tensor(observations).to(self._device))
+        return q.numpy(force=True)
 
-    def probabilities(self, observations, masks):
-        return epsilon_greedy(masks, _best(self._q(self._average, observations), masks), self.settings.exploration)
+    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """See `Learner`."""
+        greedy = _legal_q(self._q(observations), masks).argmax(axis=1)
+        return epsilon_greedy(masks, greedy, self.settings.exploration)
 
-    def values(self, observations, masks):
-        q = self._q(self._average, observations)
-        return np.where(masks, q, -np.inf).max(axis=1).astype(np.float64) * self._scale
+    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """See `Learner`."""
+        values = _legal_q(self._q(observations), masks).max(axis=1)
+        return values.astype(np.float64) * self._scale
+
+    def state_dict(self) -> State:
+        """See `Learner`."""
+        return {
+            "num_steps": self.num_steps,
+            "weights": {"network": self._network.state_dict(), "scale": self._scale},
+            "optimizer": self._optimizer.state_dict(),
+            "episodes": self._episodes.state_dict(),
+            "positions": self._positions.state_dict(),
+            "model": self._model.state_dict(),
+            "values": torch.as_tensor(self._values),
+            "random": self._random.bit_generator.state,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """See `Learner`."""
+        self._scale = state["weights"]["scale"]
+        self._network.load_state_dict(state["weights"]["network"])
+        if "num_steps" not in state:
+            return
+        self.num_steps = state["num_steps"]
+        self._optimizer.load_state_dict(state["optimizer"])
+        self._positions.load_state_dict(state["positions"])
+        self._model.load_state_dict(state["model"])
+        self._values = state["values"].numpy().copy()
+        self._random.bit_generator.state = state["random"]
+        self._episodes.load_state_dict(state["episodes"])
+        self._current = self._positions.numbers(self._episodes.observation, self._episodes.mask)
 
 
-def _best(q, masks):
-    return np.where(masks, q, -np.inf).argmax(axis=1)
+def _legal_q(q: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Return [B, A] action values, -inf where an action is illegal."""
+    return np.where(masks, q, np.float32(-np.inf))
 
 
-def _network(envs, outputs, settings, generator):
-    unary = Unary(envs.single_observation_space)
-    def linear(i, o, gain):
-        l = torch.nn.Linear(i, o)
-        if settings.init == "orthogonal":
-            torch.nn.init.orthogonal_(l.weight, gain, generator)
-            torch.nn.init.zeros_(l.bias)
-        return l
-    w = settings.width
-    norm = (lambda: [torch.nn.LayerNorm(w)]) if settings.layer_norm else (lambda: [])
-    return torch.nn.Sequential(unary, linear(unary.size, w, 2**.5), *norm(), torch.nn.ReLU(), linear(w, w, 2**.5), *norm(), torch.nn.ReLU(), linear(w, outputs, 0.1))
+def _network(space: gym.Space[Any], width: int, actions: int, generator: torch.Generator) -> torch.nn.Sequential:
+    """Return a network of two hidden layers with an output for each action."""
+    unary = Unary(space)
+    layers = [torch.nn.Linear(unary.size, width), torch.nn.Linear(width, width), torch.nn.Linear(width, actions)]
+    for layer in layers:
+        torch.nn.init.orthogonal_(layer.weight, generator=generator)
+        torch.nn.init.zeros_(layer.bias)
+    first, second, last = layers
+    return torch.nn.Sequential(unary, first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)
