@@ -5,13 +5,13 @@ from shutil import copy
 
 import pytest
 from matplotlib.image import imread
+from training.ledger import CurvePoint, Ledger, Row
 
 from agents.presets import read_presets
 from stb_gym import ShutTheBox
 from tests import ROOT, SMALL_PRESETS
 from training import ladder
 from training.ladder import agent_on_ladder, agents_of, ladder_table, positions, rungs
-from training.ledger import CurvePoint, Ledger, Row
 from training.study import STUDIES, plan
 
 ROW = Row(

@@ -6,12 +6,12 @@ from shutil import copy
 
 import pytest
 from matplotlib.image import imread
+from training.rows import from_csv
 
 from stb_gym import ShutTheBox, evaluate, solve, strategy
 from tests import ROOT
 from training import many_boxes
 from training.many_boxes import AGENTS, Row, boxes_table, planned
-from training.rows import from_csv
 
 SMALL = [
     "--boxes",

@@ -5,8 +5,8 @@ import sys
 
 import gymnasium as gym
 import pytest
-
 from agents.config import Config
+
 from stb_gym import ENVIRONMENTS
 from stb_gym.games import GAMES
 from tests import ROOT, SMALL_PRESETS
