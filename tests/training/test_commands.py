@@ -185,7 +185,7 @@ def test_help_explains_every_flag(command, capsys):
 def test_a_run_is_measured_again_beside_the_strategies(finished, capsys):
     assert evaluate.main([str(finished)]) == 0
     heading, *rows = capsys.readouterr().out.splitlines()
-    assert heading.split()[:3] == ["policy", "value", "regret"]
+    assert heading.split()[:2] == ["value", "regret"]
     greedy = Run(finished).result()["greedy"]["regret"]
     [row] = [row for row in rows if f"{finished} (greedy)" in row]
     assert f"{greedy:.5f}" in row
@@ -229,7 +229,7 @@ def test_a_network_of_afterstates_is_swept_exactly(folders, capsys):
     [
         (["nowhere"], "there is no policy file nowhere"),
         (["ppo-nine-tiles", "--turns", "5"], "--turns and --exact are for the folder of a run"),
-        (["RUN", "--turns", "1"], "turns must be an integer from 2"),
+        (["RUN", "--turns", "0"], "turns must be an integer from 2"),
         (["RUN", "--turns", "5", "--exact"], "--exact needs a network of afterstates, not tabular-afterstates"),
     ],
 )
