@@ -13,6 +13,8 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecFram
 
 from stb_gym import MaskInObservation, RegretMeter, evaluate, solve, strategy
 
+pytestmark = pytest.mark.slow
+
 ID = "stb_gym/ShutTheBox-v0"
 REPLAYS = {DQN: {"buffer_size": 100}, QRDQN: {"buffer_size": 100}}
 

@@ -10,6 +10,8 @@ import stb_gym
 from tests import ROOT
 from tests.tutorials import FOLDER, curve_of
 
+pytestmark = pytest.mark.slow
+
 TUTORIALS = sorted(FOLDER.glob("*.py"))
 
 
@@ -48,6 +50,7 @@ def test_the_numbers_of_the_page():
     assert "a regret of {:.1f} without masks, of {:.2f} with them".format(*map(float, ends)) in page
 
 
+@pytest.mark.nightly
 def test_in_numpy(capsys):
     """As the page says it, to the last digit."""
     curve = curve_of("in_numpy", capsys, steps=1_000_000)
@@ -62,6 +65,7 @@ def test_in_cleanrl_style(capsys):
     assert curve[-1][1] < 2 < curve[0][1]
 
 
+@pytest.mark.nightly
 def test_with_stable_baselines3(capsys, tmp_path):
     curve = curve_of("with_stable_baselines3", capsys, steps=2048, folder=tmp_path)
     assert [steps for steps, _ in curve] == [0, 2048] * 2

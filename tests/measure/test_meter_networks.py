@@ -10,6 +10,8 @@ from stb_gym import MaskInObservation, RegretMeter, ShutTheBox, evaluate
 from stb_gym.envs import TurnEnv
 from stb_gym.solver import compile_game
 
+pytestmark = pytest.mark.slow
+
 GAME = ShutTheBox(tiles=6)
 TABLES = compile_game(GAME)
 SEEN, ACTIONS = TABLES.observation.shape[1], TABLES.actions

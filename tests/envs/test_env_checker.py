@@ -7,6 +7,8 @@ from stable_baselines3.common.env_checker import check_env
 from stb_gym import MaskInObservation
 from tests.envs.test_env import VARIANTS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
 @pytest.mark.parametrize("render_mode", [None, "ansi", "rgb_array"])

@@ -12,6 +12,8 @@ from stable_baselines3.common.vec_env import VecMonitor
 import stb_gym
 from stb_gym.sb3 import TurnVecEnv
 
+pytestmark = pytest.mark.slow
+
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 
 
