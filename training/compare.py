@@ -71,7 +71,7 @@ def compare(
         json: print the tables as JSON.
     """
     measurements = read_measurements(runs)
-    tasks = {each.name: (each, frame) for each, frame in by_task(measurements)}
+    tasks = by_task(measurements)
     if task is not None:
         check_choice("task", task, list(tasks))
         tasks = {task: tasks[task]}

@@ -20,7 +20,8 @@ from stb_gym.plots import COLOURS, LINESTYLES
 from training.results import Task, by_agent, by_task, curve_over_seeds, read_run
 
 MISTAKES = 6  # in a table
-LEAST = 1e-6  # a logarithmic axis has no 0: smaller regrets are drawn there
+LEAST = 1e-7  # a logarithmic axis has no 0: smaller regrets are drawn there
+LABEL = 0.18  # inches: height of a name
 SERIES = [(colour, style) for style in LINESTYLES for colour in COLOURS[:6]]  # black and yellow need one background
 INK = {False: ("#1b1b1b", "#ffffff"), True: ("#f1ede4", "#211f1c")}  # of words and background, light and dark
 SHADES = {False: "", True: "-dark"}  # endings of the names of pictures
@@ -102,8 +103,8 @@ def mistakes_of_runs(folders: Iterable[Path]) -> dict[str, dict[str, Table]]:
     tables: dict[str, dict[str, Table]] = {}
     for folder in folders:
         if (folder / "policy.npz").exists():
-            [(task, _)] = by_task(read_run(folder))
-            tables.setdefault(task.name, {})[str(folder)] = _mistakes_table(folder)
+            [name] = by_task(read_run(folder))
+            tables.setdefault(name, {})[str(folder)] = _mistakes_table(folder)
     return tables
 
 
@@ -143,8 +144,8 @@ def draw_curves(
     ink, background = INK[dark]
     text = dict.fromkeys(["text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"], ink)
     with rc_context({**text, "axes.facecolor": background, "figure.facecolor": background}):
-        labels = len(curves) + len(lines)
-        figure = Figure(figsize=(8, max(4.4, 1 + 0.2 * labels)), layout="constrained")
+        height = max(4.4, 1 + LABEL * (len(curves) + len(lines)))
+        figure = Figure(figsize=(8, height), layout="constrained")
         axes = figure.add_subplot()
         ends: dict[str, tuple[float, float, str]] = {}
         for (name, curve), (colour, style) in zip(curves.items(), SERIES * len(curves), strict=False):
@@ -162,7 +163,7 @@ def draw_curves(
         axes.yaxis.set_major_formatter("{x:g}")
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.25)
-        _label_ends(axes, ends, gap=1 / (1.1 + labels))
+        _label_ends(axes, ends, gap=LABEL / (height - 0.8))
         with write_aside(path) as aside:
             figure.savefig(aside, dpi=130, metadata={"Software": None})
 
@@ -179,7 +180,15 @@ def _label_ends(axes: Any, ends: Mapping[str, tuple[float, float, str]], gap: fl
     to_axes = axes.transData + axes.transAxes.inverted()
     heights = spread(to_axes.transform(points)[:, 1], gap)
     for (name, (x, y, colour)), height in zip(ends.items(), heights, strict=True):
-        leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "alpha": 0.7, "shrinkA": 0, "shrinkB": 0}
+        leader: dict[str, Any] = {
+            "arrowstyle": "-",
+            "color": colour,
+            "linewidth": 0.7,
+            "alpha": 0.7,
+            "shrinkA": 2,
+            "shrinkB": 0,
+        }
+        leader["relpos"] = (0, 0.5)  # begins at the left of the name
         where = {"xycoords": "data", "textcoords": "axes fraction", "va": "center", "fontsize": 8.5}
         axes.annotate(name, (x, y), xytext=(1.03, height), arrowprops=leader, **where)
 

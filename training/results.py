@@ -5,7 +5,7 @@ curve.csv without the losses of the learner (`train/...`).
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -179,17 +179,20 @@ def save_results(path: Path, measurements: pd.DataFrame) -> None:
         measurements[[*CONFIGURATION, *others]].to_csv(aside, index=False, compression={"method": "gzip", "mtime": 0})
 
 
-def by_task(measurements: pd.DataFrame) -> Iterator[tuple[Task, pd.DataFrame]]:
-    """Yield every task with its measurements.
+def by_task(measurements: pd.DataFrame) -> dict[str, tuple[Task, pd.DataFrame]]:
+    """Return every task with its measurements, by its name; the tasks of agents/presets.py come first, in its order.
 
     Raises:
         ValueError: if an environment or its arguments are unknown, or measurements of the task lack their metric.
     """
+    tasks = {}
     for (env, arguments, opponents, players), frame in measurements.groupby(TASK, sort=False):
         task = Task(env, from_json(arguments), opponents, players)
         if task.metric not in frame or frame[task.metric].isna().any():
             raise ValueError(f"measurements of {task.name} have no {task.metric}")
-        yield task, frame
+        tasks[task.name] = (task, frame)
+    known = [name for name in TASKS if name in tasks]
+    return {name: tasks[name] for name in [*known, *tasks]}
 
 
 def by_agent(measurements: pd.DataFrame) -> dict[str, pd.DataFrame]:
