@@ -1,171 +1,310 @@
-"""The presets of `presets.toml`: the steps and settings that an algorithm is trained with on a task.
+"""What is trained: the algorithms, the named tasks, the presets of `presets.toml`, and the configuration of a run."""
 
-Some settings follow the budget, which is how many steps the training has, wherever the task has none of its own.
-"""
-
-import re
+import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
 from functools import lru_cache
-from itertools import product
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name
+from typing import Annotated, Any, NamedTuple, TypeVar
 
-from agents.budgets import Anchor, check_anchors, settings_at
-from agents.config import ALGORITHMS, Config, Task, settings_from, task_from
-from stb_gym.games import check_choice, check_integer, check_names
+import gymnasium as gym
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from agents.common import Learner, VectorEnv
+from stb_gym import Game
+from stb_gym.envs import ENVIRONMENTS, environment_of, game_of_environment
+from stb_gym.games import check_choice, check_names
 from stb_gym.output import read_text
+from stb_gym.rounds import RoundVectorEnv
+from stb_gym.solver import objective_of
 
 FILE = Path(__file__).with_name("presets.toml")
-STANDARD = "standard"
-ANY_TASK = "any-task"  # in the place of a task: variants of an algorithm that are the same for all tasks
+STANDARD = "standard"  # the variant that needs no table
+T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Presets:
-    """The tasks that have a name, and what each algorithm is trained with.
+class Algorithm(NamedTuple):
+    """An algorithm, named as "MODULE:NAME" so that its libraries are imported only if it is used.
 
     Attributes:
-        tasks: tasks by name.
-        file: the file that they were read from.
-        entries: entries[algorithm][task, variant] has the `steps` and the settings, but for those that follow the
-            budget; `task` is the name of a task, or None for all tasks without a name.
-        budgets: budgets[algorithm] has the settings that follow the budget, where they are known.
+        learner: the class of the learner.
+        settings: the class of its settings.
     """
 
-    tasks: Mapping[str, Task]
-    file: Path
-    entries: Mapping[str, Mapping[tuple[str | None, str], Mapping[str, Any]]]
-    budgets: Mapping[str, Sequence[Anchor]]
+    learner: str
+    settings: str
 
-    def name(self, task: Task) -> str | None:
-        """The name of a task, None if it has none."""
-        for name, each in self.tasks.items():
-            if (each.env, each.game(), each.objective) == (task.env, task.game(), task.objective):
-                return name
-        return None
+    @property
+    def settings_class(self) -> type[Any]:
+        """The class of the settings, a dataclass with a default for every field."""
+        return resolve_name(self.settings)
 
-    def config(
-        self,
-        algorithm: str,
-        task: Task,
-        variant: str = STANDARD,
-        seed: int = 0,
-        steps: int | None = None,
-        changes: Mapping[str, Any] | None = None,
-    ) -> Config:
-        """The training of an algorithm on a task, by its preset.
-
-        Args:
-            algorithm: one of ALGORITHMS.
-            task: what is to be learned.
-            variant: variant of the preset.
-            seed: of the dice, the network and the exploration.
-            steps: how many steps to make, or None for those of the preset; the settings follow.
-            changes: settings that differ from those of the preset, by name.
-
-        Raises:
-            ValueError: naming what is not allowed, and what is.
-        """
-        check_choice("algorithm", algorithm, list(ALGORITHMS))
-        name = self.name(task)
-        variants = [known for of, known in self.entries[algorithm] if of == name] or [STANDARD]
-        check_choice(f"variant of {algorithm} on {name or 'tasks without a name'}", variant, variants)
-        entries = dict(self.entries[algorithm].get((name, variant), self.entries[algorithm][None, STANDARD]))
-        preset_steps = entries.pop("steps")
-        steps = preset_steps if steps is None else steps
-        check_integer("steps", steps, 1, 10**12)
-        entries = {**settings_at(self.budgets[algorithm], steps), **entries}
-        check_names("setting", changes or {}, list(entries))
-        return Config(algorithm, task, settings_from(algorithm, {**entries, **(changes or {})}), steps, seed)
+    @property
+    def make(self) -> Callable[..., Learner]:
+        """A function that makes the learner: `make(envs, settings, seed, device)`."""
+        return resolve_name(self.learner)
 
 
-@lru_cache
-def read_presets(path: Path = FILE) -> Presets:
-    """The presets of a file.
+ALGORITHMS: dict[str, Algorithm] = {
+    "ppo": Algorithm("agents.ppo:PPO", "agents.ppo:PPOSettings"),
+    "dqn": Algorithm("agents.dqn:DQN", "agents.dqn:DQNSettings"),
+    "fitted-q": Algorithm("agents.fitted_q:FittedQ", "agents.fitted_q:FittedQSettings"),
+    "afterstates": Algorithm("agents.afterstates:Afterstates", "agents.afterstates:AfterstatesSettings"),
+    "q-learning": Algorithm("agents.tabular:QLearning", "agents.tabular:QLearningSettings"),
+    "tabular-afterstates": Algorithm("agents.tabular:TabularAfterstates", "agents.tabular:QLearningSettings"),
+    "monte-carlo": Algorithm("agents.tabular:MonteCarlo", "agents.tabular:MonteCarloSettings"),
+    "certainty-equivalence": Algorithm(
+        "agents.certainty_equivalence:CertaintyEquivalence", "agents.certainty_equivalence:CertaintyEquivalenceSettings"
+    ),
+    "sb3-ppo": Algorithm("agents.sb3:make_ppo", "agents.sb3:StockSettings"),
+    "sb3-a2c": Algorithm("agents.sb3:make_a2c", "agents.sb3:StockSettings"),
+    "sb3-dqn": Algorithm("agents.sb3:make_dqn", "agents.sb3:StockSettings"),
+    "sb3-maskable-ppo": Algorithm("agents.sb3:make_maskable_ppo", "agents.sb3:StockSettings"),
+    "sb3-maskable-ppo-tuned": Algorithm("agents.sb3:make_maskable_ppo", "agents.sb3:TunedPPOSettings"),
+    "sb3-dqn-tuned": Algorithm("agents.sb3:make_dqn", "agents.sb3:TunedDQNSettings"),
+}
+IN_ROUNDS = ("ppo", "dqn", "fitted-q", "afterstates")  # algorithms that also learn rounds of several players
+
+TASKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "nine-tiles": ("stb_gym/ShutTheBox-v0", {}),
+    "nine-tiles-shut": ("stb_gym/ShutTheBox-v0", {"objective": "shut"}),
+    "twelve-tiles": ("stb_gym/ShutTheBox-v0", {"tiles": 12}),
+    "sixteen-tiles": ("stb_gym/ShutTheBox-v0", {"tiles": 16, "dice": 3}),
+    "twenty-tiles": ("stb_gym/ShutTheBox-v0", {"tiles": 20, "dice": 4}),
+    "the-300": ("stb_gym/ShutTheBox-v0", {"tiles": 24, "dice": 4}),
+    "threes": ("stb_gym/Threes-v0", {}),
+}
+
+
+@dataclass(frozen=True, config=ConfigDict(strict=True))
+class Config:
+    """The configuration of a run; `configure` makes one from the presets.
 
     Raises:
-        ValueError: naming the file, the table and the first entry that is missing, unknown or not allowed.
+        ValueError: naming the first entry that is not allowed.
     """
+
+    algorithm: str
+    """One of ALGORITHMS."""
+    env: str
+    """The id of the environment."""
+    arguments: dict[str, Any]
+    """Keyword arguments of the environment: rules and the objective."""
+    settings: Any
+    """The settings of the algorithm, an object of its settings class."""
+    steps: Annotated[int, Field(ge=1, le=10**12)]
+    """Steps of all environments together."""
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    """Seed of the dice, the weights and the exploration."""
+    opponents: str | None = None
+    """In a round: a kind of self-play, or the strategy that all opponents play; None to learn one turn."""
+    players: Annotated[int, Field(ge=2, le=101)] | None = None
+    """In a round: the number of players."""
+
+    def __post_init__(self) -> None:
+        check_choice("algorithm", self.algorithm, list(ALGORITHMS))
+        check_choice("environment", self.env, list(ENVIRONMENTS))  # others would import the module that they name
+        objective_of(self.game(), self.objective)
+        if (self.opponents is None) != (self.players is None):
+            raise ValueError("a round needs both opponents and players")
+        if self.opponents is not None:
+            check_choice("algorithm for rounds", self.algorithm, IN_ROUNDS)
+            check_choice("objective in rounds", self.objective, ["score"])
+
+    @property
+    def objective(self) -> str:
+        """What is rewarded, such as "score" or "shut"."""
+        return {"objective": "score", **environment_of(self.env).arguments, **self.arguments}["objective"]
+
+    def game(self) -> Game:
+        """Return the rules."""
+        return game_of_environment(self.env, _without_objective(self.arguments))
+
+    def make_envs(self) -> VectorEnv:
+        """Return the vector environment that the algorithm learns from."""
+        if self.opponents is not None:
+            from agents.self_play import KINDS
+
+            opponents = "random" if self.opponents in KINDS else self.opponents  # until there is a policy to play
+            players = self.players or 2
+            return RoundVectorEnv(
+                self.game(), self.settings.num_envs, players, opponents=opponents, autoreset_mode="SameStep"
+            )
+        scale = {"reward_scale": self.settings.reward_scale} if hasattr(self.settings, "reward_scale") else {}
+        return gym.make_vec(self.env, self.settings.num_envs, autoreset_mode="SameStep", **self.arguments, **scale)
+
+    def make_learner(self, envs: VectorEnv, device: str = "cpu") -> Learner:
+        """Return a learner that has not learned yet.
+
+        Args:
+            envs: as `make_envs` returns them.
+            device: where its networks are, such as "cuda".
+        """
+        return ALGORITHMS[self.algorithm].make(envs, self.settings, self.seed, device)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the configuration as plain JSON."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(entries: Any) -> "Config":
+        """Return the configuration that `to_json` wrote.
+
+        Raises:
+            ValueError: naming the first entry that is missing, unknown or not allowed.
+        """
+        names = [field.name for field in fields(Config)]
+        _check_entries("entry", entries, names)
+        for name in names[:5]:
+            if name not in entries:
+                raise ValueError(f"the entry {name!r} is missing")
+        settings = make_settings(entries["algorithm"], entries["settings"])
+        return _one_line(lambda: Config(**{**entries, "settings": settings}))
+
+
+def configure(
+    algorithm: str,
+    env: str,
+    arguments: Mapping[str, Any],
+    variant: str = STANDARD,
+    *,
+    seed: int = 0,
+    steps: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    opponents: str | None = None,
+    players: int | None = None,
+) -> Config:
+    """Return the configuration of a run by the presets.
+
+    Args:
+        algorithm: one of ALGORITHMS.
+        env: the id of an environment.
+        arguments: its keyword arguments: rules and the objective.
+        variant: a variant of the preset.
+        seed: seed of the dice, the weights and the exploration.
+        steps: steps of all environments together; by default those of the preset.
+        settings: settings that differ from those of the preset.
+        opponents: in a round, a kind of self-play or a strategy.
+        players: in a round, the number of players.
+
+    Raises:
+        ValueError: naming what is not allowed, and what is.
+
+    Example:
+        >>> configure("ppo", *TASKS["twelve-tiles"], seed=3).game()
+        ShutTheBox(tiles=12)
+    """
+    preset_steps, preset = read_preset(algorithm, task_name(env, arguments), variant)
+    entries = {
+        "settings": make_settings(algorithm, {**preset, **(settings or {})}),
+        "steps": preset_steps if steps is None else steps,
+        "opponents": opponents,
+        "players": players,
+    }
+    return _one_line(lambda: Config(algorithm, env, dict(arguments), seed=seed, **entries))
+
+
+def task_name(env: str, arguments: Mapping[str, Any]) -> str | None:
+    """Return the name of the task with the same game and objective, or None.
+
+    Raises:
+        ValueError: if there is no such environment, or an argument is not allowed.
+    """
+    check_choice("environment", env, list(ENVIRONMENTS))
+    objective = arguments.get("objective", environment_of(env).arguments.get("objective"))
+    game = game_of_environment(env, _without_objective(arguments))
+    for name, (task_env, task_arguments) in TASKS.items():
+        rules = game_of_environment(task_env, _without_objective(task_arguments))
+        if (rules, task_arguments.get("objective", "score")) == (game, objective or "score"):
+            return name
+    return None
+
+
+def read_preset(algorithm: str, task: str | None, variant: str = STANDARD) -> tuple[int, dict[str, Any]]:
+    """Return the steps and the settings of a preset.
+
+    Args:
+        algorithm: one of ALGORITHMS.
+        task: one of TASKS, or None for a task without a name.
+        variant: a variant that the algorithm has on that task.
+
+    Raises:
+        ValueError: if the algorithm, the task or the variant is unknown, or a table of the file is wrong.
+    """
+    check_choice("algorithm", algorithm, list(ALGORITHMS))
+    if task is not None:
+        check_choice("task", task, list(TASKS))
+    table = _read_tables(FILE).get(algorithm, {})
+    of_task = table.get(task, {})
+    check_choice(f"variant of {algorithm} on {task or 'other tasks'}", variant, variants(algorithm, task))
+    entries: dict[str, Any] = {}
+    for part in (table, table.get(variant, {}), of_task, of_task.get(variant, {})):
+        entries |= {name: value for name, value in part.items() if not isinstance(value, dict)}
+    steps = entries.pop("steps", None)
+    try:
+        if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+            raise ValueError(f"steps must be a positive integer, not {steps}")
+        make_settings(algorithm, entries)
+    except ValueError as error:
+        raise ValueError(f"{FILE.name}: {algorithm}, {task}, {variant}: {error}") from None
+    return steps, entries
+
+
+def variants(algorithm: str, task: str | None) -> list[str]:
+    """Return the variants that an algorithm has on a task."""
+    table = _read_tables(FILE).get(algorithm, {})
+    tables = [name for part in (table, table.get(task, {})) for name, value in part.items() if isinstance(value, dict)]
+    return [STANDARD, *dict.fromkeys(name for name in tables if name not in TASKS)]
+
+
+@lru_cache(maxsize=8)
+def _read_tables(path: Path) -> dict[str, Any]:
     try:
         tables = tomllib.loads(read_text(path))
-        check_names("table", tables, ["tasks", *ALGORITHMS])
-        for name in ("tasks", *ALGORITHMS):
-            if not isinstance(tables.get(name), dict):
-                raise ValueError(f"[{name}] is missing, or no table")
-        tasks = {name: task_from(entries) for name, entries in tables["tasks"].items()}
-        budgets = {name: _budgets(name, tables[name].pop("budget", []), tables[name]) for name in ALGORITHMS}
-        entries = {name: _entries(name, tables[name], tasks, budgets[name]) for name in ALGORITHMS}
-        return Presets(tasks, path, entries, budgets)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from None
-
-
-def _budgets(algorithm: str, anchors: Any, table: Mapping[str, Any]) -> Sequence[Anchor]:
-    base, _ = _split(table)
-    with _named(f"[{algorithm}.budget]"):
-        check_anchors(anchors)
-        for name in (name for anchor in anchors for name in anchor if name in base and name != "steps"):
-            raise ValueError(f"{name} stands in [{algorithm}] too")
-    for anchor in anchors:
-        with _named(f"[{algorithm}.budget] of {anchor['steps']:,} steps"):
-            _check(algorithm, base | anchor)
-    return tuple(anchors)
-
-
-def _entries(
-    algorithm: str, table: Mapping[str, Any], tasks: Mapping[str, Task], budgets: Sequence[Anchor]
-) -> dict[tuple[str | None, str], dict[str, Any]]:
-    base, by_task = _split(table)
-    found: dict[tuple[str | None, str], dict[str, Any]] = {(None, STANDARD): base}
-    check_names("task", by_task, [*tasks, ANY_TASK])
-    plain, of_any = _split(by_task.get(ANY_TASK, {}))
-    if plain:
-        raise ValueError(f"[{algorithm}.{ANY_TASK}]: only variants stand here, such as [{algorithm}.{ANY_TASK}.quick]")
-    for task in tasks:
-        of_task, by_variant = _split(by_task.get(task, {}))
-        found[task, STANDARD] = base | of_task
-        for variant, entries in by_variant.items():
-            found[task, variant] = base | of_task | of_any.get(variant, {}) | entries
-    for place in product((None, *tasks), of_any):
-        found.setdefault(place, base | of_any[place[1]])
-    for (of, variant), entries in found.items():
-        where = ".".join([algorithm, *([of] if of else []), *([variant] if variant != STANDARD else [])])
-        with _named(f"[{where}]"):
-            _check_name(of or "", variant)
-            _check(algorithm, entries, budgets)
-    return found
-
-
-@contextmanager
-def _named(table: str) -> Iterator[None]:
-    """Name the table in which a mistake is found."""
-    try:
-        yield
+        check_names("table", tables, list(ALGORITHMS))
     except ValueError as error:
-        raise ValueError(f"{table}: {error}") from None
+        raise ValueError(f"{path}: {error}") from None
+    return tables
 
 
-def _check_name(*names: str) -> None:
-    """Raise a ValueError for a name that could not be part of a folder's name and a word of a command."""
-    for name in names:
-        if not re.fullmatch(r"[a-z0-9-]*", name):
-            raise ValueError(f"a name has small letters, digits and hyphens only, unlike {name!r}")
+def make_settings(algorithm: str, entries: Any) -> Any:
+    """Return the settings of an algorithm; those that are missing have their defaults.
+
+    Args:
+        algorithm: one of ALGORITHMS.
+        entries: settings by name.
+
+    Raises:
+        ValueError: naming the first setting that is unknown or not allowed.
+    """
+    check_choice("algorithm", algorithm, list(ALGORITHMS))
+    settings_class = ALGORITHMS[algorithm].settings_class
+    _check_entries("setting", entries, [field.name for field in fields(settings_class)])
+    text = json.dumps(entries)
+    return _one_line(lambda: TypeAdapter(settings_class).validate_json(text, strict=True))
 
 
-def _check(algorithm: str, entries: Mapping[str, Any], budgets: Sequence[Anchor] = ()) -> None:
-    settings_class, _ = ALGORITHMS[algorithm]
-    check_names("setting", entries, ["steps", *(each.name for each in fields(settings_class))])
-    if "steps" not in entries:
-        raise ValueError("the setting 'steps' is missing")
-    check_integer("steps", entries["steps"], 1, 10**12)
-    settings = {**settings_at(budgets, entries["steps"]), **entries}
-    settings_from(algorithm, {name: value for name, value in settings.items() if name != "steps"})
+def _check_entries(kind: str, entries: Any, names: list[str]) -> None:
+    if not isinstance(entries, dict):
+        raise ValueError(f"entries by name are expected, not {entries!r:.60}")
+    check_names(kind, entries, names)
 
 
-def _split(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The entries of a table that are no tables, and those that are."""
-    tables = {name: entry for name, entry in table.items() if isinstance(entry, dict)}
-    return {name: entry for name, entry in table.items() if name not in tables}, tables
+def _one_line(make: Callable[[], T]) -> T:
+    """Call `make`; raise a ValueError of one line for the first error that pydantic finds."""
+    try:
+        return make()
+    except ValidationError as error:
+        first = error.errors()[0]
+        if "error" in first.get("ctx", {}):  # a ValueError of __post_init__
+            raise ValueError(str(first["ctx"]["error"])) from None
+        name = ".".join(str(part) for part in first["loc"] if isinstance(part, int) or part.isidentifier())
+        message = first["msg"].removeprefix("Input ")
+        raise ValueError(f"{name} {message}, not {first['input']!r:.60}") from None
+
+
+def _without_objective(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if name != "objective"}
