@@ -6,21 +6,23 @@ game, and one greedy step on the exact action values of random play.
 
 import json as json_text
 import shlex
-import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-from cyclopts import App, CycloptsError, Parameter
+import pandas as pd  # type: ignore[import-untyped]
 
-from stb_gym.cli import flag_of_rule, import_games
+from agents.baselines import greedy_step
+from agents.presets import ALGORITHMS, STANDARD, make_settings, read_preset, task_name, variants
+from stb_gym.cli import flag_of_rule
 from stb_gym.games import check_choice, fits, own_rules
 from stb_gym.measure import NORMAL_95
-from stb_gym.output import Column, Table, reader_may_leave, refuse, say
-from stb_gym.solver import Evaluation, Policy, Solution, expected
+from stb_gym.output import Column, Table, say
+from stb_gym.solver import Evaluation
 from stb_gym.solving import solve, strategies, strategy
+from training.commands import run_command
 from training.report import write_report
 from training.results import (
     Task,
@@ -32,28 +34,10 @@ from training.results import (
     save_results,
 )
 
-COMMAND = "training.compare"
-
 
 def main(words: list[str] | None = None) -> int:
-    """Run the command and return its exit status: 0, 2 after an error, 130 after ctrl-C."""
-    app = App(COMMAND, help=compare.__doc__, help_format="plaintext", default_parameter=Parameter(negative=()))
-    app.default(compare)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are removed
-    try:
-        with reader_may_leave():
-            app(
-                import_games(sys.argv[1:] if words is None else words),
-                exit_on_error=False,
-                print_error=False,
-                result_action="return_value",
-            )
-        return 0
-    except (CycloptsError, ValueError, OSError, ImportError, MemoryError) as error:
-        return refuse(COMMAND, error)
-    except KeyboardInterrupt:
-        say(f"{COMMAND}: interrupted", error=True)
-        return 130
+    """Run the command and return its exit status."""
+    return run_command("training.compare", compare, words, "nothing was written")
 
 
 def compare(
@@ -116,7 +100,7 @@ def _agent_row(task: Task, name: str, runs: pd.DataFrame) -> dict[str, Any]:
     if len(values) == 1:
         noise = NORMAL_95 * float(last.get("standard_error", pd.Series([0.0])).iloc[0])
         low, high = values[0] - noise, values[0] + noise
-    row = {
+    row: dict[str, Any] = {
         "agent": name,
         "trained": True,
         "steps": int(last["steps"].max()),
@@ -130,23 +114,44 @@ def _agent_row(task: Task, name: str, runs: pd.DataFrame) -> dict[str, Any]:
         row["of_optimum"] = row["regret"] / abs(float(optimal_utility.iloc[0]))
         row["choices_optimal"] = _mean(last["agreement_by_visits"])
         row["illegal_ends"] = _mean(last["illegal_mass"])
-    return {**row, "seeds": len(values), "command": train_command(task, last.iloc[0], len(values))}
+    return {**row, "seeds": len(values), "command": train_command(task, last.iloc[0], last["seed"].tolist())}
 
 
 def _mean(values: "pd.Series[float]") -> float:
     return float(interquartile_mean(values.to_numpy(float)))
 
 
-def train_command(task: Task, run: Mapping[str, Any], seeds: int) -> str:
-    """Return the command that trains a run; with several seeds it ends in `--seed S`."""
-    words = ["python", "-m", "training.train", run["algorithm"], "--env", task.env]
-    for name, value in task.arguments.items():
-        words += _flag(name, value)
+def train_command(task: Task, agent: Mapping[str, Any], seeds: Sequence[int]) -> str:
+    """Return the command that trains an agent, or "" if there is no such algorithm or variant any more.
+
+    Args:
+        task: the task.
+        agent: the values of `results.AGENT`.
+        seeds: the seeds.
+    """
+    algorithm, variant, named = agent["algorithm"], agent["variant"], task_name(task.env, task.arguments)
+    if algorithm not in ALGORITHMS or variant not in variants(algorithm, named):
+        return ""
+    words = ["python", "-m", "training.train", algorithm]
+    if named is None:
+        words += ["--env", task.env]
+        for name, value in task.arguments.items():
+            words += _flag(name, value)
+    else:
+        words += ["--task", named]
     if task.opponents:
         words += ["--players", task.players, "--opponents", task.opponents]
-    if run["variant"] not in ("", "standard"):
-        words += ["--variant", run["variant"]]
-    return shlex.join([*words, "--seed", str(run["seed"]) if seeds == 1 else "S"])
+    if variant != STANDARD:
+        words += ["--variant", variant]
+    steps, settings = read_preset(algorithm, named, variant)
+    if agent["budget"] != steps:
+        words += ["--steps", str(agent["budget"])]
+    preset = asdict(make_settings(algorithm, settings))
+    for name, value in json_text.loads(agent["settings"]).items():
+        if name not in preset or preset[name] != value:
+            words += [f"--settings.{name.replace('_', '-')}", json_text.dumps(value)]
+    together = len(seeds) > 1 and list(seeds) == list(range(seeds[0], seeds[-1] + 1))
+    return shlex.join([*words, "--seeds", f"{seeds[0]}-{seeds[-1]}" if together else ",".join(map(str, seeds))])
 
 
 def _flag(name: str, value: Any) -> list[str]:
@@ -165,16 +170,9 @@ def baselines(task: Task) -> dict[str, Evaluation]:
     names = [
         name for name in strategies(task.game) if name not in ("optimal", "worst", f"optimal-{task.objective.name}")
     ]
-    policies = {name: strategy(task.game, name) for name in names} | {"greedy-step": greedy_step(optimum)}
+    policies = {name: strategy(task.game, name) for name in names}
+    policies["greedy-step"] = greedy_step(task.game, task.objective)
     return {name: optimum.evaluate(policy) for name, policy in policies.items()}
-
-
-def greedy_step(optimum: Solution) -> Policy:
-    """Return the policy [N] that is greedy for the exact action values of random play: one step of policy iteration."""
-    tables = optimum.tables
-    utility = optimum.objective.utilities(tables.final_score).astype(float)
-    state_utility, _ = expected(tables, tables.uniform, utility)
-    return tables.greedy(tables.after_edges(state_utility))
 
 
 def _baseline_row(name: str, evaluation: Evaluation) -> dict[str, Any]:

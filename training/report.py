@@ -7,7 +7,7 @@ from typing import Any
 
 import jinja2
 import numpy as np
-import pandas as pd
+import pandas as pd  # type: ignore[import-untyped]
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
@@ -70,6 +70,7 @@ def write_report(
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     pages = jinja2.Environment(loader=loader, autoescape=lambda name: "html" in str(name), trim_blocks=True)
     pages.filters["rows"] = _rows
+    pages.filters["markdown"] = markdown
     for template, page in (("report.html.j2", "report.html"), ("report.md.j2", "README.md")):
         write_text(out / page, pages.get_template(template).render(sections=sections))
 
@@ -78,6 +79,17 @@ def _rows(table: Table) -> Iterator[list[tuple[Column, str]]]:
     """Yield every row of a table as pairs of a column and the text of its cell."""
     for cells in zip(*(column.cells() for column in table.columns.values()), strict=True):
         yield list(zip(table.columns.values(), cells, strict=True))
+
+
+def markdown(table: Table) -> str:
+    """Return a table in Markdown; commands, in the last column, are code."""
+    lines = [list(table.columns), ["---:" if column.format else "---" for column in table.columns.values()]]
+    for row in _rows(table):
+        cells = [cell.replace("|", "\\|") for _, cell in row]
+        if "command" in table.columns and cells[-1]:
+            cells[-1] = f"`{cells[-1]}`"
+        lines.append(cells)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def _base64(path: Path) -> str:
@@ -142,15 +154,16 @@ def draw_curves(
         dark: draw on a dark background.
     """
     ink, background = INK[dark]
-    text = dict.fromkeys(["text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"], ink)
-    with rc_context({**text, "axes.facecolor": background, "figure.facecolor": background}):
+    inked = ["text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"]
+    style: Any = dict.fromkeys(inked, ink) | dict.fromkeys(["axes.facecolor", "figure.facecolor"], background)
+    with rc_context(style):
         height = max(4.4, 1 + LABEL * (len(curves) + len(lines)))
         figure = Figure(figsize=(8, height), layout="constrained")
         axes = figure.add_subplot()
         ends: dict[str, tuple[float, float, str]] = {}
-        for (name, curve), (colour, style) in zip(curves.items(), SERIES * len(curves), strict=False):
+        for (name, curve), (colour, dashes) in zip(curves.items(), SERIES * len(curves), strict=False):
             drawn = curve[curve["steps"] > 0].clip(lower=LEAST)
-            axes.plot(drawn["steps"], drawn["mean"], color=colour, linestyle=style, linewidth=1.6)
+            axes.plot(drawn["steps"], drawn["mean"], color=colour, linestyle=dashes, linewidth=1.6)
             axes.fill_between(drawn["steps"], drawn["low"], drawn["high"], color=colour, alpha=0.2, linewidth=0)
             ends[name] = (drawn["steps"].iloc[-1], drawn["mean"].iloc[-1], colour)
         axes.set(xscale="log", yscale="log", xlabel="steps", ylabel=ylabel)

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
+import pandas as pd  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from scipy.stats import trim_mean
 
+from agents.presets import STANDARD, TASKS, task_name
 from stb_gym.envs import environment_of, game_of_environment
 from stb_gym.games import Game
-from stb_gym.output import check_file, from_json, read_text, write_aside
+from stb_gym.output import check_file, from_json, write_aside
 from stb_gym.solver import Objective, objective_of
 
 TASK = ["env", "arguments", "opponents", "players"]
@@ -29,16 +30,6 @@ NUMBERS = ["steps", "seconds"]
 
 DRAWS = 2000  # of the bootstrap
 LEVELS = (0.025, 0.975)  # of the ends of an interval
-
-TASKS: dict[str, tuple[str, dict[str, Any]]] = {  # TODO: agents.presets
-    "nine-tiles": ("stb_gym/ShutTheBox-v0", {}),
-    "nine-tiles-shut": ("stb_gym/ShutTheBox-v0", {"objective": "shut"}),
-    "twelve-tiles": ("stb_gym/ShutTheBox-v0", {"tiles": 12}),
-    "sixteen-tiles": ("stb_gym/ShutTheBox-v0", {"tiles": 16, "dice": 3}),
-    "twenty-tiles": ("stb_gym/ShutTheBox-v0", {"tiles": 20, "dice": 4}),
-    "the-300": ("stb_gym/ShutTheBox-v0", {"tiles": 24, "dice": 4}),
-    "threes": ("stb_gym/Threes-v0", {}),
-}
 
 
 @dataclass(frozen=True)
@@ -77,11 +68,7 @@ class Task:
     def name(self) -> str:
         """The name of the task in agents/presets.py, or one made of the environment and its arguments."""
         words = [self.env.rpartition("/")[2], *(f"{word}" for pair in self.arguments.items() for word in pair)]
-        name = "-".join(words).replace(":", "-")
-        for known, (env, arguments) in TASKS.items():
-            task = Task(env, arguments)
-            if (task.game, task.objective.name) == (self.game, self.objective.name):
-                name = known
+        name = task_name(self.env, self.arguments) or "-".join(words).replace(":", "-")
         return f"{name}, {self.players} players, opponents {self.opponents}" if self.opponents else name
 
 
@@ -114,26 +101,22 @@ def read_run(folder: Path) -> pd.DataFrame:
     Raises:
         ValueError: if a file is missing or damaged.
     """
-    try:
-        config = from_json(read_text(folder / "config.json"))
-        curve = pd.read_csv(folder / "curve.csv", float_precision="round_trip")
-        entries = {
-            "env": config["env"],
-            "arguments": json.dumps(config["arguments"], sort_keys=True),
-            "opponents": config["opponents"] or "",
-            "players": str(config["players"] or ""),
-            "algorithm": config["algorithm"],
-            "variant": config.get("variant", ""),
-            "settings": json.dumps(config["settings"], sort_keys=True),
-            "budget": config["steps"],
-            "seed": config["seed"],
-        }
-    except FileNotFoundError as error:
-        raise ValueError(f"{folder} is not the folder of a run: it lacks {Path(error.filename).name}") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{folder} is not the folder of a run, or it is damaged: {error}") from None
-    curve = curve[[name for name in curve if not str(name).startswith("train/")]]
-    return _checked(curve.assign(**entries), folder)
+    from training.run import Run  # imports torch, which results files do not need
+
+    run = Run(folder)
+    curve = run.curve()
+    config = run.config.to_json()
+    return curve[[name for name in curve if not name.startswith("train/")]].assign(
+        env=config["env"],
+        arguments=json.dumps(config["arguments"], sort_keys=True),
+        opponents=config["opponents"] or "",
+        players=str(config["players"] or ""),
+        algorithm=config["algorithm"],
+        variant=config["variant"],
+        settings=json.dumps(config["settings"], sort_keys=True),
+        budget=config["steps"],
+        seed=config["seed"],
+    )
 
 
 def read_results(path: Path) -> pd.DataFrame:
@@ -149,21 +132,15 @@ def read_results(path: Path) -> pd.DataFrame:
         raise ValueError(f"there is no run or results file {path}") from None
     except (OSError, EOFError, ValueError) as error:
         raise ValueError(f"{path} is not a results file, or it is damaged: {error}") from None
-    return _checked(frame, path)
-
-
-def _checked(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Return the table with its text columns filled; raise ValueError if a column is missing or of the wrong type."""
     for name in [*CONFIGURATION, *NUMBERS]:
         if name not in frame:
             raise ValueError(f"{path} has no column {name!r}")
-    frame = frame.assign(**{name: frame[name].fillna("").astype(str) for name in TEXT})
     for name in ["budget", "seed", *NUMBERS, *({"regret", "gain"} & {*frame})]:
         if not pd.api.types.is_numeric_dtype(frame[name]):
             raise ValueError(f"the column {name!r} of {path} holds something that is not a number")
     if frame.empty:
         raise ValueError(f"{path} has no measurements")
-    return frame
+    return frame.fillna(dict.fromkeys(TEXT, ""))
 
 
 def save_results(path: Path, measurements: pd.DataFrame) -> None:
@@ -206,7 +183,7 @@ def by_agent(measurements: pd.DataFrame) -> dict[str, pd.DataFrame]:
         settings = [from_json(text) for text in alike["settings"]]
         for own, (_, agent) in zip(settings, alike.iterrows(), strict=True):
             words = [agent["algorithm"]]
-            if agent["variant"] not in ("", "standard"):
+            if agent["variant"] != STANDARD:
                 words.append(agent["variant"])
             if alike["budget"].nunique() > 1:
                 words.append(f"{agent['budget']:,} steps")
