@@ -113,7 +113,8 @@ class Episodes:
         over = terminated | truncated
         if over.any():
             next_observation, next_mask = next_observation.copy(), next_mask.copy()
-            next_observation[over] = np.stack(list(infos["final_obs"][over]))
+            last = infos["final_obs"][over]
+            next_observation[over] = np.stack(list(last)) if last.dtype == object else last
             next_mask[over] = self._legal(infos["final_info"])[over]
         return Transition(np.array(reward, np.float32), terminated, truncated, next_observation, next_mask)
 
