@@ -1,7 +1,7 @@
 """Compare agents: `python -m training.compare RUNS... [--out FOLDER]` makes one table, or a report with pictures.
 
-Agents stand beside perfect play's simplest rivals, which need no training: random play, the named strategies of the
-game, and one greedy step on the exact action values of random play.
+The table also has policies that need no training: random play, the named strategies of the game, and one greedy step on
+the exact action values of random play.
 """
 
 import json as json_text
@@ -17,9 +17,8 @@ import pandas as pd  # type: ignore[import-untyped]
 from agents.baselines import greedy_step
 from agents.presets import ALGORITHMS, STANDARD, make_settings, read_preset, task_name, variants
 from stb_gym.cli import flag_of_rule
-from stb_gym.games import check_choice, fits, own_rules
-from stb_gym.measure import NORMAL_95
-from stb_gym.output import Column, Table, say
+from stb_gym.games import check_choice, fits
+from stb_gym.output import Column, Table, from_json, say
 from stb_gym.solver import Evaluation
 from stb_gym.solving import solve, strategies, strategy
 from training.commands import run_command
@@ -67,12 +66,13 @@ def compare(
         tables = {name: table_of(tasks[name][0], frame) for name, frame in rows.items()}
         write_report(out, tasks, rows, tables, [path for path in runs if path.is_dir()])
     if json:
-        answer = {name: json_text.loads(frame.to_json(orient="records")) for name, frame in rows.items()}
+        answer = {
+            name: json_text.loads(frame.to_json(orient="records", double_precision=15)) for name, frame in rows.items()
+        }
         say(json_text.dumps(answer, indent=2))
     else:
         for name, frame in rows.items():
-            columns = table_of(tasks[name][0], frame).columns
-            say(f"{name}\n\n{Table({key: columns[key] for key in columns if key != 'command'})}\n")
+            say(f"{name}\n\n{table_of(tasks[name][0], frame.drop(columns=['command', 'settings']))}\n")
 
 
 def compare_agents(task: Task, measurements: pd.DataFrame) -> pd.DataFrame:
@@ -83,42 +83,38 @@ def compare_agents(task: Task, measurements: pd.DataFrame) -> pd.DataFrame:
         measurements: those of its runs.
 
     Returns:
-        The columns agent, trained, steps, minutes (of the processor, per seed), the metric of the task (the
-        interquartile mean over seeds), low and high (the ends of its interval), of_optimum (the metric as a share of
-        the optimal value), choices_optimal and illegal_ends (shares), seeds, and command.
+        The columns agent, steps, minutes (of the processor, per seed), the metric of the task (the interquartile mean
+        over seeds), low and high (the ends of its interval), interval (in words), of_optimum (the regret as a share of
+        the optimal value), choices_optimal and illegal_ends (shares), seeds, command and settings. Baselines have no
+        steps, and rounds have no shares.
     """
     rows = [_agent_row(task, name, runs) for name, runs in by_agent(measurements).items()]
     if task.metric == "regret" and fits(task.game):
-        rows += [_baseline_row(name, evaluation) for name, evaluation in baselines(task).items()]
+        for name, evaluation in baselines(task).items():
+            row = {"agent": name, "regret": evaluation.regret, "choices_optimal": evaluation.agreement_by_visits}
+            row |= {"of_optimum": evaluation.regret / abs(evaluation.optimum.value), "illegal_ends": 0.0}
+            rows.append(row)
     return pd.DataFrame(rows).sort_values(task.metric, kind="stable", ignore_index=True)
 
 
 def _agent_row(task: Task, name: str, runs: pd.DataFrame) -> dict[str, Any]:
-    last = runs.sort_values("steps").groupby("seed").tail(1).sort_values("seed")
-    values = last[task.metric].to_numpy(float)
-    low, high = bootstrap_interval(values)
-    if len(values) == 1:
-        noise = NORMAL_95 * float(last.get("standard_error", pd.Series([0.0])).iloc[0])
-        low, high = values[0] - noise, values[0] + noise
-    row: dict[str, Any] = {
-        "agent": name,
-        "trained": True,
-        "steps": int(last["steps"].max()),
-        "minutes": _mean(last["seconds"]) / 60,
-        task.metric: _mean(last[task.metric]),
-        "low": float(low),
-        "high": float(high),
-    }
+    last = runs.sort_values(["seed", "steps"]).groupby("seed").tail(1)
+    row: dict[str, Any] = {"agent": name, "steps": int(last["steps"].max())}
+    means = {"minutes": "seconds", task.metric: task.metric}
     if task.metric == "regret":
-        optimal_utility = task.objective.sign * last["value"] + last["regret"]
-        row["of_optimum"] = row["regret"] / abs(float(optimal_utility.iloc[0]))
-        row["choices_optimal"] = _mean(last["agreement_by_visits"])
-        row["illegal_ends"] = _mean(last["illegal_mass"])
-    return {**row, "seeds": len(values), "command": train_command(task, last.iloc[0], last["seed"].tolist())}
-
-
-def _mean(values: "pd.Series[float]") -> float:
-    return float(interquartile_mean(values.to_numpy(float)))
+        means |= {"choices_optimal": "agreement_by_visits", "illegal_ends": "illegal_mass"}
+    for key, column in means.items():
+        row[key] = float(interquartile_mean(last[column].to_numpy(float)))
+    row["minutes"] /= 60
+    if len(last) > 1:
+        row["low"], row["high"] = bootstrap_interval(last[task.metric].to_numpy(float)).tolist()
+        row["interval"] = f"{row['low']:.4g} to {row['high']:.4g}"
+    if task.metric == "regret":
+        optimal_utility = task.objective.sign * last["value"].iloc[0] + last["regret"].iloc[0]
+        row["of_optimum"] = row["regret"] / abs(optimal_utility)
+    agent, seeds = last.iloc[0], last["seed"].tolist()
+    settings = ", ".join(f"{key} {value}" for key, value in from_json(agent["settings"]).items())
+    return {**row, "seeds": len(seeds), "command": train_command(task, agent, seeds), "settings": settings}
 
 
 def train_command(task: Task, agent: Mapping[str, Any], seeds: Sequence[int]) -> str:
@@ -136,7 +132,7 @@ def train_command(task: Task, agent: Mapping[str, Any], seeds: Sequence[int]) ->
     if named is None:
         words += ["--env", task.env]
         for name, value in task.arguments.items():
-            words += _flag(name, value)
+            words += [f"--{flag_of_rule(name)}", value if isinstance(value, str) else json_text.dumps(value)]
     else:
         words += ["--task", named]
     if task.opponents:
@@ -147,18 +143,10 @@ def train_command(task: Task, agent: Mapping[str, Any], seeds: Sequence[int]) ->
     if agent["budget"] != steps:
         words += ["--steps", str(agent["budget"])]
     preset = asdict(make_settings(algorithm, settings))
-    for name, value in json_text.loads(agent["settings"]).items():
+    for name, value in from_json(agent["settings"]).items():
         if name not in preset or preset[name] != value:
             words += [f"--settings.{name.replace('_', '-')}", json_text.dumps(value)]
-    together = len(seeds) > 1 and list(seeds) == list(range(seeds[0], seeds[-1] + 1))
-    return shlex.join([*words, "--seeds", f"{seeds[0]}-{seeds[-1]}" if together else ",".join(map(str, seeds))])
-
-
-def _flag(name: str, value: Any) -> list[str]:
-    flag = flag_of_rule(name)
-    if isinstance(value, bool):
-        return [f"--{flag}" if value else f"--no-{flag}"]
-    return [f"--{flag}", ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)]
+    return shlex.join([*words, "--seeds", ",".join(map(str, seeds))])
 
 
 # Baselines that need no training
@@ -175,22 +163,6 @@ def baselines(task: Task) -> dict[str, Evaluation]:
     return {name: optimum.evaluate(policy) for name, policy in policies.items()}
 
 
-def _baseline_row(name: str, evaluation: Evaluation) -> dict[str, Any]:
-    game, objective = evaluation.optimum.game, evaluation.optimum.objective
-    rules = [word for rule, value in own_rules(game).items() for word in _flag(rule, value)]
-    goal = [] if objective.name == "score" else ["--objective", objective.name]
-    command = shlex.join(["stb-gym", "evaluate", game.name, *rules, *goal, "--policy", name])
-    return {
-        "agent": name,
-        "trained": False,
-        "regret": evaluation.regret,
-        "of_optimum": evaluation.regret / abs(evaluation.optimum.value),
-        "choices_optimal": evaluation.agreement_by_visits,
-        "illegal_ends": evaluation.illegal_mass,
-        "command": "" if name == "greedy-step" else command,
-    }
-
-
 # The table
 
 
@@ -200,26 +172,20 @@ def table_of(task: Task, rows: pd.DataFrame) -> Table:
         "agent": ("agent", ""),
         "steps": ("steps", ",.0f"),
         "minutes": ("processor minutes", ".1f"),
-        task.metric: (f"{task.metric} ({task.objective.unit})" if task.metric == "regret" else "largest gain", ".4g"),
+        task.metric: (task.heading, ".4g"),
         "interval": ("95% interval over seeds", ""),
         "of_optimum": ("share of the optimum lost", ".4%"),
         "choices_optimal": ("choices optimal", ".2%"),
         "illegal_ends": ("illegal ends", ".2%"),
         "seeds": ("seeds", ".0f"),
         "command": ("command", ""),
+        "settings": ("settings", ""),
     }
     columns = {}
     for name, (heading, form) in formats.items():
-        if name == "interval":
-            values = [
-                f"{low:.4g} to {high:.4g}" if low < high else None
-                for low, high in zip(rows["low"], rows["high"], strict=True)
-            ]
-        elif name in rows:
-            values = [None if value is None or value != value else value for value in rows[name].astype(object)]
-        else:
-            continue
-        columns[heading] = Column(form, values)
+        if name in rows:
+            values = rows[name].astype(object)
+            columns[heading] = Column(form, values.where(values.notna(), None).tolist())
     return Table(columns)
 
 

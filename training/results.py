@@ -1,7 +1,7 @@
 """Measurements of runs as one table: read them from folders of runs and from results files, and save them.
 
 A row is one measurement of one run. It has the configuration of the run (`CONFIGURATION`) and the columns of its
-curve.csv without the losses of the learner (`train/...`).
+curve.csv, without the losses of the learner (`train/...`).
 """
 
 import json
@@ -25,8 +25,8 @@ from stb_gym.solver import Objective, objective_of
 TASK = ["env", "arguments", "opponents", "players"]
 AGENT = ["algorithm", "variant", "settings", "budget"]
 CONFIGURATION = [*TASK, *AGENT, "seed"]
-TEXT = ["env", "arguments", "opponents", "players", "algorithm", "variant", "settings"]
-NUMBERS = ["steps", "seconds"]
+TYPES = dict.fromkeys([*TASK, *AGENT], str) | {"budget": int, "seed": int, "steps": int, "seconds": float}
+METRICS = {"regret": float, "gain": float}
 
 DRAWS = 2000  # of the bootstrap
 LEVELS = (0.025, 0.975)  # of the ends of an interval
@@ -61,15 +61,20 @@ class Task:
     @cached_property
     def objective(self) -> Objective:
         """What a turn is played for."""
-        standard = environment_of(self.env).arguments.get("objective", "score")
-        return objective_of(self.game, self.arguments.get("objective", standard))
+        given = {"objective": "score", **environment_of(self.env).arguments, **self.arguments}
+        return objective_of(self.game, given["objective"])
+
+    @property
+    def heading(self) -> str:
+        """The metric and its unit, such as "regret (points)"."""
+        return "largest gain (expected wins)" if self.opponents else f"regret ({self.objective.unit})"
 
     @property
     def name(self) -> str:
         """The name of the task in agents/presets.py, or one made of the environment and its arguments."""
         words = [self.env.rpartition("/")[2], *(f"{word}" for pair in self.arguments.items() for word in pair)]
         name = task_name(self.env, self.arguments) or "-".join(words).replace(":", "-")
-        return f"{name}, {self.players} players, opponents {self.opponents}" if self.opponents else name
+        return f"{name}-{self.players}-players-{self.opponents}" if self.opponents else name
 
 
 def read_measurements(paths: Iterable[Path]) -> pd.DataFrame:
@@ -81,18 +86,13 @@ def read_measurements(paths: Iterable[Path]) -> pd.DataFrame:
     Raises:
         ValueError: if there is no path, a file is missing or damaged, or two runs have the same configuration and seed.
     """
-    frames: list[pd.DataFrame] = []
-    seen: dict[tuple[Any, ...], Path] = {}
-    for path in paths:
-        frame = read_run(path) if path.is_dir() else read_results(path)
-        for run in frame[CONFIGURATION].drop_duplicates().itertuples(index=False, name=None):
-            if run in seen:
-                raise ValueError(f"{path} has a run with the same configuration and seed as one of {seen[run]}")
-            seen[run] = path
-        frames.append(frame)
+    frames = [read_run(path) if path.is_dir() else read_results(path) for path in paths]
     if not frames:
         raise ValueError("name at least one run or results file")
-    return pd.concat(frames, ignore_index=True)
+    measurements = pd.concat(frames, ignore_index=True)
+    if measurements.duplicated([*CONFIGURATION, "steps"]).any():
+        raise ValueError("two of the runs have the same configuration and the same seed")
+    return measurements
 
 
 def read_run(folder: Path) -> pd.DataFrame:
@@ -106,17 +106,10 @@ def read_run(folder: Path) -> pd.DataFrame:
     run = Run(folder)
     curve = run.curve()
     config = run.config.to_json()
-    return curve[[name for name in curve if not name.startswith("train/")]].assign(
-        env=config["env"],
-        arguments=json.dumps(config["arguments"], sort_keys=True),
-        opponents=config["opponents"] or "",
-        players=str(config["players"] or ""),
-        algorithm=config["algorithm"],
-        variant=config["variant"],
-        settings=json.dumps(config["settings"], sort_keys=True),
-        budget=config["steps"],
-        seed=config["seed"],
-    )
+    entries = {name: config[name] for name in ("env", "algorithm", "variant", "seed")}
+    entries |= {name: json.dumps(config[name], sort_keys=True) for name in ("arguments", "settings")}
+    entries |= {name: str(config[name] or "") for name in ("opponents", "players")}
+    return curve[[name for name in curve if not name.startswith("train/")]].assign(budget=config["steps"], **entries)
 
 
 def read_results(path: Path) -> pd.DataFrame:
@@ -127,20 +120,15 @@ def read_results(path: Path) -> pd.DataFrame:
     """
     try:
         check_file(path)
-        frame = pd.read_csv(path, dtype=dict.fromkeys(TEXT, str), float_precision="round_trip")
+        frame = pd.read_csv(path, dtype=TYPES | METRICS, float_precision="round_trip")
+        frame = frame.fillna(dict.fromkeys(TASK, ""))
+        if frame[list(TYPES)].isna().any(axis=None) or frame.empty:
+            raise ValueError("values are missing")
     except FileNotFoundError:
         raise ValueError(f"there is no run or results file {path}") from None
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, KeyError) as error:
         raise ValueError(f"{path} is not a results file, or it is damaged: {error}") from None
-    for name in [*CONFIGURATION, *NUMBERS]:
-        if name not in frame:
-            raise ValueError(f"{path} has no column {name!r}")
-    for name in ["budget", "seed", *NUMBERS, *({"regret", "gain"} & {*frame})]:
-        if not pd.api.types.is_numeric_dtype(frame[name]):
-            raise ValueError(f"the column {name!r} of {path} holds something that is not a number")
-    if frame.empty:
-        raise ValueError(f"{path} has no measurements")
-    return frame.fillna(dict.fromkeys(TEXT, ""))
+    return frame
 
 
 def save_results(path: Path, measurements: pd.DataFrame) -> None:
@@ -151,9 +139,8 @@ def save_results(path: Path, measurements: pd.DataFrame) -> None:
     """
     if not path.name.endswith(".csv.gz"):
         raise ValueError(f"the name of a results file ends in .csv.gz, unlike {path}")
-    others = [name for name in measurements if name not in CONFIGURATION]
     with write_aside(path) as aside:
-        measurements[[*CONFIGURATION, *others]].to_csv(aside, index=False, compression={"method": "gzip", "mtime": 0})
+        measurements.to_csv(aside, index=False, compression={"method": "gzip", "mtime": 0})
 
 
 def by_task(measurements: pd.DataFrame) -> dict[str, tuple[Task, pd.DataFrame]]:
@@ -177,22 +164,18 @@ def by_agent(measurements: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
     A name has the algorithm and its variant. Where these are shared, it also has the steps and settings that differ.
     """
-    agents = measurements[AGENT].drop_duplicates()
-    frames = {}
-    for _, alike in agents.groupby(["algorithm", "variant"], sort=False):
-        settings = [from_json(text) for text in alike["settings"]]
-        for own, (_, agent) in zip(settings, alike.iterrows(), strict=True):
-            words = [agent["algorithm"]]
-            if agent["variant"] != STANDARD:
-                words.append(agent["variant"])
+    agents = {}
+    for (algorithm, variant), alike in measurements.groupby(["algorithm", "variant"], sort=False):
+        others = [from_json(text) for text in alike["settings"].unique()]
+        for (text, budget), runs in alike.groupby(["settings", "budget"], sort=False):
+            words = [algorithm] if variant == STANDARD else [algorithm, variant]
             if alike["budget"].nunique() > 1:
-                words.append(f"{agent['budget']:,} steps")
-            for name, value in own.items():
-                if any(other.get(name) != value for other in settings):
+                words.append(f"{budget:,} steps")
+            for name, value in from_json(text).items():
+                if any(other.get(name) != value for other in others):
                     words.append(f"{name} {value}")
-            chosen = (measurements[AGENT] == agent).all(axis=1)
-            frames[", ".join(words)] = measurements[chosen]
-    return frames
+            agents[", ".join(words)] = runs
+    return agents
 
 
 # Statistics over seeds: Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", 2021
@@ -212,8 +195,7 @@ def bootstrap_interval(values: NDArray[np.float64]) -> NDArray[np.float64]:
         values: [R, ...] one value for each seed.
     """
     seeds = np.random.default_rng(0).integers(len(values), size=(len(values), DRAWS))
-    means = interquartile_mean(values[seeds])
-    return np.asarray(np.quantile(means, LEVELS, axis=0))
+    return np.asarray(np.quantile(interquartile_mean(values[seeds]), LEVELS, axis=0))
 
 
 def curve_over_seeds(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -229,9 +211,8 @@ def curve_over_seeds(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
         A row per measurement, with the columns steps, mean (interquartile), low and high (the ends of its interval).
     """
     seeds = [run.sort_values("steps") for _, run in runs.groupby("seed")]
-    last = min(run["steps"].iloc[-1] for run in seeds)
     steps = seeds[0]["steps"].to_numpy()
-    steps = steps[steps <= last]
+    steps = steps[steps <= min(run["steps"].max() for run in seeds)]
     values = np.array([np.interp(steps, run["steps"], run[metric]) for run in seeds])
     low, high = bootstrap_interval(values)
     return pd.DataFrame({"steps": steps, "mean": interquartile_mean(values), "low": low, "high": high})

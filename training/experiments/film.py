@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from stb_gym.games import check_integer
 from stb_gym.measure import load_policies, read_policy
 from stb_gym.output import say
 from stb_gym.solving import solve
@@ -21,43 +20,25 @@ def film(run: Path, *, steps: tuple[int, ...] = (), seed: int = 0, out: Path = P
 
     Args:
         run: folder of the run.
-        steps: show the first measurement after each of these numbers of steps; by default the first measurement, the
-            second and the last.
+        steps: show the first measurement after each of these numbers of steps, or the last one; by default the first,
+            the second and the last measurement.
         seed: seed of the dice.
         out: the film.
-    """
-    check_integer("seed", seed, 0, 2**63 - 1)
-    pictures = make_frames(run, steps, seed)
-    write_film(out, pictures)
-    say(f"{out}: {len(pictures)} pictures, {sum(frame.seconds for frame in pictures):.0f} seconds", error=True)
-
-
-def make_frames(run: Path, steps: tuple[int, ...], seed: int) -> list[Frame]:
-    """Return the pictures of the film.
-
-    Raises:
-        ValueError: if a file of the run is missing or damaged, or it has no measurement after some number of steps.
     """
     last = read_policy(run)
     policies = load_policies(run / "policies.npz", last.game, last.illegal)
     measured = list(policies)
-    if late := [number for number in steps if number > measured[-1]]:
-        raise ValueError(f"the last measurement of {run} is after {measured[-1]:,} steps, before {late[0]:,}")
-    moments = [next(moment for moment in measured if moment >= number) for number in steps]
     coach = coach_alone(solve(last.game, last.objective))
     pictures: list[Frame] = []
-    for moment in dict.fromkeys(moments or [*measured[:2], measured[-1]]):
+    for number in steps or (measured[0], measured[min(1, len(measured) - 1)], measured[-1]):
+        moment = next((moment for moment in measured if moment >= number), measured[-1])
         dice = np.random.default_rng([seed, 0])
         choices = np.random.default_rng([seed, 1])
         turn = play(f"after {moment:,} steps", coach, chooser(coach, policies[moment], choices), dice)
         pictures += frames(turn)
-    return pictures
-
-
-def main(words: list[str] | None = None) -> int:
-    """Run the command and return its exit status."""
-    return run_command("training.experiments.film", film, words, "nothing was written")
+    write_film(out, pictures)
+    say(f"{out}: {len(pictures)} pictures, {sum(frame.seconds for frame in pictures):.0f} seconds", error=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command("training.experiments.film", film, None, "nothing was written"))

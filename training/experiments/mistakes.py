@@ -24,7 +24,6 @@ NEAR = 0.01  # a near tie loses less than this share of the regret of random pla
 RARE = 0.001  # a rare node has fewer expected visits per turn
 AREA = 1000.0  # of a point that is the whole regret, in square points of print
 GROUPS = ("near tie, rare", "near tie, often", "clear, rare", "clear, often")
-CORNERS = ((0.02, 0.02), (0.98, 0.02), (0.02, 0.98), (0.98, 0.98))  # of the groups in a panel
 
 
 def mistakes(*policies: str, out: Path = Path("runs/mistakes.png")) -> None:
@@ -37,11 +36,6 @@ def mistakes(*policies: str, out: Path = Path("runs/mistakes.png")) -> None:
     if not policies:
         raise ValueError("name at least one policy")
     evaluations = {policy: read_policy(policy).evaluate() for policy in policies}
-    first = evaluations[policies[0]].optimum
-    for name, evaluation in evaluations.items():
-        optimum = evaluation.optimum
-        if (optimum.game, optimum.objective.name) != (first.game, first.objective.name):
-            raise ValueError(f"{name} is not of the same game and objective as {policies[0]}")
     shares = np.array([shares_of_groups(evaluation) for evaluation in evaluations.values()])
     columns = {
         "policy": Column("", list(evaluations)),
@@ -68,7 +62,7 @@ def draw_mistakes(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
 
     Args:
         path: the PNG to write.
-        evaluations: evaluations by name, of one game and objective.
+        evaluations: evaluations by name.
     """
     figure = Figure(figsize=(4.2 * len(evaluations), 4.2), layout="constrained")
     panels: Any = figure.subplots(1, len(evaluations), sharex=True, sharey=True, squeeze=False).flat
@@ -80,20 +74,12 @@ def draw_mistakes(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
         axes.axvline(RARE, color="grey", linestyle=":", linewidth=1)
         axes.axhline(near_tie(evaluation), color="grey", linestyle=":", linewidth=1)
         axes.set(xscale="log", yscale="log", title=f"{name}: regret {evaluation.regret:.2g}")
-        for group, share, corner in zip(GROUPS, shares_of_groups(evaluation), CORNERS, strict=True):
-            where = {"ha": ("left", "right")[round(corner[0])], "va": ("bottom", "top")[round(corner[1])]}
-            axes.annotate(f"{share:.0%} {group}", corner, xycoords="axes fraction", fontsize=8, **where)
         axes.margins(0.15)
     figure.supxlabel("expected visits per turn (area: share of the regret)", fontsize=10)
-    figure.supylabel(f"loss ({next(iter(evaluations.values())).optimum.objective.unit})", fontsize=10)
+    figure.supylabel("loss (in the unit of the objective)", fontsize=10)
     with write_aside(path) as aside:
         figure.savefig(aside, dpi=130, metadata={"Software": None})
 
 
-def main(words: list[str] | None = None) -> int:
-    """Run the command and return its exit status."""
-    return run_command("training.experiments.mistakes", mistakes, words, "nothing was written")
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command("training.experiments.mistakes", mistakes, None, "nothing was written"))
