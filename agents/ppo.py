@@ -29,6 +29,7 @@ from pydantic.dataclasses import dataclass
 
 import stb_gym
 from agents.common import Episodes, State, Unary, VectorEnv, unique_rows
+from stb_gym.games import IntArray
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -182,38 +183,30 @@ class PPO:
     def _play(self) -> tuple[Positions, Samples]:
         """Play `num_steps` steps in every environment; compute advantages and the critic's targets."""
         episodes, settings = self._episodes, self.settings
-        observations, masks = [episodes.observation], [episodes.mask]
-        actions, log_probabilities, rewards, overs, last_values = [], [], [], [], []
+        seen, steps = [(episodes.observation, episodes.mask)], []
         for _ in range(settings.num_steps):
-            action, log_probability = self._sample(episodes.observation, episodes.mask)
-            step = episodes.step(action.numpy())
-            last_value = np.zeros(len(action), np.float32)  # 0 after the end; the critic's estimate after a truncation
-            if step.truncated.any():
-                last = step.next_observation[step.truncated], step.next_mask[step.truncated]
-                last_value[step.truncated] = self.values(*last)
-            actions.append(action)
-            log_probabilities.append(log_probability)
-            rewards.append(step.reward)
-            overs.append(step.terminated | step.truncated)
-            last_values.append(last_value)
-            observations.append(episodes.observation)
-            masks.append(episodes.mask)
-        observation, mask, over = np.concatenate(observations), np.concatenate(masks), np.stack(overs)
-        distinct, row = unique_rows(observation, mask)
-        observation, mask, row = observation[distinct], mask[distinct], row.reshape(settings.num_steps + 1, -1)
-        value = self.values(observation, mask).astype(np.float32)[row]
-        next_value = np.where(over, np.stack(last_values), value[1:])
-        advantage = generalized_advantages(
-            np.stack(rewards), value[:-1], next_value, over, settings.gamma, settings.gae_lambda
-        )
-        value_target = advantage + value[:-1]
-        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-        columns = (row[:-1], torch.stack(actions), torch.stack(log_probabilities), advantage, value_target)
+            action, log_probability = self._sample(*seen[-1])
+            step = episodes.step(action)
+            last_value = np.zeros(len(action), np.float32)  # 0 if terminated; the critic's estimate if truncated
+            cut = step.truncated & ~step.terminated
+            if cut.any():
+                last_value[cut] = self.values(step.next_observation[cut], step.next_mask[cut])
+            steps.append((action, log_probability, step.reward, step.terminated | step.truncated, last_value))
+            seen.append((episodes.observation, episodes.mask))
+        observation, mask = (np.concatenate(column) for column in zip(*seen, strict=True))
+        action, log_probability, reward, over, last_value = (np.stack(column) for column in zip(*steps, strict=True))
+        distinct, inverse = unique_rows(observation, mask)
+        position = inverse.reshape(len(seen), -1)
+        value = self.values(observation[distinct], mask[distinct]).astype(np.float32)[position]
+        next_value = np.where(over, last_value, value[1:])
+        advantage = generalized_advantages(reward, value[:-1], next_value, over, settings.gamma, settings.gae_lambda)
+        normalized = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        columns = position[:-1], action, log_probability, normalized, advantage + value[:-1]
         samples = Samples(*(self._tensor(column).flatten() for column in columns))
-        return Positions(self._tensor(observation), self._tensor(mask)), samples
+        return Positions(self._tensor(observation[distinct]), self._tensor(mask[distinct])), samples
 
     @torch.no_grad()
-    def _sample(self, observation: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[torch.Tensor, torch.Tensor]:
+    def _sample(self, observation: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[IntArray, NDArray[np.float32]]:
         """Return [B] actions drawn from the policy and [B] the logarithms of their probabilities."""
         distinct, inverse = unique_rows(observation, mask)
         row = torch.as_tensor(inverse)
@@ -221,7 +214,7 @@ class PPO:
         cumulative = logits.softmax(dim=1).cumsum(dim=1).index_select(0, row)
         number = torch.rand(len(row), 1, generator=self._random) * cumulative[:, -1:]
         action = torch.searchsorted(cumulative, number, right=True)[:, 0]  # the first whose sum exceeds the number
-        return action, logits.log_softmax(dim=1)[row, action]
+        return action.numpy(), logits.log_softmax(dim=1)[row, action].numpy()
 
     def _logits(self, observation: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Return [U, A] the actor's outputs, and the lowest number for illegal actions: their probability is 0."""

@@ -13,12 +13,12 @@ import gymnasium as gym
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from agents.common import Learner, VectorEnv
+from agents.common import Learner
+from agents.self_play import round_envs
 from stb_gym import Game
-from stb_gym.envs import ENVIRONMENTS, environment_of, game_of_environment
-from stb_gym.games import check_choice, check_names
+from stb_gym.envs import ENVIRONMENTS
+from stb_gym.games import check_choice, check_names, make_game
 from stb_gym.output import read_text
-from stb_gym.rounds import RoundVectorEnv
 from stb_gym.solver import objective_of
 
 FILE = Path(__file__).with_name("presets.toml")
@@ -27,11 +27,11 @@ T = TypeVar("T")
 
 
 class Algorithm(NamedTuple):
-    """An algorithm, named as "MODULE:NAME" so that its libraries are imported only if it is used.
+    """The classes of an algorithm, named "MODULE:NAME" so that only algorithms that are used are imported.
 
     Attributes:
-        learner: the class of the learner.
-        settings: the class of its settings.
+        learner: the class of the learner, which is made from the environment, the settings, a seed and a device.
+        settings: the class of its settings, a dataclass with a default for every field.
     """
 
     learner: str
@@ -39,16 +39,16 @@ class Algorithm(NamedTuple):
 
     @property
     def settings_class(self) -> type[Any]:
-        """The class of the settings, a dataclass with a default for every field."""
+        """The class of the settings."""
         return resolve_name(self.settings)
 
     @property
     def make(self) -> Callable[..., Learner]:
-        """A function that makes the learner: `make(envs, settings, seed, device)`."""
+        """The function that makes a learner: `make(envs, settings, seed, device)`."""
         return resolve_name(self.learner)
 
 
-ALGORITHMS: dict[str, Algorithm] = {
+ALGORITHMS: dict[str, Algorithm | None] = {
     "ppo": Algorithm("agents.ppo:PPO", "agents.ppo:PPOSettings"),
     "dqn": Algorithm("agents.dqn:DQN", "agents.dqn:DQNSettings"),
     "fitted-q": Algorithm("agents.fitted_q:FittedQ", "agents.fitted_q:FittedQSettings"),
@@ -59,12 +59,12 @@ ALGORITHMS: dict[str, Algorithm] = {
     "certainty-equivalence": Algorithm(
         "agents.certainty_equivalence:CertaintyEquivalence", "agents.certainty_equivalence:CertaintyEquivalenceSettings"
     ),
-    "sb3-ppo": Algorithm("agents.sb3:make_ppo", "agents.sb3:StockSettings"),
-    "sb3-a2c": Algorithm("agents.sb3:make_a2c", "agents.sb3:StockSettings"),
-    "sb3-dqn": Algorithm("agents.sb3:make_dqn", "agents.sb3:StockSettings"),
-    "sb3-maskable-ppo": Algorithm("agents.sb3:make_maskable_ppo", "agents.sb3:StockSettings"),
-    "sb3-maskable-ppo-tuned": Algorithm("agents.sb3:make_maskable_ppo", "agents.sb3:TunedPPOSettings"),
-    "sb3-dqn-tuned": Algorithm("agents.sb3:make_dqn", "agents.sb3:TunedDQNSettings"),
+    "sb3-ppo": None,  # these are in agents.sb3
+    "sb3-a2c": None,
+    "sb3-dqn": None,
+    "sb3-maskable-ppo": None,
+    "sb3-maskable-ppo-tuned": None,
+    "sb3-dqn-tuned": None,
 }
 IN_ROUNDS = ("ppo", "dqn", "fitted-q", "afterstates")  # algorithms that also learn rounds of several players
 
@@ -77,6 +77,16 @@ TASKS: dict[str, tuple[str, dict[str, Any]]] = {
     "the-300": ("stb_gym/ShutTheBox-v0", {"tiles": 24, "dice": 4}),
     "threes": ("stb_gym/Threes-v0", {}),
 }
+
+
+def find_algorithm(name: str) -> Any:
+    """Return the `Algorithm` of a name, or the entry of `agents.sb3.ALGORITHMS`, which also has `vectorized`.
+
+    Raises:
+        ValueError: if there is no such algorithm.
+    """
+    check_choice("algorithm", name, list(ALGORITHMS))
+    return ALGORITHMS[name] or resolve_name("agents.sb3:ALGORITHMS")[name]
 
 
 @dataclass(frozen=True, config=ConfigDict(strict=True))
@@ -103,11 +113,12 @@ class Config:
     """In a round: a kind of self-play, or the strategy that all opponents play; None to learn one turn."""
     players: Annotated[int, Field(ge=2, le=101)] | None = None
     """In a round: the number of players."""
+    variant: str = STANDARD
+    """The variant of the preset that the settings began with."""
 
     def __post_init__(self) -> None:
         check_choice("algorithm", self.algorithm, list(ALGORITHMS))
-        check_choice("environment", self.env, list(ENVIRONMENTS))  # others would import the module that they name
-        objective_of(self.game(), self.objective)
+        objective_of(*game_and_objective(self.env, self.arguments))
         if (self.opponents is None) != (self.players is None):
             raise ValueError("a round needs both opponents and players")
         if self.opponents is not None:
@@ -117,51 +128,42 @@ class Config:
     @property
     def objective(self) -> str:
         """What is rewarded, such as "score" or "shut"."""
-        return {"objective": "score", **environment_of(self.env).arguments, **self.arguments}["objective"]
+        return game_and_objective(self.env, self.arguments)[1]
 
     def game(self) -> Game:
         """Return the rules."""
-        return game_of_environment(self.env, _without_objective(self.arguments))
+        return game_and_objective(self.env, self.arguments)[0]
 
-    def make_envs(self) -> VectorEnv:
-        """Return the vector environment that the algorithm learns from."""
-        if self.opponents is not None:
-            from agents.self_play import KINDS
+    def make_envs(self) -> Any:
+        """Return the vector environment that the algorithm learns from; for a stock agent a single environment."""
+        if self.opponents is not None and self.players is not None:
+            return round_envs(self.game(), self.settings.num_envs, self.players, self.opponents)
+        if not getattr(find_algorithm(self.algorithm), "vectorized", True):
+            return gym.make(self.env, **self.arguments)
+        return gym.make_vec(self.env, self.settings.num_envs, autoreset_mode="SameStep", **self.arguments)
 
-            opponents = "random" if self.opponents in KINDS else self.opponents  # until there is a policy to play
-            players = self.players or 2
-            return RoundVectorEnv(
-                self.game(), self.settings.num_envs, players, opponents=opponents, autoreset_mode="SameStep"
-            )
-        scale = {"reward_scale": self.settings.reward_scale} if hasattr(self.settings, "reward_scale") else {}
-        return gym.make_vec(self.env, self.settings.num_envs, autoreset_mode="SameStep", **self.arguments, **scale)
-
-    def make_learner(self, envs: VectorEnv, device: str = "cpu") -> Learner:
+    def make_learner(self, envs: Any, device: str = "cpu") -> Learner:
         """Return a learner that has not learned yet.
 
         Args:
             envs: as `make_envs` returns them.
             device: where its networks are, such as "cuda".
         """
-        return ALGORITHMS[self.algorithm].make(envs, self.settings, self.seed, device)
+        return find_algorithm(self.algorithm).make(envs, self.settings, self.seed, device)
 
     def to_json(self) -> dict[str, Any]:
         """Return the configuration as plain JSON."""
         return asdict(self)
 
     @staticmethod
-    def from_json(entries: Any) -> "Config":
+    def from_json(entries: Mapping[str, Any]) -> "Config":
         """Return the configuration that `to_json` wrote.
 
         Raises:
             ValueError: naming the first entry that is missing, unknown or not allowed.
         """
-        names = [field.name for field in fields(Config)]
-        _check_entries("entry", entries, names)
-        for name in names[:5]:
-            if name not in entries:
-                raise ValueError(f"the entry {name!r} is missing")
-        settings = make_settings(entries["algorithm"], entries["settings"])
+        check_names("entry", entries, [field.name for field in fields(Config)])
+        settings = make_settings(entries.get("algorithm", ""), entries.get("settings"))
         return _one_line(lambda: Config(**{**entries, "settings": settings}))
 
 
@@ -197,34 +199,43 @@ def configure(
         >>> configure("ppo", *TASKS["twelve-tiles"], seed=3).game()
         ShutTheBox(tiles=12)
     """
-    preset_steps, preset = read_preset(algorithm, task_name(env, arguments), variant)
-    entries = {
-        "settings": make_settings(algorithm, {**preset, **(settings or {})}),
+    preset = read_preset(algorithm, task_name(env, arguments), variant)
+    preset_steps = preset.pop("steps", None)
+    entries: dict[str, Any] = {
         "steps": preset_steps if steps is None else steps,
+        "seed": seed,
         "opponents": opponents,
         "players": players,
+        "variant": variant,
     }
-    return _one_line(lambda: Config(algorithm, env, dict(arguments), seed=seed, **entries))
+    checked_settings = make_settings(algorithm, {**preset, **(settings or {})})
+    return _one_line(lambda: Config(algorithm, env, {**arguments}, checked_settings, **entries))
+
+
+def game_and_objective(env: str, arguments: Mapping[str, Any]) -> tuple[Game, str]:
+    """Return the rules and the objective of an environment.
+
+    Args:
+        env: the id of the environment. Ids "MODULE:ID" are not allowed, so that a file cannot import a module.
+        arguments: its keyword arguments: rules and the objective.
+
+    Raises:
+        ValueError: if there is no such environment, or a rule is not allowed.
+    """
+    check_choice("environment", env, list(ENVIRONMENTS))
+    rules = {"objective": "score", **ENVIRONMENTS[env].arguments, **arguments}
+    objective = rules.pop("objective")
+    return make_game(ENVIRONMENTS[env].rules, rules), objective
 
 
 def task_name(env: str, arguments: Mapping[str, Any]) -> str | None:
-    """Return the name of the task with the same game and objective, or None.
-
-    Raises:
-        ValueError: if there is no such environment, or an argument is not allowed.
-    """
-    check_choice("environment", env, list(ENVIRONMENTS))
-    objective = arguments.get("objective", environment_of(env).arguments.get("objective"))
-    game = game_of_environment(env, _without_objective(arguments))
-    for name, (task_env, task_arguments) in TASKS.items():
-        rules = game_of_environment(task_env, _without_objective(task_arguments))
-        if (rules, task_arguments.get("objective", "score")) == (game, objective or "score"):
-            return name
-    return None
+    """Return the name of the task with the same game and objective, or None."""
+    wanted = game_and_objective(env, arguments)
+    return next((name for name, task in TASKS.items() if game_and_objective(*task) == wanted), None)
 
 
-def read_preset(algorithm: str, task: str | None, variant: str = STANDARD) -> tuple[int, dict[str, Any]]:
-    """Return the steps and the settings of a preset.
+def read_preset(algorithm: str, task: str | None, variant: str = STANDARD) -> dict[str, Any]:
+    """Return the settings of a preset, and the `steps` if it has them.
 
     Args:
         algorithm: one of ALGORITHMS.
@@ -232,32 +243,16 @@ def read_preset(algorithm: str, task: str | None, variant: str = STANDARD) -> tu
         variant: a variant that the algorithm has on that task.
 
     Raises:
-        ValueError: if the algorithm, the task or the variant is unknown, or a table of the file is wrong.
+        ValueError: if the algorithm or the variant is unknown, or the file of the presets is damaged.
     """
     check_choice("algorithm", algorithm, list(ALGORITHMS))
-    if task is not None:
-        check_choice("task", task, list(TASKS))
     table = _read_tables(FILE).get(algorithm, {})
     of_task = table.get(task, {})
-    check_choice(f"variant of {algorithm} on {task or 'other tasks'}", variant, variants(algorithm, task))
-    entries: dict[str, Any] = {}
-    for part in (table, table.get(variant, {}), of_task, of_task.get(variant, {})):
-        entries |= {name: value for name, value in part.items() if not isinstance(value, dict)}
-    steps = entries.pop("steps", None)
-    try:
-        if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
-            raise ValueError(f"steps must be a positive integer, not {steps}")
-        make_settings(algorithm, entries)
-    except ValueError as error:
-        raise ValueError(f"{FILE.name}: {algorithm}, {task}, {variant}: {error}") from None
-    return steps, entries
-
-
-def variants(algorithm: str, task: str | None) -> list[str]:
-    """Return the variants that an algorithm has on a task."""
-    table = _read_tables(FILE).get(algorithm, {})
-    tables = [name for part in (table, table.get(task, {})) for name, value in part.items() if isinstance(value, dict)]
-    return [STANDARD, *dict.fromkeys(name for name in tables if name not in TASKS)]
+    tables = {name for part in (table, of_task) for name, entry in part.items() if isinstance(entry, dict)}
+    variants = [STANDARD, *sorted(tables - TASKS.keys())]
+    check_choice(f"variant of {algorithm} on {task or 'other tasks'}", variant, variants)
+    parts = (table, table.get(variant, {}), of_task, of_task.get(variant, {}))
+    return {name: entry for part in parts for name, entry in part.items() if not isinstance(entry, dict)}
 
 
 @lru_cache(maxsize=8)
@@ -280,17 +275,10 @@ def make_settings(algorithm: str, entries: Any) -> Any:
     Raises:
         ValueError: naming the first setting that is unknown or not allowed.
     """
-    check_choice("algorithm", algorithm, list(ALGORITHMS))
-    settings_class = ALGORITHMS[algorithm].settings_class
-    _check_entries("setting", entries, [field.name for field in fields(settings_class)])
-    text = json.dumps(entries)
-    return _one_line(lambda: TypeAdapter(settings_class).validate_json(text, strict=True))
-
-
-def _check_entries(kind: str, entries: Any, names: list[str]) -> None:
-    if not isinstance(entries, dict):
-        raise ValueError(f"entries by name are expected, not {entries!r:.60}")
-    check_names(kind, entries, names)
+    settings_class = find_algorithm(algorithm).settings_class
+    if isinstance(entries, dict):
+        check_names("setting", entries, [field.name for field in fields(settings_class)])
+    return _one_line(lambda: TypeAdapter(settings_class).validate_json(json.dumps(entries), strict=True))
 
 
 def _one_line(make: Callable[[], T]) -> T:
@@ -301,10 +289,5 @@ def _one_line(make: Callable[[], T]) -> T:
         first = error.errors()[0]
         if "error" in first.get("ctx", {}):  # a ValueError of __post_init__
             raise ValueError(str(first["ctx"]["error"])) from None
-        name = ".".join(str(part) for part in first["loc"] if isinstance(part, int) or part.isidentifier())
-        message = first["msg"].removeprefix("Input ")
-        raise ValueError(f"{name} {message}, not {first['input']!r:.60}") from None
-
-
-def _without_objective(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in arguments.items() if name != "objective"}
+        name = first["loc"][0] if first["loc"] else "settings"
+        raise ValueError(f"{name} {first['msg'].removeprefix('Input ')}, not {first['input']!r:.60}") from None

@@ -14,7 +14,7 @@ Files are written whole or not at all, and nothing in a file is executed.
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -27,13 +27,13 @@ from filelock import FileLock, Timeout
 
 from agents.common import Learner
 from agents.presets import Config
+from agents.self_play import SelfPlay
 from stb_gym import Game, RegretMeter, load_policy, save_policy
 from stb_gym.envs import stepper_of
 from stb_gym.games import check_integer
 from stb_gym.measure import SampledEvaluation, load_policies, save_policies
 from stb_gym.output import check_file, from_json, read_text, write_aside, write_text
 from stb_gym.solver import Evaluation, Policy
-from training.logs import open_logs
 
 FILES = (
     "config.json", "curve.csv", "weights.pt", "model.zip", "policy.npz", "policies.npz", "result.json", "checkpoint.pt",
@@ -42,9 +42,10 @@ ILLEGAL = "end"  # an illegal action, possible without masks, ends the turn as i
 TURNS = 10_000  # played in a sampled measurement
 AT_ONCE = 2**13  # positions in one batch of values
 CHECKPOINT_SECONDS = 30.0  # the least processor time between two checkpoints
-IN_CURVE = (
-    "value", "agreement", "agreement_by_visits", "shut_probability", "illegal_mass", "turns", "standard_error",
-)  # fmt: skip
+IN_CURVE = {  # columns that are numbers of the greedy policy, and their values where a measurement has none
+    "value": math.nan, "agreement": math.nan, "agreement_by_visits": math.nan, "shut_probability": math.nan,
+    "illegal_mass": math.nan, "turns": 0, "standard_error": 0.0,
+}  # fmt: skip
 
 
 class Measurement(NamedTuple):
@@ -134,18 +135,18 @@ class Run:
         """Return the measurements, one row for each, with `steps` and `seconds` and the columns of the run."""
         with _reading(self.folder / "curve.csv") as path:
             curve = pd.read_csv(path, float_precision="round_trip")
-            measured = "regret" if self.config.opponents is None else "gain"
-            if curve.empty or not np.isfinite(curve[["steps", "seconds", measured]].to_numpy(np.float64)).all():
-                raise ValueError("it has no measurements")
+            measured = ["steps", "seconds", "regret" if self.config.opponents is None else "gain"]
+            if curve.empty or not np.isfinite(curve[measured].to_numpy(np.float64)).all():
+                raise ValueError("it has no measurements, or they are not finite")
             return curve
 
     def result(self) -> dict[str, Any]:
         """Return how good the last measurement is, and whether the run is `finished`."""
         with _reading(self.folder / "result.json") as path:
-            result = from_json(read_text(path))
-            if not isinstance(result["finished"], bool) or not isinstance(result["steps"], int):
-                raise ValueError("finished must be true or false, and steps an integer")
-            return dict(result)
+            result: dict[str, Any] = from_json(read_text(path))
+            if not isinstance(result["finished"], bool):
+                raise ValueError(f"finished must be true or false, not {result['finished']!r}")
+            return result
 
     def policy(self) -> Policy:
         """Return [N] the greedy policy of the last measurement."""
@@ -163,7 +164,7 @@ class Run:
             if saved_by_library:
                 learner.load(path)  # type: ignore[attr-defined]
             else:
-                learner.load_state_dict({"weights": _load(path)})
+                learner.load_state_dict({"weights": torch.load(path, map_location="cpu", weights_only=True)})
         return learner
 
 
@@ -171,6 +172,7 @@ class Run:
 def _reading(path: Path) -> Iterator[Path]:
     """Raise a ValueError of one line that names the file for whatever fails in the block."""
     try:
+        check_file(path)
         yield path
     except FileNotFoundError:
         raise ValueError(f"{path.parent} is not the folder of a run: there is no {path.name}") from None
@@ -179,140 +181,20 @@ def _reading(path: Path) -> Iterator[Path]:
         raise ValueError(f"cannot read {path}: {reason}") from None
 
 
-def _load(path: Path) -> Any:
-    """Read what `torch.save` wrote; only tensors and plain values are read."""
-    check_file(path)
-    return torch.load(path, map_location="cpu", weights_only=True)
-
-
-def _save(path: Path, state: Any) -> None:
-    with write_aside(path) as aside, aside.open("wb") as file:
-        torch.save(state, file)
-
-
-class Training:
-    """A run in progress: its learner, and the files of its folder.
+@contextmanager
+def locked(folder: Path, wait: float = 0.0) -> Iterator[None]:
+    """Keep other processes from writing to a folder, which is made if necessary.
 
     Args:
-        config: the configuration.
         folder: the folder.
-        device: where the networks are.
-
-    Attributes:
-        learner: the learner.
-        rows: the rows of the curve so far.
-    """
-
-    def __init__(self, config: Config, folder: Path, device: str = "cpu"):
-        self.config = config
-        self.folder = folder
-        envs = config.make_envs()
-        self.learner = config.make_learner(envs, device)
-        self.rows: list[dict[str, float]] = []
-        self._policies: dict[int, Policy] = {}
-        self._self_play: Any = None
-        if config.opponents is not None:
-            from agents.self_play import SelfPlay
-
-            self._self_play = SelfPlay(config.opponents, envs)
-        self._saved_seconds = 0.0
-
-    def measure(self, seconds: float) -> dict[str, float]:
-        """Measure the learner, and write the files of the run.
-
-        Args:
-            seconds: processor time since the run began.
-
-        Returns:
-            The new row of the curve.
-
-        Raises:
-            ValueError: if the weights are not finite.
-        """
-        learner, path = self.learner, self.folder
-        weights = learner.state_dict()["weights"]
-        if not _is_finite(weights):
-            raise ValueError(f"learning has diverged: after {learner.num_steps:,} steps the weights are not finite")
-        row: dict[str, float] = {"steps": learner.num_steps, "seconds": round(seconds, 3)}
-        result: dict[str, Any] = {"finished": learner.num_steps >= self.config.steps, **row}
-        if self._self_play is not None:
-            gains = self._self_play.measure(learner)
-            row |= gains
-            result |= gains
-        else:
-            greedy, exploring, value_error, policy = measure(self.config, learner)
-            summary = {"agreement": math.nan, "turns": 0, "standard_error": 0.0, **greedy.summary()}
-            row |= {"regret": greedy.regret, "exploring_regret": exploring.regret}
-            row |= {name: summary[name] for name in IN_CURVE}
-            row["value_error"] = value_error
-            result |= {"greedy": greedy.summary(), "exploring": exploring.summary(), "value_error": value_error}
-            if result["finished"]:  # it takes a while for sampled turns
-                result["greedy"]["normalised_score"] = greedy.normalised_score
-            if policy is not None:
-                self._policies[learner.num_steps] = policy.astype(np.min_scalar_type(policy.max()))
-                save_policy(path / "policy.npz", self.config.game(), policy, ILLEGAL, self.config.objective)
-                save_policies(path / "policies.npz", self.config.game(), self._policies)
-        row |= {f"train/{name}": value for name, value in learner.figures.items()}
-        self.rows.append(row)
-        with write_aside(path / "curve.csv") as aside:
-            pd.DataFrame(self.rows).to_csv(aside, index=False, lineterminator="\n")
-        if hasattr(learner, "save"):
-            with write_aside(path / "model.zip") as aside:
-                learner.save(aside)
-        else:
-            _save(path / "weights.pt", weights)
-        write_text(path / "result.json", json.dumps(result, indent=2) + "\n")
-        if result["finished"]:
-            (path / "checkpoint.pt").unlink(missing_ok=True)
-        elif seconds >= self._saved_seconds + CHECKPOINT_SECONDS and not hasattr(learner, "save"):
-            state = {"learner": learner.state_dict(), "rows": len(self.rows)}
-            if self._self_play is not None:
-                state["self_play"] = self._self_play.state_dict()
-            _save(path / "checkpoint.pt", state)
-            self._saved_seconds = seconds
-        return row
-
-    def resume(self) -> None:
-        """Continue from the checkpoint of the folder.
-
-        Raises:
-            ValueError: if it cannot be read. The file is kept.
-        """
-        run = Run(self.folder)
-        with _reading(self.folder / "checkpoint.pt") as path:
-            state = _load(path)
-            count = state["rows"]
-            curve = run.curve()
-            if not isinstance(count, int) or not 0 < count <= len(curve):
-                raise ValueError(f"it has {count} measurements, but curve.csv has {len(curve)}")
-            self.rows = curve.iloc[:count].to_dict("records")
-            if self._self_play is not None:
-                self._self_play.load_state_dict(state["self_play"])
-            self.learner.load_state_dict(state["learner"])
-            last = self.rows[-1]["steps"]
-            if self.learner.num_steps != last:
-                raise ValueError(f"it has {self.learner.num_steps:,} steps, but curve.csv has {last:,}")
-        if (self.folder / "policies.npz").exists():
-            self._policies = {steps: policy for steps, policy in run.policies().items() if steps <= last}
-        self._saved_seconds = self.rows[-1]["seconds"]
-
-
-def _is_finite(weights: Any) -> bool:
-    if isinstance(weights, torch.Tensor):
-        return bool(weights.isfinite().all())
-    return not isinstance(weights, Mapping) or all(map(_is_finite, weights.values()))
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes from writing to a folder, which is made if necessary.
+        wait: seconds to wait for another process.
 
     Raises:
         ValueError: if another process writes to it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(folder / ".lock", timeout=0):
+        with FileLock(folder / ".lock", timeout=wait):
             yield
     except Timeout:
         raise ValueError(f"{folder} is in use by another process") from None
@@ -332,18 +214,20 @@ def prepare(config: Config, folder: Path, resume: bool = False, overwrite: bool 
             continued.
     """
     existing = [folder / name for name in FILES if (folder / name).exists()]
-    if existing and overwrite:
+    if overwrite:
         for path in existing:
             path.unlink()
-    elif existing and not resume:
-        raise ValueError(f"{folder} holds a run already: add --resume or --overwrite, or name another folder by --out")
     elif existing:
-        if Run(folder).config != config:
+        if not resume:
+            raise ValueError(f"{folder} holds a run: add --resume or --overwrite, or name another folder by --out")
+        run = Run(folder)
+        if run.config != config:
             raise ValueError(f"{folder} holds a run of another configuration: name another folder by --out")
-        if (folder / "result.json").exists() and Run(folder).result()["finished"]:
-            return True
-        if config.algorithm.startswith("sb3-"):
-            raise ValueError(f"{folder} is not finished, and {config.algorithm} cannot continue: add --overwrite")
+        if (folder / "result.json").exists():
+            if run.result()["finished"]:
+                return True
+            if config.algorithm.startswith("sb3-"):
+                raise ValueError(f"{folder} is not finished, and {config.algorithm} cannot continue: add --overwrite")
     write_text(folder / "config.json", json.dumps(config.to_json(), indent=2) + "\n")
     return False
 
@@ -356,7 +240,8 @@ def train(
     measurements: int = 40,
     *,
     device: str = "cpu",
-    logs: Sequence[str] = (),
+    log: str | None = None,
+    wait: float = 0.0,
     progress: Callable[[int, str], None] = lambda steps, note: None,
 ) -> None:
     """Train one run, and measure it at the start, `measurements` times on the way, and at the end.
@@ -369,7 +254,8 @@ def train(
         overwrite: replace the run that the folder holds.
         measurements: the number of measurements, at equal distances.
         device: where the networks are, such as "cuda".
-        logs: where measurements are logged besides: "tensorboard", "wandb".
+        log: "tensorboard" to log measurements in the folder of the run, too.
+        wait: seconds to wait for another process that writes to the folder.
         progress: called with the steps so far and the regret in words; "" between measurements.
 
     Raises:
@@ -380,22 +266,26 @@ def train(
     check_integer("measurements", measurements, 1, 10**6)
     torch.set_num_threads(1)  # the networks are small, and a run is repeatable
     with ExitStack() as stack:
-        stack.enter_context(locked(folder))
-        training = Training(config, folder, device)
+        stack.enter_context(locked(folder, wait))
         if prepare(config, folder, resume, overwrite):
             return
-        if (folder / "checkpoint.pt").exists():
-            training.resume()
+        training = _Training(config, folder, device)
         rows, learner = training.rows, training.learner
-        log = stack.enter_context(open_logs(logs, folder, config, rows))
+        writer: Any = None
+        if log == "tensorboard":
+            from torch.utils.tensorboard import SummaryWriter
+
+            after = int(rows[-1]["steps"]) + 1 if rows else 0  # later entries of an interrupted run are forgotten
+            writer = stack.enter_context(SummaryWriter(str(folder / "tensorboard"), purge_step=after))
         interval = max(1, config.steps // measurements)
         began = time.process_time() - (rows[-1]["seconds"] if rows else 0)
 
         def measure_now() -> None:
-            row = training.measure(time.process_time() - began)
-            log(row)
-            name = "regret" if "regret" in row else "gain"
-            progress(learner.num_steps, f"{name} {row[name]:.4g}")
+            training.measure(time.process_time() - began)
+            for column in rows[-1] if writer is not None else ():
+                writer.add_scalar(column, rows[-1][column], learner.num_steps)
+            name = "regret" if config.opponents is None else "gain"
+            progress(learner.num_steps, f"{name} {rows[-1][name]:.4g}")
 
         def before_rollout() -> None:
             progress(learner.num_steps, "")
@@ -404,3 +294,106 @@ def train(
 
         learner.learn(config.steps, before_rollout)
         measure_now()
+
+
+class _Training:
+    """A run in progress: its learner, and the files of its folder. It begins with the folder's checkpoint, if any.
+
+    Args:
+        config: the configuration.
+        folder: the folder.
+        device: where the networks are.
+
+    Attributes:
+        learner: the learner.
+        rows: the rows of the curve so far.
+
+    Raises:
+        ValueError: if a checkpoint cannot be read. The file is kept.
+    """
+
+    def __init__(self, config: Config, folder: Path, device: str):
+        envs = config.make_envs()
+        self.config, self.folder = config, folder
+        self.learner = config.make_learner(envs, device)
+        self.next_checkpoint = 0.0  # in processor seconds
+        self.rows: list[dict[str, Any]] = []
+        self.policies: dict[int, Policy] = {}
+        self.self_play = None if config.opponents is None else SelfPlay(envs, config.opponents)
+        if (folder / "checkpoint.pt").exists():
+            self._resume(Run(folder))
+
+    def _resume(self, run: Run) -> None:
+        curve = run.curve()
+        with _reading(self.folder / "checkpoint.pt") as path:
+            state = torch.load(path, map_location="cpu", weights_only=True)
+            self.rows = curve[: state["rows"]].to_dict("records")
+            if self.self_play is not None:
+                self.self_play.load_state_dict(state["self_play"])
+            self.learner.load_state_dict(state["learner"])
+            steps = self.rows[-1]["steps"]
+            if self.learner.num_steps != steps:
+                raise ValueError(f"it has {self.learner.num_steps:,} steps, but curve.csv has {steps:,}")
+        if (self.folder / "policies.npz").exists():
+            self.policies = {key: policy for key, policy in run.policies().items() if key <= steps}
+
+    def measure(self, seconds: float) -> None:
+        """Measure the learner, add a row to the curve, and write the files of the run.
+
+        Args:
+            seconds: processor time since the run began.
+
+        Raises:
+            ValueError: if the weights are not finite.
+        """
+        config, folder, learner = self.config, self.folder, self.learner
+        state = {} if hasattr(learner, "save") else learner.state_dict()
+        if not _is_finite(state.get("weights")):
+            raise ValueError(f"learning has diverged: after {learner.num_steps:,} steps the weights are not finite")
+        finished = learner.num_steps >= config.steps
+        row: dict[str, Any] = {"steps": learner.num_steps, "seconds": round(seconds, 3)}
+        result = {"finished": finished, **row}
+        if self.self_play is not None:
+            gains = self.self_play.measure(learner)
+            row |= gains
+            result |= gains
+        else:
+            greedy, exploring, value_error, policy = measure(config, learner)
+            summary = greedy.summary()
+            row |= {"regret": greedy.regret, "exploring_regret": exploring.regret}
+            row |= {name: summary.get(name, default) for name, default in IN_CURVE.items()}
+            row["value_error"] = value_error
+            if finished:  # it takes a while for sampled turns
+                summary["normalised_score"] = greedy.normalised_score
+            result |= {"greedy": summary, "exploring": exploring.summary(), "value_error": value_error}
+            if policy is not None:
+                self.policies[learner.num_steps] = policy.astype(np.min_scalar_type(policy.max()))
+                save_policy(folder / "policy.npz", config.game(), policy, ILLEGAL, config.objective)
+                save_policies(folder / "policies.npz", config.game(), self.policies)
+        self.rows.append(row | {f"train/{name}": value for name, value in learner.figures.items()})
+        with write_aside(folder / "curve.csv") as aside:
+            pd.DataFrame(self.rows).to_csv(aside, index=False, lineterminator="\n")
+        if hasattr(learner, "save"):
+            with write_aside(folder / "model.zip") as aside:
+                learner.save(aside)
+        else:
+            _save(folder / "weights.pt", state["weights"])
+        write_text(folder / "result.json", json.dumps(result, indent=2) + "\n")
+        checkpoint = folder / "checkpoint.pt"
+        if finished:
+            checkpoint.unlink(missing_ok=True)
+        elif state and time.process_time() >= self.next_checkpoint:
+            self_play = None if self.self_play is None else self.self_play.state_dict()
+            _save(checkpoint, {"learner": state, "rows": len(self.rows), "self_play": self_play})
+            self.next_checkpoint = time.process_time() + CHECKPOINT_SECONDS
+
+
+def _save(path: Path, state: Any) -> None:
+    with write_aside(path) as aside, aside.open("wb") as file:
+        torch.save(state, file)
+
+
+def _is_finite(weights: Any) -> bool:
+    if isinstance(weights, torch.Tensor):
+        return bool(weights.isfinite().all())
+    return not isinstance(weights, Mapping) or all(map(_is_finite, weights.values()))

@@ -1,0 +1,105 @@
+"""The frame of the commands: errors of one line, interrupts, and the task that flags choose."""
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_args, get_type_hints
+
+from cyclopts import App, CycloptsError, Parameter, convert
+
+from agents.presets import TASKS
+from stb_gym.cli import flag_of_rule, import_games
+from stb_gym.envs import ENVIRONMENTS
+from stb_gym.games import check_choice, rules_of
+from stb_gym.output import reader_may_leave, refuse, say
+
+
+class Terminated(KeyboardInterrupt):
+    """The process received SIGTERM."""
+
+
+def run_command(
+    name: str, function: Callable[..., int | None], words: Sequence[str] | None, how_to_continue: str = ""
+) -> int:
+    """Run a command and return its exit status: 0, 2 after an error, 130 after ctrl-C, 143 after SIGTERM.
+
+    Args:
+        name: the name of the command, such as "training.train".
+        function: the command, whose parameters become arguments and flags. It returns the exit status, or None for 0.
+        words: the words of the command line; by default those of the process.
+        how_to_continue: what a user may do who interrupted the command.
+    """
+
+    def terminate(*_: object) -> None:
+        raise Terminated
+
+    app = App(
+        name=f"python -m {name}",
+        help=(function.__doc__ or "").partition("\n")[0] + " --import MODULE registers a game of your own.",
+        help_format="plaintext",
+        version_flags=(),
+        default_parameter=Parameter(negative=(), converter=_converted),
+        suppress_keyboard_interrupt=False,
+    )
+    app.default(function)
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        with reader_may_leave():
+            others = import_games(sys.argv[1:] if words is None else words)
+            return app(others, exit_on_error=False, print_error=False, result_action="return_value") or 0
+    except (CycloptsError, ValueError, OSError, ImportError, MemoryError) as error:
+        return refuse(name, error)
+    except KeyboardInterrupt as interrupt:
+        say(f"{name}: interrupted{how_to_continue and '; '}{how_to_continue}", error=True)
+        return 143 if isinstance(interrupt, Terminated) else 130
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def _converted(kind: Any, tokens: Sequence[Any]) -> Any:
+    """Convert a typed value to the type of its flag; refuse 2.5 as an integer, which cyclopts would round."""
+    if int in (kind, *get_args(kind)) and not tokens[0].value.lstrip("-").isdecimal():
+        raise ValueError(f"{tokens[0].value!r} is not an integer")
+    return convert(kind, tokens)
+
+
+def parsed(value: str) -> Any:
+    """Return the number or boolean that a word of the command line means, or the word."""
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def choose_task(
+    env: str | None, task: str | None, objective: str | None, rules: Mapping[str, str]
+) -> tuple[str, dict[str, Any]]:
+    """Return the environment id and the keyword arguments that flags choose.
+
+    Args:
+        env: --env, the id of an environment.
+        task: --task, a name of `agents.presets.TASKS`; without both, nine-tiles.
+        objective: --objective.
+        rules: rules of the game as flags and words: {"one-die": "low-sum"}.
+
+    Raises:
+        ValueError: if there is no such task, environment or rule, or both task and environment are given.
+    """
+    if env is not None and task is not None:
+        raise ValueError("--env and --task exclude each other")
+    arguments: dict[str, Any] = {}
+    if env is None:
+        check_choice("task", task or "nine-tiles", list(TASKS))
+        env, named = TASKS[task or "nine-tiles"]
+        arguments |= named
+    check_choice("environment", env, list(ENVIRONMENTS))
+    types = get_type_hints(ENVIRONMENTS[env].rules)
+    flags = {flag_of_rule(name): name for name in rules_of(ENVIRONMENTS[env].rules)}
+    for flag, word in rules.items():
+        check_choice("flag or rule", flag, list(flags))
+        name = flags[flag]
+        arguments[name] = word if str in (types[name], *get_args(types[name])) else parsed(word)
+    if objective is not None:
+        arguments["objective"] = objective
+    return env, arguments

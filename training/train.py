@@ -1,0 +1,133 @@
+"""Train a learner and measure its exact regret on the way: `python -m training.train ppo --task threes`."""
+
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from agents.presets import STANDARD, Config, configure, task_name
+from stb_gym.output import say
+from training.commands import choose_task, parsed, run_command
+from training.run import locked, prepare
+from training.study import run_study
+
+COMMAND = "training.train"
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    return run_command(COMMAND, train, words, "the same command with --resume continues")
+
+
+def train(
+    algorithm: str,
+    /,
+    *,
+    env: str | None = None,
+    task: str | None = None,
+    objective: str | None = None,
+    variant: str = STANDARD,
+    steps: int | None = None,
+    seeds: str = "0",
+    settings: dict[str, str] | None = None,
+    opponents: str | None = None,
+    players: int | None = None,
+    out: Path = Path("runs"),
+    resume: bool = False,
+    overwrite: bool = False,
+    measurements: int = 40,
+    log: Literal["tensorboard"] | None = None,
+    device: str = "cpu",
+    workers: int = 1,
+    ray: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    **rules: str,
+) -> int:
+    """Train an algorithm with one seed or several, by its preset in agents/presets.toml.
+
+    Args:
+        algorithm: ppo, dqn, fitted-q, afterstates, q-learning, tabular-afterstates, monte-carlo, certainty-equivalence,
+            or an agent of stable-baselines3: sb3-ppo, sb3-a2c, sb3-dqn, sb3-maskable-ppo, sb3-maskable-ppo-tuned,
+            sb3-dqn-tuned.
+        env: Id of the environment (default: that of the task nine-tiles).
+        task: Environment, rules and objective by one name: nine-tiles, nine-tiles-shut, twelve-tiles, sixteen-tiles,
+            twenty-tiles, the-300, threes.
+        objective: What is rewarded: score, shut or at-most:T (default: what the environment rewards).
+        variant: Variant of the preset, such as quick.
+        steps: Steps of all environments together (default: those of the preset).
+        seeds: Seeds, such as 0-4 or 3,5.
+        settings: Settings that differ from the preset, such as --settings.learning-rate 0.001.
+        opponents: Learn a seat of a round: against naive, fictitious or league self-play, or against a strategy.
+        players: Number of players of the round.
+        out: Folder of the runs, each in a folder ALGORITHM-TASK-VARIANT-SEED.
+        resume: Continue interrupted runs, and skip finished ones.
+        overwrite: Replace runs that are there already.
+        measurements: How often the regret is measured.
+        log: Log measurements to tensorboard, too, in the folder of the run.
+        device: Where networks are, such as cuda.
+        workers: Runs that are trained at a time.
+        ray: Train on a Ray cluster: that of this machine, or the one at an address.
+        rules: Rules of the game, such as --tiles 12 --one-die low-sum; stb-gym list explains them.
+
+    Returns:
+        0, or 1 if a run of several failed.
+    """
+    if resume and overwrite:
+        raise ValueError("--resume and --overwrite exclude each other")
+    chosen_env, arguments = choose_task(env, task, objective, rules)
+    changes = {name.replace("-", "_"): parsed(value) for name, value in (settings or {}).items()}
+    runs = {}
+    for seed in _parsed_seeds(seeds):
+        config = configure(
+            algorithm,
+            chosen_env,
+            arguments,
+            variant,
+            seed=seed,
+            steps=steps,
+            settings=changes,
+            opponents=opponents,
+            players=players,
+        )
+        runs[out / run_name(config)] = config
+    if not resume:
+        for folder, config in runs.items():
+            with locked(folder):
+                prepare(config, folder, overwrite=overwrite)
+    options: dict[str, Any] = {"measurements": measurements, "device": device, "log": log}
+    failures = run_study(runs, workers=workers, ray=ray, **options)
+    for folder, failure in failures.items():
+        say(f"{COMMAND}: {folder} failed: {failure}", error=True)
+    if failures and len(runs) == 1:
+        return 2
+    command = "evaluate" if len(runs) == 1 else "compare"
+    folders = [str(folder) for folder in runs if folder not in failures]
+    if folders:
+        say(shlex.join(["python", "-m", f"training.{command}", *folders]), error=True)
+    return 1 if failures else 0
+
+
+def run_name(config: Config) -> str:
+    """Return the name of a run's folder, such as "ppo-nine-tiles-quick-0"."""
+    arguments = [word for argument in config.arguments.items() for word in argument]
+    task = task_name(config.env, config.arguments) or "-".join(map(str, [config.env.split("/")[1], *arguments]))
+    round_words = [f"{config.players}-players", config.opponents] if config.players else []
+    variant = [config.variant] if config.variant != STANDARD else []
+    return re.sub(
+        "[^a-zA-Z0-9_.-]", "-", "-".join(map(str, [config.algorithm, task, *round_words, *variant, config.seed]))
+    )
+
+
+def _parsed_seeds(text: str) -> list[int]:
+    """Return the seeds of a text such as "0-4,7"."""
+    if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text):
+        raise ValueError(f"seeds must be numbers such as 0-4 or 3,5, not {text!r}")
+    pairs = [part.partition("-") for part in text.split(",")]
+    return [seed for first, _, last in pairs for seed in range(int(first), int(last or first) + 1)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
