@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd  # type: ignore[import-untyped]
 
 from agents.baselines import greedy_step
-from agents.presets import ALGORITHMS, STANDARD, make_settings, read_preset, task_name, variants
+from agents.presets import STANDARD, make_settings, read_preset, task_name
 from stb_gym.cli import flag_of_rule
 from stb_gym.games import check_choice, fits
 from stb_gym.output import Column, Table, from_json, say
@@ -36,7 +36,7 @@ from training.results import (
 
 def main(words: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    return run_command("training.compare", compare, words, "nothing was written")
+    return run_command("training.compare", compare, words)
 
 
 def compare(
@@ -66,10 +66,8 @@ def compare(
         tables = {name: table_of(tasks[name][0], frame) for name, frame in rows.items()}
         write_report(out, tasks, rows, tables, [path for path in runs if path.is_dir()])
     if json:
-        answer = {
-            name: json_text.loads(frame.to_json(orient="records", double_precision=15)) for name, frame in rows.items()
-        }
-        say(json_text.dumps(answer, indent=2))
+        answer = {name: frame.astype(object).where(frame.notna(), None) for name, frame in rows.items()}
+        say(json_text.dumps({name: frame.to_dict("records") for name, frame in answer.items()}, indent=2))
     else:
         for name, frame in rows.items():
             say(f"{name}\n\n{table_of(tasks[name][0], frame.drop(columns=['command', 'settings']))}\n")
@@ -125,27 +123,29 @@ def train_command(task: Task, agent: Mapping[str, Any], seeds: Sequence[int]) ->
         agent: the values of `results.AGENT`.
         seeds: the seeds.
     """
-    algorithm, variant, named = agent["algorithm"], agent["variant"], task_name(task.env, task.arguments)
-    if algorithm not in ALGORITHMS or variant not in variants(algorithm, named):
+    name = task_name(task.env, task.arguments)
+    try:
+        preset = read_preset(agent["algorithm"], name, agent["variant"])
+        steps = preset.pop("steps", None)
+        settings = asdict(make_settings(agent["algorithm"], preset))
+    except ValueError:
         return ""
-    words = ["python", "-m", "training.train", algorithm]
-    if named is None:
-        words += ["--env", task.env]
-        for name, value in task.arguments.items():
-            words += [f"--{flag_of_rule(name)}", value if isinstance(value, str) else json_text.dumps(value)]
+    words = ["python", "-m", "training.train", agent["algorithm"]]
+    if name is not None:
+        words += ["--task", name]
     else:
-        words += ["--task", named]
+        words += ["--env", task.env]
+        for rule, value in task.arguments.items():
+            words += [f"--{flag_of_rule(rule)}", value if isinstance(value, str) else json_text.dumps(value)]
     if task.opponents:
         words += ["--players", task.players, "--opponents", task.opponents]
-    if variant != STANDARD:
-        words += ["--variant", variant]
-    steps, settings = read_preset(algorithm, named, variant)
+    if agent["variant"] != STANDARD:
+        words += ["--variant", agent["variant"]]
     if agent["budget"] != steps:
         words += ["--steps", str(agent["budget"])]
-    preset = asdict(make_settings(algorithm, settings))
-    for name, value in from_json(agent["settings"]).items():
-        if name not in preset or preset[name] != value:
-            words += [f"--settings.{name.replace('_', '-')}", json_text.dumps(value)]
+    for setting, value in from_json(agent["settings"]).items():
+        if setting not in settings or settings[setting] != value:
+            words += [f"--settings.{setting.replace('_', '-')}", json_text.dumps(value)]
     return shlex.join([*words, "--seeds", ",".join(map(str, seeds))])
 
 

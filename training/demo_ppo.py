@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import torch
-
 from agents.config import Task
+
 from agents.presets import read_presets
 from stb_gym.output import refuse, say
 from training.compare import comparison_table

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from agents.afterstates import Afterstates
-from stb_gym import strategies, strategy
 from stb_gym import evaluate as evaluate_policy
+from stb_gym import strategies, strategy
 from stb_gym.large import evaluate_boards, solve_boards
 from stb_gym.measure import SampledEvaluation, read_policy
 from stb_gym.output import Column, Progress, Table, say

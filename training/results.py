@@ -16,8 +16,7 @@ import pandas as pd  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from scipy.stats import trim_mean
 
-from agents.presets import STANDARD, TASKS, task_name
-from stb_gym.envs import environment_of, game_of_environment
+from agents.presets import STANDARD, TASKS, game_and_objective, task_name
 from stb_gym.games import Game
 from stb_gym.output import check_file, from_json, write_aside
 from stb_gym.solver import Objective, objective_of
@@ -56,13 +55,12 @@ class Task:
     @cached_property
     def game(self) -> Game:
         """The rules of the turn."""
-        return game_of_environment(self.env, {k: v for k, v in self.arguments.items() if k != "objective"})
+        return game_and_objective(self.env, self.arguments)[0]
 
     @cached_property
     def objective(self) -> Objective:
         """What a turn is played for."""
-        given = {"objective": "score", **environment_of(self.env).arguments, **self.arguments}
-        return objective_of(self.game, given["objective"])
+        return objective_of(*game_and_objective(self.env, self.arguments))
 
     @property
     def heading(self) -> str:
@@ -120,7 +118,7 @@ def read_results(path: Path) -> pd.DataFrame:
     """
     try:
         check_file(path)
-        frame = pd.read_csv(path, dtype=TYPES | METRICS, float_precision="round_trip")
+        frame = pd.read_csv(path, dtype=TYPES | METRICS)
         frame = frame.fillna(dict.fromkeys(TASK, ""))
         if frame[list(TYPES)].isna().any(axis=None) or frame.empty:
             raise ValueError("values are missing")

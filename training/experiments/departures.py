@@ -9,10 +9,9 @@ from typing import Any
 
 from agents.presets import TASKS, configure
 from stb_gym.games import check_choice
-from stb_gym.output import Progress
 from training.commands import run_command
 from training.compare import compare
-from training.run import train
+from training.study import run_study
 
 DEPARTURES: tuple[tuple[str, dict[str, Any]], ...] = (  # the algorithm, and the settings that differ from its preset
     ("fitted-q", {}),
@@ -23,7 +22,12 @@ DEPARTURES: tuple[tuple[str, dict[str, Any]], ...] = (  # the algorithm, and the
 
 
 def departures(
-    *, task: str = "nine-tiles", variant: str = "quick", seeds: int = 3, out: Path = Path("runs/departures")
+    *,
+    task: str = "nine-tiles",
+    variant: str = "quick",
+    seeds: int = 3,
+    workers: int = 1,
+    out: Path = Path("runs/departures"),
 ) -> None:
     """Train departures from the algorithms, and compare them.
 
@@ -31,19 +35,18 @@ def departures(
         task: a task of agents/presets.py.
         variant: the variant of the preset that they depart from.
         seeds: how many seeds of each departure to train.
+        workers: how many runs are trained at a time.
         out: folder of the runs and of README.md.
     """
     check_choice("task", task, list(TASKS))
-    folders = []
-    with Progress("departures", len(DEPARTURES) * seeds, "runs") as progress:
-        for algorithm, settings in DEPARTURES:
-            for seed in range(seeds):
-                words = [algorithm, *(f"{name}-{value}" for name, value in settings.items()), task, variant, f"{seed}"]
-                folders.append(out / "-".join(words))
-                config = configure(algorithm, *TASKS[task], variant, seed=seed, settings=settings)
-                train(config, folders[-1], resume=True)
-                progress.tell(len(folders), note=folders[-1].name)
-    compare(*folders, out=out)
+    runs = {}
+    for algorithm, settings in DEPARTURES:
+        for seed in range(seeds):
+            words = [algorithm, *(f"{name}-{value}" for name, value in settings.items()), task, variant, f"{seed}"]
+            runs[out / "-".join(words)] = configure(algorithm, *TASKS[task], variant, seed=seed, settings=settings)
+    for folder, failure in run_study(runs, workers=workers).items():
+        raise ValueError(f"{folder} failed: {failure}")
+    compare(*runs, out=out)
 
 
 if __name__ == "__main__":

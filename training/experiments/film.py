@@ -41,4 +41,4 @@ def film(run: Path, *, steps: tuple[int, ...] = (), seed: int = 0, out: Path = P
 
 
 if __name__ == "__main__":
-    sys.exit(run_command("training.experiments.film", film, None, "nothing was written"))
+    sys.exit(run_command("training.experiments.film", film, None))

@@ -82,4 +82,4 @@ def draw_mistakes(path: Path, evaluations: Mapping[str, Evaluation]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run_command("training.experiments.mistakes", mistakes, None, "nothing was written"))
+    sys.exit(run_command("training.experiments.mistakes", mistakes, None))
