@@ -23,6 +23,7 @@ the largest absolute reward so far, and they are not discounted. There are no el
 """
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from typing import Annotated, Any, NamedTuple
 
 import gymnasium as gym
@@ -266,7 +267,7 @@ class Afterstates:
         if "num_steps" not in state:
             return
         self.num_steps = state["num_steps"]
-        self._optimizer.load_state_dict(state["optimizer"])
+        self._optimizer.load_state_dict(deepcopy(state["optimizer"]))
         self._random.bit_generator.state = state["random"]
         self._throws = state["throws"].numpy().copy()
         self._roll_sums = state["roll_sums"].numpy().copy()

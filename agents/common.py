@@ -1,5 +1,6 @@
 """What all learners share: their protocol, running episodes, equal rows of a batch, and observations in unary."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -190,7 +191,7 @@ def hash_rows(*columns: NDArray[Any]) -> NDArray[np.uint64]:
 
 def _words(columns: tuple[NDArray[Any], ...]) -> NDArray[np.uint64]:
     """Return [B, W] the bytes of rows, filled up with zeros; booleans are packed as bits."""
-    flat = [column.reshape(len(column), -1) for column in columns]
+    flat = [column.reshape(len(column), math.prod(column.shape[1:])) for column in columns]  # of no rows, too
     parts = [
         np.packbits(part, axis=1) if part.dtype == np.bool_ else np.ascontiguousarray(part).view(np.uint8)
         for part in flat

@@ -27,6 +27,7 @@ learning", 2015.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from typing import Annotated, Any
 
 import gymnasium as gym
@@ -410,7 +411,7 @@ class FittedQ:
         if "num_steps" not in state:
             return
         self.num_steps = state["num_steps"]
-        self._optimizer.load_state_dict(state["optimizer"])
+        self._optimizer.load_state_dict(deepcopy(state["optimizer"]))
         self._positions.load_state_dict(state["positions"])
         self._model.load_state_dict(state["model"])
         self._values = state["values"].numpy().copy()

@@ -134,7 +134,7 @@ class Run:
     def curve(self) -> pd.DataFrame:
         """Return the measurements, one row for each, with `steps` and `seconds` and the columns of the run."""
         with _reading(self.folder / "curve.csv") as path:
-            curve = pd.read_csv(path, float_precision="round_trip")
+            curve = pd.read_csv(path)
             measured = ["steps", "seconds", "regret" if self.config.opponents is None else "gain"]
             if curve.empty or not np.isfinite(curve[measured].to_numpy(np.float64)).all():
                 raise ValueError("it has no measurements, or they are not finite")

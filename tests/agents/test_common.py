@@ -90,6 +90,7 @@ ROWS = [
     (RANDOM.integers(3, size=(500, 2, 2)), RANDOM.integers(2, size=(500, 3)).astype(bool)),
     (np.arange(256, dtype=np.uint8)[:, None],),
     (np.arange(40).reshape(20, 2)[::2, 1:],),
+    (np.zeros((0, 3), np.uint8),),
     (RANDOM.integers(7, size=(20_000, 6)).astype(np.float32), RANDOM.integers(9, size=20_000)),
     (RANDOM.integers(3, size=(5000, 6), dtype=np.uint8) * np.uint64(2**56),),  # only the highest bytes differ
 ]
@@ -101,7 +102,7 @@ def test_unique_rows_are_those_of_a_comparison_one_by_one(columns, collide, monk
     if collide:
         monkeypatch.setattr(common, "_hash", lambda words: words[:, 0] % np.uint64(5))
     first, inverse = unique_rows(*columns)
-    rows = list(zip(*(column.reshape(len(column), -1).tolist() for column in columns), strict=True))
+    rows = list(zip(*([row.tolist() for row in column] for column in columns), strict=True))
     assert len(first) == len({str(row) for row in rows})
     assert [rows[first[which]] for which in inverse] == rows
 

@@ -4,14 +4,12 @@ import base64
 import gzip
 import json
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from PIL import Image
 from scipy import stats
 
 from stb_gym import evaluate, solve, strategies, strategy
@@ -136,15 +134,12 @@ def test_a_task_has_the_name_of_the_presets_or_one_of_its_own():
     assert Task(ENV, {}, "league", "2").name == "nine-tiles-2-players-league"
 
 
-def test_chances_are_compared_with_the_best_chance(tmp_path):
-    folder = fake_run(tmp_path / "run", ["optimal-score"])
-    config = json.loads((folder / "config.json").read_text())
-    config["arguments"]["objective"] = "shut"
-    (folder / "config.json").write_text(json.dumps(config))
-    evaluation = solve(GAME, "shut").evaluate(strategy(GAME, "optimal-score"))
-    curve = pd.read_csv(folder / "curve.csv").assign(regret=evaluation.regret, value=evaluation.value)
-    curve.to_csv(folder / "curve.csv", index=False)
-    row = rows_of([folder], "ShutTheBox-v0-objective-shut-tiles-5").loc["q-learning"]
+def test_chances_are_compared_with_the_best_chance(runs):
+    evaluation = solve(GAME, "shut").evaluate(strategy(GAME, "biggest-first"))
+    measured = {"regret": evaluation.regret, "value": evaluation.value}
+    arguments = json.dumps({"tiles": 5, "objective": "shut"})
+    [(task, frame)] = by_task(read_measurements(runs).assign(arguments=arguments, **measured)).values()
+    row = compare_agents(task, frame).set_index("agent").loc["q-learning"]
     assert row["of_optimum"] == pytest.approx(evaluation.regret / evaluation.optimum.value)
 
 
@@ -158,12 +153,7 @@ def test_rounds_are_compared_by_the_largest_gain(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "largest gain (expected wins)" in printed
     assert " 0.125" in printed
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "report.html",
-        "README.md",
-        f"{name}.png",
-        f"{name}-dark.png",
-    }
+    assert {path.name for path in (tmp_path / "out").glob("*.png")} == {f"{name}.png", f"{name}-dark.png"}
 
 
 # Names and commands
@@ -236,7 +226,6 @@ def test_runs_that_are_named_twice_are_refused(runs, tmp_path, refused):
         (lambda data: b"no gzip", "damaged"),
         (lambda data: gzip.compress(gzip.decompress(data).replace(b"seed", b"seeds", 1)), "seed"),
         (lambda data: gzip.compress(gzip.decompress(data).replace(b"\n0,", b"\nmany,", 1)), "damaged"),
-        (lambda data: gzip.compress(gzip.decompress(data).splitlines()[0] + b"\n"), "damaged"),
     ],
 )
 def test_a_damaged_results_file_is_refused(damage, message, runs, tmp_path, refused):
@@ -260,31 +249,6 @@ def test_what_is_not_there_or_not_allowed_is_refused(runs, tmp_path, refused):
 # The report
 
 
-class Page(HTMLParser):
-    """The elements of a page: their tag, attributes and text."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.elements = []
-        self._open = []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.elements.append([tag, dict(attributes), ""])
-        if tag not in ("meta", "img", "source"):
-            self._open.append(self.elements[-1])
-
-    def handle_endtag(self, tag):
-        assert self._open.pop()[0] == tag
-
-    def handle_data(self, data):
-        for element in self._open:
-            element[2] += data
-
-    def all(self, tag):
-        return [(attributes, text.strip()) for name, attributes, text in self.elements if name == tag]
-
-
 def test_the_page_needs_nothing_else_and_has_the_pictures_in_it(pages):
     text = (pages / "report.html").read_text()
     embedded = re.findall(r'="data:image/png;base64,([^"]+)"', text)
@@ -294,44 +258,37 @@ def test_the_page_needs_nothing_else_and_has_the_pictures_in_it(pages):
     assert "http" not in re.sub(r"base64,[A-Za-z0-9+/=]+", "", text)
 
 
-def test_the_page_can_be_read_aloud(pages):
-    page = Page((pages / "report.html").read_text())
-    assert page.all("html")[0][0]["lang"] == "en"
-    assert len(page.all("main")) == len(page.all("h1")) == 1
-    assert [attributes["alt"] for attributes, _ in page.all("img")] == [f"Regret against steps: {NAME}"]
-    assert {attributes["scope"] for attributes, _ in page.all("th")} == {"row", "col"}
-    assert len(page.all("caption")) == len(page.all("table"))
-    regions = [attributes for attributes, _ in page.all("div") if attributes.get("class") == "table"]
-    assert [(each["role"], each["tabindex"], bool(each["aria-label"])) for each in regions] == [
-        ("region", "0", True)
-    ] * len(page.all("table"))
+def test_the_page_names_its_language_tables_headings_and_pictures(pages):
+    text = (pages / "report.html").read_text()
+    assert '<html lang="en">' in text
+    assert text.count("<caption>") == text.count("<table>") == text.count('role="region"') == 5
+    assert re.findall(r'<img [^>]*alt="([^"]*)">', text) == [f"Regret against steps: {NAME}"]
+    assert {*re.findall(r"<th ?([^> ]*)", text)} == {'scope="row"', 'scope="col"'}
 
 
 def test_the_pages_have_the_rows_of_the_table(pages, runs):
-    page, readme = Page((pages / "report.html").read_text()), (pages / "README.md").read_text()
-    names = [text for attributes, text in page.all("th") if attributes["scope"] == "row"]
+    page, readme = ((pages / name).read_text() for name in ("report.html", "README.md"))
     for name, row in rows_of(runs).iterrows():
-        assert name in names
+        assert f'<th scope="row">{name}</th>' in page
         assert re.search(rf"^\| {re.escape(name)} \|.* \| {row['regret']:.4g} \|", readme, re.MULTILINE)
-    heading, rule, *_ = [line for line in readme.splitlines() if line.startswith("|")]
+    heading = next(line for line in readme.splitlines() if line.startswith("|"))
     assert heading == (
         "| agent | steps | processor minutes | regret (points) | 95% interval over seeds | share of the optimum lost | "
         "choices optimal | illegal ends | seeds | command |"
     )
-    assert rule.count("|") == heading.count("|")
     assert "| `python -m training.train q-learning --env" in readme
     assert f"]({NAME}.png)" in readme
 
 
 def test_the_page_lists_the_costliest_mistakes_of_runs(pages, runs):
-    page = Page((pages / "report.html").read_text())
-    captions = [text for _, text in page.all("caption") if text.startswith("Costliest")]
-    assert captions == [f"Costliest mistakes: {run}" for run in runs]
+    page = (pages / "report.html").read_text()
+    assert re.findall(r"<caption>Costliest mistakes: (.*)</caption>", page) == [str(run) for run in runs]
     costliest = evaluate(GAME, strategy(GAME, "biggest-first")).mistakes(1)[0]
-    table = next(text for _, text in page.all("table") if text.startswith(captions[0]))
-    words = table.split("share of the regret")[1]
-    assert " ".join(words.split()).startswith(" ".join(costliest.position.replace(", roll", " ").split()))
-    assert f"{costliest.loss:.3g}" in words
+    state, loss = re.search(
+        r"mistakes: .*?<th scope=\"row\">(.*?)</th>.*?class=\"number\">([0-9.]+)<", page, re.S
+    ).groups()
+    assert costliest.position.startswith(f"{state}, roll")
+    assert loss == f"{costliest.loss:.3g}"
 
 
 def test_the_picture_shows_every_curve_with_its_interval_and_its_name(runs, tmp_path, monkeypatch):
@@ -355,12 +312,6 @@ def test_the_picture_shows_every_curve_with_its_interval_and_its_name(runs, tmp_
         [first.get_ydata()[-1], report.LEAST, REGRETS["random"]]
     )
     assert [to_hex(figure.get_facecolor()) for figure in drawn] == ["#ffffff", "#211f1c"]
-
-
-def test_the_pictures_are_light_and_dark(pages):
-    for name, brightness in ((NAME, 255), (f"{NAME}-dark", 31)):
-        picture = np.asarray(Image.open(pages / f"{name}.png").convert("L"))
-        assert np.median(picture) == pytest.approx(brightness, abs=5)
 
 
 def test_names_that_would_overlap_are_moved_apart():
