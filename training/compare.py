@@ -134,7 +134,8 @@ def train_command(task: Task, agent: Mapping[str, Any], seeds: Sequence[int]) ->
     if name is not None:
         words += ["--task", name]
     else:
-        words += ["--env", task.env]
+        module = type(task.game).__module__
+        words += ["--env", task.env] if module.startswith("stb_gym.") else ["--import", module, "--env", task.env]
         for rule, value in task.arguments.items():
             words += [f"--{flag_of_rule(rule)}", value if isinstance(value, str) else json_text.dumps(value)]
     if task.opponents:

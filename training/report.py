@@ -104,6 +104,8 @@ def draw_curves(
         ends: dict[str, tuple[float, float, str]] = {}
         for (name, curve), (colour, dashes) in zip(curves.items(), SERIES * len(curves), strict=False):
             drawn = curve[curve["steps"] > 0].clip(lower=LEAST)
+            if drawn.empty:
+                continue
             axes.plot(drawn["steps"], drawn["mean"], color=colour, linestyle=dashes, linewidth=1.6)
             axes.fill_between(drawn["steps"], drawn["low"], drawn["high"], color=colour, alpha=0.2, linewidth=0)
             ends[name] = (drawn["steps"].iloc[-1], drawn["mean"].iloc[-1], colour)
@@ -118,8 +120,8 @@ def draw_curves(
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.25)
         to_axes = axes.transData + axes.transAxes.inverted()
-        heights = to_axes.transform([(x, y) for x, y, _ in ends.values()])[:, 1]
-        places = spread(heights, LABEL / (height - 0.8))
+        points = np.array([(x, y) for x, y, _ in ends.values()]).reshape(-1, 2)
+        places = spread(to_axes.transform(points)[:, 1], LABEL / (height - 0.8))
         for (name, (x, y, colour)), place in zip(ends.items(), places, strict=True):
             leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "relpos": (0, 0.5)}  # from the first letter
             where = {"xytext": (1.03, place), "textcoords": "axes fraction", "va": "center", "fontsize": 8.5}

@@ -4,6 +4,8 @@ import base64
 import gzip
 import json
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from stb_gym import evaluate, solve, strategies, strategy
+from tests import ROOT
 from tests.training.fake_runs import ENV, GAME, fake_round, fake_run, fake_runs
 from training import report
 from training.compare import baselines, compare_agents, main
@@ -144,6 +147,7 @@ def test_chances_are_compared_with_the_best_chance(runs):
 
 
 def test_rounds_are_compared_by_the_largest_gain(tmp_path, capsys):
+    assert main([str(fake_round(tmp_path / "begun", [0.5])), "--out", str(tmp_path)]) == 0
     folder = fake_round(tmp_path / "round", [0.3, 0.2, 0.125])
     name = f"{NAME}-2-players-league"
     rows = rows_of([folder], name)
@@ -190,6 +194,18 @@ def test_a_command_has_all_that_differs_from_the_preset(tmp_path, monkeypatch):
     monkeypatch.setattr("agents.presets.FILE", presets.rename(tmp_path / "later.toml"))
     save_results(tmp_path / "all.csv.gz", read_measurements(runs))
     assert rows_of([tmp_path / "all.csv.gz"]).loc["q-learning, quick", "command"] == ""
+
+
+def test_a_game_of_your_own_is_compared(tmp_path):
+    folder = fake_run(tmp_path / "run", ["worst"])
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"env": "stb_gym/Pig-v0", "arguments": {"most_points": 30}}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "policy.npz").unlink()
+    words = ["-m", "training.compare", "--import", "docs.pig", str(folder), "--out", str(tmp_path / "out")]
+    printed = subprocess.run([sys.executable, *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert "hold-at-20" in printed
+    assert "--import docs.pig --env stb_gym/Pig-v0 --most-points 30" in (tmp_path / "out" / "README.md").read_text()
 
 
 # Results files
@@ -263,7 +279,7 @@ def test_the_page_names_its_language_tables_headings_and_pictures(pages):
     assert '<html lang="en">' in text
     assert text.count("<caption>") == text.count("<table>") == text.count('role="region"') == 5
     assert re.findall(r'<img [^>]*alt="([^"]*)">', text) == [f"Regret against steps: {NAME}"]
-    assert {*re.findall(r"<th ?([^> ]*)", text)} == {'scope="row"', 'scope="col"'}
+    assert {*re.findall(r"<th ([^> ]*)", text)} == {'scope="row"', 'scope="col"'}
 
 
 def test_the_pages_have_the_rows_of_the_table(pages, runs):
