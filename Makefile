@@ -14,7 +14,7 @@
 
 PYTHON ?= python3.11
 TORCH ?= cpu
-SOAK_MINUTES ?= 10
+SOAK_MINUTES ?= 60
 BIN := .venv/bin
 LIBRARIES := .venv-libraries/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check
