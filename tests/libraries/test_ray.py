@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ray.cluster_utils import Cluster
-
 from agents.config import task_of
+from ray.cluster_utils import Cluster
+from training.ledger import Ledger
+from training.run_writer import begin
+
 from agents.presets import read_presets
 from tests import SMALL_PRESETS
 from training import study
-from training.ledger import Ledger
 from training.run import Run
-from training.run_writer import begin
 from training.train import train
 
 STUDY = '[[small]]\nalgorithms = ["afterstates"]\ntasks = ["three-tiles", "five-tiles"]\nseeds = 2\n'
