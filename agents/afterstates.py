@@ -18,8 +18,7 @@ A roll is the difference between the next observation and the afterstate, and th
 throws of as many dice. So the second term, a control variate, has a mean of 0: it lowers the variance and leaves values
 unbiased (Zinkevich et al., "Optimal unbiased estimators for evaluating agent performance", 2006).
 
-Equal pairs of an afterstate and a roll are fitted once per step, to the mean of their targets. Rewards are divided by
-the largest absolute reward so far, and they are not discounted. There are no eligibility traces.
+Rewards are divided by the largest absolute reward so far, and they are not discounted. There are no eligibility traces.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,11 +45,11 @@ AT_ONCE = 2048  # afterstates in one pass through the network: their hidden laye
 class AfterstatesSettings:
     """Settings of the network of afterstates."""
 
-    num_envs: PositiveInt = 1024
+    num_envs: PositiveInt = 2048
     """Environments that are stepped at once."""
-    minibatches: PositiveInt = 2
-    """Updates after every step of all environments, each with an equal part of the distinct afterstates and rolls."""
-    learning_rate: PositiveFloat = 1e-2
+    minibatches: PositiveInt = 4
+    """Updates after every step of all environments, each with an equal part of the environments."""
+    learning_rate: PositiveFloat = 3e-3
     """Learning rate at the start; it falls linearly to 0."""
     exploration: Annotated[float, Field(ge=0, lt=1)] = 0.05
     """Probability of a random legal move."""
@@ -188,17 +187,13 @@ class Afterstates:
 
     def _fit(self, last: Experience, targets: NDArray[Any], learning_rate: float) -> None:
         """Fit values and effects of rolls to targets [B]."""
-        rows, inverse = unique_rows(last.afterstate, last.roll)
-        count = np.bincount(inverse)
-        mean_target = np.bincount(inverse, targets) / count / self._scale
-        luck = self._luck(last.afterstate[:, -1], last.roll)[rows]
-        columns = last.afterstate[rows], luck, mean_target.astype(np.float32), (count / count.mean()).astype(np.float32)
-        order = self._random.permutation(len(rows))
-        for part in np.array_split(order, min(self.settings.minibatches, len(rows))):
-            afterstate, roll, target, weight = (torch.as_tensor(column[part]).to(self._device) for column in columns)
+        luck = self._luck(last.afterstate[:, -1], last.roll)
+        columns = last.afterstate, luck, (targets / self._scale).astype(np.float32)
+        for part in np.array_split(self._random.permutation(len(targets)), self.settings.minibatches):
+            afterstate, roll, target = (torch.as_tensor(column[part]).to(self._device) for column in columns)
             outputs = self._network(afterstate)
             effect = (outputs[:, 1:] * roll).sum(dim=1) * self.settings.control_variate
-            loss = (weight * (outputs[:, 0] + effect - target) ** 2).mean()
+            loss = (outputs[:, 0] + effect - target).square().mean()
             self._optimizer.param_groups[0]["lr"] = learning_rate
             self._optimizer.zero_grad()
             loss.backward()

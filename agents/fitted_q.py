@@ -26,7 +26,7 @@ iteration", 2005; the architecture of the loop follows Mnih et al., "Human-level
 learning", 2015.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Annotated, Any
 
@@ -348,7 +348,9 @@ class FittedQ:
         self._value(new, self._q(self._positions.observations[new]))
         targets = (self._model.means(self._values) / self._scale).astype(np.float32)
         weights = (self._model.counts**self.settings.weighting).astype(np.float32)
-        for drawn in self._draw():
+        batch_size = min(self.settings.batch_size, len(self._model.moves))
+        for _ in range(self.settings.gradient_steps):
+            drawn = self._random.choice(len(self._model.moves), batch_size, replace=False, shuffle=False)
             position, action = np.divmod(self._model.moves[drawn], self._episodes.actions)
             distinct, row = np.unique(position, return_inverse=True)
             q = self._network(torch.as_tensor(self._positions.observations[distinct]).to(self._device))
@@ -360,16 +362,6 @@ class FittedQ:
             loss.backward()
             self._optimizer.step()
         self.figures = {"loss": loss.item(), "learning_rate": learning_rate, "moves": len(self._model.moves)}
-
-    def _draw(self) -> Iterator[IntArray]:
-        """Draw the moves of each update without replacement; a move is drawn again after all the others."""
-        order = np.zeros(0, np.int64)
-        size = min(self.settings.batch_size, len(self._model.moves))
-        for _ in range(self.settings.gradient_steps):
-            if len(order) < size:
-                order = np.append(order, self._random.permutation(len(self._model.moves)))
-            yield order[:size]
-            order = order[size:]
 
     def _value(self, numbers: IntArray, q: NDArray[np.float32]) -> None:
         """Store the values of positions [B], given the outputs [B, A] of the network."""

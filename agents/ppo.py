@@ -169,7 +169,7 @@ class PPO:
         self._actor = perceptron(space, settings.width, actions, 0.01, self._random).to(self.device)
         self._critic = perceptron(space, settings.width, 1, 1.0, self._random).to(self.device)
         self._networks = torch.nn.ModuleDict({"actor": self._actor, "critic": self._critic})
-        self._optimizer = torch.optim.Adam(self._networks.parameters(), eps=1e-5, fused=True)
+        self._optimizer = torch.optim.Adam(self._networks.parameters(), fused=True)
 
     def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
         """See `Learner`."""

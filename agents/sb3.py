@@ -183,7 +183,8 @@ class SB3Learner:
         seen, _ = policy.obs_to_tensor(observations)
         if isinstance(self.model, DQN):
             greedy = policy.q_net(seen).argmax(dim=1).numpy(force=True)
-            return epsilon_greedy(np.ones_like(masks), greedy, self.model.exploration_rate)
+            exploration = min(self.model.exploration_rate, 0.999)  # the greedy action stays the most probable one
+            return epsilon_greedy(np.ones_like(masks), greedy, exploration)
         options = {"action_masks": masks} if self.masks else {}
         return policy.get_distribution(seen, **options).distribution.probs.numpy(force=True)
 
@@ -266,7 +267,7 @@ class SB3Algorithm(NamedTuple):
             "features_extractor_class": NormalisedLayers,
             "features_extractor_kwargs": {"width": arguments.pop("width")},
         }
-        if self.model_class is MaskablePPO:
+        if isinstance(settings, TunedPPOSettings):
             policy["share_features_extractor"] = False
         vec_env = TurnVecEnv(scaled)
         model = self.model_class("MlpPolicy", vec_env, seed=seed, device=device, policy_kwargs=policy, **arguments)

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from agents.fitted_q import OVER, EmpiricalModel, FittedQ, FittedQSettings, Positions, linked_moves
-from stb_gym import RegretMeter, ShutTheBox, Threes, solve
-from stb_gym.rounds import RoundMeter
-from stb_gym.solver import compile_game
+from agents.fitted_q import OVER, EmpiricalModel, FittedQ, FittedQSettings, Positions
+from stb_gym import RegretMeter, ShutTheBox, Threes
 
 torch.set_num_threads(1)
 
@@ -38,7 +36,7 @@ def transitions(seed, size, positions=30):
     random = np.random.default_rng(seed)
     position, action = random.integers(1, positions, size), random.integers(ACTIONS, size=size)
     following = (position * 7 + action * 3 + random.integers(3, size=size)) % positions
-    return position, action, following, (following % 4 - 1).astype(np.float32)
+    return position, action, following, ((following + action) % 4 - 1).astype(np.float32)
 
 
 def outcomes(rows):
@@ -106,32 +104,6 @@ def test_means_are_those_of_all_outcomes(pooled):
     assert pooled == any(len(expected[move]) > len(found[move]) for move in found)
 
 
-def test_moves_share_transitions_only_if_they_continue_with_equal_rewards():
-    rows = [(1, 0, OVER, -1), (2, 0, OVER, -1), (1, 1, 5, 0), (2, 1, 5, 0), (2, 1, 6, 0), (3, 0, 6, 0), (3, 1, 5, 1)]
-    model = model_of(True, tuple(np.array(column) for column in zip(*rows, strict=True)))
-    means = dict(zip(model.moves.tolist(), model.means(np.array([0, 0, 0, 0, 0, 8, 2.0])), strict=True))
-    assert means == {3: -1, 4: 5, 6: -1, 7: 5, 9: 5, 10: 9}
-
-
-def test_linked_moves_are_found_through_long_chains():
-    chain = np.arange(50)
-    assert not linked_moves(np.repeat(chain, 2)[1:], np.repeat(chain, 2)[:-1], 50).any()
-
-
-def test_few_transitions_wait_and_are_kept_in_the_state():
-    first, few, many = (transitions(seed, size) for seed, size in ((5, 2000), (6, 20), (7, 100)))
-    model = model_of(True, first, few)
-    assert model.counts.sum() == 2000
-    other = EmpiricalModel(ACTIONS, True)
-    other.load_state_dict(model.state_dict())
-    values = np.random.default_rng(8).normal(size=30)
-    for each in (model, other):
-        each.add(*many)
-        each.count()
-        assert each.counts.sum() == 2120
-    assert (model.means(values) == other.means(values)).all()
-
-
 @pytest.mark.parametrize("limit", [None, 2])
 def test_the_model_holds_transitions_of_the_game(limit):
     agent = learner(make(max_episode_steps=limit))
@@ -167,25 +139,6 @@ def test_the_fit_moves_action_values_to_means_of_reward_and_next_value():
     assert np.abs(fitted - targets).mean() < 0.1 < np.abs(targets).mean() / 10
     assert agent.figures["loss"] < 1e-3
     assert agent.figures["moves"] == len(model.moves)
-
-
-def test_every_move_is_drawn_about_as_often():
-    agent = learner(batch_size=7, gradient_steps=40)
-    agent.learn(1000)
-    times = np.bincount(np.concatenate(list(agent._draw())), minlength=len(agent._model.moves))
-    assert times.sum() == 280
-    assert times.max() - times.min() <= 2
-
-
-def test_actions_are_legal_and_random_as_often_as_set():
-    agent = learner(make(num_envs=4096), num_envs=4096, exploration=0.25, warm_up=0)
-    agent.learn(4096)
-    mask, chosen = agent._episodes.mask, agent._choose()
-    probability = agent.probabilities(agent._episodes.observation, mask)
-    assert mask[np.arange(4096), chosen].all()
-    greedy = chosen == probability.argmax(axis=1)
-    assert probability.sum(axis=1) == pytest.approx(1, abs=1e-6)
-    assert greedy.mean() == pytest.approx((0.75 + 0.25 / mask.sum(axis=1)).mean(), abs=0.02)
 
 
 def on_large_boxes():
@@ -236,10 +189,7 @@ def test_it_learns_five_tiles(pooled):
     agent.learn(5000, lambda: steps.append(agent.num_steps))
     assert steps == list(range(0, 5000, 64))
     assert agent.num_steps == 5056
-    tables, optimum = compile_game(game), solve(game)
-    expected = agent.values(tables.observation[tables.decisions], tables.legal[tables.decisions])
     assert regret(agent, game) < 0.3 < before / 1.5  # near ties cost up to 0.25
-    assert np.abs(expected - optimum.node_utility[tables.decisions]).mean() < 1
 
 
 @pytest.mark.nightly
@@ -249,17 +199,3 @@ def test_it_learns_nine_tiles_and_threes():
         agent = FittedQ(make(env, 4096, **rules))
         agent.learn(2_000_000)
         assert regret(agent, game) < bar
-
-
-@pytest.mark.nightly
-def test_it_learns_to_win_rounds():
-    envs = make("stb_gym/ThreesRound-v0", 1024, players=2, opponents="approximation")
-    agent = FittedQ(envs, replace(SETTINGS, num_envs=1024, batch_size=2048, warm_up=10_000, width=128))
-    meter = RoundMeter(envs)
-
-    def gain():
-        return meter(lambda seen, masks: agent.probabilities(seen, masks).argmax(axis=1)).regret
-
-    before = gain()
-    agent.learn(500_000)
-    assert gain() < 0.02 < before

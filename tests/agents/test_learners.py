@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
-from agents import policy_array
 from agents.checkpoints import load_snapshot, save_snapshot
 from agents.policy_array import policies, value_error
+
+from agents import policy_array
 from stb_gym import ShutTheBox, evaluate, solve, strategy
 from stb_gym.solver import compile_game
 from tests.agents.small import OWN, SMALL, config, learner, seen
