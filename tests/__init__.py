@@ -3,5 +3,4 @@
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-SMALL_PRESETS = ROOT / "tests" / "small_presets.toml"
 PATIENCE = 600  # seconds that tests wait for what comes at once, as the machine may be busy

@@ -21,9 +21,6 @@ from training.run import Run, measure
 COMMAND = "training.evaluate"
 
 
-COMMAND = "training.evaluate"
-
-
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     return run_command(COMMAND, evaluate, words)

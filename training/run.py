@@ -11,6 +11,7 @@ checkpoint.pt  everything that is needed to continue; removed at the end
 Files are written whole or not at all, and nothing in a file is executed.
 """
 
+import io
 import json
 import math
 import time
@@ -225,6 +226,7 @@ def prepare(config: Config, folder: Path, resume: bool = False, overwrite: bool 
             raise ValueError(f"{folder} holds a run of another configuration: name another folder by --out")
         if (folder / "result.json").exists():
             if run.result()["finished"]:
+                (folder / "checkpoint.pt").unlink(missing_ok=True)  # of a process that was killed at the end
                 return True
             if config.algorithm.startswith("sb3-"):
                 raise ValueError(f"{folder} is not finished, and {config.algorithm} cannot continue: add --overwrite")
@@ -389,8 +391,10 @@ class _Training:
 
 
 def _save(path: Path, state: Any) -> None:
-    with write_aside(path) as aside, aside.open("wb") as file:
-        torch.save(state, file)
+    content = io.BytesIO()  # torch reports a full disk as a RuntimeError
+    torch.save(state, content)
+    with write_aside(path) as aside:
+        aside.write_bytes(content.getbuffer())
 
 
 def _is_finite(weights: Any) -> bool:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import resource
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -142,7 +143,8 @@ def test_rounds_continue_as_if_undisturbed(opponents, tmp_path, checkpoints):
         assert sum(last[f"wins_{seat}"] for seat in (1, 2, 3)) == pytest.approx(1)
 
 
-def test_a_run_killed_between_any_two_files_ends_as_if_undisturbed(tmp_path, checkpoints, monkeypatch):
+@pytest.mark.parametrize("moments", [range(1, 19, 4), pytest.param(range(1, 19), marks=pytest.mark.nightly)])
+def test_a_run_killed_between_any_two_files_ends_as_if_undisturbed(moments, tmp_path, checkpoints, monkeypatch):
     config = small(steps=200)
     train(config, tmp_path / "whole", measurements=2)
     replace = Path.replace
@@ -158,7 +160,7 @@ def test_a_run_killed_between_any_two_files_ends_as_if_undisturbed(tmp_path, che
 
         return replaced
 
-    for moment in range(1, 19):
+    for moment in moments:
         folder = tmp_path / str(moment)
         monkeypatch.setattr(Path, "replace", dying(moment))
         with pytest.raises(KeyboardInterrupt):
@@ -285,6 +287,21 @@ def test_a_finished_run_is_left_as_it_is(finished):
     before = {path.name: path.stat().st_mtime_ns for path in finished.iterdir()}
     train(small(steps=2000), finished, resume=True)
     assert {path.name: path.stat().st_mtime_ns for path in finished.iterdir()} == before
+
+
+def test_a_full_disk_is_an_error_of_the_system_and_keeps_the_files(tmp_path, checkpoints):
+    interrupt(small("ppo"), tmp_path)
+    before = (tmp_path / "checkpoint.pt").read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            train(small("ppo"), tmp_path, resume=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (tmp_path / "checkpoint.pt").read_bytes() == before
+    train(small("ppo"), tmp_path, resume=True)
+    assert Run(tmp_path).result()["finished"] is True
 
 
 def test_two_processes_do_not_write_to_one_folder(tmp_path):
