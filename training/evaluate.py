@@ -2,26 +2,26 @@
 
 import json as json_text
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import pandas as pd  # type: ignore[import-untyped]
 
 from agents.afterstates import Afterstates
 from stb_gym import evaluate as evaluate_policy
 from stb_gym import strategies, strategy
 from stb_gym.large import evaluate_boards, solve_boards
 from stb_gym.measure import SampledEvaluation, read_policy
-from stb_gym.output import Column, Progress, Table, say
+from stb_gym.output import Progress, say
 from stb_gym.solver import Measured
 from training.commands import run_command
 from training.run import Run, measure
 
 COMMAND = "training.evaluate"
-COLUMNS = (
-    "value", "regret", "standard_error", "normalised_score", "agreement", "agreement_by_visits", "shut_probability",
-    "illegal_mass",
-)  # fmt: skip
-IN_UNIT = ("value", "regret", "standard_error")
+
+
+COMMAND = "training.evaluate"
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -67,20 +67,8 @@ def evaluate(run: str, /, *, turns: int | None = None, exact: bool = False, json
     best = evaluations["greedy"].optimum
     names = [name for name in strategies(best.game) if name != "optimal-score"]  # another name of "optimal"
     agents |= {name: evaluate_policy(best.game, strategy(best.game, name), best.objective) for name in names}
-    say(table(agents))
-
-
-def table(evaluations: Mapping[str, Measured]) -> Table:
-    """Return a table with a row for each evaluation, least regret first; all have one objective."""
-    ordered = dict(sorted(evaluations.items(), key=lambda named: named[1].regret))
-    optimum = next(iter(ordered.values())).optimum
-    columns = {"policy": Column("", list(ordered))}
-    rows = [found.summary() for found in ordered.values()]
-    for name in COLUMNS:
-        form = ".5f" if name in IN_UNIT and optimum.objective.unit == "points" else "z.3%"
-        if any(name in row for row in rows):
-            columns[name.replace("_", " ")] = Column(form, [row.get(name) for row in rows])
-    return Table(columns)
+    frame = pd.DataFrame({name: found.summary() for name, found in agents.items()}).T.drop(columns="optimum")
+    say(frame.sort_values("regret").to_string(float_format="{:.5f}".format, na_rep=""))
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ def measure(config: Config, learner: Learner, turns: int | None = None) -> Measu
         optimal_values, weights = greedy.optimum.node_utility[nodes], greedy.visits[nodes]
     else:
         greedy, exploring = (
-            meter.sample(agent, turns or TURNS, config.seed)
+            meter.sample(agent, TURNS if turns is None else turns, config.seed)
             for agent in (lambda seen, masks: learner.probabilities(seen, masks).argmax(axis=1), learner.probabilities)
         )
         nodes, optimal_values, weights = greedy.node, greedy.utility, None

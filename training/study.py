@@ -1,5 +1,7 @@
 """Train several runs, a study: in processes of this machine, or as tasks on a Ray cluster."""
 
+import signal
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -72,19 +74,26 @@ def _on_ray(tasks: Sequence[tuple[Any, ...]], device: str, address: str = "auto"
     """Train runs as tasks of a Ray cluster, and yield what `_train` returns as they end."""
     try:
         ray: Any = import_module("ray")
+        terminate = signal.getsignal(signal.SIGTERM)
+        if address != "auto":  # Ray would try for minutes
+            host, _, port = address.rpartition(":")
+            socket.create_connection((host, int(port)), timeout=10).close()
         ray.init(address, log_to_driver=False, logging_level="error")
+        signal.signal(signal.SIGTERM, terminate)  # which Ray replaced
     except ImportError:
         raise ValueError("--ray needs Ray: pip install ray") from None
-    except (ConnectionError, ValueError) as error:
+    except (OSError, ValueError) as error:
         raise ValueError(f"there is no Ray cluster at {address}: {error}".partition("\n")[0]) from None
-    needs = {"num_cpus": 1} if device == "cpu" else {"num_gpus": 1}
-    remote = ray.remote(max_retries=-1, **needs)(_train)
-    waiting = {remote.remote(*task): task[0] for task in tasks}
-    while waiting:
-        [done], _ = ray.wait(list(waiting))
-        number = waiting.pop(done)
-        try:
-            yield ray.get(done)
-        except ray.exceptions.RayError as error:
-            yield number, f"{error}".partition("\n")[0]
-    ray.shutdown()
+    try:
+        needs = {"num_cpus": 1} if device == "cpu" else {"num_gpus": 1}
+        remote = ray.remote(max_retries=-1, **needs)(_train)
+        waiting = {remote.remote(*task): task[0] for task in tasks}
+        while waiting:
+            [done], _ = ray.wait(list(waiting))
+            number = waiting.pop(done)
+            try:
+                yield ray.get(done)
+            except ray.exceptions.RayError as error:
+                yield number, f"{error}".partition("\n")[0]
+    finally:
+        ray.shutdown()

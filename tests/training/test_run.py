@@ -138,11 +138,12 @@ def test_rounds_continue_as_if_undisturbed(opponents, tmp_path, checkpoints):
     assert files(tmp_path / "parts") == files(tmp_path / "whole")
     last = Run(tmp_path / "whole").curve().iloc[-1]
     assert last["gain"] == max(last[f"gain_{seat}"] for seat in (1, 2, 3)) == Run(tmp_path / "whole").result()["gain"]
-    assert sum(last[f"wins_{seat}"] for seat in (1, 2, 3)) == pytest.approx(1)
+    if opponents != "approximation":  # in self-play all seats are the learner's
+        assert sum(last[f"wins_{seat}"] for seat in (1, 2, 3)) == pytest.approx(1)
 
 
 def test_a_run_killed_between_any_two_files_ends_as_if_undisturbed(tmp_path, checkpoints, monkeypatch):
-    config = small(steps=100)
+    config = small(steps=200)
     train(config, tmp_path / "whole", measurements=2)
     replace = Path.replace
 
@@ -277,7 +278,7 @@ def test_a_folder_that_holds_a_run_is_not_overwritten_by_mistake(finished, tmp_p
     assert files(folder) == before
     train(small(seed=1), folder, overwrite=True, measurements=1)
     assert Run(folder).config.seed == 1
-    assert len(Run(folder).curve()) == 3
+    assert len(Run(folder).curve()) == 2
 
 
 def test_a_finished_run_is_left_as_it_is(finished):
