@@ -2,5 +2,18 @@
 
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 PATIENCE = 600  # seconds that tests wait for what comes at once, as the machine may be busy
+
+
+def every(step, cases, marks=pytest.mark.nightly):
+    """Return cases as parameters of a test. All but every `step`-th are marked, if not otherwise for `make nightly`."""
+    rows = [case if isinstance(case, tuple) else (case,) for case in cases]
+    return [pytest.param(*row, marks=marks if place % step else ()) for place, row in enumerate(rows)]
+
+
+def mostly_nightly(cases, quick):
+    """Return cases as parameters of a test; those for which `quick` is false are left to `make nightly`."""
+    return [pytest.param(case, marks=() if quick(case) else pytest.mark.nightly) for case in cases]

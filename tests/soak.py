@@ -96,9 +96,8 @@ def disturb(algorithm: str, folder: Path, seconds: float, counts: Counter[str]) 
             status, errors = end(process, moment)
             if status not in (0, REFUSED, -signal.SIGKILL):
                 return f"status {status}: {errors}"
-            killed = status == -signal.SIGKILL
-            counts["kills"] += killed
-            if killed and len(processes) == 1:
+            counts["kills"] += status == -signal.SIGKILL
+            if status == -signal.SIGKILL and len(processes) == 1:
                 counts["with checkpoint"] += any(folder.glob("*/checkpoint.pt"))
     status, errors = end(begin(algorithm, folder))
     return f"left alone, status {status}: {errors}" if status else ""
@@ -119,7 +118,7 @@ def main() -> int:
     with Progress("soaking", options.minutes, "minutes") as progress:
         for number, algorithm in enumerate(cycle(STEPS)):
             minutes = (time.monotonic() - began) / 60
-            progress.tell(minutes)
+            progress.tell(min(minutes, options.minutes))
             if minutes > options.minutes and number >= len(STEPS):
                 break
             if algorithm not in undisturbed:

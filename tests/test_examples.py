@@ -12,6 +12,7 @@ NEED_MORE = ("stb_gym.pettingzoo", "stb_gym.sb3")  # PettingZoo, stable-baseline
 MODULES = [name for _, name, _ in pkgutil.walk_packages(stb_gym.__path__, "stb_gym.") if name not in NEED_MORE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_run(name):
     assert doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0

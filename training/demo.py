@@ -17,15 +17,15 @@ from agents.presets import TASKS, configure
 from stb_gym import RegretMeter, strategy
 from stb_gym.output import Column, Progress, Table, say
 
-STEPS = {
+STEPS = {  # on one core, seconds for tables and about half a minute for each network
     "q-learning": 2_000_000,
     "tabular-afterstates": 2_000_000,
     "certainty-equivalence": 2_000_000,
-    "ppo": 20_000_000,
-    "dqn": 4_000_000,
-    "sb3-ppo": 50_000,
-    "sb3-dqn": 50_000,
-    "sb3-maskable-ppo": 50_000,
+    "ppo": 16_000_000,
+    "dqn": 2_500_000,
+    "sb3-ppo": 60_000,
+    "sb3-dqn": 80_000,
+    "sb3-maskable-ppo": 45_000,
 }
 BASELINES = ("random", "biggest-first")
 COMMENT = """

@@ -33,15 +33,14 @@ def test_both_sides_take_turns_and_ratios_are_within_rounds():
     measured = Comparison("solving", "ms", times.__next__, "a peer", times.__next__)
     measured.measure(3)
     assert (measured.ours, measured.theirs, measured.ratios) == ([1, 2, 4], [3, 4, 16], [3, 2, 4])
-    assert measured.met is None
 
 
 def test_the_table_shows_times_ratios_and_verdicts(monkeypatch, capsys):
     stepping = Comparison("stepping", "steps/s", lambda: 2e-6, "a peer", lambda: 6e-6, least_ratio=2.5)
     monkeypatch.setattr(command, "BENCHMARKS", {"vector": lambda: [stepping]})
     assert command.main(["vector", "--rounds", "2"]) == 0
-    cells = capsys.readouterr().out.splitlines()[1].split()
-    assert " ".join(cells) == "stepping 500 k steps/s a peer 167 k steps/s 3 3 3 ratio >= 2.5: met"
+    row = " ".join(capsys.readouterr().out.split())
+    assert "stepping 500 k steps/s a peer 167 k steps/s 3 3 3 ratio >= 2.5: met" in row
 
 
 def test_an_interrupt_prints_the_results_so_far_as_json(monkeypatch, capsys):

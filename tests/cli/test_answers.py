@@ -22,6 +22,7 @@ from stb_gym.explorer import explorer_page
 from stb_gym.games import GAMES, VARIANTS, fits
 from stb_gym.rounds import Round, series
 from stb_gym.solver import Standing, move_tree
+from tests import every
 from tests.measure.test_meter import first_legal
 
 FIRST_LEGAL = "tests.measure.test_meter:first_legal"
@@ -32,55 +33,58 @@ def careless(observations, masks):
     return masks.argmin(axis=1)
 
 
-@pytest.mark.parametrize(
-    ("words", "name", "expected"),
-    [
-        ("solve shut-the-box", "value", 11.157508444),
-        ("solve shut-the-box", "shut_probability", 0.0708885323),
-        ("solve shut-the-box", "states", 512),
-        ("solve shut-the-box", "decision_nodes", 4040),
-        ("solve shut-the-box --exact", "fraction", "27323400707/2448880128"),
-        ("solve shut-the-box --exact --objective shut", "fraction", "466473281/6530347008"),
-        ("solve shut-the-box --worst", "value", 24.344561898),
-        ("solve shut-the-box --score count", "value", 9 - 6.804460729),
-        ("solve threes --dice 3 --exact", "fraction", "2261/432"),
-        ("certify shut-the-box", "nodes", 5622),
-        ("certify shut-the-box", "optimal_actions_agree", True),
-        ("evaluate shut-the-box --policy biggest-first", "value", 11.373255046),
-        ("evaluate shut-the-box --policy biggest-first", "optimum", 11.157508444),
-        ("evaluate shut-the-box --policy biggest-first", "agreement", 1 - 210 / 4040),
-        ("evaluate shut-the-box --policy biggest-first", "shut_probability", 0.0695829302),
-        ("simulate threes --policy threes-only --turns 100", "exact", 6.804024892),
-        ("advise shut-the-box --open 1,2 --roll 12", "moves", []),
-        ("advise shut-the-box --open 1,4,5,8", "value", 11.071245),
-        ("advise shut-the-box --open 1,4,5,8 --roll 9", "value", 6.888889),
-        ("advise shut-the-box", "value", 11.1575084442),
-        ("advise threes --dice-in-hand 2", "value", 79 / 18),
-        ("advise shut-the-box --tiles 20 --open 20", "value", 20),  # no roll of two dice shuts it
-        ("advise threes --lead 3 --roll 3,1,6 --dice-in-hand 3 --ties nobody", "unit", "probability"),
-        ("round shut-the-box --dice 1 --tiles 3 --policy optimal,optimal", "exploitability", 0),
-        ("tournament shut-the-box --policy optimal,biggest-first", "wins", [0.5243487768, 0.4756512232]),
-        ("tournament shut-the-box --policy optimal,biggest-first", "mean_rounds", 8.4125826562),
-        ("tournament shut-the-box --policy optimal,biggest-first --ends out-at", "limit", 45),
-        (
-            "match shut-the-box --policy optimal-score,optimal-score --rounds 1",
-            "match",
-            {"win": 0.4793840513, "loss": 0.4793840513, "tie": 0.0412318974},
-        ),
-        ("round threes --policy approximation,random", "players", 2),
-        (
-            "round threes --policy approximation,approximation,approximation --ties all-win",
-            "seats",
-            [0.38880, 0.40311, 0.41886],
-        ),
-        ("par threes --dice 1 --after 2 --policy random", "perfect_from", {"random": 1}),  # it has no choice
-    ],
-)
-def test_values(ask, words, name, expected):
-    found = ask(words)[name]
-    assert found == (expected if isinstance(expected, str) else pytest.approx(expected, abs=5e-6))
+FOUND = {
+    "solve shut-the-box": {
+        "value": 11.157508444,
+        "shut_probability": 0.0708885323,
+        "states": 512,
+        "decision_nodes": 4040,
+    },
+    "solve shut-the-box --exact": {"fraction": "27323400707/2448880128"},
+    "solve shut-the-box --exact --objective shut": {"fraction": "466473281/6530347008"},
+    "solve shut-the-box --worst": {"value": 24.344561898},
+    "solve shut-the-box --score count": {"value": 9 - 6.804460729},
+    "solve threes --dice 3 --exact": {"fraction": "2261/432"},
+    "certify shut-the-box": {"nodes": 5622, "optimal_actions_agree": True},
+    "evaluate shut-the-box --policy biggest-first": {
+        "value": 11.373255046,
+        "optimum": 11.157508444,
+        "agreement": 1 - 210 / 4040,
+        "shut_probability": 0.0695829302,
+    },
+    "simulate threes --policy threes-only --turns 100": {"exact": 6.804024892},
+    "advise shut-the-box --open 1,2 --roll 12": {"moves": []},
+    "advise shut-the-box --open 1,4,5,8": {"value": 11.071245},
+    "advise shut-the-box --open 1,4,5,8 --roll 9": {"value": 6.888889},
+    "advise shut-the-box": {"value": 11.1575084442},
+    "advise threes --dice-in-hand 2": {"value": 79 / 18},
+    "advise shut-the-box --tiles 20 --open 20": {"value": 20},  # no roll of two dice shuts it
+    "advise threes --lead 3 --roll 3,1,6 --dice-in-hand 3 --ties nobody": {"unit": "probability"},
+    "round shut-the-box --dice 1 --tiles 3 --policy optimal,optimal": {"exploitability": 0},
+    "tournament shut-the-box --policy optimal,biggest-first": {
+        "wins": [0.5243487768, 0.4756512232],
+        "mean_rounds": 8.4125826562,
+    },
+    "tournament shut-the-box --policy optimal,biggest-first --ends out-at": {"limit": 45},
+    "match shut-the-box --policy optimal-score,optimal-score --rounds 1": {
+        "match": {"win": 0.4793840513, "loss": 0.4793840513, "tie": 0.0412318974},
+    },
+    "round threes --policy approximation,random": {"players": 2},
+    "round threes --policy approximation,approximation,approximation --ties all-win": {
+        "seats": [0.38880, 0.40311, 0.41886],
+    },
+    "par threes --dice 1 --after 2 --policy random": {"perfect_from": {"random": 1}},  # it has no choice
+}
 
 
+@pytest.mark.parametrize("words", every(3, [*FOUND], pytest.mark.slow))
+def test_values(ask, words):
+    found = ask(words)
+    for name, expected in FOUND[words].items():
+        assert found[name] == (expected if isinstance(expected, str) else pytest.approx(expected, abs=5e-6))
+
+
+@pytest.mark.slow
 def test_values_at_many_standings(ask):
     round_of = ask("round threes --ties all-win")
     assert round_of["seats"] == pytest.approx([0.566301, 0.581361], abs=5e-7)
@@ -142,6 +146,7 @@ def test_moves_are_ranked(ask):
     assert (rolls[0]["moves"], rolls[0]["value"]) == ([], 18)
 
 
+@pytest.mark.slow
 def test_a_standing_is_that_of_python(ask):
     for ties in ("split", "all-win"):
         rules = Round(ShutTheBox(tiles=6), 3, ties)
@@ -154,33 +159,39 @@ def test_a_standing_is_that_of_python(ask):
         assert ask("advise", box, last)["value"] == pytest.approx(best.value)
         values = dict(zip(best.states()["state"], best.states()["value"], strict=True))
         assert all(row["value"] == values[row["state"]] for row in ask("states", box, last)["states"])
-    at = "evaluate threes --lead 7 --after 4 --ties all-win"
+    at = "evaluate threes --lead 7 --after 2 --ties all-win"
     assert ask(at, "--policy optimal --departures")["departures"] == []
     regrets = [ask(at, "--policy", name)["regret"] for name in ("approximation", "optimal-score")]
     assert 0 < regrets[0] < regrets[1]
 
 
-def test_a_tree_is_that_of_python_as_text_and_as_a_picture(ask, run, tmp_path):
+@pytest.mark.slow
+def test_a_tree_is_that_of_python(ask, run, solved):
     where = "advise shut-the-box --open 1,3,4,6,7 --roll 7 --depth 2"
-    tree = move_tree(solve(ShutTheBox()), 2, open=[1, 3, 4, 6, 7], roll=7)
+    tree = move_tree(solved(ShutTheBox()), 2, open=[1, 3, 4, 6, 7], roll=7)
     assert run(where)[1].endswith(f"\n\n{tree}\n")
     root = ask(where)["tree"]
     assert [move["label"] for move in root["branches"]] == ["shut 7", "shut 3,4", "shut 1,6"]
-    at = ask(where, "--lead 4 --after 2")["tree"]
-    best = Round(ShutTheBox(), 4).solve().at(Standing(4, 1, 2))
+    at = ask(where, "--lead 4 --after 1")["tree"]
+    best = Round(ShutTheBox(), 3).solve().at(Standing(4, 1, 1))
     assert at["value"] == best.value_at(open=[1, 3, 4, 6, 7], roll=7)
-    for name, start in (("t.png", b"\x89PNG"), ("t.svg", b"<?xml"), ("t.PDF", b"%PDF")):
-        assert run(where, "--out", str(tmp_path / name))[0] == 0
-        assert (tmp_path / name).read_bytes().startswith(start)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "start"), every(3, [("t.png", b"\x89PNG"), ("t.svg", b"<?xml"), ("t.PDF", b"%PDF")]))
+def test_a_tree_is_drawn_in_the_format_of_the_file(run, tmp_path, name, start):
+    assert run("advise shut-the-box --tiles 4 --open 1,3,4 --roll 4 --depth 1 --out", str(tmp_path / name))[0] == 0
+    assert (tmp_path / name).read_bytes().startswith(start)
+
+
+@pytest.mark.slow
 def test_departures_are_listed_greatest_loss_first(ask):
     words = "evaluate shut-the-box --policy biggest-first --departures"
     found = ask(words)["departures"]
     losses = [row["loss"] for row in found]
     assert (len(found), losses) == (210, sorted(losses, reverse=True))
     assert (found[0]["open"], found[0]["roll"], found[0]["best"]) == ([1, 2, 4, 5, 8, 9], "12", "shut 4,8")
-    for more in ("", " --score count", " --lead 10 --after 8"):
+    for more in ("", " --score count", " --lead 10 --after 1"):
         answer = ask(words + more)
         assert sum(row["cost"] for row in answer["departures"]) == pytest.approx(answer["regret"])
 
@@ -203,6 +214,7 @@ def test_an_agent_is_measured_as_in_python(ask, run, tmp_path, monkeypatch):
     assert "SystemExit: 0" in run(six, "leaves:agent")[2]
 
 
+@pytest.mark.slow
 def test_saved_policies(ask, run, tmp_path):
     game, path = ShutTheBox(tiles=6), str(tmp_path / "mine.npz")
     save_policy(path, game, strategy(game, "worst"), objective="shut")
@@ -212,15 +224,19 @@ def test_saved_policies(ask, run, tmp_path):
     assert (kept["policy"], kept["objective"], kept["unit"]) == ("ppo-threes", "score", "points")
     [by_other] = ask("evaluate --policy", path, "--objective at-most:3")["policies"]
     assert by_other["regret"] == evaluate(game, strategy(game, "worst"), "at-most:3").regret
-    assert [row["policy"] for row in ask("evaluate")["policies"]] == kept_policies()
     assert ask("evaluate shut-the-box --tiles 6 --policy", path)["regret"] > 0
     assert "is a policy of shut-the-box" in run("evaluate shut-the-box --policy", path)[2]
-    save_policy(tmp_path / "same.npz", ShutTheBox(), load_policy("ppo-nine-tiles", ShutTheBox()))
+    save_policy(tmp_path / "same.npz", Threes(), load_policy("ppo-threes", Threes()))
     for command in ("round", "match", "tournament"):
-        names = ("ppo-nine-tiles", str(tmp_path / "same.npz"))
-        one, other = (ask(command, "shut-the-box --policy", f"biggest-first,{name}") for name in names)
+        names = ("ppo-threes", str(tmp_path / "same.npz"))
+        one, other = (ask(command, "threes --policy", f"threes-only,{name}") for name in names)
         assert one.pop("policies") != other.pop("policies")
         assert one == other
+
+
+@pytest.mark.slow
+def test_without_a_policy_all_kept_policies_are_evaluated(ask):
+    assert [row["policy"] for row in ask("evaluate")["policies"]] == kept_policies()
 
 
 def test_matches_are_those_of_python(ask):
@@ -244,6 +260,7 @@ def test_policies_are_compared_and_put_on_a_card(ask):
     assert [row["regret_left"] for row in card["exceptions"]] == card["regrets"][1:]
 
 
+@pytest.mark.slow
 def test_simulated_turns_lie_near_the_exact_value(ask):
     words = "simulate threes --policy threes-only --turns 20000 --seed"
     found = ask(words, "3")
@@ -273,6 +290,7 @@ def test_the_page_of_a_game_is_that_of_python(run, tmp_path):
 LARGE = "shut-the-box --tiles 8 --faces 5 --one-die low-sum"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

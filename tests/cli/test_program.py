@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import product
 from unittest.mock import patch
 
 import gymnasium as gym
@@ -14,7 +15,7 @@ import pytest
 from stb_gym import ENVIRONMENTS, ShutTheBox, Threes, __version__, register_game, save_policy, strategy
 from stb_gym.cli import main
 from stb_gym.games import GAMES, registry, rule
-from tests import PATIENCE, ROOT
+from tests import PATIENCE, ROOT, every
 from tests.cli.processes import STB_GYM
 from tests.cli.test_text import BOX, LINES
 
@@ -41,6 +42,7 @@ def documented():
     return found
 
 
+@pytest.mark.slow
 def test_every_key_of_the_json_is_documented(ask, tmp_path):
     known, printed = documented(), {}
     lines = [line for line in LINES if "--json" not in line]
@@ -120,6 +122,7 @@ def test_names_of_files_are_printed_escaped(run, tmp_path, monkeypatch):
 # Processes
 
 
+@pytest.mark.slow
 def test_a_terminal_without_box_drawing_gets_lookalikes():
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
     words = [sys.executable, "-m", "stb_gym", "solve", "--help"]
@@ -144,7 +147,7 @@ sys.exit(main())
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("signum", "status", "said"), [(signal.SIGTERM, 143, ""), (signal.SIGINT, 130, "stb-gym: interrupted\n")]
+    ("signum", "status", "said"), every(2, [(signal.SIGTERM, 143, ""), (signal.SIGINT, 130, "stb-gym: interrupted\n")])
 )
 def test_a_command_that_is_ended_removes_unfinished_files(signum, status, said, tmp_path):
     words = [sys.executable, "-c", WRITES_FOR_EVER, "certify", "shut-the-box", "--tiles", "5", "--out", "values"]
@@ -174,8 +177,9 @@ def test_handlers_of_signals_are_as_before(run):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", ["solve threes", "--help"])
-@pytest.mark.parametrize("shell", ['"$@" | true', '"$@" >&-'], ids=["left", "closed"])
+@pytest.mark.parametrize(
+    ("shell", "words"), every(3, [*product(['"$@" | true', '"$@" >&-'], ["solve threes", "--help"])])
+)
 def test_a_reader_that_is_not_there_causes_no_traceback(words, shell):
     command = ["bash", "-c", shell, "bash", *STB_GYM, *words.split()]
     done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)

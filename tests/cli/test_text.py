@@ -3,6 +3,7 @@
 import pytest
 
 from stb_gym.cli.program import COMMANDS
+from tests import every
 
 BOX, THREES = "shut-the-box --tiles 4", "threes --dice 2"
 AGENT = "tests.measure.test_meter:first_legal"
@@ -86,31 +87,31 @@ ERRORS = [
     "advise threes --roll 3 --open 3",
     "advise shut-the-box --roll 7 --depth 4",
     "advise shut-the-box --roll 7 --out tree.gif",
-    "advise shut-the-box --roll 7 --ties all-win",
-    "advise shut-the-box --roll 7 --lead 46",
-    "advise shut-the-box --roll 7 --lead 5 --after 3 --players 4",
-    "advise shut-the-box --roll 7 --lead 5 --holders 3 --players 3",
-    "advise shut-the-box --roll 7 --holders 1 --after 2",
+    "advise shut-the-box --tiles 4 --roll 7 --ties all-win",
+    "advise shut-the-box --tiles 4 --roll 7 --lead 46",
+    "advise shut-the-box --tiles 4 --roll 7 --lead 5 --after 3 --players 4",
+    "advise shut-the-box --tiles 4 --roll 7 --lead 5 --holders 3 --players 3",
+    "advise shut-the-box --tiles 4 --roll 7 --holders 1 --after 2",
     "round threes --ties both",
-    "round threes --players 3 --policy optimal,random",
-    "round threes --policy optimal,ppo-nine-tiles",
+    "round threes --dice 2 --players 3 --policy optimal,random",
+    "round threes --dice 2 --policy optimal,ppo-nine-tiles",
     "par threes --after 101",
     "match threes",
-    "match threes --policy optimal",
-    "match threes --policy optimal,random --rounds 0",
-    "match threes --policy optimal,random --begins never",
-    "tournament shut-the-box --policy random,worst --ends never",
+    "match threes --dice 2 --policy optimal",
+    "match threes --dice 2 --policy optimal,random --rounds 0",
+    "match threes --dice 2 --policy optimal,random --begins never",
+    "tournament shut-the-box --tiles 4 --policy random,worst --ends never",
     "play threes --shut-wins",
     "play threes --against random --objective shut",
     "play threes --against ppo-nine-tiles",
     "watch",
     "watch threes --rolls 1,x",
-    "watch threes --together --policy random,worst --rolls 3",
+    "watch threes --dice 2 --together --policy random,worst --rolls 3",
     "watch threes --ties all-win",
-    "watch threes --out film.txt",
+    "watch threes --dice 2 --out film.txt",
     "explore shut-the-box --tiles 24 --dice 4 --out page.html",
-    "explore threes --policy nobody --out page.html",
-    "explore threes --run nowhere --out page.html",
+    "explore threes --dice 2 --policy nobody --out page.html",
+    "explore threes --dice 2 --run nowhere --out page.html",
     "--import no.such.module solve threes",
     "--import",
     "solve a\x1b[2J",
@@ -125,7 +126,7 @@ ERRORS = [
     "words",
     [
         *(f"{part} --help".strip() for part in ("", "solve", "list", "evaluate", "watch", "advise threes")),
-        *(f"{name} shut-the-box --help" for name in COMMANDS),
+        *every(8, [f"{name} shut-the-box --help" for name in COMMANDS], pytest.mark.slow),
     ],
 )
 def test_help(run, snapshot, words):
@@ -134,14 +135,14 @@ def test_help(run, snapshot, words):
     assert "\n".join(line.rstrip() for line in out.splitlines()) == snapshot
 
 
-@pytest.mark.parametrize("words", LINES)
+@pytest.mark.parametrize("words", every(2, LINES, pytest.mark.slow))
 def test_answers(run, snapshot, words):
     status, out, err = run(words)
     assert (status, err) == (0, "")
     assert out == snapshot
 
 
-@pytest.mark.parametrize("words", ERRORS)
+@pytest.mark.parametrize("words", every(3, ERRORS, pytest.mark.slow))
 def test_errors_take_one_line_and_write_nothing(run, snapshot, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, out, err = run(words)

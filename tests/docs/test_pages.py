@@ -15,20 +15,22 @@ import stb_gym
 from docs.written import written
 from stb_gym.cli import main
 from stb_gym.games import registry
-from stb_gym.large import solve_boards
 from tests import ROOT
 from tests.docs.pages import BLOCKS, DOCS, PYTHON, README, blocks_of, commands_of, figures, promised_below
 
 OURS = commands_of("stb-gym ")
 THE_300, TWENTY = "shut-the-box --variant the-300", "shut-the-box --tiles 20"
-AT_LENGTH = "list", "par", "certify", "advise threes --lead", f"advise {THE_300}", f"evaluate {TWENTY}"
-LONG = tuple(f"stb-gym {words}" for words in AT_LENGTH)
-LONG_PAGES = ("a_big_box", "a_round")
+LONG = tuple(f"stb-gym {words}" for words in ("par", "certify", "round", "match", "tournament", "simulate", "solve"))
+LONGEST = tuple(
+    f"stb-gym {words}"
+    for words in ("list shut-the-box --variants", "advise threes --lead", f"advise {THE_300}", f"evaluate {TWENTY}")
+)
 
 
-def marked(cases, slow):
-    """Return cases for `parametrize`, of which some are slow."""
-    return [pytest.param(case, marks=[pytest.mark.slow] if slow(case) else []) for case in cases]
+def marked(cases, slow, nightly):
+    """Return cases for `parametrize`, of which some are slow, and some are left to `make nightly`."""
+    marks = ([pytest.mark.slow] * slow(case) + [pytest.mark.nightly] * nightly(case) for case in cases)
+    return [pytest.param(case, marks=mark) for case, mark in zip(cases, marks, strict=True)]
 
 
 def test_no_command_is_left_untested():
@@ -38,7 +40,9 @@ def test_no_command_is_left_untested():
 
 
 @pytest.mark.parametrize(
-    "block", marked(PYTHON, lambda block: block.page.stem in LONG_PAGES), ids=lambda block: block.page.stem
+    "block",
+    marked(PYTHON, lambda block: block.page.stem != "README", lambda block: block.page.stem == "a_big_box"),
+    ids=lambda block: block.page.stem,
 )
 def test_python_runs(block, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -54,7 +58,9 @@ def test_python_runs(block, tmp_path, monkeypatch, capsys):
         assert abs(drawn - kept).mean() < 2  # of 255: another version may round the edges of letters otherwise
 
 
-@pytest.mark.parametrize("command", marked(OURS, lambda line: line.startswith(LONG)))
+@pytest.mark.parametrize(
+    "command", marked(OURS, lambda line: line.startswith(LONG), lambda line: line.startswith(LONGEST))
+)
 def test_commands_print_the_figures_below_them(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs").symlink_to(ROOT / "docs")
@@ -62,12 +68,6 @@ def test_commands_print_the_figures_below_them(command, tmp_path, monkeypatch, c
     printed = capsys.readouterr().out
     assert printed
     assert all(number in printed for number in promised_below(command))
-
-
-@pytest.mark.slow
-def test_the_300_is_worth_what_its_environment_says():
-    best = solve_boards(stb_gym.ShutTheBox.preset("the-300"), "score")
-    assert gym.spec("stb_gym/ShutTheBox300-v0").reward_threshold == pytest.approx(-best.value, rel=1e-13)
 
 
 def test_published_figures_are_ours_rounded():
@@ -116,6 +116,7 @@ def test_every_public_name_is_on_the_page_of_names_once():
     assert {*stb_gym.__all__} - packages - {"ENVIRONMENTS"} <= {*listed}
 
 
+@pytest.mark.slow
 def test_every_environment_has_its_place_on_the_page_of_its_game():
     pages = "".join(written(path.read_text()) for path in (DOCS / "environments").glob("*.md"))
     rounds = [f"stb_gym/{rules.__name__}Round-v0" for rules in stb_gym.games.GAMES.values()]

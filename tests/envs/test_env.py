@@ -19,7 +19,7 @@ BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 VARIANTS = [
     (BOX, {}),
     (BOX, {"tiles": 3, "objective": "shut"}),
-    (BOX, {"tiles": 10, "dice": 3, "score": "count", "objective": "at-most:2"}),
+    (BOX, {"tiles": 8, "dice": 3, "score": "count", "objective": "at-most:2"}),
     (THREES, {}),
     (THREES, {"dice": 3, "faces": 4, "objective": "at-most:5"}),
 ]

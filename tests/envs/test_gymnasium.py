@@ -14,10 +14,11 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.utils.env_match import check_environments_match
 from gymnasium.vector import AutoresetMode
 
-from stb_gym import ENVIRONMENTS, ShutTheBox
+from stb_gym import ENVIRONMENTS
 from stb_gym.envs import TurnEnv, masked_id
 from stb_gym.games import GAMES, fits
 from stb_gym.large import solve_boards
+from tests import mostly_nightly
 
 PLAIN = list(ENVIRONMENTS)
 TURNS = [*PLAIN, *map(masked_id, PLAIN)]
@@ -25,9 +26,9 @@ ROUNDS = [f"stb_gym/{game.__name__}Round-v0" for game in GAMES.values()]
 IDS = [*TURNS, *ROUNDS, *map(masked_id, ROUNDS)]
 BOX, THREES, MASKED = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0", "stb_gym/ShutTheBoxMasked-v0"
 COUNT = 3
-QUICK = {BOX, MASKED, *ROUNDS}
+MARKS = {BOX: (), MASKED: (), "stb_gym/ThreesRound-v0": pytest.mark.slow}
 of_every_id = pytest.mark.parametrize(
-    "identity", [pytest.param(each, marks=[] if each in QUICK else pytest.mark.slow) for each in IDS]
+    "identity", [pytest.param(each, marks=MARKS.get(each, pytest.mark.nightly)) for each in IDS]
 )
 in_every_mode = pytest.mark.parametrize("mode", AutoresetMode)
 of_both_kinds = pytest.mark.parametrize("identity", [BOX, MASKED])
@@ -225,15 +226,13 @@ def test_gymnasiums_vector_wrappers_work_as_around_its_own_vector_environment(id
 
 
 @pytest.mark.parametrize(
-    "identity",
-    [pytest.param(each, marks=[] if "x-v0" in each or "Threes" in each else pytest.mark.slow) for each in TURNS],
+    "identity", mostly_nightly(TURNS, {BOX, MASKED, THREES, BOX.replace("-v0", "16-v0")}.__contains__)
 )
 def test_the_reward_threshold_is_the_mean_reward_of_perfect_play(identity, solved):
     env = gym.make(identity).unwrapped
     threshold = gym.spec(identity).reward_threshold
-    if env.game != ShutTheBox.preset("the-300"):  # which takes seconds to solve
-        best = solved(env.game, env.objective.name) if fits(env.game) else solve_boards(env.game, env.objective)
-        assert threshold == pytest.approx(best.objective.sign * best.value, rel=1e-13)
+    best = solved(env.game, env.objective.name) if fits(env.game) else solve_boards(env.game, env.objective)
+    assert threshold == pytest.approx(best.objective.sign * best.value, rel=1e-13)
     for made in (env, gym.make_vec(identity), gym.make(identity, illegal="raise")):
         assert made.spec.reward_threshold == threshold
     scaled = gym.make(identity, reward_scale=0.25)

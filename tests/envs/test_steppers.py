@@ -113,7 +113,7 @@ def test_what_is_no_observation_is_refused(both):
         (ShutTheBox(), 8),  # no roll shuts the 1 alone
         (ShutTheBox(one_die="low-sum"), 9),
         (ShutTheBox(tiles=3), 2),
-        (ShutTheBox(tiles=10, match="one-tile"), 10),
+        (ShutTheBox(tiles=6, match="one-tile"), 6),
         (Threes(), 5),
         (MostThrees(dice=3), 3),
     ],

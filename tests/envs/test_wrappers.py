@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from itertools import product
 
 import gymnasium as gym
 import numpy as np
@@ -10,6 +11,7 @@ from gymnasium.spaces import Box, Dict, MultiBinary
 from gymnasium.vector import AutoresetMode
 
 from stb_gym.envs import MaskInObservation, VectorMaskInObservation
+from tests import every
 
 BOX, MASKED = "stb_gym/ShutTheBox-v0", "stb_gym/ShutTheBoxMasked-v0"
 GAMES = 64
@@ -53,9 +55,9 @@ def test_one_environment_shows_both_as_the_library_wants(names):
         assert gym.make(env.spec).observation_space == env.observation_space
 
 
-@by_library
-@pytest.mark.parametrize("mode", AutoresetMode)
-@pytest.mark.parametrize("limit", [None, 2])
+@pytest.mark.parametrize(
+    ("names", "mode", "limit"), every(7, [*product(ASKED_FOR, AutoresetMode, [None, 2])], pytest.mark.slow)
+)
 def test_many_environments_show_both_as_the_library_wants(names, mode, limit):
     name, mask_name, mask_space = ASKED_FOR[names]
     options = {"autoreset_mode": mode, "max_episode_steps": limit}

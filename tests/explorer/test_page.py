@@ -62,6 +62,7 @@ def test_positions_moves_and_ends_are_in_the_words_of_the_game(known):
     assert ((np.array(facts["ends"])[arrays["end"]] == "") == over).all()
 
 
+@pytest.mark.slow
 def test_the_players_are_heuristics_kept_policies_and_the_named_ones(solved, tmp_path):
     game = ShutTheBox()
     save_policy(tmp_path / "mine.npz", game, solved(game).policy)

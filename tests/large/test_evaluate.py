@@ -51,6 +51,7 @@ def test_policies_are_measured_as_by_tables(game, column_tiles, name, goal, wors
     check_evaluation(game, column_tiles, POLICIES[name], goal, worst)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", POLICIES)
 @pytest.mark.parametrize("rules", [{"tiles": 10, "dice": 3, "open": "4-up"}, {"one_die": "high-shut", "first_move": 2}])
 def test_policies_of_larger_boxes_are_measured_as_by_tables(rules, name):

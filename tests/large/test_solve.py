@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, Threes, evaluate, solve
-from stb_gym.games.shut_the_box import ENVIRONMENTS, REWARD_THRESHOLDS
 from stb_gym.large import grid as board_grid
 from stb_gym.large import random_value, solve_boards
 from stb_gym.solver import UniformRandom, objective_of
@@ -44,6 +43,7 @@ def test_values_and_optimal_moves_are_those_of_tables(game, column_tiles, goal, 
     check_values(game, column_tiles, goal, worst)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "goal"), LARGER)
 def test_values_of_larger_boxes_are_those_of_tables(game, goal):
     check_values(game, 5, goal)
@@ -85,11 +85,3 @@ def test_progress_is_reported_for_every_row():
     calls = []
     split(6, solve_boards, NINE, progress=lambda *done: calls.append(done))
     assert calls == [(done, 8) for done in range(1, 9)]
-
-
-@pytest.mark.parametrize(
-    "name", ["ShutTheBox12-v0", "ShutTheBox16-v0", pytest.param("ShutTheBox300-v0", marks=pytest.mark.slow)]
-)
-def test_values_of_boxes_with_ids(name):
-    value = solve_boards(ShutTheBox(**ENVIRONMENTS[name])).value
-    assert -value == pytest.approx(REWARD_THRESHOLDS[name], rel=1e-13)

@@ -77,6 +77,7 @@ def test_what_cannot_be_saved_leaves_no_file(policy, objective, tmp_path, monkey
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_kept_policies_are_read_by_name_unless_a_file_has_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in kept_policies():
@@ -153,6 +154,7 @@ def claiming(shape):
     return file.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "entry", "data"),
     [
@@ -188,7 +190,7 @@ def test_a_file_that_is_too_large_or_a_pipe_is_not_opened(tmp_path):
     assert "no regular file" in error_of(tmp_path / "pipe.npz")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=300, deadline=None)
 @given(changes=st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), max_size=9), kept=st.integers(0, 5_000))
 def test_damage_is_refused_or_does_no_harm(changes, kept, tmp_path_factory):

@@ -51,19 +51,19 @@ AGENTS = {
 def test_a_sampled_regret_is_the_exact_one_but_for_its_noise(name):
     meter, agent = AGENTS[name]
     exact = meter(agent)
-    sampled = meter.sample(agent, 20_000, seed=1)
+    sampled = meter.sample(agent, 5000, seed=1)
     assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0
     assert abs(sampled.value - exact.value) <= 4 * sampled.standard_error
     assert sampled.mean_throws == pytest.approx(exact.mean_throws, abs=0.1)
     assert sampled.agreement_by_visits == pytest.approx(exact.agreement_by_visits, abs=0.02)
     shares = {-1: sampled.illegal_mass, **sampled.score_distribution}
     for score, chance in {-1: exact.illegal_mass, **exact.score_distribution}.items():
-        noise = np.sqrt(chance * (1 - chance) / 20_000)
-        assert shares.pop(score, 0) == pytest.approx(chance, abs=4 * noise + 2 / 20_000)
+        noise = np.sqrt(chance * (1 - chance) / 5000)
+        assert shares.pop(score, 0) == pytest.approx(chance, abs=4 * noise + 2 / 5000)
     assert not shares
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("agent", [mostly_perfect, careless])
 def test_samples_scatter_around_the_exact_regret_as_their_standard_errors_say(agent):
     meter = RegretMeter(NINE)
@@ -76,7 +76,7 @@ def test_samples_scatter_around_the_exact_regret_as_their_standard_errors_say(ag
 
 def test_a_good_policy_has_hundreds_of_times_less_noise_than_its_scores():
     meter, agent = AGENTS["a kept policy"]
-    sampled = meter.sample(agent, 100_000)
+    sampled = meter.sample(agent, 30_000)
     assert sampled.standard_error < sampled.final_score.std() / np.sqrt(sampled.turns) / 300
     low, high = sampled.interval
     assert (low + high) / 2 == pytest.approx(sampled.regret)
@@ -152,7 +152,7 @@ def test_tables_and_boards_measure_the_same(game, agent, solved):
     assert one.random_value == pytest.approx(other.random_value, abs=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_random_play_on_a_large_box_has_its_exact_regret():
     meter = RegretMeter(ShutTheBox(tiles=18, dice=4))
     exact = evaluate(meter.game, UniformRandom())

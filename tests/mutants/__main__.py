@@ -10,6 +10,7 @@ import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,13 +20,17 @@ from tqdm import tqdm
 from tests import ROOT
 from tests.mutants.mistakes import Mutant, mutants_of, sample
 
-PACKAGES = {name: f"stb_gym/{name}" for name in ("games", "solver", "large", "rounds", "envs", "measure")}
-PACKAGES["agents"] = "agents"
-PICTURES = "drawing.py"  # where a mistake is a matter of taste
+# Each package uses only those before it, so only its own tests and those of later packages can catch its mistakes.
+LIBRARY = ("games", "output", "solver", "large", "envs", "measure", "rounds", "plots", "terminal", "explorer", "cli")
+LABORATORY = ("agents", "training")
+PICTURES = ("drawing.py", "plots.py")  # where a mistake is a matter of taste
 HERE = Path(__file__).parent
 RESULTS, REASONS = HERE / "results.tsv", HERE / "explained.toml"
 SURVIVED = "survived"
-PYTEST = [sys.executable, "-m", "pytest", "-x", "-o", "addopts=", "-q", "-m", "not slow", "--hypothesis-seed=0"]
+PYTEST = [sys.executable, "-m", "pytest", "-x", "-o", "addopts=", "-q", "--hypothesis-seed=0"]
+QUICK, LONG = "not slow and not nightly", "slow or nightly"  # marks of the tests that are tried first and last
+LONGEST = 1800  # seconds of processor time that tests marked slow or nightly may take
+NO_TESTS = 5  # the exit status of pytest if no test of the files has these marks
 
 
 def main() -> int:
@@ -38,30 +43,38 @@ def main() -> int:
     )
     parser.add_argument("number", type=int, nargs="?", default=320, help="how many mistakes to plant")
     parser.add_argument("--seed", type=int, default=0, help="the same number and seed plant the same mistakes")
+    parser.add_argument("--packages", default=",".join(LIBRARY + LABORATORY), help="where to plant them")
     parser.add_argument("--workers", type=int, default=1, help="how many mistakes to try at a time")
     options = parser.parse_args()
-    modules = [path for folder in PACKAGES.values() for path in sorted((ROOT / folder).rglob("*.py"))]
-    every = (mutant for path in modules if path.name != PICTURES for mutant in mutants_of(path))
-    mutants = sample(every, options.number, options.seed)
+    packages = options.packages.split(",")
+    modules = [path for name in packages for path in modules_of(name) if path.name not in PICTURES]
+    mutants = sample((mutant for path in modules for mutant in mutants_of(path)), options.number, options.seed)
     results = dict(line.split("\t") for line in RESULTS.read_text().splitlines())
     if todo := [mutant for mutant in mutants if mutant.name not in results]:
         try_all(todo, options.workers, results)
     return report(mutants, results)
 
 
+def modules_of(package: str) -> list[Path]:
+    """Return the modules of a package, or a module of its own: of the library or of the laboratory."""
+    folder = ROOT / package if package in LABORATORY else ROOT / "stb_gym" / package
+    return sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+
+
 def try_all(mutants: list[Mutant], workers: int, results: dict[str, str]) -> None:
     """Try each mutant in a copy of the checkout, and write every result down at once.
 
-    Tests may take three times the processor time that they take without a mistake, and 15 seconds.
+    Quick tests may take three times the processor time that they take without a mistake, and 15 seconds.
     """
     temporary = TemporaryDirectory(prefix="stb-gym-mutants-", ignore_cleanup_errors=True)
     with temporary as folder, ThreadPoolExecutor(workers) as pool:
         clean = Path(folder) / "clean"
         shutil.copytree(ROOT, clean, ignore=shutil.ignore_patterns(".*", "build", "dist", "node_modules"))
         seconds = {}
-        for package in tqdm(("library", *PACKAGES), "packages tested without a mistake"):
+        tried = {name for mutant in mutants for name in packages_for(mutant)}
+        for package in tqdm(sorted(tried), "packages tested without a mistake"):
             before = os.times()
-            if caught := run_tests(clean, files_of(package), seconds=1800):
+            if caught := run_tests(clean, files_of(package), QUICK, LONGEST):
                 raise SystemExit(f"fails without any mistake: {caught}")
             after = os.times()
             used = after.children_user - before.children_user + after.children_system - before.children_system
@@ -75,36 +88,44 @@ def try_all(mutants: list[Mutant], workers: int, results: dict[str, str]) -> Non
             pool.shutdown(cancel_futures=True)
 
 
+def packages_for(mutant: Mutant) -> tuple[str, ...]:
+    """Return the packages whose tests may catch a mutant, its own first."""
+    top, own, *_ = Path(mutant.path).with_suffix("").parts
+    if top in LABORATORY:
+        return LABORATORY[LABORATORY.index(top) :]
+    return (*LIBRARY[LIBRARY.index(own) :], "docs", ".")
+
+
 def files_of(package: str, first: str = "") -> list[str]:
-    """Return the files of tests of a package, or of those about the whole library, with one of them first."""
-    files = (ROOT / "tests").glob("test_[egy]*.py" if package == "library" else f"{package}/test_*.py")
+    """Return the files of tests of a package, with one of them first; "." stands for those about the whole library."""
+    files = [*(ROOT / "tests").glob(f"{package}/test_*.py")] or [*(ROOT / "tests").glob(f"test_{package}.py")]
+    files = [path for path in files if path.name != "test_project.py"]
     return [str(path.relative_to(ROOT)) for path in sorted(files, key=lambda path: (path.name != first, path))]
 
 
 def try_one(mutant: Mutant, clean: Path, seconds: dict[str, int]) -> str:
     """Return the test that catches a mutant, or "survived".
 
-    The tests of its module come first, then those of its package, then all others; no others use `agents`.
+    The tests of its module come first, then those of its package, then all others; then the long ones of each.
     """
     with TemporaryDirectory(dir=clean.parent, ignore_cleanup_errors=True) as folder:
         tree = Path(shutil.copytree(clean, folder, dirs_exist_ok=True))
         module = (clean / mutant.path).read_bytes()
         (tree / mutant.path).write_bytes(module[: mutant.start] + mutant.source.encode() + module[mutant.stop :])
-        *_, own, name = Path(mutant.path).parts
-        others = [] if own == "agents" else ["library", *PACKAGES]
-        for package in dict.fromkeys([own, *others]):
-            if caught := run_tests(tree, files_of(package, f"test_{name}"), seconds[package]):
+        for marks, package in product((QUICK, LONG), packages_for(mutant)):
+            files = files_of(package, f"test_{Path(mutant.path).name}")
+            if caught := run_tests(tree, files, marks, seconds[package] if marks == QUICK else LONGEST):
                 return caught
     return SURVIVED
 
 
-def run_tests(tree: Path, files: list[str], seconds: int) -> str:
-    """Return the first test that fails in a copy of the checkout, or "" if all pass.
+def run_tests(tree: Path, files: list[str], marks: str, seconds: int) -> str:
+    """Return the first test with these marks that fails in a copy of the checkout, or "" if all pass.
 
     Tests are killed after some seconds of processor time, or if they wait for twenty times as long.
     """
     environment = {**os.environ, "PYTHONPATH": str(tree), "TMPDIR": str(tree.parent), "PYTHONDONTWRITEBYTECODE": ""}
-    command = ["sh", "-c", f'ulimit -t {seconds}; exec "$@"', "pytest", *PYTEST, *files]
+    command = ["sh", "-c", f'ulimit -t {seconds}; exec "$@"', "pytest", *PYTEST, "-m", marks, *files]
     with (tree / "output").open("w+") as output:
         process = subprocess.Popen(command, cwd=tree, env=environment, stdout=output, stderr=output, process_group=0)
         try:
@@ -116,8 +137,10 @@ def run_tests(tree: Path, files: list[str], seconds: int) -> str:
                 os.killpg(process.pid, signal.SIGKILL)  # with the processes that tests have started
         output.seek(0)
         failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", output.read(), re.MULTILINE)
-    if status <= 0:
-        return "out of time" if status else ""
+    if status in (0, NO_TESTS):
+        return ""
+    if status < 0:
+        return "out of time"
     return failed[1] if failed else "tests cannot be collected"
 
 
@@ -128,7 +151,7 @@ def report(mutants: list[Mutant], results: dict[str, str]) -> int:
     for mutant in mutants:
         why = "explained" if mutant.name in explained else "unexplained"
         verdict = why if results[mutant.name] == SURVIVED else "caught"
-        rows.append((mutant.path.split("/")[-2], mutant.kind, verdict))
+        rows.append((mutant.path.removeprefix("stb_gym/").split("/")[0], mutant.kind, verdict))
     table = pd.DataFrame(rows, columns=["package", "mistake", "verdict"])
     for column in ("package", "mistake"):
         print(pd.crosstab(table[column], table["verdict"], margins=True, margins_name="all"), end="\n\n")

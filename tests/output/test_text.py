@@ -2,11 +2,12 @@
 
 import subprocess
 import sys
+from itertools import product
 
 import pytest
 
 from stb_gym.output import Column, Progress, Table, escaped, refuse, say
-from tests import PATIENCE
+from tests import PATIENCE, every
 
 
 def test_tables_are_aligned_and_escaped(snapshot):
@@ -40,8 +41,10 @@ def test_control_characters_are_escaped(text, visible, capsys):
     assert capsys.readouterr() == ("", f"command: {visible}\n")
 
 
-@pytest.mark.parametrize("guard", ["reader_may_leave()", "contextlib.nullcontext()"])
-@pytest.mark.parametrize("length", [1, 200_000])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("length", "guard"), every(3, [*product([1, 200_000], ["reader_may_leave()", "contextlib.nullcontext()"])])
+)
 def test_a_reader_may_leave(guard, length):
     """Without the guard the same program fails, so the pipe is really broken; a short text waits in a buffer."""
     code = f"import contextlib, sys\nfrom stb_gym.output import reader_may_leave\nwith {guard}: print('x' * {length})"

@@ -8,16 +8,18 @@ import pytest
 from stb_gym import ShutTheBox, Threes, evaluate, strategy
 from stb_gym.rounds import INDIFFERENT, TIES, Reply, Round, standings
 from stb_gym.solver import Standing, compile_game
-from tests import golden, reference, reference_rounds
+from tests import every, golden, reference, reference_rounds
 from tests.rounds.agents import reference_figure, some_strategy
 from tests.twins import MostThrees, choice, moves_at, nodes_of, ours, roll_at, throwing_states, twin
 
 NINE, FIVE_DICE = ShutTheBox(), Threes()
 ONE_TILE = ShutTheBox(tiles=1, dice=1, faces=2)  # a 1 shuts the box, a 2 leaves the 1 open
 MOST = [MostThrees(dice=2, faces=3), MostThrees(dice=2, faces=4, free_face=0), MostThrees(dice=3, faces=2)]
+SEATS_OF_MOST = [*product(MOST, (1, 2)), (MOST[0], 3)]
 EQUILIBRIA = [(ours(other), *rules) for other, *rules in golden.EQUILIBRIA]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "players", "ties", "indifferent", "seats"),
     [
@@ -70,9 +72,10 @@ def scores_as_standing(scores, players, best=min):
     return Standing(lead, scores.count(lead), players - 1 - len(scores))
 
 
+# Steps without a common divisor with the numbers of games, players and rules, so that a sample has all of them.
 @pytest.mark.parametrize(
     ("game", "players", "ties", "shut_wins", "indifferent"),
-    [*EQUILIBRIA, *((FIVE_DICE, *rules) for _, *rules in golden.FIVE_DICE)],
+    every(25, [*EQUILIBRIA, *((FIVE_DICE, *rules) for _, *rules in golden.FIVE_DICE)]),
     ids=str,
 )
 def test_the_seats_of_the_equilibrium_are_those_of_the_reference(game, players, ties, shut_wins, indifferent):
@@ -82,7 +85,7 @@ def test_the_seats_of_the_equilibrium_are_those_of_the_reference(game, players, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("game", "players", "ties", "shut_wins", "indifferent"), EQUILIBRIA, ids=str)
+@pytest.mark.parametrize(("game", "players", "ties", "shut_wins", "indifferent"), every(25, EQUILIBRIA), ids=str)
 def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins, indifferent):
     """So equality within a tolerance is equality of fractions wherever it matters."""
     solution = Round(game, players, ties, shut_wins, indifferent).solve()
@@ -98,7 +101,7 @@ def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players,
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("game", "players", "ties", "shut_wins"), [(ours(g), *r) for g, *r in golden.LINE_UPS], ids=str
+    ("game", "players", "ties", "shut_wins"), every(11, [(ours(g), *r) for g, *r in golden.LINE_UPS]), ids=str
 )
 def test_line_ups_and_best_responses_are_those_of_the_reference(game, players, ties, shut_wins):
     plays = [strategy(game, "random"), *(some_strategy(game, seed) for seed in range(1, players))]
@@ -113,10 +116,11 @@ def test_line_ups_and_best_responses_are_those_of_the_reference(game, players, t
     assert evaluation.exploitability == pytest.approx(sum(best.gain for best in found))
 
 
-@pytest.mark.parametrize("indifferent", INDIFFERENT)
-@pytest.mark.parametrize("shut_wins", [False, True])
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize(("game", "players"), [*product(MOST, (1, 2)), (MOST[0], 3)], ids=str)
+@pytest.mark.parametrize(
+    ("game", "players", "ties", "shut_wins", "indifferent"),
+    every(25, [(*who, *rules) for who in SEATS_OF_MOST for rules in product(TIES, (False, True), INDIFFERENT)]),
+    ids=str,
+)
 def test_the_most_points_win_a_round_where_more_are_better(game, players, ties, shut_wins, indifferent):
     """The reference counts the points that are missing, of which few are good."""
     rules, other = Round(game, players, ties, shut_wins, indifferent), twin(game)
@@ -131,8 +135,11 @@ def test_the_most_points_win_a_round_where_more_are_better(game, players, ties, 
 # What must hold of any round
 
 
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize(("game", "players"), [(NINE, 2), (FIVE_DICE, 2), (ShutTheBox(tiles=6), 4)], ids=str)
+@pytest.mark.parametrize(
+    ("game", "players", "ties"),
+    every(4, [(*who, ties) for who in [(NINE, 2), (FIVE_DICE, 2), (ShutTheBox(tiles=6), 4)] for ties in TIES]),
+    ids=str,
+)
 def test_no_seat_can_gain_at_the_equilibrium(game, players, ties):
     rules = Round(game, players, ties)
     solution = rules.solve()
@@ -146,6 +153,7 @@ def test_no_seat_can_gain_at_the_equilibrium(game, players, ties):
     assert solution.at(Standing(after=players - 1)).value == pytest.approx(solution.seats[0])
 
 
+@pytest.mark.slow
 def test_a_best_response_wins_what_it_says():
     rules, lineup = Round(NINE, 3), ["biggest-first", "approximation", "most-ways"]
     evaluation = rules.evaluate(lineup)
@@ -174,6 +182,7 @@ def test_survival_throws_and_outcome_are_those_of_the_single_turns():
     assert sum(two.outcome) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_blocks_of_standings_and_the_scale_of_a_win_do_not_matter(monkeypatch):
     whole = Round(NINE, 3).solve()
     first = whole.replies[-1]
@@ -196,7 +205,7 @@ def test_blocks_of_standings_and_the_scale_of_a_win_do_not_matter(monkeypatch):
         (lambda: Round(NINE, 2, "both"), "ties"),
         (lambda: Round(NINE, indifferent="any"), "equally good"),
         (lambda: Round(NINE, shut_wins="yes"), "shut_wins"),
-        (lambda: Round(ShutTheBox(tiles=12, score="digits"), 101), "fit"),
+        pytest.param(lambda: Round(ShutTheBox(tiles=10, score="digits"), 101), "fit", marks=pytest.mark.slow),
         (lambda: Round(NINE, 3).evaluate(["random"]), "strategies"),
         (lambda: Round(NINE, 1).evaluate([np.zeros(3, int)]), "a policy of"),
         (lambda: Round(NINE).evaluate(["random", lambda tables, standing: None]), "holders=1"),

@@ -8,7 +8,7 @@ import pytest
 
 from stb_gym import ShutTheBox, Threes, strategy
 from stb_gym.rounds import BEGINS, TIES, Outcome, Round, match, series
-from tests import reference
+from tests import every, reference
 from tests.golden import POLICIES
 from tests.twins import twin
 
@@ -72,9 +72,10 @@ def by_turn(first, later):
     return lambda tables, standing: strategy(SMALL, first if standing.lead is None else later)
 
 
-@pytest.mark.parametrize("begins", BEGINS)
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize(("players", "most"), [(2, 3), (3, 2)])
+@pytest.mark.parametrize(
+    ("players", "most", "ties", "begins"),
+    every(5, [(*size, *rules) for size in [(2, 3), (3, 2)] for rules in product(TIES, BEGINS)]),
+)
 def test_every_course_of_a_small_match(players, most, ties, begins):
     known = [("random", "worst"), ("lowest-first", "random"), ("worst", "biggest-first")][:players]
     plays = [[scores_of(name) for name in names] for names in known]

@@ -42,6 +42,7 @@ def test_par_is_the_worst_score_that_is_worth_a_turn(game, ties):
         assert each.even == [score for score, wins in worth.items() if wins >= 1 / 2][-1]
 
 
+@pytest.mark.slow
 def test_par_at_the_edges():
     nine = pars(Round(FIVE_DICE, 9, "all-win", indifferent="lowest").solve())
     assert [(nine[after].par, nine[after].even) for after in (4, 5, 8)] == [(4, 3), (4, 2), (3, 2)]
@@ -52,6 +53,7 @@ def test_par_at_the_edges():
         assert (shares(solution, strategy(ShutTheBox(tiles=1), "random")) == 1).all()
 
 
+@pytest.mark.slow
 def test_published_shares_of_keeping_only_threes():
     solution = Round(FIVE_DICE, 6).solve()
     policy = strategy(FIVE_DICE, "threes-only")

@@ -10,12 +10,13 @@ import pytest
 from stb_gym import ShutTheBox, Threes, solve, strategy
 from stb_gym.games import game_of
 from stb_gym.solver import expected, ways_to_shut
+from tests import every
 
 NINE = ShutTheBox()
 FACTS = tomllib.loads(Path(__file__).with_name("facts.toml").read_text())["facts"]
 
 
-@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: str({**fact}))
+@pytest.mark.parametrize("fact", every(3, FACTS, pytest.mark.slow), ids=lambda fact: str({**fact}))
 def test_values_and_best_moves(fact):
     game = game_of(fact.get("game", "shut-the-box"), fact.get("rules"))
     text = fact["value"]

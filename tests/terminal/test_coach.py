@@ -13,8 +13,10 @@ from stb_gym.solver import Standing, compile_game, legal_moves
 from stb_gym.terminal.coach import CAUSES, RoundCoach, coach_alone
 from stb_gym.terminal.turns import Position, step_in_words, take_turn
 from stb_gym.terminal.watching import by_policy
+from tests import every
 from tests.terminal.person import move_of, position_at
 
+SMALL = [ShutTheBox(tiles=4, dice=1, faces=4), Threes(dice=2, faces=4)]
 GAMES = [ShutTheBox(), ShutTheBox(tiles=3), ShutTheBox(tiles=5, dice=1, score="count"), Threes()]
 
 
@@ -52,13 +54,14 @@ def test_the_remark_on_a_known_position(game, objective, where, named, remark, s
     assert said.endswith(remark)
 
 
-@pytest.mark.parametrize("objective", ["score", "shut", "at-most:6"])
-@pytest.mark.parametrize("game", GAMES, ids=str)
+@pytest.mark.parametrize(
+    ("game", "objective"), every(5, [*product(GAMES, ["score", "shut", "at-most:6"])], pytest.mark.slow), ids=str
+)
 def test_start_luck_and_choices_make_the_result_of_a_turn(game, objective, solved):
     best, random = solved(game, objective), np.random.default_rng(1)
     coach = coach_alone(best)
     assert best.objective.sign * coach.start == pytest.approx(best.value)
-    for _ in range(30):
+    for _ in range(8):
         steps, score = turn_by(game, strategy(game, "random"), random)
         account = coach.account(steps)
         assert end_of(account) == pytest.approx(best.objective.utilities(np.array([score]))[0], abs=1e-12)
@@ -88,15 +91,16 @@ def wins(ties, scores, player):
     return {"all-win": 1, "split": 1 / scores.count(min(scores)), "nobody": int(scores.count(min(scores)) == 1)}[ties]
 
 
-@pytest.mark.parametrize(("ties", "shut_wins"), list(product(TIES, [False, True])))
-@pytest.mark.parametrize("game", [ShutTheBox(tiles=4, dice=1, faces=4), Threes(dice=2, faces=4)], ids=str)
+@pytest.mark.parametrize(
+    ("game", "ties", "shut_wins"), every(5, [*product(SMALL, TIES, [False, True])], pytest.mark.slow), ids=str
+)
 def test_start_luck_choices_and_the_others_make_the_result_of_a_round(game, ties, shut_wins):
     rules, random = Round(game, 3, ties, shut_wins), np.random.default_rng(2)
     lineup = ["random", "optimal", strategy(game, "worst")]
     evaluation, turns_played = rules.evaluate(lineup), set()
     for seat in range(3):
         coach = RoundCoach(evaluation, seat)
-        for number in range(24):
+        for number in range(8):
             scores, steps, standing = [], [], len(rules.standings.lead) - 1
             while len(scores) < 3 and not (shut_wins and 0 in scores):
                 policy = strategy(game, "random")
@@ -137,7 +141,7 @@ def test_the_changes_by_the_others_average_to_zero():
 @pytest.mark.parametrize("objective", ["score", "shut"])
 def test_the_coach_of_a_box_without_tables_says_the_same(game, objective, solved):
     coaches = coach_alone(solved(game, objective)), coach_alone(solve_boards(game, objective))
-    for seed in range(12):
+    for seed in range(5):
         steps, _ = turn_by(game, strategy(game, "random"), np.random.default_rng(seed))
         one, other = ([str(coach.account(steps)), *(coach.remark(*step) for step in steps)] for coach in coaches)
         assert one == other

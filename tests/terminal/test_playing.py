@@ -118,7 +118,11 @@ def test_the_state_of_a_round(scores, seen, over):
 # At a terminal, by a pipe, and without anything to type on
 
 
-@pytest.mark.parametrize(("key", "status", "last"), [(b"\x04", 0, "Goodbye."), (b"\x03", 130, "interrupted")])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("key", "status", "last"),
+    [(b"\x03", 130, "interrupted"), pytest.param(b"\x04", 0, "Goodbye.", marks=pytest.mark.nightly)],
+)
 def test_ctrl_d_and_ctrl_c_leave(key, status, last):
     left, seen = sit_down("shut-the-box", keys=[b"\xff\xfe\n", b"x\n", key])
     assert left == status
@@ -126,7 +130,7 @@ def test_ctrl_d_and_ctrl_c_leave(key, status, last):
     assert "Traceback" not in seen
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("shell", "ends"), [("yes 1 | {}", "You end with"), ("{} </dev/null", "Goodbye."), ("{} <&-", "Goodbye.")]
 )
@@ -137,7 +141,7 @@ def test_without_a_terminal_one_game_is_played_as_far_as_it_is_typed(shell, ends
     assert done.stdout.splitlines()[-1].startswith(ends)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_terminal_without_frames_for_the_tiles_shows_their_numbers():
     environment = os.environ | {"PYTHONIOENCODING": "latin-1"}
     words = [*STB_GYM, "play", "shut-the-box", "--seed", "1"]
