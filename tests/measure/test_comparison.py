@@ -91,7 +91,9 @@ KINDS = ["random", "optimal", "uniform", "scores of states"]
 
 
 @pytest.mark.parametrize(
-    ("game", "policy", "objective"), every(5, [*product(PLAYED, KINDS, ["score", "shut", FAR])]), ids=str
+    ("game", "policy", "objective"),
+    every(5, [*product(PLAYED, KINDS, ["score", "shut", FAR])]),
+    ids=lambda value: getattr(value, "name", str(value)),
 )
 def test_scores_are_distributed_as_computed(game, policy, objective, solved):
     policy = {
