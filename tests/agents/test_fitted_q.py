@@ -98,7 +98,6 @@ def test_means_are_those_of_all_outcomes(pooled):
     expected = pooled_outcomes(found) if pooled else found
     values = np.random.default_rng(2).normal(size=60)
     assert model.moves.tolist() == sorted(found)
-    assert model.counts.tolist() == [len(found[move]) for move in sorted(found)]
     means = [np.mean([reward + values[following] for reward, following in expected[move]]) for move in sorted(found)]
     assert model.means(values) == pytest.approx(np.array(means))
     assert pooled == any(len(expected[move]) > len(found[move]) for move in found)
@@ -117,7 +116,7 @@ def test_the_model_holds_transitions_of_the_game(limit):
     assert (points[rows["position"]] - left == roll[rows["position"]]).all()
     assert 0 < over.mean() < 1
     waiting = sum(len(part) for part in agent._model._waiting)
-    assert agent._model.counts.sum() + waiting == agent.num_steps
+    assert agent._model._times.sum() + waiting == agent.num_steps
     # A truncated episode does not end: its last position has a number, a mask and a value, though no move follows.
     unplayed = np.setdiff1d(rows["next"][~over], rows["position"])
     assert (len(unplayed) > 0) == (limit is not None)
