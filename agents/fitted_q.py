@@ -15,15 +15,18 @@ What to know when you come from DQN:
 - There is no replay of samples. A target is the exact mean over all transitions of a move, without sampling noise.
 - There is no target network. Each position stores the value that the network gave it when the position was last in an
   update, or when it was met.
-- An update is a batch of distinct moves, drawn without replacement, not a batch of sampled transitions.
+- An update is a batch of distinct moves, drawn without replacement, not a batch of sampled transitions. All moves have
+  the same weight, however often they were made.
 - Moves whose outcomes are equal share their transitions (`pooled`): moves that lead to the same afterstate do.
 - Rewards are divided by the largest absolute reward so far, and they are not discounted.
 
-Memory grows with the number of distinct positions, so the method suits environments whose positions recur.
+Memory grows with the number of distinct positions, so the method suits environments whose positions recur. If opponents
+learn too, old transitions describe opponents that no longer play.
 
-Ernst, Geurts and Wehenkel, "Tree-based batch mode reinforcement learning", 2005; Riedmiller, "Neural fitted Q
-iteration", 2005; the architecture of the loop follows Mnih et al., "Human-level control through deep reinforcement
-learning", 2015.
+References:
+    Ernst, Geurts and Wehenkel, "Tree-based batch mode reinforcement learning", 2005.
+    Riedmiller, "Neural fitted Q iteration: first experiences with a data efficient neural reinforcement learning
+    method", 2005.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,7 +37,7 @@ import gymnasium as gym
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
 from agents.common import Episodes, State, Unary, VectorEnv, epsilon_greedy, hash_rows, unique_rows
@@ -47,22 +50,20 @@ GROWTH = 0.02  # new transitions wait until they are more than this share of the
 
 @dataclass(frozen=True)
 class FittedQSettings:
-    """Settings of fitted Q iteration."""
+    """Settings of fitted Q iteration; the defaults suit 4 million steps on nine tiles."""
 
     num_envs: PositiveInt = 4096
     """Environments that are stepped at once."""
-    batch_size: PositiveInt = 4096
+    batch_size: PositiveInt = 1024
     """Moves in an update, all of them if there are no more."""
-    gradient_steps: PositiveInt = 1
+    gradient_steps: PositiveInt = 20
     """Updates after every step of all environments."""
-    learning_rate: PositiveFloat = 5e-3
+    learning_rate: PositiveFloat = 3e-3
     """Learning rate at the start; it falls linearly to 0."""
     exploration: Annotated[float, Field(ge=0, lt=1)] = 0.3
     """Probability of a random legal action after the warm-up."""
     warm_up: NonNegativeInt = 20_000
     """Steps of random play before the first update."""
-    weighting: NonNegativeFloat = 0.5
-    """The error of a move made n times has the weight n to this power."""
     width: PositiveInt = 128
     """Units in each of the two hidden layers."""
     pooled: bool = True
@@ -162,7 +163,6 @@ class EmpiricalModel:
 
     Attributes:
         moves: [M] the moves that were made, as position * A + action, in ascending order.
-        counts: [M] how often each move was made.
     """
 
     def __init__(self, actions: int, pooled: bool):
@@ -211,7 +211,6 @@ class EmpiricalModel:
         """Find the moves, the pool [T] of each transition, and the pool [M] of each move."""
         move = self._transitions["position"].astype(np.int64) * self._actions + self._transitions["action"]
         self.moves, move = np.unique(move, return_inverse=True)
-        self.counts = np.bincount(move, self._times)
         self._pool_of_move = np.arange(len(self.moves))
         continues = self._transitions["next"] != OVER
         if self._pooled and continues.any():
@@ -347,7 +346,6 @@ class FittedQ:
         self._values = np.append(self._values, np.zeros(len(new), np.float32))
         self._value(new, self._q(self._positions.observations[new]))
         targets = (self._model.means(self._values) / self._scale).astype(np.float32)
-        weights = (self._model.counts**self.settings.weighting).astype(np.float32)
         batch_size = min(self.settings.batch_size, len(self._model.moves))
         for _ in range(self.settings.gradient_steps):
             drawn = self._random.choice(len(self._model.moves), batch_size, replace=False, shuffle=False)
@@ -355,8 +353,8 @@ class FittedQ:
             distinct, row = np.unique(position, return_inverse=True)
             q = self._network(torch.as_tensor(self._positions.observations[distinct]).to(self._device))
             self._value(distinct, q.numpy(force=True))
-            target, weight = (torch.as_tensor(array[drawn]).to(self._device) for array in (targets, weights))
-            loss = (weight * (q[row, action] - target) ** 2).sum() / weight.sum()
+            target = torch.as_tensor(targets[drawn]).to(self._device)
+            loss = (q[row, action] - target).square().mean()
             self._optimizer.param_groups[0]["lr"] = learning_rate
             self._optimizer.zero_grad()
             loss.backward()
