@@ -6,15 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from functools import lru_cache
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 import gymnasium as gym
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
+from agents.afterstates import Afterstates, AfterstatesSettings
+from agents.certainty_equivalence import CertaintyEquivalence, CertaintyEquivalenceSettings
 from agents.common import Learner
+from agents.dqn import DQN, DQNSettings
+from agents.fitted_q import FittedQ, FittedQSettings
+from agents.ppo import PPO, PPOSettings
+from agents.sb3 import ALGORITHMS as SB3_ALGORITHMS
+from agents.sb3 import SB3Algorithm
 from agents.self_play import round_envs
+from agents.tabular import MonteCarlo, MonteCarloSettings, QLearning, QLearningSettings, TabularAfterstates
 from stb_gym import Game
 from stb_gym.envs import ENVIRONMENTS
 from stb_gym.games import check_choice, check_names, make_game
@@ -27,44 +34,27 @@ T = TypeVar("T")
 
 
 class Algorithm(NamedTuple):
-    """The classes of an algorithm, named "MODULE:NAME" so that only algorithms that are used are imported.
+    """An algorithm.
 
     Attributes:
-        learner: the class of the learner, which is made from the environment, the settings, a seed and a device.
-        settings: the class of its settings, a dataclass with a default for every field.
+        settings_class: the class of its settings, a dataclass with a default for every field.
+        make: the function that makes a learner: `make(envs, settings, seed, device)`.
     """
 
-    learner: str
-    settings: str
-
-    @property
-    def settings_class(self) -> type[Any]:
-        """The class of the settings."""
-        return resolve_name(self.settings)
-
-    @property
-    def make(self) -> Callable[..., Learner]:
-        """The function that makes a learner: `make(envs, settings, seed, device)`."""
-        return resolve_name(self.learner)
+    settings_class: type[Any]
+    make: Callable[..., Learner]
 
 
-ALGORITHMS: dict[str, Algorithm | None] = {
-    "ppo": Algorithm("agents.ppo:PPO", "agents.ppo:PPOSettings"),
-    "dqn": Algorithm("agents.dqn:DQN", "agents.dqn:DQNSettings"),
-    "fitted-q": Algorithm("agents.fitted_q:FittedQ", "agents.fitted_q:FittedQSettings"),
-    "afterstates": Algorithm("agents.afterstates:Afterstates", "agents.afterstates:AfterstatesSettings"),
-    "q-learning": Algorithm("agents.tabular:QLearning", "agents.tabular:QLearningSettings"),
-    "tabular-afterstates": Algorithm("agents.tabular:TabularAfterstates", "agents.tabular:QLearningSettings"),
-    "monte-carlo": Algorithm("agents.tabular:MonteCarlo", "agents.tabular:MonteCarloSettings"),
-    "certainty-equivalence": Algorithm(
-        "agents.certainty_equivalence:CertaintyEquivalence", "agents.certainty_equivalence:CertaintyEquivalenceSettings"
-    ),
-    "sb3-ppo": None,  # these are in agents.sb3
-    "sb3-a2c": None,
-    "sb3-dqn": None,
-    "sb3-maskable-ppo": None,
-    "sb3-maskable-ppo-tuned": None,
-    "sb3-dqn-tuned": None,
+ALGORITHMS: dict[str, Algorithm | SB3Algorithm] = {
+    "ppo": Algorithm(PPOSettings, PPO),
+    "dqn": Algorithm(DQNSettings, DQN),
+    "fitted-q": Algorithm(FittedQSettings, FittedQ),
+    "afterstates": Algorithm(AfterstatesSettings, Afterstates),
+    "q-learning": Algorithm(QLearningSettings, QLearning),
+    "tabular-afterstates": Algorithm(QLearningSettings, TabularAfterstates),
+    "monte-carlo": Algorithm(MonteCarloSettings, MonteCarlo),
+    "certainty-equivalence": Algorithm(CertaintyEquivalenceSettings, CertaintyEquivalence),
+    **SB3_ALGORITHMS,
 }
 IN_ROUNDS = ("ppo", "dqn", "fitted-q", "afterstates")  # algorithms that also learn rounds of several players
 
@@ -77,16 +67,6 @@ TASKS: dict[str, tuple[str, dict[str, Any]]] = {
     "the-300": ("stb_gym/ShutTheBox-v0", {"tiles": 24, "dice": 4}),
     "threes": ("stb_gym/Threes-v0", {}),
 }
-
-
-def find_algorithm(name: str) -> Any:
-    """Return the `Algorithm` of a name, or the entry of `agents.sb3.ALGORITHMS`, which also has `vectorized`.
-
-    Raises:
-        ValueError: if there is no such algorithm.
-    """
-    check_choice("algorithm", name, list(ALGORITHMS))
-    return ALGORITHMS[name] or resolve_name("agents.sb3:ALGORITHMS")[name]
 
 
 @dataclass(frozen=True, config=ConfigDict(strict=True))
@@ -138,18 +118,19 @@ class Config:
         """Return the vector environment that the algorithm learns from; for a stock agent a single environment."""
         if self.opponents is not None and self.players is not None:
             return round_envs(self.game(), self.settings.num_envs, self.players, self.opponents)
-        if not getattr(find_algorithm(self.algorithm), "vectorized", True):
+        algorithm = ALGORITHMS[self.algorithm]
+        if isinstance(algorithm, SB3Algorithm) and not algorithm.vectorized:
             return gym.make(self.env, **self.arguments)
         return gym.make_vec(self.env, self.settings.num_envs, autoreset_mode="SameStep", **self.arguments)
 
-    def make_learner(self, envs: Any, device: str = "cpu") -> Learner:
-        """Return a learner that has not learned yet.
+    def make_learner(self, envs: Any, device: str = "cpu") -> Any:
+        """Return a `Learner` or an `SB3Learner` that has not learned yet.
 
         Args:
             envs: as `make_envs` returns them.
             device: where its networks are, such as "cuda".
         """
-        return find_algorithm(self.algorithm).make(envs, self.settings, self.seed, device)
+        return ALGORITHMS[self.algorithm].make(envs, self.settings, self.seed, device)
 
     def to_json(self) -> dict[str, Any]:
         """Return the configuration as plain JSON."""
@@ -275,7 +256,8 @@ def make_settings(algorithm: str, entries: Any) -> Any:
     Raises:
         ValueError: naming the first setting that is unknown or not allowed.
     """
-    settings_class = find_algorithm(algorithm).settings_class
+    check_choice("algorithm", algorithm, list(ALGORITHMS))
+    settings_class = ALGORITHMS[algorithm].settings_class
     if isinstance(entries, dict):
         check_names("setting", entries, [field.name for field in fields(settings_class)])
     return _one_line(lambda: TypeAdapter(settings_class).validate_json(json.dumps(entries), strict=True))

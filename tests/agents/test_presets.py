@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from agents import presets
-from agents.presets import ALGORITHMS, TASKS, Config, configure, find_algorithm, make_settings, read_preset, task_name
+from agents.presets import ALGORITHMS, TASKS, Config, configure, make_settings, read_preset, task_name
 from training.tune import SPACES
 
 ENV = "stb_gym/ShutTheBox-v0"
@@ -167,7 +167,7 @@ def test_every_algorithm_has_presets_for_every_task_and_quick_ones_are_shorter(a
 @pytest.mark.parametrize("algorithm", tomllib.loads(SPACES.read_text()))
 def test_searched_settings_are_settings(algorithm):
     space = tomllib.loads(SPACES.read_text())[algorithm]
-    names = {field.name for field in fields(find_algorithm(algorithm).settings_class)}
+    names = {field.name for field in fields(ALGORITHMS[algorithm].settings_class)}
     assert space.keys() <= names
     for ends in zip(*space.values(), strict=True):
         make_settings(algorithm, dict(zip(space, ends, strict=True)))
