@@ -163,7 +163,7 @@ class Run:
         saved_by_library = hasattr(learner, "load")
         with _reading(self.folder / ("model.zip" if saved_by_library else "weights.pt")) as path:
             if saved_by_library:
-                learner.load(path)  # type: ignore[attr-defined]
+                learner.load(path)
             else:
                 learner.load_state_dict({"weights": torch.load(path, map_location="cpu", weights_only=True)})
         return learner

@@ -199,7 +199,7 @@ def test_a_card_with_other_entries_is_refused(folder, line, wrong):
 
 
 def exchange(folder):
-    shutil.copy(folder / "ppo-threes.npz", folder / "dqn-threes.npz")
+    shutil.copy(folder / "ppo-threes.npz", folder / "fitted-q-threes.npz")
 
 
 def rename_card(folder):
