@@ -232,7 +232,7 @@ def read_preset(algorithm: str, task: str | None, variant: str = STANDARD) -> di
     tables = {name for part in (table, of_task) for name, entry in part.items() if isinstance(entry, dict)}
     variants = [STANDARD, *sorted(tables - TASKS.keys())]
     check_choice(f"variant of {algorithm} on {task or 'other tasks'}", variant, variants)
-    parts = (table, table.get(variant, {}), of_task, of_task.get(variant, {}))
+    parts = (table, of_task, table.get(variant, {}), of_task.get(variant, {}))
     return {name: entry for part in parts for name, entry in part.items() if not isinstance(entry, dict)}
 
 

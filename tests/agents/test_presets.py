@@ -38,13 +38,13 @@ def tables(tmp_path, monkeypatch):
 def test_later_tables_override_earlier_ones(tables):
     assert read_preset("q-learning", None) == {"steps": 5000, "num_envs": 8, "exploration": 0.1}
     assert read_preset("q-learning", "nine-tiles", "quick") == {"steps": 500, "num_envs": 8, "exploration": 0.2}
-    assert read_preset("q-learning", "threes") == {"steps": 5000, "num_envs": 8, "exploration": 0.3}
-    assert read_preset("q-learning", "threes", "quick") == {"steps": 500, "num_envs": 2, "exploration": 0.3}
+    assert read_preset("q-learning", "threes") == {"steps": 5000, "num_envs": 8, "exploration": 0.2}
+    assert read_preset("q-learning", "threes", "quick") == {"steps": 500, "num_envs": 2, "exploration": 0.2}
 
 
 def test_a_configuration_follows_the_preset_of_its_task(tables):
     config = configure("q-learning", "stb_gym/Threes-v0", {}, "quick", seed=3)
-    assert (config.steps, config.settings.num_envs, config.settings.exploration) == (500, 2, 0.3)
+    assert (config.steps, config.settings.num_envs, config.settings.exploration) == (500, 2, 0.2)
     assert (config.settings.horizon, config.seed, config.variant) == (10.0, 3, "quick")
     changed = configure("q-learning", "stb_gym/Threes-v0", {}, "quick", steps=7, settings={"horizon": 2})
     assert (changed.steps, changed.settings.horizon, changed.settings.num_envs) == (7, 2, 2)

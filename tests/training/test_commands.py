@@ -45,6 +45,7 @@ def test_the_names_of_runs(options, name):
     assert train.run_name(config) == "ppo-threes-3-players-naive-0"
 
 
+@pytest.mark.nightly
 def test_several_seeds_are_trained_by_two_workers_and_then_skipped(folders, capsys):
     words = ["monte-carlo", *FIVE, "--seeds", "0-2,5", "--workers", "2", "--out", "study"]
     assert train.main(words) == 0

@@ -196,6 +196,7 @@ def test_a_command_has_all_that_differs_from_the_preset(tmp_path, monkeypatch):
     assert rows_of([tmp_path / "all.csv.gz"]).loc["q-learning, quick", "command"] == ""
 
 
+@pytest.mark.nightly
 def test_a_game_of_your_own_is_compared(tmp_path):
     folder = fake_run(tmp_path / "run", ["worst"])
     config = json.loads((folder / "config.json").read_text())
