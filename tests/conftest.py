@@ -31,6 +31,14 @@ settings.register_profile("tests", deadline=None, max_examples=30)
 settings.load_profile("tests")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark nightly tests slow, too, so that `-m "not slow"` leaves out both."""
+    for item in items:
+        if item.get_closest_marker("nightly"):
+            item.add_marker("slow")
+
+
 @pytest.fixture(autouse=True)
 def _windows_at_once(monkeypatch):
     monkeypatch.setitem(TurnEnv.metadata, "render_fps", 1000)

@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 RESULTS, REASONS = HERE / "results.tsv", HERE / "explained.toml"
 SURVIVED = "survived"
 PYTEST = [sys.executable, "-m", "pytest", "-x", "-o", "addopts=", "-q", "--hypothesis-seed=0"]
-QUICK, LONG = "not slow and not nightly", "slow or nightly"  # marks of the tests that are tried first and last
+QUICK, LONG = "not slow", "slow"  # marks of the tests that are tried first and last; nightly tests are slow, too
 LONGEST = 1800  # seconds of processor time that tests marked slow or nightly may take
 NO_TESTS = 5  # the exit status of pytest if no test of the files has these marks
 

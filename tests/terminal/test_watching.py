@@ -155,6 +155,11 @@ def test_a_narrated_turn_of_perfect_play_shuts_the_box():
     assert turn["value"] == pytest.approx([9.240806, 8.203312, 7.567773, 5.836077, 5.200617, 0], abs=1e-6)
 
 
+def test_a_random_strategy_makes_the_same_choices_with_the_same_dice():
+    turns = [replay(ShutTheBox(tiles=3), "random", [3, 12])["plays"] for _ in range(20)]
+    assert all(turn == turns[0] for turn in turns)
+
+
 def test_the_turn_ends_at_a_throw_without_a_move():
     turn = replay(ShutTheBox(open=(1, 2)), "optimal", [[6, 6]])
     luck = pytest.approx(turn["luck"][0])
