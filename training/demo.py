@@ -21,11 +21,11 @@ STEPS = {  # on one core, seconds for tables and about half a minute for each ne
     "q-learning": 2_000_000,
     "tabular-afterstates": 2_000_000,
     "certainty-equivalence": 2_000_000,
-    "ppo": 16_000_000,
-    "dqn": 2_500_000,
-    "sb3-ppo": 60_000,
-    "sb3-dqn": 80_000,
-    "sb3-maskable-ppo": 45_000,
+    "ppo": 8_000_000,
+    "dqn": 2_000_000,
+    "sb3-ppo": 50_000,
+    "sb3-dqn": 70_000,
+    "sb3-maskable-ppo": 40_000,
 }
 BASELINES = ("random", "biggest-first")
 COMMENT = """
