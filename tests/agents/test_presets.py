@@ -38,7 +38,7 @@ def tables(tmp_path, monkeypatch):
 def test_later_tables_override_earlier_ones(tables):
     assert read_preset("q-learning", None) == {"steps": 5000, "num_envs": 8, "exploration": 0.1}
     assert read_preset("q-learning", "nine-tiles", "quick") == {"steps": 500, "num_envs": 8, "exploration": 0.2}
-    assert read_preset("q-learning", "threes") == {"steps": 5000, "num_envs": 8, "exploration": 0.2}
+    assert read_preset("q-learning", "threes") == {"steps": 5000, "num_envs": 8, "exploration": 0.3}
     assert read_preset("q-learning", "threes", "quick") == {"steps": 500, "num_envs": 2, "exploration": 0.2}
 
 
