@@ -37,25 +37,25 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 @dataclass(frozen=True)
 class DQNSettings:
-    """Settings of DQN; the defaults suit 8 million steps on nine tiles."""
+    """Settings of DQN; the defaults suit 5 million steps on nine tiles."""
 
     num_envs: PositiveInt = 512
     """Environments that are stepped together."""
     gradient_steps: PositiveInt = 1
     """Updates after each step of all environments."""
-    batch_size: PositiveInt = 4096
+    batch_size: PositiveInt = 8192
     """Transitions in an update."""
     replay_size: PositiveInt = 1_000_000
     """Transitions that the replay holds; new ones replace the oldest."""
     warm_up: PositiveInt = 20_000
     """Steps before the first update."""
-    target_period: PositiveInt = 250
+    target_period: PositiveInt = 100
     """Updates between two copies of the network to the target network."""
-    learning_rate: PositiveFloat = 1e-3
+    learning_rate: PositiveFloat = 2e-3
     """Learning rate of Adam at the start; it decays linearly to 0."""
     gamma: Share = 1.0
     """Discount of rewards per step; 1 for none."""
-    final_exploration: Share = 0.05
+    final_exploration: Share = 0.1
     """Probability of a random action after epsilon has decayed linearly from 1."""
     exploration_decay: Annotated[float, Field(gt=0, le=1)] = 0.1
     """Share of the training during which epsilon decays."""
@@ -290,7 +290,7 @@ class DQN:
 
 def main(
     env: str = "stb_gym/ShutTheBox-v0",
-    steps: PositiveInt = 8_000_000,
+    steps: PositiveInt = 1_000_000,
     seed: int = 0,
     settings: DQNSettings = DQNSettings(),  # noqa: B008
 ) -> None:

@@ -36,9 +36,9 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 @dataclass(frozen=True)
 class PPOSettings:
-    """Settings of PPO; the defaults suit 200 million steps on nine tiles."""
+    """Settings of PPO; the defaults suit 30 million steps on nine tiles."""
 
-    num_envs: PositiveInt = 16384
+    num_envs: PositiveInt = 4096
     """Environments that are stepped together."""
     num_steps: PositiveInt = 16
     """Steps in every environment between two updates."""
@@ -46,7 +46,7 @@ class PPOSettings:
     """Passes over the samples in an update."""
     minibatches: PositiveInt = 8
     """Parts that the samples of a pass are divided into, with one gradient step for each."""
-    learning_rate: PositiveFloat = 2e-3
+    learning_rate: PositiveFloat = 4e-3
     """Learning rate of Adam at the start; it decays linearly to 0."""
     gamma: Share = 1.0
     """Discount of rewards per step; 1 for none."""
@@ -54,7 +54,7 @@ class PPOSettings:
     """Bias and variance of advantages: at 0 they trust the critic after one step, at 1 only the rewards."""
     clip_range: Annotated[float, Field(gt=0, lt=1)] = 0.2
     """Change of a probability ratio beyond which the objective is flat."""
-    entropy_weight: NonNegativeFloat = 0.05
+    entropy_weight: NonNegativeFloat = 0.2
     """Weight of the entropy bonus at the start; it decays linearly to 0."""
     value_weight: PositiveFloat = 0.5
     """Weight of the squared error of the critic."""

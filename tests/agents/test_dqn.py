@@ -13,7 +13,9 @@ from agents import dqn
 from agents.common import Transition
 from agents.dqn import DQN, DQNSettings, Replay, double_q_values
 
-SETTINGS = DQNSettings(num_envs=32, batch_size=64, replay_size=400, warm_up=200, target_period=3, width=16)
+SETTINGS = DQNSettings(
+    num_envs=32, learning_rate=1e-3, batch_size=64, replay_size=400, warm_up=200, target_period=3, width=16
+)
 
 
 def learner_of(seed=0, tiles=6, settings=SETTINGS, **options):
@@ -112,8 +114,8 @@ def test_exploration_and_learning_rate_decay():
 
     learner.learn(1600, record)
     assert epsilons[1] == 1
-    assert epsilons[2] == pytest.approx(1 - 0.95 * 32 / 160)
-    assert epsilons[6:] == pytest.approx([0.05] * 44)
+    assert epsilons[2] == pytest.approx(1 - 0.9 * 32 / 160)
+    assert epsilons[6:] == pytest.approx([0.1] * 44)
     assert rates[1:] == pytest.approx([1e-3 * (1 - 32 * number / 1600) for number in range(49)])
 
 
