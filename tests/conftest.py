@@ -31,6 +31,11 @@ settings.register_profile("tests", deadline=None, max_examples=30)
 settings.load_profile("tests")
 
 
+def pytest_configure(config):
+    """Accept that the snapshots of tests that are left out are not used."""
+    config.option.warn_unused_snapshots |= config.option.markexpr != "not nightly"
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Mark nightly tests slow, too, so that `-m "not slow"` leaves out both."""

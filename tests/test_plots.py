@@ -11,6 +11,7 @@ import pytest
 import stb_gym
 from stb_gym.rounds import Round
 from stb_gym.solver import move_tree
+from tests import every
 
 BOX, THREES = stb_gym.ShutTheBox(tiles=6), stb_gym.Threes(dice=3)
 CURVES = {"a": ([10, 100, 1000], [2.0, 0.5, 0.1]), "b": ([10, 100], [1.0, 0.0])}
@@ -82,7 +83,7 @@ def test_plots_are_drawn_on_given_axes_or_on_a_white_figure_of_their_own(name, p
     figure.savefig(tmp_path / "plot.png")  # a warning about missing glyphs or room would be an error
 
 
-@pytest.mark.parametrize("name", [name for name in DRAW if name != "departures"])
+@pytest.mark.parametrize("name", every(4, [name for name in DRAW if name != "departures"], pytest.mark.slow))
 def test_series_are_told_apart_without_colour(name, plots, ax):
     looks = [(line.get_marker(), line.get_linestyle()) for line in DRAW[name](plots, ax).lines]
     assert len(looks) == len(set(looks)) > 1

@@ -142,6 +142,7 @@ def test_programs_print_their_figures(code, capsys, monkeypatch):
     assert all(number in printed for number in promised)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", commands_of("", SESSION))
 def test_commands_print_the_figures_below_them(line, capsys, monkeypatch):
     monkeypatch.chdir(DOCS)

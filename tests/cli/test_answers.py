@@ -77,7 +77,7 @@ FOUND = {
 }
 
 
-@pytest.mark.parametrize("words", every(3, [*FOUND], pytest.mark.slow))
+@pytest.mark.parametrize("words", every(6, [*FOUND], pytest.mark.slow))
 def test_values(ask, words):
     found = ask(words)
     for name, expected in FOUND[words].items():

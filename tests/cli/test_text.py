@@ -135,14 +135,14 @@ def test_help(run, snapshot, words):
     assert "\n".join(line.rstrip() for line in out.splitlines()) == snapshot
 
 
-@pytest.mark.parametrize("words", every(2, LINES, pytest.mark.slow))
+@pytest.mark.parametrize("words", every(5, LINES, pytest.mark.slow))
 def test_answers(run, snapshot, words):
     status, out, err = run(words)
     assert (status, err) == (0, "")
     assert out == snapshot
 
 
-@pytest.mark.parametrize("words", every(3, ERRORS, pytest.mark.slow))
+@pytest.mark.parametrize("words", every(6, ERRORS, pytest.mark.slow))
 def test_errors_take_one_line_and_write_nothing(run, snapshot, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, out, err = run(words)

@@ -20,7 +20,10 @@ from tests.docs.pages import BLOCKS, DOCS, PYTHON, README, blocks_of, commands_o
 
 OURS = commands_of("stb-gym ")
 THE_300, TWENTY = "shut-the-box --variant the-300", "shut-the-box --tiles 20"
-LONG = tuple(f"stb-gym {words}" for words in ("par", "certify", "round", "match", "tournament", "simulate", "solve"))
+LONG = tuple(
+    f"stb-gym {words}"
+    for words in ("par", "certify", "round", "match", "tournament", "simulate", "solve", "evaluate", "list")
+)
 LONGEST = tuple(
     f"stb-gym {words}"
     for words in ("list shut-the-box --variants", "advise threes --lead", f"advise {THE_300}", f"evaluate {TWENTY}")

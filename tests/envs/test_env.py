@@ -13,6 +13,7 @@ from stb_gym.envs import TurnEnv, TurnVectorEnv
 from stb_gym.games import throw_faces
 from stb_gym.games.shut_the_box import NO_MOVE
 from stb_gym.solver import compile_game, objective_of
+from tests import every
 from tests.twins import MostThrees
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
@@ -64,8 +65,10 @@ def first_legal(env, steps=30):
 OWN = [(BOX, {"objective": squares}), (THREES, {"objective": Objective("cost", twenty, "coins", -1)})]
 
 
-@pytest.mark.parametrize(("name", "options"), VARIANTS + OWN, ids=" ".join)
-@pytest.mark.parametrize("scale", [1, 1 / 45, np.float32(0.5)])
+@pytest.mark.parametrize(
+    ("name", "options", "scale"),
+    every(4, [(*each, scale) for each in VARIANTS + OWN for scale in (1, 1 / 45, np.float32(0.5))], pytest.mark.slow),
+)
 def test_every_step_follows_the_tables_and_the_end_is_rewarded(name, options, scale):
     env = gym.make(name, reward_scale=scale, **options)
     game = env.unwrapped.game

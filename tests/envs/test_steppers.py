@@ -7,6 +7,7 @@ import pytest
 from stb_gym import ShutTheBox, Threes
 from stb_gym.envs import TurnEnv, TurnVectorEnv, stepper_of
 from stb_gym.games import throw_faces
+from tests import every
 from tests.twins import MostThrees
 
 THE_300 = "stb_gym/ShutTheBox300-v0"
@@ -30,7 +31,7 @@ BOXES = [
 ]
 
 
-@pytest.fixture(scope="module", params=BOXES, ids=str)
+@pytest.fixture(scope="module", params=every(3, BOXES, pytest.mark.slow), ids=str)
 def both(request):
     """Return both steppers, and for each the nodes that every throw leads to from every state, in the same order."""
     tables, boards = (stepper_of(request.param, kind=kind) for kind in KINDS)
@@ -123,7 +124,7 @@ def test_the_longest_turn(game, longest):
     assert stepper_of(game).longest == longest
 
 
-@pytest.mark.parametrize("game", BOXES, ids=str)
+@pytest.mark.parametrize("game", every(5, BOXES, pytest.mark.slow), ids=str)
 def test_both_single_environments_play_the_same(game):
     envs = [TurnEnv(game, render_mode="ansi", stepper=kind) for kind in KINDS]
     random = np.random.default_rng(3)

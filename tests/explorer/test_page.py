@@ -121,6 +121,7 @@ def test_players_that_cannot_be_read_or_share_a_name_are_refused(policies, runs,
         explorer_page(BOX, policies, runs)
 
 
+@pytest.mark.slow
 def test_a_page_is_one_small_file_that_asks_for_nothing():
     page = explorer_page(ShutTheBox())
     assert len(page.encode()) <= 250_000

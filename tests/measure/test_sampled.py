@@ -8,6 +8,7 @@ from stb_gym.envs import TurnEnv, stepper_of
 from stb_gym.large import solve_boards
 from stb_gym.measure.sampled import play_turns
 from stb_gym.solver import UniformRandom
+from tests import every
 from tests.measure.test_agents import Masked
 from tests.measure.test_meter import NINE, SIX, biggest_first, first_legal, player, uniform
 
@@ -47,7 +48,7 @@ AGENTS = {
 }
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", every(3, AGENTS, pytest.mark.slow))
 def test_a_sampled_regret_is_the_exact_one_but_for_its_noise(name):
     meter, agent = AGENTS[name]
     exact = meter(agent)

@@ -14,6 +14,7 @@ from stb_gym import MaskInObservation, RegretMeter, ShutTheBox, Threes
 from stb_gym.envs import VectorMaskInObservation
 from stb_gym.envs.wrappers import LAYOUTS
 from stb_gym.solver import compile_game
+from tests import every
 
 ID = "stb_gym/ShutTheBox-v0"
 FIVE = compile_game(ShutTheBox(tiles=5))
@@ -107,7 +108,7 @@ def matches(observations, mask, observation):
     return [place for place in np.flatnonzero(alike) if data_equivalence(row(observations, place), observation)]
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", every(3, ENVIRONMENTS, pytest.mark.slow))
 def test_observations_are_those_of_play(name):
     envs, met = ENVIRONMENTS[name](), set()
     observations = shown(envs)

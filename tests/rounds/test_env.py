@@ -96,6 +96,7 @@ def test_rounds_win_as_often_as_the_meter_says(mode):
     assert np.mean(won) == pytest.approx(meter.value, abs=4 * np.std(won) / len(won) ** 0.5)
 
 
+@pytest.mark.slow
 def test_single_rounds_win_as_often_as_the_meter_says():
     env, won = gym.make(THREES, players=2, dice=2, faces=3).unwrapped, []
     observation, info = env.reset(seed=3)
@@ -122,6 +123,7 @@ def test_rounds_that_end_before_the_players_turn_are_not_drawn():
 # Beginnings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "seen"),
     [
@@ -165,6 +167,7 @@ def test_some_rounds_begin_again_and_others_go_on():
 # Arguments
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -242,6 +245,7 @@ def test_what_a_player_sees_is_shown(snapshot):
         assert np.ravel(env.render())[0].splitlines()[0] == snapshot
 
 
+@pytest.mark.slow
 def test_rounds_go_on_from_snapshots_and_pickles_as_they_would_have():
     for env, other in zip(both(players=3, dice=3), both(players=3, dice=3), strict=True):
         play(env, 7)

@@ -40,6 +40,7 @@ def test_published_seats(game, players, ties, indifferent, seats):
     assert found == pytest.approx(seats, abs=0.6 * 10.0**-digits)
 
 
+@pytest.mark.slow
 def test_published_best_responses():
     for ties, best in {"split": 0.5022402513, "nobody": 0.4821802385, "all-win": 0.5233596117}.items():
         evaluation = Round(NINE, 2, ties).evaluate(["optimal-score", "random"])
@@ -55,6 +56,7 @@ def test_published_chances_of_a_lead():
     assert 100 * survival[1, [31, 30]] == pytest.approx([1.51, 1.79], abs=5e-3)
 
 
+@pytest.mark.slow
 def test_published_line_ups_of_the_approximation():
     three = Round(FIVE_DICE, 3, "all-win").evaluate(["approximation"] * 3)
     assert three.seats == pytest.approx([0.38880, 0.40311, 0.41886], abs=5e-6)
@@ -198,6 +200,7 @@ def test_blocks_of_standings_and_the_scale_of_a_win_do_not_matter(monkeypatch):
 # What is refused
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "error"),
     [

@@ -1,10 +1,13 @@
 """Par scores, and departures from the play of a turn alone."""
 
+from itertools import product
+
 import pytest
 
 from stb_gym import ShutTheBox, Threes, strategy
 from stb_gym.rounds import Round, departures, pars, shares
 from stb_gym.solver import Standing
+from tests import every
 from tests.twins import MostThrees
 
 NINE, FIVE_DICE = ShutTheBox(), Threes()
@@ -31,8 +34,11 @@ def test_departures_are_where_every_move_for_the_points_loses_in_the_round(solve
         assert found == (counts.first if standing.lead is None else counts.by_lead[standing.after][standing.lead])
 
 
-@pytest.mark.parametrize("game", [MostThrees(dice=3), ShutTheBox(tiles=6), FIVE_DICE], ids=str)
-@pytest.mark.parametrize("ties", ["split", "nobody"])
+@pytest.mark.parametrize(
+    ("game", "ties"),
+    every(5, [*product([MostThrees(dice=3), ShutTheBox(tiles=6), FIVE_DICE], ["split", "nobody"])], pytest.mark.slow),
+    ids=str,
+)
 def test_par_is_the_worst_score_that_is_worth_a_turn(game, ties):
     for each in pars(Round(game, 3, ties).solve()):
         smaller = Round(game, each.after + 1, ties).solve()

@@ -6,12 +6,15 @@ import pytest
 from stb_gym import ShutTheBox, Threes
 from stb_gym.rounds import TIES, Play, Round, RoundEnv, RoundVectorEnv, SelfPlayVectorEnv
 from stb_gym.solver import Standing
+from tests import every
 from tests.rounds.agents import as_agent
 
 SMALL = Threes(dice=2, faces=4, free_face=1)
 
 
-@pytest.mark.parametrize(("ties", "shut_wins"), [("split", False), ("all-win", True), ("nobody", False)])
+@pytest.mark.parametrize(
+    ("ties", "shut_wins"), every(3, [("split", False), ("all-win", True), ("nobody", False)], pytest.mark.slow)
+)
 def test_perfect_seats_win_as_often_as_they_should(ties, shut_wins):
     solution = Round(SMALL, 3, ties, shut_wins).solve()
     agent = as_agent(SMALL, lambda tables, at: np.eye(tables.actions)[solution.policy(at)])

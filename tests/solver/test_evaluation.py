@@ -59,7 +59,7 @@ def test_regret_is_the_difference_of_values_and_the_sum_of_costs(game, seed, goa
         assert found.mistakes(2) == found.mistakes()[:2]
 
 
-@pytest.mark.parametrize(("game", "name"), every(5, golden.SECTIONS["scores"][1]), ids=golden.key)
+@pytest.mark.parametrize(("game", "name"), every(11, golden.SECTIONS["scores"][1]), ids=golden.key)
 def test_strategies_have_the_scores_of_the_reference(game, name):
     scores = {int(s): float(p) for s, p in golden.golden()["scores"][golden.key(game, name)].items()}
     # The reference calls perfect play of Threes by the name that an account gives it.
