@@ -277,9 +277,9 @@ class Afterstates:
 def _network(space: gym.spaces.Box, width: int, generator: torch.Generator) -> torch.nn.Sequential:
     """Return a network whose first output is the value of an afterstate; the others are the effects of rolls."""
     unary = Unary(space)
-    layers = [torch.nn.Linear(unary.size, width), torch.nn.Linear(width, width), torch.nn.Linear(width, space.shape[0])]
-    for layer in layers:
-        torch.nn.init.orthogonal_(layer.weight, generator=generator)
+    first, second = torch.nn.Linear(unary.size, width), torch.nn.Linear(width, width)
+    last = torch.nn.Linear(width, space.shape[0])
+    for layer, gain in ((first, 2**0.5), (second, 2**0.5), (last, 0.1)):
+        torch.nn.init.orthogonal_(layer.weight, gain, generator)
         torch.nn.init.zeros_(layer.bias)
-    first, second, last = layers
     return torch.nn.Sequential(unary, first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)

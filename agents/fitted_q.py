@@ -50,11 +50,11 @@ GROWTH = 0.02  # new transitions wait until they are more than this share of the
 
 @dataclass(frozen=True)
 class FittedQSettings:
-    """Settings of fitted Q iteration; the defaults suit 4 million steps on nine tiles."""
+    """Settings of fitted Q iteration; the defaults suit 8 million steps on nine tiles."""
 
-    num_envs: PositiveInt = 4096
+    num_envs: PositiveInt = 8192
     """Environments that are stepped at once."""
-    batch_size: PositiveInt = 1024
+    batch_size: PositiveInt = 512
     """Moves in an update, all of them if there are no more."""
     gradient_steps: PositiveInt = 20
     """Updates after every step of all environments."""
@@ -418,9 +418,9 @@ def _legal_q(q: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray[np.flo
 def _network(space: gym.Space[Any], width: int, actions: int, generator: torch.Generator) -> torch.nn.Sequential:
     """Return a network of two hidden layers with an output for each action."""
     unary = Unary(space)
-    layers = [torch.nn.Linear(unary.size, width), torch.nn.Linear(width, width), torch.nn.Linear(width, actions)]
-    for layer in layers:
-        torch.nn.init.orthogonal_(layer.weight, generator=generator)
+    first, second = torch.nn.Linear(unary.size, width), torch.nn.Linear(width, width)
+    last = torch.nn.Linear(width, actions)
+    for layer, gain in ((first, 2**0.5), (second, 2**0.5), (last, 0.1)):
+        torch.nn.init.orthogonal_(layer.weight, gain, generator)
         torch.nn.init.zeros_(layer.bias)
-    first, second, last = layers
     return torch.nn.Sequential(unary, first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)
