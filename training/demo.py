@@ -21,11 +21,11 @@ STEPS = {  # on one core, seconds for tables and about half a minute for each ne
     "q-learning": 2_000_000,
     "tabular-afterstates": 2_000_000,
     "certainty-equivalence": 2_000_000,
-    "ppo": 8_000_000,
-    "dqn": 2_000_000,
-    "sb3-ppo": 50_000,
-    "sb3-dqn": 70_000,
-    "sb3-maskable-ppo": 40_000,
+    "ppo": 1_000_000,
+    "dqn": 700_000,
+    "sb3-ppo": 24_576,
+    "sb3-dqn": 28_000,
+    "sb3-maskable-ppo": 18_432,
 }
 BASELINES = ("random", "biggest-first")
 COMMENT = """
