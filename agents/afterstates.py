@@ -48,9 +48,9 @@ AT_ONCE = 2048  # afterstates in one pass through the network: their hidden laye
 class AfterstatesSettings:
     """Settings of afterstate learning; the defaults suit 5 million steps on nine tiles."""
 
-    num_envs: PositiveInt = 2048
+    num_envs: PositiveInt = 4096
     """Environments that are stepped at once."""
-    minibatches: PositiveInt = 4
+    minibatches: PositiveInt = 16
     """Updates after every step of all environments, each with an equal part of the environments."""
     learning_rate: PositiveFloat = 2e-3
     """Learning rate at the start; it falls linearly to 0."""
