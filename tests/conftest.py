@@ -17,6 +17,7 @@ from stb_gym.envs import TurnEnv
 from tests import ROOT
 
 os.environ["PYTHONPATH"] = str(ROOT)  # wherever the package was installed from
+os.environ.pop("PYTHONUNBUFFERED", None)  # a broken pipe is noticed late where output is buffered, as it usually is
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore ctrl-C
 NEED_TORCH = [
     "docs/test_tutorials.py",

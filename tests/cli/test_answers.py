@@ -99,6 +99,7 @@ def test_values_at_many_standings(ask):
     assert ask("par threes --dice 2 --after 30 --policy threes-only")["perfect_from"] == {"threes-only": 18}
 
 
+@pytest.mark.slow
 def test_rules_are_flags(ask):
     opened = "--start-open 1,3,4 --first-move 3 --ending-roll 9 --one-die any-time"
     game = ShutTheBox(open=(1, 3, 4), first_move=3, ending_roll=9, one_die="any-time", one_die_forced=True)
@@ -110,6 +111,7 @@ def test_rules_are_flags(ask):
         assert ask("solve shut-the-box --start-open", words)["value"] == solve(ShutTheBox(open=tiles)).value
 
 
+@pytest.mark.slow
 def test_strategies_and_variants_are_listed(ask):
     known = ask("list")
     assert known["strategies"] == {name: dict(strategies(rules())) for name, rules in GAMES.items()}
@@ -239,6 +241,7 @@ def test_without_a_policy_all_kept_policies_are_evaluated(ask):
     assert [row["policy"] for row in ask("evaluate")["policies"]] == kept_policies()
 
 
+@pytest.mark.slow
 def test_matches_are_those_of_python(ask):
     words = "match shut-the-box --tiles 4 --policy optimal,random --policy worst --rounds 12"
     found = ask(words, "--begins loser")
@@ -250,6 +253,7 @@ def test_matches_are_those_of_python(ask):
     assert len(two["wins"]) == len(two["tied"]) == len(two["points"]) == 20
 
 
+@pytest.mark.slow
 def test_policies_are_compared_and_put_on_a_card(ask):
     found = ask("compare shut-the-box --policy optimal-score,biggest-first")
     assert found["comparison"]["distance"] == pytest.approx(0.014757, abs=5e-7)

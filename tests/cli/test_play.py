@@ -22,6 +22,7 @@ def printed(run, monkeypatch):
     return play
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -52,6 +53,7 @@ def test_games_are_printed(words, printed, snapshot):
     assert printed(words) == snapshot
 
 
+@pytest.mark.slow
 def test_players_have_the_same_dice_alone_and_their_own_in_a_round(printed):
     alone, together = (
         [DICE.search(turn)[1] for turn in printed(f"{ALONE} --turns 20 --seed 1{rules}").split(begins)[1:]]
@@ -63,6 +65,7 @@ def test_players_have_the_same_dice_alone_and_their_own_in_a_round(printed):
     assert together[::2] != together[1::2]
 
 
+@pytest.mark.slow
 def test_a_policy_is_watched_at_its_game_and_objective_unless_another_is_named(printed):
     alone = printed("watch --policy ppo-nine-tiles-shut --seed 3")
     assert alone.startswith("ppo-nine-tiles-shut plays Shut the box. 7.14% chance of 0 points")
@@ -70,6 +73,7 @@ def test_a_policy_is_watched_at_its_game_and_objective_unless_another_is_named(p
     assert "at most 5 points" in printed("watch --policy ppo-nine-tiles-shut --objective at-most:5 --seed 3")
 
 
+@pytest.mark.slow
 def test_a_film_holds_all_turns(printed, tmp_path):
     film = tmp_path / "film.gif"
     words = f"watch shut-the-box --tiles 4 --turns 2 --seed 1 --out {film}"

@@ -75,6 +75,7 @@ def coins():
         yield Coins
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("coins")
 def test_rules_of_your_own_game_are_flags(ask, run):
     rules = ask("solve coins --dice 1 --score 7 --no-shiny --weight 2.5")["rules"]

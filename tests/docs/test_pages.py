@@ -15,25 +15,15 @@ import stb_gym
 from docs.written import written
 from stb_gym.cli import main
 from stb_gym.games import registry
-from tests import ROOT
+from tests import ROOT, mostly_nightly
 from tests.docs.pages import BLOCKS, DOCS, PYTHON, README, blocks_of, commands_of, figures, promised_below
 
 OURS = commands_of("stb-gym ")
 THE_300, TWENTY = "shut-the-box --variant the-300", "shut-the-box --tiles 20"
-LONG = tuple(
-    f"stb-gym {words}"
-    for words in ("par", "certify", "round", "match", "tournament", "simulate", "solve", "evaluate", "list")
-)
 LONGEST = tuple(
     f"stb-gym {words}"
     for words in ("list shut-the-box --variants", "advise threes --lead", f"advise {THE_300}", f"evaluate {TWENTY}")
 )
-
-
-def marked(cases, slow, nightly):
-    """Return cases for `parametrize`, of which some are slow, and some are left to `make nightly`."""
-    marks = ([pytest.mark.slow] * slow(case) + [pytest.mark.nightly] * nightly(case) for case in cases)
-    return [pytest.param(case, marks=mark) for case, mark in zip(cases, marks, strict=True)]
 
 
 def test_no_command_is_left_untested():
@@ -42,9 +32,10 @@ def test_no_command_is_left_untested():
     assert sorted(commands_of("")) == sorted(known)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "block",
-    marked(PYTHON, lambda block: block.page.stem != "README", lambda block: block.page.stem == "a_big_box"),
+    mostly_nightly(PYTHON, lambda block: block.page.stem != "a_big_box"),
     ids=lambda block: block.page.stem,
 )
 def test_python_runs(block, tmp_path, monkeypatch, capsys):
@@ -61,9 +52,8 @@ def test_python_runs(block, tmp_path, monkeypatch, capsys):
         assert abs(drawn - kept).mean() < 2  # of 255: another version may round the edges of letters otherwise
 
 
-@pytest.mark.parametrize(
-    "command", marked(OURS, lambda line: line.startswith(LONG), lambda line: line.startswith(LONGEST))
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("command", mostly_nightly(OURS, lambda line: not line.startswith(LONGEST)))
 def test_commands_print_the_figures_below_them(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs").symlink_to(ROOT / "docs")

@@ -239,6 +239,7 @@ def test_the_reward_threshold_is_the_mean_reward_of_perfect_play(identity, solve
     assert gym.make(scaled.spec).spec.reward_threshold == scaled.spec.reward_threshold == 0.25 * threshold
 
 
+@pytest.mark.slow
 def test_other_rules_and_objectives_have_no_threshold():
     for other in ({"tiles": 10}, {"objective": "shut"}, {"dice": 1}):
         assert gym.make(BOX, **other).spec.reward_threshold is None

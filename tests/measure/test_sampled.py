@@ -75,6 +75,7 @@ def test_samples_scatter_around_the_exact_regret_as_their_standard_errors_say(ag
     assert 0.8 < z.std() < 1.2
 
 
+@pytest.mark.slow
 def test_a_good_policy_has_hundreds_of_times_less_noise_than_its_scores():
     meter, agent = AGENTS["a kept policy"]
     sampled = meter.sample(agent, 30_000)
@@ -92,6 +93,7 @@ def test_perfect_play_loses_nothing_and_makes_no_mistake():
     assert (sampled.value, sampled.agreement_by_visits, sampled.illegal_mass) == (meter.optimum.value, 1, 0)
 
 
+@pytest.mark.slow
 def test_mistakes_are_those_of_the_policy():
     meter = RegretMeter(NINE)
     known = {mistake.node: mistake for mistake in meter(biggest_first).mistakes()}

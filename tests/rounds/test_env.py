@@ -77,6 +77,7 @@ def test_the_chances_of_the_opponents_are_those_of_the_rounds(players, ties):
         assert exact @ opponents.share == pytest.approx(evaluation.seats[seat], abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 def test_rounds_win_as_often_as_the_meter_says(mode):
     envs = RoundVectorEnv("threes", 2**12, players=3, opponents="random", ties="nobody", autoreset_mode=mode)

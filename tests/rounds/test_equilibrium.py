@@ -49,6 +49,7 @@ def test_published_best_responses():
     assert outcome == pytest.approx((0.4793840513, 0.4793840513, 0.0412318974), abs=5e-11)
 
 
+@pytest.mark.slow
 def test_published_chances_of_a_lead():
     survival = Round(FIVE_DICE, 5, "all-win", indifferent="lowest").solve().survival
     assert survival[[1, 4], [10, 4]] == pytest.approx([0.2503, 0.3400], abs=5e-5)

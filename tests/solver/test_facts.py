@@ -70,6 +70,7 @@ def test_regret_of_one_greedy_step_on_the_values_of_random_play(solved, game, re
     assert solved(game).evaluate(tables.greedy(tables.after_edges(values))).regret == pytest.approx(regret, abs=1e-10)
 
 
+@pytest.mark.slow
 def test_ways_to_shut_ten_tiles_in_so_many_throws(solved):
     tables = solved(ShutTheBox(tiles=10)).tables
     ways = ways_to_shut(tables, exact=True)[tables.start].tolist()

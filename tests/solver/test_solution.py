@@ -61,6 +61,7 @@ def test_floats_find_the_same_optimal_moves_as_fractions(game, goal):
     check_floats(solve(game, goal), solve(game, goal, exact=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("other", "objective"), every(7, golden.SECTIONS["values"][1]), ids=golden.key)
 def test_values_of_variants_are_those_of_the_reference(other, objective):
     value = golden.golden()["values"][golden.key(other, objective)]

@@ -56,6 +56,7 @@ def test_other_depths_are_refused(solved, throws):
         move_tree(solved(NINE), throws)
 
 
+@pytest.mark.slow
 def test_trees_that_are_too_large_are_refused(solved):
     assert check_branch(move_tree(solved(NINE), 2), 2) == 2303
     with pytest.raises(ValueError, match="4,096 branches"):
