@@ -94,6 +94,7 @@ def _on_ray(tasks: Sequence[tuple[Any, ...]], device: str, address: str = "auto"
             try:
                 yield ray.get(done)
             except ray.exceptions.RayError as error:
-                yield number, f"{error}".partition("\n")[0]
+                cause = getattr(error, "cause", error)  # that of an error in the task
+                yield number, f"{cause}".partition("\n")[0]
     finally:
         ray.shutdown()

@@ -24,8 +24,7 @@ def cluster():
     started.shutdown()
 
 
-def test_runs_end_with_the_same_results_when_a_node_is_killed(cluster, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_runs_end_with_the_same_results_when_a_node_is_killed(cluster, tmp_path):
     started, (node, _) = cluster
     curves = [tmp_path / "runs" / f"tabular-afterstates-ShutTheBox-v0-tiles-5-{seed}" / "curve.csv" for seed in (0, 1)]
     killed_after = []
@@ -38,7 +37,7 @@ def test_runs_end_with_the_same_results_when_a_node_is_killed(cluster, tmp_path,
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    assert train.main([*FIVE, "--ray", started.address]) == 0
+    assert train.main([*FIVE, "--out", str(tmp_path / "runs"), "--ray", started.address]) == 0
     killer.join(timeout=60)
     assert max(killed_after) < 40
     for path in curves:
