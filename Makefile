@@ -1,40 +1,55 @@
-# `make demo` solves the games and lets learners without a network learn, in seconds; `make check` is what one runs between
-# two edits, `make test` runs all tests; each makes the environment .venv first. `make libraries` runs the agents of other
-# libraries, in an environment of 2 GB of its own, .venv-libraries; `make browser` tries the pages in a browser, and `make
-# page` builds that of `stb-gym explore`. `make notebooks` runs those of docs/notebooks. `make package` builds what is published and tries it, `make lowest` tries the
-# lowest versions of what it needs, `make coverage` says what tests run through, and `make mutants` what they catch.
+# Three tiers, each of which makes the environment .venv first:
 #
-# All but `make demo` need torch. On Linux pip may fetch it with gigabytes for graphics cards: `make test TORCH=cpu`, once,
-# takes torch's own build without them, or another by the name that it has there (cu128, auto; see `uv pip --help`).
-# `make demo TORCH=cpu` has masked PPO learn, too.
+#   make check    style, types and the fast tests: between two edits
+#   make test     all tests but the nightly ones: before a pull request
+#   make nightly  everything else: learning tests, notebooks, a browser, other libraries, planted mistakes, a soak
+#
+# `make demo` shows agents learn for three minutes. `make bench` compares the speed with other libraries. `make page` builds
+# the page of `stb-gym explore`. `make package` builds the distributions and tests them. `make lowest` tests the lowest
+# versions of dependencies. `make coverage` lists the lines that no test runs. `make libraries` and `make lowest` have
+# environments of their own; .venv-libraries takes 2 GB.
+#
+# Torch comes from its own index, without libraries for graphics cards, or else from the package registry. TORCH=cu128 takes
+# another build of that index, and TORCH= none of them.
 
 PYTHON ?= python3.11
-TORCH ?=
+TORCH ?= cpu
+SOAK_MINUTES ?= 60
 BIN := .venv/bin
 LIBRARIES := .venv-libraries/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check
-# Of every editable installation setuptools warns, whatever its folders are called.
+# Setuptools warns of every editable installation.
 EDITABLE := PYTHONWARNINGS=ignore
 EMPTY := build/empty/bin
-LIBRARY_ALONE := $(addprefix --ignore tests/,agents benchmarks training test_house.py)
+LIBRARY_ALONE := $(addprefix --ignore tests/,agents benchmarks training)
+FAST := "not slow and not nightly"
 OF_THE_WHEEL := $(addprefix tests/,cli docs envs measure test_your_own_game.py)
 
 # Tests are rewritten and compiled by every process that reads them, unless it may keep what another has compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check fast test notebooks notebooks-saved coverage mutants package lowest libraries browser page docs lint bench clean python
+.PHONY: demo check fast test nightly learning soak notebooks notebooks-saved coverage mutants package lowest libraries browser \
+	page docs lint bench clean python
 
-demo: $(if $(TORCH),.venv/installed,.venv/library)
+demo: .venv/lab
 	$(BIN)/python -m training.demo
 
 check: .venv/installed
 	@$(MAKE) --no-print-directory --jobs=2 lint fast
 
 fast: .venv/installed
-	$(BIN)/python -m pytest -m "not slow" --ignore tests/agents --ignore tests/training
+	$(BIN)/python -m pytest -m $(FAST) --ignore tests/agents --ignore tests/training
 
 test: .venv/installed
 	$(BIN)/python -m pytest
+
+nightly: learning notebooks browser libraries mutants soak
+
+learning: .venv/installed
+	$(BIN)/python -m pytest -m nightly
+
+soak: .venv/installed
+	$(BIN)/python -m tests.soak --minutes $(SOAK_MINUTES)
 
 notebooks: .venv/notebooks
 	$(BIN)/python -m pytest -n 2 -W default --nbmake --nbmake-timeout=300 docs/notebooks
@@ -63,7 +78,7 @@ package: .venv/installed
 	$(PYTHON) -m venv build/empty
 	$(EMPTY)/python $(INSTALL) "pip>=25.1"
 	$(EMPTY)/python $(INSTALL) --constraint constraints.txt --group test "$$(echo dist/*.whl)[render]"
-	cd build/source && ../../$(EMPTY)/python -m pytest -m "not slow" $(OF_THE_WHEEL)
+	cd build/source && ../../$(EMPTY)/python -m pytest -m $(FAST) $(OF_THE_WHEEL)
 
 # Newer packages between them and us warn of old ones, which is nobody's mistake; an old SDL must be told of no screen; and
 # what Gymnasium's own tests ask, its checker and wrappers before 1.3 do not yet answer themselves.
@@ -71,7 +86,7 @@ lowest: | python
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python $(INSTALL) "pip>=25.1"
 	$(EDITABLE) .venv-lowest/bin/python $(INSTALL) --constraint tests/lowest.txt --group test --editable ".[render]"
-	SDL_VIDEODRIVER=dummy .venv-lowest/bin/python -m pytest -W default -m "not slow" $(LIBRARY_ALONE) \
+	SDL_VIDEODRIVER=dummy .venv-lowest/bin/python -m pytest -W default -m $(FAST) $(LIBRARY_ALONE) \
 		--ignore tests/envs/test_gymnasium.py --deselect tests/envs/test_vector_env.py::test_gymnasium_tells_each_game_how_it_ended
 
 libraries: .venv-libraries/installed
@@ -106,18 +121,29 @@ bench: .venv/installed
 python:
 	@command -v $(PYTHON) >/dev/null || { echo "no $(PYTHON): name a Python of 3.11 or newer by PYTHON=..." >&2; exit 1; }
 
-# An older pip knows no groups.
-.venv/library: pyproject.toml constraints.txt | python
+# Torch is tried once, for ten seconds, as its index is not in reach everywhere. Its dependencies come with the next rule.
+# Pip knows groups from 25.1 on.
+.venv/torch: pyproject.toml constraints.txt | python
 	$(PYTHON) -m venv .venv
 	$(BIN)/python $(INSTALL) "pip>=25.1"
-	$(EDITABLE) $(BIN)/python $(INSTALL) --constraint constraints.txt --editable .
+	@if [ -n "$(TORCH)" ]; then \
+		echo "installing torch ($(TORCH)) from download.pytorch.org; a build for processors alone is about 200 MB"; \
+		$(BIN)/python $(INSTALL) --no-deps --retries 0 --timeout 10 --index-url https://download.pytorch.org/whl/$(TORCH) \
+			--constraint constraints.txt torch 2>/dev/null \
+		|| { echo "download.pytorch.org cannot be reached or has no such build"; false; }; \
+	else false; fi \
+	|| { echo "installing torch from the package registry; on Linux it may come with 3 GB for graphics cards"; \
+		$(BIN)/python $(INSTALL) --constraint constraints.txt torch; }
 	@touch $@
 
-.venv/installed: .venv/library
-	@echo "installing into .venv; this takes a minute or two"
-	$(if $(TORCH),$(BIN)/python $(INSTALL) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python \
-		--torch-backend $(TORCH) --constraint constraints.txt torch)
-	$(EDITABLE) $(BIN)/python $(INSTALL) --constraint constraints.txt --group lab --group test --editable .
+.venv/lab: .venv/torch
+	@echo "installing the laboratory into .venv; this takes a minute"
+	$(EDITABLE) $(BIN)/python $(INSTALL) --constraint constraints.txt --group lab --editable .
+	@touch $@
+
+.venv/installed: .venv/lab
+	@echo "installing the tools of tests into .venv"
+	$(BIN)/python $(INSTALL) --constraint constraints.txt --group test
 	@touch $@
 
 .venv-libraries/installed: pyproject.toml tests/libraries/constraints.txt | python

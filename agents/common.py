@@ -1,5 +1,6 @@
 """What all learners share: their protocol, running episodes, equal rows of a batch, and observations in unary."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -113,7 +114,8 @@ class Episodes:
         over = terminated | truncated
         if over.any():
             next_observation, next_mask = next_observation.copy(), next_mask.copy()
-            next_observation[over] = np.stack(list(infos["final_obs"][over]))
+            last = infos["final_obs"][over]
+            next_observation[over] = np.stack(list(last)) if last.dtype == object else last
             next_mask[over] = self._legal(infos["final_info"])[over]
         return Transition(np.array(reward, np.float32), terminated, truncated, next_observation, next_mask)
 
@@ -178,11 +180,41 @@ class Unary(torch.nn.Module):
         return (flat[:, self.column] >= self.least if self.counts else flat).float()
 
 
+def hash_rows(*columns: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return [B] 64-bit hashes of rows; of ten million different rows, two share a hash once in 300,000 times.
+
+    Args:
+        columns: [B, ...] arrays whose rows, side by side, are hashed byte by byte, in every process alike.
+    """
+    return _hash(_words(columns))
+
+
+def _words(columns: tuple[NDArray[Any], ...]) -> NDArray[np.uint64]:
+    """Return [B, W] the bytes of rows, filled up with zeros; booleans are packed as bits."""
+    flat = [column.reshape(len(column), math.prod(column.shape[1:])) for column in columns]  # of no rows, too
+    parts = [
+        np.packbits(part, axis=1) if part.dtype == np.bool_ else np.ascontiguousarray(part).view(np.uint8)
+        for part in flat
+    ]
+    padding = np.zeros((len(flat[0]), -sum(part.shape[1] for part in parts) % 8), np.uint8)
+    return np.concatenate([*parts, padding], axis=1).view(np.uint64)
+
+
+def _hash(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return [B] random sums of the words, modulo 2**64, after their high bits are mixed into the low ones."""
+    factors = np.random.default_rng(0).integers(2**64, size=words.shape[1] + 1, dtype=np.uint64) | np.uint64(1)
+    mixed = words * factors[-1]
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= factors[-1]
+    mixed ^= mixed >> np.uint64(29)
+    return mixed @ factors[:-1]
+
+
 def unique_rows(*columns: NDArray[Any]) -> tuple[IntArray, IntArray]:
     """Find the distinct rows of a batch, so that a network evaluates each of them once.
 
-    Of 131,072 positions in a batch of turns only some thousand are distinct. Rows are compared by random sums of their
-    bytes; if two different rows have the same sum, they are sorted instead.
+    Of 131,072 positions in a batch of turns only some thousand are distinct. Rows are compared by their hashes; if two
+    different rows share a hash, they are sorted instead.
 
     Args:
         columns: [B, ...] arrays whose rows, side by side, are compared byte by byte.
@@ -197,16 +229,10 @@ def unique_rows(*columns: NDArray[Any]) -> tuple[IntArray, IntArray]:
         >>> len(first), inverse[0] == inverse[2]
         (2, np.True_)
     """
-    flat = [column.reshape(len(column), -1) for column in columns]
-    parts = [
-        np.packbits(part, axis=1) if part.dtype == np.bool_ else np.ascontiguousarray(part).view(np.uint8)
-        for part in flat
-    ]
-    padding = np.zeros((len(flat[0]), -sum(part.shape[1] for part in parts) % 8), np.uint8)
-    words = np.concatenate([*parts, padding], axis=1).view(np.int64)
-    sums = words @ np.random.default_rng(0).integers(2**63, size=words.shape[1])  # modulo 2**64
-    order = sums.argsort()
-    begins = np.diff(sums[order], prepend=~sums[order[:1]]) != 0
+    words = _words(columns)
+    hashes = _hash(words)
+    order = hashes.argsort()
+    begins = np.diff(hashes[order], prepend=~hashes[order[:1]]) != 0
     first, inverse = order[begins], np.empty_like(order)
     inverse[order] = begins.cumsum() - 1
     if not (words[first].take(inverse, axis=0) == words).all():

@@ -1,248 +1,321 @@
-"""Masked DQN of observations and masks alone; double DQN and QR-DQN are settings of it.
+"""Deep Q-learning (DQN) with double Q-learning and masks for illegal actions, in one file.
 
-    target of a move = mean over all that ever followed it of: reward + max over legal a of q(next observation, a)
+A network estimates Q(s, a), the sum of rewards after action a in state s. Algorithm 1 of the first paper, in the order
+of this file, repeats three steps:
 
-Mnih et al., "Human-level control through deep reinforcement learning", 2015; van Hasselt et al., "Deep reinforcement
-learning with double Q-learning", 2016; Dabney et al., "Distributional reinforcement learning with quantile regression",
-2018. What differs from the first paper, and from stable-baselines3's DQN (sb3):
+1. Play: take the legal action with the highest Q-value, or with probability epsilon a random legal action.
+2. Replay: store the transition in a ring buffer and draw a random minibatch of stored transitions.
+3. Update: move Q(s, a) towards reward + gamma * Q'(s', best legal a'). A target network, which is a copy of the network
+   made every `target_period` updates, computes Q'. The network itself chooses a': this is double Q-learning.
 
-- The replay holds every distinct transition of a training, with how often it was seen (paper, sb3: the last million
-  samples). So a target is the mean over all that followed a move (paper, sb3: one sample).
-- Moves that led to the same position with the same reward may share what followed (`pooled`; paper, sb3: none do).
-- An update is of positions, with all moves made there (paper, sb3: of 32 moves, one position each).
-- The value of a next position is of the weights when it was last in an update; before the first, of those when it was
-  met, or nothing (`value_new`; paper, sb3: of weights copied every 10,000 updates, or steps).
-- The loss is the square, weighted by a power of how often the move was made (paper: with clipped errors, sb3: Huber's).
-- Illegal actions are masked in targets and in play (paper: there are none, sb3: not known).
-- Rewards are divided by the greatest sum of an episode so far (paper: cut to -1 .. 1, sb3: as they are), and not
-  discounted (paper, sb3: 0.99).
-- Muon for the matrices of hidden layers, Adam for the rest (paper: RMSProp, sb3: Adam); layer normalisation (none); the
-  learning rate falls to 0 (constant); what is measured are averaged weights (the learned ones).
-- Exploration is constant after a warm-up (paper, sb3: falls linearly from 1 to 0.1, or to 0.05).
+Turns have few distinct positions, so the networks evaluate equal rows of a batch once. This changes no result, only the
+time.
 
-What a move leads to does not depend on the policy that made it: old transitions are as good as new ones. What is kept
-grows with the positions seen, so this is for environments where they come again. Quantiles are learned from samples
-of what followed, and without Huber's loss, as by the third paper's QR-DQN-0.
+References:
+    Mnih et al., "Human-level control through deep reinforcement learning", 2015.
+    van Hasselt et al., "Deep reinforcement learning with double Q-learning", 2016.
 """
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
+import cyclopts
+import gymnasium as gym
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic.dataclasses import dataclass
 
-from agents.learner import Snapshot, VectorEnv, Weights, check_exploration, check_positive, check_shares, explored
-from agents.networks import Perceptron, average, load, weights_of
-from agents.optimizers import Optimizer
-from agents.playing import SCALE, Playing
-from agents.replay import OVER, Positions, Replay
-from agents.returns import best, losses
-from agents.snapshots import named, part, take_up
+import stb_gym
+from agents.common import Episodes, State, Transition, Unary, VectorEnv, epsilon_greedy, unique_rows
 from stb_gym.games import IntArray
 
-MAX_GRADIENT_NORM = 10.0
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 @dataclass(frozen=True)
 class DQNSettings:
-    """Settings of DQN."""
+    """Settings of DQN; the defaults suit 5 million steps on nine tiles."""
 
-    masks: bool
-    """Whether illegal actions are masked; without masks the environment has to say what they do."""
-    num_envs: int
-    """Environments that are stepped at once."""
-    batch_size: int
-    """Positions in an update, all of them if there are no more."""
-    gradient_steps: int
-    """Updates after every step of all environments."""
-    learning_rate: float
-    """Learning rate at the start; it falls linearly to 0."""
-    averaging: float
-    """How far the averaged weights move towards the learned ones in an update; 1 for no average."""
-    exploration: float
-    """Probability of a random legal action after the warm-up, in which all actions are random."""
-    warm_up: int
+    num_envs: PositiveInt = 512
+    """Environments that are stepped together."""
+    gradient_steps: PositiveInt = 1
+    """Updates after each step of all environments."""
+    batch_size: PositiveInt = 8192
+    """Transitions in an update."""
+    replay_size: PositiveInt = 1_000_000
+    """Transitions that the replay holds; new ones replace the oldest."""
+    warm_up: PositiveInt = 20_000
     """Steps before the first update."""
-    weighting: float
-    """Power of how often a move was made by which it is weighted: 1 for as often, 0 for all moves alike."""
-    width: int
+    target_period: PositiveInt = 100
+    """Updates between two copies of the network to the target network."""
+    learning_rate: PositiveFloat = 2e-3
+    """Learning rate of Adam at the start; it decays linearly to 0."""
+    gamma: Share = 1.0
+    """Discount of rewards per step; 1 for none."""
+    final_exploration: Share = 0.1
+    """Probability of a random action after epsilon has decayed linearly from 1."""
+    exploration_decay: Annotated[float, Field(gt=0, le=1)] = 0.1
+    """Share of the training during which epsilon decays."""
+    huber_delta: PositiveFloat = 10.0
+    """Error beyond which the loss is linear. If it is small, Q-values tend to medians instead of means."""
+    max_gradient_norm: PositiveFloat = 10.0
+    """Longest gradient; longer ones are scaled down."""
+    width: PositiveInt = 128
     """Units in each of the two hidden layers."""
-    pooled: bool
-    """Whether moves that led to the same position with the same reward share all that followed; see `Replay`."""
-    value_new: bool
-    """Whether a new position is valued by the network at once; else it is worth nothing until its first update. For
-    tasks most of whose positions are new."""
-    double: bool
-    """Whether in targets the averaged weights value what the learned ones choose."""
-    quantiles: int
-    """Estimates of the return of every action: 1 for its mean, more for as many quantiles of it."""
 
-    def check(self) -> None:
-        """Raise a ValueError where a setting has no meaning."""
-        check_exploration(self.exploration)
-        check_shares(self, "averaging")
-        check_positive(self, "averaging", "learning_rate")
 
-    @property
-    def first_update(self) -> int:
-        """After how many steps it begins to learn."""
-        return self.num_envs * max(1, math.ceil(self.warm_up / self.num_envs))
+def perceptron(space: gym.Space[Any], width: int, outputs: int, generator: torch.Generator) -> torch.nn.Module:
+    """Return a network with two hidden layers and orthogonal weights."""
+    unary = Unary(space)
+    layers = [torch.nn.Linear(unary.size, width), torch.nn.Linear(width, width), torch.nn.Linear(width, outputs)]
+    for layer in layers:
+        torch.nn.init.orthogonal_(layer.weight, generator=generator)
+        torch.nn.init.zeros_(layer.bias)
+    first, second, last = layers
+    return torch.nn.Sequential(unary, first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)
+
+
+class Minibatch(NamedTuple):
+    """N transitions.
+
+    Attributes:
+        observation: [N, ...].
+        action: [N].
+        reward: [N].
+        terminated: [N] True where the episode ended.
+        next_observation: [N, ...].
+        next_mask: [N, A] True where an action is legal at the next observation; as bits while it is stored.
+    """
+
+    observation: NDArray[Any]
+    action: IntArray
+    reward: NDArray[np.float32]
+    terminated: NDArray[np.bool_]
+    next_observation: NDArray[Any]
+    next_mask: NDArray[Any]
+
+
+class Replay:
+    """A ring buffer of transitions; masks are stored as bits.
+
+    Args:
+        size: the number of transitions that it holds.
+        space: the observation space.
+        actions: the number of actions A.
+
+    Attributes:
+        added: how many transitions were added so far.
+    """
+
+    def __init__(self, size: int, space: gym.Space[Any], actions: int):
+        self.added = 0
+        self._actions = actions
+        self._columns = Minibatch(
+            observation=np.zeros((size, *(space.shape or ())), space.dtype),
+            action=np.zeros(size, np.int64),
+            reward=np.zeros(size, np.float32),
+            terminated=np.zeros(size, np.bool_),
+            next_observation=np.zeros((size, *(space.shape or ())), space.dtype),
+            next_mask=np.zeros((size, (actions + 7) // 8), np.uint8),
+        )
+
+    def add(self, observation: NDArray[Any], action: IntArray, step: Transition) -> None:
+        """Store one transition of each environment in place of the oldest ones."""
+        bits = np.packbits(step.next_mask, axis=1)
+        new = Minibatch(observation, action, step.reward, step.terminated, step.next_observation, bits)
+        index = (self.added + np.arange(len(action))) % len(self._columns.action)
+        for column, rows in zip(self._columns, new, strict=True):
+            column[index] = rows
+        self.added += len(action)
+
+    def sample(self, size: int, generator: torch.Generator) -> Minibatch:
+        """Return `size` stored transitions, drawn uniformly with replacement."""
+        stored = min(self.added, len(self._columns.action))
+        index = torch.randint(stored, (size,), generator=generator).numpy()
+        drawn = Minibatch(*(column[index] for column in self._columns))
+        mask = np.unpackbits(drawn.next_mask, axis=1, count=self._actions).astype(np.bool_)
+        return drawn._replace(next_mask=mask)
+
+    def state_dict(self) -> State:
+        """Return all transitions."""
+        return {"added": self.added, "columns": [torch.as_tensor(column) for column in self._columns]}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Restore the transitions."""
+        self.added = state["added"]
+        for column, stored in zip(self._columns, state["columns"], strict=True):
+            column[:] = stored.numpy()
+
+
+def double_q_values(q_values: torch.Tensor, target_q_values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Return [N] the target network's values of the legal actions that the network prefers.
+
+    Args:
+        q_values: [N, A] by the network.
+        target_q_values: [N, A] by the target network.
+        mask: [N, A] True where an action is legal.
+    """
+    action = q_values.masked_fill(~mask, -torch.inf).argmax(dim=1, keepdim=True)
+    return target_q_values.gather(1, action)[:, 0]
 
 
 class DQN:
-    """Learns the return of every action from observations and masks alone.
+    """Masked double DQN; a `Learner` of observations and masks.
 
     Args:
-        envs: the vector environment, with arrays as observations and numbered actions. A row without a legal action is
-            no decision: whatever is done there is not learned from, and its future is worth nothing.
+        envs: a vector environment in SAME_STEP mode.
         settings: its settings.
-        seed: of the environment, the network and the exploration.
-        device: where the networks are, as torch names it.
+        seed: seeds the environment, the network and the exploration.
+        device: the torch device of the networks.
 
-    Attributes:
-        num_timesteps: steps made so far, in all environments together.
-        figures: of the last update, by name, for a log.
+    Example:
+        >>> import gymnasium as gym, stb_gym
+        >>> envs = gym.make_vec("stb_gym/ShutTheBox-v0", 64, autoreset_mode="SameStep")
+        >>> learner = DQN(envs, DQNSettings(num_envs=64, warm_up=1000))
+        >>> learner.learn(2048)
     """
 
-    def __init__(self, envs: VectorEnv, settings: DQNSettings, seed: int = 0, device: str = "cpu"):
-        settings.check()
-        self.settings, self._device = settings, torch.device(device)
-        self._random = np.random.default_rng([seed, 1])  # other numbers than those of the dice
-        self._playing, weights = Playing(envs, settings.masks, seed), torch.Generator().manual_seed(seed)
-        space, outputs = envs.single_observation_space, self._playing.actions * settings.quantiles
-        self._network = Perceptron(space, settings.width, outputs, 0.1, weights).to(self._device)
-        self._average = deepcopy(self._network).requires_grad_(False)
-        self._optimizer = Optimizer(self._network, max_gradient=MAX_GRADIENT_NORM)
-        self._positions = Positions(self._playing.observation[0], self._playing.actions)
-        self._here = self._positions.numbers(self._playing.observation, self._playing.mask)
-        self._replay = Replay(self._playing.actions, settings.pooled)
-        self._worth = np.zeros((0, settings.quantiles), np.float32)
-        self.num_timesteps, self.figures = 0, dict[str, float]()
+    def __init__(self, envs: VectorEnv, settings: DQNSettings = DQNSettings(), seed: int = 0, device: str = "cpu"):  # noqa: B008
+        self.settings, self.device = settings, torch.device(device)
+        self.num_steps, self.figures = 0, dict[str, float]()
+        self._episodes = Episodes(envs, seed)
+        self._random = torch.Generator().manual_seed(seed)
+        space, actions = envs.single_observation_space, self._episodes.actions
+        self._network = perceptron(space, settings.width, actions, self._random).to(self.device)
+        self._target_network = deepcopy(self._network)
+        self._optimizer = torch.optim.Adam(self._network.parameters(), fused=True)
+        self._replay = Replay(settings.replay_size, space, actions)
+        self._updates = 0
+        self._epsilon = settings.final_exploration
 
-    def learn_until(self, steps: int, before_rollout: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
         """See `Learner`; a rollout is one step of all environments."""
-        while self.num_timesteps < steps:
-            before_rollout()
+        settings = self.settings
+        while self.num_steps < total_steps:
+            callback()
+            progress = self.num_steps / total_steps
+            decayed = min(progress / settings.exploration_decay, 1)
+            self._epsilon = 1 + decayed * (settings.final_exploration - 1)
+            self._optimizer.param_groups[0]["lr"] = settings.learning_rate * (1 - progress)
             self._play()
-            if self.num_timesteps >= self.settings.warm_up:
-                self._learn(self.settings.learning_rate * max(1 - self.num_timesteps / steps, 0.0))
+            if self.num_steps >= settings.warm_up:
+                for _ in range(settings.gradient_steps):
+                    self._update(self._replay.sample(settings.batch_size, self._random))
 
     def _play(self) -> None:
-        """Take an action in every environment and keep what it led to."""
-        playing, here, decision = self._playing, self._here, self._playing.decision
-        action = self._choose(here)
-        step = playing.step(action)
-        self._here = self._positions.numbers(playing.observation, playing.mask)
-        following = np.where(step.terminated, OVER, self._here)
-        following[step.truncated] = self._positions.numbers(step.last, step.last_mask)
-        self._replay.add(here[decision], action[decision], following[decision], step.reward[decision])
-        self.num_timesteps += len(here)
+        """Take an epsilon-greedy action in every environment and store the transitions."""
+        observation, mask = self._episodes.observation, self._episodes.mask
+        distinct, row = unique_rows(observation, mask)
+        greedy = self._greedy(observation[distinct], mask[distinct])[row]
+        preference = torch.rand(mask.shape, generator=self._random).numpy()
+        random_action = np.where(mask, preference, -1).argmax(axis=1)
+        explores = torch.rand(len(mask), generator=self._random).numpy() < self._epsilon
+        action = np.where(explores, random_action, greedy)
+        self._replay.add(observation, action, self._episodes.step(action))
+        self.num_steps += len(action)
 
-    def _choose(self, here: IntArray) -> IntArray:
-        """[B] the best action at positions [B], sometimes a random one."""
-        masks = self._positions.masks(here)
-        action = np.where(masks, self._random.random(masks.shape, np.float32), -1).argmax(axis=1)
-        if self.num_timesteps >= self.settings.warm_up:
-            greedy = self._random.random(len(here)) >= self.settings.exploration
-            distinct, place = np.unique(here[greedy], return_inverse=True)
-            estimates = self._estimates(self._network, self._positions.observations[distinct])
-            action[greedy] = best(estimates, self._positions.masks(distinct))[place]
-        return action
+    def _update(self, batch: Minibatch) -> None:
+        """Take one gradient step on a minibatch; copy the network to the target network when it is time."""
+        settings = self.settings
+        with torch.no_grad():
+            distinct, row = unique_rows(batch.next_observation, batch.next_mask)
+            next_observation, next_mask = batch.next_observation[distinct], self._tensor(batch.next_mask[distinct])
+            target_q_values = self._target_network(self._tensor(next_observation))
+            next_value = double_q_values(self._q_values(next_observation), target_q_values, next_mask)
+            next_value = next_value[self._tensor(row)].masked_fill(self._tensor(batch.terminated), 0)
+            target = self._tensor(batch.reward) + settings.gamma * next_value
+        distinct, row = unique_rows(batch.observation)
+        q_value = self._q_values(batch.observation[distinct])[self._tensor(row), self._tensor(batch.action)]
+        loss = torch.nn.functional.huber_loss(q_value, target, delta=settings.huber_delta)
+        self._optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self._network.parameters(), settings.max_gradient_norm)
+        self._optimizer.step()
+        self._updates += 1
+        if self._updates % settings.target_period == 0:
+            self._target_network.load_state_dict(self._network.state_dict())
+        self.figures = {"loss": loss.item(), "epsilon": self._epsilon}
 
-    def _learn(self, learning_rate: float) -> None:
-        """Update the networks; what followed is worked out once for all updates."""
-        self._replay.count()
-        self._value_new()
-        returns = self._replay.returns(self._worth, self._playing.scale, self._random)
-        for drawn in self._positions.draws(self.settings.gradient_steps, self.settings.batch_size, self._random):
-            observations = torch.as_tensor(self._positions.observations[drawn]).to(self._device)
-            estimates = self._network(observations).view(len(drawn), -1, self.settings.quantiles)
-            self._value(drawn, estimates.numpy(force=True))
-            target, weight = (torch.as_tensor(array).to(self._device) for array in self._targets(drawn, returns))
-            made = weight > 0
-            loss = (weight[made] * losses(estimates[made], target[made])).sum() / weight.sum().clamp(min=1)
-            self._optimizer.step(loss, learning_rate)
-            average(self._average, self._network, self.settings.averaging)
-        self.figures = {"loss": loss.item(), "learning_rate": learning_rate}
-
-    def _targets(self, drawn: IntArray, returns: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """[B, A, K] what followed each move at positions [B], and [B, A] its weight: 0 for those never made."""
-        place, move = self._replay.moves_at(drawn)
-        action = self._replay.moves[move] % self._playing.actions
-        targets = np.zeros((len(drawn), self._playing.actions, self.settings.quantiles), np.float32)
-        weights = np.zeros(targets.shape[:2], np.float32)
-        targets[place, action] = returns[move]
-        weights[place, action] = self._replay.counts[move] ** self.settings.weighting
-        return targets, weights
-
-    def _value_new(self) -> None:
-        """Value the positions met since the last update where that is a setting; else they are worth nothing yet."""
-        known, decisions = len(self._worth), self._positions.decisions
-        self._worth = np.pad(self._worth, ((0, len(self._positions) - known), (0, 0)))
-        if self.settings.value_new:
-            new = decisions[decisions.searchsorted(known) :]
-            self._value(new, self._estimates(self._network, self._positions.observations[new]))
-
-    def _value(self, drawn: IntArray, estimates: NDArray[np.float32]) -> None:
-        """Keep what positions [B] are worth by their estimates [B, A, K]: targets are made of it."""
-        chosen = best(estimates, self._positions.masks(drawn))
-        if self.settings.double:
-            estimates = self._estimates(self._average, self._positions.observations[drawn])
-        self._worth[drawn] = estimates[np.arange(len(drawn)), chosen]
+    def _q_values(self, observations: NDArray[Any]) -> torch.Tensor:
+        q_values: torch.Tensor = self._network(self._tensor(observations))
+        return q_values
 
     @torch.no_grad()
-    def _estimates(self, network: Perceptron, observations: NDArray[Any]) -> NDArray[np.float32]:
-        """[B, A, K] by a network, at observations [B, ...]."""
-        estimates = network(torch.as_tensor(observations).to(self._device)).numpy(force=True)
-        shaped: NDArray[np.float32] = estimates.reshape(-1, self._playing.actions, self.settings.quantiles)
-        return shaped
+    def _greedy(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> IntArray:
+        """Return [B] the legal actions with the highest Q-values."""
+        legal: IntArray = np.where(masks, self._q_values(observations).numpy(force=True), -np.inf).argmax(axis=1)
+        return legal
+
+    def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
+        return torch.as_tensor(array, device=self.device)
 
     def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """See `Learner`; the probabilities if the averaged weights explored."""
-        legal = masks if self.settings.masks else np.ones_like(masks)
-        return explored(legal, best(self._estimates(self._average, observations), legal), self.settings.exploration)
+        """See `Learner`."""
+        return epsilon_greedy(masks, self._greedy(observations, masks), self._epsilon)
 
+    @torch.no_grad()
     def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
         """See `Learner`."""
-        estimates = self._estimates(self._average, observations)
-        chosen = best(estimates, masks if self.settings.masks else np.ones_like(masks))
-        return estimates[np.arange(len(chosen)), chosen].mean(axis=1).astype(np.float64) * self._playing.scale
+        q_values = np.where(masks, self._q_values(observations).numpy(force=True), -np.inf)
+        return q_values.max(axis=1).astype(np.float64)
 
-    def weights(self) -> dict[str, NDArray[Any]]:
-        """See `Learner`; the averaged weights, and the scale of rewards, as they tell values divided by it."""
-        return {**weights_of(self._average), SCALE: np.asarray(self._playing.scale)}
-
-    def load_weights(self, weights: Weights) -> None:
-        """See `Learner`."""
-        self._playing.scale = weights[SCALE].item()
-        for network in (self._average, self._network):
-            load(network, weights)
-
-    def snapshot(self) -> dict[str, Any]:
+    def state_dict(self) -> State:
         """See `Learner`."""
         return {
-            "num_timesteps": self.num_timesteps,
-            "random": self._random.bit_generator.state,
-            "worth": self._worth,
-            **named("weights", self.weights()),
-            **named("learned", weights_of(self._network)),
-            **named("optimizer", self._optimizer.snapshot()),
-            **named("positions", self._positions.snapshot()),
-            **named("replay", self._replay.snapshot()),
-            **named("playing", self._playing.snapshot()),
+            "weights": self._network.state_dict(),
+            "target": self._target_network.state_dict(),
+            "optimizer": self._optimizer.state_dict(),
+            "replay": self._replay.state_dict(),
+            "random": self._random.get_state(),
+            "episodes": self._episodes.state_dict(),
+            "num_steps": self.num_steps,
+            "updates": self._updates,
+            "epsilon": self._epsilon,
         }
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """See `Learner`; where the environment has no snapshot, it goes on with new episodes."""
-        self._positions = Positions(self._positions.observations[0], self._playing.actions)
-        parts = {name: getattr(self, f"_{name}").restore for name in ("positions", "replay", "optimizer", "playing")}
-        take_up(self, snapshot, self._random, {**parts, "weights": self.load_weights}, growing=["worth"])
-        if max(len(snapshot["worth"]) - 1, self._replay.last_position) >= len(self._positions):
-            raise ValueError("there are worths or transitions of positions that were not seen")
-        self.num_timesteps, self._worth = snapshot["num_timesteps"], snapshot["worth"].copy()
-        load(self._network, part(snapshot, "learned"))
-        self._here = self._positions.numbers(self._playing.observation, self._playing.mask)
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """See `Learner`."""
+        self._network.load_state_dict(state["weights"])
+        if len(state) > 1:
+            self._target_network.load_state_dict(state["target"])
+            self._optimizer.load_state_dict(state["optimizer"])
+            self._replay.load_state_dict(state["replay"])
+            self._random.set_state(state["random"])
+            self._episodes.load_state_dict(state["episodes"])
+            self.num_steps, self._updates, self._epsilon = state["num_steps"], state["updates"], state["epsilon"]
+
+
+def main(
+    env: str = "stb_gym/ShutTheBox-v0",
+    steps: PositiveInt = 1_000_000,
+    seed: int = 0,
+    settings: DQNSettings = DQNSettings(),  # noqa: B008
+) -> None:
+    """Train DQN and print its exact regret about ten times on the way.
+
+    Args:
+        env: id of the environment.
+        steps: steps of the training, summed over all environments.
+        seed: seeds the environment, the network and the exploration.
+        settings: settings that differ from the defaults.
+    """
+    learner = DQN(gym.make_vec(env, settings.num_envs, autoreset_mode="SameStep"), settings, seed)
+    meter = stb_gym.RegretMeter(gym.make(env))
+    next_report = 0
+
+    def report() -> None:
+        nonlocal next_report
+        if learner.num_steps >= next_report:
+            evaluation = meter(lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1))
+            print(f"{learner.num_steps:11,} steps: regret {evaluation.regret:.4f}", flush=True)
+            next_report = min(learner.num_steps + steps // 10, steps)
+
+    learner.learn(steps, report)
+    report()
+
+
+if __name__ == "__main__":
+    cyclopts.run(main)

@@ -1,237 +1,322 @@
-"""Masked PPO in plain torch, for any Gymnasium vector environment of arrays whose infos hold `action_mask`.
+"""Proximal policy optimization (PPO) with masks for illegal actions, in one file.
 
-Schulman et al., "Proximal policy optimization algorithms", 2017; Huang and Ontanon, "A closer look at invalid action
-masking in policy gradient algorithms", 2020. `PPOSettings` says what stable-baselines3's PPO (sb3) has by default. What
-else differs from the paper and from sb3:
+Algorithm 1 of the paper, in the order of this file. PPO repeats:
 
-- Rows that are equal, observation and mask, are computed once. The clipped objective of all samples of one row and
-  action is known from two sums, that of their positive and that of their negative advantages; the squared error of
-  their values from the mean of their targets. So it is the same objective, and cheaper.
-- A minibatch is a random part of the distinct rows, with all samples of them (paper, sb3: of the samples).
-- Advantages are normalised over the whole rollout (paper: not at all, sb3: in each minibatch).
-- Layer normalisation after each hidden layer, and ReLU (paper, sb3: none, and tanh).
-- Muon for matrices of hidden layers, Adam for the rest (paper, sb3: Adam).
-- Learning rate and entropy bonus fall linearly to 0 (sb3: constant); rewards are not discounted (sb3: 0.99).
-- Rewards are divided by the greatest sum of rewards that an episode has had so far (sb3: as they are).
-- Actor and critic share no weights (paper: either way; sb3: none either).
-- Advantages are differences from what averaged weights of the critic tell (paper, sb3: the learned ones).
+1. Rollout: the actor plays some steps in every environment.
+2. Advantages: the critic estimates how much better each action was than the policy's average.
+3. Update: a few passes over the samples raise the probabilities of actions with a positive advantage and lower the
+   others. The clipped objective gains nothing from moving a probability far in one update.
+
+Illegal actions have probability 0, in the rollout and in the update. Turns have few distinct positions, so the networks
+evaluate equal rows of a batch once. This changes no result, only the time.
+
+References:
+    Schulman et al., "Proximal policy optimization algorithms", 2017.
+    Schulman et al., "High-dimensional continuous control using generalized advantage estimation", 2016.
+    Huang and Ontañón, "A closer look at invalid action masking in policy gradient algorithms", 2020.
 """
 
-from collections.abc import Callable
-from copy import deepcopy
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, NamedTuple
 
+import cyclopts
+import gymnasium as gym
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
+from pydantic.dataclasses import dataclass
 
-from agents.batches import Batch, Rollout, advantages, batch_of
-from agents.learner import Snapshot, VectorEnv, Weights, check_positive, check_shares
-from agents.masked_categorical import MaskedCategorical, masked_categorical
-from agents.networks import Perceptron, average, load, weights_of
-from agents.optimizers import Optimizer
-from agents.playing import SCALE, Playing
-from agents.rows import distinct
-from agents.snapshots import named, part, take_up
-from stb_gym.games import IntArray, check_integer
+import stb_gym
+from agents.common import Episodes, State, Unary, VectorEnv, unique_rows
+from stb_gym.games import IntArray
+
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 @dataclass(frozen=True)
 class PPOSettings:
-    """Settings of PPO."""
+    """Settings of PPO; the defaults suit 30 million steps on nine tiles."""
 
-    masks: bool
-    """Whether illegal actions are masked; without masks the environment has to say what they do."""
-    num_envs: int
-    """Environments that are stepped at once (sb3: 1)."""
-    n_steps: int
-    """Steps in every environment between two updates (sb3: 2048 in one environment)."""
-    n_epochs: int
-    """Passes over the samples of an update (sb3: 10)."""
-    minibatches: int
-    """Parts of about equally many distinct rows that a pass is made in (sb3: minibatches of 64 samples)."""
-    learning_rate: float
-    """Learning rate at the start; it falls linearly to 0 (sb3: 0.0003, constant)."""
-    entropy: float
-    """Weight of the entropy bonus at the start; it falls linearly to 0 (sb3: 0)."""
-    gae_lambda: float
-    """Trade-off of bias and variance in the advantages (sb3: 0.95)."""
-    averaging: float
-    """How far the averaged weights of the critic move towards the learned ones in an update; 1 for no average (sb3).
-    The first updates move them farther, as the learned ones then change most: update k at least 10 / (10 + k)."""
-    clip_range: float
-    """How far an update may change the probability of an action (sb3: 0.2)."""
-    value_weight: float
-    """Weight of the squared error of values (sb3: 0.5)."""
-    max_gradient: float
-    """The greatest norm of a gradient; longer ones are shortened to it (sb3: 0.5)."""
-    width: int
-    """Units in each of the two hidden layers of actor and critic (sb3: 64)."""
-    first_update: ClassVar[int] = 0
+    num_envs: PositiveInt = 4096
+    """Environments that are stepped together."""
+    num_steps: PositiveInt = 16
+    """Steps in every environment between two updates."""
+    epochs: PositiveInt = 4
+    """Passes over the samples in an update."""
+    minibatches: PositiveInt = 8
+    """Parts that the samples of a pass are divided into, with one gradient step for each."""
+    learning_rate: PositiveFloat = 4e-3
+    """Learning rate of Adam at the start; it decays linearly to 0."""
+    gamma: Share = 1.0
+    """Discount of rewards per step; 1 for none."""
+    gae_lambda: Share = 0.3
+    """Bias and variance of advantages: at 0 they trust the critic after one step, at 1 only the rewards."""
+    clip_range: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    """Change of a probability ratio beyond which the objective is flat."""
+    entropy_weight: NonNegativeFloat = 0.2
+    """Weight of the entropy bonus at the start; it decays linearly to 0."""
+    value_weight: PositiveFloat = 0.5
+    """Weight of the squared error of the critic."""
+    max_gradient_norm: PositiveFloat = 0.5
+    """Longest gradient of the actor, and of the critic; longer ones are scaled down."""
+    width: PositiveInt = 128
+    """Units in each of the two hidden layers of the actor, and of the critic."""
 
-    def check(self) -> None:
-        """Raise a ValueError where a setting has no meaning."""
-        for name in ("num_envs", "n_steps", "n_epochs", "minibatches", "width"):
-            check_integer(name, getattr(self, name), 1, 2**20)
-        if not 0 < self.clip_range < 1:
-            raise ValueError(f"clip_range must lie between 0 and 1, not be {self.clip_range}")
-        check_shares(self, "gae_lambda", "averaging")
-        check_positive(self, "averaging", "learning_rate", "max_gradient")
-        for name in ("entropy", "value_weight"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be a number, 0 or more, not {getattr(self, name)}")
+
+def perceptron(
+    space: gym.Space[Any], width: int, outputs: int, gain: float, generator: torch.Generator
+) -> torch.nn.Module:
+    """Return a network with two hidden layers and orthogonal weights; `gain` scales those of the last layer."""
+    unary = Unary(space)
+    layers = [torch.nn.Linear(unary.size, width), torch.nn.Linear(width, width), torch.nn.Linear(width, outputs)]
+    for layer, scale in zip(layers, (2**0.5, 2**0.5, gain), strict=True):
+        torch.nn.init.orthogonal_(layer.weight, scale, generator)
+        torch.nn.init.zeros_(layer.bias)
+    first, second, last = layers
+    return torch.nn.Sequential(unary, first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)
+
+
+class Positions(NamedTuple):
+    """The U distinct positions of a rollout.
+
+    Attributes:
+        observation: [U, ...] their observations.
+        mask: [U, A] True where an action is legal.
+    """
+
+    observation: torch.Tensor
+    mask: torch.Tensor
+
+
+class Samples(NamedTuple):
+    """N samples: an action that was played, and what is learned from it.
+
+    Attributes:
+        position: [N] the index of the position among the distinct ones.
+        action: [N] the action.
+        log_probability: [N] the logarithm of its probability when it was played.
+        advantage: [N] the advantage, with mean 0 and standard deviation 1 over all samples.
+        value_target: [N] what the critic learns to predict.
+    """
+
+    position: torch.Tensor
+    action: torch.Tensor
+    log_probability: torch.Tensor
+    advantage: torch.Tensor
+    value_target: torch.Tensor
+
+
+def generalized_advantages(
+    reward: NDArray[np.float32],
+    value: NDArray[np.float32],
+    next_value: NDArray[np.float32],
+    over: NDArray[np.bool_],
+    gamma: float,
+    gae_lambda: float,
+) -> NDArray[np.float32]:
+    """Return [T, B] advantages: sums of the critic's errors, weighted by (gamma * gae_lambda) ** delay.
+
+    Args:
+        reward: [T, B] the reward of each step.
+        value: [T, B] the critic's estimate before the step.
+        next_value: [T, B] its estimate after the step; 0 where the episode terminated.
+        over: [T, B] True where the episode terminated or was truncated.
+        gamma: discount of rewards.
+        gae_lambda: the lambda of the paper, from 0 to 1.
+    """
+    error = reward + gamma * next_value - value
+    advantage = error.copy()
+    for step in reversed(range(len(error) - 1)):
+        advantage[step] += gamma * gae_lambda * ~over[step] * advantage[step + 1]
+    return advantage
+
+
+def clipped_objective(ratio: torch.Tensor, advantage: torch.Tensor, clip_range: float) -> torch.Tensor:
+    """Return the mean of min(ratio * advantage, clipped ratio * advantage): equation 7 of the paper.
+
+    Args:
+        ratio: [N] the new probability of each action divided by the one it was played with.
+        advantage: [N] its advantage.
+        clip_range: the epsilon of the paper; clipped ratios lie from 1 - epsilon to 1 + epsilon.
+    """
+    clipped = ratio.clamp(1 - clip_range, 1 + clip_range)
+    return torch.minimum(ratio * advantage, clipped * advantage).mean()
 
 
 class PPO:
     """Masked PPO; a `Learner` of observations and masks.
 
     Args:
-        envs: the vector environment, in SAME_STEP or NEXT_STEP mode.
+        envs: a vector environment in SAME_STEP mode.
         settings: its settings.
-        seed: of the environments, the networks and the exploration.
-        device: where the networks are.
+        seed: seeds the environment, the networks and the exploration.
+        device: the torch device of the networks.
 
-    Attributes:
-        num_timesteps: how many steps it has made, in all environments together.
-        figures: parts of the last loss, the share of samples that were clipped, and the learning rate, by name.
-
-    Raises:
-        ValueError: if a setting has no meaning, or the environment is of another kind; see `Playing`, `Perceptron`.
+    Example:
+        >>> import gymnasium as gym, stb_gym
+        >>> envs = gym.make_vec("stb_gym/ShutTheBox-v0", 64, autoreset_mode="SameStep")
+        >>> learner = PPO(envs, PPOSettings(num_envs=64))
+        >>> learner.learn(2048)
     """
 
-    def __init__(self, envs: VectorEnv, settings: PPOSettings, seed: int = 0, device: str = "cpu"):
-        settings.check()
+    def __init__(self, envs: VectorEnv, settings: PPOSettings = PPOSettings(), seed: int = 0, device: str = "cpu"):  # noqa: B008
         self.settings, self.device = settings, torch.device(device)
-        self._playing = Playing(envs, settings.masks, seed)
-        generator, space = torch.Generator().manual_seed(seed), envs.single_observation_space
-        self._actor = Perceptron(space, settings.width, self._playing.actions, 0.01, generator)
-        self._critic = Perceptron(space, settings.width, 1, 1.0, generator).to(self.device)
-        self._average = deepcopy(self._critic).requires_grad_(False)
-        self._networks = torch.nn.ModuleDict({"actor": self._actor, "critic": self._average}).to(self.device)
-        self._optimizer = Optimizer(self._actor, self._critic, max_gradient=settings.max_gradient)
-        self._random = np.random.default_rng([seed, 1])  # other numbers than those of the dice
-        self.num_timesteps, self.figures = 0, dict[str, float]()
+        self.num_steps, self.figures = 0, dict[str, float]()
+        self._episodes = Episodes(envs, seed)
+        self._random = torch.Generator().manual_seed(seed)
+        space, actions = envs.single_observation_space, self._episodes.actions
+        self._actor = perceptron(space, settings.width, actions, 0.01, self._random).to(self.device)
+        self._critic = perceptron(space, settings.width, 1, 1.0, self._random).to(self.device)
+        self._networks = torch.nn.ModuleDict({"actor": self._actor, "critic": self._critic})
+        self._optimizer = torch.optim.Adam(self._networks.parameters(), fused=True)
 
-    def learn_until(self, steps: int, before_rollout: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
         """See `Learner`."""
-        while self.num_timesteps < steps:
-            before_rollout()
-            left, rollout = 1 - self.num_timesteps / steps, self._play()
-            self.num_timesteps += self.settings.n_steps * len(self._playing.decision)
-            if rollout.decision.any():  # not where steps only begin episodes
-                self._update(self._batch(rollout), left)
+        while self.num_steps < total_steps:
+            callback()
+            remaining = 1 - self.num_steps / total_steps
+            positions, samples = self._play()
+            self.num_steps += len(samples.position)
+            self._update(positions, samples, remaining)
 
-    def _play(self) -> Rollout:
-        """Make `n_steps` steps in every environment."""
-        playing, steps = self._playing, []
-        seen = [(playing.observation, playing.mask)]
-        for _ in range(self.settings.n_steps):
-            decision, (action, log_probability) = playing.decision, self._choose(playing.observation, playing.mask)
-            step = playing.step(action)
-            if step.truncated.any():
-                step.reward[step.truncated] += self.values(step.last, step.last_mask)
-            steps.append((decision, action, log_probability, step.reward, step.terminated | step.truncated))
-            seen.append((playing.observation, playing.mask))
-        return Rollout(*map(np.stack, zip(*seen, strict=True)), *map(np.stack, zip(*steps, strict=True)))
-
-    @torch.no_grad()
-    def _choose(self, observation: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[IntArray, NDArray[np.float32]]:
-        """[B] an action for each row, drawn with the probabilities of the actor, and [B] their logarithms."""
-        first, place = distinct(observation, mask)
-        policy = self._policy_at(observation[first], mask[first])
-        chosen = policy.drawn(place, self._random.random(len(place), dtype=np.float32))
-        action, log_probability = policy.place[chosen] % mask.shape[1], policy.log_probability[chosen]
-        return action.numpy(force=True), log_probability.numpy(force=True)
-
-    def _batch(self, rollout: Rollout) -> Batch:
-        """What a rollout teaches."""
-        observations, masks = (each.reshape(-1, *each.shape[2:]) for each in (rollout.observation, rollout.mask))
-        first, place = distinct(observations, masks)
-        row, made = place.reshape(rollout.mask.shape[:2]), rollout.decision
-        value = self._expected(observations[first])[row]
-        reward = (rollout.reward / self._playing.scale).astype(np.float32)
-        advantage = advantages(reward, rollout.over, value, self.settings.gae_lambda)[made]
-        target = advantage + value[:-1][made]
-        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-        samples = row[:-1][made], rollout.action[made], rollout.log_probability[made], advantage, target
-        return batch_of(observations[first], masks[first], *samples, self.device)
-
-    def _update(self, batch: Batch, left: float) -> None:
-        """Pass over the rows some times; `left` is the share of the training that is left."""
-        settings, rate = self.settings, self.settings.learning_rate * left
-        visited = batch.weight.nonzero()[:, 0]
-        for _ in range(settings.n_epochs):
-            parts = visited[self._tensor(self._random.permutation(len(visited)))].chunk(settings.minibatches)
-            for rows in parts:
-                loss, figures = self._loss(batch.of_rows(rows), settings.entropy * left)
-                self._optimizer.step(loss * len(parts), rate)
-        updates = self.num_timesteps / (settings.n_steps * self._playing.envs.num_envs)
-        average(self._average, self._critic, max(settings.averaging, 10 / (10 + updates)))
-        self.figures = {name: figure.item() * len(parts) for name, figure in figures.items()} | {"learning_rate": rate}
-
-    def _loss(self, batch: Batch, entropy_weight: float) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-        """What is to be made small, and its parts by name: clipped objective, entropy and squared error of values."""
-        clip, policy = self.settings.clip_range, masked_categorical(self._actor, batch.observation, batch.mask)
-        ratio = (
-            policy.log_probability_at(batch.row * batch.mask.shape[1] + batch.action) - batch.old_log_probability
-        ).exp()
-        positive, negative = batch.positive_advantage, batch.negative_advantage
-        objective = (positive * ratio.clamp(max=1 + clip) + negative * ratio.clamp(min=1 - clip)).sum()
-        entropy = -(batch.weight[policy.row] * policy.log_probability.exp() * policy.log_probability).sum()
-        error = (batch.weight * (self._critic(batch.observation)[:, 0] - batch.target) ** 2).sum()
-        clipped = (batch.share * ((ratio - 1).abs() > clip)).sum()
-        loss = self.settings.value_weight * error - objective - entropy_weight * entropy
-        return loss, {"objective": objective, "entropy": entropy, "value_error": error, "clipped": clipped}
-
-    def _policy_at(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> MaskedCategorical:
-        """What the actor does, the policy; where no action is legal, it takes the first."""
-        masks = masks.copy() if self.settings.masks else np.ones_like(masks)
-        masks[~masks.any(axis=1), 0] = True
-        return masked_categorical(self._actor, self._tensor(observations), self._tensor(masks))
+    def _play(self) -> tuple[Positions, Samples]:
+        """Play `num_steps` steps in every environment; compute advantages and the critic's targets."""
+        episodes, settings = self._episodes, self.settings
+        seen, steps = [(episodes.observation, episodes.mask)], []
+        for _ in range(settings.num_steps):
+            action, log_probability = self._sample(*seen[-1])
+            step = episodes.step(action)
+            last_value = np.zeros(len(action), np.float32)  # 0 if terminated; the critic's estimate if truncated
+            cut = step.truncated & ~step.terminated
+            if cut.any():
+                last_value[cut] = self.values(step.next_observation[cut], step.next_mask[cut])
+            steps.append((action, log_probability, step.reward, step.terminated | step.truncated, last_value))
+            seen.append((episodes.observation, episodes.mask))
+        observation, mask = (np.concatenate(column) for column in zip(*seen, strict=True))
+        action, log_probability, reward, over, last_value = (np.stack(column) for column in zip(*steps, strict=True))
+        distinct, inverse = unique_rows(observation, mask)
+        position = inverse.reshape(len(seen), -1)
+        value = self.values(observation[distinct], mask[distinct]).astype(np.float32)[position]
+        next_value = np.where(over, last_value, value[1:])
+        advantage = generalized_advantages(reward, value[:-1], next_value, over, settings.gamma, settings.gae_lambda)
+        normalized = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        columns = position[:-1], action, log_probability, normalized, advantage + value[:-1]
+        samples = Samples(*(self._tensor(column).flatten() for column in columns))
+        return Positions(self._tensor(observation[distinct]), self._tensor(mask[distinct])), samples
 
     @torch.no_grad()
-    def _expected(self, observations: NDArray[Any]) -> NDArray[np.float32]:
-        return self._average(self._tensor(observations))[:, 0].numpy(force=True)
+    def _sample(self, observation: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[IntArray, NDArray[np.float32]]:
+        """Return [B] actions drawn from the policy and [B] the logarithms of their probabilities."""
+        distinct, inverse = unique_rows(observation, mask)
+        row = torch.as_tensor(inverse)
+        logits = self._logits(self._tensor(observation[distinct]), self._tensor(mask[distinct])).cpu()
+        cumulative = logits.softmax(dim=1).cumsum(dim=1).index_select(0, row)
+        number = torch.rand(len(row), 1, generator=self._random) * cumulative[:, -1:]
+        action = torch.searchsorted(cumulative, number, right=True)[:, 0]  # the first whose sum exceeds the number
+        return action.numpy(), logits.log_softmax(dim=1)[row, action].numpy()
 
-    def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
+    def _logits(self, observation: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Return [U, A] the actor's outputs, and the lowest number for illegal actions: their probability is 0."""
+        return self._actor(observation).masked_fill(~mask, torch.finfo(torch.float32).min)
+
+    def _update(self, positions: Positions, samples: Samples, remaining: float) -> None:
+        """Take the gradient steps of a rollout; `remaining` is the share of the budget that is left."""
+        settings = self.settings
+        self._optimizer.param_groups[0]["lr"] = settings.learning_rate * remaining
+        for _ in range(settings.epochs):
+            order = torch.randperm(len(samples.position), generator=self._random).to(self.device)
+            for indices in order.chunk(settings.minibatches):
+                minibatch = Samples(*(column.index_select(0, indices) for column in samples))
+                loss, figures = self._loss(positions, minibatch, settings.entropy_weight * remaining)
+                self._optimizer.zero_grad()
+                loss.backward()  # type: ignore[no-untyped-call]
+                for network in (self._actor, self._critic):
+                    torch.nn.utils.clip_grad_norm_(network.parameters(), settings.max_gradient_norm)
+                self._optimizer.step()
+        self.figures = {name: figure.item() for name, figure in figures.items()}
+
+    def _loss(
+        self, positions: Positions, samples: Samples, entropy_weight: float
+    ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """Return the loss of a minibatch, equation 9 of the paper, and its parts by name."""
+        settings = self.settings
+        distinct, row = samples.position.unique(return_inverse=True)  # type: ignore[no-untyped-call]
+        observation, mask = positions.observation[distinct], positions.mask[distinct]
+        logits = self._logits(observation, mask)
+        log_probabilities = logits.log_softmax(dim=1)
+        ratio = (log_probabilities[row, samples.action] - samples.log_probability).exp()
+        objective = clipped_objective(ratio, samples.advantage, settings.clip_range)
+        value = self._critic(observation)[:, 0].index_select(0, row)
+        value_error = (value - samples.value_target).square().mean()
+        entropies = -(logits.softmax(dim=1) * log_probabilities).sum(dim=1)
+        entropy = entropies.index_select(0, row).mean()
+        loss = settings.value_weight * value_error - objective - entropy_weight * entropy
+        clipped = ((ratio - 1).abs() > settings.clip_range).float().mean()
+        figures = {"objective": objective, "value_error": value_error, "entropy": entropy, "clipped": clipped}
+        return loss, figures
+
+    def _tensor(self, array: Any) -> torch.Tensor:
         return torch.as_tensor(array, device=self.device)
 
     @torch.no_grad()
     def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
         """See `Learner`."""
-        policy, probabilities = self._policy_at(observations, masks), np.zeros(masks.shape, np.float32)
-        probabilities.put(policy.place.numpy(force=True), policy.log_probability.exp().numpy(force=True))
-        return probabilities
+        return self._logits(self._tensor(observations), self._tensor(masks)).softmax(dim=1).numpy(force=True)
 
+    @torch.no_grad()
     def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
         """See `Learner`."""
-        return self._expected(observations).astype(np.float64) * self._playing.scale
+        return self._critic(self._tensor(observations))[:, 0].numpy(force=True).astype(np.float64)
 
-    def weights(self) -> dict[str, NDArray[Any]]:
-        """See `Learner`; with averaged weights of the critic, and the scale of rewards, as values are divided by it."""
-        return {**weights_of(self._networks), SCALE: np.asarray(self._playing.scale)}
-
-    def load_weights(self, weights: Weights) -> None:
-        """See `Learner`."""
-        self._playing.scale = weights[SCALE].item()
-        load(self._networks, weights)
-        load(self._critic, weights_of(self._average))
-
-    def snapshot(self) -> dict[str, Any]:
+    def state_dict(self) -> State:
         """See `Learner`."""
         return {
-            "num_timesteps": self.num_timesteps,
-            "random": self._random.bit_generator.state,
-            **named("weights", self.weights()),
-            **named("critic", weights_of(self._critic)),
-            **named("optimizer", self._optimizer.snapshot()),
-            **named("playing", self._playing.snapshot()),
+            "weights": self._networks.state_dict(),
+            "optimizer": self._optimizer.state_dict(),
+            "random": self._random.get_state(),
+            "episodes": self._episodes.state_dict(),
+            "num_steps": self.num_steps,
         }
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """See `Learner`; where the environment has no snapshot, it goes on with new episodes."""
-        parts = {"optimizer": self._optimizer.restore, "playing": self._playing.restore, "weights": self.load_weights}
-        take_up(self, snapshot, self._random, parts)
-        load(self._critic, part(snapshot, "critic"))
-        self.num_timesteps = snapshot["num_timesteps"]
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """See `Learner`."""
+        self._networks.load_state_dict(state["weights"])
+        if len(state) > 1:
+            self._optimizer.load_state_dict(state["optimizer"])
+            self._random.set_state(state["random"])
+            self._episodes.load_state_dict(state["episodes"])
+            self.num_steps = state["num_steps"]
+
+
+def main(
+    env: str = "stb_gym/ShutTheBox-v0",
+    steps: PositiveInt = 1_000_000,
+    seed: int = 0,
+    settings: PPOSettings = PPOSettings(),  # noqa: B008
+) -> None:
+    """Train PPO and print its exact regret about ten times on the way.
+
+    Args:
+        env: id of the environment.
+        steps: steps of the training, summed over all environments.
+        seed: seeds the environment, the networks and the exploration.
+        settings: settings that differ from the defaults.
+    """
+    learner = PPO(gym.make_vec(env, settings.num_envs, autoreset_mode="SameStep"), settings, seed)
+    meter = stb_gym.RegretMeter(gym.make(env))
+    next_report = 0
+
+    def report() -> None:
+        nonlocal next_report
+        if learner.num_steps >= next_report:
+            evaluation = meter(lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1))
+            print(f"{learner.num_steps:11,} steps: regret {evaluation.regret:.4f}", flush=True)
+            next_report = min(learner.num_steps + steps // 10, steps)
+
+    learner.learn(steps, report)
+    report()
+
+
+if __name__ == "__main__":
+    cyclopts.run(main)

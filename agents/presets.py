@@ -1,171 +1,275 @@
-"""The presets of `presets.toml`: the steps and settings that an algorithm is trained with on a task.
+"""What is trained: the algorithms, the named tasks, the presets of `presets.toml`, and the configuration of a run."""
 
-Some settings follow the budget, which is how many steps the training has, wherever the task has none of its own.
-"""
-
-import re
+import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
 from functools import lru_cache
-from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NamedTuple, TypeVar
 
-from agents.budgets import Anchor, check_anchors, settings_at
-from agents.config import ALGORITHMS, Config, Task, settings_from, task_from
-from stb_gym.games import check_choice, check_integer, check_names
+import gymnasium as gym
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from agents.afterstates import Afterstates, AfterstatesSettings
+from agents.certainty_equivalence import CertaintyEquivalence, CertaintyEquivalenceSettings
+from agents.common import Learner
+from agents.dqn import DQN, DQNSettings
+from agents.fitted_q import FittedQ, FittedQSettings
+from agents.ppo import PPO, PPOSettings
+from agents.sb3 import ALGORITHMS as SB3_ALGORITHMS
+from agents.sb3 import SB3Algorithm
+from agents.self_play import round_envs
+from agents.tabular import MonteCarlo, MonteCarloSettings, QLearning, QLearningSettings, TabularAfterstates
+from stb_gym import Game
+from stb_gym.envs import ENVIRONMENTS
+from stb_gym.games import check_choice, check_names, make_game
 from stb_gym.output import read_text
+from stb_gym.solver import objective_of
 
 FILE = Path(__file__).with_name("presets.toml")
-STANDARD = "standard"
-ANY_TASK = "any-task"  # in the place of a task: variants of an algorithm that are the same for all tasks
+STANDARD = "standard"  # the variant that needs no table
+T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Presets:
-    """The tasks that have a name, and what each algorithm is trained with.
+class Algorithm(NamedTuple):
+    """An algorithm.
 
     Attributes:
-        tasks: tasks by name.
-        file: the file that they were read from.
-        entries: entries[algorithm][task, variant] has the `steps` and the settings, but for those that follow the
-            budget; `task` is the name of a task, or None for all tasks without a name.
-        budgets: budgets[algorithm] has the settings that follow the budget, where they are known.
+        settings_class: the class of its settings, a dataclass with a default for every field.
+        make: the function that makes a learner: `make(envs, settings, seed, device)`.
     """
 
-    tasks: Mapping[str, Task]
-    file: Path
-    entries: Mapping[str, Mapping[tuple[str | None, str], Mapping[str, Any]]]
-    budgets: Mapping[str, Sequence[Anchor]]
-
-    def name(self, task: Task) -> str | None:
-        """The name of a task, None if it has none."""
-        for name, each in self.tasks.items():
-            if (each.env, each.game(), each.objective) == (task.env, task.game(), task.objective):
-                return name
-        return None
-
-    def config(
-        self,
-        algorithm: str,
-        task: Task,
-        variant: str = STANDARD,
-        seed: int = 0,
-        steps: int | None = None,
-        changes: Mapping[str, Any] | None = None,
-    ) -> Config:
-        """The training of an algorithm on a task, by its preset.
-
-        Args:
-            algorithm: one of ALGORITHMS.
-            task: what is to be learned.
-            variant: variant of the preset.
-            seed: of the dice, the network and the exploration.
-            steps: how many steps to make, or None for those of the preset; the settings follow.
-            changes: settings that differ from those of the preset, by name.
-
-        Raises:
-            ValueError: naming what is not allowed, and what is.
-        """
-        check_choice("algorithm", algorithm, list(ALGORITHMS))
-        name = self.name(task)
-        variants = [known for of, known in self.entries[algorithm] if of == name] or [STANDARD]
-        check_choice(f"variant of {algorithm} on {name or 'tasks without a name'}", variant, variants)
-        entries = dict(self.entries[algorithm].get((name, variant), self.entries[algorithm][None, STANDARD]))
-        preset_steps = entries.pop("steps")
-        steps = preset_steps if steps is None else steps
-        check_integer("steps", steps, 1, 10**12)
-        entries = {**settings_at(self.budgets[algorithm], steps), **entries}
-        check_names("setting", changes or {}, list(entries))
-        return Config(algorithm, task, settings_from(algorithm, {**entries, **(changes or {})}), steps, seed)
+    settings_class: type[Any]
+    make: Callable[..., Learner]
 
 
-@lru_cache
-def read_presets(path: Path = FILE) -> Presets:
-    """The presets of a file.
+ALGORITHMS: dict[str, Algorithm | SB3Algorithm] = {
+    "ppo": Algorithm(PPOSettings, PPO),
+    "dqn": Algorithm(DQNSettings, DQN),
+    "fitted-q": Algorithm(FittedQSettings, FittedQ),
+    "afterstates": Algorithm(AfterstatesSettings, Afterstates),
+    "q-learning": Algorithm(QLearningSettings, QLearning),
+    "tabular-afterstates": Algorithm(QLearningSettings, TabularAfterstates),
+    "monte-carlo": Algorithm(MonteCarloSettings, MonteCarlo),
+    "certainty-equivalence": Algorithm(CertaintyEquivalenceSettings, CertaintyEquivalence),
+    **SB3_ALGORITHMS,
+}
+IN_ROUNDS = ("ppo", "dqn", "fitted-q", "afterstates")  # algorithms that also learn rounds of several players
+
+TASKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "nine-tiles": ("stb_gym/ShutTheBox-v0", {}),
+    "nine-tiles-shut": ("stb_gym/ShutTheBox-v0", {"objective": "shut"}),
+    "twelve-tiles": ("stb_gym/ShutTheBox-v0", {"tiles": 12}),
+    "sixteen-tiles": ("stb_gym/ShutTheBox-v0", {"tiles": 16, "dice": 3}),
+    "twenty-tiles": ("stb_gym/ShutTheBox-v0", {"tiles": 20, "dice": 4}),
+    "the-300": ("stb_gym/ShutTheBox-v0", {"tiles": 24, "dice": 4}),
+    "threes": ("stb_gym/Threes-v0", {}),
+}
+
+
+@dataclass(frozen=True, config=ConfigDict(strict=True))
+class Config:
+    """The configuration of a run; `configure` makes one from the presets.
 
     Raises:
-        ValueError: naming the file, the table and the first entry that is missing, unknown or not allowed.
+        ValueError: naming the first entry that is not allowed.
     """
+
+    algorithm: str
+    """One of ALGORITHMS."""
+    env: str
+    """The id of the environment."""
+    arguments: dict[str, Any]
+    """Keyword arguments of the environment: rules and the objective."""
+    settings: Any
+    """The settings of the algorithm, an object of its settings class."""
+    steps: Annotated[int, Field(ge=1, le=10**12)]
+    """Steps of all environments together."""
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    """Seed of the dice, the weights and the exploration."""
+    opponents: str | None = None
+    """In a round: a kind of self-play, or the strategy that all opponents play; None to learn one turn."""
+    players: Annotated[int, Field(ge=2, le=101)] | None = None
+    """In a round: the number of players."""
+    variant: str = STANDARD
+    """The variant of the preset that the settings began with."""
+
+    def __post_init__(self) -> None:
+        check_choice("algorithm", self.algorithm, list(ALGORITHMS))
+        objective_of(*game_and_objective(self.env, self.arguments))
+        if (self.opponents is None) != (self.players is None):
+            raise ValueError("a round needs both opponents and players")
+        if self.opponents is not None:
+            check_choice("algorithm for rounds", self.algorithm, IN_ROUNDS)
+            check_choice("objective in rounds", self.objective, ["score"])
+
+    @property
+    def objective(self) -> str:
+        """What is rewarded, such as "score" or "shut"."""
+        return game_and_objective(self.env, self.arguments)[1]
+
+    def game(self) -> Game:
+        """Return the rules."""
+        return game_and_objective(self.env, self.arguments)[0]
+
+    def make_envs(self) -> Any:
+        """Return the vector environment that the algorithm learns from; for a stock agent a single environment."""
+        if self.opponents is not None and self.players is not None:
+            return round_envs(self.game(), self.settings.num_envs, self.players, self.opponents)
+        algorithm = ALGORITHMS[self.algorithm]
+        if isinstance(algorithm, SB3Algorithm) and not algorithm.vectorized:
+            return gym.make(self.env, **self.arguments)
+        return gym.make_vec(self.env, self.settings.num_envs, autoreset_mode="SameStep", **self.arguments)
+
+    def make_learner(self, envs: Any, device: str = "cpu") -> Any:
+        """Return a `Learner` or an `SB3Learner` that has not learned yet.
+
+        Args:
+            envs: as `make_envs` returns them.
+            device: where its networks are, such as "cuda".
+        """
+        return ALGORITHMS[self.algorithm].make(envs, self.settings, self.seed, device)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the configuration as plain JSON."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(entries: Mapping[str, Any]) -> "Config":
+        """Return the configuration that `to_json` wrote.
+
+        Raises:
+            ValueError: naming the first entry that is missing, unknown or not allowed.
+        """
+        check_names("entry", entries, [field.name for field in fields(Config)])
+        settings = make_settings(entries.get("algorithm", ""), entries.get("settings"))
+        return _one_line(lambda: Config(**{**entries, "settings": settings}))
+
+
+def configure(
+    algorithm: str,
+    env: str,
+    arguments: Mapping[str, Any],
+    variant: str = STANDARD,
+    *,
+    seed: int = 0,
+    steps: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    opponents: str | None = None,
+    players: int | None = None,
+) -> Config:
+    """Return the configuration of a run by the presets.
+
+    Args:
+        algorithm: one of ALGORITHMS.
+        env: the id of an environment.
+        arguments: its keyword arguments: rules and the objective.
+        variant: a variant of the preset.
+        seed: seed of the dice, the weights and the exploration.
+        steps: steps of all environments together; by default those of the preset.
+        settings: settings that differ from those of the preset.
+        opponents: in a round, a kind of self-play or a strategy.
+        players: in a round, the number of players.
+
+    Raises:
+        ValueError: naming what is not allowed, and what is.
+
+    Example:
+        >>> configure("ppo", *TASKS["twelve-tiles"], seed=3).game()
+        ShutTheBox(tiles=12)
+    """
+    preset = read_preset(algorithm, task_name(env, arguments), variant)
+    preset_steps = preset.pop("steps", None)
+    entries: dict[str, Any] = {
+        "steps": preset_steps if steps is None else steps,
+        "seed": seed,
+        "opponents": opponents,
+        "players": players,
+        "variant": variant,
+    }
+    checked_settings = make_settings(algorithm, {**preset, **(settings or {})})
+    return _one_line(lambda: Config(algorithm, env, {**arguments}, checked_settings, **entries))
+
+
+def game_and_objective(env: str, arguments: Mapping[str, Any]) -> tuple[Game, str]:
+    """Return the rules and the objective of an environment.
+
+    Args:
+        env: the id of the environment. Ids "MODULE:ID" are not allowed, so that a file cannot import a module.
+        arguments: its keyword arguments: rules and the objective.
+
+    Raises:
+        ValueError: if there is no such environment, or a rule is not allowed.
+    """
+    check_choice("environment", env, list(ENVIRONMENTS))
+    rules = {"objective": "score", **ENVIRONMENTS[env].arguments, **arguments}
+    objective = rules.pop("objective")
+    return make_game(ENVIRONMENTS[env].rules, rules), objective
+
+
+def task_name(env: str, arguments: Mapping[str, Any]) -> str | None:
+    """Return the name of the task with the same game and objective, or None."""
+    wanted = game_and_objective(env, arguments)
+    return next((name for name, task in TASKS.items() if game_and_objective(*task) == wanted), None)
+
+
+def read_preset(algorithm: str, task: str | None, variant: str = STANDARD) -> dict[str, Any]:
+    """Return the settings of a preset, and the `steps` if it has them.
+
+    Args:
+        algorithm: one of ALGORITHMS.
+        task: one of TASKS, or None for a task without a name.
+        variant: a variant that the algorithm has on that task.
+
+    Raises:
+        ValueError: if the algorithm or the variant is unknown, or the file of the presets is damaged.
+    """
+    check_choice("algorithm", algorithm, list(ALGORITHMS))
+    table = _read_tables(FILE).get(algorithm, {})
+    of_task = table.get(task, {})
+    tables = {name for part in (table, of_task) for name, entry in part.items() if isinstance(entry, dict)}
+    variants = [STANDARD, *sorted(tables - TASKS.keys())]
+    check_choice(f"variant of {algorithm} on {task or 'other tasks'}", variant, variants)
+    parts = (table, of_task, table.get(variant, {}), of_task.get(variant, {}))
+    return {name: entry for part in parts for name, entry in part.items() if not isinstance(entry, dict)}
+
+
+@lru_cache(maxsize=8)
+def _read_tables(path: Path) -> dict[str, Any]:
     try:
         tables = tomllib.loads(read_text(path))
-        check_names("table", tables, ["tasks", *ALGORITHMS])
-        for name in ("tasks", *ALGORITHMS):
-            if not isinstance(tables.get(name), dict):
-                raise ValueError(f"[{name}] is missing, or no table")
-        tasks = {name: task_from(entries) for name, entries in tables["tasks"].items()}
-        budgets = {name: _budgets(name, tables[name].pop("budget", []), tables[name]) for name in ALGORITHMS}
-        entries = {name: _entries(name, tables[name], tasks, budgets[name]) for name in ALGORITHMS}
-        return Presets(tasks, path, entries, budgets)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from None
-
-
-def _budgets(algorithm: str, anchors: Any, table: Mapping[str, Any]) -> Sequence[Anchor]:
-    base, _ = _split(table)
-    with _named(f"[{algorithm}.budget]"):
-        check_anchors(anchors)
-        for name in (name for anchor in anchors for name in anchor if name in base and name != "steps"):
-            raise ValueError(f"{name} stands in [{algorithm}] too")
-    for anchor in anchors:
-        with _named(f"[{algorithm}.budget] of {anchor['steps']:,} steps"):
-            _check(algorithm, base | anchor)
-    return tuple(anchors)
-
-
-def _entries(
-    algorithm: str, table: Mapping[str, Any], tasks: Mapping[str, Task], budgets: Sequence[Anchor]
-) -> dict[tuple[str | None, str], dict[str, Any]]:
-    base, by_task = _split(table)
-    found: dict[tuple[str | None, str], dict[str, Any]] = {(None, STANDARD): base}
-    check_names("task", by_task, [*tasks, ANY_TASK])
-    plain, of_any = _split(by_task.get(ANY_TASK, {}))
-    if plain:
-        raise ValueError(f"[{algorithm}.{ANY_TASK}]: only variants stand here, such as [{algorithm}.{ANY_TASK}.quick]")
-    for task in tasks:
-        of_task, by_variant = _split(by_task.get(task, {}))
-        found[task, STANDARD] = base | of_task
-        for variant, entries in by_variant.items():
-            found[task, variant] = base | of_task | of_any.get(variant, {}) | entries
-    for place in product((None, *tasks), of_any):
-        found.setdefault(place, base | of_any[place[1]])
-    for (of, variant), entries in found.items():
-        where = ".".join([algorithm, *([of] if of else []), *([variant] if variant != STANDARD else [])])
-        with _named(f"[{where}]"):
-            _check_name(of or "", variant)
-            _check(algorithm, entries, budgets)
-    return found
-
-
-@contextmanager
-def _named(table: str) -> Iterator[None]:
-    """Name the table in which a mistake is found."""
-    try:
-        yield
+        check_names("table", tables, list(ALGORITHMS))
     except ValueError as error:
-        raise ValueError(f"{table}: {error}") from None
+        raise ValueError(f"{path}: {error}") from None
+    return tables
 
 
-def _check_name(*names: str) -> None:
-    """Raise a ValueError for a name that could not be part of a folder's name and a word of a command."""
-    for name in names:
-        if not re.fullmatch(r"[a-z0-9-]*", name):
-            raise ValueError(f"a name has small letters, digits and hyphens only, unlike {name!r}")
+def make_settings(algorithm: str, entries: Any) -> Any:
+    """Return the settings of an algorithm; those that are missing have their defaults.
+
+    Args:
+        algorithm: one of ALGORITHMS.
+        entries: settings by name.
+
+    Raises:
+        ValueError: naming the first setting that is unknown or not allowed.
+    """
+    check_choice("algorithm", algorithm, list(ALGORITHMS))
+    settings_class = ALGORITHMS[algorithm].settings_class
+    if isinstance(entries, dict):
+        check_names("setting", entries, [field.name for field in fields(settings_class)])
+    return _one_line(lambda: TypeAdapter(settings_class).validate_json(json.dumps(entries), strict=True))
 
 
-def _check(algorithm: str, entries: Mapping[str, Any], budgets: Sequence[Anchor] = ()) -> None:
-    settings_class, _ = ALGORITHMS[algorithm]
-    check_names("setting", entries, ["steps", *(each.name for each in fields(settings_class))])
-    if "steps" not in entries:
-        raise ValueError("the setting 'steps' is missing")
-    check_integer("steps", entries["steps"], 1, 10**12)
-    settings = {**settings_at(budgets, entries["steps"]), **entries}
-    settings_from(algorithm, {name: value for name, value in settings.items() if name != "steps"})
-
-
-def _split(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The entries of a table that are no tables, and those that are."""
-    tables = {name: entry for name, entry in table.items() if isinstance(entry, dict)}
-    return {name: entry for name, entry in table.items() if name not in tables}, tables
+def _one_line(make: Callable[[], T]) -> T:
+    """Call `make`; raise a ValueError of one line for the first error that pydantic finds."""
+    try:
+        return make()
+    except ValidationError as error:
+        first = error.errors()[0]
+        if "error" in first.get("ctx", {}):  # a ValueError of __post_init__
+            raise ValueError(str(first["ctx"]["error"])) from None
+        name = first["loc"][0] if first["loc"] else "settings"
+        raise ValueError(f"{name} {first['msg'].removeprefix('Input ')}, not {first['input']!r:.60}") from None

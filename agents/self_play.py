@@ -1,89 +1,147 @@
-"""Self-play in rounds: the opponents of a learner are selves of its own, each known by what it does in every seat.
+"""Self-play in rounds: the opponents of a learner are its own earlier greedy policies.
 
-    naive       the newest self: in effect backward induction, as the last player's best play depends on nobody, that
-                of the one before on the last alone, and so on
-    fictitious  any self so far, each as likely (Heinrich et al., "Fictitious self-play in extensive-form games", 2015)
-    league      the newest self in 80 % of the turns, in the others any self (Berner et al., "Dota 2 with large scale
+    naive       the newest policy. In effect this is backward induction: the best play of the last player depends on
+                nobody, that of the player before on the last one only, and so on
+    fictitious  any policy so far, each with the same probability (Heinrich et al., "Fictitious self-play in
+                extensive-form games", 2015)
+    league      the newest policy in 80 % of the turns, else any policy so far (Berner et al., "Dota 2 with large scale
                 deep reinforcement learning", 2019)
 
-A self is the greedy policy of a moment. As nobody has more than one turn in a round, players who draw a self for each
-turn end it with each final score as often as the selves do on average: nothing else is kept of the past.
+A player takes one turn in a round. So an opponent that draws a policy for each turn reaches each final score with the
+average probability of these policies, and only the average is stored.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
 
-from stb_gym.rounds import Round, RoundEvaluation, Seat
+from agents.common import Learner, State
+from stb_gym.games import Game, IntArray
+from stb_gym.rounds import RoundEvaluation, RoundMeter, RoundVectorEnv, Seat
 
-SELVES = {"naive": 1.0, "fictitious": 0.0, "league": 0.8}  # how likely it is the newest self, and not any
+NEWEST = {"naive": 1.0, "fictitious": 0.0, "league": 0.8}  # probability of the newest policy instead of any
 
 
-@dataclass
-class Selves:
-    """The selves of a learner.
+def round_envs(
+    game: Game, num_envs: int, players: int = 2, opponents: str = "naive", ties: str = "split"
+) -> RoundVectorEnv:
+    """Return the rounds that a learner plays, in SAME_STEP mode.
 
     Args:
-        kind: one of `SELVES`.
-        newest: the round in which the first self plays in every seat.
+        game: the rules of each turn.
+        num_envs: the number of rounds played at once.
+        players: the number of players.
+        opponents: a key of `NEWEST`, which begins against random play, or the name of a strategy.
+        ties: the tie rule, see `stb_gym.rounds.Round`.
+    """
+    plays = "random" if opponents in NEWEST else opponents
+    return RoundVectorEnv(game, num_envs, players, opponents=plays, ties=ties, autoreset_mode=AutoresetMode.SAME_STEP)
+
+
+class SelfPlay:
+    """The opponents of a learner in rounds, and how well it plays against them.
+
+    Args:
+        envs: the rounds that the learner plays, as `round_envs` makes them.
+        opponents: as in `round_envs`.
 
     Attributes:
-        average: the round in which every player is any of the selves so far, each as likely.
-        count: how many selves there were.
+        count: the number of policies added so far.
+        newest: the round in which the newest policy plays in every seat; None before `add`.
+        average: the round in which every player draws one of the policies for the turn; None before `add`.
 
     Example:
         >>> import stb_gym
-        >>> rules = stb_gym.rounds.Round(stb_gym.Threes())
-        >>> selves = Selves("fictitious", rules.evaluate(["random"] * 2))
-        >>> selves.add(rules.evaluate(["approximation"] * 2))
-        >>> [played.seats.round(3).tolist() for played in (selves.newest, selves.opponents)]
+        >>> envs = round_envs(stb_gym.Threes(), 16, opponents="fictitious")
+        >>> self_play = SelfPlay(envs, "fictitious")
+        >>> for name in ("random", "approximation"):
+        ...     self_play.add(envs.round.evaluate([name] * 2))
+        >>> [lineup.seats.round(3).tolist() for lineup in (self_play.newest, self_play.average)]
         [[0.497, 0.503], [0.503, 0.497]]
     """
 
-    kind: str
-    newest: RoundEvaluation
-
-    def __post_init__(self) -> None:
-        self.average, self.count = self.newest, 1
+    def __init__(self, envs: RoundVectorEnv, opponents: str):
+        self.count = 0
+        self.newest: RoundEvaluation | None = None
+        self.average: RoundEvaluation | None = None
+        self._envs, self._opponents = envs, opponents
+        self._meter = RoundMeter(envs)
 
     def add(self, newest: RoundEvaluation) -> None:
-        """Add a self."""
+        """Add the round in which a new policy plays in every seat, and play against it from now on."""
         self.count += 1
-        self.newest, self.average = newest, mixed(newest, self.average, 1 / self.count)
+        self.newest = newest
+        self.average = newest if self.average is None else _mixture(newest, self.average, 1 / self.count)
+        self._envs.set_opponents(_mixture(newest, self.average, NEWEST[self._opponents]))
 
-    @property
-    def opponents(self) -> RoundEvaluation:
-        """The round in which every player is what the learner is to play against."""
-        return mixed(self.newest, self.average, SELVES[self.kind])
+    def measure(self, learner: Learner) -> dict[str, float]:
+        """Measure the greedy policy of a learner exactly; in self-play it becomes the newest opponent.
 
-    def snapshot(self) -> dict[str, Any]:
-        """The selves, as arrays and a number; see `restored`."""
-        return {"count": self.count, "newest": _arrays(self.newest), "average": _arrays(self.average)}
+        Args:
+            learner: a learner that plays `envs`.
 
-    @staticmethod
-    def restored(kind: str, rules: Round, snapshot: Mapping[str, Any]) -> "Selves":
-        """The selves of a snapshot of the same round."""
-        selves = Selves(kind, _from_arrays(rules, snapshot["newest"]))
-        selves.average, selves.count = _from_arrays(rules, snapshot["average"]), snapshot["count"]
-        return selves
+        Returns:
+            `gain_1`, `gain_2` ...: how much more the best response of each seat wins; `gain`: the largest of them;
+            `wins_1`, `wins_2` ...: the expected win of each seat. In self-play these are of the round in which the
+            greedy policy plays in every seat, and `gain_of_average` is the largest gain against the average policy.
+        """
+
+        def greedy(observations: NDArray[Any], masks: NDArray[np.bool_]) -> IntArray:
+            return learner.probabilities(observations, masks).argmax(axis=1)
+
+        if self._opponents in NEWEST:
+            everyone = [self._meter.strategy(greedy)] * self._envs.round.players
+            newest = self._envs.round.evaluate(everyone)
+            self.add(newest)
+            assert self.average is not None
+            gains, wins = _gains(newest), newest.seats.tolist()
+            largest = {"gain": max(gains), "gain_of_average": max(_gains(self.average))}
+        else:
+            measured = self._meter(greedy)
+            gains, wins = measured.gains.tolist(), measured.seats.tolist()
+            largest = {"gain": max(gains)}
+        gain_by_seat = {f"gain_{seat}": gain for seat, gain in enumerate(gains, 1)}
+        wins_by_seat = {f"wins_{seat}": win for seat, win in enumerate(wins, 1)}
+        return largest | gain_by_seat | wins_by_seat
+
+    def state_dict(self) -> State:
+        """Return everything that is needed to continue, as tensors and a number."""
+        if self.newest is None or self.average is None:
+            return {"count": 0}
+        return {"count": self.count, "newest": _as_tensors(self.newest), "average": _as_tensors(self.average)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state of the same round, with the same opponents."""
+        if state["count"]:
+            self.count = state["count"]
+            self.newest = newest = self._from_tensors(state["newest"])
+            self.average = self._from_tensors(state["average"])
+            self._envs.set_opponents(_mixture(newest, self.average, NEWEST[self._opponents]))
+
+    def _from_tensors(self, tensors: Mapping[str, torch.Tensor]) -> RoundEvaluation:
+        seats = zip(tensors["chances"].numpy(), tensors["throws"].numpy(), strict=True)
+        return RoundEvaluation(self._envs.round, tuple(Seat(*seat) for seat in seats))
 
 
-def mixed(one: RoundEvaluation, other: RoundEvaluation, share: float) -> RoundEvaluation:
-    """The round in which every player is drawn for the turn: one with the probability `share`, else the other."""
-
-    def seat(first: Seat, second: Seat) -> Seat:
-        return Seat(*(share * a + (1 - share) * b for a, b in zip(first, second, strict=True)))
-
-    return RoundEvaluation(one.rules, tuple(map(seat, one.played, other.played)))
+def _gains(lineup: RoundEvaluation) -> list[float]:
+    """Return [players] how much more the best response of each seat wins."""
+    return [lineup.best_response(seat).gain for seat in range(lineup.rules.players)]
 
 
-def _arrays(played: RoundEvaluation) -> Any:
-    """[N, Z, T + 1] what each seat's play amounts to: the chances of final scores, then the throws."""
-    return np.stack([np.column_stack(seat) for seat in played.played])
+def _mixture(first: RoundEvaluation, second: RoundEvaluation, share: float) -> RoundEvaluation:
+    """Return the round in which every player plays as in `first` with probability `share`, else as in `second`."""
+    seats = [
+        Seat(*(share * one + (1 - share) * other for one, other in zip(*pair, strict=True)))
+        for pair in zip(first.played, second.played, strict=True)
+    ]
+    return RoundEvaluation(first.rules, tuple(seats))
 
 
-def _from_arrays(rules: Round, arrays: Any) -> RoundEvaluation:
-    seats = tuple(Seat(each[:, :-1], each[:, -1]) for each in arrays)
-    return RoundEvaluation(rules, seats)
+def _as_tensors(lineup: RoundEvaluation) -> dict[str, torch.Tensor]:
+    """Return the play of all seats: "chances" [players, Z, T] and "throws" [players, Z], see `Seat`."""
+    chances, throws = zip(*lineup.played, strict=True)
+    return {"chances": torch.as_tensor(np.stack(chances)), "throws": torch.as_tensor(np.stack(throws))}

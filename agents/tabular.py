@@ -1,143 +1,212 @@
-"""Tabular learners: Q-learning, and the same over afterstates.
+"""Learners that keep a table of action values: Q-learning, Q-learning over afterstates, and Monte Carlo of random play.
 
-    table[place] += step size x (reward + max over legal a of table[place of a at the next node] - table[place])
-
-Watkins and Dayan, "Q-learning", 1992; Sutton and Barto, "Reinforcement learning", 2018, 6.5 and 6.8. In Q-learning a
-place is a pair of node and action. Over afterstates it is the state that an action leads to, in which the dice are
-thrown next; so actions that lead to the same state share what is learned. Like every learner of afterstates this one is
-given the rules of moves. Neither is given the probabilities of the dice or the worth of anything.
+They use the rules of moves to number the entries of their table. They know neither the probabilities of the dice nor
+the solver's values. A turn that is cut off by a step limit counts as one that ended.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from pydantic import Field, PositiveInt
+from pydantic.dataclasses import dataclass
 
-from agents.learner import Snapshot, Weights, check_exploration, explored
-from agents.snapshots import named, take_up
+from agents.common import Episodes, State, epsilon_greedy
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import IntArray
 
-ROLLOUT = 16  # steps in every environment between two calls of `before_rollout`
+ROLLOUT = 16  # steps in every environment between two calls of `callback`
 
 
 @dataclass(frozen=True)
-class TabularSettings:
-    """Settings of a tabular learner."""
+class QLearningSettings:
+    """Settings of Q-learning, over actions or over afterstates."""
 
-    num_envs: int
+    num_envs: PositiveInt = 4096
     """Environments that are stepped at once."""
-    exploration: float
-    """Probability of a random legal move."""
-    horizon: float
-    """The n-th update of a place has the step size horizon / (horizon + n); several at once have that of the last times
-    their number, at most 1."""
-    masks: ClassVar[bool] = True
-    first_update: ClassVar[int] = 0
-
-    def check(self) -> None:
-        """Raise a ValueError where a setting has no meaning."""
-        check_exploration(self.exploration)
-        if self.horizon < 1:
-            raise ValueError(f"horizon must be 1 or more, not {self.horizon}")
+    exploration: Annotated[float, Field(ge=0, lt=1)] = 0.15
+    """Probability of a random legal action."""
+    horizon: Annotated[float, Field(ge=1)] = 10.0
+    """The n-th update of an entry has the step size horizon / (horizon + n - 1): 1 for a plain mean of its targets."""
 
 
-class TabularLearner:
-    """Learns a table of expected rewards.
+@dataclass(frozen=True)
+class MonteCarloSettings:
+    """Settings of Monte Carlo estimation of random play."""
+
+    num_envs: PositiveInt = 1024
+    """Environments that are stepped at once."""
+
+
+class QLearning:
+    """Q-learning with a table (Watkins and Dayan, "Q-learning", 1992).
+
+    The table holds the value of each action at each node. After a step with a reward,
+
+        table[entry] += step size x (reward + greatest value at the next node - table[entry])
+
+    Several environments that meet the same entry at once move it towards the mean of their targets.
 
     Args:
         envs: the vector environment, in SAME_STEP mode.
-        places: [N, A] the place in the table of each node and action; the entries of illegal actions do not matter.
-        settings: its settings.
-        seed: of the dice and the exploration.
+        settings: the settings.
+        seed: seeds the dice and the exploration.
+        device: not used, as there is no network.
+
+    Raises:
+        ValueError: if the autoreset mode is not SAME_STEP, or the game is too large for tables.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> envs = gym.make_vec("stb_gym/ShutTheBox-v0", 64, autoreset_mode="SameStep", tiles=4)
+        >>> learner = QLearning(envs, QLearningSettings(num_envs=64))
+        >>> learner.learn(10_000)
+        >>> learner.num_steps
+        10240
     """
 
-    def __init__(self, envs: TurnVectorEnv, places: IntArray, settings: TabularSettings, seed: int):
-        legal, size = envs.transitions.tables.legal, int(places.max()) + 1
-        self._count = legal.sum(axis=1)  # of legal actions; they are few, so only they are looked up
-        self._actions = np.argsort(~legal, axis=1, kind="stable")[:, : self._count.max()]
-        self._places = np.take_along_axis(np.where(legal, places, size), self._actions, axis=1)
-        self._table = np.append(np.zeros(size), -np.inf)  # the last entry fills the rows of nodes with fewer actions
-        self._updates = np.zeros(size, np.int64)
+    def __init__(
+        self,
+        envs: TurnVectorEnv,
+        settings: QLearningSettings = QLearningSettings(),  # noqa: B008
+        seed: int = 0,
+        device: str = "cpu",
+    ):
         self._envs = envs
-        self._find = envs.transitions.tables.find_nodes
-        self._settings = settings
-        self._random = np.random.default_rng([seed, 1])  # other numbers than those of the dice
-        self.num_timesteps, self.figures = 0, dict[str, float]()
-        self._nodes = self._find(envs.reset(seed=seed)[0])
+        self._tables = tables = envs.transitions.tables
+        entries = self._entries_of_edges()
+        size = int(entries.max()) + 1
+        # Edges [N, K]: the legal actions of each node. Where a node has fewer than K, the row ends with a dummy.
+        column = np.arange(tables.choices.max())
+        edges = np.where(column < tables.choices[:, None], tables.edge_start[:-1, None] + column, len(entries))
+        self._actions = np.append(tables.edge_action, 0)[edges]
+        self._entries = np.append(entries, size)[edges]
+        self._table = np.append(np.zeros(size), -np.inf)
+        self._updates = np.zeros(size, np.int64)
+        self._arrays: dict[str, NDArray[Any]] = {"updates": self._updates}  # changed in place while learning
+        self._exploration, self._horizon = settings.exploration, settings.horizon
+        self._random = np.random.default_rng([seed, 1])
+        self._episodes = Episodes(envs, seed)
+        self.num_steps = 0
+        self.figures: dict[str, float] = {}
 
-    def learn_until(self, steps: int, before_rollout: Callable[[], None]) -> None:
-        """See `Learner`."""
-        while self.num_timesteps < steps:
-            before_rollout()
+    def _entries_of_edges(self) -> IntArray:
+        """Return [E] the entry of the table for each edge, which is a node with a legal action."""
+        return np.arange(len(self._tables.edge_next))
+
+    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+        """Play and learn; see `Learner`."""
+        while self.num_steps < total_steps:
+            callback()
             for _ in range(ROLLOUT):
                 self._step()
-            self.num_timesteps += ROLLOUT * self._envs.num_envs
+            self.num_steps += ROLLOUT * self._envs.num_envs
 
     def _step(self) -> None:
-        """Make a move in every environment and learn from it.
+        """Act in every environment and learn from it."""
+        nodes = self._envs.nodes
+        entries = self._entries[nodes]
+        column = self._table[entries].argmax(axis=1)
+        explores = np.flatnonzero(self._random.random(len(nodes)) < self._exploration)
+        column[explores] = self._random.random(len(explores)) * self._tables.choices[nodes[explores]]
+        reward, terminated, truncated, _, _ = self._episodes.step(self._actions[nodes, column])
+        next_value = self._table[self._entries[self._envs.nodes]].max(axis=1)
+        target = reward + np.where(terminated | truncated, 0, next_value)
+        self._update(entries[np.arange(len(nodes)), column], target)
 
-        A place that several environments met moves towards the mean of their targets.
-        """
-        nodes = self._nodes
-        places = self._places[nodes]
-        chosen = self._table[places].argmax(axis=1)
-        explores = np.flatnonzero(self._random.random(len(nodes)) < self._settings.exploration)
-        chosen[explores] = self._random.random(len(explores)) * self._count[nodes[explores]]
-        observation, reward, over, _, _ = self._envs.step(self._actions[nodes, chosen])
-        self._nodes = self._find(observation)
-        following = self._table[self._places[self._nodes]].max(axis=1)
-        target = reward + np.where(over, 0, following)
-        met, of_env = np.unique(places[np.arange(len(nodes)), chosen], return_inverse=True)
-        count = np.bincount(of_env)
-        mean = np.bincount(of_env, target) / count
-        self._updates[met] += count
-        step_size = np.minimum(self._settings.horizon * count / (self._settings.horizon + self._updates[met]), 1)
-        self._table[met] += step_size * (mean - self._table[met])
+    def _update(self, entries: IntArray, targets: NDArray[Any]) -> None:
+        """Move entries [K], of which some may be equal, towards their targets [K]."""
+        updated, group = np.unique(entries, return_inverse=True)
+        count = np.bincount(group)
+        mean = np.bincount(group, targets) / count
+        self._updates[updated] += count
+        # `count` updates at once have `count` times the step size of the last of them, at most 1.
+        step_size = np.minimum(self._horizon * count / (self._horizon - 1 + self._updates[updated]), 1)
+        self._table[updated] += step_size * (mean - self._table[updated])
 
     def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """See `Learner`."""
-        nodes = self._find(observations)
-        greedy = self._actions[nodes, self._table[self._places[nodes]].argmax(axis=1)]
-        return explored(masks, greedy, self._settings.exploration)
+        """Return the probability of each action; see `Learner`."""
+        nodes = self._tables.find_nodes(observations)
+        column = self._table[self._entries[nodes]].argmax(axis=1)
+        return epsilon_greedy(masks, self._actions[nodes, column], self._exploration)
 
     def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """See `Learner`."""
-        return np.asarray(self._table[self._places[self._find(observations)]].max(axis=1))
+        """Return [B] the value of the best action at each observation; see `Learner`."""
+        return np.asarray(self._table[self._entries[self._tables.find_nodes(observations)]].max(axis=1))
 
-    def weights(self) -> dict[str, NDArray[Any]]:
-        """See `Learner`."""
-        return {"table": self._table[:-1]}
-
-    def load_weights(self, weights: Weights) -> None:
-        """See `Learner`."""
-        self._table[:-1] = weights["table"]
-
-    def snapshot(self) -> dict[str, Any]:
-        """See `Learner`."""
+    def state_dict(self) -> State:
+        """Return everything that is needed to continue; see `Learner`."""
         return {
-            "num_timesteps": self.num_timesteps,
-            "updates": self._updates,
+            "weights": {"table": torch.as_tensor(self._table[:-1])},
+            "arrays": {name: torch.as_tensor(array) for name, array in self._arrays.items()},
+            "num_steps": self.num_steps,
             "random": self._random.bit_generator.state,
-            **named("weights", self.weights()),
-            **named("envs", self._envs.snapshot()),
+            "episodes": self._episodes.state_dict(),
         }
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """See `Learner`."""
-        take_up(self, snapshot, self._random, {"envs": self._envs.restore, "weights": self.load_weights})
-        self.num_timesteps, self._nodes = snapshot["num_timesteps"], self._envs.nodes
-        self._updates[:] = snapshot["updates"]
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state; see `Learner`."""
+        self._table[:-1] = state["weights"]["table"].numpy()
+        if "episodes" in state:
+            for name, array in self._arrays.items():
+                array[:] = state["arrays"][name].numpy()
+            self.num_steps = state["num_steps"]
+            self._random.bit_generator.state = state["random"]
+            self._episodes.load_state_dict(state["episodes"])
 
 
-def make_q_learning(envs: TurnVectorEnv, settings: TabularSettings, seed: int) -> TabularLearner:
-    """Q-learning that has learned nothing yet."""
-    shape = envs.transitions.tables.nodes, envs.transitions.actions
-    return TabularLearner(envs, np.arange(shape[0] * shape[1]).reshape(shape), settings, seed)
+class TabularAfterstates(QLearning):
+    """Q-learning over afterstates (Sutton and Barto, "Reinforcement learning", 2018, 6.8).
+
+    The table holds the value of the state that an action leads to, before the dice are thrown again. Actions that lead
+    to the same state share an entry. Arguments are those of `QLearning`.
+    """
+
+    def _entries_of_edges(self) -> IntArray:
+        return self._tables.edge_next
 
 
-def make_afterstates(envs: TurnVectorEnv, settings: TabularSettings, seed: int) -> TabularLearner:
-    """Learning of afterstates that has learned nothing yet."""
-    return TabularLearner(envs, envs.transitions.next_state[:-1], settings, seed)
+class MonteCarlo(QLearning):
+    """Monte Carlo estimation of random play, then greedy play (Sutton and Barto, 2018, 5.2).
+
+    It plays uniformly random legal actions. The estimated value of an action at a node is the mean return of the turns
+    after every visit. The policy is greedy on these estimates, which is one step of policy iteration from random play.
+    With more steps the regret approaches that of `agents.baselines.greedy_step`, not 0. An action that was never tried
+    has the lowest reward as its estimate.
+
+    Args:
+        envs: the vector environment, in SAME_STEP mode. Only the last reward of a turn may differ from 0.
+        settings: the settings.
+        seed: seeds the dice and the random actions.
+        device: not used, as there is no network.
+
+    Raises:
+        ValueError: if the autoreset mode is not SAME_STEP, or the game is too large for tables.
+    """
+
+    def __init__(
+        self,
+        envs: TurnVectorEnv,
+        settings: MonteCarloSettings = MonteCarloSettings(),  # noqa: B008
+        seed: int = 0,
+        device: str = "cpu",
+    ):
+        super().__init__(envs, QLearningSettings(settings.num_envs, exploration=0.0, horizon=1.0), seed)
+        self._table[:-1] = envs.rewards.min()
+        # The entries of the running turns: a column for each environment and a row for each of its steps so far.
+        self._visited = np.zeros((envs.transitions.longest, envs.num_envs), np.int64)
+        self._length = np.zeros(envs.num_envs, np.int64)
+        self._arrays |= {"visited": self._visited, "length": self._length}
+
+    def _step(self) -> None:
+        nodes = self._envs.nodes
+        column = (self._random.random(len(nodes)) * self._tables.choices[nodes]).astype(np.int64)
+        self._visited[self._length, np.arange(len(nodes))] = self._entries[nodes, column]
+        self._length += 1
+        reward, terminated, truncated, _, _ = self._episodes.step(self._actions[nodes, column])
+        ended = np.flatnonzero(terminated | truncated)
+        row, place = np.nonzero(np.arange(len(self._visited))[:, None] < self._length[ended])
+        self._update(self._visited[row, ended[place]], reward[ended[place]])
+        self._length[ended] = 0

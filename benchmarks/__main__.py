@@ -1,148 +1,142 @@
-"""Run the benchmarks: `python -m benchmarks [solving] [measuring] [vector] [scalar] [training] [studies]`."""
+"""Run the benchmarks: `python -m benchmarks [solving] [measuring] [vector] [large] [scalar]`."""
 
 import json
 import os
 import platform
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from statistics import median
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-import tyro
+from cyclopts import App, CycloptsError, Parameter
+from cyclopts.types import PositiveInt
 
-from benchmarks.environments import scalar, vector
-from benchmarks.measuring import measuring
-from benchmarks.solving import solving
-from benchmarks.studies import studies
-from benchmarks.timing import Comparison, Result, measure
-from benchmarks.training import training
-from stb_gym.output import Column, Table, say
+from benchmarks.environments import large, scalar, vector
+from benchmarks.solving import measuring, solving
+from benchmarks.timing import Comparison, installed
+from stb_gym.output import Column, Table, refuse, say
 
-Name = Literal["solving", "measuring", "vector", "scalar", "training", "studies"]
+Name = Literal["solving", "measuring", "vector", "large", "scalar"]
 BENCHMARKS: dict[Name, Callable[[], Iterator[Comparison]]] = {
     "solving": solving,
     "measuring": measuring,
     "vector": vector,
+    "large": large,
     "scalar": scalar,
-    "training": training,
-    "studies": studies,
 }
-PACKAGES = ("numpy", "gymnasium", "torch", "stable-baselines3", "sb3-contrib", "quantecon", "envpool", "ray")
+PACKAGES = ("numpy", "gymnasium", "quantecon", "envpool")
 
 
-@dataclass(frozen=True)
-class Arguments:
-    """Time the package against its peers, side by side: a ratio of 5 says that ours is 5 times as fast.
+def run(
+    *names: Name, json: Annotated[bool, Parameter(name="--json", negative=())] = False, rounds: PositiveInt = 11
+) -> int:
+    """Time the library beside its peers on this machine: a ratio of 5 says that ours is 5 times as fast.
 
-    A ratio is the median of the rounds', followed by the least and the largest. The last column is the bar we mean to
-    meet and whether the median does; a comparison without one is for information.
+    A ratio is the median of all rounds, followed by the least and the largest. The last column shows the speed that
+    is asked for, and whether the median meets it.
+
+    Args:
+        names: Benchmarks to run (default: all).
+        json: Print JSON with the times of every round instead of a table.
+        rounds: How often ours and the peer are timed, in turns.
+
+    Returns:
+        The exit status: 130 after ctrl-C, otherwise 0.
     """
-
-    names: tyro.conf.Positional[tuple[Name, ...]] = ()
-    """Benchmarks to run (default: all)."""
-    json: bool = False
-    """Print JSON with the times of every round instead of a table."""
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; returns its exit status."""
-    options = tyro.cli(Arguments, args=arguments, prog="benchmarks")
-    results: list[Result] = []
-    interrupted = False
+    comparisons: list[Comparison] = []
+    status = 0
     try:
-        for name in options.names or BENCHMARKS:
+        for name in names or BENCHMARKS:
             say(f"preparing {name}", error=True)
             for comparison in BENCHMARKS[name]():
-                results.append(measure(comparison))
+                comparison.measure(rounds)
+                comparisons.append(comparison)
     except KeyboardInterrupt:
-        interrupted = True
-    if options.json:
-        say(json.dumps({"machine": machine(), "results": [to_json(result) for result in results]}, indent=2))
-    else:
-        say(results_table(results))
-        say("\n" + ", ".join(f"{name} {value}" for name, value in machine().items()))
-    if interrupted:
         say("benchmarks: interrupted; the results are those so far", error=True)
-    return 130 if interrupted else 0
+        status = 130
+    if json:
+        say(as_json(comparisons))
+    else:
+        say(as_table(comparisons))
+        say("\n" + ", ".join(f"{name} {value}" for name, value in machine().items()))
+    return status
 
 
-def results_table(results: list[Result]) -> Table:
-    """A row for each comparison, with the least and the largest ratio of a round in brackets."""
-    ratios = [result.ratios for result in results]
+def as_table(comparisons: list[Comparison]) -> Table:
+    """Return a row for each comparison: the medians of both sides, their ratio and the ratio that is asked for."""
     columns = {
-        "": Column("", [result.comparison.name for result in results]),
-        "ours": Column(str, [quantity(result.ours, result.comparison.unit) for result in results]),
-        "peer": Column("", [result.comparison.peer for result in results]),
-        "theirs": Column(str, [theirs(result) for result in results]),
-        "ratio": Column(figures, [median(each) if each else None for each in ratios]),
-        "(range)": Column("", [f"({figures(min(each))} - {figures(max(each))})" if each else None for each in ratios]),
-        "bar": Column("", [bar(result) for result in results]),
+        "": Column("", [each.name for each in comparisons]),
+        "ours": Column(str, [_quantity(median(each.ours), each.unit) for each in comparisons]),
+        "peer": Column("", [each.peer for each in comparisons]),
+        "theirs": Column(str, [_theirs(each) for each in comparisons]),
+        "ratio": Column(_three_figures, [median(each.ratios) if each.ratios else None for each in comparisons]),
+        "least": Column(_three_figures, [min(each.ratios, default=None) for each in comparisons]),
+        "most": Column(_three_figures, [max(each.ratios, default=None) for each in comparisons]),
+        "asked for": Column("", [_asked(each) for each in comparisons]),
     }
     return Table(columns)
 
 
-def theirs(result: Result) -> str:
-    """The median of the peer, if there is one and it is installed."""
-    if result.theirs:
-        return quantity(result.theirs, result.comparison.unit)
-    return "not installed" if result.comparison.peer else ""
-
-
-def bar(result: Result) -> str:
-    """What we mean to meet, and whether we do."""
-    comparison = result.comparison
-    verdict = {True: ": met", False: ": missed", None: ""}[result.met]
-    if comparison.most_seconds is not None:
-        sign = "<=" if comparison.unit == "ms" else ">="
-        return f"ours {sign} {quantity([comparison.most_seconds], comparison.unit)}{verdict}"
-    return "" if comparison.least_ratio is None else f"ratio >= {comparison.least_ratio:g}{verdict}"
-
-
-def quantity(seconds: list[float], unit: str) -> str:
-    """The median of seconds per unit of work, as people read it."""
-    if unit == "ms":
-        return f"{1000 * median(seconds):.3g} ms"
-    rate = 1 / median(seconds)
-    scale, prefix = (1e6, "M") if rate >= 1e6 else (1e3, "k")
-    return f"{rate / scale:.3g} {prefix} {unit}"
-
-
-def figures(ratio: float) -> str:
-    """A ratio to three figures, and never as a power of ten."""
-    return f"{float(f'{ratio:.3g}'):.10g}"
-
-
-def to_json(result: Result) -> dict[str, Any]:
-    """A result with all its rounds; times in seconds per call, step or action."""
-    comparison = result.comparison
-    return {
-        "name": comparison.name,
-        "peer": comparison.peer or None,
-        "seconds_per": "call" if comparison.unit == "ms" else comparison.unit.removesuffix("s/s"),
-        "ours_median": median(result.ours),
-        "theirs_median": median(result.theirs) if result.theirs else None,
-        "ratio_median": median(result.ratios) if result.ratios else None,
-        "ratio_min": min(result.ratios, default=None),
-        "ratio_max": max(result.ratios, default=None),
-        "least_ratio": comparison.least_ratio,
-        "most_seconds": comparison.most_seconds,
-        "met": result.met,
-        "ours": result.ours,
-        "theirs": result.theirs,
-    }
+def as_json(comparisons: list[Comparison]) -> str:
+    """Return the seconds per call, step or action in all rounds, the median ratios, and the machine."""
+    results = [
+        {
+            "name": each.name,
+            "peer": each.peer or None,
+            "unit": each.unit,
+            "ratio": median(each.ratios) if each.ratios else None,
+            "least_ratio": each.least_ratio,
+            "most_seconds": each.most_seconds,
+            "met": each.met,
+            "ours": each.ours,
+            "theirs": each.theirs,
+        }
+        for each in comparisons
+    ]
+    return json.dumps({"machine": machine(), "results": results}, indent=2)
 
 
 def machine() -> dict[str, Any]:
-    """What the benchmarks ran on."""
-    found: dict[str, Any] = {"cores": os.cpu_count(), "Python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+    """Return the number of cores and the versions of Python and of the packages that are compared."""
+    versions = {package: version(package) for package in PACKAGES if installed(package)}
+    return {"cores": os.cpu_count(), "Python": platform.python_version(), **versions}
+
+
+def _theirs(comparison: Comparison) -> str:
+    if comparison.theirs:
+        return _quantity(median(comparison.theirs), comparison.unit)
+    return "not installed" if comparison.peer else ""
+
+
+def _asked(comparison: Comparison) -> str:
+    verdict = {True: ": met", False: ": missed", None: ""}[comparison.met]
+    if comparison.most_seconds is not None:
+        sign = "<=" if comparison.unit == "ms" else ">="
+        return f"ours {sign} {_quantity(comparison.most_seconds, comparison.unit)}{verdict}"
+    return "" if comparison.least_ratio is None else f"ratio >= {comparison.least_ratio:g}{verdict}"
+
+
+def _quantity(seconds: float, unit: str) -> str:
+    """Return seconds per unit of work as text: milliseconds of a call, or a rate."""
+    if unit == "ms":
+        return f"{_three_figures(1000 * seconds)} ms"
+    scale, prefix = (1e6, "M") if seconds <= 1e-6 else (1e3, "k")
+    return f"{1 / (seconds * scale):.3g} {prefix} {unit}"
+
+
+def _three_figures(number: float) -> str:
+    """Return a number with three significant figures, never as a power of ten."""
+    return f"{float(f'{number:.3g}'):.10g}"
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run the command and return its exit status: 2 after wrong arguments."""
+    app = App(name="benchmarks", help_format="plaintext", default_command=run, version_flags=())
+    try:
+        return int(app(words, exit_on_error=False, print_error=False, result_action="return_value") or 0)
+    except CycloptsError as error:
+        return refuse("benchmarks", error)
 
 
 if __name__ == "__main__":

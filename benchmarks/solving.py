@@ -1,62 +1,85 @@
-"""The exact solvers: against each other, and against QuantEcon's backward induction for discrete dynamic programs."""
+"""The exact solvers beside QuantEcon's backward induction for discrete dynamic programs, and the regret meter."""
 
-import itertools
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Comparison, Timer, installed, timer
-from stb_gym import Game, ShutTheBox, Threes, solve
+from stb_gym import Game, RegretMeter, ShutTheBox, Threes, solve
 from stb_gym.games import rolls, walk
 from stb_gym.large import solve_boards
 from stb_gym.rounds import Round
-from stb_gym.solver import Solution, compile_game
+from stb_gym.solver import Policy, Solution, compile_game, table_strategy
 
 BackwardInduction = Callable[[int], NDArray[np.float64]]
 
 
 def solving() -> Iterator[Comparison]:
-    """Solving boards of 9 and 12 tiles; their arrays stand already, on both sides.
+    """Yield comparisons of solving and compiling games; the tables of "solve" are compiled before.
 
-    QuantEcon finds the policy along with the values, ours is made when it is asked for; so there is a line for each.
+    QuantEcon computes the policy along with the values. Ours computes it on demand, so each has a line.
     """
-    nine, twelve = ShutTheBox(), ShutTheBox(tiles=12)
-    for game, most_seconds in ((nine, 0.3e-3), (twelve, 2e-3)):
-        solve(game)
-        yield Comparison(f"solve, {game.tiles} tiles", "ms", _solving(game), most_seconds=most_seconds)
-    for tiles, most_seconds in ((20, 0.7), (24, 12.0)):
-        name, by_boards = f"boards of {tiles} tiles, 4 dice", _solving_boards(ShutTheBox(tiles=tiles, dice=4))
-        yield Comparison(name, "ms", by_boards, most_seconds=most_seconds)
-    yield Comparison("boards of 12 tiles", "ms", _solving_boards(twelve), "ours, tables made before", _solving(twelve))
-    for game, most_seconds in ((nine, 60e-3), (twelve, 0.6)):
-        yield Comparison(f"compile, {game.tiles} tiles", "ms", _compiling(game), most_seconds=most_seconds)
-    yield Comparison("round, 9 tiles, 2 players", "ms", _round(nine, 2), most_seconds=0.1)
-    yield Comparison("round, Threes, 5 players", "ms", _round(Threes(), 5), most_seconds=1.0)
-
+    nine = ShutTheBox()
+    twelve = ShutTheBox(tiles=12)
     peer = "QuantEcon backward_induction"
     for game, least_ratio in ((nine, 5.0), (twelve, None)):
-        name, theirs = f"solve, {game.tiles} tiles", _quantecon(solve(game))
-        yield Comparison(name, "ms", _solving(game), peer, theirs, least_ratio)
-        yield Comparison(f"{name}, and the policy", "ms", _solving_policy(game), peer, theirs)
+        theirs = quantecon(solve(game))
+        name = f"solve, {game.tiles} tiles"
+        yield Comparison(name, "ms", timer(partial(solve, game)), peer, theirs, least_ratio)
+        with_policy = timer(partial(_policy, game))
+        yield Comparison(f"{name}, and the policy", "ms", with_policy, peer, theirs)
+    for game, most_seconds in ((nine, 60e-3), (twelve, 0.6)):
+        yield Comparison(f"compile, {game.tiles} tiles", "ms", _compiling(game), most_seconds=most_seconds)
+    on_boards = timer(partial(solve_boards, twelve))
+    on_tables = timer(partial(solve, twelve))
+    yield Comparison("solve boards, 12 tiles", "ms", on_boards, "ours, on compiled tables", on_tables)
+    for tiles, most_seconds in ((20, 0.7), (24, 12.0)):
+        boards = timer(partial(solve_boards, ShutTheBox(tiles=tiles, dice=4)))
+        yield Comparison(f"solve boards, {tiles} tiles, 4 dice", "ms", boards, most_seconds=most_seconds)
+    for rules, players, most_seconds in ((nine, 2, 0.1), (Threes(), 5, 1.0)):
+        equilibrium = timer(Round(rules, players).solve, Round.solve.cache_clear)
+        name = f"solve a round, {rules}, {players} players"
+        yield Comparison(name, "ms", equilibrium, most_seconds=most_seconds)
 
 
-def _solving(game: Game) -> Timer:
-    return timer(lambda _: solve(game))
+def measuring() -> Iterator[Comparison]:
+    """Yield the time of a regret measurement, for agents whose answers take no time."""
+    for game, most_seconds in ((ShutTheBox(), 5e-3), (ShutTheBox(tiles=12), None), (Threes(), None)):
+        meter = RegretMeter(game)
+        for kind, strategy in (("actions", "optimal"), ("probabilities", "random")):
+            answers = table_strategy(game, strategy)[meter.solution.tables.decisions]
+            call = timer(partial(_measurement, meter, answers))
+            yield Comparison(f"measure {kind}, {game}", "ms", call, most_seconds=most_seconds)
 
 
-def _solving_boards(box: ShutTheBox) -> Timer:
-    return timer(lambda _: solve_boards(box))
+def quantecon(solution: Solution) -> Timer | None:
+    """Return a timer of QuantEcon's backward induction, which gives values and policy; None if it is not installed.
+
+    It runs the fewest steps after which its values equal ours at every node: as many as the longest turn has moves.
+
+    Raises:
+        ArithmeticError: if its values differ from ours.
+    """
+    library = installed("quantecon.markov.ddp")
+    if library is None:
+        return None
+    backward_induction = _formulated(library, solution)
+    for steps in range(1, len(solution.tables.levels) + 1):
+        if abs(backward_induction(steps) - solution.node_utility).max() < 1e-9:
+            return timer(partial(backward_induction, steps))
+    raise ArithmeticError(f"QuantEcon's value of {solution.tables.game} differs from ours, {solution.value}")
 
 
-def _solving_policy(game: Game) -> Timer:
-    return timer(lambda _: solve(game).policy)
+def _policy(game: Game) -> Policy:
+    return solve(game).policy
 
 
-def _round(game: Game, players: int) -> Timer:
-    return timer(lambda _: Round(game, players).solve())
+def _measurement(meter: RegretMeter, answers: Policy) -> object:
+    return meter(lambda *_: answers).summary()
 
 
 def _compiling(game: Game) -> Timer:
@@ -65,46 +88,28 @@ def _compiling(game: Game) -> Timer:
         walk.cache_clear()
         rolls.cache_clear()
 
-    return timer(lambda _: compile_game(game), forget)
+    return timer(partial(compile_game, game), forget)
 
 
-def _quantecon(solution: Solution) -> Timer | None:
-    """A timer of QuantEcon's backward induction; it gives the values and the policy.
+def _formulated(library: Any, solution: Solution) -> BackwardInduction:
+    """Return QuantEcon's backward induction on the same game: a function from a number of steps to values [N].
 
-    It runs as many steps as the longest turn has moves: the fewest after which its values equal ours at every node.
-
-    Raises:
-        ArithmeticError: if they never do.
+    The states are the nodes. The actions are the legal ones, each with the probabilities of the next nodes. Where the
+    turn is over, the only action stays there. The utilities of the ends are the terminal values, so there are no
+    rewards, and no step is needed to collect them.
     """
-    quantecon = installed("quantecon.markov.ddp")
-    if quantecon is None:
-        return None
-    backward_induction = _formulate(quantecon, solution)
-    for steps in range(1, len(solution.tables.levels) + 1):
-        if abs(backward_induction(steps) - solution.node_utility).max() < 1e-9:
-            return timer(backward_induction, itertools.repeat(steps).__next__)
-    raise ArithmeticError(f"QuantEcon's value of {solution.tables.game} is not ours, {solution.value}")
-
-
-def _formulate(quantecon: Any, solution: Solution) -> BackwardInduction:
-    """The same game for QuantEcon: from a number of steps to the values [N] that its backward induction finds.
-
-    Its states are the nodes; its actions the legal ones, each with the chances of the next nodes. Where the turn is
-    over, the only action stays there. The utilities of the ends are the terminal values, which saves the step that it
-    would take to collect them as rewards; so there are no rewards.
-    """
-    sparse: Any = installed("scipy.sparse")  # QuantEcon brings it
+    sparse: Any = installed("scipy.sparse")  # QuantEcon depends on it
     tables = solution.tables
     over = np.flatnonzero(np.diff(tables.edge_start) == 0)
     throw = sparse.csr_matrix(
         (tables.node_probability, np.arange(tables.nodes), tables.node_start), shape=(tables.states, tables.nodes)
     )
-    chances = sparse.vstack([throw[tables.edge_next], sparse.identity(tables.nodes, format="csr")[over]])
+    transitions = sparse.vstack([throw[tables.edge_next], sparse.identity(tables.nodes, format="csr")[over]])
     states = np.append(tables.edge_node, over)
     actions = np.append(tables.edge_action, np.zeros_like(over))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a discount of 1 is for a finite horizon only, and that is what we want
-        program = quantecon.DiscreteDP(np.zeros(len(states)), chances, 1, states, actions)
+        warnings.simplefilter("ignore")  # it warns that a discount of 1 is for a finite horizon only, as here
+        program = library.DiscreteDP(np.zeros(len(states)), transitions, 1, states, actions)
     ends = np.zeros(tables.nodes)
     ends[over] = solution.node_utility[over]
-    return lambda steps: np.asarray(quantecon.backward_induction(program, steps, ends)[0][0])
+    return lambda steps: np.asarray(library.backward_induction(program, steps, ends)[0][0])

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SMALL_PRESETS = ROOT / "tests" / "small_presets.toml"
 PATIENCE = 600  # seconds that tests wait for what comes at once, as the machine may be busy
 
 

@@ -1,8 +1,13 @@
-"""Tests import this checkout, also in processes they start; ctrl-C ends those; windows do not wait between frames."""
+"""Tests import this checkout, also in processes they start; ctrl-C ends those; windows do not wait between frames.
+
+Networks begin with the same weights in every run, and without torch the tests that need it are left out.
+"""
 
 import os
 import signal
+import sys
 from functools import lru_cache
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
@@ -14,6 +19,15 @@ from tests import ROOT
 os.environ["PYTHONPATH"] = str(ROOT)  # wherever the package was installed from
 os.environ.pop("PYTHONUNBUFFERED", None)  # a broken pipe is noticed late where output is buffered, as it usually is
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore ctrl-C
+NEED_TORCH = [
+    "docs/test_tutorials.py",
+    "envs/test_env_checker.py",
+    "envs/test_sb3_vec_env.py",
+    "measure/test_meter_networks.py",
+    "measure/test_meter_sb3.py",
+    "measure/test_sb3_callback.py",
+]
+collect_ignore = [] if find_spec("stable_baselines3") else NEED_TORCH
 settings.register_profile("tests", deadline=None, max_examples=30)
 settings.load_profile("tests")
 
@@ -34,6 +48,13 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(autouse=True)
 def _windows_at_once(monkeypatch):
     monkeypatch.setitem(TurnEnv.metadata, "render_fps", 1000)
+
+
+@pytest.fixture(autouse=True)
+def _same_networks():
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)
+        torch.manual_seed(0)
 
 
 @pytest.fixture(scope="session")

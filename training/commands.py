@@ -1,65 +1,105 @@
-"""Names of trainings, and the commands that anybody repeats them with."""
+"""The frame of the commands: errors of one line, interrupts, and the task that flags choose."""
 
-from agents.config import Config, Task
-from agents.presets import FILE, STANDARD, Presets
-from stb_gym.cli import flag_of_rule
-from stb_gym.games import Game, own_rules
+import json
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_args, get_type_hints
 
+from cyclopts import App, CycloptsError, Parameter, convert
 
-def run_name(algorithm: str, task: str, variant: str, seed: int) -> str:
-    """The name of a run, such as "ppo-nine-tiles-quick-0"."""
-    return "-".join([algorithm, task, *([variant] if variant != STANDARD else []), str(seed)])
-
-
-def task_name(task: Task) -> str:
-    """A name for a task that has none among the presets, made of its environment, rules and objective."""
-    words = [task.env.split("/")[-1], *(str(word) for rule in task.rules.items() for word in rule)]
-    words += [task.objective.replace(":", "-")] if task.objective != "score" else []
-    return "-".join(words)
+from agents.presets import TASKS
+from stb_gym.cli import flag_of_rule, import_games
+from stb_gym.envs import ENVIRONMENTS
+from stb_gym.games import check_choice, rules_of
+from stb_gym.output import reader_may_leave, refuse, say
 
 
-def module_of(task: Task) -> str:
-    """The module that registers the game of a task."""
-    return type(task.game()).__module__
+class Terminated(KeyboardInterrupt):
+    """The process received SIGTERM."""
 
 
-def import_words(task: Task) -> list[str]:
-    """What a command must be told to know the game of a task, as words: `--import MODULE` if the game is your own."""
-    module = module_of(task)
-    return [] if module.startswith("stb_gym.") else ["--import", module]
-
-
-def rule_flags(game: Game) -> list[str]:
-    """Return the flags of commands that select the rules of a game."""
-    words = []
-    for name, value in own_rules(game).items():
-        words.append(f"--no-{flag_of_rule(name)}" if value is False else f"--{flag_of_rule(name)}")
-        if not isinstance(value, bool):
-            words.append(",".join(map(str, value)) if isinstance(value, tuple) else str(value))
-    return words
-
-
-def train_command(config: Config, variant: str, presets: Presets) -> list[str]:
-    """The command that trains a configuration, as a list of words.
+def run_command(
+    name: str, function: Callable[..., int | None], words: Sequence[str] | None, how_to_continue: str = ""
+) -> int:
+    """Run a command and return its exit status: 0, 2 after an error, 130 after ctrl-C, 143 after SIGTERM.
 
     Args:
-        config: that of a preset.
-        variant: variant of the preset.
-        presets: where the preset is.
+        name: the name of the command, such as "training.train".
+        function: the command, whose parameters become arguments and flags. It returns the exit status, or None for 0.
+        words: the words of the command line; by default those of the process.
+        how_to_continue: what a user may do who interrupted the command.
     """
-    task = config.task
-    words = ["python", "-m", "training.train", config.algorithm, *import_words(task), "--env", task.env]
-    if presets.file != FILE:
-        words += ["--presets", str(presets.file)]
-    words += rule_flags(task.game())
-    if task.objective != "score":
-        words += ["--objective", task.objective]
-    if variant != STANDARD:
-        words += ["--variant", variant]
-    return [*words, "--seed", str(config.seed)]
+
+    def terminate(*_: object) -> None:
+        raise Terminated
+
+    app = App(
+        name=f"python -m {name}",
+        help=(function.__doc__ or "").partition("\n")[0] + " --import MODULE registers a game of your own.",
+        help_format="plaintext",
+        version_flags=(),
+        default_parameter=Parameter(negative=(), converter=_converted),
+        suppress_keyboard_interrupt=False,
+    )
+    app.default(function)
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        with reader_may_leave():
+            others = import_games(sys.argv[1:] if words is None else words)
+            return app(others, exit_on_error=False, print_error=False, result_action="return_value") or 0
+    except (CycloptsError, ValueError, OSError, ImportError, MemoryError) as error:
+        return refuse(name, error)
+    except KeyboardInterrupt as interrupt:
+        say(f"{name}: interrupted{how_to_continue and '; '}{how_to_continue}", error=True)
+        return 143 if isinstance(interrupt, Terminated) else 130
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
-def evaluate_command(task: Task) -> list[str]:
-    """The command that evaluates on a task, as words; `--policy NAME` or `--policy FILE` are to be added."""
-    words = ["stb-gym", *import_words(task), "evaluate", task.game().name, *rule_flags(task.game())]
-    return [*words, *(["--objective", task.objective] if task.objective != "score" else [])]
+def _converted(kind: Any, tokens: Sequence[Any]) -> Any:
+    """Convert a typed value to the type of its flag; refuse 2.5 as an integer, which cyclopts would round."""
+    if int in (kind, *get_args(kind)) and not tokens[0].value.lstrip("-").isdecimal():
+        raise ValueError(f"{tokens[0].value!r} is not an integer")
+    return convert(kind, tokens)
+
+
+def parsed(value: str) -> Any:
+    """Return the number or boolean that a word of the command line means, or the word."""
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def choose_task(
+    env: str | None, task: str | None, objective: str | None, rules: Mapping[str, str]
+) -> tuple[str, dict[str, Any]]:
+    """Return the environment id and the keyword arguments that flags choose.
+
+    Args:
+        env: --env, the id of an environment.
+        task: --task, a name of `agents.presets.TASKS`; without both, nine-tiles.
+        objective: --objective.
+        rules: rules of the game as flags and words: {"one-die": "low-sum"}.
+
+    Raises:
+        ValueError: if there is no such task, environment or rule, or both task and environment are given.
+    """
+    if env is not None and task is not None:
+        raise ValueError("--env and --task exclude each other")
+    arguments: dict[str, Any] = {}
+    if env is None:
+        check_choice("task", task or "nine-tiles", list(TASKS))
+        env, named = TASKS[task or "nine-tiles"]
+        arguments |= named
+    check_choice("environment", env, list(ENVIRONMENTS))
+    types = get_type_hints(ENVIRONMENTS[env].rules)
+    flags = {flag_of_rule(name): name for name in rules_of(ENVIRONMENTS[env].rules)}
+    for flag, word in rules.items():
+        check_choice("flag or rule", flag, list(flags))
+        name = flags[flag]
+        arguments[name] = word if str in (types[name], *get_args(types[name])) else parsed(word)
+    if objective is not None:
+        arguments["objective"] = objective
+    return env, arguments

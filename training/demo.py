@@ -1,77 +1,101 @@
-"""A demonstration: both games are solved, learners without a network come close to perfect play, and masked PPO does.
+"""A demonstration of three minutes on one core: agents learn nine tiles, and their exact regret is printed.
 
-What stands here needs the library alone and takes seconds; a minute of PPO follows where the laboratory is installed.
+Tabular learners come first and take seconds. Then the networks learn: masked PPO and DQN of `agents`, and the agents
+of stable-baselines3 and sb3-contrib with their default settings. Each network has about the same processor time.
 """
 
 import argparse
 import sys
 import time
 from collections.abc import Callable
-from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
-import gymnasium as gym
+import torch
 
-from agents.learner import Learner
-from agents.limit import Limit, LimitSettings
-from agents.tabular import TabularSettings, make_afterstates, make_q_learning
-from stb_gym import RegretMeter, solve, strategy
-from stb_gym.games import GAMES
-from stb_gym.output import Column, Table, say
+from agents.common import Learner
+from agents.presets import TASKS, configure
+from stb_gym import RegretMeter, strategy
+from stb_gym.output import Column, Progress, Table, say
 
-ENV = "stb_gym/ShutTheBox-v0"
-STEPS = (10_000, 100_000, 1_000_000)
-NUM_ENVS = 256
-TABULAR = TabularSettings(NUM_ENVS, exploration=0.15, horizon=10.0)
-LEARNERS: dict[str, Callable[[Any], Learner]] = {
-    "Q-learning": lambda envs: make_q_learning(envs, TABULAR, seed=0),
-    "afterstates": lambda envs: make_afterstates(envs, TABULAR, seed=0),
-    "limit": lambda envs: Limit(envs, LimitSettings(NUM_ENVS, exploration=0.15, shared_dice=False), seed=0),
+STEPS = {  # on one core, seconds for tables and about half a minute for each network
+    "q-learning": 2_000_000,
+    "tabular-afterstates": 2_000_000,
+    "certainty-equivalence": 2_000_000,
+    "ppo": 1_000_000,
+    "dqn": 700_000,
+    "sb3-ppo": 24_576,
+    "sb3-dqn": 28_000,
+    "sb3-maskable-ppo": 18_432,
 }
+BASELINES = ("random", "biggest-first")
+COMMENT = """
+Regret is what the greedy policy loses to perfect play, in points per turn, computed exactly. The networks from ppo on
+learned for about the same processor time on one core, so the number of steps differs. Agents that start with sb3 are
+those of stable-baselines3 and sb3-contrib, with their default settings; sb3-ppo and sb3-dqn see no action masks."""
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; returns its exit status."""
-    argparse.ArgumentParser(prog="training.demo", description=__doc__).parse_args(arguments)
-    solved()
-    say(f"\npoints lost by the greedy policies of learners on {ENV}, computed exactly\n")
-    say(f"{learned(STEPS)}\n")
-    say("Q-learning and afterstates have tables; the limit counts the rolls, and plays the counted game perfectly")
+class Row(NamedTuple):
+    """A row of the table.
+
+    Attributes:
+        agent: the name of an agent.
+        steps: how many steps it learned; None for a strategy that does not learn.
+        seconds: the processor time of learning; None likewise.
+        regret: its exact regret.
+    """
+
+    agent: str
+    steps: int | None
+    seconds: float | None
+    regret: float
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run the demonstration and return its exit status: 130 after ctrl-C, otherwise 0."""
+    argparse.ArgumentParser(prog="training.demo", description=__doc__).parse_args(words)
+    torch.set_num_threads(1)
+    env, arguments = TASKS["nine-tiles"]
+    meter = RegretMeter(configure("ppo", env, arguments).game(), illegal="end")
+    say(f"Shut the Box with nine tiles: perfect play leaves {meter.solution.value:.6f} points on average.\n")
+    rows = [Row(name, None, None, meter.solution.evaluate(strategy(meter.game, name)).regret) for name in BASELINES]
+    status = 0
     try:
-        ppo = import_module("training.demo_ppo")
-    except ModuleNotFoundError as error:
-        say(f"\nmasked PPO would follow, but needs {error.name}: make demo TORCH=cpu, or pip install --group lab")
-        return 0
-    status: int = ppo.demo(ENV)
+        for algorithm, steps in STEPS.items():
+            config = configure(algorithm, env, arguments, "quick", steps=steps)
+            rows.append(learned(algorithm, config.make_learner(config.make_envs()), steps, meter))
+            say(f"{algorithm}: regret {rows[-1].regret:.5f} after {rows[-1].seconds:.0f} seconds", error=True)
+    except KeyboardInterrupt:
+        say("training.demo: interrupted; the table has the agents so far", error=True)
+        status = 130
+    columns = {
+        "agent": Column("", [row.agent for row in rows]),
+        "steps": Column(",d", [row.steps for row in rows]),
+        "seconds": Column(".1f", [row.seconds for row in rows]),
+        "exact regret": Column(".5f", [row.regret for row in rows]),
+    }
+    say(Table(columns))
+    say(COMMENT)
     return status
 
 
-def solved() -> None:
-    """Say what perfect play of every game is worth."""
-    for name, rules in GAMES.items():
-        began = time.perf_counter()
-        solution = solve(rules())
-        milliseconds = 1000 * (time.perf_counter() - began)
-        say(f"{name}: perfect play leaves {solution.value:.9f} points (compiled and solved in {milliseconds:.1f} ms)")
+def learned(name: str, learner: Learner, steps: int, meter: RegretMeter) -> Row:
+    """Let an agent learn, with progress on standard error, and measure its greedy policy.
+
+    Args:
+        name: the name of the agent.
+        learner: the agent.
+        steps: how many steps it learns.
+        meter: measures it.
+    """
+    began = time.process_time()
+    with Progress(name, steps, "steps") as progress:
+        learner.learn(steps, lambda: progress.tell(learner.num_steps))
+    seconds = time.process_time() - began
+    return Row(name, learner.num_steps, seconds, meter(greedy(learner)).regret)
 
 
-def learned(numbers: tuple[int, ...]) -> Table:
-    """The exact regret of every learner after numbers of steps, below that of two that do not learn."""
-    meter = RegretMeter(gym.make(ENV))
-    regrets: dict[str, list[float]] = {}
-    for name, make in LEARNERS.items():
-        learner = make(gym.make_vec(ENV, NUM_ENVS, autoreset_mode="SameStep"))
-        regrets[name] = []
-        for steps in numbers:
-            learner.learn_until(steps, lambda: None)
-            regrets[name].append(meter(greedy(learner)).regret)
-    fixed = {name: meter.solution.evaluate(strategy(meter.game, name)).regret for name in ("random", "biggest-first")}
-    columns = {"steps": Column("", [*fixed, *(f"{steps:,}" for steps in numbers)])}
-    return Table(columns | {name: Column(".5f", [*fixed.values(), *found]) for name, found in regrets.items()})
-
-
-def greedy(learner: Learner) -> Callable[..., object]:
-    """What a learner does when it does not explore, as a meter takes it."""
+def greedy(learner: Learner) -> Callable[..., Any]:
+    """Return the agent that always plays the learner's most probable action."""
     return lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1)
 
 

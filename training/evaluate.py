@@ -1,74 +1,71 @@
-"""Measure a run again, from its weights: `python -m training.evaluate RUN`."""
+"""Measure a run again from its weights, or a saved policy: `python -m training.evaluate runs/ppo-nine-tiles-0`."""
 
-import json
+import json as json_text
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-import tyro
+import pandas as pd  # type: ignore[import-untyped]
 
-from agents.afterstate_network import AfterstateNetwork
-from agents.learner import Learner
-from agents.policy_array import preference, value_error
-from stb_gym.large import BoardEvaluation, evaluate_boards, solve_boards
-from stb_gym.measure import SampledEvaluation
+from agents.afterstates import Afterstates
+from stb_gym import evaluate as evaluate_policy
+from stb_gym import strategies, strategy
+from stb_gym.large import evaluate_boards, solve_boards
+from stb_gym.measure import SampledEvaluation, read_policy
 from stb_gym.output import Progress, say
-from training.arguments import answer, answered, read_arguments
-from training.compare import compare, comparison_table
+from stb_gym.solver import Measured
+from training.commands import run_command
 from training.run import Run, measure
 
-
-@dataclass(frozen=True)
-class Arguments:
-    """Measure a run again, from its weights: exactly where its box has tables, else by turns that it plays."""
-
-    run: tyro.conf.Positional[Path]
-    """Folder of the run."""
-    turns: int | None = None
-    """Play so many turns, of which the loss of every choice is known exactly, whatever the size of the box."""
-    exact: bool = False
-    """Measure a network of afterstates exactly, whatever the size of the box, by a sweep over all boards."""
-    json: bool = False
-    """Print JSON instead of a table."""
+COMMAND = "training.evaluate"
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; returns its exit status."""
-    options = read_arguments(Arguments, arguments, "training.evaluate")
-    return answered("training.evaluate", lambda: _evaluate(options))
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    return run_command(COMMAND, evaluate, words)
 
 
-def _evaluate(options: Arguments) -> None:
-    run = Run.open(options.run)
-    result = run.result()
-    if not result["finished"]:
-        say(f"{run.folder} is not finished: {run.progress()} steps", error=True)
-    with Progress(f"{run.folder} measured"):
-        learner = run.learner()
-        _, greedy, exploring = measure(run.config, learner, options.turns)
-        expects = value_error(learner, greedy)
-        measured = swept(run, learner) if options.exact and isinstance(greedy, SampledEvaluation) else greedy
-        name = run.config.algorithm
-        made = {"finished": result["finished"], "steps_made": result["steps"]}
-        both = {"greedy": measured.summary(), "exploring": exploring.summary(), "value_error": expects}
-        told = (
-            json.dumps({**run.config.to_json(), **made, **both})
-            if options.json
-            else comparison_table(compare({f"{name} (greedy)": measured, f"{name} (exploring)": exploring}))
-        )
-    answer(told)
+def evaluate(run: str, /, *, turns: int | None = None, exact: bool = False, json: bool = False) -> None:
+    """Measure a run again from its weights, or a saved policy, beside the named strategies of the game.
 
-
-def swept(run: Run, learner: Learner) -> BoardEvaluation:
-    """The exact evaluation of the greedy policy of a network of afterstates, by a sweep over all boards.
-
-    Raises:
-        ValueError: if it is another learner, whose choice depends on more than what moves lead to.
+    Args:
+        run: Folder of a run, a policy file (.npz), or the name of a policy that comes with the library.
+        turns: Play this many turns, whatever the size of the game; losses of choices are exact.
+        exact: Measure an afterstate network exactly by a sweep over all boards, whatever the size of the game.
+        json: Print JSON instead of a table.
     """
-    if not isinstance(learner, AfterstateNetwork):
-        raise ValueError(f"--exact is for a network of afterstates, not for {run.config.algorithm}")
-    optimum = solve_boards(run.game(), run.config.task.objective)
-    return evaluate_boards(optimum, preference(run.game(), learner))
+    about: dict[str, Any] = {"run": run}
+    evaluations: dict[str, Measured]
+    with Progress(f"{run} measured"):
+        if (Path(run) / "config.json").exists():
+            config, result, learner = Run(run).config, Run(run).result(), Run(run).learner()
+            if config.opponents is not None:
+                raise ValueError(f"{run} learned rounds: its gains are in its curve.csv")
+            if not result["finished"]:
+                say(f"{run} is not finished: {result['steps']:,} of {config.steps:,} steps", error=True)
+            measured = measure(config, learner, turns)
+            evaluations = {"greedy": measured.greedy, "exploring": measured.exploring}
+            about |= {"config": config.to_json(), "finished": result["finished"], "steps": result["steps"]}
+            about["value_error"] = measured.value_error
+            if exact and isinstance(measured.greedy, SampledEvaluation):
+                if not isinstance(learner, Afterstates):
+                    raise ValueError(f"--exact needs a network of afterstates, not {config.algorithm}")
+                optimum = solve_boards(config.game(), config.objective)
+                evaluations["greedy"] = evaluate_boards(optimum, learner.score_policy(config.game()))
+        elif turns is not None or exact:
+            raise ValueError("--turns and --exact are for the folder of a run")
+        else:
+            evaluations = {"greedy": read_policy(run).evaluate()}
+    if json:
+        say(json_text.dumps(about | {name: found.summary() for name, found in evaluations.items()}))
+        return
+    agents = {run if len(evaluations) == 1 else f"{run} ({name})": found for name, found in evaluations.items()}
+    best = evaluations["greedy"].optimum
+    names = [name for name in strategies(best.game) if name != "optimal-score"]  # another name of "optimal"
+    agents |= {name: evaluate_policy(best.game, strategy(best.game, name), best.objective) for name in names}
+    frame = pd.DataFrame({name: found.summary() for name, found in agents.items()}).T.drop(columns="optimum")
+    say(frame.sort_values("regret").to_string(float_format="{:.5f}".format, na_rep=""))
 
 
 if __name__ == "__main__":

@@ -1,196 +1,140 @@
-"""A page of HTML about runs of one game, its tables and pictures: `python -m training.report RUN... --out FOLDER`."""
+"""Reports: a page of HTML, a page of Markdown and pictures of learning curves."""
 
 import base64
-import io
-import sys
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from itertools import chain, takewhile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import numpy as np
-import tyro
-from matplotlib.image import imsave
+import pandas as pd  # type: ignore[import-untyped]
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+from numpy.typing import NDArray
 
-from stb_gym.envs import Stepper, stepper_of
-from stb_gym.games import throw_faces, words_of
-from stb_gym.measure import mistakes_in_json
-from stb_gym.output import Column, Table, say, write_text
-from stb_gym.solver import Measured
-from stb_gym.solving import strategies
-from training.arguments import answer, answered, read_arguments
-from training.compare import compare, comparison_table
-from training.palette import INK, Style, styles_of
-from training.plots import plot_regret, plot_scores, regret_of
-from training.run import Point, Run
-from training.sentences import learning_in_words, loss_in_words, opening, scores_in_words, task_in_words
-from training.tables import html
+from stb_gym.games import title
+from stb_gym.measure import read_policy
+from stb_gym.output import Column, Table, write_aside, write_text
+from stb_gym.plots import COLOURS, LINESTYLES
+from training.results import Task, by_agent, by_task, curve_over_seeds, read_run
 
-MISTAKES = 6
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """Write a report about runs of one game: a page of HTML and its pictures."""
-
-    runs: tyro.conf.Positional[tuple[Path, ...]]
-    """Folders of the runs."""
-    out: Path = Path("runs/report")
-    """Folder of the report."""
+MISTAKES = 6  # in a table
+BASELINES = ("random", "greedy-step", "fewest-then-biggest", "threes-only")  # drawn as lines, where a task has them
+LEAST = 1e-7  # a logarithmic axis has no 0: smaller values are drawn there
+SERIES = [(colour, style) for style in LINESTYLES for colour in COLOURS[:6]]  # black and yellow need one background
+INK = {False: ("#1b1b1b", "#ffffff"), True: ("#f1ede4", "#211f1c")}  # of words and background, light and dark
+LABEL = 0.18  # inches: height of a name
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; returns its exit status."""
-    options = read_arguments(Arguments, arguments, "training.report")
-
-    def work() -> None:
-        answer(comparison_table(report([Run.open(folder) for folder in options.runs], options.out)))
-        say(f"the report is {options.out / 'report.html'}", error=True)
-
-    return answered("training.report", work)
-
-
-def report(runs: list[Run], out: Path) -> dict[str, Measured]:
-    """Write report.html, regret.svg and scores.svg into a folder.
-
-    Returns the evaluations of the report by name: those of `compare.compare`.
-
-    Raises:
-        ValueError: if there is no run, a run is damaged, or the runs are not of one game and objective.
-    """
-    if not runs:
-        raise ValueError("name at least one run")
-    game, objective = runs[0].game(), runs[0].config.task.objective
-    for run in runs[1:]:
-        if (run.game(), run.config.task.objective) != (game, objective):
-            raise ValueError(f"{run.folder} is not of the same game and objective as {runs[0].folder}")
-    names = _names(runs)
-    curves = {name: run.curve() for name, run in names.items()}
-    evaluations = compare({name: run.evaluation() for name, run in names.items()})
-    styles = styles_of(["optimum", *names, *evaluations])
-    goal = evaluations["optimum"].optimum.objective
-    page = _template().render(
-        game=words_of(game).introduction(),
-        task=task_in_words(game, goal),
-        opening=opening(evaluations, list(names)),
-        unit="percentage points" if goal.unit == "probability" else goal.unit,
-        counts_points=goal.name == "score",
-        sampled=any(run.is_sampled() for run in runs),
-        comparison=html(comparison_table(evaluations), "Agents and strategies, the best first"),
-        rows=[(row, styles[name], name in names) for row, name in enumerate(evaluations, 1)],
-        pictures=_draw(out, evaluations, curves, styles),
-        regret_of=regret_of(chain(*curves.values())),
-        ink=INK,
-        agents=[
-            {"name": name, "style": styles[name], "mistakes": _mistakes(evaluations[name], run)}
-            for name, run in names.items()
-        ],
-        trainings=html(_trainings(names), "The trainings"),
-        settings={name: asdict(run.config.settings) for name, run in names.items()},
-    )
-    write_text(out / "report.html", page)
-    return evaluations
-
-
-def _draw(
-    out: Path, evaluations: Mapping[str, Measured], curves: Mapping[str, list[Point]], styles: Mapping[str, Style]
-) -> dict[str, dict[str, str]]:
-    """Write the two pictures; of each there are for the page the SVG as base64 and what it shows in words."""
-    optimum = evaluations["optimum"]
-    unit = optimum.optimum.objective.unit
-    scripted = {name: each.regret for name, each in evaluations.items() if name not in curves and each.regret > 0}
-    plot_regret(out / "regret.svg", curves, scripted, unit, styles)
-    best = min(scripted, key=lambda name: scripted[name], default="random")
-    shown = {name: evaluations[name] for name in (*curves, best, "random")}
-    plot_scores(out / "scores.svg", optimum, "random", shown, styles)
-    told = {"regret": learning_in_words(curves, unit), "scores": scores_in_words(optimum, shown)}
-    return {name: {"svg": _base64((out / f"{name}.svg").read_bytes()), "alt": alt} for name, alt in told.items()}
-
-
-def _names(runs: list[Run]) -> Mapping[str, Run]:
-    """Runs by the shortest names that differ: by algorithm, by name of the folder, or by the path of the folder."""
-    by_algorithm = {run.config.algorithm: run for run in runs}
-    by_name = {run.folder.resolve().name: run for run in runs}
-    named = max(by_algorithm, by_name, {str(run.folder): run for run in runs}, key=len)
-    taken = {"optimum", *strategies(runs[0].game())}
-    return {f"the run {name}" if name in taken else name: run for name, run in named.items()}
-
-
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True)
-    return environment.get_template("report.html.j2")
-
-
-def mistakes_in_words(evaluation: Measured, limit: int) -> list[dict[str, Any]]:
-    """Return the costliest mistakes of a policy with the moves in words."""
-    words = words_of(evaluation.optimum.game)
-    rows = mistakes_in_json(evaluation, limit)
-    for row in rows:
-        row["plays"] = "an illegal action" if row["plays"] is None else words.move_in_words(row["plays"])
-        row["best"] = words.move_in_words(row["best"])
-    return rows
-
-
-def _mistakes(evaluation: Measured, run: Run) -> list[dict[str, Any]]:
-    """The dearest mistakes in words, with a picture of each and the steps since which it is made, if that is known.
+def write_report(
+    out: Path,
+    tasks: Mapping[str, tuple[Task, pd.DataFrame]],
+    rows: Mapping[str, pd.DataFrame],
+    tables: Mapping[str, Table],
+    folders: Iterable[Path],
+) -> None:
+    """Write report.html, README.md and two pictures for each task: NAME.png and, for dark pages, NAME-dark.png.
 
     Args:
-        evaluation: of the policy at the end.
-        run: the run, which knows those of the measurements before it.
+        out: the folder.
+        tasks: the tasks with their measurements, by name.
+        rows: what `compare.compare_agents` returned for each of them.
+        tables: the same as tables for people.
+        folders: runs whose costliest mistakes are listed, if they have a policy.
     """
-    nodes = [mistake.node for mistake in evaluation.mistakes(MISTAKES)]
-    stepper = stepper_of(run.game())
-    pictures = [_base64(_picture(stepper, node)) for node in nodes]
-    policies = {} if run.is_sampled() else run.policies()
-    since = [_since({steps: int(policy[node]) for steps, policy in policies.items()}) for node in nodes]
-    unit, in_words = evaluation.optimum.objective.unit, mistakes_in_words(evaluation, MISTAKES)
-    return [
-        {
-            **words,
-            "loss": loss_in_words(words["loss"], unit),
-            "share": words["cost"] / evaluation.regret,
-            "png": png,
-            "since": n,
+    sections = {}
+    for name, (task, measurements) in tasks.items():
+        curves = {agent: curve_over_seeds(runs, task.metric) for agent, runs in by_agent(measurements).items()}
+        shown = rows[name][rows[name]["agent"].isin(BASELINES)]
+        lines = dict(zip(shown["agent"], shown[task.metric], strict=True))
+        section: dict[str, Any] = {
+            "title": f"{title(task.game)}; objective {task.objective.name}",
+            "caption": f"{task.metric.capitalize()} against steps: {name}",
+            "table": tables[name],
+            "mistakes": {},
         }
-        for words, png, n in zip(in_words, pictures, since, strict=True)
-    ]
+        for picture, dark in ((name, False), (f"{name}-dark", True)):
+            path = out / f"{picture}.png"
+            draw_curves(path, curves, lines, task.heading, dark=dark)
+            section["dark" if dark else "light"] = base64.b64encode(path.read_bytes()).decode("ascii")
+        sections[name] = section
+    for folder in folders:
+        if (folder / "policy.npz").exists():
+            [name] = by_task(read_run(folder))
+            if name in sections:
+                sections[name]["mistakes"][str(folder)] = mistakes_table(folder)
+    loader = jinja2.FileSystemLoader(Path(__file__).parent)
+    pages = jinja2.Environment(loader=loader, autoescape=lambda name: "html" in str(name), trim_blocks=True)
+    for page in ("report.html", "README.md"):
+        write_text(out / page, pages.get_template(f"{page}.j2").render(sections=sections))
 
 
-def _since(actions: Mapping[int, int]) -> int | None:
-    """The steps of the earliest measurement since which the action has not changed; None without measurements."""
-    newest_first = list(reversed(actions))
-    same = list(takewhile(lambda steps: actions[steps] == actions[newest_first[0]], newest_first))
-    return same[-1] if same else None
-
-
-def _picture(stepper: Stepper, node: int) -> bytes:
-    """A picture of a node as PNG; of the throws that give its roll it shows the middle one."""
-    state = stepper.state_of(np.array([node]))
-    held, dice = (int(number[0]) for number in stepper.position(state))
-    throws = np.flatnonzero(stepper.nodes(state.repeat(stepper.throws), np.arange(stepper.throws)) == node)
-    shown = throw_faces(int(throws[len(throws) // 2]), dice, stepper.game.faces)
-    png = io.BytesIO()
-    imsave(png, words_of(stepper.game).picture(held, dice, shown), format="png")
-    return png.getvalue()
-
-
-def _trainings(runs: Mapping[str, Run]) -> Table:
-    configs = [run.config for run in runs.values()]
-    columns = {
-        "run": Column("", list(runs)),
-        "algorithm": Column("", [config.algorithm for config in configs]),
-        "seed": Column("d", [config.seed for config in configs]),
-        "steps": Column(str, [run.progress() for run in runs.values()]),
-        "processor seconds": Column(".0f", [run.result()["seconds"] for run in runs.values()]),
-    }
+def mistakes_table(folder: Path) -> Table:
+    """Return the departures of a run from perfect play that cost most."""
+    evaluation = read_policy(folder).evaluate()
+    departures = pd.DataFrame(evaluation.departures()).nlargest(MISTAKES, "cost")
+    columns = {name: Column("", departures[name].tolist()) for name in ("state", "roll", "plays", "best")}
+    columns[f"loss ({evaluation.optimum.objective.unit})"] = Column(".3g", departures["loss"].tolist())
+    columns["visits per turn"] = Column(".3g", departures["visits"].tolist())
+    columns["share of the regret"] = Column(".2%", (departures["cost"] / evaluation.regret).tolist())
     return Table(columns)
 
 
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode("ascii")
+def draw_curves(
+    path: Path, curves: Mapping[str, pd.DataFrame], lines: Mapping[str, float], ylabel: str, *, dark: bool = False
+) -> None:
+    """Draw learning curves on logarithmic axes, each with its interval over seeds and its name at the right.
+
+    Args:
+        path: the PNG to write.
+        curves: curves of agents by name, see `results.curve_over_seeds`. Measurements before the first step are left
+            out.
+        lines: values drawn as dotted lines, by name.
+        ylabel: the label of the y axis.
+        dark: draw on a dark background.
+    """
+    ink, background = INK[dark]
+    inked = ["text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"]
+    style: Any = dict.fromkeys(inked, ink) | dict.fromkeys(["axes.facecolor", "figure.facecolor"], background)
+    with rc_context(style):
+        height = max(4.4, 1 + LABEL * (len(curves) + len(lines)))  # inches
+        figure = Figure(figsize=(8, height), layout="constrained")
+        axes: Any = figure.add_subplot()
+        ends: dict[str, tuple[float, float, str]] = {}
+        for (name, curve), (colour, dashes) in zip(curves.items(), SERIES * len(curves), strict=False):
+            drawn = curve[curve["steps"] > 0].clip(lower=LEAST)
+            if drawn.empty:
+                continue
+            axes.plot(drawn["steps"], drawn["mean"], color=colour, linestyle=dashes, linewidth=1.6)
+            axes.fill_between(drawn["steps"], drawn["low"], drawn["high"], color=colour, alpha=0.2, linewidth=0)
+            ends[name] = (drawn["steps"].iloc[-1], drawn["mean"].iloc[-1], colour)
+        axes.set(xscale="log", yscale="log", xlabel="steps", ylabel=ylabel)
+        right = axes.get_xlim()[1]
+        for name, value in lines.items():
+            axes.axhline(value, color=ink, linestyle=":", linewidth=1)
+            ends[name] = (right, value, ink)
+        axes.set_xlim(right=right)
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.25)
+        to_axes = axes.transData + axes.transAxes.inverted()
+        points = np.array([(x, y) for x, y, _ in ends.values()]).reshape(-1, 2)
+        places = spread(to_axes.transform(points)[:, 1], LABEL / (height - 0.8))
+        for (name, (x, y, colour)), place in zip(ends.items(), places, strict=True):
+            leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "relpos": (0, 0.5)}  # from the first letter
+            where = {"xytext": (1.03, place), "textcoords": "axes fraction", "va": "center", "fontsize": 8.5}
+            axes.annotate(name, (x, y), arrowprops=leader, **where)
+        with write_aside(path) as aside:
+            figure.savefig(aside, dpi=130, metadata={"Software": None})
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def spread(heights: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
+    """Move heights [K] apart, in their order, until any two differ by `gap` or more and none is above 1."""
+    order = heights.argsort(kind="stable")
+    offset = gap * np.arange(len(order))
+    raised = np.maximum.accumulate(heights[order] - offset) + offset
+    places = np.empty_like(heights)
+    places[order] = np.minimum(raised, 1 - offset[::-1])
+    return places

@@ -1,197 +1,403 @@
-"""The folder of a run, which says what was trained, how it went and how good the result is; `run_writer` writes it.
+"""The folder of a run: what was trained, how it went and how good the result is.
 
-config.json                   the configuration
-curve.csv                     a `Point` for every measurement, which says whether it is exact or sampled
-log.csv                       what the learner told of itself at every measurement, if that is logged
-weights.safetensors           the networks, or the table, at the last measurement
-policy.npz                    their greedy policy, which `stb_gym.load_policy` reads without a network
-policies.npz                  the greedy policy of every measurement; neither is there of boxes too large for it
-result.json                   how good it is
-checkpoint-STEPS.safetensors  everything to go on from, at two of the last measurements; removed when it is finished
+config.json    the configuration, see `agents.presets.Config`
+curve.csv      one row per measurement
+weights.pt     what the learner learned; agents of stable-baselines3 write model.zip instead
+policy.npz     the greedy policy of the last measurement, which `stb_gym.load_policy` reads without a network
+policies.npz   the greedy policies of all measurements; both only where the game fits into tables
+result.json    how good the last measurement is, and whether the run is finished
+checkpoint.pt  everything that is needed to continue; removed at the end
+
+Files are written whole or not at all, and nothing in a file is executed.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import io
+import json
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from agents.checkpoints import load_weights
-from agents.config import Config
-from agents.learner import Learner, check_finite
-from agents.policy_array import policies
-from stb_gym import Game, RegretMeter, load_policy, solve
-from stb_gym.envs import fits_tables
-from stb_gym.measure import SampledEvaluation, load_policies
-from stb_gym.output import from_json, read_text
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
+import torch
+from filelock import FileLock, Timeout
+
+from agents.common import Learner
+from agents.presets import Config
+from agents.self_play import SelfPlay
+from stb_gym import Game, RegretMeter, load_policy, save_policy
+from stb_gym.envs import stepper_of
+from stb_gym.games import check_integer
+from stb_gym.measure import SampledEvaluation, load_policies, save_policies
+from stb_gym.output import check_file, from_json, read_text, write_aside, write_text
 from stb_gym.solver import Evaluation, Policy
-from training.entries import check_entries
-from training.rows import from_csv
 
-TURNS = 10_000  # of a measurement that is sampled
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Point:
-    """A measurement during training: exact, or sampled with the exact loss of every choice.
-
-    Attributes:
-        steps: steps so far, in all environments together.
-        seconds: processor seconds of training and measuring so far, so that other work on the machine does not count.
-        regret: regret of the greedy policy, in the objective's unit.
-        exploring_regret: regret of the policy it explores with.
-        agreement, agreement_by_visits, value, shut_probability, illegal_mass: of the greedy policy, see
-            `stb_gym.solver.Evaluation`; of sampled turns there is no `agreement`, which is not a number then.
-        value_error: of the learner's own values, see `agents.policy_array.value_error`.
-        turns: how many turns were sampled, 0 if nothing was.
-        standard_error: of the regret, 0 if nothing was sampled.
-    """
-
-    steps: int
-    seconds: float
-    regret: float
-    exploring_regret: float
-    agreement: float
-    agreement_by_visits: float
-    value: float
-    shut_probability: float
-    illegal_mass: float
-    value_error: float
-    turns: int = 0
-    standard_error: float = 0.0
+FILES = (
+    "config.json", "curve.csv", "weights.pt", "model.zip", "policy.npz", "policies.npz", "result.json", "checkpoint.pt",
+)  # fmt: skip
+ILLEGAL = "end"  # an illegal action, possible without masks, ends the turn as it does in the environment
+TURNS = 10_000  # played in a sampled measurement
+AT_ONCE = 2**13  # positions in one batch of values
+CHECKPOINT_SECONDS = 30.0  # the least processor time between two checkpoints
+IN_CURVE = {  # columns that are numbers of the greedy policy, and their values where a measurement has none
+    "value": math.nan, "agreement": math.nan, "agreement_by_visits": math.nan, "shut_probability": math.nan,
+    "illegal_mass": math.nan, "turns": 0, "standard_error": 0.0,
+}  # fmt: skip
 
 
 class Measurement(NamedTuple):
-    """A measurement with what goes with it.
+    """How good a learner is.
 
     Attributes:
-        point: the measurement.
-        figures: what the learner told of its last update, such as its losses.
-        policy: [N] its greedy policy, if the measurement was exact.
+        greedy: the evaluation of its greedy policy.
+        exploring: the evaluation of the policy that it explores with.
+        value_error: root of the mean squared error of its values, in the objective's unit, at the positions that the
+            greedy policy visits.
+        policy: [N] the greedy policy, or None if the measurement is sampled.
     """
 
-    point: Point
-    figures: Mapping[str, float]
-    policy: Policy | None
-
-
-class Measures(NamedTuple):
-    """What a learner is worth.
-
-    Attributes:
-        policy: [N] its greedy policy, if all of it is known.
-        greedy: the measure of that policy.
-        exploring: that of the policy it explores with.
-    """
-
-    policy: Policy | None
     greedy: Evaluation | SampledEvaluation
     exploring: Evaluation | SampledEvaluation
+    value_error: float
+    policy: Policy | None
 
 
-def measure(config: Config, learner: Learner, turns: int | None = None) -> Measures:
-    """Measure a learner: exactly where environments have tables, else by turns that it plays.
+def measure(config: Config, learner: Learner, turns: int | None = None) -> Measurement:
+    """Measure a learner: exactly where the game fits into tables, otherwise by turns that it plays.
 
     Args:
-        config: what is trained.
+        config: the configuration of the learner.
         learner: the learner.
-        turns: how many turns are played, whatever the size; by default TURNS where there are no tables.
+        turns: play this many turns, whatever the size of the game.
 
-    Raises:
-        ValueError: if learning has diverged.
+    Returns:
+        The measurement. Losses of choices are exact in sampled measurements, too.
     """
-    check_finite(learner)
-    game, objective = config.task.game(), config.task.objective
-    if turns is None and fits_tables(game):
-        greedy, exploring = policies(game, learner)
-        optimum = solve(game, objective)
-        return Measures(greedy, optimum.evaluate(greedy, config.illegal), optimum.evaluate(exploring, config.illegal))
-    meter = _meter(game, objective, config.illegal)
-    agents = lambda seen, masks: learner.probabilities(seen, masks).argmax(axis=1), learner.probabilities
-    return Measures(None, *(meter.sample(agent, TURNS if turns is None else turns, config.seed) for agent in agents))
+    meter = _meter(config.game(), config.objective)
+    policy: Policy | None = None
+    greedy: Evaluation | SampledEvaluation
+    exploring: Evaluation | SampledEvaluation
+    if turns is None and meter.is_exact:
+        exploring_policy = meter.policy(learner.probabilities)
+        policy = exploring_policy.argmax(axis=1)
+        greedy = meter.solution.evaluate(policy, ILLEGAL)
+        exploring = meter.solution.evaluate(exploring_policy, ILLEGAL)
+        nodes = greedy.tables.decisions
+        optimal_values, weights = greedy.optimum.node_utility[nodes], greedy.visits[nodes]
+    else:
+        greedy, exploring = (
+            meter.sample(agent, TURNS if turns is None else turns, config.seed)
+            for agent in (lambda seen, masks: learner.probabilities(seen, masks).argmax(axis=1), learner.probabilities)
+        )
+        nodes, optimal_values, weights = greedy.node, greedy.utility, None
+    stepper = stepper_of(config.game())
+    parts = (nodes[first : first + AT_ONCE] for first in range(0, len(nodes), AT_ONCE))
+    values = [learner.values(stepper.observe(part), stepper.masks(part).view(np.bool_)) for part in parts]
+    squared_errors = (np.concatenate(values) - optimal_values) ** 2
+    return Measurement(greedy, exploring, math.sqrt(np.average(squared_errors, weights=weights)), policy)
 
 
 @lru_cache(maxsize=8)
-def _meter(game: Game, objective: str, illegal: str) -> RegretMeter:
-    return RegretMeter(game, objective, illegal)
+def _meter(game: Game, objective: str) -> RegretMeter:
+    return RegretMeter(game, objective, ILLEGAL)
 
 
-@dataclass(frozen=True)
 class Run:
-    """The folder of a run; its files are read and checked when they are asked for.
+    """The folder of a run; its files are read when a method is called.
 
-    Every method raises a ValueError that names the file if one is missing, damaged or not of this run.
+    Every method raises a ValueError that names the file if it is missing or damaged.
+
+    Args:
+        folder: the folder.
 
     Attributes:
         folder: the folder.
-        config: what was trained.
+        config: the configuration.
+
+    Example:
+        >>> from training.run import Run
+        >>> Run("runs/ppo-nine-tiles-quick-0").curve()["regret"]  # doctest: +SKIP
     """
 
-    folder: Path
-    config: Config
-
-    @staticmethod
-    def open(folder: Path) -> "Run":
-        """The run in a folder."""
-        if not folder.is_dir():
-            raise ValueError(f"there is no folder {folder}")
-        return Run(folder, _read(folder / "config.json", lambda text: Config.from_json(from_json(text))))
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder)
+        with _reading(self.folder / "config.json") as path:
+            self.config = Config.from_json(from_json(read_text(path)))
 
     def game(self) -> Game:
-        """The rules it was trained on."""
-        return self.config.task.game()
+        """Return the rules."""
+        return self.config.game()
 
-    def learner(self) -> Learner:
-        """The learner with what it had learned at the last measurement."""
-        learner = self.config.learner()
-        load_weights(self.folder / "weights.safetensors", learner)
-        return learner
-
-    def is_sampled(self) -> bool:
-        """Whether its measurements are sampled, so that its policies are not known as a whole."""
-        return self.curve()[-1].turns > 0
-
-    def policy(self) -> Policy:
-        """The greedy policy of the last measurement."""
-        return load_policy(self.folder / "policy.npz", self.game(), self.config.illegal)
-
-    def policies(self) -> dict[int, Policy]:
-        """The greedy policy of every measurement, by its steps."""
-        return load_policies(self.folder / "policies.npz", self.game(), self.config.illegal)
-
-    def evaluation(self) -> Evaluation | SampledEvaluation:
-        """Its greedy policy at the last measurement, measured again."""
-        if self.is_sampled():
-            return measure(self.config, self.learner(), self.curve()[-1].turns).greedy
-        return solve(self.game(), self.config.task.objective).evaluate(self.policy(), self.config.illegal)
-
-    def curve(self) -> list[Point]:
-        """The measurements."""
-        return _read(self.folder / "curve.csv", lambda text: from_csv(text, Point))
+    def curve(self) -> pd.DataFrame:
+        """Return the measurements, one row for each, with `steps` and `seconds` and the columns of the run."""
+        with _reading(self.folder / "curve.csv") as path:
+            curve = pd.read_csv(path)
+            measured = ["steps", "seconds", "regret" if self.config.opponents is None else "gain"]
+            if curve.empty or not np.isfinite(curve[measured].to_numpy(np.float64)).all():
+                raise ValueError("it has no measurements, or they are not finite")
+            return curve
 
     def result(self) -> dict[str, Any]:
-        """How good it was at the last measurement."""
-        return _read(self.folder / "result.json", _parse_result)
+        """Return how good the last measurement is, and whether the run is `finished`."""
+        with _reading(self.folder / "result.json") as path:
+            result: dict[str, Any] = from_json(read_text(path))
+            if not isinstance(result["finished"], bool):
+                raise ValueError(f"finished must be true or false, not {result['finished']!r}")
+            return result
 
-    def progress(self) -> str:
-        """The steps that were made, such as "5,000", or "4,000 of 5,000" in a run that is not finished."""
-        result = self.result()
-        return f"{result['steps']:,}" + ("" if result["finished"] else f" of {self.config.steps:,}")
+    def policy(self) -> Policy:
+        """Return [N] the greedy policy of the last measurement."""
+        return load_policy(self.folder / "policy.npz", self.game(), ILLEGAL)
+
+    def policies(self) -> dict[int, Policy]:
+        """Return [N] the greedy policy of every measurement, by its steps."""
+        return load_policies(self.folder / "policies.npz", self.game(), ILLEGAL)
+
+    def learner(self, device: str = "cpu") -> Learner:
+        """Return the learner with what it had learned at the last measurement."""
+        learner = self.config.make_learner(self.config.make_envs(), device)
+        saved_by_library = hasattr(learner, "load")
+        with _reading(self.folder / ("model.zip" if saved_by_library else "weights.pt")) as path:
+            if saved_by_library:
+                learner.load(path)
+            else:
+                learner.load_state_dict({"weights": torch.load(path, map_location="cpu", weights_only=True)})
+        return learner
 
 
-def _parse_result(text: str) -> dict[str, Any]:
-    result: dict[str, Any] = from_json(text)
-    kinds = {"finished": bool, "steps": int, "seconds": float, "greedy": dict, "exploring": dict, "value_error": float}
-    check_entries(result, kinds)
-    return result
-
-
-def _read(path: Path, parse: Callable[[str], T]) -> T:
+@contextmanager
+def _reading(path: Path) -> Iterator[Path]:
+    """Raise a ValueError of one line that names the file for whatever fails in the block."""
     try:
-        return parse(read_text(path))
+        check_file(path)
+        yield path
     except FileNotFoundError:
-        raise ValueError(f"{path.parent} is no run, or not a whole one: there is no {path.name}") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is damaged or no file of a run: {error}") from None
+        raise ValueError(f"{path.parent} is not the folder of a run: there is no {path.name}") from None
+    except Exception as error:  # a damaged file fails in any way
+        reason = f"{error}".partition("\n")[0] or type(error).__name__
+        raise ValueError(f"cannot read {path}: {reason}") from None
+
+
+@contextmanager
+def locked(folder: Path, wait: float = 0.0) -> Iterator[None]:
+    """Keep other processes from writing to a folder, which is made if necessary.
+
+    Args:
+        folder: the folder.
+        wait: seconds to wait for another process.
+
+    Raises:
+        ValueError: if another process writes to it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(folder / ".lock", timeout=wait):
+            yield
+    except Timeout:
+        raise ValueError(f"{folder} is in use by another process") from None
+
+
+def prepare(config: Config, folder: Path, resume: bool = False, overwrite: bool = False) -> bool:
+    """Prepare the folder of a run, and return whether the run in it is finished.
+
+    Args:
+        config: the configuration.
+        folder: the folder, which must be locked.
+        resume: continue the run that the folder holds.
+        overwrite: remove the run that the folder holds.
+
+    Raises:
+        ValueError: if the folder holds a run and neither `resume` nor `overwrite` is given, or if the run cannot be
+            continued.
+    """
+    existing = [folder / name for name in FILES if (folder / name).exists()]
+    if overwrite:
+        for path in existing:
+            path.unlink()
+    elif existing:
+        if not resume:
+            raise ValueError(f"{folder} holds a run: add --resume or --overwrite, or name another folder by --out")
+        run = Run(folder)
+        if run.config != config:
+            raise ValueError(f"{folder} holds a run of another configuration: name another folder by --out")
+        if (folder / "result.json").exists():
+            if run.result()["finished"]:
+                (folder / "checkpoint.pt").unlink(missing_ok=True)  # of a process that was killed at the end
+                return True
+            if config.algorithm.startswith("sb3-"):
+                raise ValueError(f"{folder} is not finished, and {config.algorithm} cannot continue: add --overwrite")
+    write_text(folder / "config.json", json.dumps(config.to_json(), indent=2) + "\n")
+    return False
+
+
+def train(
+    config: Config,
+    folder: str | Path,
+    resume: bool = False,
+    overwrite: bool = False,
+    measurements: int = 40,
+    *,
+    device: str = "cpu",
+    log: str | None = None,
+    wait: float = 0.0,
+    progress: Callable[[int, str], None] = lambda steps, note: None,
+) -> None:
+    """Train one run, and measure it at the start, `measurements` times on the way, and at the end.
+
+    Args:
+        config: the configuration.
+        folder: the folder of the run.
+        resume: continue the run that the folder holds, if any; a finished run is left as it is. On the CPU the result
+            is that of an undisturbed run.
+        overwrite: replace the run that the folder holds.
+        measurements: the number of measurements, at equal distances.
+        device: where the networks are, such as "cuda".
+        log: "tensorboard" to log measurements in the folder of the run, too.
+        wait: seconds to wait for another process that writes to the folder.
+        progress: called with the steps so far and the regret in words; "" between measurements.
+
+    Raises:
+        ValueError: if the folder holds a run that is neither resumed nor overwritten, or a damaged one; if another
+            process writes to it; or if learning diverges.
+    """
+    folder = Path(folder)
+    check_integer("measurements", measurements, 1, 10**6)
+    torch.set_num_threads(1)  # the networks are small, and a run is repeatable
+    with ExitStack() as stack:
+        stack.enter_context(locked(folder, wait))
+        if prepare(config, folder, resume, overwrite):
+            return
+        training = _Training(config, folder, device)
+        rows, learner = training.rows, training.learner
+        writer: Any = None
+        if log == "tensorboard":
+            from torch.utils.tensorboard import SummaryWriter
+
+            after = int(rows[-1]["steps"]) + 1 if rows else 0  # later entries of an interrupted run are forgotten
+            writer = stack.enter_context(SummaryWriter(str(folder / "tensorboard"), purge_step=after))
+        interval = max(1, config.steps // measurements)
+        began = time.process_time() - (rows[-1]["seconds"] if rows else 0)
+
+        def measure_now() -> None:
+            training.measure(time.process_time() - began)
+            for column in rows[-1] if writer is not None else ():
+                writer.add_scalar(column, rows[-1][column], learner.num_steps)
+            name = "regret" if config.opponents is None else "gain"
+            progress(learner.num_steps, f"{name} {rows[-1][name]:.4g}")
+
+        def before_rollout() -> None:
+            progress(learner.num_steps, "")
+            if not rows or learner.num_steps // interval > rows[-1]["steps"] // interval:
+                measure_now()
+
+        learner.learn(config.steps, before_rollout)
+        measure_now()
+
+
+class _Training:
+    """A run in progress: its learner, and the files of its folder. It begins with the folder's checkpoint, if any.
+
+    Args:
+        config: the configuration.
+        folder: the folder.
+        device: where the networks are.
+
+    Attributes:
+        learner: the learner.
+        rows: the rows of the curve so far.
+
+    Raises:
+        ValueError: if a checkpoint cannot be read. The file is kept.
+    """
+
+    def __init__(self, config: Config, folder: Path, device: str):
+        envs = config.make_envs()
+        self.config, self.folder = config, folder
+        self.learner = config.make_learner(envs, device)
+        self.next_checkpoint = 0.0  # in processor seconds
+        self.rows: list[dict[str, Any]] = []
+        self.policies: dict[int, Policy] = {}
+        self.self_play = None if config.opponents is None else SelfPlay(envs, config.opponents)
+        if (folder / "checkpoint.pt").exists():
+            self._resume(Run(folder))
+
+    def _resume(self, run: Run) -> None:
+        curve = run.curve()
+        with _reading(self.folder / "checkpoint.pt") as path:
+            state = torch.load(path, map_location="cpu", weights_only=True)
+            self.rows = curve[: state["rows"]].to_dict("records")
+            if self.self_play is not None:
+                self.self_play.load_state_dict(state["self_play"])
+            self.learner.load_state_dict(state["learner"])
+            steps = self.rows[-1]["steps"]
+            if self.learner.num_steps != steps:
+                raise ValueError(f"it has {self.learner.num_steps:,} steps, but curve.csv has {steps:,}")
+        if (self.folder / "policies.npz").exists():
+            self.policies = {key: policy for key, policy in run.policies().items() if key <= steps}
+
+    def measure(self, seconds: float) -> None:
+        """Measure the learner, add a row to the curve, and write the files of the run.
+
+        Args:
+            seconds: processor time since the run began.
+
+        Raises:
+            ValueError: if the weights are not finite.
+        """
+        config, folder, learner = self.config, self.folder, self.learner
+        state = {} if hasattr(learner, "save") else learner.state_dict()
+        if not _is_finite(state.get("weights")):
+            raise ValueError(f"learning has diverged: after {learner.num_steps:,} steps the weights are not finite")
+        finished = learner.num_steps >= config.steps
+        row: dict[str, Any] = {"steps": learner.num_steps, "seconds": round(seconds, 3)}
+        result = {"finished": finished, **row}
+        if self.self_play is not None:
+            gains = self.self_play.measure(learner)
+            row |= gains
+            result |= gains
+        else:
+            greedy, exploring, value_error, policy = measure(config, learner)
+            summary = greedy.summary()
+            row |= {"regret": greedy.regret, "exploring_regret": exploring.regret}
+            row |= {name: summary.get(name, default) for name, default in IN_CURVE.items()}
+            row["value_error"] = value_error
+            if finished:  # it takes a while for sampled turns
+                summary["normalised_score"] = greedy.normalised_score
+            result |= {"greedy": summary, "exploring": exploring.summary(), "value_error": value_error}
+            if policy is not None:
+                self.policies[learner.num_steps] = policy.astype(np.min_scalar_type(policy.max()))
+                save_policy(folder / "policy.npz", config.game(), policy, ILLEGAL, config.objective)
+                save_policies(folder / "policies.npz", config.game(), self.policies)
+        self.rows.append(row | {f"train/{name}": value for name, value in learner.figures.items()})
+        with write_aside(folder / "curve.csv") as aside:
+            pd.DataFrame(self.rows).to_csv(aside, index=False, lineterminator="\n")
+        if hasattr(learner, "save"):
+            with write_aside(folder / "model.zip") as aside:
+                learner.save(aside)
+        else:
+            _save(folder / "weights.pt", state["weights"])
+        write_text(folder / "result.json", json.dumps(result, indent=2) + "\n")
+        checkpoint = folder / "checkpoint.pt"
+        if finished:
+            checkpoint.unlink(missing_ok=True)
+        elif state and time.process_time() >= self.next_checkpoint:
+            self_play = None if self.self_play is None else self.self_play.state_dict()
+            _save(checkpoint, {"learner": state, "rows": len(self.rows), "self_play": self_play})
+            self.next_checkpoint = time.process_time() + CHECKPOINT_SECONDS
+
+
+def _save(path: Path, state: Any) -> None:
+    content = io.BytesIO()  # torch reports a full disk as a RuntimeError
+    torch.save(state, content)
+    with write_aside(path) as aside:
+        aside.write_bytes(content.getbuffer())
+
+
+def _is_finite(weights: Any) -> bool:
+    if isinstance(weights, torch.Tensor):
+        return bool(weights.isfinite().all())
+    return not isinstance(weights, Mapping) or all(map(_is_finite, weights.values()))

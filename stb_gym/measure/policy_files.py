@@ -151,7 +151,7 @@ def read_policy(path: str | Path) -> SavedPolicy:
 
     Example:
         >>> import stb_gym
-        >>> saved = stb_gym.measure.read_policy("dqn-nine-tiles-shut")
+        >>> saved = stb_gym.measure.read_policy("fitted-q-nine-tiles-shut")
         >>> saved.game, saved.objective.name, saved.illegal, saved.policy.shape
         (ShutTheBox(), 'shut', 'raise', (5622,))
     """

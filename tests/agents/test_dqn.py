@@ -1,194 +1,165 @@
-"""DQN: its targets and losses, episodes in every mode, its variants, and resuming."""
+"""DQN: its replay and targets, masks, equal rows, resuming, and learning."""
 
-from dataclasses import replace
-from functools import cache
-from types import SimpleNamespace
+import io
 
 import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+from pydantic import ValidationError
 
-from agents.checkpoints import load_snapshot, save_snapshot
-from agents.dqn import DQN, DQNSettings
-from agents.replay import OVER
-from agents.returns import best, losses
-from stb_gym import RegretMeter, ShutTheBox, solve
-from stb_gym.solver import compile_game
+import stb_gym
+from agents import dqn
+from agents.common import Transition
+from agents.dqn import DQN, DQNSettings, Replay, double_q_values
 
-BOX = "stb_gym/ShutTheBox-v0"
 SETTINGS = DQNSettings(
-    masks=True,
-    num_envs=64,
-    batch_size=256,
-    gradient_steps=2,
-    learning_rate=5e-3,
-    averaging=0.05,
-    exploration=0.15,
-    warm_up=500,
-    weighting=0.5,
-    width=32,
-    pooled=True,
-    value_new=False,
-    double=False,
-    quantiles=1,
+    num_envs=32, learning_rate=1e-3, batch_size=64, replay_size=400, warm_up=200, target_period=3, width=16
 )
 
 
-def make(mode="SameStep", kind="vector_entry_point", tiles=5, **options):
-    vector = {"autoreset_mode": gym.vector.AutoresetMode(mode)}
-    if kind == "sync":
-        return gym.make_vec(BOX, 64, kind, vector_kwargs=vector, tiles=tiles, **options)
-    return gym.make_vec(BOX, 64, kind, **vector, tiles=tiles, **options)
+def learner_of(seed=0, tiles=6, settings=SETTINGS, **options):
+    envs = gym.make_vec("stb_gym/ShutTheBox-v0", settings.num_envs, autoreset_mode="SameStep", tiles=tiles, **options)
+    return DQN(envs, settings, seed)
 
 
-def dqn(envs=None, seed=0, **changes):
-    return DQN(envs or make(), replace(SETTINGS, **changes), seed)
+def regret_of(learner, tiles):
+    meter = stb_gym.RegretMeter(stb_gym.ShutTheBox(tiles=tiles))
+    return meter(lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1)).regret
 
 
-def regret(learner, game):
-    return RegretMeter(game)(lambda seen, masks: learner.probabilities(seen, masks).argmax(axis=1)).regret
+def test_the_replay_keeps_the_newest_transitions_and_their_masks():
+    replay = Replay(10, gym.spaces.Box(0, 200, (2,), np.uint8), actions=11)
+    generator = torch.Generator().manual_seed(0)
+    random = np.random.default_rng(0)
+    masks = random.random((28, 11)) < 0.5
+    for start in range(0, 28, 4):
+        number = np.arange(start, start + 4)
+        observation = np.stack([number, number], axis=1).astype(np.uint8)
+        step = Transition(
+            number.astype(np.float32), number % 3 == 0, np.zeros(4, np.bool_), observation + 100, masks[number]
+        )
+        replay.add(observation, number % 11, step)
+        drawn = replay.sample(300, generator)
+        number = drawn.observation[:, 0].astype(int)
+        assert set(number) == set(range(max(0, start + 4 - 10), start + 4))
+        assert (drawn.next_observation == drawn.observation + 100).all()
+        assert (drawn.action == number % 11).all()
+        assert (drawn.reward == number).all()
+        assert (drawn.terminated == (number % 3 == 0)).all()
+        assert (drawn.next_mask == masks[number]).all()
 
 
-def test_the_best_action_is_legal_and_its_returns_have_the_greatest_mean():
-    estimates = np.array([[[0, 4], [3, 3], [9, 9]], [[1, 1], [0, 2], [0, 0]], [[5, 5], [1, 1], [2, 2]]], np.float32)
-    assert best(estimates, np.array([[1, 1, 0], [1, 1, 1], [0, 0, 0]], np.bool_)).tolist() == [1, 0, 0]
+def test_the_network_chooses_and_the_target_network_evaluates():
+    q_values = torch.tensor([[1.0, 5.0, 3.0], [2.0, 0.0, 1.0]])
+    target_q_values = torch.tensor([[10.0, 20.0, 30.0], [40.0, 50.0, 60.0]])
+    legal = torch.tensor([[True, False, True], [True, True, True]])
+    assert double_q_values(q_values, target_q_values, legal).tolist() == [30.0, 40.0]
 
 
-def test_the_loss_is_least_at_the_mean_or_at_the_quantiles():
-    mean, target = torch.tensor([[2.0], [3.0]]), torch.tensor([[0.0], [7.0]])
-    assert losses(mean, target).tolist() == [4, 16]
-    samples = torch.tensor([[0.0, 0.0, 1.0, 7.0]])
-    grid = torch.linspace(-1, 8, 91)
-    spread = torch.zeros(91, 4)
-    for quantile, least in enumerate([0.0, 0.0, 1.0, 7.0]):
-        estimates = spread.clone()
-        estimates[:, quantile] = grid
-        loss = losses(estimates, samples.expand(91, 4))
-        assert grid[loss.argmin()] == pytest.approx(least, abs=0.05)
+@pytest.mark.parametrize("delta", [0.5, 100.0])
+def test_the_loss_over_equal_rows_is_that_of_transitions_one_by_one(delta):
+    learner = learner_of(
+        settings=DQNSettings(**{**SETTINGS.__dict__, "gamma": 0.9, "target_period": 1000, "huber_delta": delta})
+    )
+    learner.learn(600)
+    batch = learner._replay.sample(64, learner._random)
+    assert batch.terminated.any()
+    assert len(np.unique(batch.observation, axis=0)) < 64
+    total = 0.0
+    with torch.no_grad():
+        for observation, action, reward, terminated, following, mask in zip(*batch, strict=True):
+            following = torch.as_tensor(following)[None]
+            legal = np.flatnonzero(mask)
+            target = reward
+            if not terminated:
+                best = legal[learner._network(following)[0].numpy()[legal].argmax()]
+                target += 0.9 * learner._target_network(following)[0, best].item()
+            error = abs(learner._network(torch.as_tensor(observation)[None])[0, action].item() - target)
+            total += error**2 / 2 if error < delta else delta * (error - delta / 2)
+    learner._update(batch)
+    assert learner.figures["loss"] == pytest.approx(total / 64, rel=1e-3)
 
 
-@cache
-def in_gymnasium(mode, cut):
-    """A learner that has learned in environments of Gymnasium, the episodes of which may be cut short."""
-    learner = dqn(make(mode, "sync", wrappers=[lambda env: gym.wrappers.TimeLimit(env, 2)] if cut else []))
-    learner.learn_until(2000 if cut else 4000)
-    return learner
+def test_the_target_network_is_copied_every_period():
+    learner = learner_of()
+    learner.learn(256)
+    copied = []
+    for _ in range(7):
+        learner._update(learner._replay.sample(64, learner._random))
+        copied.append(bool((learner._target_network[1].weight == learner._network[1].weight).all()))
+    assert copied == [(learner._updates - 6 + number) % 3 == 0 for number in range(7)]
 
 
-@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
-@pytest.mark.parametrize("cut", [False, True])
-def test_what_is_kept_are_transitions_of_the_game_however_episodes_end_and_begin(mode, cut):
-    learner = in_gymnasium(mode, cut)
-    seen, rows = learner._positions.observations, learner._replay._rows
-    points, roll = seen[:, :5] @ np.arange(1, 6), seen[:, 5:].argmax(axis=1) + 2
-    over = rows["next"] == OVER
-    masks = learner._positions.masks(rows["position"])
-    assert masks[np.arange(len(rows)), rows["action"]].all()
-    assert (rows["reward"][~over] == 0).all()
-    left = np.where(over, -rows["reward"], points[rows["next"]])
-    assert (points[rows["position"]] - left == roll[rows["position"]]).all()
-    assert 0 < over.mean() < 1
-    assert learner._replay.counts.sum() >= 0.98 * learner.num_timesteps * (1 if mode == "SameStep" else 0.6)
-    assert (points[rows["position"]] == 2).any() != cut  # no single roll leaves 2 of 15 points
-
-
-@pytest.mark.parametrize("changes", [{}, {"double": True}, {"quantiles": 8}, {"pooled": False}, {"batch_size": 32}])
-def test_every_variant_learns_what_moves_are_worth(changes):
-    game, learner = ShutTheBox(tiles=5), dqn(**changes)
-    learner.learn_until(4000)
-    tables, optimum = compile_game(game), solve(game)
-    expected = learner.values(tables.observation[tables.decisions], tables.legal[tables.decisions])
-    assert regret(learner, game) < 0.4 < regret(dqn(), game) / 1.5  # near ties cost up to 0.25, whatever is learned
-    assert np.abs(expected - optimum.node_utility[tables.decisions]).mean() < 1
-
-
-@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
-def test_it_learns_from_environments_of_gymnasium_in_every_mode(mode):
-    assert regret(in_gymnasium(mode, False), ShutTheBox(tiles=5)) < 0.4
-
-
-def test_double_targets_are_of_the_averaged_weights_at_the_learned_choice():
-    learner = dqn(double=True)
-    learner.learn_until(1200)
-    before = {name: array.copy() for name, array in learner.weights().items()}
-    drawn = learner._positions.decisions
-    seen, masks = learner._positions.observations, learner._positions.masks(np.arange(len(learner._positions)))
-    learned, averaged = (learner._estimates(each, seen[drawn]) for each in (learner._network, learner._average))
-    assert (best(learned, masks[drawn]) != best(averaged, masks[drawn])).any()
-    learner._value(drawn, learned)
-    for position, choice, estimates in zip(drawn, best(learned, masks[drawn]), averaged, strict=True):
-        assert learner._worth[position] == estimates[choice]
-    assert all((learner.weights()[name] == before[name]).all() for name in before)
-
-
-@pytest.mark.parametrize("value_new", [False, True])
-def test_a_new_position_is_worth_nothing_or_what_the_network_expects(value_new):
-    learner = dqn(value_new=value_new, warm_up=200)
-    learner.learn_until(500)
-    known = len(learner._positions)
-    while len(learner._positions) == known:
+def test_actions_are_legal_and_random_as_often_as_epsilon_says():
+    learner = learner_of(settings=DQNSettings(**{**SETTINGS.__dict__, "num_envs": 4000, "replay_size": 4000}))
+    for epsilon in (0.0, 0.5, 1.0):
+        learner._epsilon = epsilon
+        mask = learner._episodes.mask
+        expected = learner.probabilities(learner._episodes.observation, mask)
         learner._play()
-    learner._value_new()
-    learner._value_new()  # of no position
-    new = np.arange(known, len(learner._positions))
-    expected = learner._estimates(learner._network, learner._positions.observations[new])
-    masks = learner._positions.masks(new)
-    for position, estimates, mask in zip(new, expected, masks, strict=True):
-        worth = estimates[best(estimates[None], mask[None])[0]] if value_new and mask.any() else 0
-        assert learner._worth[position] == worth
-    assert learner._worth[new].any() == value_new
+        action = learner._replay._columns.action
+        assert mask[np.arange(4000), action].all()
+        greedy = expected.argmax(axis=1)
+        rate = expected[np.arange(4000), greedy].mean()
+        assert (action == greedy).mean() == pytest.approx(rate, abs=0.03)
 
 
-def test_every_position_is_drawn_about_as_often():
-    learner = dqn()
-    learner.learn_until(1000)
-    positions = learner._positions
-    drawn = np.concatenate(list(positions.draws(40, 7, np.random.default_rng(0))))
-    decisions, times = positions.decisions, np.bincount(drawn, minlength=len(positions))
-    assert times.sum() == 280
-    assert not np.delete(times, decisions).any()
-    assert np.ptp(times[decisions]) <= 2
+def test_exploration_and_learning_rate_decay():
+    learner, epsilons, rates = learner_of(), [], []
+
+    def record():
+        epsilons.append(learner._epsilon)
+        rates.append(learner._optimizer.param_groups[0]["lr"])
+
+    learner.learn(1600, record)
+    assert epsilons[1] == 1
+    assert epsilons[2] == pytest.approx(1 - 0.9 * 32 / 160)
+    assert epsilons[6:] == pytest.approx([0.1] * 44)
+    assert rates[1:] == pytest.approx([1e-3 * (1 - 32 * number / 1600) for number in range(49)])
 
 
-@pytest.mark.parametrize("changes", [{"double": True}, {"quantiles": 4}])
-def test_it_goes_on_from_a_file_bit_by_bit(changes, tmp_path):
-    one = dqn(**changes)
-    one.learn_until(800)
-    save_snapshot(tmp_path / "snapshot", one.snapshot())
-    one.learn_until(1200)
-    other = dqn(seed=1, **changes)
-    other.restore(load_snapshot(tmp_path / "snapshot"))
-    other.learn_until(1200)
-    for name, array in one.weights().items():
-        assert (array == other.weights()[name]).all()
+def test_a_restored_learner_continues_with_the_same_bits():
+    one, other = learner_of(seed=1), learner_of(seed=2)
+    one.learn(512)
+    buffer = io.BytesIO()
+    torch.save(one.state_dict(), buffer)
+    buffer.seek(0)
+    other.load_state_dict(torch.load(buffer, weights_only=True))
+    for learner in (one, other):
+        learner.learn(1536)
+    assert one.num_steps == other.num_steps == 1536
     assert one.figures == other.figures
+    for name, weights in one.state_dict()["weights"].items():
+        assert (weights == other.state_dict()["weights"][name]).all()
 
 
-def test_any_vector_environment_will_do_also_without_masks_or_a_snapshot():
-    def cartpole():
-        return DQN(gym.make_vec("CartPole-v1", 8), replace(SETTINGS, warm_up=100, gradient_steps=1), 0)
-
-    learner = cartpole()
-    learner.learn_until(300)
-    other = cartpole()
-    other.restore(learner.snapshot())
-    other.learn_until(600)
-    assert other.num_timesteps == 600
-    assert np.isfinite(other.figures["loss"])
-    assert len(other._positions) > 300
+def test_weights_alone_restore_policy_and_values():
+    one, other = learner_of(seed=1), learner_of(seed=2)
+    one.learn(1024)
+    other.load_state_dict({"weights": one.state_dict()["weights"]})
+    seen = one._episodes.observation, one._episodes.mask
+    assert (one.probabilities(*seen) == other.probabilities(*seen)).all()
+    assert (one.values(*seen) == other.values(*seen)).all()
 
 
 def test_settings_without_a_meaning_are_refused():
-    for name, words in (("averaging", "must be from 0 to 1"), ("exploration", "must be below 1")):
-        with pytest.raises(ValueError, match=f"{name} {words}.* not 1.5"):
-            DQN(make(), replace(SETTINGS, **{name: 1.5}))
-    assert SETTINGS.first_update == 512  # the first multiple of 64 environments
-    assert replace(SETTINGS, warm_up=0).first_update == 64
+    for name, value in [("final_exploration", 1.5), ("exploration_decay", 0.0), ("batch_size", 0)]:
+        with pytest.raises(ValidationError, match=name):
+            DQNSettings(**{name: value})
 
 
-def test_a_random_action_is_legal_even_if_its_random_number_is_0():
-    learner = dqn()
-    learner._random = SimpleNamespace(random=lambda shape, dtype: np.zeros(shape, dtype))
-    here = learner._here
-    assert learner._positions.masks(here)[np.arange(64), learner._choose(here)].all()
+def test_the_program_prints_the_regret_on_the_way(capsys):
+    dqn.main(steps=2000, settings=SETTINGS)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) >= 8
+    assert lines[-1].split()[0] == "2,016"
+
+
+@pytest.mark.nightly
+def test_it_learns():
+    settings = DQNSettings(num_envs=64, batch_size=256, replay_size=50_000, warm_up=2000, target_period=50, width=64)
+    learner = learner_of(settings=settings)
+    assert regret_of(learner, 6) > 1
+    learner.learn(150_000)
+    assert regret_of(learner, 6) < 0.2

@@ -1,66 +1,91 @@
-"""Selves of a learner: whom it plays in self-play."""
+"""The opponents of a learner in self-play, and what is measured of it in rounds."""
 
+import io
 from itertools import product
+from types import SimpleNamespace
 
-import numpy as np
 import pytest
+import torch
 
-from agents.checkpoints import load_snapshot, save_snapshot
-from agents.self_play import SELVES, Selves, mixed
-from agents.snapshots import named, part
+from agents.self_play import NEWEST, SelfPlay, round_envs
 from stb_gym import ShutTheBox, Threes
-from stb_gym.rounds import Round
+from stb_gym.rounds import Round, RoundMeter
 
 ROUND = Round(Threes(dice=2), players=3)
-SEEN = ["random", "threes-only", "approximation"]
+POLICIES = ["random", "threes-only", "approximation"]
+FIRST = SimpleNamespace(probabilities=lambda observations, masks: masks * 0.1 ** masks.cumsum(axis=1))
 
 
 def everyone(name, rules=ROUND):
     return rules.evaluate([name] * rules.players)
 
 
-def selves_of(kind):
-    selves = Selves(kind, everyone(SEEN[0]))
-    for name in SEEN[1:]:
-        selves.add(everyone(name))
-    return selves
-
-
-def drawn(chances):
-    """What the seats win if each plays each of the strategies with these chances, line-up by line-up."""
-    return sum(
-        np.prod([chances[each] for each in lineup]) * ROUND.evaluate([SEEN[each] for each in lineup]).seats
-        for lineup in product(range(len(SEEN)), repeat=ROUND.players)
-    )
+def self_play_of(kind, policies=POLICIES):
+    self_play = SelfPlay(round_envs(ROUND.game, 8, 3, kind), kind)
+    for name in policies:
+        self_play.add(everyone(name))
+    return self_play
 
 
 @pytest.mark.parametrize(
-    ("kind", "chances"),
+    ("kind", "probabilities"),
     [("naive", (0, 0, 1)), ("fictitious", (1 / 3, 1 / 3, 1 / 3)), ("league", (0.2 / 3, 0.2 / 3, 0.8 + 0.2 / 3))],
 )
-def test_the_opponents_are_selves_that_are_drawn_for_every_turn(kind, chances):
-    selves = selves_of(kind)
-    assert selves.count == 3
-    assert selves.opponents.seats == pytest.approx(drawn(chances), abs=1e-12)
-    assert selves.average.seats == pytest.approx(drawn((1 / 3, 1 / 3, 1 / 3)), abs=1e-12)
-    assert (selves.newest.seats == everyone("approximation").seats).all()
-    assert selves.opponents.throws.sum() > 3
+def test_opponents_draw_one_of_the_policies_for_every_turn(kind, probabilities):
+    self_play = self_play_of(kind)
+    random = RoundMeter(self_play._envs)(lambda observations, masks: masks / masks.sum(axis=1, keepdims=True))
+    wins = 0.0
+    for first, second in product(range(3), repeat=2):
+        lineup = ROUND.evaluate(["random", POLICIES[first], POLICIES[second]])
+        wins += probabilities[first] * probabilities[second] * lineup.seats[0]
+    assert random.seats[0] == pytest.approx(wins, abs=1e-12)
+    assert (self_play.newest.seats == everyone("approximation").seats).all()
 
 
-def test_a_mixture_of_equals_is_as_exploitable_as_they_are():
-    rules = Round(ShutTheBox(tiles=3), players=2)
-    one = everyone("optimal", rules)
-    assert mixed(one, one, 0.3).exploitability == pytest.approx(0, abs=1e-12)
+def test_the_average_is_of_all_policies():
+    expected = sum(ROUND.evaluate(lineup).seats / 27 for lineup in product(POLICIES, repeat=3))
+    assert self_play_of("naive").average.seats == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("kind", SELVES)
-def test_selves_go_on_from_a_snapshot_on_disk(kind, tmp_path):
-    selves = selves_of(kind)
-    save_snapshot(tmp_path / "selves", named("selves", selves.snapshot()))
-    restored = Selves.restored(kind, ROUND, part(load_snapshot(tmp_path / "selves"), "selves"))
-    for each in (selves, restored):
-        each.add(everyone("take-all"))
-    assert restored.count == 4
-    for ours, theirs in zip(restored.opponents.played, selves.opponents.played, strict=True):
-        assert (ours.chances == theirs.chances).all()
-        assert (ours.throws == theirs.throws).all()
+@pytest.mark.parametrize("kind", NEWEST)
+def test_it_continues_from_a_state_with_the_same_results(kind):
+    whole, other = self_play_of(kind), self_play_of(kind, [])
+    assert other.state_dict() == {"count": 0}
+    other.load_state_dict({"count": 0})
+    file = io.BytesIO()
+    torch.save(whole.state_dict(), file)
+    file.seek(0)
+    other.load_state_dict(torch.load(file, weights_only=True))
+    assert (other._envs.opponents.chance == whole._envs.opponents.chance).all()
+    measured = [each.measure(FIRST) for each in (whole, other)]
+    assert measured[0] == measured[1]
+    assert whole.count == other.count == 4
+    assert (other._envs.opponents.fates == whole._envs.opponents.fates).all()
+
+
+def test_in_self_play_the_learner_is_measured_in_every_seat():
+    game = ShutTheBox(tiles=3)
+    envs = round_envs(game, 8, 2, "fictitious")
+    self_play = SelfPlay(envs, "fictitious")
+    lineup = envs.round.evaluate([RoundMeter(envs).strategy(lambda seen, masks: masks.argmax(axis=1))] * 2)
+    gains = [lineup.best_response(seat).gain for seat in range(2)]
+    self_play.add(everyone("optimal", envs.round))
+    measured = self_play.measure(FIRST)
+    assert list(measured) == ["gain", "gain_of_average", "gain_1", "gain_2", "wins_1", "wins_2"]
+    assert [measured["gain_1"], measured["gain_2"]] == gains
+    assert [measured["wins_1"], measured["wins_2"]] == lineup.seats.tolist()
+    assert measured["gain"] == max(gains) > measured["gain_of_average"] > 0
+    assert self_play.count == 2
+
+
+def test_against_a_strategy_the_learner_is_measured_against_it():
+    envs = round_envs(ShutTheBox(tiles=3), 8, 2, "optimal")
+    chances = envs.opponents.chance.copy()
+    measured = SelfPlay(envs, "optimal").measure(FIRST)
+    found = RoundMeter(envs)(lambda seen, masks: masks.argmax(axis=1))
+    assert measured == {
+        "gain": found.gains.max(),
+        **{f"gain_{seat}": found.gains[seat - 1] for seat in (1, 2)},
+        **{f"wins_{seat}": found.seats[seat - 1] for seat in (1, 2)},
+    }
+    assert (envs.opponents.chance == chances).all()

@@ -1,57 +1,179 @@
-"""Tabular learners: their table, its steps, and exploration, which is that of the limit too."""
+"""Q-learning, afterstates and Monte Carlo with tables, and the policy that Monte Carlo approaches."""
 
+import io
+
+import gymnasium as gym
 import numpy as np
 import pytest
+import torch
+from pydantic import ValidationError
 
-from agents.config import Task
-from stb_gym import ShutTheBox
-from stb_gym.solver import compile_game
-from tests.agents.small import BOX, learner, seen
+from agents.baselines import greedy_step
+from agents.tabular import MonteCarlo, MonteCarloSettings, QLearning, QLearningSettings, TabularAfterstates
+from stb_gym import ShutTheBox, Threes, evaluate
+from stb_gym.solver import compile_game, expected
 
-
-def test_a_place_of_the_table_moves_to_its_mean_target_by_a_step_that_shrinks_with_its_updates():
-    """With one tile and one coin, half of the turns are lost at once: "no move" is worth -1, all the same always."""
-    coin = Task(BOX, {"tiles": 1, "dice": 1, "faces": 2})
-    agent = learner("q-learning", coin, changes={"horizon": 3.0, "num_envs": 8})
-    value, updates = 0.0, 0
-    for _ in range(5):
-        nodes = agent._envs.nodes.copy()
-        lost = compile_game(ShutTheBox(tiles=1, dice=1, faces=2)).decisions[-1]
-        count = int((nodes == lost).sum())
-        agent._step()
-        if count:
-            updates += count
-            value += min(3 * count / (3 + updates), 1) * (-1 - value)
-        assert agent.values(*seen(coin.game(), [lost])) == pytest.approx([value])
-    assert updates > 10
-    assert agent._updates.sum() == 5 * 8
+FOUR = ShutTheBox(tiles=4)
+SETTINGS = {QLearning: QLearningSettings, TabularAfterstates: QLearningSettings, MonteCarlo: MonteCarloSettings}
+EVERY = pytest.mark.parametrize("learner_class", SETTINGS)
 
 
-@pytest.mark.parametrize("algorithm", ["q-learning", "afterstates", "limit"])
-def test_exploration_and_dice_have_random_numbers_of_their_own(algorithm):
-    agent = learner(algorithm)
-    stream = agent._random.bit_generator.state["state"]["inc"]
-    assert agent._envs.np_random.bit_generator.state["state"]["inc"] != stream
-    assert learner(algorithm)._random.bit_generator.state == agent._random.bit_generator.state
-    assert learner(algorithm, seed=1)._random.bit_generator.state != agent._random.bit_generator.state
+def learner_of(learner_class, num_envs=64, seed=0, rules=None, **settings):
+    rules = {"tiles": 4} if rules is None else rules
+    envs = gym.make_vec("stb_gym/ShutTheBox-v0", num_envs, autoreset_mode="SameStep", **rules)
+    return learner_class(envs, SETTINGS[learner_class](num_envs=num_envs, **settings), seed)
 
 
-@pytest.mark.parametrize("algorithm", ["q-learning", "afterstates", "limit"])
-def test_they_explore_as_they_say(algorithm, monkeypatch):
-    agent = learner(algorithm, changes={"exploration": 0.9, "num_envs": 4000})
-    made, step = [], agent._envs.step
-    monkeypatch.setattr(agent._envs, "step", lambda actions: made.append(actions) or step(actions))
-    nodes = agent._envs.nodes.copy()
-    node = int(np.bincount(nodes, compile_game(ShutTheBox(tiles=6)).legal.sum(axis=1)[nodes]).argmax())
-    expected = agent.probabilities(*seen(ShutTheBox(tiles=6), [node]))[0]
-    agent._step()
-    actions = made[0][nodes == node]
-    assert len(actions) > 400
-    assert np.bincount(actions, minlength=len(expected)) / len(actions) == pytest.approx(expected, abs=0.08)
-    assert (expected > 0).sum() >= 3
+def seen(game):
+    """Return the observations and masks of all decisions."""
+    tables = compile_game(game)
+    return tables.observation[tables.decisions], tables.legal[tables.decisions]
 
 
-@pytest.mark.parametrize("algorithm", ["q-learning", "afterstates", "limit"])
-def test_a_box_too_large_for_tables_is_refused_in_one_line(algorithm):
-    with pytest.raises(ValueError, match=r"^this needs the tables of a game, .*tiles=18\) steps through boards$"):
-        learner(algorithm, Task(BOX, {"tiles": 18}))
+def regret_of(learner, game):
+    probabilities = learner.probabilities(*seen(game))
+    return evaluate(game, compile_game(game).policy(probabilities.argmax(axis=1))).regret
+
+
+@pytest.mark.parametrize(("game", "regret"), [(ShutTheBox(), 0.0069906), (Threes(), 1.0785711)])
+def test_regret_of_one_greedy_step(game, regret):
+    assert evaluate(game, greedy_step(game)).regret == pytest.approx(regret, abs=5e-8)
+
+
+def test_greedy_step_follows_the_objective():
+    assert evaluate(FOUR, greedy_step(FOUR, "shut"), "shut").regret < evaluate(FOUR, greedy_step(FOUR), "shut").regret
+
+
+@pytest.mark.parametrize("learner_class", [QLearning, TabularAfterstates])
+def test_they_learn_perfect_play_of_a_small_box(learner_class):
+    learner = learner_of(learner_class, 256)
+    before = regret_of(learner, FOUR)
+    learner.learn(60_000)
+    assert regret_of(learner, FOUR) < 0.02 < before
+
+
+def test_an_entry_moves_to_its_mean_target_with_shrinking_steps():
+    """With one tile and a coin half of the turns end at once; in the others the only action shuts the box."""
+    learner = learner_of(QLearning, 8, rules={"tiles": 2, "dice": 1, "faces": 2}, horizon=3.0, exploration=0.0)
+    targets, update = [], learner._update
+    learner._update = lambda entries, given: targets.append((entries, given)) or update(entries, given)
+    learner.learn(8 * 48)
+    value, updates = np.zeros(len(learner._updates)), np.zeros(len(learner._updates))
+    for entries, given in targets:
+        for entry in set(entries.tolist()):
+            count = (entries == entry).sum()
+            updates[entry] += count
+            step_size = min(3 * count / (2 + updates[entry]), 1)
+            value[entry] += step_size * (given[entries == entry].mean() - value[entry])
+    assert updates.max() > 50
+    assert learner.state_dict()["weights"]["table"].numpy() == pytest.approx(value)
+
+
+def test_afterstates_share_what_they_learn():
+    tables = compile_game(FOUR)
+    actions, states = (learner_of(each).state_dict()["weights"]["table"] for each in (QLearning, TabularAfterstates))
+    assert len(actions) == len(tables.edge_next)
+    assert len(states) == tables.edge_next.max() + 1 < len(actions)
+
+
+def test_monte_carlo_estimates_are_mean_returns_after_every_visit():
+    learner, tables = learner_of(MonteCarlo, 16), compile_game(FOUR)
+    returns, visited = {}, [[] for _ in range(16)]
+    envs, step = learner._envs, learner._envs.step
+
+    def recorded(actions):
+        for turn, node, action in zip(visited, envs.nodes.tolist(), actions.tolist(), strict=True):
+            turn.append((node, action))
+        answer = step(actions)
+        for place in np.flatnonzero(answer[2]):
+            for pair in visited[place]:
+                returns.setdefault(pair, []).append(answer[1][place])
+            visited[place].clear()
+        return answer
+
+    envs.step = recorded
+    learner.learn(5000)
+    assert max(map(len, returns.values())) > 50
+    estimates = learner.state_dict()["weights"]["table"].numpy()
+    pairs = zip(tables.edge_node.tolist(), tables.edge_action.tolist(), strict=True)
+    assert estimates == pytest.approx([np.mean(returns.get(pair, [-10])) for pair in pairs])
+
+
+def test_monte_carlo_approaches_the_action_values_of_random_play():
+    learner, tables = learner_of(MonteCarlo, 1024), compile_game(FOUR)
+    learner.learn(400_000)
+    value, _ = expected(tables, tables.uniform, -tables.final_score.astype(float))
+    often = learner._updates > 5000
+    assert often.sum() > 10
+    assert abs(learner._table[:-1] - value[tables.edge_next])[often].max() < 0.15
+    assert regret_of(learner, FOUR) == pytest.approx(evaluate(FOUR, greedy_step(FOUR)).regret, abs=0.01)
+
+
+@EVERY
+def test_probabilities_are_those_of_exploration(learner_class):
+    learner = learner_of(learner_class)
+    learner.learn(2000)
+    probabilities, (_, masks) = learner.probabilities(*seen(FOUR)), seen(FOUR)
+    epsilon = 0 if learner_class is MonteCarlo else 0.15
+    assert probabilities.max(axis=1) == pytest.approx(1 - epsilon + epsilon / masks.sum(axis=1))
+    assert not probabilities[~masks].any()
+
+
+def test_it_acts_by_its_probabilities():
+    learner = learner_of(QLearning, 4000, exploration=0.9, rules={"tiles": 6})
+    tables, nodes, step = compile_game(ShutTheBox(tiles=6)), learner._envs.nodes, learner._envs.step
+    node = int(np.bincount(nodes, tables.choices[nodes]).argmax())
+    probabilities = learner.probabilities(tables.observation[[node]], tables.legal[[node]])[0]
+    taken = []
+    learner._envs.step = lambda actions: taken.append(actions) or step(actions)
+    learner._step()
+    actions = taken[0][nodes == node]
+    assert tables.choices[node] >= 3
+    assert np.bincount(actions, minlength=tables.actions) / len(actions) == pytest.approx(probabilities, abs=0.08)
+
+
+@EVERY
+def test_it_continues_from_a_state_with_the_same_results(learner_class):
+    whole, other = learner_of(learner_class), learner_of(learner_class, seed=1)
+    whole.learn(3000)
+    file = io.BytesIO()
+    torch.save(whole.state_dict(), file)
+    file.seek(0)
+    other.load_state_dict(torch.load(file, weights_only=True))
+    for learner in (whole, other):
+        learner.learn(6000)
+    assert whole.num_steps == other.num_steps >= 6000
+    assert (whole._table == other._table).all()
+    assert (whole._updates == other._updates).all()
+    fresh = learner_of(learner_class)
+    fresh.load_state_dict({"weights": whole.state_dict()["weights"]})
+    assert (fresh.values(*seen(FOUR)) == whole.values(*seen(FOUR))).all()
+
+
+@EVERY
+def test_seeds(learner_class):
+    tables = []
+    for seed in (1, 1, 2):
+        learner = learner_of(learner_class, seed=seed)
+        learner.learn(2000)
+        tables.append(learner._table)
+    assert (tables[0] == tables[1]).all()
+    assert (tables[0] != tables[2]).any()
+
+
+@EVERY
+def test_the_callback_comes_before_every_rollout(learner_class):
+    learner, steps = learner_of(learner_class), []
+    learner.learn(3000, lambda: steps.append(learner.num_steps))
+    assert steps == [0, 1024, 2048]
+    assert learner.num_steps == 3072
+
+
+@EVERY
+def test_what_they_cannot_learn_from_is_refused(learner_class):
+    with pytest.raises(ValueError, match="needs the tables of a game"):
+        learner_of(learner_class, rules={"tiles": 18})
+    with pytest.raises(ValueError, match="SAME_STEP"):
+        learner_class(gym.make_vec("stb_gym/ShutTheBox-v0", 4))
+    with pytest.raises(ValidationError):
+        SETTINGS[learner_class](num_envs=0)

@@ -50,7 +50,7 @@ def pages(tmp_path_factory, learned):
     folder, game = tmp_path_factory.mktemp("pages"), ShutTheBox()
     runs = [
         make_run(folder / "ppo-small-0", game, learned),
-        make_run(folder / "dqn-small-0", game, [*learned[:2], load_policy("dqn-nine-tiles", game)]),
+        make_run(folder / "fitted-q-small-0", game, [*learned[:2], load_policy("fitted-q-nine-tiles", game)]),
     ]
     (folder / "box.html").write_text(explorer_page(game, ["random"], [str(run) for run in runs]))
     (folder / "threes.html").write_text(explorer_page(Threes()))

@@ -101,7 +101,7 @@ def test_values_losses_and_moves_are_those_of_the_library(reader, name, asked, o
 
 def test_regrets_and_costliest_mistakes_are_those_of_the_library(reader):
     page, game = reader.visit("board"), GAMES["box"]
-    for name in ("biggest-first", "ppo-nine-tiles", "dqn-nine-tiles-shut", "random"):
+    for name in ("biggest-first", "ppo-nine-tiles", "fitted-q-nine-tiles-shut", "random"):
         policy = stb_gym.load_policy(name, game) if name in kept_policies() else strategy(game, name)
         found = stb_gym.evaluate(game, policy)
         row = page.locator("#everybody ~ table tbody tr").filter(has=page.get_by_text(name, exact=True))

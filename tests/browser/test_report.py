@@ -1,4 +1,4 @@
-"""The report of trainings on every screen: nothing sticks out, and its pictures are as light as the page."""
+"""The report of runs on every screen: nothing sticks out, and its pictures are as light as the page."""
 
 import io
 import subprocess
@@ -8,25 +8,23 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests import ROOT, SMALL_PRESETS
+from tests import ROOT
 
 MAKE = """
 import sys
-from training import report, train
-*words, folder = sys.argv[1:]
-runs = [f"{folder}/{algorithm}" for algorithm in ("ppo", "afterstates")]
-for run in runs:
-    assert train.main([run.rpartition("/")[2], *words, "--out", run]) == 0
-assert report.main([*runs, "--out", folder]) == 0
+from pathlib import Path
+from tests.training.fake_runs import fake_runs
+from training.compare import main
+folder = Path(sys.argv[1])
+sys.exit(main([*map(str, fake_runs(folder / "runs")), "--out", str(folder)]))
 """
-SHORT = ["--presets", str(SMALL_PRESETS), "--tiles", "5", "--steps", "3000", "--measurements", "3"]
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Write a report of two short trainings in another process, so that this one needs no torch."""
+    """Write a report of three runs in another process, so that this one needs no torch."""
     folder = tmp_path_factory.mktemp("report")
-    subprocess.run([sys.executable, "-c", MAKE, *SHORT, str(folder)], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", MAKE, str(folder)], cwd=ROOT, check=True, capture_output=True)
     return {"report": (folder / "report.html").as_uri()}
 
 

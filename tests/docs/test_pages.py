@@ -93,7 +93,7 @@ def test_the_game_that_the_coach_accounts_for(monkeypatch, capsys):
 
 
 def test_the_regret_of_a_heuristic():
-    [(name, regret)] = re.findall(r"^\| \*(\S+)\*, a rule of thumb \| ([\d.]+) \|", README.read_text(), re.MULTILINE)
+    [(name, regret)] = re.findall(r"^\| \*(\S+)\*, a heuristic \| ([\d.]+) \|", README.read_text(), re.MULTILINE)
     game = stb_gym.ShutTheBox()
     assert regret == f"{stb_gym.evaluate(game, stb_gym.strategy(game, name)).regret:.5f}"
 

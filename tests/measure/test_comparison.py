@@ -93,7 +93,7 @@ KINDS = ["random", "optimal", "uniform", "scores of states"]
 @pytest.mark.parametrize(
     ("game", "policy", "objective"),
     every(5, [*product(PLAYED, KINDS, ["score", "shut", FAR])]),
-    ids=lambda value: getattr(value, "unit", str(value)),
+    ids=lambda value: getattr(value, "name", str(value)),
 )
 def test_scores_are_distributed_as_computed(game, policy, objective, solved):
     policy = {

@@ -1,75 +1,270 @@
-"""The commands of the laboratory, when somebody interrupts them."""
+"""The commands train, evaluate and tune: their answers, their errors of one line, and interrupts."""
 
-from importlib import import_module
+import json
+import signal
 
 import pytest
 
-from agents.presets import read_presets
-from tests import SMALL_PRESETS
-from training import evaluate, results, train
-from training.arguments import answered
-from training.results import RESULTS, results_page
+from stb_gym import evaluate as evaluate_exactly
+from stb_gym.measure import read_policy
+from tests.training.conftest import small
+from training import evaluate, train, tune
+from training.run import Run
+from training.study import run_study
+
+FIVE = ["--tiles", "5", "--steps", "300", "--settings.num-envs", "8", "--measurements", "2"]
 
 
-def interrupted(*arguments, **options):
-    raise KeyboardInterrupt
+def test_a_run_is_trained_in_a_folder_named_after_it(folders, capsys):
+    assert train.main(["q-learning", *FIVE, "--objective", "shut", "--settings.exploration=0.5"]) == 0
+    folder = folders / "q-learning-ShutTheBox-v0-tiles-5-objective-shut-0"
+    config = Run(folder).config
+    assert (config.game().tiles, config.objective, config.steps, config.seed) == (5, "shut", 300, 0)
+    assert (config.settings.num_envs, config.settings.exploration, config.settings.horizon) == (8, 0.5, 10.0)
+    assert len(Run(folder).curve()) == 3
+    assert capsys.readouterr().err == f"python -m training.evaluate {folder.relative_to(folders.parent)}\n"
 
 
 @pytest.mark.parametrize(
-    ("command", "words", "begins_with"),
+    ("options", "name"),
     [
-        ("evaluate", ["runs/none"], "Run.open"),
-        ("film", ["runs/none", "--out", "film.gif"], "Run.open"),
-        ("keep", ["runs/none", "--who", "I"], "read_presets"),
-        ("ladder", ["runs/none"], "read_presets"),
-        ("merge", ["runs/none", "runs/other"], "read_presets"),
-        ("mistakes", ["none.npz"], "evaluations_of"),
-        ("report", ["runs/none"], "Run.open"),
-        ("results", ["runs/none"], "read_presets"),
+        ({"arguments": {}}, "tabular-afterstates-nine-tiles-0"),
+        ({"arguments": {"tiles": 12}, "seed": 7}, "tabular-afterstates-twelve-tiles-7"),
+        ({"arguments": {"objective": "at-most:5"}}, "tabular-afterstates-ShutTheBox-v0-objective-at-most-5-0"),
+        ({"arguments": {"open": "../x"}}, None),
+        ({"env": "stb_gym/Threes-v0", "arguments": {}, "variant": "quick"}, "tabular-afterstates-threes-quick-0"),
     ],
 )
-def test_an_interruption_is_told_in_a_line(command, words, begins_with, monkeypatch, capsys, tmp_path):
-    module = import_module(f"training.{command}")
-    for name in ("Ledger", "rungs"):  # which the ladder asks first
-        monkeypatch.setattr(module, name, interrupted, raising=False)
-    monkeypatch.setattr(f"training.{command}.{begins_with}", interrupted)
-    monkeypatch.chdir(tmp_path)
-    assert module.main(words) == 130
-    assert capsys.readouterr() == ("", f"training.{command}: interrupted\n")
+def test_the_names_of_runs(options, name):
+    if name is None:
+        with pytest.raises(ValueError, match="open"):
+            small(**options)
+    else:
+        assert train.run_name(small(**options)) == name
+    config = small("ppo", env="stb_gym/Threes-v0", arguments={}, opponents="naive", players=3)
+    assert train.run_name(config) == "ppo-threes-3-players-naive-0"
 
 
-def test_a_pipe_to_another_process_that_breaks_is_no_reader_who_leaves(capsys):
-    def work():
-        raise BrokenPipeError("the worker is gone")
+@pytest.mark.nightly
+def test_several_seeds_are_trained_by_two_workers_and_then_skipped(folders, capsys):
+    words = ["monte-carlo", *FIVE, "--seeds", "0-2,5", "--workers", "2", "--out", "study"]
+    assert train.main(words) == 0
+    names = [f"monte-carlo-ShutTheBox-v0-tiles-5-{seed}" for seed in (0, 1, 2, 5)]
+    paths = [folders.parent / "study" / name for name in names]
+    assert all(Run(path).result()["finished"] for path in paths)
+    assert len({Run(path).curve()["regret"].iloc[-1] for path in paths}) > 1
+    assert capsys.readouterr().err.endswith(
+        f"python -m training.compare {' '.join(f'study/{name}' for name in names)}\n"
+    )
+    before = [(path / "curve.csv").read_bytes() for path in paths]
+    assert train.main(words) == 2
+    assert "holds a run: add --resume or --overwrite" in capsys.readouterr().err
+    assert train.main([*words, "--resume"]) == 0
+    assert [(path / "curve.csv").read_bytes() for path in paths] == before
+    assert train.main(["monte-carlo", *FIVE, "--out", "alone"]) == 0
+    [alone, shared] = [
+        Run(folders.parent / out / names[0]).curve().drop(columns="seconds") for out in ("alone", "study")
+    ]
+    assert alone.equals(shared)
 
-    assert answered("training.study", work) == 2
-    assert capsys.readouterr().err == "training.study: the worker is gone\n"
 
-
-def test_a_run_on_a_box_with_tables_is_exact_anyhow(tmp_path, capsys):
-    words = ["afterstate-network", "--presets", str(SMALL_PRESETS), "--tiles", "4", "--steps", "1000"]
-    assert train.main([*words, "--measurements", "2", "--out", str(tmp_path / "run")]) == 0
+def test_a_run_that_fails_is_reported_and_others_continue(folders, capsys):
+    runs = {folders / str(seed): small(seed=seed) for seed in range(3)}
+    run_study({folders / "1": small(seed=9)})
+    assert list(run_study(runs)) == [folders / "1"]
+    assert [Run(folder).result()["finished"] for folder in runs] == [True] * 3
+    first = folders / "q-learning-ShutTheBox-v0-tiles-5-0"
+    words = ["q-learning", *FIVE, "--seeds", "0-1"]
+    assert train.main(words) == 0
+    (first / "result.json").write_text("{")
     capsys.readouterr()
-    assert evaluate.main([str(tmp_path / "run")]) == 0
-    table = capsys.readouterr().out
-    assert evaluate.main([str(tmp_path / "run"), "--exact"]) == 0
-    assert capsys.readouterr().out == table != ""
+    assert train.main([*words, "--resume"]) == 1
+    [failure, command] = capsys.readouterr().err.splitlines()
+    assert failure.startswith("training.train: runs/q-learning-ShutTheBox-v0-tiles-5-0 failed: cannot read ")
+    assert command == "python -m training.compare runs/q-learning-ShutTheBox-v0-tiles-5-1"
 
 
-def test_the_page_of_ones_own_study_says_nothing_of_the_studies_here(tmp_path, monkeypatch):
-    for name in ("runs.csv", "curves.csv"):
-        head, *lines = (RESULTS / name).read_text().splitlines(keepends=True)
-        (tmp_path / name).write_text(head + "".join(line for line in lines if "limit-nine-tiles-" in line))
-    own = results_page(tmp_path, read_presets())
-    monkeypatch.setattr(results, "RESULTS", tmp_path)
-    here = results_page(tmp_path, read_presets())
-    assert "training.study reference" in here
-    assert "training.study reference" not in own
-    assert own.count("| ") == here.count("| ") > 0
+def test_a_checkpoint_that_cannot_be_read_ends_the_command(folders, checkpoints, monkeypatch, capsys):
+    interrupt_at_measurements(monkeypatch, KeyboardInterrupt)
+    assert train.main(["q-learning", *FIVE]) == 130
+    monkeypatch.undo()
+    monkeypatch.chdir(folders.parent)
+    [path] = folders.glob("*/checkpoint.pt")
+    path.write_bytes(b"damaged")
+    capsys.readouterr()
+    assert train.main(["q-learning", *FIVE, "--resume"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert f"failed: cannot read {path}: " in line
+    assert path.read_bytes() == b"damaged"
 
 
-def test_the_help_says_how_games_of_ones_own_are_known(capsys):
-    for main in (train.main, evaluate.main):
-        with pytest.raises(SystemExit):
-            main(["--help"])
-        assert "--import MODULE" in capsys.readouterr().out
+def interrupt_at_measurements(monkeypatch, action):
+    """Call `action`, or raise it, at the second measurement."""
+    notes = []
+
+    def tell(self, done=None, total=None, *, note=None):
+        del self, done, total
+        notes.extend([note] if note else [])
+        if len(notes) == 2:
+            if isinstance(action, type):
+                raise action
+            action()
+
+    monkeypatch.setattr("training.study.Progress.tell", tell)
+
+
+@pytest.mark.parametrize(
+    ("action", "status"), [(KeyboardInterrupt, 130), (lambda: signal.raise_signal(signal.SIGTERM), 143)]
+)
+def test_an_interrupted_command_says_how_to_continue(action, status, folders, checkpoints, monkeypatch, capsys):
+    before = signal.getsignal(signal.SIGTERM)
+    assert train.main(["q-learning", *FIVE, "--out", "whole"]) == 0
+    capsys.readouterr()
+    interrupt_at_measurements(monkeypatch, action)
+    assert train.main(["q-learning", *FIVE]) == status
+    assert capsys.readouterr().err == "training.train: interrupted; the same command with --resume continues\n"
+    assert signal.getsignal(signal.SIGTERM) == before
+    [folder] = folders.iterdir()
+    assert not list(folder.glob(".stb-gym*"))
+    monkeypatch.setattr("training.study.Progress.tell", lambda *_, **__: None)
+    assert train.main(["q-learning", *FIVE, "--resume"]) == 0
+    whole = Run(folders.parent / "whole" / folder.name).curve().drop(columns="seconds")
+    assert Run(folder).curve().drop(columns="seconds").equals(whole)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "requires an argument"),
+        (["pppo"], "unknown algorithm 'pppo': allowed are ppo,"),
+        (["ppo", "--tils", "5"], "unknown flag or rule 'tils': allowed are tiles, .*did you mean tiles"),
+        (["ppo", "--tiles", "5.5"], "tiles must be an integer from 1 to 28, not 5.5"),
+        (["ppo", "--tiles", "five"], "tiles must be an integer from 1 to 28, not 'five'"),
+        (["ppo", "--start-open", "10"], "open must be"),
+        (["ppo", "--steps", "2.5"], "'2.5' is not an integer"),
+        (["ppo", "--steps", "0"], "steps should be greater than or equal to 1"),
+        (["ppo", "--seeds", "1-"], "seeds must be numbers such as 0-4 or 3,5, not '1-'"),
+        (["ppo", "--seeds", "4294967296"], "seed should be less than 4294967296"),
+        (["ppo", "--settings.widht", "5"], "unknown setting 'widht'"),
+        (["ppo", "--settings.width", "wide"], "width should be a valid integer, not 'wide'"),
+        (["ppo", "--variant", "fast"], "unknown variant of ppo on nine-tiles 'fast': allowed are standard, "),
+        (["ppo", "--task", "ten"], "unknown task 'ten': allowed are nine-tiles"),
+        (["ppo", "--task", "threes", "--env", "stb_gym/Threes-v0"], "--env and --task exclude each other"),
+        (["ppo", "--env", "stb_gym/Fours-v0"], "unknown environment 'stb_gym/Fours-v0'"),
+        (["ppo", "--objective", "win"], "unknown objective 'win'"),
+        (["ppo", "--resume", "--overwrite"], "--resume and --overwrite exclude each other"),
+        (["ppo", "--measurements", "0"], "measurements must be an integer from 1"),
+        (["ppo", "--workers", "0"], "workers must be an integer from 1"),
+        (["ppo", "--players", "2"], "a round needs both opponents and players"),
+        (["ppo", "--players", "2", "--opponents", "nobody"], "nobody"),
+        (["ppo", "--device", "abacus"], "abacus"),
+        (["ppo", "--import", "no_such_module"], "no_such_module"),
+    ],
+)
+def test_errors_of_train_take_one_line(words, message, folders, capsys):
+    assert train.main([*words, "--out", "runs"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("training.train: ")
+    assert message.split(".*")[-1] in line
+    assert not list(folders.glob("*/result.json"))
+
+
+@pytest.mark.parametrize("command", [train, evaluate, tune])
+def test_help_explains_every_flag(command, capsys):
+    assert command.main(["--help"]) == 0
+    text = capsys.readouterr().out
+    function = getattr(command, command.__name__.rpartition(".")[2])
+    flags = [
+        name.replace("_", "-")
+        for name in function.__annotations__
+        if name not in ("return", "algorithm", "run", "rules")
+    ]
+    assert all(f"--{flag}" in text for flag in flags)
+    assert "--import MODULE" in text
+
+
+def test_a_run_is_measured_again_beside_the_strategies(finished, capsys):
+    assert evaluate.main([str(finished)]) == 0
+    heading, *rows = capsys.readouterr().out.splitlines()
+    assert heading.split()[:2] == ["value", "regret"]
+    greedy = Run(finished).result()["greedy"]["regret"]
+    [row] = [row for row in rows if f"{finished} (greedy)" in row]
+    assert f"{greedy:.5f}" in row
+    names = [row.split("  ")[0] for row in rows]
+    assert names.index("optimal") < names.index(f"{finished} (greedy)") < names.index("random")
+
+
+def test_a_run_is_measured_again_as_json(finished, capsys):
+    assert evaluate.main([str(finished), "--json"]) == 0
+    answer, result = json.loads(capsys.readouterr().out), Run(finished).result()
+    assert answer["config"] == Run(finished).config.to_json()
+    assert (answer["greedy"], answer["value_error"]) == (result["greedy"], result["value_error"])
+    assert evaluate.main([str(finished), "--json", "--turns", "500"]) == 0
+    sampled = json.loads(capsys.readouterr().out)
+    assert sampled["greedy"]["turns"] == 500
+    assert sampled["greedy"]["regret"] != result["greedy"]["regret"]
+
+
+def test_a_saved_policy_is_evaluated(finished, capsys):
+    assert evaluate.main(["ppo-nine-tiles", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["greedy"] == read_policy("ppo-nine-tiles").evaluate().summary()
+    assert evaluate.main([str(finished / "policy.npz"), "--json"]) == 0
+    regret = json.loads(capsys.readouterr().out)["greedy"]["regret"]
+    assert regret == evaluate_exactly(Run(finished).game(), Run(finished).policy()).regret
+
+
+@pytest.mark.nightly
+def test_a_network_of_afterstates_is_swept_exactly(folders, capsys):
+    rules = ["--tiles", "16", "--dice", "3", "--steps", "2000", "--measurements", "1"]
+    assert train.main(["afterstates", *rules, "--settings.num-envs", "64"]) == 0
+    [folder] = folders.iterdir()
+    assert evaluate.main([str(folder), "--exact", "--json"]) == 0
+    exact = json.loads(capsys.readouterr().out)["greedy"]
+    sampled = Run(folder).result()["greedy"]
+    assert "turns" not in exact
+    assert sampled["regret"] == pytest.approx(exact["regret"], abs=5 * sampled["standard_error"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nowhere"], "there is no policy file nowhere"),
+        (["ppo-nine-tiles", "--turns", "5"], "--turns and --exact are for the folder of a run"),
+        (["RUN", "--turns", "0"], "turns must be an integer from 2"),
+        (["RUN", "--turns", "5", "--exact"], "--exact needs a network of afterstates, not tabular-afterstates"),
+    ],
+)
+def test_errors_of_evaluate_take_one_line(words, message, finished, capsys):
+    assert evaluate.main([str(finished) if word == "RUN" else word for word in words]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"training.evaluate: {message}")
+
+
+def search(*words):
+    return tune.main(["q-learning", "--tiles", "5", "--steps", "300", "--out", "search", *words])
+
+
+def test_a_search_prints_the_best_settings_and_continues(folders, capsys):
+    assert search("--trials", "2") == 0
+    first = capsys.readouterr().out.splitlines()
+    assert search("--trials", "4") == 0
+    comment, table, *lines = capsys.readouterr().out.splitlines()
+    assert table == "[q-learning.tuned]"
+    settings = {name: json.loads(value) for name, value in (line.split(" = ") for line in lines)}
+    assert settings.keys() == {"steps", "num_envs", "exploration", "horizon"}
+    regrets = [float(line.split()[2]) for line in (first[0], comment)]
+    assert regrets[1] <= regrets[0]
+    config = small("q-learning", steps=settings.pop("steps"), settings=settings)
+    assert config.settings.num_envs == settings["num_envs"]
+    learner = config.make_learner(config.make_envs())
+    learner.learn(config.steps)
+    assert f"regret {tune.measure(config, learner).greedy.regret:.4g} " in comment
+    assert search("--trials", "4", "--seed", "1") == 2
+    assert "search holds another search" in capsys.readouterr().err
+
+
+def test_trials_that_take_too_long_are_given_up(folders, capsys):
+    assert search("--trials", "1", "--minutes", "0") == 2
+    assert "no trial was completed" in capsys.readouterr().err
+    assert tune.main(["monte-carlo", "--out", "x"]) == 2
+    assert "unknown algorithm with a search space 'monte-carlo': allowed are ppo" in capsys.readouterr().err

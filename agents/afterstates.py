@@ -1,0 +1,285 @@
+"""Temporal-difference learning of afterstate values with a network, and with less noise from the dice.
+
+An afterstate is what a move leads to before the dice are thrown, as in backgammon. The learner knows where every legal
+move leads, but nothing of probabilities or rewards. One network holds the values of all afterstates:
+
+    target of an afterstate = reward + max over the moves that follow of value(their afterstates)
+
+Moves that lead to the same afterstate share its value, and a game of 700 actions needs no more outputs than one of two.
+
+Most of the variance of targets comes from the dice. The network therefore also predicts, for every entry of the next
+observation, how much it changes the target, and the fit subtracts this part:
+
+    value(afterstate) + effect(afterstate) . (roll - mean roll)  is fitted to the target
+
+A roll is the difference between the next observation and the afterstate, and the mean roll is the average over all
+throws of as many dice. So the second term, a control variate, has a mean of 0: it lowers the variance and leaves values
+unbiased.
+
+Rewards are divided by the largest absolute reward so far, and they are not discounted. There are no eligibility traces.
+
+References:
+    Sutton and Barto, "Reinforcement learning: an introduction", 2018, section 6.8.
+    Tesauro, "Temporal difference learning and TD-Gammon", 1995.
+    Zinkevich et al., "Optimal unbiased estimators for evaluating agent performance", 2006.
+"""
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import Annotated, Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic.dataclasses import dataclass
+
+from agents.common import Episodes, State, Unary, VectorEnv, epsilon_greedy, unique_rows
+from stb_gym import Game
+from stb_gym.envs import stepper_of
+from stb_gym.games import IntArray
+from stb_gym.solver import StateScorePolicy
+
+AT_ONCE = 2048  # afterstates in one pass through the network: their hidden layers fit into the cache
+
+
+@dataclass(frozen=True)
+class AfterstatesSettings:
+    """Settings of afterstate learning; the defaults suit 5 million steps on nine tiles."""
+
+    num_envs: PositiveInt = 4096
+    """Environments that are stepped at once."""
+    minibatches: PositiveInt = 16
+    """Updates after every step of all environments, each with an equal part of the environments."""
+    learning_rate: PositiveFloat = 2e-3
+    """Learning rate at the start; it falls linearly to 0."""
+    exploration: Annotated[float, Field(ge=0, lt=1)] = 0.05
+    """Probability of a random legal move."""
+    width: PositiveInt = 128
+    """Units in each of the two hidden layers."""
+    control_variate: bool = True
+    """Whether the predicted effect of the roll is subtracted from targets."""
+
+
+class Moves(NamedTuple):
+    """The M legal moves at B positions, position by position.
+
+    Attributes:
+        action: [M] the actions.
+        afterstate: [M, O + 1] what they lead to: an observation without a roll, and the number of dice thrown next.
+        first: [B] the index of the first move of each position.
+        number: [B] the number of moves of each position.
+        best: [B] the index of the move of highest value, the first of equal ones.
+        value: [B] the value of this move.
+    """
+
+    action: IntArray
+    afterstate: NDArray[Any]
+    first: IntArray
+    number: IntArray
+    best: IntArray
+    value: NDArray[np.float32]
+
+
+class Experience(NamedTuple):
+    """The last moves in B environments; they are learned from when the values of the moves that follow are known.
+
+    Attributes:
+        afterstate: [B, O + 1] what they led to.
+        roll: [B, O] the next observation minus the afterstate.
+        reward: [B] the rewards; where an episode was truncated, with the value of its rest.
+        continues: [B] True where the episode goes on.
+    """
+
+    afterstate: NDArray[Any]
+    roll: NDArray[Any]
+    reward: NDArray[np.float32]
+    continues: NDArray[np.bool_]
+
+
+class Afterstates:
+    """Learns the values of afterstates by temporal differences; see the module.
+
+    Args:
+        envs: a vector environment in SAME_STEP mode with `afterstates` and `afterstate_space`, as stb_gym's have.
+        settings: the settings.
+        seed: seeds the environment, the network and the exploration.
+        device: the torch device of the network.
+
+    Attributes:
+        num_steps: see `Learner`.
+        figures: the loss, the variance of the predicted effects of rolls (in units of the scaled rewards) and the
+            learning rate.
+
+    Raises:
+        ValueError: if the environment has no `afterstates`, or is not in SAME_STEP mode.
+
+    Example:
+        >>> import gymnasium as gym, stb_gym
+        >>> envs = gym.make_vec("stb_gym/Threes-v0", 64, autoreset_mode="SameStep")
+        >>> learner = Afterstates(envs, AfterstatesSettings(num_envs=64), seed=1)
+        >>> learner.learn(1000)
+        >>> learner.num_steps
+        1024
+    """
+
+    def __init__(
+        self,
+        envs: VectorEnv,
+        settings: AfterstatesSettings = AfterstatesSettings(),  # noqa: B008
+        seed: int = 0,
+        device: str = "cpu",
+    ):
+        if not hasattr(envs, "afterstates"):
+            raise ValueError("the learner `afterstates` needs an environment with the method `afterstates`")
+        self.settings = settings
+        self._device = torch.device(device)
+        self._afterstates = envs.afterstates
+        space = envs.afterstate_space  # type: ignore[attr-defined]
+        self._random = np.random.default_rng([seed, 1])
+        self._episodes = Episodes(envs, seed)
+        generator = torch.Generator().manual_seed(seed)
+        self._network = _network(space, settings.width, generator).to(self._device)
+        self._optimizer = torch.optim.Adam(self._network.parameters(), eps=1e-5, fused=True)
+        self._last: Experience | None = None
+        most_dice = int(space.high[-1])
+        self._throws = np.zeros(most_dice + 1)
+        self._roll_sums = np.zeros((most_dice + 1, space.shape[0] - 1))
+        self._scale = float(np.finfo(np.float32).tiny)
+        self.num_steps = 0
+        self.figures: dict[str, float] = {}
+
+    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+        """See `Learner`; a rollout is one step of all environments."""
+        while self.num_steps < total_steps:
+            callback()
+            moves = self._look(self._episodes.observation)
+            last = self._last
+            self._last = self._play(moves)
+            if last is not None:
+                targets = last.reward + np.where(last.continues, moves.value, 0)
+                self._fit(last, targets, self.settings.learning_rate * max(1 - self.num_steps / total_steps, 0.0))
+
+    def _look(self, observations: NDArray[Any]) -> Moves:
+        """Return the legal moves at observations [B, ...], each with at least one, and the best of them."""
+        rows, inverse = unique_rows(observations)
+        position, action, afterstate = self._afterstates(observations[rows])
+        value = self._values(afterstate)
+        number = np.bincount(position, minlength=len(rows))
+        first = number.cumsum() - number
+        highest = np.maximum.reduceat(value, first)
+        (equally_good,) = (value == highest[position]).nonzero()
+        best = equally_good[np.unique(position[equally_good], return_index=True)[1]]
+        return Moves(action, afterstate, first[inverse], number[inverse], best[inverse], highest[inverse])
+
+    def _play(self, moves: Moves) -> Experience:
+        """Make the best move in every environment, or with probability `exploration` a random one."""
+        explores, which = self._random.random((2, len(moves.first)))
+        random_move = moves.first + (which * moves.number).astype(np.int64)
+        move = np.where(explores < self.settings.exploration, random_move, moves.best)
+        afterstate = moves.afterstate[move]
+        step = self._episodes.step(moves.action[move])
+        self.num_steps += len(move)
+        over = step.terminated | step.truncated
+        self._scale = max(self._scale, float(np.abs(step.reward).max()))
+        cut = step.truncated & ~step.terminated
+        if cut.any():
+            step.reward[cut] += self._look(step.next_observation[cut]).value
+        return Experience(afterstate, step.next_observation - afterstate[:, :-1], step.reward, ~over)
+
+    def _fit(self, last: Experience, targets: NDArray[Any], learning_rate: float) -> None:
+        """Fit values and effects of rolls to targets [B]."""
+        luck = self._luck(last.afterstate[:, -1], last.roll)
+        columns = last.afterstate, luck, (targets / self._scale).astype(np.float32)
+        for part in np.array_split(self._random.permutation(len(targets)), self.settings.minibatches):
+            afterstate, roll, target = (torch.as_tensor(column[part]).to(self._device) for column in columns)
+            outputs = self._network(afterstate)
+            effect = (outputs[:, 1:] * roll).sum(dim=1) * self.settings.control_variate
+            loss = (outputs[:, 0] + effect - target).square().mean()
+            self._optimizer.param_groups[0]["lr"] = learning_rate
+            self._optimizer.zero_grad()
+            loss.backward()
+            self._optimizer.step()
+        self.figures = {
+            "loss": loss.item(),
+            "effect_of_rolls": effect.square().mean().item(),
+            "learning_rate": learning_rate,
+        }
+
+    def _luck(self, dice: NDArray[Any], roll: NDArray[Any]) -> NDArray[np.float32]:
+        """Return [B, O] rolls minus the mean of all rolls so far of as many dice [B], including these."""
+        one_hot = np.eye(len(self._throws))[dice.astype(np.int64)]
+        self._throws += one_hot.sum(axis=0)
+        self._roll_sums += one_hot.T @ roll
+        mean = self._roll_sums / self._throws.clip(min=1)[:, None]
+        return (roll - one_hot @ mean).astype(np.float32)
+
+    @torch.no_grad()
+    def _values(self, afterstates: NDArray[Any]) -> NDArray[np.float32]:
+        """Return [M] the values of afterstates [M, O + 1]; equal ones are computed once."""
+        rows, inverse = unique_rows(afterstates)
+        parts = torch.as_tensor(afterstates[rows]).to(self._device).split(AT_ONCE)  # type: ignore[no-untyped-call]
+        values = torch.cat([self._network(part)[:, 0] for part in parts]).numpy(force=True)
+        return values[inverse] * np.float32(self._scale)
+
+    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """See `Learner`."""
+        moves = self._look(observations)
+        return epsilon_greedy(masks, moves.action[moves.best], self.settings.exploration)
+
+    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """See `Learner`."""
+        return self._look(observations).value.astype(np.float64)
+
+    def score_policy(self, game: Game) -> StateScorePolicy:
+        """Return the greedy policy in the form that `stb_gym.large.evaluate_boards` evaluates exactly on large boxes.
+
+        Args:
+            game: the game of the environment that the learner was trained in.
+        """
+        stepper = stepper_of(game, kind="boards")
+
+        def score(held: IntArray, dice: IntArray) -> NDArray[np.float32]:
+            return self._values(stepper.unthrown(stepper.find_state(held, dice)))
+
+        return StateScorePolicy(score)
+
+    def state_dict(self) -> State:
+        """See `Learner`."""
+        return {
+            "num_steps": self.num_steps,
+            "weights": {"network": self._network.state_dict(), "scale": self._scale},
+            "optimizer": self._optimizer.state_dict(),
+            "episodes": self._episodes.state_dict(),
+            "last": None if self._last is None else [torch.as_tensor(array) for array in self._last],
+            "throws": torch.as_tensor(self._throws),
+            "roll_sums": torch.as_tensor(self._roll_sums),
+            "random": self._random.bit_generator.state,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """See `Learner`."""
+        self._network.load_state_dict(state["weights"]["network"])
+        self._scale = state["weights"]["scale"]
+        if "num_steps" not in state:
+            return
+        self.num_steps = state["num_steps"]
+        self._optimizer.load_state_dict(deepcopy(state["optimizer"]))
+        self._random.bit_generator.state = state["random"]
+        self._throws = state["throws"].numpy().copy()
+        self._roll_sums = state["roll_sums"].numpy().copy()
+        self._episodes.load_state_dict(state["episodes"])
+        if "envs" in state["episodes"]:  # else the environment continues with other episodes
+            self._last = state["last"] and Experience(*(tensor.numpy() for tensor in state["last"]))
+
+
+def _network(space: gym.spaces.Box, width: int, generator: torch.Generator) -> torch.nn.Sequential:
+    """Return a network whose first output is the value of an afterstate; the others are the effects of rolls."""
+    unary = Unary(space)
+    first, second = torch.nn.Linear(unary.size, width), torch.nn.Linear(width, width)
+    last = torch.nn.Linear(width, space.shape[0])
+    for layer, gain in ((first, 2**0.5), (second, 2**0.5), (last, 0.1)):
+        torch.nn.init.orthogonal_(layer.weight, gain, generator)
+        torch.nn.init.zeros_(layer.bias)
+    return torch.nn.Sequential(unary, first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)

@@ -1,0 +1,144 @@
+"""Certainty equivalence: estimate the dice from the rolls seen so far, and play optimally for that estimate.
+
+    probability(roll | state) = times it was rolled / rolls at the state
+    value(node)  = max over legal actions of value(next state), or the reward if there is none
+    value(state) = sum over rolls of probability(roll | state) x value(node of the roll)
+
+Every roll counts once before it was ever seen (Laplace's rule of succession). See Kumar and Varaiya, "Stochastic
+systems: estimation, identification and adaptive control", 1986. The learner uses the rules of moves and the rewards,
+but not the true probabilities of the dice.
+
+No tabular learner given the same rolls can do much better; a network can, because it generalises across states.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field, PositiveInt
+from pydantic.dataclasses import dataclass
+
+from agents.common import Episodes, State, epsilon_greedy
+from stb_gym.envs import TurnVectorEnv
+from stb_gym.games import IntArray
+
+ROLLOUT = 16  # steps in every environment between two solutions of the estimated game
+
+
+@dataclass(frozen=True)
+class CertaintyEquivalenceSettings:
+    """Settings of certainty equivalence."""
+
+    num_envs: PositiveInt = 1024
+    """Environments that are stepped at once."""
+    exploration: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    """Probability of a random legal action."""
+    shared_dice: bool = False
+    """Estimate one distribution for all states that roll the same number of dice, instead of one for each state."""
+
+
+class CertaintyEquivalence:
+    """Estimates the dice from the rolls it has seen and plays optimally for that estimate.
+
+    Args:
+        envs: the vector environment, in SAME_STEP mode.
+        settings: the settings.
+        seed: seeds the dice and the exploration.
+        device: not used, as there is no network.
+
+    Raises:
+        ValueError: if the autoreset mode is not SAME_STEP, or the game is too large for tables.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> envs = gym.make_vec("stb_gym/ShutTheBox-v0", 64, autoreset_mode="SameStep", tiles=4)
+        >>> learner = CertaintyEquivalence(envs, CertaintyEquivalenceSettings(num_envs=64))
+        >>> learner.learn(10_000)
+        >>> learner.num_steps
+        10240
+    """
+
+    def __init__(
+        self,
+        envs: TurnVectorEnv,
+        settings: CertaintyEquivalenceSettings = CertaintyEquivalenceSettings(),  # noqa: B008
+        seed: int = 0,
+        device: str = "cpu",
+    ):
+        self._envs, self._settings = envs, settings
+        self._tables = tables = envs.transitions.tables
+        # [N] which of the counts is that of the node's roll.
+        self._count_of = np.arange(tables.nodes)
+        if settings.shared_dice:
+            roll = self._count_of - tables.node_start[tables.node_state]
+            self._count_of = tables.dice[tables.node_state] * (roll.max() + 1) + roll
+        self._counts = np.ones(self._count_of.max() + 1, np.int64)
+        self._random = np.random.default_rng([seed, 1])
+        self._episodes = Episodes(envs, seed)
+        self.num_steps = 0
+        self.figures: dict[str, float] = {}
+        self._count(envs.nodes)
+        self._solve()
+
+    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+        """Play, count the rolls, and solve the estimated game after every rollout; see `Learner`."""
+        tables = self._tables
+        while self.num_steps < total_steps:
+            callback()
+            for _ in range(ROLLOUT):
+                nodes = self._envs.nodes
+                explores, fraction = self._random.random((2, len(nodes)))
+                edges = tables.edge_start[nodes] + (fraction * tables.choices[nodes]).astype(np.int64)
+                random_actions, greedy = tables.edge_action[edges], self._greedy[nodes]
+                actions = np.where(explores < self._settings.exploration, random_actions, greedy)
+                _, terminated, truncated, next_observation, _ = self._episodes.step(actions)
+                self._count(tables.find_nodes(next_observation[terminated | truncated]))
+                self._count(self._envs.nodes)  # where a turn is over, of the first roll of the next one
+            self._solve()
+            self.num_steps += ROLLOUT * self._envs.num_envs
+
+    def _count(self, nodes: IntArray) -> None:
+        """Count the rolls at nodes [K]."""
+        self._counts += np.bincount(self._count_of[nodes], minlength=len(self._counts))
+
+    def _solve(self) -> None:
+        """Solve the estimated game: value iteration is exact after as many sweeps as a turn has rolls."""
+        tables, counts = self._tables, self._counts[self._count_of]
+        probability = counts / np.bincount(tables.node_state, counts)[tables.node_state]
+        self._node_value = self._envs.rewards[self._envs.transitions.endings[:-1]]
+        after = np.zeros(len(tables.edge_next))
+        for _ in range(self._envs.transitions.longest + 1):
+            self._node_value[tables.decisions] = tables.reduce(np.maximum, after)
+            state_value = np.bincount(tables.node_state, probability * self._node_value)
+            after = tables.after_edges(state_value)
+        self._greedy = tables.greedy(after)
+        self.figures = {"estimated_value": float(state_value[tables.start])}
+
+    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Return the probability of each action; see `Learner`."""
+        greedy = self._greedy[self._tables.find_nodes(observations)]
+        return epsilon_greedy(masks, greedy, self._settings.exploration)
+
+    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return [B] the value of each observation in the estimated game; see `Learner`."""
+        return self._node_value[self._tables.find_nodes(observations)]
+
+    def state_dict(self) -> State:
+        """Return everything that is needed to continue; see `Learner`."""
+        return {
+            "weights": {"counts": torch.as_tensor(self._counts)},
+            "num_steps": self.num_steps,
+            "random": self._random.bit_generator.state,
+            "episodes": self._episodes.state_dict(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state; see `Learner`."""
+        self._counts[:] = state["weights"]["counts"].numpy()
+        self._solve()
+        if "episodes" in state:
+            self.num_steps = state["num_steps"]
+            self._random.bit_generator.state = state["random"]
+            self._episodes.load_state_dict(state["episodes"])

@@ -1,0 +1,426 @@
+"""Neural fitted Q iteration on a learned model of the environment.
+
+The learner keeps every distinct transition that it has seen with the number of times that it was seen. This is an
+empirical model of the environment. Again and again it fits a network to the action values of that model:
+
+    target of a move = mean over all transitions of the move of: reward + value of the next position
+    value of a position = max over its legal actions of q(position, action)
+
+A position is what the learner sees: an observation and its mask. A move is an action at a position. The dynamics of the
+environment do not depend on the policy, so old transitions are as good as new ones, and the empirical model converges
+to the environment. The method treats it as if it were the environment (certainty equivalence).
+
+What to know when you come from DQN:
+
+- There is no replay of samples. A target is the exact mean over all transitions of a move, without sampling noise.
+- There is no target network. Each position stores the value that the network gave it when the position was last in an
+  update, or when it was met.
+- An update is a batch of distinct moves, drawn without replacement, not a batch of sampled transitions. All moves have
+  the same weight, however often they were made.
+- Moves whose outcomes are equal share their transitions (`pooled`): moves that lead to the same afterstate do.
+- Rewards are divided by the largest absolute reward so far, and they are not discounted.
+
+Memory grows with the number of distinct positions, so the method suits environments whose positions recur. If opponents
+learn too, old transitions describe opponents that no longer play.
+
+References:
+    Ernst, Geurts and Wehenkel, "Tree-based batch mode reinforcement learning", 2005.
+    Riedmiller, "Neural fitted Q iteration: first experiences with a data efficient neural reinforcement learning
+    method", 2005.
+"""
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import Annotated, Any
+
+import gymnasium as gym
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic.dataclasses import dataclass
+
+from agents.common import Episodes, State, Unary, VectorEnv, epsilon_greedy, hash_rows, unique_rows
+from stb_gym.games import IntArray
+
+OVER = 0  # the number that stands for the end of an episode; positions are numbered from 1
+TRANSITION = np.dtype([("position", np.int32), ("action", np.int32), ("next", np.int32), ("reward", np.float32)])
+GROWTH = 0.02  # new transitions wait until they are more than this share of the counted ones
+
+
+@dataclass(frozen=True)
+class FittedQSettings:
+    """Settings of fitted Q iteration; the defaults suit 8 million steps on nine tiles."""
+
+    num_envs: PositiveInt = 8192
+    """Environments that are stepped at once."""
+    batch_size: PositiveInt = 512
+    """Moves in an update, all of them if there are no more."""
+    gradient_steps: PositiveInt = 20
+    """Updates after every step of all environments."""
+    learning_rate: PositiveFloat = 3e-3
+    """Learning rate at the start; it falls linearly to 0."""
+    exploration: Annotated[float, Field(ge=0, lt=1)] = 0.3
+    """Probability of a random legal action after the warm-up."""
+    warm_up: NonNegativeInt = 20_000
+    """Steps of random play before the first update."""
+    width: PositiveInt = 128
+    """Units in each of the two hidden layers."""
+    pooled: bool = True
+    """Whether moves that ever led to the same next position with the same reward share their transitions. This is right
+    if a move leads to an afterstate, and chance acts from there on. It is wrong where different probabilities can lead
+    to the same position, as on slippery ice."""
+
+
+class Positions:
+    """Numbers the distinct positions, from 1 in the order in which they are met.
+
+    A position is identified by a 64-bit hash of its observation and mask. The arrays below have a row for each
+    position; row 0 stands for the end of an episode.
+
+    Args:
+        observation: an array of the shape and type of one observation.
+        actions: the number of actions A.
+    """
+
+    def __init__(self, observation: NDArray[Any], actions: int):
+        self._actions = actions
+        self._count = 1
+        self._observations = np.zeros((1, *observation.shape), observation.dtype)
+        self._masks = np.zeros((1, -(-actions // 8)), np.uint8)  # packed bits
+        self._hashes = np.zeros(1, np.uint64)  # in ascending order
+        self._numbers = np.zeros(1, np.int32)  # of the hashes
+
+    def __len__(self) -> int:
+        """Return the number of positions, and 1 more for the end."""
+        return self._count
+
+    @property
+    def observations(self) -> NDArray[Any]:
+        """[P, ...] the observations of all positions; zeros for the end."""
+        return self._observations[: self._count]
+
+    def masks(self, numbers: IntArray) -> NDArray[np.bool_]:
+        """Return [B, A] the legal actions at positions [B]; none at the end."""
+        return np.unpackbits(self._masks[numbers], axis=1, count=self._actions).view(np.bool_)
+
+    def numbers(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> IntArray:
+        """Return [B] the numbers of positions; new positions get new numbers.
+
+        Args:
+            observations: [B, ...].
+            masks: [B, A] True where an action is legal.
+        """
+        bits = np.packbits(masks, axis=1)
+        hashes, first, inverse = np.unique(hash_rows(observations, bits), return_index=True, return_inverse=True)
+        place = self._hashes.searchsorted(hashes)
+        near = place.clip(max=self._count - 1)
+        numbers = self._numbers[near].astype(np.int64)
+        (new,) = (self._hashes[near] != hashes).nonzero()
+        numbers[new] = np.arange(self._count, self._count + len(new))
+        self._hashes = np.insert(self._hashes, place[new], hashes[new])
+        self._numbers = np.insert(self._numbers, place[new], numbers[new])
+        self._append(observations[first[new]], bits[first[new]])
+        return numbers[inverse]
+
+    def _append(self, observations: NDArray[Any], bits: NDArray[np.uint8]) -> None:
+        """Store new positions, and reserve memory for a quarter more when it is full."""
+        end = self._count + len(bits)
+        if end > len(self._masks):
+            self._observations = _extended(self._observations, end + end // 4)
+            self._masks = _extended(self._masks, end + end // 4)
+        self._observations[self._count : end], self._masks[self._count : end] = observations, bits
+        self._count = end
+
+    def state_dict(self) -> State:
+        """Return the positions in the order of their numbers."""
+        bits = self._masks[1 : self._count]
+        return {"observations": torch.as_tensor(self.observations[1:]), "masks": torch.as_tensor(bits)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Replace all positions by those of a state."""
+        self._count = 1
+        observations, bits = state["observations"].numpy(), state["masks"].numpy()
+        self._append(observations, bits)
+        hashes = np.append(np.uint64(0), hash_rows(observations, bits))
+        self._numbers = hashes.argsort().astype(np.int32)
+        self._hashes = hashes[self._numbers]
+
+
+def _extended(array: NDArray[Any], length: int) -> NDArray[Any]:
+    """Return an array with rows of zeros added up to a length."""
+    extended = np.zeros((length, *array.shape[1:]), array.dtype)
+    extended[: len(array)] = array
+    return extended
+
+
+class EmpiricalModel:
+    """Every distinct transition, with the number of times that it was seen.
+
+    Args:
+        actions: the number of actions A.
+        pooled: whether moves with equal outcomes share their transitions; see `FittedQSettings`.
+
+    Attributes:
+        moves: [M] the moves that were made, as position * A + action, in ascending order.
+    """
+
+    def __init__(self, actions: int, pooled: bool):
+        self._actions, self._pooled = actions, pooled
+        self._transitions: NDArray[Any] = np.zeros(0, TRANSITION)
+        self._times: NDArray[Any] = np.zeros(0)
+        self._waiting: list[NDArray[Any]] = []
+        self._index()
+
+    def add(self, position: IntArray, action: IntArray, following: IntArray, reward: NDArray[Any]) -> None:
+        """Add transitions.
+
+        Args:
+            position: [B] numbers of positions.
+            action: [B] the actions taken there.
+            following: [B] the numbers of the next positions, OVER where the episode ended.
+            reward: [B] the rewards.
+        """
+        new = np.empty(len(position), TRANSITION)
+        new["position"], new["action"], new["next"], new["reward"] = position, action, following, reward
+        self._waiting.append(new)
+
+    def count(self) -> None:
+        """Count the added transitions; few new ones (see GROWTH) wait until there are more."""
+        new = sum(len(part) for part in self._waiting)
+        if new <= GROWTH * self._times.sum():
+            return
+        transitions = np.concatenate([self._transitions, *self._waiting])
+        times = np.concatenate([self._times, np.ones(new)])
+        first, inverse = unique_rows(transitions.view(np.uint8).reshape(-1, TRANSITION.itemsize))
+        self._transitions, self._times = transitions[first], np.bincount(inverse, times)
+        self._waiting = []
+        self._index()
+
+    def means(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Return [M] the mean of reward + value of the next position over all transitions of each move.
+
+        Args:
+            values: [P] the values of positions, 0 for OVER.
+        """
+        returns = self._times * (self._transitions["reward"] + values[self._transitions["next"]])
+        means = np.bincount(self._pool, returns) / np.bincount(self._pool, self._times)
+        return means[self._pool_of_move]
+
+    def _index(self) -> None:
+        """Find the moves, the pool [T] of each transition, and the pool [M] of each move."""
+        move = self._transitions["position"].astype(np.int64) * self._actions + self._transitions["action"]
+        self.moves, move = np.unique(move, return_inverse=True)
+        self._pool_of_move = np.arange(len(self.moves))
+        continues = self._transitions["next"] != OVER
+        if self._pooled and continues.any():
+            seen = self._transitions[continues]
+            _, outcome = unique_rows(seen["next"], seen["reward"])
+            linked = linked_moves(move[continues], outcome, len(self.moves))
+            self._pool_of_move = np.unique(linked, return_inverse=True)[1]
+        self._pool = self._pool_of_move[move]
+
+    def state_dict(self) -> State:
+        """Return all transitions as bytes, the number of times of those that are counted, and the pending ones."""
+        waiting = np.concatenate([self._transitions[:0], *self._waiting])
+        return {
+            "transitions": torch.as_tensor(self._transitions.view(np.uint8)),
+            "times": torch.as_tensor(self._times),
+            "waiting": torch.as_tensor(waiting.view(np.uint8)),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Replace all transitions by those of a state."""
+        self._transitions = state["transitions"].numpy().view(TRANSITION)
+        self._times = state["times"].numpy()
+        self._waiting = [state["waiting"].numpy().view(TRANSITION)]
+        self._index()
+
+
+def linked_moves(move: IntArray, outcome: IntArray, moves: int) -> IntArray:
+    """Return [M] the lowest move that each move is linked with, directly or through other moves.
+
+    Two moves are linked if they ever had the same outcome.
+
+    Args:
+        move: [T] the moves of transitions.
+        outcome: [T] the numbers of their outcomes.
+        moves: the number of moves M.
+
+    Example:
+        >>> import numpy as np
+        >>> linked_moves(np.array([0, 1, 1, 2, 3]), np.array([0, 0, 1, 1, 2]), 5)
+        array([0, 0, 0, 3, 4])
+    """
+    lowest = np.arange(moves)
+    while True:
+        of_outcome = np.full(outcome.max() + 1, moves)
+        np.minimum.at(of_outcome, outcome, lowest[move])
+        lower = lowest.copy()
+        np.minimum.at(lower, move, of_outcome[outcome])
+        if (lower == lowest).all():
+            return lowest
+        lowest = lower
+
+
+class FittedQ:
+    """Learns the values of actions by neural fitted Q iteration; see the module.
+
+    Args:
+        envs: a vector environment in SAME_STEP mode, with arrays as observations and numbered actions.
+        settings: the settings.
+        seed: seeds the environment, the network and the exploration.
+        device: the torch device of the networks.
+
+    Attributes:
+        num_steps: see `Learner`.
+        figures: the loss, the learning rate and the number of distinct moves.
+
+    Example:
+        >>> import gymnasium as gym, stb_gym
+        >>> envs = gym.make_vec("stb_gym/Threes-v0", 64, autoreset_mode="SameStep")
+        >>> learner = FittedQ(envs, FittedQSettings(num_envs=64, warm_up=500), seed=1)
+        >>> learner.learn(1000)
+        >>> learner.num_steps
+        1024
+    """
+
+    def __init__(
+        self,
+        envs: VectorEnv,
+        settings: FittedQSettings = FittedQSettings(),  # noqa: B008
+        seed: int = 0,
+        device: str = "cpu",
+    ):
+        self.settings = settings
+        self._device = torch.device(device)
+        self._random = np.random.default_rng([seed, 1])
+        self._episodes = Episodes(envs, seed)
+        generator = torch.Generator().manual_seed(seed)
+        network = _network(envs.single_observation_space, settings.width, self._episodes.actions, generator)
+        self._network = network.to(self._device)
+        self._optimizer = torch.optim.Adam(self._network.parameters(), eps=1e-5, fused=True)
+        self._positions = Positions(self._episodes.observation[0], self._episodes.actions)
+        self._current = self._positions.numbers(self._episodes.observation, self._episodes.mask)
+        self._model = EmpiricalModel(self._episodes.actions, settings.pooled)
+        self._values = np.zeros(1, np.float32)  # of positions; 0 for OVER
+        self._scale = float(np.finfo(np.float32).tiny)
+        self.num_steps = 0
+        self.figures: dict[str, float] = {}
+
+    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+        """See `Learner`; a rollout is one step of all environments."""
+        while self.num_steps < total_steps:
+            callback()
+            self._play()
+            if self.num_steps >= self.settings.warm_up:
+                self._fit(self.settings.learning_rate * max(1 - self.num_steps / total_steps, 0.0))
+
+    def _play(self) -> None:
+        """Take an action in every environment and add the transitions to the model."""
+        position, action = self._current, self._choose()
+        step = self._episodes.step(action)
+        self._current = self._positions.numbers(self._episodes.observation, self._episodes.mask)
+        following = np.where(step.terminated, OVER, self._current)
+        cut = step.truncated & ~step.terminated
+        following[cut] = self._positions.numbers(step.next_observation[cut], step.next_mask[cut])
+        self._model.add(position, action, following, step.reward)
+        self._scale = max(self._scale, float(np.abs(step.reward).max()))
+        self.num_steps += len(action)
+
+    def _choose(self) -> IntArray:
+        """Return [B] the best actions, or random ones with probability `exploration`, and always in the warm-up."""
+        mask = self._episodes.mask
+        action = np.where(mask, self._random.random(mask.shape, np.float32), -1).argmax(axis=1)
+        if self.num_steps >= self.settings.warm_up:
+            greedy = self._random.random(len(mask)) >= self.settings.exploration
+            distinct, inverse = np.unique(self._current[greedy], return_inverse=True)
+            q = self._q(self._positions.observations[distinct])
+            action[greedy] = _legal_q(q, self._positions.masks(distinct)).argmax(axis=1)[inverse]
+        return action
+
+    def _fit(self, learning_rate: float) -> None:
+        """Fit the network to the targets of the model, in `gradient_steps` updates."""
+        self._model.count()
+        new = np.arange(len(self._values), len(self._positions))
+        self._values = np.append(self._values, np.zeros(len(new), np.float32))
+        self._value(new, self._q(self._positions.observations[new]))
+        targets = (self._model.means(self._values) / self._scale).astype(np.float32)
+        batch_size = min(self.settings.batch_size, len(self._model.moves))
+        for _ in range(self.settings.gradient_steps):
+            drawn = self._random.choice(len(self._model.moves), batch_size, replace=False, shuffle=False)
+            position, action = np.divmod(self._model.moves[drawn], self._episodes.actions)
+            distinct, row = np.unique(position, return_inverse=True)
+            q = self._network(torch.as_tensor(self._positions.observations[distinct]).to(self._device))
+            self._value(distinct, q.numpy(force=True))
+            target = torch.as_tensor(targets[drawn]).to(self._device)
+            loss = (q[row, action] - target).square().mean()
+            self._optimizer.param_groups[0]["lr"] = learning_rate
+            self._optimizer.zero_grad()
+            loss.backward()
+            self._optimizer.step()
+        self.figures = {"loss": loss.item(), "learning_rate": learning_rate, "moves": len(self._model.moves)}
+
+    def _value(self, numbers: IntArray, q: NDArray[np.float32]) -> None:
+        """Store the values of positions [B], given the outputs [B, A] of the network."""
+        self._values[numbers] = _legal_q(q, self._positions.masks(numbers)).max(axis=1) * self._scale
+
+    @torch.no_grad()
+    def _q(self, observations: NDArray[Any]) -> NDArray[np.float32]:
+        """Return [B, A] the values of actions, divided by the scale."""
+        q: torch.Tensor = self._network(torch.as_tensor(observations).to(self._device))
+        return q.numpy(force=True)
+
+    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """See `Learner`."""
+        greedy = _legal_q(self._q(observations), masks).argmax(axis=1)
+        return epsilon_greedy(masks, greedy, self.settings.exploration)
+
+    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """See `Learner`."""
+        values = _legal_q(self._q(observations), masks).max(axis=1)
+        return values.astype(np.float64) * self._scale
+
+    def state_dict(self) -> State:
+        """See `Learner`."""
+        return {
+            "num_steps": self.num_steps,
+            "weights": {"network": self._network.state_dict(), "scale": self._scale},
+            "optimizer": self._optimizer.state_dict(),
+            "episodes": self._episodes.state_dict(),
+            "positions": self._positions.state_dict(),
+            "model": self._model.state_dict(),
+            "values": torch.as_tensor(self._values),
+            "random": self._random.bit_generator.state,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """See `Learner`."""
+        self._scale = state["weights"]["scale"]
+        self._network.load_state_dict(state["weights"]["network"])
+        if "num_steps" not in state:
+            return
+        self.num_steps = state["num_steps"]
+        self._optimizer.load_state_dict(deepcopy(state["optimizer"]))
+        self._positions.load_state_dict(state["positions"])
+        self._model.load_state_dict(state["model"])
+        self._values = state["values"].numpy().copy()
+        self._random.bit_generator.state = state["random"]
+        self._episodes.load_state_dict(state["episodes"])
+        self._current = self._positions.numbers(self._episodes.observation, self._episodes.mask)
+
+
+def _legal_q(q: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Return [B, A] action values, -inf where an action is illegal."""
+    return np.where(masks, q, np.float32(-np.inf))
+
+
+def _network(space: gym.Space[Any], width: int, actions: int, generator: torch.Generator) -> torch.nn.Sequential:
+    """Return a network of two hidden layers with an output for each action."""
+    unary = Unary(space)
+    first, second = torch.nn.Linear(unary.size, width), torch.nn.Linear(width, width)
+    last = torch.nn.Linear(width, actions)
+    for layer, gain in ((first, 2**0.5), (second, 2**0.5), (last, 0.1)):
+        torch.nn.init.orthogonal_(layer.weight, gain, generator)
+        torch.nn.init.zeros_(layer.bias)
+    return torch.nn.Sequential(unary, first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)

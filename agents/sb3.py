@@ -1,0 +1,284 @@
+"""Agents of stable-baselines3 and sb3-contrib as learners: with their default settings, and tuned by settings alone.
+
+Stock agents are what a user starts from: `PPO("MlpPolicy", gym.make(ID), seed=0)`. They discount rewards by 0.99, so
+their values are a little nearer to 0 than the sum of rewards.
+
+Tuned agents show how far the same classes come. They learn from many environments at once, their networks see
+observations in unary and have layer normalisation, their learning rates fall linearly to 0, and rewards are divided by
+the largest one.
+"""
+
+import zipfile
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium.wrappers.vector import TransformReward
+from numpy.typing import NDArray
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic.dataclasses import dataclass
+from sb3_contrib import MaskablePPO
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.utils import LinearSchedule
+
+from agents.common import Unary, epsilon_greedy
+from stb_gym.sb3 import TurnVecEnv
+
+LARGEST_FILE = 2**30  # bytes of weights, unpacked
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+@dataclass(frozen=True)
+class StockSettings:
+    """Settings of a stock agent: it has none, and learns from one environment."""
+
+    num_envs: Literal[1] = 1
+    """Environments that are stepped at once."""
+
+
+@dataclass(frozen=True)
+class TunedPPOSettings:
+    """Settings of a tuned MaskablePPO. All but `num_envs` and `width` are arguments of the library's class."""
+
+    num_envs: PositiveInt = 4096
+    """Environments that are stepped at once (stock: 1)."""
+    width: PositiveInt = 128
+    """Units in each of the two layers of the features extractor (stock: none, but two layers of 64 units after it)."""
+    learning_rate: PositiveFloat = 2e-3
+    """Learning rate at the start; it falls linearly to 0 (stock: 0.0003, constant)."""
+    gamma: Share = 1.0
+    """Discount of rewards (stock: 0.99)."""
+    max_grad_norm: PositiveFloat = 0.5
+    """Largest norm of a gradient (stock: 0.5)."""
+    n_steps: PositiveInt = 16
+    """Steps in every environment between two updates (stock: 2048)."""
+    batch_size: Annotated[int, Field(ge=2)] = 8192
+    """Samples in a minibatch (stock: 64)."""
+    n_epochs: PositiveInt = 6
+    """Passes over the samples of an update (stock: 10)."""
+    gae_lambda: Share = 0.6
+    """Trade-off of bias and variance in the advantages (stock: 0.95)."""
+    clip_range: PositiveFloat = 0.2
+    """How far an update may change the ratio of probabilities of an action (stock: 0.2)."""
+    ent_coef: NonNegativeFloat = 0.02
+    """Weight of the entropy bonus (stock: 0)."""
+    vf_coef: NonNegativeFloat = 0.5
+    """Weight of the squared error of values (stock: 0.5)."""
+
+
+@dataclass(frozen=True)
+class TunedDQNSettings:
+    """Settings of a tuned DQN. All but `num_envs` and `width` are arguments of the library's class.
+
+    With several environments the library's DQN explores in all of them or in none, by one random number for each step.
+    Without masks nearly all random actions are illegal, which ends the turn.
+    """
+
+    num_envs: PositiveInt = 1024
+    """Environments that are stepped at once (stock: 1)."""
+    width: PositiveInt = 128
+    """Units in each of the two layers of the features extractor (stock: none, but two layers of 64 units after it)."""
+    learning_rate: PositiveFloat = 1e-3
+    """Learning rate at the start; it falls linearly to 0 (stock: 0.0001, constant)."""
+    gamma: Share = 1.0
+    """Discount of rewards (stock: 0.99)."""
+    max_grad_norm: PositiveFloat = 10.0
+    """Largest norm of a gradient (stock: 10)."""
+    batch_size: PositiveInt = 2048
+    """Transitions in an update (stock: 32)."""
+    buffer_size: PositiveInt = 5_000_000
+    """Transitions that are kept (stock: 1,000,000)."""
+    learning_starts: NonNegativeInt = 20_000
+    """Steps before the first update (stock: 100)."""
+    train_freq: PositiveInt = 1
+    """Steps in every environment between two rounds of updates (stock: 4)."""
+    gradient_steps: PositiveInt = 8
+    """Updates in such a round (stock: 1)."""
+    target_update_interval: PositiveInt = 10_240
+    """Steps after which the target network is replaced by the current one (stock: 10,000)."""
+    exploration_initial_eps: Share = 1.0
+    """Share of random actions at the start (stock: 1)."""
+    exploration_final_eps: Share = 0.05
+    """Share of random actions at the end (stock: 0.05)."""
+    exploration_fraction: Share = 0.1
+    """Share of the training during which it falls linearly from the first to the last (stock: 0.1)."""
+
+
+class NormalisedLayers(BaseFeaturesExtractor):
+    """Two hidden layers with layer normalisation over observations in unary.
+
+    Args:
+        observation_space: the observation space, a Box.
+        width: the units in each layer.
+    """
+
+    def __init__(self, observation_space: gym.Space[Any], width: int):
+        super().__init__(observation_space, width)
+        unary = Unary(observation_space)
+        layers: list[torch.nn.Module] = [unary]
+        for inputs in (unary.size, width):
+            layer = torch.nn.Linear(inputs, width)
+            torch.nn.init.orthogonal_(layer.weight, 2**0.5)
+            torch.nn.init.zeros_(layer.bias)
+            layers += [layer, torch.nn.LayerNorm(width), torch.nn.ReLU()]
+        self.layers = torch.nn.Sequential(*layers)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return [B, width] features for observations [B, ...]."""
+        features: torch.Tensor = self.layers(observations)
+        return features
+
+
+class SB3Learner:
+    """A model of stable-baselines3 or sb3-contrib as a learner.
+
+    It has the methods of `Learner`, except that it is stored by `save` and `load`. Training cannot be resumed.
+
+    Args:
+        model: a PPO, A2C, DQN or MaskablePPO.
+        reward_scale: what the rewards of its environment are multiplied by.
+
+    Attributes:
+        model: the model.
+        masks: whether the model uses action masks. If not, evaluate it with `illegal="end"`.
+        num_steps: see `Learner`.
+        figures: what the library logs of its last update.
+    """
+
+    def __init__(self, model: Any, reward_scale: float):
+        self.model = model
+        self.masks = isinstance(model, MaskablePPO)
+        self.num_steps = 0
+        self.figures: dict[str, float] = {}
+        self._reward_scale = reward_scale
+        if isinstance(model, DQN):
+            model.exploration_rate = model.exploration_schedule(1.0)  # which the library sets after the first step
+
+    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+        """Play and learn; see `Learner`."""
+
+        def before_rollout() -> None:
+            self._count_steps()
+            callback()
+
+        steps = total_steps - self.num_steps
+        self.model.learn(steps, _BeforeRollout(before_rollout), log_interval=None, reset_num_timesteps=False)
+        self._count_steps()
+
+    def _count_steps(self) -> None:
+        self.num_steps = self.model.num_timesteps
+        logged = self.model.logger.name_to_value
+        self.figures = {name[6:]: float(value) for name, value in logged.items() if name.startswith("train/")}
+
+    @torch.no_grad()
+    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Return the probability of each action; see `Learner`. Only a MaskablePPO uses the masks."""
+        policy = self.model.policy
+        seen, _ = policy.obs_to_tensor(observations)
+        if isinstance(self.model, DQN):
+            greedy = policy.q_net(seen).argmax(dim=1).numpy(force=True)
+            exploration = min(self.model.exploration_rate, 0.999)  # the greedy action stays the most probable one
+            return epsilon_greedy(np.ones_like(masks), greedy, exploration)
+        options = {"action_masks": masks} if self.masks else {}
+        return policy.get_distribution(seen, **options).distribution.probs.numpy(force=True)
+
+    @torch.no_grad()
+    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return [B] the estimated, discounted sum of rewards from each observation; see `Learner`."""
+        policy = self.model.policy
+        seen, _ = policy.obs_to_tensor(observations)
+        values = policy.q_net(seen).amax(dim=1) if isinstance(self.model, DQN) else policy.predict_values(seen)[:, 0]
+        return values.numpy(force=True).astype(np.float64) / self._reward_scale
+
+    def save(self, path: Path) -> None:
+        """Write the model to a zip file, which the library's `load` reads, too."""
+        self.model.save(path)
+
+    def load(self, path: Path) -> None:
+        """Read the weights of the policy from a file that `save` wrote; a DQN explores as at the end of its training.
+
+        Nothing is unpickled, so the file need not be trusted.
+
+        Raises:
+            ValueError: if it is no such file, or of a model with other networks.
+        """
+        try:
+            with zipfile.ZipFile(path) as archive, archive.open("policy.pth") as file:
+                if archive.getinfo("policy.pth").file_size > LARGEST_FILE:
+                    raise ValueError(f"the weights have more than {LARGEST_FILE:,} bytes")
+                self.model.policy.load_state_dict(torch.load(file, self.model.device, weights_only=True))
+        except Exception as error:  # a damaged file may raise any
+            raise ValueError(f"{path} holds no weights of this model: {error}") from None
+        if isinstance(self.model, DQN):
+            self.model.exploration_rate = self.model.exploration_final_eps
+
+
+class _BeforeRollout(BaseCallback):
+    """Calls a function before every rollout."""
+
+    def __init__(self, function: Callable[[], None]):
+        super().__init__()
+        self._function = function
+
+    def _on_rollout_start(self) -> None:
+        self._function()
+
+    def _on_step(self) -> bool:
+        return True
+
+
+class SB3Algorithm(NamedTuple):
+    """How to make an agent of the library.
+
+    Attributes:
+        model_class: the class of the model.
+        settings_class: the class of its settings.
+        vectorized: whether `make` needs a vector environment in SAME_STEP mode instead of a plain one.
+    """
+
+    model_class: Callable[..., Any]
+    settings_class: type[StockSettings | TunedPPOSettings | TunedDQNSettings]
+    vectorized: bool
+
+    def make(self, env: Any, settings: Any, seed: int = 0, device: str = "cpu") -> SB3Learner:
+        """Return a learner that has learned nothing yet.
+
+        Args:
+            env: an environment as `gym.make` returns it; for a tuned agent a `TurnVectorEnv` in SAME_STEP mode.
+            settings: the settings, of `settings_class`.
+            seed: seeds the dice, the network and the exploration.
+            device: where the network is. The numbers of a seed may differ between devices.
+        """
+        if not self.vectorized:
+            return SB3Learner(self.model_class("MlpPolicy", env, seed=seed, device=device), 1.0)
+        scale = 1 / abs(env.rewards).max()
+        scaled = TransformReward(env, lambda reward: reward * scale)
+        arguments = asdict(settings)
+        del arguments["num_envs"]
+        arguments["learning_rate"] = LinearSchedule(settings.learning_rate, 0.0, 1.0)
+        policy: dict[str, Any] = {
+            "net_arch": [],
+            "features_extractor_class": NormalisedLayers,
+            "features_extractor_kwargs": {"width": arguments.pop("width")},
+        }
+        if isinstance(settings, TunedPPOSettings):
+            policy["share_features_extractor"] = False
+        vec_env = TurnVecEnv(scaled)
+        model = self.model_class("MlpPolicy", vec_env, seed=seed, device=device, policy_kwargs=policy, **arguments)
+        return SB3Learner(model, scale)
+
+
+ALGORITHMS = {
+    "sb3-ppo": SB3Algorithm(PPO, StockSettings, vectorized=False),
+    "sb3-a2c": SB3Algorithm(A2C, StockSettings, vectorized=False),
+    "sb3-dqn": SB3Algorithm(DQN, StockSettings, vectorized=False),
+    "sb3-maskable-ppo": SB3Algorithm(MaskablePPO, StockSettings, vectorized=False),
+    "sb3-maskable-ppo-tuned": SB3Algorithm(MaskablePPO, TunedPPOSettings, vectorized=True),
+    "sb3-dqn-tuned": SB3Algorithm(DQN, TunedDQNSettings, vectorized=True),
+}

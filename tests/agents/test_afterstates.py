@@ -1,0 +1,158 @@
+"""Afterstate learning: targets, the control variate, the choice of moves, exact evaluation, and resuming."""
+
+from dataclasses import replace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+from agents.afterstates import Afterstates, AfterstatesSettings
+from stb_gym import RegretMeter, ShutTheBox, Threes, evaluate, solve
+from stb_gym.large import evaluate_boards, solve_boards
+from stb_gym.solver import compile_game
+
+torch.set_num_threads(1)
+
+BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
+SETTINGS = AfterstatesSettings(num_envs=64, minibatches=2, learning_rate=1e-2, exploration=0.15, width=32)
+
+
+def make(env=BOX, num_envs=64, **options):
+    rules = {"tiles": 5} if env == BOX else {}
+    return gym.make_vec(env, num_envs, autoreset_mode=gym.vector.AutoresetMode.SAME_STEP, **{**rules, **options})
+
+
+def learner(envs=None, seed=0, **changes):
+    return Afterstates(envs or make(), replace(SETTINGS, **changes), seed)
+
+
+def regret(agent, game):
+    return RegretMeter(game)(lambda seen, masks: agent.probabilities(seen, masks).argmax(axis=1)).regret
+
+
+def value_error(agent, game):
+    tables, optimum = compile_game(game), solve(game)
+    expected = agent.values(tables.observation[tables.decisions], tables.legal[tables.decisions])
+    return np.abs(expected - optimum.node_utility[tables.decisions]).mean()
+
+
+@pytest.mark.parametrize("limit", [None, 2])
+def test_it_learns_five_tiles_however_episodes_end(limit):
+    agent, game, steps = learner(make(max_episode_steps=limit)), ShutTheBox(tiles=5), []
+    before = regret(agent, game)
+    agent.learn(3000, lambda: steps.append(agent.num_steps))
+    assert steps == list(range(0, 3000, 64))
+    assert regret(agent, game) < 0.25 < before
+    assert value_error(agent, game) < 0.8  # 3 before training
+
+
+@pytest.mark.parametrize("limit", [None, 2])
+def test_a_target_is_the_reward_or_the_value_of_the_best_move_that_follows(limit, monkeypatch):
+    agent, points = learner(make(max_episode_steps=limit)), np.arange(1, 6)
+    agent.learn(2000)
+    fits, steps, seen = [], [], []
+    play = agent._episodes.step
+    monkeypatch.setattr(agent, "_fit", lambda last, targets, rate: fits.append((last, targets)))
+    monkeypatch.setattr(agent._episodes, "step", lambda action: steps.append(play(action)) or steps[-1])
+    agent.learn(agent.num_steps + 20 * 64, lambda: seen.append(agent._episodes.observation))
+    for step, observation, (last, targets) in zip(steps, seen[1:], fits[1:], strict=False):
+        goes_on = ~(step.terminated | step.truncated)
+        assert (last.continues == goes_on).all()
+        assert targets[goes_on] == pytest.approx(agent._look(observation[goes_on]).value, abs=1e-6)
+        left = last.afterstate[:, :5] @ points
+        assert (targets[step.terminated] == -left[step.terminated]).all()
+        cut = step.truncated & ~step.terminated
+        assert cut.any() == (limit is not None)
+        if cut.any():
+            rest = agent.values(step.next_observation[cut], step.next_mask[cut])
+            assert targets[cut] == pytest.approx(rest, rel=1e-5)
+
+
+def test_luck_has_a_mean_of_0_for_each_number_of_dice():
+    random, agent = np.random.default_rng(0), learner()
+    dice = random.integers(3, size=5000).astype(np.uint8)
+    roll = random.integers(5, size=(5000, 16), dtype=np.uint8) * dice[:, None]
+    parts = [agent._luck(dice[part], roll[part]) for part in np.split(np.arange(5000), [10, 100, 3000])]
+    for number in range(3):
+        of_dice = dice == number
+        expected = roll[of_dice] - roll[of_dice].mean(axis=0)
+        assert parts[-1][of_dice[3000:]] == pytest.approx(expected[(dice[:3000] == number).sum() :], abs=1e-4)
+
+
+def test_the_control_variate_lowers_the_loss_and_leaves_values_unbiased():
+    losses, game = {}, ShutTheBox(tiles=5)
+    for control_variate in (True, False):
+        agent = learner(exploration=0.3, control_variate=control_variate)
+        agent.learn(10_000)
+        losses[control_variate] = agent.figures["loss"]
+        assert (agent.figures["effect_of_rolls"] > 0) == control_variate
+        assert value_error(agent, game) < 0.5
+    assert losses[True] < 0.7 * losses[False]
+
+
+def test_the_best_move_has_the_highest_value():
+    agent, envs = learner(exploration=0.5), make(num_envs=512)
+    agent.learn(1000)
+    seen, infos = envs.reset(seed=3)
+    masks = infos["action_mask"] == 1
+    moves = agent._look(seen)
+    values = agent._values(moves.afterstate)
+    for row in range(512):
+        own = slice(moves.first[row], moves.first[row] + moves.number[row])
+        assert moves.action[own].tolist() == np.flatnonzero(masks[row]).tolist()
+        assert moves.value[row] == values[own].max()
+        assert moves.best[row] == own.start + values[own].argmax()
+    probabilities = agent.probabilities(seen, masks)
+    assert (probabilities.argmax(axis=1) == moves.action[moves.best]).all()
+    assert ((probabilities > 0) == masks).all()
+
+
+@pytest.mark.parametrize("rules", [{}, {"one_die": "any-time"}, {"stepper": "boards"}])
+def test_its_greedy_policy_is_evaluated_exactly_by_the_scores_of_states(rules):
+    envs = make(**rules)
+    agent = learner(envs)
+    agent.learn(1500)
+    policy, expected = agent.score_policy(envs.game), regret(agent, envs.game)
+    assert evaluate(envs.game, policy).regret == pytest.approx(expected, abs=1e-12)
+    assert evaluate_boards(solve_boards(envs.game), policy).regret == pytest.approx(expected, abs=1e-9)
+    assert expected > 0
+
+
+def in_rounds():
+    return make("stb_gym/ThreesRound-v0", players=3, opponents="approximation")
+
+
+@pytest.mark.parametrize(
+    "envs", [make, lambda: make(max_episode_steps=2), lambda: make(tiles=13, stepper="boards"), in_rounds]
+)
+def test_it_continues_from_a_file_bit_by_bit(envs, tmp_path):
+    one, other = learner(envs()), learner(envs(), seed=1)
+    one.learn(1000)
+    torch.save(one.state_dict(), tmp_path / "state.pt")
+    one.learn(2000)
+    state = torch.load(tmp_path / "state.pt", weights_only=True)
+    for _ in range(2):  # the learner that continues from a state does not change it
+        other.load_state_dict(state)
+        other.learn(2000)
+        for name, weights in one.state_dict()["weights"]["network"].items():
+            assert (weights == other.state_dict()["weights"]["network"][name]).all()
+        assert one.figures == other.figures
+    evaluated = learner(envs(), seed=2)
+    evaluated.load_state_dict({"weights": one.state_dict()["weights"]})
+    observation, mask = one._episodes.observation, one._episodes.mask
+    assert (evaluated.values(observation, mask) == one.values(observation, mask)).all()
+
+
+def test_environments_without_afterstates_are_refused():
+    with pytest.raises(ValueError, match="needs an environment with the method `afterstates`"):
+        learner(gym.make_vec("CartPole-v1", 8))
+
+
+@pytest.mark.nightly
+def test_it_learns_nine_tiles_and_threes():
+    for game, env, bar in ((ShutTheBox(), BOX, 0.005), (Threes(), THREES, 0.001)):
+        rules = {"tiles": 9} if env == BOX else {}
+        agent = Afterstates(make(env, 1024, **rules))
+        agent.learn(1_000_000)
+        assert regret(agent, game) < bar

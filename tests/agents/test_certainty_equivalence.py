@@ -1,0 +1,133 @@
+"""Certainty equivalence counts every roll, and plays optimally for the dice that it has estimated."""
+
+import io
+from dataclasses import replace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from pydantic import ValidationError
+
+from agents.certainty_equivalence import CertaintyEquivalence, CertaintyEquivalenceSettings
+from stb_gym import ShutTheBox, solve
+from stb_gym.solver import compile_game
+
+BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
+FIVE = {"tiles": 5}
+BOTH = pytest.mark.parametrize("shared_dice", [False, True])
+
+
+def learner_of(steps=0, rules=FIVE, env=BOX, num_envs=64, seed=0, **settings):
+    envs = gym.make_vec(env, num_envs, autoreset_mode="SameStep", **rules)
+    learner = CertaintyEquivalence(envs, CertaintyEquivalenceSettings(num_envs=num_envs, **settings), seed)
+    learner.learn(steps)
+    return learner
+
+
+def seen(tables):
+    return tables.observation[tables.decisions], tables.legal[tables.decisions]
+
+
+def optimal_values(tables, probability):
+    """Return [N] optimal values by plain recursion, if each node's roll has `probability` [N] at its state."""
+    found = {}
+
+    def state_value(state):
+        if state not in found:
+            found[state] = sum(probability[node] * node_value(node) for node in tables.nodes_of(state))
+        return found[state]
+
+    def node_value(node):
+        after = [state_value(tables.edge_next[edge]) for edge in tables.edges_of(node)]
+        return max(after, default=-float(tables.final_score[tables.node_state[node]]))
+
+    return np.array([node_value(node) for node in range(tables.nodes)])
+
+
+def test_every_roll_is_counted_once():
+    learner, turns = learner_of(), []
+    before, step = learner._counts.sum(), learner._envs.step
+    assert before == len(learner._counts) + 64  # every roll once, and those that the first turns begin with
+    learner._envs.step = lambda actions: turns.append(step(actions)) or turns[-1]
+    learner.learn(10_000)
+    ended = sum(turn[2].sum() for turn in turns)
+    assert ended > 1000
+    assert learner._counts.sum() - before == learner.num_steps + ended
+
+
+@BOTH
+def test_it_plays_optimally_for_the_estimated_dice(shared_dice):
+    learner, tables = learner_of(3000, shared_dice=shared_dice), compile_game(ShutTheBox(**FIVE))
+    counts = learner._counts[learner._count_of]
+    probability = counts / np.bincount(tables.node_state, counts)[tables.node_state]
+    assert abs(probability - tables.node_probability).max() > 0.005
+    values = optimal_values(tables, probability)
+    assert learner.values(*seen(tables)) == pytest.approx(values[tables.decisions], rel=1e-12)
+    state_value = np.bincount(tables.node_state, probability * values)
+    greedy = tables.policy(learner.probabilities(*seen(tables)).argmax(axis=1))
+    taken = tables.edge_action == tables.at_edges(greedy)
+    assert state_value[tables.edge_next[taken]] == pytest.approx(values[tables.decisions], rel=1e-12)
+    assert learner.figures == {"estimated_value": pytest.approx(state_value[tables.start])}
+
+
+def test_it_estimates_the_dice_that_are_rolled_not_those_of_the_rules():
+    learner, tables = learner_of(rules={"tiles": 5, "dice": 1}), compile_game(ShutTheBox(tiles=5, dice=1))
+    loaded = np.array([0, 0, 0, 0, 1, 2])  # four of six faces show a one
+    fair = learner._envs.transitions
+    learner._envs.stepper = replace(fair, node_of_throw=fair.node_of_throw[:, loaded])
+    learner.learn(50_000)
+    probability = np.bincount(learner._envs.transitions.node_of_throw[:-1].ravel(), minlength=tables.nodes) / 6
+    value = np.bincount(tables.node_state, probability * optimal_values(tables, probability))[tables.start]
+    assert abs(value - solve(ShutTheBox(tiles=5, dice=1)).state_utility[tables.start]) > 1
+    assert learner.figures["estimated_value"] == pytest.approx(value, abs=0.15)
+
+
+@pytest.mark.parametrize(("env", "rolls"), [(BOX, [1, 11]), (THREES, [1, 6, 21, 56, 126, 252])])
+def test_states_with_as_many_dice_share_their_counts(env, rolls):
+    """A roll of n dice is a sum in Shut the Box and a multiset in Threes."""
+    learner = learner_of(env=env, rules={}, shared_dice=True)
+    tables = learner._tables
+    dice = tables.dice[tables.node_state]
+    assert [len(np.unique(learner._count_of[dice == number])) for number in np.unique(dice)] == rolls
+    assert len(np.unique(learner._count_of)) == sum(rolls)
+    shown = {(number, tuple(tables.node_roll(node))) for node, number in enumerate(dice)}
+    pairs = zip(learner._count_of, dice, map(tuple, map(tables.node_roll, range(tables.nodes))), strict=True)
+    assert len(set(pairs)) == len(shown)
+
+
+@BOTH
+def test_it_continues_from_a_state_with_the_same_results(shared_dice):
+    whole, other = (learner_of(seed=seed, shared_dice=shared_dice) for seed in (0, 1))
+    whole.learn(3000)
+    file = io.BytesIO()
+    torch.save(whole.state_dict(), file)
+    file.seek(0)
+    other.load_state_dict(torch.load(file, weights_only=True))
+    for learner in (whole, other):
+        learner.learn(6000)
+    assert (whole._counts == other._counts).all()
+    assert (whole._random.random(3) == other._random.random(3)).all()
+    fresh = learner_of(shared_dice=shared_dice)
+    fresh.load_state_dict({"weights": whole.state_dict()["weights"]})
+    assert (fresh.probabilities(*seen(fresh._tables)) == whole.probabilities(*seen(fresh._tables))).all()
+    assert (fresh._counts != learner_of(3000, seed=1, shared_dice=shared_dice)._counts).any()
+
+
+def test_it_acts_by_its_probabilities():
+    learner = learner_of(num_envs=4000, exploration=0.9)
+    tables, nodes, step, taken = learner._tables, learner._envs.nodes, learner._envs.step, []
+    node = int(np.bincount(nodes, tables.choices[nodes]).argmax())
+    probabilities = learner.probabilities(tables.observation[[node]], tables.legal[[node]])[0]
+    learner._envs.step = lambda actions: taken.append(actions) or step(actions)
+    learner.learn(1)
+    actions = taken[0][nodes == node]
+    assert tables.choices[node] >= 2
+    assert np.bincount(actions, minlength=tables.actions) / len(actions) == pytest.approx(probabilities, abs=0.08)
+
+
+def test_what_it_cannot_learn_from_is_refused():
+    with pytest.raises(ValueError, match="needs the tables of a game"):
+        learner_of(rules={"tiles": 18})
+    with pytest.raises(ValidationError):
+        CertaintyEquivalenceSettings(exploration=1.0)

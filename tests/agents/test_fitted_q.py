@@ -1,0 +1,200 @@
+"""Fitted Q iteration: the numbering of positions, exact means, shared transitions, targets, and resuming."""
+
+from collections import defaultdict
+from dataclasses import replace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+from agents.fitted_q import OVER, EmpiricalModel, FittedQ, FittedQSettings, Positions
+from stb_gym import RegretMeter, ShutTheBox, Threes
+
+torch.set_num_threads(1)
+
+ACTIONS = 3
+BOX = "stb_gym/ShutTheBox-v0"
+SETTINGS = FittedQSettings(num_envs=64, batch_size=256, gradient_steps=2, warm_up=500, width=32, exploration=0.15)
+
+
+def make(env=BOX, num_envs=64, **options):
+    rules = {"tiles": 5} if env == BOX else {}
+    return gym.make_vec(env, num_envs, autoreset_mode=gym.vector.AutoresetMode.SAME_STEP, **{**rules, **options})
+
+
+def learner(envs=None, seed=0, **changes):
+    return FittedQ(envs or make(), replace(SETTINGS, **changes), seed)
+
+
+def regret(agent, game):
+    return RegretMeter(game)(lambda seen, masks: agent.probabilities(seen, masks).argmax(axis=1)).regret
+
+
+def transitions(seed, size, positions=30):
+    """Random transitions: every move has few next positions, and rewards have few values."""
+    random = np.random.default_rng(seed)
+    position, action = random.integers(1, positions, size), random.integers(ACTIONS, size=size)
+    following = (position * 7 + action * 3 + random.integers(3, size=size)) % positions
+    return position, action, following, ((following + action) % 4 - 1).astype(np.float32)
+
+
+def outcomes(rows):
+    """Return the list of outcomes of every move, from a loop over transitions."""
+    found = defaultdict(list)
+    for position, action, following, reward in zip(*rows, strict=True):
+        found[int(position) * ACTIONS + int(action)].append((float(reward), int(following)))
+    return found
+
+
+def pooled_outcomes(found):
+    """Return the outcomes of every move if linked moves share them, from a slow union of groups."""
+    groups = [({move}, {outcome for outcome in seen if outcome[1] != OVER}) for move, seen in found.items()]
+    shared = {}
+    while groups:
+        moves, seen = groups.pop()
+        near = [group for group in groups if group[1] & seen]
+        if near:
+            groups = [group for group in groups if group not in near]
+            groups.append((moves.union(*(group[0] for group in near)), seen.union(*(group[1] for group in near))))
+        else:
+            shared |= {move: [each for other in moves for each in found[other]] for move in moves}
+    return shared
+
+
+def model_of(pooled, *parts):
+    model = EmpiricalModel(ACTIONS, pooled)
+    for part in parts:
+        model.add(*part)
+        model.count()
+    return model
+
+
+def test_positions_are_numbered_by_observation_and_mask():
+    random = np.random.default_rng(0)
+    seen, legal = random.integers(2, size=(3000, 12), dtype=np.uint8), random.random((3000, ACTIONS)) < 0.5
+    positions, known = Positions(seen[0], ACTIONS), {}
+    for part in np.split(np.arange(3000), [0, 1, 40, 1000]):
+        numbers, before = positions.numbers(seen[part], legal[part]), len(known)
+        for row, number in zip(part, numbers.tolist(), strict=True):
+            assert known.setdefault((*seen[row], *legal[row]), number) == number
+        assert sorted(known.values())[before:] == list(range(before + 1, len(known) + 1))
+        assert (positions.observations[numbers] == seen[part]).all()
+        assert (positions.masks(numbers) == legal[part]).all()
+    assert len(positions) == len(known) + 1 > 1024
+    assert not positions.masks(np.array([OVER])).any()
+    other = Positions(seen[0], ACTIONS)
+    other.numbers(seen[::-1], legal[::-1])
+    other.load_state_dict(positions.state_dict())
+    assert (other.numbers(seen, legal) == positions.numbers(seen, legal)).all()
+    assert len(other) == len(positions)
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_means_are_those_of_all_outcomes(pooled):
+    rows = transitions(1, 300, positions=60)
+    model = model_of(pooled, *(tuple(column[part] for column in rows) for part in np.split(np.arange(300), [100, 103])))
+    found = outcomes(rows)
+    expected = pooled_outcomes(found) if pooled else found
+    values = np.random.default_rng(2).normal(size=60)
+    assert model.moves.tolist() == sorted(found)
+    means = [np.mean([reward + values[following] for reward, following in expected[move]]) for move in sorted(found)]
+    assert model.means(values) == pytest.approx(np.array(means))
+    assert pooled == any(len(expected[move]) > len(found[move]) for move in found)
+
+
+@pytest.mark.parametrize("limit", [None, 2])
+def test_the_model_holds_transitions_of_the_game(limit):
+    agent = learner(make(max_episode_steps=limit))
+    agent.learn(2000)
+    seen, rows = agent._positions.observations, np.concatenate([agent._model._transitions, *agent._model._waiting])
+    points, roll = seen[:, :5] @ np.arange(1, 6), seen[:, 5:].argmax(axis=1) + 2
+    over = rows["next"] == OVER
+    assert agent._positions.masks(rows["position"])[np.arange(len(rows)), rows["action"]].all()
+    assert (rows["reward"][~over] == 0).all()
+    left = np.where(over, -rows["reward"], points[rows["next"]])
+    assert (points[rows["position"]] - left == roll[rows["position"]]).all()
+    assert 0 < over.mean() < 1
+    waiting = sum(len(part) for part in agent._model._waiting)
+    assert agent._model._times.sum() + waiting == agent.num_steps
+    # A truncated episode does not end: its last position has a number, a mask and a value, though no move follows.
+    unplayed = np.setdiff1d(rows["next"][~over], [*rows["position"], *agent._current])
+    assert (len(unplayed) > 0) == (limit is not None)
+    assert (agent._values[unplayed] < 0).all()
+
+
+def test_the_fit_moves_action_values_to_means_of_reward_and_next_value():
+    agent = learner(warm_up=5000, batch_size=10_000, gradient_steps=600)
+    agent.learn(4900)
+    agent._model.count()
+    positions, model = agent._positions, agent._model
+    values, expected = np.zeros(len(positions), np.float32), agent._q(positions.observations[1:])
+    values[1:] = np.where(positions.masks(np.arange(1, len(positions))), expected, -np.inf).max(axis=1) * agent._scale
+    targets = model.means(values)
+    assert agent._scale == 13  # of 15 points at least 2 are shut
+    agent._fit(3e-3)
+    position, action = np.divmod(model.moves, agent._episodes.actions)
+    fitted = agent._q(positions.observations)[position, action] * agent._scale
+    assert np.abs(fitted - targets).mean() < 0.1 < np.abs(targets).mean() / 10
+    assert agent.figures["loss"] < 1e-3
+    assert agent.figures["moves"] == len(model.moves)
+
+
+def on_large_boxes():
+    return make(stepper="boards", tiles=13)
+
+
+def in_rounds():
+    return make("stb_gym/ThreesRound-v0", players=3, opponents="approximation")
+
+
+@pytest.mark.parametrize("envs", [make, on_large_boxes, in_rounds])
+def test_it_continues_from_a_file_bit_by_bit(envs, tmp_path):
+    one, other = learner(envs()), learner(envs(), seed=1)
+    one.learn(1000)
+    torch.save(one.state_dict(), tmp_path / "state.pt")
+    one.learn(2000)
+    state = torch.load(tmp_path / "state.pt", weights_only=True)
+    for _ in range(2):  # the state is not changed by the learner that continues from it
+        other.load_state_dict(state)
+        other.learn(2000)
+        for name, weights in one.state_dict()["weights"]["network"].items():
+            assert (weights == other.state_dict()["weights"]["network"][name]).all()
+        assert one.figures == other.figures
+    evaluated = learner(envs(), seed=2)
+    evaluated.load_state_dict({"weights": state["weights"] | one.state_dict()["weights"]})
+    observation, mask = one._episodes.observation, one._episodes.mask
+    assert (evaluated.values(observation, mask) == one.values(observation, mask)).all()
+
+
+def test_it_learns_from_environments_without_masks_or_snapshots():
+    def cartpole(seed):
+        mode = {"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
+        envs = gym.make_vec("CartPole-v1", 8, "sync", vector_kwargs=mode)
+        return FittedQ(envs, replace(SETTINGS, num_envs=8, warm_up=100), seed)
+
+    one, other = cartpole(0), cartpole(1)
+    one.learn(300)
+    other.load_state_dict(one.state_dict())
+    other.learn(600)
+    assert other.num_steps == 600
+    assert np.isfinite(other.figures["loss"])
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_it_learns_five_tiles(pooled):
+    game, agent, steps = ShutTheBox(tiles=5), learner(pooled=pooled), []
+    before = regret(agent, game)
+    agent.learn(5000, lambda: steps.append(agent.num_steps))
+    assert steps == list(range(0, 5000, 64))
+    assert agent.num_steps == 5056
+    assert regret(agent, game) < 0.3 < before / 1.5  # near ties cost up to 0.25
+
+
+@pytest.mark.nightly
+def test_it_learns_nine_tiles_and_threes():
+    for game, env, bar in ((ShutTheBox(), BOX, 0.03), (Threes(), "stb_gym/Threes-v0", 0.01)):
+        rules = {"tiles": 9} if env == BOX else {}
+        agent = FittedQ(make(env, 4096, **rules))
+        agent.learn(2_000_000)
+        assert regret(agent, game) < bar

@@ -1,0 +1,146 @@
+"""Agents of stable-baselines3: the library's own, measured as they play, and stored by the library."""
+
+import zipfile
+from functools import partial
+
+import gymnasium as gym
+import pytest
+import torch
+from pydantic import ValidationError
+from stable_baselines3 import DQN
+
+from agents.sb3 import ALGORITHMS, NormalisedLayers
+from stb_gym import ShutTheBox, evaluate
+from stb_gym.solver import compile_game
+
+BOX, FIVE = "stb_gym/ShutTheBox-v0", ShutTheBox(tiles=5)
+TABLES = compile_game(FIVE)
+SEEN = TABLES.observation[TABLES.decisions], TABLES.legal[TABLES.decisions]
+SMALL = {
+    "sb3-maskable-ppo-tuned": {"num_envs": 8, "width": 32, "batch_size": 64},
+    "sb3-dqn-tuned": {"num_envs": 8, "width": 32, "batch_size": 64, "learning_starts": 100, "buffer_size": 1000},
+}
+STOCK = [name for name in ALGORITHMS if name not in SMALL]
+EVERY = pytest.mark.parametrize("name", ALGORITHMS)
+
+
+def learner_of(name, seed=3, options=None, **settings):
+    """Return a learner; `options` are further arguments of its model."""
+    algorithm = ALGORITHMS[name]
+    algorithm = algorithm._replace(model_class=partial(algorithm.model_class, **(options or {})))
+    settings = algorithm.settings_class(**(SMALL.get(name, {}) | settings))
+    if algorithm.vectorized:
+        env = gym.make_vec(BOX, settings.num_envs, autoreset_mode="SameStep", tiles=5)
+    else:
+        env = gym.make(BOX, tiles=5)
+    return algorithm.make(env, settings, seed)
+
+
+def regret_of(learner):
+    policy = TABLES.policy(learner.probabilities(*SEEN))
+    return evaluate(FIVE, policy, illegal="raise" if learner.masks else "end").regret
+
+
+SHORT = {"n_steps": 64, "n_epochs": 2, "policy_kwargs": {"net_arch": [16]}}
+
+
+@pytest.mark.parametrize(
+    ("name", "steps", "options"), [("sb3-ppo", 128, SHORT), ("sb3-a2c", 50, {}), ("sb3-dqn", 120, {})]
+)
+def test_stock_agents_learn_as_if_they_were_not_measured(name, steps, options):
+    model = ALGORITHMS[name].model_class("MlpPolicy", gym.make(BOX, tiles=5), seed=3, **options)
+    model.learn(steps)  # before the other is made, as both draw from the same generators
+    learner, regrets = learner_of(name, options=options), []
+    learner.learn(steps, lambda: regrets.append(regret_of(learner)))
+    assert learner.num_steps == model.num_timesteps == steps
+    ours, theirs = learner.model.policy.state_dict(), model.policy.state_dict()
+    assert all((ours[entry] == theirs[entry]).all() for entry in theirs)
+    assert regrets[0] != regret_of(learner)
+    assert "loss" in learner.figures or "value_loss" in learner.figures
+
+
+@EVERY
+def test_it_is_measured_as_it_plays(name):
+    learner = learner_of(name)
+    masks = {"action_masks": SEEN[1]} if learner.masks else {}
+    greedy, _ = learner.model.predict(SEEN[0], deterministic=True, **masks)
+    probabilities = learner.probabilities(*SEEN)
+    assert (probabilities.argmax(axis=1) == greedy).all()
+    assert probabilities.sum(axis=1) == pytest.approx(1, abs=1e-6)
+    assert (probabilities[~SEEN[1]] == 0).all() == learner.masks
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_settings_reach_the_library(name):
+    model = learner_of(name, learning_rate=0.25, gamma=0.75).model
+    assert [model.lr_schedule(left) for left in (1.0, 0.5, 0.0)] == [0.25, 0.125, 0.0]
+    assert (model.gamma, model.batch_size, model.n_envs) == (0.75, 64, 8)
+    assert "(1): Linear(in_features=16, out_features=32" in str(model.policy)
+
+
+def test_the_features_are_of_unary_inputs_with_layer_normalisation():
+    space = gym.make(BOX, tiles=5).observation_space
+    layers = NormalisedLayers(space, 32)
+    features = layers(torch.as_tensor(SEEN[0]))
+    assert features.shape == (len(TABLES.decisions), 32)
+    assert len(features.unique(dim=0)) == len(SEEN[0])
+    assert [type(layer).__name__ for layer in layers.layers] == ["Unary", *["Linear", "LayerNorm", "ReLU"] * 2]
+
+
+def test_rewards_of_tuned_agents_are_divided_by_the_largest():
+    learner = learner_of("sb3-dqn-tuned")
+    learner.learn(200)
+    rewards = 15 * learner.model.replay_buffer.rewards[:25]
+    assert set(rewards.round(4).ravel().tolist()) <= set(range(-15, 1))
+    assert rewards.min() == pytest.approx(-15)
+    seen, _ = learner.model.policy.obs_to_tensor(SEEN[0])
+    values = learner.model.policy.q_net(seen).max(dim=1).values.detach().numpy()
+    assert learner.values(*SEEN) == pytest.approx(15 * values)
+
+
+@EVERY
+def test_it_is_saved_and_loaded(name, tmp_path):
+    learner, other = learner_of(name), learner_of(name, seed=4)
+    assert (learner.values(*SEEN) != other.values(*SEEN)).any()
+    learner.save(tmp_path / "model.zip")
+    other.load(tmp_path / "model.zip")
+    assert (learner.values(*SEEN) == other.values(*SEEN)).all()
+    assert (learner.probabilities(*SEEN).argmax(axis=1) == other.probabilities(*SEEN).argmax(axis=1)).all()
+    loaded = ALGORITHMS[name].model_class.load(tmp_path / "model.zip", device="cpu")
+    theirs = loaded.policy.state_dict()
+    assert all((ours == theirs[entry]).all() for entry, ours in learner.model.policy.state_dict().items())
+    if isinstance(other.model, DQN):
+        assert other.probabilities(*SEEN).max() == pytest.approx(0.95 + 0.05 / TABLES.actions)
+
+
+def test_damaged_and_foreign_files_are_refused(tmp_path):
+    learner, path = learner_of("sb3-a2c"), tmp_path / "model.zip"
+    path.write_bytes(b"no zip file")
+    with pytest.raises(ValueError, match="holds no weights of this model"):
+        learner.load(path)
+    for weights in (b"no weights", b"cos\nsystem\n(S'touch harm'\ntR."):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("policy.pth", weights)
+        with pytest.raises(ValueError, match="holds no weights of this model"):
+            learner.load(path)
+    learner_of("sb3-dqn").save(path)
+    with pytest.raises(ValueError, match="holds no weights of this model"):
+        learner.load(path)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_settings_without_a_meaning_are_refused(name):
+    for wrong in ({"gamma": 1.5}, {"width": 0}, {"learning_rate": 0}):
+        with pytest.raises(ValidationError):
+            learner_of(name, **wrong)
+    with pytest.raises(ValidationError):
+        learner_of("sb3-ppo", num_envs=2)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("name", "options"), [("sb3-maskable-ppo", {"n_steps": 256}), ("sb3-maskable-ppo-tuned", {})])
+def test_agents_with_masks_learn(name, options):
+    learner = learner_of(name, options=options)
+    before = regret_of(learner)
+    learner.learn(2048)
+    assert regret_of(learner) < 0.8 * before

@@ -1,0 +1,74 @@
+"""The tutorials that need no other library than the laboratory's, and what all of them have in common."""
+
+import ast
+import re
+from importlib.util import find_spec
+
+import pytest
+
+import stb_gym
+from tests import ROOT
+from tests.tutorials import FOLDER, curve_of
+
+pytestmark = pytest.mark.slow
+
+TUTORIALS = sorted(FOLDER.glob("*.py"))
+
+
+@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
+def test_tutorials_are_short_and_say_how_they_are_run(path):
+    text = path.read_text()
+    assert len(text.splitlines()) <= 80
+    assert f"python docs/tutorials/{path.name} --steps " in ast.get_docstring(ast.parse(text))
+    assert f"python docs/tutorials/{path.name} --steps " in (FOLDER / "README.md").read_text()
+    assert find_spec(path.stem) is None  # a script would hide a module of the same name
+
+
+def test_there_are_tutorials():
+    assert len(TUTORIALS) == 6
+
+
+def test_the_lines_of_the_readme(capsys, tmp_path, monkeypatch):
+    code, *_ = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert len(code.split("\n\n")) == 3
+    assert len([line for line in code.splitlines() if line]) <= 12
+    monkeypatch.chdir(tmp_path)
+    exec(code.replace("20_000", "2_048"), {})
+    *curve, mistake = capsys.readouterr().out.splitlines()
+    assert [int(line.split()[0]) for line in curve] == [0, 2048]
+    assert re.match(r"open [\d,]+, roll \d+: (shut [\d,]+|an illegal action) instead of shut [\d,]+ loses ", mistake)
+    assert (tmp_path / "best.npz").exists()
+
+
+def test_the_numbers_of_the_page():
+    best = stb_gym.solve(stb_gym.ShutTheBox())
+    page = (FOLDER / "stock_ppo.md").read_text()
+    random = best.evaluate(stb_gym.strategy(stb_gym.ShutTheBox(), "random"))
+    assert f"has a regret of {45 - best.value:.2f};" in page
+    assert f"random legal play has {random.regret:.2f}," in page
+    ends = re.findall(r"\| stock .* \| [\d.]+, ([\d.]+) \|", (FOLDER / "README.md").read_text())
+    assert "a regret of {:.1f} without masks, of {:.2f} with them".format(*map(float, ends)) in page
+
+
+@pytest.mark.nightly
+def test_in_numpy(capsys):
+    """As the page says it, to the last digit."""
+    curve = curve_of("in_numpy", capsys, steps=1_000_000)
+    assert [steps for steps, _ in curve[:2] + curve[-1:]] == [0, 100_096, 1_000_000]
+    [line] = [line for line in (FOLDER / "README.md").read_text().splitlines() if "in_numpy.py --steps 1000000" in line]
+    assert line.endswith(f"| {curve[0][1]:.4f}, {curve[-1][1]:.4f} |")
+
+
+def test_in_cleanrl_style(capsys):
+    curve = curve_of("in_cleanrl_style", capsys, steps=6144)
+    assert [steps for steps, _ in curve] == [0, 6144]
+    assert curve[-1][1] < 2 < curve[0][1]
+
+
+@pytest.mark.nightly
+def test_with_stable_baselines3(capsys, tmp_path):
+    curve = curve_of("with_stable_baselines3", capsys, steps=2048, folder=tmp_path)
+    assert [steps for steps, _ in curve] == [0, 2048] * 2
+    plain, masked = curve[:2], curve[2:]
+    assert plain[0][1] > masked[0][1] > 2 * masked[1][1]
+    assert {path.name for path in tmp_path.iterdir()} == {"PPO.npz", "MaskablePPO.npz"}

@@ -1,0 +1,167 @@
+"""The adapter to stable-baselines3 gives what the vector environment gives."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from sb3_contrib import MaskablePPO
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import VecMonitor
+
+import stb_gym
+from stb_gym.sb3 import TurnVecEnv
+
+pytestmark = pytest.mark.slow
+
+BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
+
+
+def same_step(name, num_envs, **options):
+    return gym.make_vec(name, num_envs, autoreset_mode="SameStep", **options)
+
+
+@pytest.mark.parametrize(("name", "options"), [(BOX, {}), (THREES, {}), (BOX, {"max_episode_steps": 2})], ids=str)
+def test_steps_are_those_of_the_vector_environment(name, options):
+    vec_env, envs = TurnVecEnv(same_step(name, 32, **options)), same_step(name, 32, **options)
+    assert vec_env.seed(3)[0] == 3
+    seen, (observation, _) = vec_env.reset(), envs.reset(seed=3)
+    lengths = np.zeros(32, int)
+    ended, illegal, truncations = 0, 0, 0
+    for step in range(20):
+        assert (seen == observation).all()
+        assert seen.dtype == vec_env.observation_space.dtype
+        assert (np.stack(vec_env.env_method("action_masks")) == envs.action_masks()).all()
+        actions = envs.legal_sample() if step % 5 else np.full(32, envs.single_action_space.n - 1)
+        seen, rewards, dones, infos = vec_env.step(actions)
+        observation, reward, terminated, truncated, expected = envs.step(actions)
+        assert rewards.dtype == np.float32
+        assert (rewards == reward).all()
+        assert (dones == terminated | truncated).all()
+        lengths += 1
+        assert not any(info for info, done in zip(infos, dones, strict=True) if not done)
+        for place in dones.nonzero()[0]:
+            info = infos[place]
+            ended += 1
+            illegal += info.get("illegal_action", 0)
+            truncations += not terminated[place]
+            if terminated[place]:
+                for key in ("final_score", "illegal_action"):
+                    assert info[key] == expected["final_info"][key][place]
+            else:
+                assert "final_score" not in info
+            assert (info["terminal_observation"] == expected["final_obs"][place]).all()
+            assert info["TimeLimit.truncated"] is not bool(terminated[place])
+            assert info["episode"].pop("t") >= 0
+            assert info["episode"] == {"r": reward[place], "l": lengths[place]}
+        lengths[dones] = 0
+    assert ended > illegal > 10
+    assert (truncations > 10) is bool(options)
+
+
+def test_observations_may_contain_masks():
+    vec_env = TurnVecEnv(same_step("stb_gym/ShutTheBoxMasked-v0", 16))
+    seen = vec_env.reset()
+    assert (seen["action_mask"] == np.stack(vec_env.env_method("action_masks"))).all()
+    seen, _, dones, infos = vec_env.step(seen["action_mask"].argmin(axis=1))  # illegal actions
+    assert dones.all()
+    assert vec_env.observation_space.contains({name: rows[3] for name, rows in seen.items()})
+    last = infos[3]["terminal_observation"]
+    assert vec_env.observation_space.contains(last)
+    assert not any(entry.any() for entry in last.values())
+    PPO("MultiInputPolicy", vec_env, n_steps=16, device="cpu").learn(256)
+
+
+def test_infos_are_not_shared():
+    vec_env = TurnVecEnv(same_step(BOX, 2))
+    vec_env.seed(1)
+    vec_env.reset()
+    _, _, dones, infos = vec_env.step(np.argmax(vec_env.env_method("action_masks"), axis=1))
+    assert not dones.any()
+    infos[0]["note"] = 1
+    assert infos[1] == {}
+    assert "note" not in vec_env.step(np.argmax(vec_env.env_method("action_masks"), axis=1))[3][0]
+
+
+@pytest.mark.filterwarnings("ignore:The environment is already wrapped")
+def test_episodes_are_those_of_stable_baselines_monitor():
+    vec_env = TurnVecEnv(same_step(BOX, 16))
+    monitored = VecMonitor(vec_env)
+    monitored.seed(0)
+    monitored.reset()
+    steps, step_wait = [], vec_env.step_wait
+    vec_env.step_wait = lambda: steps.append(step_wait()) or steps[-1]
+    counted = 0
+    for _ in range(20):
+        _, _, dones, infos = monitored.step(vec_env.envs.legal_sample())
+        for place in dones.nonzero()[0]:
+            ours, theirs = steps[-1][3][place]["episode"], infos[place]["episode"]
+            assert (ours["r"], ours["l"]) == (theirs["r"], theirs["l"])
+            counted += 1
+    assert counted > 50
+
+
+def test_policies_are_evaluated_without_a_warning_about_a_missing_monitor():
+    vec_env = TurnVecEnv(same_step(BOX, 8, illegal="end"))
+    model = DQN("MlpPolicy", vec_env, device="cpu", buffer_size=10)
+    rewards, lengths = evaluate_policy(model, vec_env, n_eval_episodes=20, return_episode_rewards=True)
+    assert len(rewards) >= 20
+    assert min(rewards) >= -45
+    assert min(lengths) >= 1
+    assert vec_env.env_is_wrapped(Monitor, indices=[0, 1]) == [True, True]
+    assert not any(vec_env.env_is_wrapped(gym.wrappers.TimeLimit))
+
+
+def test_seeds_and_options_are_those_of_the_next_reset():
+    vec_env = TurnVecEnv(same_step(BOX, 64))
+    vec_env.seed(1)
+    first, second = vec_env.reset(), vec_env.reset()
+    assert (first != second).any()
+    vec_env.seed(1)
+    assert (vec_env.reset() == first).all()
+    vec_env.set_options({"open": [9], "roll": 9})
+    vec_env.reset()
+    assert (np.stack(vec_env.env_method("action_masks")).sum(axis=1) == 1).all()
+    assert len(np.unique(vec_env.reset()[:, :9])) == 1
+    vec_env.set_options([{"open": [9]}, *[{}] * 63])
+    with pytest.raises(ValueError, match="set_options"):
+        vec_env.reset()
+
+
+def test_attributes_and_methods():
+    vec_env = TurnVecEnv(same_step(BOX, 4, render_mode="rgb_array"))
+    vec_env.reset()
+    assert vec_env.get_attr("game", indices=[1, 3]) == [vec_env.envs.game] * 2
+    assert vec_env.get_attr("action_space") == [gym.spaces.Discrete(62)] * 4
+    assert np.array_equal(vec_env.env_method("action_masks", indices=2), vec_env.envs.action_masks()[2:3])
+    assert vec_env.render().ndim == 3
+    with pytest.raises(NotImplementedError):
+        vec_env.set_attr("game", None)
+    with pytest.raises(AttributeError, match="nothing"):
+        vec_env.get_attr("nothing")
+    vec_env.close()
+
+
+def test_the_vector_environment_may_be_wrapped():
+    envs = gym.wrappers.vector.RecordEpisodeStatistics(same_step(BOX, 3))
+    vec_env = TurnVecEnv(envs)
+    vec_env.reset()
+    assert np.array_equal(vec_env.env_method("action_masks"), envs.unwrapped.action_masks())
+    assert stb_gym.RegretMeter(vec_env).game == envs.unwrapped.game
+    assert MaskablePPO("MlpPolicy", vec_env, n_steps=32, device="cpu").learn(96).num_timesteps == 96
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: gym.make_vec(BOX, 4),
+        lambda: gym.make_vec("CartPole-v1", 2),
+        lambda: gym.make(BOX),
+        lambda: stb_gym.rounds.SelfPlayVectorEnv("threes", 4),
+        lambda: BOX,
+    ],
+    ids=["another autoreset mode", "another game", "one environment", "self-play", "an id"],
+)
+def test_anything_else_is_refused(make):
+    with pytest.raises(ValueError, match=r"SameStep|TurnVecEnv"):
+        TurnVecEnv(make())

@@ -1,0 +1,200 @@
+"""The meter with torch modules, and with functions that return what torch makes."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.distributions import Categorical
+
+from stb_gym import MaskInObservation, RegretMeter, ShutTheBox, evaluate
+from stb_gym.envs import TurnEnv
+from stb_gym.solver import compile_game
+
+pytestmark = pytest.mark.slow
+
+GAME = ShutTheBox(tiles=6)
+TABLES = compile_game(GAME)
+SEEN, ACTIONS = TABLES.observation.shape[1], TABLES.actions
+METER = RegretMeter(GAME)
+
+
+def network():
+    return nn.Sequential(nn.Linear(SEEN, 32), nn.Tanh(), nn.Dropout(0.5), nn.Linear(32, ACTIONS))
+
+
+def scores_of(net):
+    """The scores [N, A] of a network, one node at a time."""
+    rows = [torch.from_numpy(row).float() for row in TABLES.observation]
+    with torch.no_grad():
+        return np.stack([net[3](net[1](net[0](row))).numpy() for row in rows])
+
+
+def test_the_legal_action_of_the_greatest_score_is_played():
+    net = network()
+    scores, policy = scores_of(net), METER.policy(net)
+    for node in TABLES.decisions:
+        legal = [int(TABLES.edge_action[edge]) for edge in TABLES.edges_of(node)]
+        assert scores[node, policy[node]] == pytest.approx(max(scores[node, legal]), abs=1e-6)
+        assert policy[node] in legal
+    evaluation = METER(net)
+    assert evaluation.regret == evaluate(GAME, policy).regret > 0
+    assert evaluation.illegal_mass == 0
+
+
+def test_the_probabilities_are_softmax_over_the_scores_of_legal_actions():
+    net = network()
+    scores, policy = scores_of(net), METER.policy(net, deterministic=False)
+    for node in TABLES.decisions:
+        legal = [int(TABLES.edge_action[edge]) for edge in TABLES.edges_of(node)]
+        chances = torch.softmax(torch.from_numpy(scores[node, legal]), 0).numpy()
+        assert policy[node, legal] == pytest.approx(chances, abs=1e-5)
+        assert policy[node].sum() == pytest.approx(1)
+    assert METER(net, deterministic=False).illegal_mass == 0
+
+
+def test_a_network_is_left_as_it_was():
+    net = network()
+    net[1].eval()
+    before = METER(net).regret
+    assert [part.training for part in net] == [True, False, True, True]
+    assert net.training
+    assert METER(net).regret == before
+    with pytest.raises(ValueError, match="must return scores of shape"):
+        METER(nn.Sequential(net, nn.Dropout(), nn.Linear(ACTIONS, 1)))
+    assert net[2].training
+
+
+class Raises(nn.Module):
+    def forward(self, observations):
+        raise ArithmeticError("of its own")
+
+
+def test_a_network_that_fails_is_left_as_it_was():
+    net = Raises()
+    with pytest.raises(ArithmeticError, match="of its own"):
+        METER(net)
+    assert net.training
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_observations_are_of_the_type_of_the_weights(dtype):
+    class Typed(nn.Linear):
+        def forward(self, observations):
+            assert observations.dtype == self.weight.dtype
+            assert not torch.is_grad_enabled()
+            return super().forward(observations)
+
+    assert METER(Typed(SEEN, ACTIONS, dtype=dtype)).illegal_mass == 0
+
+
+class TakesMasks(nn.Module):
+    """Without weights."""
+
+    def forward(self, observations, masks):
+        assert observations.dtype == torch.float32
+        return masks.float() / masks.sum(1, keepdim=True)
+
+
+class TakesState(nn.Module):
+    def forward(self, observations, state=None, info=None):
+        assert state is None
+        return torch.zeros(len(observations), ACTIONS)
+
+
+class TakesDictionary(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = network().double()
+
+    def forward(self, seen):
+        assert seen["action_mask"].dtype == torch.float64
+        return self.net(seen["observation"]) - 1e9 * (1 - seen["action_mask"])
+
+
+class Distributes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = network()
+
+    def forward(self, observations):
+        return Categorical(logits=self.net(observations))
+
+
+def test_networks_of_other_forms():
+    first = METER(lambda observations, masks: masks.argmax(axis=1)).regret
+    assert METER(TakesMasks()).regret == METER(TakesState()).regret == first
+    random = METER(TakesState(), deterministic=False)
+    assert random.normalised_score == pytest.approx(0, abs=1e-12)
+    net = TakesDictionary()
+    assert RegretMeter(MaskInObservation(TurnEnv(GAME)))(net).regret == pytest.approx(METER(net.net.float()).regret)
+    net = Distributes()
+    for deterministic in (True, False):
+        assert METER(net, deterministic).regret == pytest.approx(METER(net.net, deterministic).regret)
+
+
+def test_scores_that_are_none_are_refused():
+    net = network()
+    for width in (1, ACTIONS - 1, ACTIONS + 1):
+        message = rf"a torch module must return scores of shape \(\d+, {ACTIONS}\), not \(\d+, {width}\)"
+        with pytest.raises(ValueError, match=message):
+            METER(nn.Linear(SEEN, width))
+    with pytest.raises(TypeError, match="a tuple of 2"):
+        METER(nn.LSTM(SEEN, ACTIONS))
+
+    class NotANumber(nn.Linear):
+        def forward(self, observations):
+            scores = super().forward(observations)
+            scores[-1, self.where] = np.nan
+            return scores
+
+    broken = NotANumber(SEEN, ACTIONS)
+    for where in (..., -1):  # all scores of an observation, and one of them
+        broken.where = where
+        with pytest.raises(ValueError, match="a torch module returned scores that are not a number"):
+            METER(broken)
+    with torch.no_grad():
+        net[0].weight[3, 2] = torch.inf
+    with pytest.raises(ValueError, match="the agent has weights that are infinite or not a number"):
+        METER(net)
+
+
+def test_functions_may_return_tensors_and_distributions():
+    net = network().eval()
+
+    def probabilities(observations, masks):
+        logits = net(torch.from_numpy(observations).float())
+        return torch.softmax(logits.masked_fill(~torch.from_numpy(masks), -torch.inf), 1)
+
+    with pytest.raises(TypeError, match=r"requires gradients: return it under torch.no_grad\(\) or detached"):
+        METER(probabilities)
+    with pytest.raises(TypeError, match="requires gradients"):
+        METER(lambda observations, masks: Categorical(probabilities(observations, masks)))
+    soft = METER(net, deterministic=False).regret
+    for wrap in (
+        lambda chances: chances,
+        Categorical,
+        lambda chances: chances.numpy(),
+        lambda chances: chances.tolist(),
+    ):
+
+        def agent(observations, masks, wrap=wrap):
+            return wrap(probabilities(observations, masks).detach())
+
+        assert METER(agent).regret == pytest.approx(soft, abs=1e-6)
+    assert METER(lambda seen, masks: probabilities(seen, masks).argmax(1)).regret == METER(net).regret
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+def test_compiled_networks_are_networks():
+    net = nn.Linear(SEEN, ACTIONS)
+    regret = METER(net).regret
+    for compiled in (torch.jit.trace(net, torch.zeros(1, SEEN)), torch.jit.script(net), nn.DataParallel(net)):
+        assert METER(compiled).regret == pytest.approx(regret)
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_sampled_turns_of_a_network_tell_its_exact_regret(deterministic):
+    net = network()
+    exact, sampled = METER(net, deterministic), METER.sample(net, 20_000, 1, deterministic)
+    assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0
+    assert net.training

@@ -1,0 +1,235 @@
+"""The meter with stock models of stable-baselines3 and sb3-contrib, beside what the same models do in play."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from gymnasium.wrappers import FlattenObservation
+from sb3_contrib import ARS, QRDQN, TRPO, MaskablePPO, RecurrentPPO
+from scipy import stats
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecFrameStack, VecMonitor, VecNormalize
+
+from stb_gym import MaskInObservation, RegretMeter, evaluate, solve, strategy
+
+pytestmark = pytest.mark.slow
+
+ID = "stb_gym/ShutTheBox-v0"
+REPLAYS = {DQN: {"buffer_size": 100}, QRDQN: {"buffer_size": 100}}
+
+
+def make(**options):
+    return gym.make(ID, tiles=4, **options)
+
+
+def model_of(algorithm, env, policy="MlpPolicy", **options):
+    return algorithm(policy, env, seed=3, device="cpu", **REPLAYS.get(algorithm, {}), **options)
+
+
+def rows(meter):
+    """Each decision with what is shown there: its node, its observation, its mask."""
+    found = []
+
+    def look(observations, masks):
+        for place, mask in enumerate(masks):
+            entries = isinstance(observations, dict)
+            one = {name: entry[place] for name, entry in observations.items()} if entries else observations[place]
+            found.append((one, mask))
+        return masks.argmax(axis=1)
+
+    meter.policy(look)
+    return [(int(node), *seen) for node, seen in zip(meter.optimum.tables.decisions, found, strict=True)]
+
+
+@pytest.mark.parametrize("algorithm", [PPO, A2C, DQN, QRDQN, TRPO, ARS])
+@pytest.mark.parametrize("part", ["model", "policy"])
+def test_a_stock_model_is_measured_by_what_it_predicts_illegal_actions_and_all(algorithm, part):
+    env = make()
+    meter, model = RegretMeter(env), model_of(algorithm, env)
+    agent = model if part == "model" else model.policy
+    policy = meter.policy(agent)
+    for node, observation, _ in rows(meter):
+        assert policy[node] == model.predict(observation, deterministic=True)[0]
+    evaluation = meter(agent)
+    assert evaluation.regret == evaluate(env, policy).regret
+    assert evaluation.illegal_mass > 0.5
+
+
+@pytest.mark.parametrize("part", ["model", "policy"])
+def test_a_maskable_model_is_given_the_masks(part):
+    env = make()
+    meter, model = RegretMeter(env), model_of(MaskablePPO, env)
+    agent = model if part == "model" else model.policy
+    policy = meter.policy(agent)
+    for node, observation, mask in rows(meter):
+        assert policy[node] == model.predict(observation, deterministic=True, action_masks=mask)[0]
+    assert meter(agent).illegal_mass == meter(agent, deterministic=False).illegal_mass == 0
+    assert meter(agent).regret > 0
+
+
+@pytest.mark.parametrize("algorithm", [PPO, A2C, TRPO, MaskablePPO])
+def test_probabilities_are_those_by_which_a_model_samples(algorithm):
+    env = make()
+    meter, model = RegretMeter(env), model_of(algorithm, env)
+    with torch.no_grad():
+        model.policy.action_net.weight *= 100  # so that they are not all alike
+    policy = meter.policy(model, deterministic=False)
+    assert (policy == meter.policy(model.policy, deterministic=False)).all()
+    for node, observation, mask in rows(meter)[::9]:
+        masked = {"action_masks": np.tile(mask, (4000, 1))} if algorithm is MaskablePPO else {}
+        sampled, _ = model.predict(np.tile(observation, (4000, 1)), deterministic=False, **masked)
+        seen = np.bincount(sampled, minlength=len(mask))
+        assert not seen[policy[node] == 0].any()
+        common = policy[node] * 4000 > 5
+        pooled = [np.append(counts[common], counts[~common].sum() + 1e-9) for counts in (seen, policy[node] * 4000)]
+        assert stats.chisquare(*pooled, sum_check=False).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_a_model_is_measured_as_it_plays_not_as_it_learns(deterministic):
+    meter, model = RegretMeter(make()), model_of(PPO, make())
+    model.policy.mlp_extractor.policy_net.append(torch.nn.Dropout(0.5))
+    model.policy.set_training_mode(True)
+    first = meter.policy(model, deterministic)
+    model.policy.set_training_mode(True)
+    assert (meter.policy(model, deterministic) == first).all()
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+@pytest.mark.parametrize(
+    "wrap", [lambda env: env, MaskInObservation, lambda env: FlattenObservation(MaskInObservation(env))]
+)
+@pytest.mark.parametrize("algorithm", [PPO, MaskablePPO])
+def test_exact_numbers_are_those_of_the_model_at_play(algorithm, wrap, deterministic):
+    games, envs = 2000, DummyVecEnv([lambda: wrap(make())] * 50)
+    name = "MultiInputPolicy" if isinstance(envs.observation_space, gym.spaces.Dict) else "MlpPolicy"
+    model = model_of(algorithm, envs, name)
+    evaluation = RegretMeter(envs)(model, deterministic)
+    envs.seed(1)
+    observations, scores = envs.reset(), []
+    while len(scores) < games:
+        masks = {"action_masks": np.stack(envs.env_method("action_masks"))} if algorithm is MaskablePPO else {}
+        actions, _ = model.predict(observations, deterministic=deterministic, **masks)
+        observations, _, _, infos = envs.step(actions)
+        scores += [info["final_score"] for info in infos if "final_score" in info]
+    exact = evaluation.score_distribution
+    spread = np.sqrt(sum(chance * (score - evaluation.value) ** 2 for score, chance in exact.items()))
+    assert abs(np.mean(scores) - evaluation.value) <= 4 * spread / np.sqrt(len(scores)) + 1e-9
+    assert set(scores) <= set(exact)
+
+
+def test_a_model_is_measured_on_what_runs_its_environments():
+    model = model_of(PPO, make())
+    regret = RegretMeter(make())(model).regret
+    for envs in (
+        make_vec_env(ID, 2, env_kwargs={"tiles": 4}),
+        VecMonitor(DummyVecEnv([make] * 2)),
+        gym.make_vec(ID, 2, tiles=4),
+    ):
+        meter = RegretMeter(envs)
+        assert (meter.illegal, meter.objective.name, meter(model).regret) == ("end", "score", regret)
+        assert solve(envs).value == meter.optimum.value
+        envs.close()
+
+
+def test_normalised_observations_are_as_they_are_at_the_time():
+    env = VecMonitor(VecNormalize(DummyVecEnv([make] * 2)))
+    meter, model = RegretMeter(env), model_of(PPO, env, n_steps=64)
+    at_first = rows(meter)
+    model.learn(200)
+    policy, later = meter.policy(model), rows(meter)
+    assert any((one != other).any() for (_, one, _), (_, other, _) in zip(at_first, later, strict=True))
+    tables = meter.optimum.tables
+    for node, observation, _ in later:
+        assert (observation == env.normalize_obs(tables.observation[node])).all()
+        assert policy[node] == model.predict(observation, deterministic=True)[0]
+    with pytest.raises(ValueError, match="are normalised: make the meter with its VecNormalize environment"):
+        RegretMeter(make())(model)
+    model = model_of(PPO, VecNormalize(DummyVecEnv([make]), norm_obs=False))
+    assert RegretMeter(make())(model).regret == RegretMeter(make())(model.policy).regret
+
+
+def test_entries_of_an_observation_may_be_normalised():
+    env = VecNormalize(DummyVecEnv([lambda: MaskInObservation(make())]), norm_obs_keys=["observation"])
+    env.reset()
+    for node, observation, mask in rows(meter := RegretMeter(env)):
+        shown = {"observation": meter.optimum.tables.observation[node], "action_mask": mask}
+        assert (observation["observation"] == env.normalize_obs(shown)["observation"]).all()
+        assert (observation["action_mask"] == mask).all()
+    assert meter(model_of(PPO, env, "MultiInputPolicy")).illegal_mass > 0
+
+
+def test_models_that_have_no_policy_over_positions_are_refused():
+    env = make()
+    meter = RegretMeter(env)
+    for deterministic in (True, False):
+        with pytest.raises(ValueError, match="memory"):
+            meter(model_of(RecurrentPPO, env, "MlpLstmPolicy"), deterministic)
+    with pytest.raises(ValueError, match="VecFrameStack"):
+        RegretMeter(VecFrameStack(DummyVecEnv([make]), 2))
+    for algorithm in (ARS, DQN, QRDQN):
+        with pytest.raises(ValueError, match="probabilities"):
+            meter(model_of(algorithm, env), deterministic=False)
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_models_of_other_environments_are_refused(deterministic):
+    meter = RegretMeter(make())
+    for env in (gym.make(ID), gym.make("stb_gym/Threes-v0"), gym.make("CartPole-v1"), gym.make("Pendulum-v1")):
+        with pytest.raises(ValueError, match=r"has 15 actions, but the agent chooses from (Discrete|Box)\("):
+            meter(model_of(PPO, env), deterministic)
+    with pytest.raises(ValueError, match=r"the meter shows \(15,\)"):
+        meter(model_of(PPO, MaskInObservation(make()), "MultiInputPolicy"), deterministic)
+
+
+@pytest.mark.parametrize("algorithm", [PPO, DQN, MaskablePPO])
+def test_a_model_that_has_diverged_is_refused(algorithm):
+    model = model_of(algorithm, make())
+    with torch.no_grad():
+        next(model.policy.parameters())[0] = torch.nan
+    for agent in (model, model.policy):
+        with pytest.raises(ValueError, match=r"^the agent has weights that are infinite or not a number$"):
+            RegretMeter(make())(agent)
+
+
+def test_a_model_of_scripted_play_has_its_known_regret():
+    """A policy whose logits are set by hand to those of a strategy."""
+    env = FlattenObservation(MaskInObservation(make()))
+    meter = RegretMeter(env)
+    model = model_of(PPO, env, policy_kwargs={"net_arch": []})
+    mask = 0 if next(iter(env.env.observation_space.spaces)) == "action_mask" else 15  # where it begins
+    with torch.no_grad():
+        for weights in model.policy.parameters():
+            weights.zero_()
+        for action in range(15):
+            model.policy.action_net.weight[action, mask + action] = 20 - action
+    first = evaluate(env, meter.policy(lambda observations, masks: masks.argmax(axis=1)))
+    assert meter(model).regret == first.regret > 0
+    for action in range(15):
+        with torch.no_grad():
+            model.policy.action_net.weight[action, mask + action] = 100.0
+    random = meter(model, deterministic=False)
+    assert random.value == pytest.approx(evaluate(env, strategy(meter.game, "random")).value, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "deterministic"), [(PPO, True), (PPO, False), (MaskablePPO, True), (MaskablePPO, False), (DQN, True)]
+)
+def test_sampled_turns_of_a_stock_model_tell_its_exact_regret(algorithm, deterministic):
+    env = VecNormalize(DummyVecEnv([make]))
+    short = {} if algorithm is DQN else {"n_steps": 64}
+    meter, model = RegretMeter(env), model_of(algorithm, env, **short)
+    model.learn(64)
+    exact, sampled = meter(model, deterministic), meter.sample(model, 10_000, 1, deterministic)
+    assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0
+    assert (sampled.illegal_mass == 0) is (algorithm is MaskablePPO)
+    assert sampled.illegal_mass == pytest.approx(exact.illegal_mass, abs=0.02)
+
+
+def test_environments_in_other_processes_are_refused():
+    envs = SubprocVecEnv([make], "fork")
+    with pytest.raises(ValueError, match="SubprocVecEnv hides the wrappers"):
+        RegretMeter(VecMonitor(envs))
+    assert len(envs.reset()) == 1  # the process goes on
+    envs.close()

@@ -1,0 +1,340 @@
+"""Runs and results files become one table, and a report that shows it; what cannot be read is one line."""
+
+import base64
+import gzip
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from scipy import stats
+
+from stb_gym import evaluate, solve, strategies, strategy
+from tests import ROOT
+from tests.training.fake_runs import ENV, GAME, fake_round, fake_run, fake_runs
+from training import report
+from training.compare import baselines, compare_agents, main
+from training.results import (
+    Task,
+    bootstrap_interval,
+    by_agent,
+    by_task,
+    curve_over_seeds,
+    interquartile_mean,
+    read_measurements,
+    read_results,
+    save_results,
+)
+
+NAME = "ShutTheBox-v0-tiles-5"
+REGRETS = {name: evaluate(GAME, strategy(GAME, name)).regret for name in ("biggest-first", "optimal-shut", "random")}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    return fake_runs(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="module")
+def pages(runs, tmp_path_factory):
+    """The folder of a report."""
+    folder = tmp_path_factory.mktemp("report")
+    assert main([*map(str, runs), "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture
+def refused(capsys):
+    """A function that runs the command, which must refuse its words in one line, and returns the line."""
+
+    def refuse(*words):
+        assert main([*map(str, words)]) == 2
+        answer = capsys.readouterr()
+        [line] = answer.err.splitlines()
+        assert line.startswith("training.compare: ")
+        assert answer.out == ""
+        return line
+
+    return refuse
+
+
+def rows_of(paths, name=NAME):
+    return compare_agents(*by_task(read_measurements(paths))[name]).set_index("agent")
+
+
+# Statistics
+
+
+def test_the_interquartile_mean_leaves_out_the_lowest_and_the_highest_quarter():
+    values = np.array([[100.0, 1], [1, 1], [2, 2], [-50, 100]])
+    assert interquartile_mean(values).tolist() == [1.5, 1.5]
+    assert interquartile_mean(values[:2]).tolist() == [50.5, 1]
+
+
+def test_the_interval_is_that_of_scipy_but_for_its_random_numbers():
+    values = np.random.default_rng(1).lognormal(size=(10, 2))
+    found = stats.bootstrap((values,), interquartile_mean_of_axis, method="percentile", n_resamples=4000, rng=2)
+    width = found.confidence_interval.high - found.confidence_interval.low
+    low, high = bootstrap_interval(values)
+    assert abs(low - found.confidence_interval.low) == pytest.approx(0, abs=0.05 * width.max())
+    assert abs(high - found.confidence_interval.high) == pytest.approx(0, abs=0.05 * width.max())
+    assert (bootstrap_interval(values) == [low, high]).all()
+
+
+def interquartile_mean_of_axis(values, axis):
+    return stats.trim_mean(values, 0.25, axis=axis)
+
+
+def test_seeds_are_compared_at_the_same_steps():
+    one = pd.DataFrame({"seed": 0, "steps": [0, 10, 20, 30], "regret": [8.0, 4, 2, 1]})
+    other = pd.DataFrame({"seed": 1, "steps": [0, 20], "regret": [6.0, 2]})
+    curve = curve_over_seeds(pd.concat([other, one]), "regret")
+    assert curve["steps"].tolist() == [0, 10, 20]
+    assert curve["mean"].tolist() == [7, 4, 2]
+    assert (curve["low"] <= curve["mean"]).all()
+    assert curve["high"].tolist() == [8, 4, 2]
+
+
+# The table
+
+
+def test_a_row_has_what_was_measured_last_over_seeds(runs):
+    rows = rows_of(runs)
+    assert list(rows.index) == list(rows.sort_values("regret", kind="stable").index)
+    row, other = rows.loc["q-learning"], rows.loc["tabular-afterstates"]
+    seeds = [REGRETS["biggest-first"], REGRETS["optimal-shut"]]
+    assert row["regret"] == pytest.approx(np.mean(seeds))
+    assert (row["low"], row["high"]) == pytest.approx((min(seeds), max(seeds)))
+    assert row["of_optimum"] == pytest.approx(np.mean(seeds) / solve(GAME).value)
+    assert (row["steps"], row["minutes"], row["seeds"]) == (2000, pytest.approx(1 / 3), 2)
+    assert (other["regret"], other["choices_optimal"], other["seeds"]) == (0, 1, 1)
+    assert np.isnan(other["low"])
+
+
+def test_the_baselines_are_the_strategies_that_are_not_perfect_play_and_the_greedy_step(runs):
+    rows = rows_of(runs)
+    trained = {"q-learning", "tabular-afterstates"}
+    assert {*rows.index} - trained == {*strategies(GAME), "greedy-step"} - {"optimal", "optimal-score", "worst"}
+    for name in ("random", "biggest-first", "optimal-shut"):
+        assert rows.loc[name, "regret"] == pytest.approx(REGRETS[name])
+
+
+@pytest.mark.parametrize(("env", "regret"), [(ENV, 0.0069906), ("stb_gym/Threes-v0", 1.0785711)])
+def test_one_greedy_step_on_the_values_of_random_play_comes_this_close(env, regret):
+    assert baselines(Task(env, {}))["greedy-step"].regret == pytest.approx(regret, abs=5e-8)
+
+
+def test_a_task_has_the_name_of_the_presets_or_one_of_its_own():
+    assert Task(ENV, {"tiles": 12}).name == "twelve-tiles"
+    assert Task("stb_gym/ShutTheBox12-v0", {}).name == "twelve-tiles"
+    assert Task(ENV, {"objective": "shut"}).name == "nine-tiles-shut"
+    assert Task(ENV, {"tiles": 5, "objective": "at-most:3"}).name == "ShutTheBox-v0-tiles-5-objective-at-most-3"
+    assert Task(ENV, {}, "league", "2").name == "nine-tiles-2-players-league"
+
+
+def test_chances_are_compared_with_the_best_chance(runs):
+    evaluation = solve(GAME, "shut").evaluate(strategy(GAME, "biggest-first"))
+    measured = {"regret": evaluation.regret, "value": evaluation.value}
+    arguments = json.dumps({"tiles": 5, "objective": "shut"})
+    [(task, frame)] = by_task(read_measurements(runs).assign(arguments=arguments, **measured)).values()
+    row = compare_agents(task, frame).set_index("agent").loc["q-learning"]
+    assert row["of_optimum"] == pytest.approx(evaluation.regret / evaluation.optimum.value)
+
+
+def test_rounds_are_compared_by_the_largest_gain(tmp_path, capsys):
+    assert main([str(fake_round(tmp_path / "begun", [0.5])), "--out", str(tmp_path)]) == 0
+    folder = fake_round(tmp_path / "round", [0.3, 0.2, 0.125])
+    name = f"{NAME}-2-players-league"
+    rows = rows_of([folder], name)
+    assert rows["gain"].to_dict() == {"ppo": 0.125}
+    assert "--players 2 --opponents league" in rows.loc["ppo", "command"]
+    assert main([str(folder), "--out", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr().out
+    assert "largest gain (expected wins)" in printed
+    assert " 0.125" in printed
+    assert {path.name for path in (tmp_path / "out").glob("*.png")} == {f"{name}.png", f"{name}-dark.png"}
+
+
+# Names and commands
+
+
+def test_agents_of_one_algorithm_are_named_by_what_differs(tmp_path):
+    wide = fake_run(tmp_path / "wide", ["worst"], settings={"exploration": 0.5})
+    narrow = fake_run(tmp_path / "narrow", ["worst"], settings={"exploration": 0.25})
+    longer = fake_run(tmp_path / "longer", ["worst"], settings={"exploration": 0.25}, steps=7000)
+    same = fake_run(tmp_path / "same", ["worst"], settings={"exploration": 0.25}, steps=7000, seed=5)
+    paths = [wide, narrow, longer, same]
+    assert {name: len(runs) for name, runs in by_agent(read_measurements(paths)).items()} == {
+        "q-learning, 2,000 steps, exploration 0.5": 1,
+        "q-learning, 2,000 steps, exploration 0.25": 1,
+        "q-learning, 7,000 steps, exploration 0.25": 2,
+    }
+    assert list(by_agent(read_measurements([longer, same]))) == ["q-learning"]
+
+
+def test_a_command_has_all_that_differs_from_the_preset(tmp_path, monkeypatch):
+    presets = tmp_path / "presets.toml"
+    presets.write_text("[q-learning]\nsteps = 2000\n[q-learning.quick]\nexploration = 0.25\n")
+    monkeypatch.setattr("agents.presets.FILE", presets)
+    runs = [
+        fake_run(tmp_path / "0", ["worst"], variant="quick"),
+        fake_run(tmp_path / "2", ["worst"], variant="quick", seed=2),
+        fake_run(tmp_path / "changed", ["worst"], settings={"exploration": 0.5}, steps=3000),
+    ]
+    rows = rows_of(runs)
+    begin = "python -m training.train q-learning --env stb_gym/ShutTheBox-v0 --tiles 5"
+    assert rows.loc["q-learning, quick", "command"] == f"{begin} --variant quick --seeds 0,2"
+    assert rows.loc["q-learning", "command"] == f"{begin} --steps 3000 --settings.exploration 0.5 --seeds 0"
+    presets.write_text("[q-learning]\nsteps = 2000\n# without the variant\n")
+    monkeypatch.setattr("agents.presets.FILE", presets.rename(tmp_path / "later.toml"))
+    save_results(tmp_path / "all.csv.gz", read_measurements(runs))
+    assert rows_of([tmp_path / "all.csv.gz"]).loc["q-learning, quick", "command"] == ""
+
+
+@pytest.mark.nightly
+def test_a_game_of_your_own_is_compared(tmp_path):
+    folder = fake_run(tmp_path / "run", ["worst"])
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"env": "stb_gym/Pig-v0", "arguments": {"most_points": 30}}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "policy.npz").unlink()
+    words = ["-m", "training.compare", "--import", "docs.pig", str(folder), "--out", str(tmp_path / "out")]
+    printed = subprocess.run([sys.executable, *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert "hold-at-20" in printed
+    assert "--import docs.pig --env stb_gym/Pig-v0 --most-points 30" in (tmp_path / "out" / "README.md").read_text()
+
+
+# Results files
+
+
+def test_a_results_file_holds_all_measurements_and_is_read_again(runs, tmp_path, capsys):
+    path = tmp_path / "all.csv.gz"
+    assert main([*map(str, runs), "--save", str(path)]) == 0
+    printed = capsys.readouterr().out
+    pd.testing.assert_frame_equal(read_results(path), read_measurements(runs))
+    assert "train/loss" not in read_results(path)
+    assert main([str(path), "--save", str(tmp_path / "again" / "all.csv.gz")]) == 0
+    assert capsys.readouterr().out == printed
+    assert (tmp_path / "again" / "all.csv.gz").read_bytes() == path.read_bytes()
+
+
+def test_one_task_is_selected(runs, tmp_path, capsys):
+    both = [*map(str, runs), str(fake_round(tmp_path / "round", [0.5]))]
+    assert main([*both, "--task", NAME, "--save", str(tmp_path / "one.csv.gz"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert list(answer) == [NAME] == list(by_task(read_results(tmp_path / "one.csv.gz")))
+    assert {row["agent"]: row["regret"] for row in answer[NAME]} == rows_of(runs)["regret"].to_dict()
+
+
+def test_runs_that_are_named_twice_are_refused(runs, tmp_path, refused):
+    save_results(tmp_path / "all.csv.gz", read_measurements(runs))
+    assert "same configuration" in refused(runs[0], tmp_path / "all.csv.gz")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda data: data[:-20], "damaged"),
+        (lambda data: b"no gzip", "damaged"),
+        (lambda data: gzip.compress(gzip.decompress(data).replace(b"seed", b"seeds", 1)), "seed"),
+        (lambda data: gzip.compress(gzip.decompress(data).replace(b"\n0,", b"\nmany,", 1)), "damaged"),
+    ],
+)
+def test_a_damaged_results_file_is_refused(damage, message, runs, tmp_path, refused):
+    path = tmp_path / "all.csv.gz"
+    save_results(path, read_measurements(runs))
+    path.write_bytes(damage(path.read_bytes()))
+    line = refused(path)
+    assert str(path) in line
+    assert message in line
+
+
+def test_what_is_not_there_or_not_allowed_is_refused(runs, tmp_path, refused):
+    assert "name at least one run" in refused()
+    assert "no run or results file" in refused(tmp_path / "nothing")
+    assert "config.json" in refused(tmp_path)
+    assert "allowed are" in refused(runs[0], "--task", "nine-tiles")
+    assert ".csv.gz" in refused(runs[0], "--save", tmp_path / "all.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+# The report
+
+
+def test_the_page_needs_nothing_else_and_has_the_pictures_in_it(pages):
+    text = (pages / "report.html").read_text()
+    embedded = re.findall(r'="data:image/png;base64,([^"]+)"', text)
+    assert [base64.b64decode(data) for data in embedded] == [
+        (pages / f"{name}.png").read_bytes() for name in (f"{NAME}-dark", NAME)
+    ]
+    assert "http" not in re.sub(r"base64,[A-Za-z0-9+/=]+", "", text)
+
+
+def test_the_page_names_its_language_tables_headings_and_pictures(pages):
+    text = (pages / "report.html").read_text()
+    assert '<html lang="en">' in text
+    assert text.count("<caption>") == text.count("<table>") == text.count('role="region"') == 5
+    assert re.findall(r'<img [^>]*alt="([^"]*)">', text) == [f"Regret against steps: {NAME}"]
+    assert {*re.findall(r"<th ([^> ]*)", text)} == {'scope="row"', 'scope="col"'}
+
+
+def test_the_pages_have_the_rows_of_the_table(pages, runs):
+    page, readme = ((pages / name).read_text() for name in ("report.html", "README.md"))
+    for name, row in rows_of(runs).iterrows():
+        assert f'<th scope="row">{name}</th>' in page
+        assert re.search(rf"^\| {re.escape(name)} \|.* \| {row['regret']:.4g} \|", readme, re.MULTILINE)
+    heading = next(line for line in readme.splitlines() if line.startswith("|"))
+    assert heading == (
+        "| agent | steps | processor minutes | regret (points) | 95% interval over seeds | share of the optimum lost | "
+        "choices optimal | illegal ends | seeds | command |"
+    )
+    assert "| `python -m training.train q-learning --env" in readme
+    assert f"]({NAME}.png)" in readme
+
+
+def test_the_page_lists_the_costliest_mistakes_of_runs(pages, runs):
+    page = (pages / "report.html").read_text()
+    assert re.findall(r"<caption>Costliest mistakes: (.*)</caption>", page) == [str(run) for run in runs]
+    costliest = evaluate(GAME, strategy(GAME, "biggest-first")).mistakes(1)[0]
+    state, loss = re.search(
+        r"mistakes: .*?<th scope=\"row\">(.*?)</th>.*?class=\"number\">([0-9.]+)<", page, re.S
+    ).groups()
+    assert costliest.position.startswith(f"{state}, roll")
+    assert loss == f"{costliest.loss:.3g}"
+
+
+def test_the_picture_shows_every_curve_with_its_interval_and_its_name(runs, tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
+    measurements = by_task(read_measurements(runs))[NAME][1]
+    curves = {name: curve_over_seeds(frame, "regret") for name, frame in by_agent(measurements).items()}
+    report.draw_curves(tmp_path / "light.png", curves, {"random": REGRETS["random"]}, "regret")
+    report.draw_curves(tmp_path / "dark.png", curves, {}, "regret", dark=True)
+    axes = drawn[0].axes[0]
+    first, second, random = axes.lines
+    assert first.get_xdata().tolist() == [1000, 2000]
+    assert first.get_ydata() == pytest.approx(curves["q-learning"]["mean"][1:])
+    assert second.get_ydata()[-1] == report.LEAST  # of a regret of 0
+    assert first.get_color() != second.get_color()
+    band = axes.collections[0].get_paths()[0].vertices
+    assert band[:, 1].max() == pytest.approx(curves["q-learning"]["high"][1:].max())
+    assert random.get_ydata() == [REGRETS["random"]] * 2
+    assert [text.get_text() for text in axes.texts] == [*curves, "random"]
+    assert [text.xy[1] for text in axes.texts] == pytest.approx(
+        [first.get_ydata()[-1], report.LEAST, REGRETS["random"]]
+    )
+    assert [to_hex(figure.get_facecolor()) for figure in drawn] == ["#ffffff", "#211f1c"]
+
+
+def test_names_that_would_overlap_are_moved_apart():
+    heights = np.array([0.5, 0.98, 0.51, 0.99, 0.1, 0.5])
+    places = report.spread(heights, 0.05)
+    assert (np.diff(np.sort(places)) > 0.05 - 1e-9).all()
+    assert places.max() <= 1
+    assert (places.argsort(kind="stable") == heights.argsort(kind="stable")).all()
+    assert places[[0, 4]].tolist() == [0.5, 0.1]

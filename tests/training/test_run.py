@@ -1,0 +1,371 @@
+"""The folder of a run: what it holds, how it is continued, and what becomes of damaged files."""
+
+import io
+import json
+import resource
+import sys
+from itertools import pairwise
+from pathlib import Path
+from shutil import copytree
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from filelock import FileLock
+
+from agents.presets import ALGORITHMS
+from stb_gym import RegretMeter, evaluate, load_policy, solve
+from tests.training.conftest import SMALL, small
+from training import run as running
+from training.run import Run, measure, train
+
+COLUMNS = (
+    "steps seconds regret exploring_regret value agreement agreement_by_visits shut_probability illegal_mass turns "
+    "standard_error value_error"
+)
+
+
+def stop_at(measurement):
+    """Return a callback that interrupts a training at a measurement."""
+    notes = []
+
+    def progress(_, note):
+        notes.extend([note] if note else [])
+        if len(notes) == measurement:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def interrupt(config, folder, measurement=3, measurements=5):
+    with pytest.raises(KeyboardInterrupt):
+        train(config, folder, measurements=measurements, progress=stop_at(measurement))
+
+
+def files(folder):
+    """Return the bytes of all files of a run, but for the processor time in two of them."""
+    contents = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
+    contents["curve.csv"] = Run(folder).curve().drop(columns="seconds").to_csv().encode()
+    result = json.loads(contents["result.json"])
+    assert result.pop("seconds") >= 0
+    return contents | {"result.json": json.dumps(result).encode()}
+
+
+def test_the_files_of_a_run(finished):
+    names = {".lock", "config.json", "curve.csv", "weights.pt", "policy.npz", "policies.npz", "result.json"}
+    assert {path.name for path in finished.iterdir()} == names
+    run = Run(finished)
+    assert run.config == small(steps=2000)
+    curve = run.curve()
+    assert " ".join(curve.columns) == COLUMNS
+    assert curve["steps"].is_monotonic_increasing
+    assert curve["seconds"].is_monotonic_increasing
+    assert (curve["steps"].iloc[0], len(curve)) == (0, 6)
+    assert curve["regret"].iloc[-1] < curve["regret"].iloc[0] / 4
+
+
+def test_all_files_agree_with_each_other(finished):
+    run, last = Run(finished), Run(finished).curve().iloc[-1]
+    greedy = evaluate(run.game(), run.policy())
+    policies = run.policies()
+    result = run.result()
+    assert greedy.regret == last["regret"] == result["greedy"]["regret"]
+    assert result["greedy"] == greedy.summary()
+    assert [evaluate(run.game(), policy).regret for policy in policies.values()] == run.curve()["regret"].tolist()
+    assert list(policies) == run.curve()["steps"].tolist()
+    assert (result["finished"], result["steps"]) == (True, last["steps"])
+    np.testing.assert_array_equal(load_policy(finished, run.game(), "end"), run.policy())
+    again = measure(run.config, run.learner())
+    assert (again.greedy.regret, again.exploring.regret) == (last["regret"], last["exploring_regret"])
+    assert again.value_error == last["value_error"] == result["value_error"]
+
+
+def test_a_sampled_measurement_estimates_the_exact_one(finished):
+    learner = Run(finished).learner()
+    exact = measure(small(), learner)
+    sampled = measure(small(), learner, turns=4000)
+    assert sampled.policy is None
+    assert sampled.greedy.turns == 4000
+    assert sampled.greedy.regret == pytest.approx(exact.greedy.regret, abs=5 * sampled.greedy.standard_error)
+    assert sampled.exploring.regret == pytest.approx(exact.exploring.regret, abs=5 * sampled.exploring.standard_error)
+    assert sampled.value_error == pytest.approx(exact.value_error, rel=0.2)
+
+
+def test_the_error_of_values_is_weighted_by_visits(finished, monkeypatch):
+    learner = Run(finished).learner()
+    solution = solve(small().game())
+    decisions = solution.tables.decisions
+    first = decisions == solution.tables.nodes_of(solution.tables.start)[0]
+    assert first.sum() == 1
+    chance = measure(small(), learner).greedy.visits[decisions]
+    values = solution.node_utility[decisions] + 3 * first
+    monkeypatch.setattr(learner, "values", lambda observations, masks: values)
+    assert measure(small(), learner).value_error == pytest.approx(3 * (chance[first][0] / chance.sum()) ** 0.5)
+
+
+def test_a_run_in_a_game_without_tables_is_sampled(tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "TURNS", 50)
+    monkeypatch.setattr(RegretMeter, "is_exact", False)
+    train(small(), tmp_path, measurements=1)
+    curve = Run(tmp_path).curve()
+    assert (curve["turns"] == 50).all()
+    assert (curve["standard_error"] > 0).any()
+    assert curve["agreement"].isna().all()
+    assert not list(tmp_path.glob("polic*"))
+    assert "agreement" not in Run(tmp_path).result()["greedy"]
+
+
+@pytest.mark.parametrize("algorithm", SMALL)
+def test_a_run_that_continues_ends_as_if_undisturbed(algorithm, tmp_path, checkpoints):
+    config = small(algorithm)
+    train(config, tmp_path / "whole", measurements=5)
+    interrupt(config, tmp_path / "parts", 2)
+    interrupted = Run(tmp_path / "parts").curve()
+    with pytest.raises(KeyboardInterrupt):
+        train(config, tmp_path / "parts", resume=True, measurements=5, progress=stop_at(2))
+    assert len(Run(tmp_path / "parts").curve()) == len(interrupted) + 2
+    train(config, tmp_path / "parts", resume=True, measurements=5)
+    assert files(tmp_path / "parts") == files(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("opponents", ["naive", "fictitious", "approximation"])
+def test_rounds_continue_as_if_undisturbed(opponents, tmp_path, checkpoints):
+    options = {"arguments": {"dice": 2}, "env": "stb_gym/Threes-v0", "opponents": opponents, "players": 3}
+    config = small("ppo", steps=300, **options)
+    train(config, tmp_path / "whole", measurements=3)
+    interrupt(config, tmp_path / "parts", measurements=3)
+    train(config, tmp_path / "parts", resume=True, measurements=3)
+    assert files(tmp_path / "parts") == files(tmp_path / "whole")
+    last = Run(tmp_path / "whole").curve().iloc[-1]
+    assert last["gain"] == max(last[f"gain_{seat}"] for seat in (1, 2, 3)) == Run(tmp_path / "whole").result()["gain"]
+    if opponents != "approximation":  # in self-play all seats are the learner's
+        assert sum(last[f"wins_{seat}"] for seat in (1, 2, 3)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("moments", [range(1, 19, 4), pytest.param(range(1, 19), marks=pytest.mark.nightly)])
+def test_a_run_killed_between_any_two_files_ends_as_if_undisturbed(moments, tmp_path, checkpoints, monkeypatch):
+    config = small(steps=200)
+    train(config, tmp_path / "whole", measurements=2)
+    replace = Path.replace
+
+    def dying(limit):
+        met = []
+
+        def replaced(self, target):
+            met.append(target)
+            if len(met) == limit:
+                raise KeyboardInterrupt
+            return replace(self, target)
+
+        return replaced
+
+    for moment in moments:
+        folder = tmp_path / str(moment)
+        monkeypatch.setattr(Path, "replace", dying(moment))
+        with pytest.raises(KeyboardInterrupt):
+            train(config, folder, measurements=2)
+        monkeypatch.setattr(Path, "replace", replace)
+        train(config, folder, resume=True, measurements=2)
+        assert files(folder) == files(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("error", [PermissionError("Permission denied"), OSError("Input/output error"), MemoryError()])
+def test_a_checkpoint_that_cannot_be_read_is_kept(error, tmp_path, checkpoints, monkeypatch):
+    interrupt(small(), tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(torch, "load", fail)
+    with pytest.raises(ValueError, match=r"^cannot read .*checkpoint.pt: ") as raised:
+        train(small(), tmp_path, resume=True)
+    assert "\n" not in str(raised.value)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: content[: len(content) // 2],
+        lambda content: b"",
+        lambda content: b"nothing",
+        lambda content: forged({"rows": 10**6}),
+        lambda content: forged({"rows": 1, "learner": {}}),
+        lambda content: forged([1]),
+    ],
+)
+def test_a_damaged_checkpoint_is_kept(damage, tmp_path, checkpoints):
+    interrupt(small(), tmp_path)
+    path = tmp_path / "checkpoint.pt"
+    damaged = damage(path.read_bytes())
+    path.write_bytes(damaged)
+    with pytest.raises(ValueError, match=r"^cannot read .*checkpoint.pt: ") as raised:
+        train(small(), tmp_path, resume=True)
+    assert "\n" not in str(raised.value)
+    assert path.read_bytes() == damaged
+
+
+def forged(state):
+    """Return the bytes of a checkpoint with this content."""
+    stream = io.BytesIO()
+    torch.save(state, stream)
+    return stream.getvalue()
+
+
+def test_a_checkpoint_of_other_steps_than_its_curve_is_refused(tmp_path, checkpoints):
+    interrupt(small(), tmp_path)
+    state = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
+    torch.save(state | {"rows": 1}, tmp_path / "checkpoint.pt")
+    with pytest.raises(ValueError, match=r"it has .* steps, but curve.csv has 0"):
+        train(small(), tmp_path, resume=True)
+
+
+class Code:
+    """Unpickling this writes a file."""
+
+    def __reduce__(self):
+        return open, ("executed", "w")
+
+
+@pytest.mark.parametrize("name", ["weights.pt", "checkpoint.pt"])
+def test_nothing_in_a_file_is_executed(name, tmp_path, checkpoints, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    interrupt(small(), tmp_path)
+    (tmp_path / name).write_bytes(forged(Code()))
+    with pytest.raises(ValueError, match=f"cannot read .*{name}"):
+        Run(tmp_path).learner() if name == "weights.pt" else train(small(), tmp_path, resume=True)
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "read"),
+    [
+        ("config.json", b"{", lambda run: run),
+        ("config.json", b"[]", lambda run: run),
+        ("config.json", b"\xff", lambda run: run),
+        ("curve.csv", b"", Run.curve),
+        ("curve.csv", b"steps,seconds,regret\n", Run.curve),
+        ("curve.csv", b"steps,seconds,regret\n0,0,x\n", Run.curve),
+        ("curve.csv", b"steps,seconds,regret\n0,0,\n", Run.curve),
+        ("curve.csv", b"steps,seconds\n0,0\n", Run.curve),
+        ("result.json", b"{}", Run.result),
+        ("result.json", b'{"finished": 1}', Run.result),
+        ("result.json", b"[" * 10**5, Run.result),
+        ("weights.pt", b"PK", Run.learner),
+        ("weights.pt", b"", Run.learner),
+        ("policy.npz", b"PK", Run.policy),
+        ("policies.npz", b"PK", Run.policies),
+    ],
+)
+def test_a_damaged_file_is_named(name, content, read, finished, tmp_path):
+    folder = copytree(finished, tmp_path / "run")
+    (folder / name).write_bytes(content)
+    with pytest.raises(ValueError, match=name) as raised:
+        read(Run(folder))
+    assert "\n" not in str(raised.value)
+    (folder / name).unlink()
+    with pytest.raises(ValueError, match=name):
+        read(Run(folder))
+
+
+def test_a_folder_that_holds_a_run_is_not_overwritten_by_mistake(finished, tmp_path):
+    folder = copytree(finished, tmp_path / "run")
+    before = files(folder)
+    with pytest.raises(ValueError, match="holds a run: add --resume or --overwrite"):
+        train(small(), folder)
+    with pytest.raises(ValueError, match="holds a run of another configuration"):
+        train(small(), folder, resume=True)
+    assert files(folder) == before
+    train(small(seed=1), folder, overwrite=True, measurements=1)
+    assert Run(folder).config.seed == 1
+    assert len(Run(folder).curve()) == 2
+
+
+def test_a_finished_run_is_left_as_it_is(finished):
+    before = {path.name: path.stat().st_mtime_ns for path in finished.iterdir()}
+    train(small(steps=2000), finished, resume=True)
+    assert {path.name: path.stat().st_mtime_ns for path in finished.iterdir()} == before
+
+
+def test_a_full_disk_is_an_error_of_the_system_and_keeps_the_files(tmp_path, checkpoints):
+    interrupt(small("ppo"), tmp_path)
+    before = (tmp_path / "checkpoint.pt").read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            train(small("ppo"), tmp_path, resume=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (tmp_path / "checkpoint.pt").read_bytes() == before
+    train(small("ppo"), tmp_path, resume=True)
+    assert Run(tmp_path).result()["finished"] is True
+
+
+def test_two_processes_do_not_write_to_one_folder(tmp_path):
+    with FileLock(tmp_path / ".lock"), pytest.raises(ValueError, match="is in use by another process"):
+        train(small(), tmp_path)
+
+
+def test_checkpoints_are_not_written_more_often_than_every_thirty_seconds(tmp_path, monkeypatch):
+    seconds = [0.0]
+    saved = []
+
+    def advance(_, note):
+        if note:
+            saved.append((tmp_path / "checkpoint.pt").stat().st_mtime_ns)
+            seconds[0] += 20
+
+    monkeypatch.setattr("training.run.time.process_time", lambda: seconds[0])
+    train(small(steps=960), tmp_path, measurements=5, progress=lambda steps, note: steps < 960 and advance(steps, note))
+    assert [later > earlier for earlier, later in pairwise(saved)] == [False, True, False, True]
+    assert not (tmp_path / "checkpoint.pt").exists()
+
+
+def test_learning_that_diverges_is_an_error(tmp_path):
+    with pytest.raises(ValueError, match=r"learning has diverged: after [1-9].* steps the weights are not finite"):
+        train(small("ppo", settings={"learning_rate": 1e30}), tmp_path)
+    assert Run(tmp_path).result()["finished"] is False
+
+
+def test_measurements_go_to_tensorboard(tmp_path, monkeypatch):
+    scalars = []
+
+    class Writer:
+        def __init__(self, folder, purge_step):
+            scalars.append((Path(folder).name, purge_step))
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            scalars.append("closed")
+
+        def add_scalar(self, name, value, steps):
+            scalars.append((name, value, steps))
+
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", type("Module", (), {"SummaryWriter": Writer}))
+    train(small(), tmp_path, measurements=1, log="tensorboard")
+    curve = Run(tmp_path).curve()
+    assert (scalars[0], scalars[-1]) == (("tensorboard", 0), "closed")
+    logged = {(name, steps): value for name, value, steps in scalars[1:-1]}
+    assert len(logged) == curve.size
+    assert logged["regret", curve["steps"].iloc[-1]] == curve["regret"].iloc[-1]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name.startswith("sb3-")])
+def test_agents_of_stable_baselines3_are_not_continued(algorithm, tmp_path):
+    settings = {"num_envs": 4} if algorithm.endswith("tuned") else {}
+    config = small(algorithm, steps=200, settings=settings)
+    interrupt(config, tmp_path, 1)
+    with pytest.raises(ValueError, match=f"is not finished, and {algorithm} cannot continue: add --overwrite"):
+        train(config, tmp_path, resume=True)
+    train(config, tmp_path, overwrite=True, measurements=1)
+    again = measure(config, Run(tmp_path).learner())
+    last = Run(tmp_path).curve().iloc[-1]
+    assert isinstance(last, pd.Series)
+    assert again.greedy.regret == pytest.approx(last["regret"], rel=1e-12)
+    assert Run(tmp_path).result()["finished"] is True
