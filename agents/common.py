@@ -246,8 +246,10 @@ def epsilon_greedy(mask: NDArray[np.bool_], greedy: IntArray, epsilon: float) ->
     Args:
         mask: [B, A] True where an action is legal.
         greedy: [B] the greedy actions.
-        epsilon: the probability of a legal action chosen uniformly instead.
+        epsilon: the probability of a legal action chosen uniformly instead; above 0.999 it counts as 0.999, so that the
+            greedy action has the highest probability.
     """
+    epsilon = min(epsilon, 0.999)
     probability = epsilon * mask / mask.sum(axis=1, keepdims=True)
     probability[np.arange(len(greedy)), greedy] += 1 - epsilon
     return probability.astype(np.float32)

@@ -183,8 +183,7 @@ class SB3Learner:
         seen, _ = policy.obs_to_tensor(observations)
         if isinstance(self.model, DQN):
             greedy = policy.q_net(seen).argmax(dim=1).numpy(force=True)
-            exploration = min(self.model.exploration_rate, 0.999)  # the greedy action stays the most probable one
-            return epsilon_greedy(np.ones_like(masks), greedy, exploration)
+            return epsilon_greedy(np.ones_like(masks), greedy, self.model.exploration_rate)
         options = {"action_masks": masks} if self.masks else {}
         return policy.get_distribution(seen, **options).distribution.probs.numpy(force=True)
 

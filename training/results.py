@@ -20,6 +20,7 @@ from agents.presets import STANDARD, TASKS, game_and_objective, task_name
 from stb_gym.games import Game
 from stb_gym.output import check_file, from_json, write_aside
 from stb_gym.solver import Objective, objective_of
+from training.run import Run
 
 TASK = ["env", "arguments", "opponents", "players"]
 AGENT = ["algorithm", "variant", "settings", "budget"]
@@ -99,8 +100,6 @@ def read_run(folder: Path) -> pd.DataFrame:
     Raises:
         ValueError: if a file is missing or damaged.
     """
-    from training.run import Run  # imports torch, which results files do not need
-
     run = Run(folder)
     curve = run.curve()
     config = run.config.to_json()

@@ -73,7 +73,8 @@ def _train(number: int, folder: Path, config: dict[str, Any], module: str, optio
 def _on_ray(tasks: Sequence[tuple[Any, ...]], device: str, address: str = "auto") -> Iterator[tuple[int, str]]:
     """Train runs as tasks of a Ray cluster, and yield what `_train` returns as they end."""
     try:
-        ray: Any = import_module("ray")
+        import ray
+
         terminate = signal.getsignal(signal.SIGTERM)
         if address != "auto":  # Ray would try for minutes
             host, _, port = address.rpartition(":")
@@ -85,8 +86,8 @@ def _on_ray(tasks: Sequence[tuple[Any, ...]], device: str, address: str = "auto"
     except (OSError, ValueError) as error:
         raise ValueError(f"there is no Ray cluster at {address}: {error}".partition("\n")[0]) from None
     try:
-        needs = {"num_cpus": 1} if device == "cpu" else {"num_gpus": 1}
-        remote = ray.remote(max_retries=-1, **needs)(_train)
+        on_cpu = int(device == "cpu")
+        remote: Any = ray.remote(max_retries=-1, num_cpus=on_cpu, num_gpus=1 - on_cpu)(_train)
         waiting = {remote.remote(*task): task[0] for task in tasks}
         while waiting:
             [done], _ = ray.wait(list(waiting))

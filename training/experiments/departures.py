@@ -16,8 +16,8 @@ from training.study import run_study
 DEPARTURES: tuple[tuple[str, dict[str, Any]], ...] = (  # the algorithm, and the settings that differ from its preset
     ("fitted-q", {}),
     ("fitted-q", {"pooled": False}),
-    ("fitted-q", {"weighting": 0.0}),
-    ("fitted-q", {"weighting": 1.0}),
+    ("afterstates", {}),
+    ("afterstates", {"control_variate": False}),
 )
 
 
