@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
-import stb_gym
-from agents.common import Episodes, State, Transition, Unary, VectorEnv, epsilon_greedy, unique_rows
+from agents.common import Episodes, State, Transition, Unary, VectorEnv, epsilon_greedy, learn_and_report, unique_rows
 from stb_gym.games import IntArray
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -303,18 +302,7 @@ def main(
         settings: settings that differ from the defaults.
     """
     learner = DQN(gym.make_vec(env, settings.num_envs, autoreset_mode="SameStep"), settings, seed)
-    meter = stb_gym.RegretMeter(gym.make(env))
-    next_report = 0
-
-    def report() -> None:
-        nonlocal next_report
-        if learner.num_steps >= next_report:
-            evaluation = meter(lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1))
-            print(f"{learner.num_steps:11,} steps: regret {evaluation.regret:.4f}", flush=True)
-            next_report = min(learner.num_steps + steps // 10, steps)
-
-    learner.learn(steps, report)
-    report()
+    learn_and_report(learner, env, steps)
 
 
 if __name__ == "__main__":

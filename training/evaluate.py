@@ -63,7 +63,10 @@ def evaluate(run: str, /, *, turns: int | None = None, exact: bool = False, json
     agents = {run if len(evaluations) == 1 else f"{run} ({name})": found for name, found in evaluations.items()}
     best = evaluations["greedy"].optimum
     names = [name for name in strategies(best.game) if name != "optimal-score"]  # another name of "optimal"
-    agents |= {name: evaluate_policy(best.game, strategy(best.game, name), best.objective) for name in names}
+    with Progress("strategies measured", len(names)) as progress:
+        for number, name in enumerate(names, 1):
+            agents[name] = evaluate_policy(best.game, strategy(best.game, name), best.objective)
+            progress.tell(number, note=name)
     frame = pd.DataFrame({name: found.summary() for name, found in agents.items()}).T.drop(columns="optimum")
     say(frame.sort_values("regret").to_string(float_format="{:.5f}".format, na_rep=""))
 

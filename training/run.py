@@ -28,6 +28,7 @@ from filelock import FileLock, Timeout
 
 from agents.common import Learner
 from agents.presets import Config
+from agents.sb3 import SB3Learner
 from agents.self_play import SelfPlay
 from stb_gym import Game, RegretMeter, load_policy, save_policy
 from stb_gym.envs import stepper_of
@@ -160,11 +161,11 @@ class Run:
     def learner(self, device: str = "cpu") -> Learner:
         """Return the learner with what it had learned at the last measurement."""
         learner = self.config.make_learner(self.config.make_envs(), device)
-        saved_by_library = hasattr(learner, "load")
-        with _reading(self.folder / ("model.zip" if saved_by_library else "weights.pt")) as path:
-            if saved_by_library:
+        if isinstance(learner, SB3Learner):
+            with _reading(self.folder / "model.zip") as path:
                 learner.load(path)
-            else:
+        else:
+            with _reading(self.folder / "weights.pt") as path:
                 learner.load_state_dict({"weights": torch.load(path, map_location="cpu", weights_only=True)})
         return learner
 
@@ -349,7 +350,7 @@ class _Training:
             ValueError: if the weights are not finite.
         """
         config, folder, learner = self.config, self.folder, self.learner
-        state = {} if hasattr(learner, "save") else learner.state_dict()
+        state = {} if isinstance(learner, SB3Learner) else learner.state_dict()
         if not _is_finite(state.get("weights")):
             raise ValueError(f"learning has diverged: after {learner.num_steps:,} steps the weights are not finite")
         finished = learner.num_steps >= config.steps
@@ -375,7 +376,7 @@ class _Training:
         self.rows.append(row | {f"train/{name}": value for name, value in learner.figures.items()})
         with write_aside(folder / "curve.csv") as aside:
             pd.DataFrame(self.rows).to_csv(aside, index=False, lineterminator="\n")
-        if hasattr(learner, "save"):
+        if isinstance(learner, SB3Learner):
             with write_aside(folder / "model.zip") as aside:
                 learner.save(aside)
         else:

@@ -1,5 +1,6 @@
 """Train several runs, a study: in processes of this machine, or as tasks on a Ray cluster."""
 
+import logging
 import signal
 import socket
 from collections.abc import Iterator, Mapping, Sequence
@@ -79,7 +80,7 @@ def _on_ray(tasks: Sequence[tuple[Any, ...]], device: str, address: str = "auto"
         if address != "auto":  # Ray would try for minutes
             host, _, port = address.rpartition(":")
             socket.create_connection((host, int(port)), timeout=10).close()
-        ray.init(address, log_to_driver=False, logging_level="error")
+        ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
         signal.signal(signal.SIGTERM, terminate)  # which Ray replaced
     except ImportError:
         raise ValueError("--ray needs Ray: pip install ray") from None

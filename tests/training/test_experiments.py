@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 import stb_gym
+from agents.presets import TASKS, configure
 from docs import curves
 from stb_gym import ShutTheBox, Threes, evaluate, kept_policies, load_policy, save_policy, strategy
 from stb_gym.measure.policy_files import KEPT
@@ -90,6 +91,12 @@ def test_every_mistake_that_costs_something_is_a_point(tmp_path, monkeypatch, ca
 
 
 # Departures
+
+
+def test_every_departure_changes_a_setting():
+    for algorithm, settings in departing.DEPARTURES:
+        plain, changed = (configure(algorithm, *TASKS["nine-tiles"], settings=given) for given in ({}, settings))
+        assert (changed.settings == plain.settings) == (settings == {})
 
 
 def test_departures_are_trained_and_compared(tmp_path, monkeypatch, capsys):
