@@ -28,14 +28,14 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Annotated, Any, NamedTuple
 
-import gymnasium as gym
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Episodes, State, Unary, VectorEnv, epsilon_greedy, unique_rows
+from agents.common import Episodes, State, VectorEnv, epsilon_greedy, unique_rows
+from agents.dqn import perceptron
 from stb_gym import Game
 from stb_gym.envs import stepper_of
 from stb_gym.games import IntArray
@@ -140,7 +140,8 @@ class Afterstates:
         self._random = np.random.default_rng([seed, 1])
         self._episodes = Episodes(envs, seed)
         generator = torch.Generator().manual_seed(seed)
-        self._network = _network(space, settings.width, generator).to(self._device)
+        # The first output is the value of an afterstate; the others are the effects of rolls.
+        self._network = perceptron(space, settings.width, space.shape[0], generator).to(self._device)
         self._optimizer = torch.optim.Adam(self._network.parameters(), eps=1e-5, fused=True)
         self._last: Experience | None = None
         most_dice = int(space.high[-1])
@@ -272,14 +273,3 @@ class Afterstates:
         self._episodes.load_state_dict(state["episodes"])
         if "envs" in state["episodes"]:  # else the environment continues with other episodes
             self._last = state["last"] and Experience(*(tensor.numpy() for tensor in state["last"]))
-
-
-def _network(space: gym.spaces.Box, width: int, generator: torch.Generator) -> torch.nn.Sequential:
-    """Return a network whose first output is the value of an afterstate; the others are the effects of rolls."""
-    unary = Unary(space)
-    first, second = torch.nn.Linear(unary.size, width), torch.nn.Linear(width, width)
-    last = torch.nn.Linear(width, space.shape[0])
-    for layer, gain in ((first, 2**0.5), (second, 2**0.5), (last, 0.1)):
-        torch.nn.init.orthogonal_(layer.weight, gain, generator)
-        torch.nn.init.zeros_(layer.bias)
-    return torch.nn.Sequential(unary, first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)

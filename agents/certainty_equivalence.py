@@ -35,8 +35,6 @@ class CertaintyEquivalenceSettings:
     """Environments that are stepped at once."""
     exploration: Annotated[float, Field(ge=0, lt=1)] = 0.1
     """Probability of a random legal action."""
-    shared_dice: bool = False
-    """Estimate one distribution for all states that roll the same number of dice, instead of one for each state."""
 
 
 class CertaintyEquivalence:
@@ -69,12 +67,7 @@ class CertaintyEquivalence:
     ):
         self._envs, self._settings = envs, settings
         self._tables = tables = envs.transitions.tables
-        # [N] which of the counts is that of the node's roll.
-        self._count_of = np.arange(tables.nodes)
-        if settings.shared_dice:
-            roll = self._count_of - tables.node_start[tables.node_state]
-            self._count_of = tables.dice[tables.node_state] * (roll.max() + 1) + roll
-        self._counts = np.ones(self._count_of.max() + 1, np.int64)
+        self._counts = np.ones(tables.nodes, np.int64)  # of the node's roll at its state
         self._random = np.random.default_rng([seed, 1])
         self._episodes = Episodes(envs, seed)
         self.num_steps = 0
@@ -101,11 +94,11 @@ class CertaintyEquivalence:
 
     def _count(self, nodes: IntArray) -> None:
         """Count the rolls at nodes [K]."""
-        self._counts += np.bincount(self._count_of[nodes], minlength=len(self._counts))
+        self._counts += np.bincount(nodes, minlength=len(self._counts))
 
     def _solve(self) -> None:
         """Solve the estimated game: value iteration is exact after as many sweeps as a turn has rolls."""
-        tables, counts = self._tables, self._counts[self._count_of]
+        tables, counts = self._tables, self._counts
         probability = counts / np.bincount(tables.node_state, counts)[tables.node_state]
         self._node_value = self._envs.rewards[self._envs.transitions.endings[:-1]]
         after = np.zeros(len(tables.edge_next))

@@ -187,23 +187,15 @@ def hash_rows(*columns: NDArray[Any]) -> NDArray[np.uint64]:
     Args:
         columns: [B, ...] arrays whose rows, side by side, are hashed byte by byte, in every process alike.
     """
-    return _hash(_words(columns))
-
-
-def _words(columns: tuple[NDArray[Any], ...]) -> NDArray[np.uint64]:
-    """Return [B, W] the bytes of rows, filled up with zeros; booleans are packed as bits."""
     flat = [column.reshape(len(column), math.prod(column.shape[1:])) for column in columns]  # of no rows, too
     parts = [
         np.packbits(part, axis=1) if part.dtype == np.bool_ else np.ascontiguousarray(part).view(np.uint8)
         for part in flat
     ]
     padding = np.zeros((len(flat[0]), -sum(part.shape[1] for part in parts) % 8), np.uint8)
-    return np.concatenate([*parts, padding], axis=1).view(np.uint64)
-
-
-def _hash(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return [B] random sums of the words, modulo 2**64, after their high bits are mixed into the low ones."""
+    words = np.concatenate([*parts, padding], axis=1).view(np.uint64)
     factors = np.random.default_rng(0).integers(2**64, size=words.shape[1] + 1, dtype=np.uint64) | np.uint64(1)
+    # Random sums of the words, modulo 2**64, after their high bits are mixed into the low ones.
     mixed = words * factors[-1]
     mixed ^= mixed >> np.uint64(32)
     mixed *= factors[-1]
@@ -212,16 +204,15 @@ def _hash(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def unique_rows(*columns: NDArray[Any]) -> tuple[IntArray, IntArray]:
-    """Find the distinct rows of a batch, so that a network evaluates each of them once.
+    """Find the distinct rows of a batch by their hashes, so that a network evaluates each of them once.
 
-    Of 131,072 positions in a batch of turns only some thousand are distinct. Rows are compared by their hashes; if two
-    different rows share a hash, they are sorted instead.
+    Of 131,072 positions in a batch of turns only some thousand are distinct.
 
     Args:
         columns: [B, ...] arrays whose rows, side by side, are compared byte by byte.
 
     Returns:
-        Indices [U] of rows that differ from each other, and [B] which of these U each row equals:
+        Indices [U] of the first of all rows that are equal, and [B] which of these U each row equals:
         `rows[first][inverse]` equals `rows`.
 
     Example:
@@ -230,14 +221,7 @@ def unique_rows(*columns: NDArray[Any]) -> tuple[IntArray, IntArray]:
         >>> len(first), inverse[0] == inverse[2]
         (2, np.True_)
     """
-    words = _words(columns)
-    hashes = _hash(words)
-    order = hashes.argsort()
-    begins = np.diff(hashes[order], prepend=~hashes[order[:1]]) != 0
-    first, inverse = order[begins], np.empty_like(order)
-    inverse[order] = begins.cumsum() - 1
-    if not (words[first].take(inverse, axis=0) == words).all():
-        _, first, inverse = np.unique(words, axis=0, return_index=True, return_inverse=True)
+    _, first, inverse = np.unique(hash_rows(*columns), return_index=True, return_inverse=True)
     return first, inverse
 
 

@@ -70,8 +70,8 @@ def perceptron(space: gym.Space[Any], width: int, outputs: int, generator: torch
     """Return a network with two hidden layers and orthogonal weights."""
     unary = Unary(space)
     layers = [torch.nn.Linear(unary.size, width), torch.nn.Linear(width, width), torch.nn.Linear(width, outputs)]
-    for layer in layers:
-        torch.nn.init.orthogonal_(layer.weight, generator=generator)
+    for layer, gain in zip(layers, (2**0.5, 2**0.5, 0.1), strict=True):
+        torch.nn.init.orthogonal_(layer.weight, gain, generator)
         torch.nn.init.zeros_(layer.bias)
     first, second, last = layers
     return torch.nn.Sequential(unary, first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)

@@ -33,14 +33,14 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Annotated, Any
 
-import gymnasium as gym
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Episodes, State, Unary, VectorEnv, epsilon_greedy, hash_rows, unique_rows
+from agents.common import Episodes, State, VectorEnv, epsilon_greedy, hash_rows, unique_rows
+from agents.dqn import perceptron
 from stb_gym.games import IntArray
 
 OVER = 0  # the number that stands for the end of an episode; positions are numbered from 1
@@ -88,8 +88,7 @@ class Positions:
         self._count = 1
         self._observations = np.zeros((1, *observation.shape), observation.dtype)
         self._masks = np.zeros((1, -(-actions // 8)), np.uint8)  # packed bits
-        self._hashes = np.zeros(1, np.uint64)  # in ascending order
-        self._numbers = np.zeros(1, np.int32)  # of the hashes
+        self._number: dict[int, int] = {}  # by the hash
 
     def __len__(self) -> int:
         """Return the number of positions, and 1 more for the end."""
@@ -113,22 +112,20 @@ class Positions:
         """
         bits = np.packbits(masks, axis=1)
         hashes, first, inverse = np.unique(hash_rows(observations, bits), return_index=True, return_inverse=True)
-        place = self._hashes.searchsorted(hashes)
-        near = place.clip(max=self._count - 1)
-        numbers = self._numbers[near].astype(np.int64)
-        (new,) = (self._hashes[near] != hashes).nonzero()
-        numbers[new] = np.arange(self._count, self._count + len(new))
-        self._hashes = np.insert(self._hashes, place[new], hashes[new])
-        self._numbers = np.insert(self._numbers, place[new], numbers[new])
-        self._append(observations[first[new]], bits[first[new]])
+        numbers = np.array([self._number.setdefault(key, len(self._number) + 1) for key in hashes.tolist()], np.int64)
+        new = first[numbers >= self._count]
+        self._append(observations[new], bits[new])
         return numbers[inverse]
 
     def _append(self, observations: NDArray[Any], bits: NDArray[np.uint8]) -> None:
         """Store new positions, and reserve memory for a quarter more when it is full."""
         end = self._count + len(bits)
         if end > len(self._masks):
-            self._observations = _extended(self._observations, end + end // 4)
-            self._masks = _extended(self._masks, end + end // 4)
+            spare = end + end // 4 - len(self._masks)
+            self._observations, self._masks = (
+                np.concatenate([array, np.zeros((spare, *array.shape[1:]), array.dtype)])
+                for array in (self._observations, self._masks)
+            )
         self._observations[self._count : end], self._masks[self._count : end] = observations, bits
         self._count = end
 
@@ -142,16 +139,7 @@ class Positions:
         self._count = 1
         observations, bits = state["observations"].numpy(), state["masks"].numpy()
         self._append(observations, bits)
-        hashes = np.append(np.uint64(0), hash_rows(observations, bits))
-        self._numbers = hashes.argsort().astype(np.int32)
-        self._hashes = hashes[self._numbers]
-
-
-def _extended(array: NDArray[Any], length: int) -> NDArray[Any]:
-    """Return an array with rows of zeros added up to a length."""
-    extended = np.zeros((length, *array.shape[1:]), array.dtype)
-    extended[: len(array)] = array
-    return extended
+        self._number = {key: number for number, key in enumerate(hash_rows(observations, bits).tolist(), 1)}
 
 
 class EmpiricalModel:
@@ -297,7 +285,7 @@ class FittedQ:
         self._random = np.random.default_rng([seed, 1])
         self._episodes = Episodes(envs, seed)
         generator = torch.Generator().manual_seed(seed)
-        network = _network(envs.single_observation_space, settings.width, self._episodes.actions, generator)
+        network = perceptron(envs.single_observation_space, settings.width, self._episodes.actions, generator)
         self._network = network.to(self._device)
         self._optimizer = torch.optim.Adam(self._network.parameters(), eps=1e-5, fused=True)
         self._positions = Positions(self._episodes.observation[0], self._episodes.actions)
@@ -413,14 +401,3 @@ class FittedQ:
 def _legal_q(q: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
     """Return [B, A] action values, -inf where an action is illegal."""
     return np.where(masks, q, np.float32(-np.inf))
-
-
-def _network(space: gym.Space[Any], width: int, actions: int, generator: torch.Generator) -> torch.nn.Sequential:
-    """Return a network of two hidden layers with an output for each action."""
-    unary = Unary(space)
-    first, second = torch.nn.Linear(unary.size, width), torch.nn.Linear(width, width)
-    last = torch.nn.Linear(width, actions)
-    for layer, gain in ((first, 2**0.5), (second, 2**0.5), (last, 0.1)):
-        torch.nn.init.orthogonal_(layer.weight, gain, generator)
-        torch.nn.init.zeros_(layer.bias)
-    return torch.nn.Sequential(unary, first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)

@@ -3,8 +3,8 @@
 Stock agents are what a user starts from: `PPO("MlpPolicy", gym.make(ID), seed=0)`. They discount rewards by 0.99, so
 their values are a little nearer to 0 than the sum of rewards.
 
-Tuned agents show how far the same classes come. They learn from many environments at once, their networks see
-observations in unary and have layer normalisation, their learning rates fall linearly to 0, and rewards are divided by
+A tuned MaskablePPO shows how far the same class comes. It learns from many environments at once, its networks see
+observations in unary and have layer normalisation, its learning rate falls linearly to 0, and rewards are divided by
 the largest one.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from gymnasium.wrappers.vector import TransformReward
 from numpy.typing import NDArray
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
@@ -70,44 +70,6 @@ class TunedPPOSettings:
     """Weight of the entropy bonus (stock: 0)."""
     vf_coef: NonNegativeFloat = 0.5
     """Weight of the squared error of values (stock: 0.5)."""
-
-
-@dataclass(frozen=True)
-class TunedDQNSettings:
-    """Settings of a tuned DQN. All but `num_envs` and `width` are arguments of the library's class.
-
-    With several environments the library's DQN explores in all of them or in none, by one random number for each step.
-    Without masks nearly all random actions are illegal, which ends the turn.
-    """
-
-    num_envs: PositiveInt = 1024
-    """Environments that are stepped at once (stock: 1)."""
-    width: PositiveInt = 128
-    """Units in each of the two layers of the features extractor (stock: none, but two layers of 64 units after it)."""
-    learning_rate: PositiveFloat = 1e-3
-    """Learning rate at the start; it falls linearly to 0 (stock: 0.0001, constant)."""
-    gamma: Share = 1.0
-    """Discount of rewards (stock: 0.99)."""
-    max_grad_norm: PositiveFloat = 10.0
-    """Largest norm of a gradient (stock: 10)."""
-    batch_size: PositiveInt = 2048
-    """Transitions in an update (stock: 32)."""
-    buffer_size: PositiveInt = 5_000_000
-    """Transitions that are kept (stock: 1,000,000)."""
-    learning_starts: NonNegativeInt = 20_000
-    """Steps before the first update (stock: 100)."""
-    train_freq: PositiveInt = 1
-    """Steps in every environment between two rounds of updates (stock: 4)."""
-    gradient_steps: PositiveInt = 8
-    """Updates in such a round (stock: 1)."""
-    target_update_interval: PositiveInt = 10_240
-    """Steps after which the target network is replaced by the current one (stock: 10,000)."""
-    exploration_initial_eps: Share = 1.0
-    """Share of random actions at the start (stock: 1)."""
-    exploration_final_eps: Share = 0.05
-    """Share of random actions at the end (stock: 0.05)."""
-    exploration_fraction: Share = 0.1
-    """Share of the training during which it falls linearly from the first to the last (stock: 0.1)."""
 
 
 class NormalisedLayers(BaseFeaturesExtractor):
@@ -238,12 +200,15 @@ class SB3Algorithm(NamedTuple):
     Attributes:
         model_class: the class of the model.
         settings_class: the class of its settings.
-        vectorized: whether `make` needs a vector environment in SAME_STEP mode instead of a plain one.
     """
 
     model_class: Callable[..., Any]
-    settings_class: type[StockSettings | TunedPPOSettings | TunedDQNSettings]
-    vectorized: bool
+    settings_class: type[StockSettings | TunedPPOSettings]
+
+    @property
+    def vectorized(self) -> bool:
+        """Whether `make` needs a vector environment in SAME_STEP mode instead of a plain one."""
+        return self.settings_class is TunedPPOSettings
 
     def make(self, env: Any, settings: Any, seed: int = 0, device: str = "cpu") -> SB3Learner:
         """Return a learner that has learned nothing yet.
@@ -261,23 +226,21 @@ class SB3Algorithm(NamedTuple):
         arguments = asdict(settings)
         del arguments["num_envs"]
         arguments["learning_rate"] = LinearSchedule(settings.learning_rate, 0.0, 1.0)
-        policy: dict[str, Any] = {
+        policy = {
             "net_arch": [],
             "features_extractor_class": NormalisedLayers,
             "features_extractor_kwargs": {"width": arguments.pop("width")},
+            "share_features_extractor": False,
         }
-        if isinstance(settings, TunedPPOSettings):
-            policy["share_features_extractor"] = False
         vec_env = TurnVecEnv(scaled)
         model = self.model_class("MlpPolicy", vec_env, seed=seed, device=device, policy_kwargs=policy, **arguments)
         return SB3Learner(model, scale)
 
 
 ALGORITHMS = {
-    "sb3-ppo": SB3Algorithm(PPO, StockSettings, vectorized=False),
-    "sb3-a2c": SB3Algorithm(A2C, StockSettings, vectorized=False),
-    "sb3-dqn": SB3Algorithm(DQN, StockSettings, vectorized=False),
-    "sb3-maskable-ppo": SB3Algorithm(MaskablePPO, StockSettings, vectorized=False),
-    "sb3-maskable-ppo-tuned": SB3Algorithm(MaskablePPO, TunedPPOSettings, vectorized=True),
-    "sb3-dqn-tuned": SB3Algorithm(DQN, TunedDQNSettings, vectorized=True),
+    "sb3-ppo": SB3Algorithm(PPO, StockSettings),
+    "sb3-a2c": SB3Algorithm(A2C, StockSettings),
+    "sb3-dqn": SB3Algorithm(DQN, StockSettings),
+    "sb3-maskable-ppo": SB3Algorithm(MaskablePPO, StockSettings),
+    "sb3-maskable-ppo-tuned": SB3Algorithm(MaskablePPO, TunedPPOSettings),
 }

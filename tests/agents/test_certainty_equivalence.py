@@ -13,13 +13,12 @@ from agents.certainty_equivalence import CertaintyEquivalence, CertaintyEquivale
 from stb_gym import ShutTheBox, solve
 from stb_gym.solver import compile_game
 
-BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
+BOX = "stb_gym/ShutTheBox-v0"
 FIVE = {"tiles": 5}
-BOTH = pytest.mark.parametrize("shared_dice", [False, True])
 
 
-def learner_of(steps=0, rules=FIVE, env=BOX, num_envs=64, seed=0, **settings):
-    envs = gym.make_vec(env, num_envs, autoreset_mode="SameStep", **rules)
+def learner_of(steps=0, rules=FIVE, num_envs=64, seed=0, **settings):
+    envs = gym.make_vec(BOX, num_envs, autoreset_mode="SameStep", **rules)
     learner = CertaintyEquivalence(envs, CertaintyEquivalenceSettings(num_envs=num_envs, **settings), seed)
     learner.learn(steps)
     return learner
@@ -56,11 +55,9 @@ def test_every_roll_is_counted_once():
     assert learner._counts.sum() - before == learner.num_steps + ended
 
 
-@BOTH
-def test_it_plays_optimally_for_the_estimated_dice(shared_dice):
-    learner, tables = learner_of(3000, shared_dice=shared_dice), compile_game(ShutTheBox(**FIVE))
-    counts = learner._counts[learner._count_of]
-    probability = counts / np.bincount(tables.node_state, counts)[tables.node_state]
+def test_it_plays_optimally_for_the_estimated_dice():
+    learner, tables = learner_of(3000), compile_game(ShutTheBox(**FIVE))
+    probability = learner._counts / np.bincount(tables.node_state, learner._counts)[tables.node_state]
     assert abs(probability - tables.node_probability).max() > 0.005
     values = optimal_values(tables, probability)
     assert learner.values(*seen(tables)) == pytest.approx(values[tables.decisions], rel=1e-12)
@@ -83,22 +80,8 @@ def test_it_estimates_the_dice_that_are_rolled_not_those_of_the_rules():
     assert learner.figures["estimated_value"] == pytest.approx(value, abs=0.15)
 
 
-@pytest.mark.parametrize(("env", "rolls"), [(BOX, [1, 11]), (THREES, [1, 6, 21, 56, 126, 252])])
-def test_states_with_as_many_dice_share_their_counts(env, rolls):
-    """A roll of n dice is a sum in Shut the Box and a multiset in Threes."""
-    learner = learner_of(env=env, rules={}, shared_dice=True)
-    tables = learner._tables
-    dice = tables.dice[tables.node_state]
-    assert [len(np.unique(learner._count_of[dice == number])) for number in np.unique(dice)] == rolls
-    assert len(np.unique(learner._count_of)) == sum(rolls)
-    shown = {(number, tuple(tables.node_roll(node))) for node, number in enumerate(dice)}
-    pairs = zip(learner._count_of, dice, map(tuple, map(tables.node_roll, range(tables.nodes))), strict=True)
-    assert len(set(pairs)) == len(shown)
-
-
-@BOTH
-def test_it_continues_from_a_state_with_the_same_results(shared_dice):
-    whole, other = (learner_of(seed=seed, shared_dice=shared_dice) for seed in (0, 1))
+def test_it_continues_from_a_state_with_the_same_results():
+    whole, other = (learner_of(seed=seed) for seed in (0, 1))
     whole.learn(3000)
     file = io.BytesIO()
     torch.save(whole.state_dict(), file)
@@ -108,10 +91,10 @@ def test_it_continues_from_a_state_with_the_same_results(shared_dice):
         learner.learn(6000)
     assert (whole._counts == other._counts).all()
     assert (whole._random.random(3) == other._random.random(3)).all()
-    fresh = learner_of(shared_dice=shared_dice)
+    fresh = learner_of()
     fresh.load_state_dict({"weights": whole.state_dict()["weights"]})
     assert (fresh.probabilities(*seen(fresh._tables)) == whole.probabilities(*seen(fresh._tables))).all()
-    assert (fresh._counts != learner_of(3000, seed=1, shared_dice=shared_dice)._counts).any()
+    assert (fresh._counts != learner_of(3000, seed=1)._counts).any()
 
 
 def test_it_acts_by_its_probabilities():
