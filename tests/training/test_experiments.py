@@ -11,13 +11,11 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 import stb_gym
-from agents.presets import TASKS, configure
 from docs import curves
 from stb_gym import ShutTheBox, Threes, evaluate, kept_policies, load_policy, save_policy, strategy
 from stb_gym.measure.policy_files import KEPT
 from tests import ROOT
 from tests.training.fake_runs import GAME, fake_run
-from training.experiments import departures as departing
 from training.experiments import film as filming
 from training.experiments.leaderboard import LARGEST_ENTRY, leaderboard, read_cards, write_card
 from training.experiments.mistakes import GROUPS, mistakes, shares_of_groups
@@ -88,29 +86,6 @@ def test_every_mistake_that_costs_something_is_a_point(tmp_path, monkeypatch, ca
     assert second.startswith(str(run))
     with pytest.raises(ValueError, match="name at least one policy"):
         mistakes()
-
-
-# Departures
-
-
-def test_every_departure_changes_a_setting():
-    for algorithm, settings in departing.DEPARTURES:
-        plain, changed = (configure(algorithm, *TASKS["nine-tiles"], settings=given) for given in ({}, settings))
-        assert (changed.settings == plain.settings) == (settings == {})
-
-
-def test_departures_are_trained_and_compared(tmp_path, monkeypatch, capsys):
-    presets = tmp_path / "presets.toml"
-    presets.write_text("[q-learning]\nsteps = 3000\n")
-    monkeypatch.setattr("agents.presets.FILE", presets)
-    monkeypatch.setattr(departing, "DEPARTURES", (("q-learning", {}), ("q-learning", {"exploration": 0.5})))
-    departing.departures(task="threes", variant="standard", seeds=2, out=tmp_path / "out")
-    assert {path.parent.name for path in tmp_path.glob("out/*/result.json")} == {
-        f"q-learning-{change}threes-standard-{seed}" for change in ("", "exploration-0.5-") for seed in (0, 1)
-    }
-    page = (tmp_path / "out" / "README.md").read_text()
-    assert re.search(r"^\| q-learning, exploration 0\.5 \| .* \| 2 \| `.* --settings\.exploration 0\.5 ", page, re.M)
-    assert "q-learning, exploration 0.15" in capsys.readouterr().out
 
 
 # The picture of the README

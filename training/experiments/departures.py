@@ -1,52 +1,122 @@
-"""Measure what single changes of an algorithm are worth: `python -m training.experiments.departures [--task NAME]`.
+"""Measure what each departure of PPO and fitted Q iteration is worth: `python -m training.experiments.departures`.
 
-Every departure is trained with several seeds. The table is printed, and written in Markdown. Interrupted runs continue.
+The learners are trained by the presets, as they are and with single changes. Regrets are added to a CSV file as
+trainings end; the same command continues, and prints the table in Markdown.
 """
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+import gymnasium as gym
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
+import torch
+from joblib import Parallel, delayed  # type: ignore[import-untyped]
+
+from agents.common import Episodes, Transition
+from agents.ppo import perceptron
 from agents.presets import TASKS, configure
-from stb_gym.games import check_choice
+from stb_gym.games import IntArray
+from stb_gym.output import Progress, say, write_aside
 from training.commands import run_command
-from training.compare import compare
-from training.study import run_study
+from training.results import bootstrap_interval, interquartile_mean
+from training.run import measure
 
-DEPARTURES: tuple[tuple[str, dict[str, Any]], ...] = (  # the algorithm, and the settings that differ from its preset
-    ("fitted-q", {}),
-    ("fitted-q", {"pooled": False}),
-    ("afterstates", {}),
-    ("afterstates", {"control_variate": False}),
-)
+STUDIES = ("nine-tiles 1m", "nine-tiles 10m", "twelve-tiles 10m", "threes 1m")  # task and variant
+KEY = ["algorithm", "change", "study", "seed"]
 
 
-def departures(
-    *,
-    task: str = "nine-tiles",
-    variant: str = "quick",
-    seeds: int = 3,
-    workers: int = 1,
-    out: Path = Path("runs/departures"),
-) -> None:
-    """Train departures from the algorithms, and compare them.
+class Numbers(torch.nn.Module):
+    """Passes observations on as they are, instead of in unary."""
+
+    def __init__(self, space: gym.spaces.Box):
+        super().__init__()
+        self.size = space.shape[0]
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return [B, size] inputs for observations [B, size]."""
+        return observations.float()
+
+
+def normalised_perceptron(*arguments: Any) -> torch.nn.Sequential:
+    """Return the network of PPO, with layer normalisation before the activations."""
+    layers: Any = perceptron(*arguments)
+    unary, first, activation, second, _, last = layers
+    norms = [torch.nn.LayerNorm(layer.out_features) for layer in (first, second)]
+    return torch.nn.Sequential(unary, first, norms[0], activation, second, norms[1], activation, last)
+
+
+class ScaledEpisodes(Episodes):
+    """Divides rewards by the largest absolute reward."""
+
+    def step(self, action: IntArray) -> Transition:
+        """See `Episodes`."""
+        transition = super().step(action)
+        return transition._replace(reward=transition.reward / abs(self.envs.rewards).max())  # type: ignore[attr-defined]
+
+
+CHANGES: dict[tuple[str, str], dict[str, Any]] = {  # what is replaced, by algorithm and change
+    ("ppo", "none"): {},
+    ("ppo", "observations not in unary"): {"agents.ppo.Unary": Numbers},
+    ("ppo", "scaled rewards"): {"agents.ppo.Episodes": ScaledEpisodes},
+    ("ppo", "layer normalisation"): {"agents.ppo.perceptron": normalised_perceptron},
+    ("fitted-q", "none"): {},
+    ("fitted-q", "observations not in unary"): {"agents.dqn.Unary": Numbers},
+    ("fitted-q", "rewards not scaled"): {"agents.fitted_q.FittedQ._scale": property(lambda _: 1.0, lambda *_: None)},
+    ("fitted-q", "moves not pooled"): {"agents.fitted_q.linked_moves": lambda *pairs: np.arange(pairs[-1])},
+}
+
+
+def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/departures.csv")) -> None:
+    """Train what the CSV file does not have yet, and print a table of all.
 
     Args:
-        task: a task of agents/presets.py.
-        variant: the variant of the preset that they depart from.
-        seeds: how many seeds of each departure to train.
-        workers: how many runs are trained at a time.
-        out: folder of the runs and of README.md.
+        seeds: how many seeds of each change to train.
+        workers: how many are trained at a time.
+        out: the CSV file.
     """
-    check_choice("task", task, list(TASKS))
-    runs = {}
-    for algorithm, settings in DEPARTURES:
-        for seed in range(seeds):
-            words = [algorithm, *(f"{name}-{value}" for name, value in settings.items()), task, variant, f"{seed}"]
-            runs[out / "-".join(words)] = configure(algorithm, *TASKS[task], variant, seed=seed, settings=settings)
-    for folder, failure in run_study(runs, workers=workers).items():
-        raise ValueError(f"{folder} failed: {failure}")
-    compare(*runs, out=out)
+    done = pd.read_csv(out) if out.exists() else pd.DataFrame(columns=[*KEY, "regret"])
+    trained = set(done[KEY].itertuples(index=False, name=None))
+    keys = [(*name, study, seed) for study in STUDIES for name in CHANGES for seed in range(seeds)]
+    missing = [key for key in keys if key not in trained]
+    with Progress("training", len(missing), "runs") as progress:
+        ended = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(train)(*key) for key in missing)
+        for count, row in enumerate(ended, 1):
+            done.loc[len(done)] = row
+            with write_aside(out) as aside:
+                done.to_csv(aside, index=False)
+            progress.tell(count)
+    say(table_of(done))
+
+
+def train(algorithm: str, change: str, study: str, seed: int) -> tuple[Any, ...]:
+    """Train a learner with a change; return its row of the CSV file."""
+    torch.set_num_threads(1)
+    task, variant = study.split()
+    with ExitStack() as changes:
+        for name, replacement in CHANGES[algorithm, change].items():
+            changes.enter_context(patch(name, replacement, create=True))
+        config = configure(algorithm, *TASKS[task], variant, seed=seed)
+        learner = config.make_learner(config.make_envs())
+        learner.learn(config.steps)
+        return algorithm, change, study, seed, measure(config, learner).greedy.regret
+
+
+def table_of(results: pd.DataFrame) -> str:
+    """Return a Markdown table of interquartile means of the regret with their intervals."""
+    studies = results["study"].unique().tolist()
+    lines = ["| algorithm | change | " + " | ".join(studies) + " |", "| --- | --- |" + " ---: |" * len(studies)]
+    for name, runs in results.groupby(["algorithm", "change"], sort=False):
+        cells = list(name)
+        for study in studies:
+            regrets = runs.loc[runs["study"] == study, "regret"].to_numpy(float)
+            low, high = bootstrap_interval(regrets)
+            cells.append(f"{interquartile_mean(regrets):.5f} ({low:.5f} to {high:.5f})")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
