@@ -111,8 +111,9 @@ def draw_curves(
                 ends[name] = (drawn["steps"].iloc[-1], drawn["mean"].iloc[-1], colour)
         ink = rcParams["text.color"]
         for name, value in lines.items():
-            axes.axhline(value, color=ink, linestyle=":", linewidth=1)
-            ends[name] = (axes.get_xlim()[1], max(value, LEAST), ink)
+            drawn_at = max(value, LEAST)
+            axes.axhline(drawn_at, color=ink, linestyle=":")
+            ends[name] = (axes.get_xlim()[1], drawn_at, ink)
         axes.grid(alpha=0.25)
         decades = np.ptp(np.log10(axes.get_ylim()))
         places = spread(np.log10([y for _, y, _ in ends.values()]), decades * LABEL)

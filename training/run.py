@@ -187,11 +187,12 @@ def locked(folder: Path, wait: float = 0.0) -> Iterator[None]:
 def clear(folder: Path, overwrite: bool) -> None:
     """Remove the run in a folder if `overwrite` is true; otherwise raise ValueError if there is one."""
     existing = [folder / name for name in FILES if (folder / name).exists()]
-    if existing and not overwrite:
-        raise ValueError(f"{folder} holds a run: add --resume or --overwrite, or name another folder by --out")
-    with locked(folder):
-        for path in existing:
-            path.unlink()
+    if existing:
+        if not overwrite:
+            raise ValueError(f"{folder} holds a run: add --resume or --overwrite, or name another folder by --out")
+        with locked(folder):
+            for path in existing:
+                path.unlink()
 
 
 def train(
