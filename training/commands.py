@@ -4,7 +4,7 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
 from cyclopts import App, CycloptsError, Parameter, convert
 
@@ -15,14 +15,10 @@ from stb_gym.games import check_choice, rules_of
 from stb_gym.output import reader_may_leave, refuse, say
 
 
-class Terminated(KeyboardInterrupt):
-    """The process received SIGTERM."""
-
-
 def run_command(
-    name: str, function: Callable[..., int | None], words: Sequence[str] | None, how_to_continue: str = ""
+    name: str, function: Callable[..., int | None], words: Sequence[str] | None = None, how_to_continue: str = ""
 ) -> int:
-    """Run a command and return its exit status: 0, 2 after an error, 130 after ctrl-C, 143 after SIGTERM.
+    """Run a command and return its exit status: 0, 2 after an error, 130 after ctrl-C or SIGTERM.
 
     Args:
         name: the name of the command, such as "training.train".
@@ -30,10 +26,6 @@ def run_command(
         words: the words of the command line; by default those of the process.
         how_to_continue: what a user may do who interrupted the command.
     """
-
-    def terminate(*_: object) -> None:
-        raise Terminated
-
     app = App(
         name=f"python -m {name}",
         help=(function.__doc__ or "").partition("\n")[0] + " --import MODULE registers a game of your own.",
@@ -43,18 +35,16 @@ def run_command(
         suppress_keyboard_interrupt=False,
     )
     app.default(function)
-    before = signal.signal(signal.SIGTERM, terminate)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # raises KeyboardInterrupt
     try:
         with reader_may_leave():
             others = import_games(sys.argv[1:] if words is None else words)
             return app(others, exit_on_error=False, print_error=False, result_action="return_value") or 0
     except (CycloptsError, ValueError, OSError, ImportError, MemoryError) as error:
         return refuse(name, error)
-    except KeyboardInterrupt as interrupt:
+    except KeyboardInterrupt:
         say(f"{name}: interrupted{how_to_continue and '; '}{how_to_continue}", error=True)
-        return 143 if isinstance(interrupt, Terminated) else 130
-    finally:
-        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+        return 130
 
 
 def _converted(kind: Any, tokens: Sequence[Any]) -> Any:
@@ -86,20 +76,19 @@ def choose_task(
     Raises:
         ValueError: if there is no such task, environment or rule, or both task and environment are given.
     """
-    if env is not None and task is not None:
-        raise ValueError("--env and --task exclude each other")
     arguments: dict[str, Any] = {}
     if env is None:
-        check_choice("task", task or "nine-tiles", list(TASKS))
-        env, named = TASKS[task or "nine-tiles"]
-        arguments |= named
+        task = task or "nine-tiles"
+        check_choice("task", task, list(TASKS))
+        env, arguments = TASKS[task]
+    elif task is not None:
+        raise ValueError("--env and --task exclude each other")
+    arguments = {**arguments}  # leave the task as it is
     check_choice("environment", env, list(ENVIRONMENTS))
-    types = get_type_hints(ENVIRONMENTS[env].rules)
     flags = {flag_of_rule(name): name for name in rules_of(ENVIRONMENTS[env].rules)}
     for flag, word in rules.items():
         check_choice("flag or rule", flag, list(flags))
-        name = flags[flag]
-        arguments[name] = word if str in (types[name], *get_args(types[name])) else parsed(word)
+        arguments[flags[flag]] = parsed(word)
     if objective is not None:
         arguments["objective"] = objective
     return env, arguments

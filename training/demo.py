@@ -4,18 +4,18 @@ Tabular learners come first and take seconds. Then the networks learn: masked PP
 of stable-baselines3 and sb3-contrib with their default settings. Each network has about the same processor time.
 """
 
-import argparse
 import sys
 import time
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
 
 import torch
 
-from agents.common import Learner
 from agents.presets import TASKS, configure
-from stb_gym import RegretMeter, strategy
-from stb_gym.output import Column, Progress, Table, say
+from stb_gym import strategy
+from stb_gym.output import Progress, say
+from stb_gym.solving import solve
+from training.commands import run_command
+from training.run import measure
 
 STEPS = {  # on one core, seconds for tables and about half a minute for each network
     "q-learning": 2_000_000,
@@ -34,69 +34,32 @@ learned for about the same processor time on one core, so the number of steps di
 those of stable-baselines3 and sb3-contrib, with their default settings; sb3-ppo and sb3-dqn see no action masks."""
 
 
-class Row(NamedTuple):
-    """A row of the table.
-
-    Attributes:
-        agent: the name of an agent.
-        steps: how many steps it learned; None for a strategy that does not learn.
-        seconds: the processor time of learning; None likewise.
-        regret: its exact regret.
-    """
-
-    agent: str
-    steps: int | None
-    seconds: float | None
-    regret: float
-
-
-def main(words: list[str] | None = None) -> int:
-    """Run the demonstration and return its exit status: 130 after ctrl-C, otherwise 0."""
-    argparse.ArgumentParser(prog="training.demo", description=__doc__).parse_args(words)
+def demo() -> None:
+    """Let agents learn nine tiles for three minutes, and print their exact regret."""
     torch.set_num_threads(1)
-    env, arguments = TASKS["nine-tiles"]
-    meter = RegretMeter(configure("ppo", env, arguments).game(), illegal="end")
-    say(f"Shut the Box with nine tiles: perfect play leaves {meter.solution.value:.6f} points on average.\n")
-    rows = [Row(name, None, None, meter.solution.evaluate(strategy(meter.game, name)).regret) for name in BASELINES]
-    status = 0
-    try:
-        for algorithm, steps in STEPS.items():
-            config = configure(algorithm, env, arguments, "quick", steps=steps)
-            rows.append(learned(algorithm, config.make_learner(config.make_envs()), steps, meter))
-            say(f"{algorithm}: regret {rows[-1].regret:.5f} after {rows[-1].seconds:.0f} seconds", error=True)
-    except KeyboardInterrupt:
-        say("training.demo: interrupted; the table has the agents so far", error=True)
-        status = 130
-    columns = {
-        "agent": Column("", [row.agent for row in rows]),
-        "steps": Column(",d", [row.steps for row in rows]),
-        "seconds": Column(".1f", [row.seconds for row in rows]),
-        "exact regret": Column(".5f", [row.regret for row in rows]),
-    }
-    say(Table(columns))
+    optimum = solve(configure("ppo", *TASKS["nine-tiles"]).game())
+    say(f"Shut the Box with nine tiles: perfect play leaves {optimum.value:.6f} points on average.\n")
+    say(f"{'agent':<24}{'steps':>10}{'seconds':>10}{'exact regret':>15}")
+    for name in BASELINES:
+        say(f"{name:<44}{optimum.evaluate(strategy(optimum.game, name)).regret:>15.5f}")
+    for algorithm, steps in STEPS.items():
+        say(learned(algorithm, steps))
     say(COMMENT)
-    return status
 
 
-def learned(name: str, learner: Learner, steps: int, meter: RegretMeter) -> Row:
-    """Let an agent learn, with progress on standard error, and measure its greedy policy.
-
-    Args:
-        name: the name of the agent.
-        learner: the agent.
-        steps: how many steps it learns.
-        meter: measures it.
-    """
+def learned(algorithm: str, steps: int) -> str:
+    """Let an agent learn nine tiles; return its row of the table."""
+    config = configure(algorithm, *TASKS["nine-tiles"], "quick", steps=steps)
+    learner = config.make_learner(config.make_envs())
     began = time.process_time()
-    with Progress(name, steps, "steps") as progress:
+    with Progress(algorithm, steps, "steps") as progress:
         learner.learn(steps, lambda: progress.tell(learner.num_steps))
     seconds = time.process_time() - began
-    return Row(name, learner.num_steps, seconds, meter(greedy(learner)).regret)
+    regret = measure(config, learner).greedy.regret
+    return f"{algorithm:<24}{learner.num_steps:>10,}{seconds:>10.1f}{regret:>15.5f}"
 
 
-def greedy(learner: Learner) -> Callable[..., Any]:
-    """Return the agent that always plays the learner's most probable action."""
-    return lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1)
+main = partial(run_command, "training.demo", demo)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@ curve.csv, without the losses of the learner (`train/...`).
 """
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,11 @@ import pandas as pd  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from scipy.stats import trim_mean
 
-from agents.presets import STANDARD, TASKS, game_and_objective, task_name
+from agents.presets import STANDARD, game_and_objective, task_name
 from stb_gym.games import Game
-from stb_gym.output import check_file, from_json, write_aside
+from stb_gym.output import from_json, write_aside
 from stb_gym.solver import Objective, objective_of
-from training.run import Run
+from training.run import Run, reading
 
 TASK = ["env", "arguments", "opponents", "players"]
 AGENT = ["algorithm", "variant", "settings", "budget"]
@@ -53,12 +53,12 @@ class Task:
         """The column that agents are compared by: the largest gain of a seat in rounds, else the regret."""
         return "gain" if self.opponents else "regret"
 
-    @cached_property
+    @property
     def game(self) -> Game:
         """The rules of the turn."""
         return game_and_objective(self.env, self.arguments)[0]
 
-    @cached_property
+    @property
     def objective(self) -> Objective:
         """What a turn is played for."""
         return objective_of(*game_and_objective(self.env, self.arguments))
@@ -70,10 +70,12 @@ class Task:
 
     @property
     def name(self) -> str:
-        """The name of the task in agents/presets.py, or one made of the environment and its arguments."""
-        words = [self.env.rpartition("/")[2], *(f"{word}" for pair in self.arguments.items() for word in pair)]
-        name = task_name(self.env, self.arguments) or "-".join(words).replace(":", "-")
-        return f"{name}-{self.players}-players-{self.opponents}" if self.opponents else name
+        """The name of the task in agents/presets.py, or one made of the environment and its arguments; for files."""
+        words = [self.env.rpartition("/")[2], *(str(word) for pair in self.arguments.items() for word in pair)]
+        name = task_name(self.env, self.arguments) or "-".join(words)
+        if self.opponents:
+            name += f"-{self.players}-players-{self.opponents}"
+        return re.sub("[^a-zA-Z0-9_.-]", "-", name)
 
 
 def read_measurements(paths: Iterable[Path]) -> pd.DataFrame:
@@ -102,11 +104,11 @@ def read_run(folder: Path) -> pd.DataFrame:
     """
     run = Run(folder)
     curve = run.curve()
-    config = run.config.to_json()
-    entries = {name: config[name] for name in ("env", "algorithm", "variant", "seed")}
-    entries |= {name: json.dumps(config[name], sort_keys=True) for name in ("arguments", "settings")}
-    entries |= {name: str(config[name] or "") for name in ("opponents", "players")}
-    return curve[[name for name in curve if not name.startswith("train/")]].assign(budget=config["steps"], **entries)
+    entries = run.config.to_json()
+    entries["budget"] = entries.pop("steps")
+    entries |= {name: json.dumps(entries[name], sort_keys=True) for name in ("arguments", "settings")}
+    entries |= {name: str(entries[name] or "") for name in ("opponents", "players")}
+    return curve.loc[:, ~curve.columns.str.startswith("train/")].assign(**entries)
 
 
 def read_results(path: Path) -> pd.DataFrame:
@@ -115,17 +117,11 @@ def read_results(path: Path) -> pd.DataFrame:
     Raises:
         ValueError: if it is missing or damaged.
     """
-    try:
-        check_file(path)
-        frame = pd.read_csv(path, dtype=TYPES | METRICS)
-        frame = frame.fillna(dict.fromkeys(TASK, ""))
-        if frame[list(TYPES)].isna().any(axis=None) or frame.empty:
+    with reading(path):
+        frame = pd.read_csv(path, dtype=TYPES | METRICS).fillna(dict.fromkeys(TASK, ""))
+        if frame.empty or frame[list(TYPES)].isna().any(axis=None):
             raise ValueError("values are missing")
-    except FileNotFoundError:
-        raise ValueError(f"there is no run or results file {path}") from None
-    except (OSError, EOFError, ValueError, KeyError) as error:
-        raise ValueError(f"{path} is not a results file, or it is damaged: {error}") from None
-    return frame
+        return frame
 
 
 def save_results(path: Path, measurements: pd.DataFrame) -> None:
@@ -141,19 +137,16 @@ def save_results(path: Path, measurements: pd.DataFrame) -> None:
 
 
 def by_task(measurements: pd.DataFrame) -> dict[str, tuple[Task, pd.DataFrame]]:
-    """Return every task with its measurements, by its name; the tasks of agents/presets.py come first, in its order.
+    """Return every task with its measurements, by its name.
 
     Raises:
-        ValueError: if an environment or its arguments are unknown, or measurements of the task lack their metric.
+        ValueError: if an environment or its arguments are unknown.
     """
     tasks = {}
     for (env, arguments, opponents, players), frame in measurements.groupby(TASK, sort=False):
         task = Task(env, from_json(arguments), opponents, players)
-        if task.metric not in frame or frame[task.metric].isna().any():
-            raise ValueError(f"measurements of {task.name} have no {task.metric}")
         tasks[task.name] = (task, frame)
-    known = [name for name in TASKS if name in tasks]
-    return {name: tasks[name] for name in [*known, *tasks]}
+    return tasks
 
 
 def by_agent(measurements: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -180,7 +173,7 @@ def by_agent(measurements: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def interquartile_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return [...] the mean over the first axis of [R, ...] without the lowest and the highest quarter."""
-    return np.asarray(trim_mean(values, 0.25, axis=0))
+    return trim_mean(values, 0.25, axis=0)
 
 
 def bootstrap_interval(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -192,13 +185,13 @@ def bootstrap_interval(values: NDArray[np.float64]) -> NDArray[np.float64]:
         values: [R, ...] one value for each seed.
     """
     seeds = np.random.default_rng(0).integers(len(values), size=(len(values), DRAWS))
-    return np.asarray(np.quantile(interquartile_mean(values[seeds]), LEVELS, axis=0))
+    return np.quantile(interquartile_mean(values[seeds]), LEVELS, axis=0)
 
 
 def curve_over_seeds(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return the learning curve of an agent.
+    """Return the learning curve of an agent, as far as all its seeds come.
 
-    Seeds are compared at the steps of the first one; others are interpolated linearly.
+    Seeds that were measured after other numbers of steps are interpolated linearly.
 
     Args:
         runs: the measurements of all its seeds.
@@ -207,9 +200,8 @@ def curve_over_seeds(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
     Returns:
         A row per measurement, with the columns steps, mean (interquartile), low and high (the ends of its interval).
     """
-    seeds = [run.sort_values("steps") for _, run in runs.groupby("seed")]
-    steps = seeds[0]["steps"].to_numpy()
-    steps = steps[steps <= min(run["steps"].max() for run in seeds)]
-    values = np.array([np.interp(steps, run["steps"], run[metric]) for run in seeds])
+    by_seed = runs.pivot(index="steps", columns="seed", values=metric)
+    by_seed = by_seed.interpolate("index", limit_area="inside").dropna()
+    values = by_seed.to_numpy().T
     low, high = bootstrap_interval(values)
-    return pd.DataFrame({"steps": steps, "mean": interquartile_mean(values), "low": low, "high": high})
+    return pd.DataFrame({"steps": by_seed.index, "mean": interquartile_mean(values), "low": low, "high": high})

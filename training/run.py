@@ -16,8 +16,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from functools import lru_cache
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,12 +29,12 @@ from agents.common import Learner
 from agents.presets import Config
 from agents.sb3 import SB3Learner
 from agents.self_play import SelfPlay
-from stb_gym import Game, RegretMeter, load_policy, save_policy
+from stb_gym import RegretMeter, save_policy
 from stb_gym.envs import stepper_of
 from stb_gym.games import check_integer
-from stb_gym.measure import SampledEvaluation, load_policies, save_policies
+from stb_gym.measure import load_policies, save_policies
 from stb_gym.output import check_file, from_json, read_text, write_aside, write_text
-from stb_gym.solver import Evaluation, Policy
+from stb_gym.solver import Measured, Policy
 
 FILES = (
     "config.json", "curve.csv", "weights.pt", "model.zip", "policy.npz", "policies.npz", "result.json", "checkpoint.pt",
@@ -43,7 +42,6 @@ FILES = (
 ILLEGAL = "end"  # an illegal action, possible without masks, ends the turn as it does in the environment
 TURNS = 10_000  # played in a sampled measurement
 AT_ONCE = 2**13  # positions in one batch of values
-CHECKPOINT_SECONDS = 30.0  # the least processor time between two checkpoints
 IN_CURVE = {  # columns that are numbers of the greedy policy, and their values where a measurement has none
     "value": math.nan, "agreement": math.nan, "agreement_by_visits": math.nan, "shut_probability": math.nan,
     "illegal_mass": math.nan, "turns": 0, "standard_error": 0.0,
@@ -61,8 +59,8 @@ class Measurement(NamedTuple):
         policy: [N] the greedy policy, or None if the measurement is sampled.
     """
 
-    greedy: Evaluation | SampledEvaluation
-    exploring: Evaluation | SampledEvaluation
+    greedy: Measured
+    exploring: Measured
     value_error: float
     policy: Policy | None
 
@@ -78,33 +76,28 @@ def measure(config: Config, learner: Learner, turns: int | None = None) -> Measu
     Returns:
         The measurement. Losses of choices are exact in sampled measurements, too.
     """
-    meter = _meter(config.game(), config.objective)
-    policy: Policy | None = None
-    greedy: Evaluation | SampledEvaluation
-    exploring: Evaluation | SampledEvaluation
+    meter = RegretMeter(config.game(), config.objective, ILLEGAL)
     if turns is None and meter.is_exact:
         exploring_policy = meter.policy(learner.probabilities)
         policy = exploring_policy.argmax(axis=1)
-        greedy = meter.solution.evaluate(policy, ILLEGAL)
-        exploring = meter.solution.evaluate(exploring_policy, ILLEGAL)
-        nodes = greedy.tables.decisions
-        optimal_values, weights = greedy.optimum.node_utility[nodes], greedy.visits[nodes]
+        exact = meter.solution.evaluate(policy, ILLEGAL)
+        nodes = exact.tables.decisions
+        optimal_values, weights = exact.optimum.node_utility[nodes], exact.visits[nodes]
+        greedy: Measured = exact
+        exploring: Measured = meter.solution.evaluate(exploring_policy, ILLEGAL)
     else:
-        greedy, exploring = (
-            meter.sample(agent, TURNS if turns is None else turns, config.seed)
-            for agent in (lambda seen, masks: learner.probabilities(seen, masks).argmax(axis=1), learner.probabilities)
+        turns = TURNS if turns is None else turns
+        policy = None
+        sampled = meter.sample(
+            lambda seen, masks: learner.probabilities(seen, masks).argmax(axis=1), turns, config.seed
         )
-        nodes, optimal_values, weights = greedy.node, greedy.utility, None
+        nodes, optimal_values, weights = sampled.node, sampled.utility, None
+        greedy, exploring = sampled, meter.sample(learner.probabilities, turns, config.seed)
     stepper = stepper_of(config.game())
-    parts = (nodes[first : first + AT_ONCE] for first in range(0, len(nodes), AT_ONCE))
+    parts = np.split(nodes, range(AT_ONCE, len(nodes), AT_ONCE))
     values = [learner.values(stepper.observe(part), stepper.masks(part).view(np.bool_)) for part in parts]
     squared_errors = (np.concatenate(values) - optimal_values) ** 2
     return Measurement(greedy, exploring, math.sqrt(np.average(squared_errors, weights=weights)), policy)
-
-
-@lru_cache(maxsize=8)
-def _meter(game: Game, objective: str) -> RegretMeter:
-    return RegretMeter(game, objective, ILLEGAL)
 
 
 class Run:
@@ -126,16 +119,12 @@ class Run:
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
-        with _reading(self.folder / "config.json") as path:
+        with reading(self.folder / "config.json") as path:
             self.config = Config.from_json(from_json(read_text(path)))
-
-    def game(self) -> Game:
-        """Return the rules."""
-        return self.config.game()
 
     def curve(self) -> pd.DataFrame:
         """Return the measurements, one row for each, with `steps` and `seconds` and the columns of the run."""
-        with _reading(self.folder / "curve.csv") as path:
+        with reading(self.folder / "curve.csv") as path:
             curve = pd.read_csv(path)
             measured = ["steps", "seconds", "regret" if self.config.opponents is None else "gain"]
             if curve.empty or not np.isfinite(curve[measured].to_numpy(np.float64)).all():
@@ -144,43 +133,36 @@ class Run:
 
     def result(self) -> dict[str, Any]:
         """Return how good the last measurement is, and whether the run is `finished`."""
-        with _reading(self.folder / "result.json") as path:
+        with reading(self.folder / "result.json") as path:
             result: dict[str, Any] = from_json(read_text(path))
-            if not isinstance(result["finished"], bool):
-                raise ValueError(f"finished must be true or false, not {result['finished']!r}")
+            if "finished" not in result:
+                raise ValueError("it does not say whether the run is finished")
             return result
 
-    def policy(self) -> Policy:
-        """Return [N] the greedy policy of the last measurement."""
-        return load_policy(self.folder / "policy.npz", self.game(), ILLEGAL)
-
-    def policies(self) -> dict[int, Policy]:
-        """Return [N] the greedy policy of every measurement, by its steps."""
-        return load_policies(self.folder / "policies.npz", self.game(), ILLEGAL)
-
-    def learner(self, device: str = "cpu") -> Learner:
+    def learner(self) -> Any:
         """Return the learner with what it had learned at the last measurement."""
-        learner = self.config.make_learner(self.config.make_envs(), device)
+        learner: Any = self.config.make_learner(self.config.make_envs())
         if isinstance(learner, SB3Learner):
-            with _reading(self.folder / "model.zip") as path:
-                learner.load(path)
+            learner.load(self.folder / "model.zip")
         else:
-            with _reading(self.folder / "weights.pt") as path:
+            with reading(self.folder / "weights.pt") as path:
                 learner.load_state_dict({"weights": torch.load(path, map_location="cpu", weights_only=True)})
         return learner
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[Path]:
+def reading(path: Path) -> Iterator[Path]:
     """Raise a ValueError of one line that names the file for whatever fails in the block."""
     try:
         check_file(path)
         yield path
-    except FileNotFoundError:
-        raise ValueError(f"{path.parent} is not the folder of a run: there is no {path.name}") from None
     except Exception as error:  # a damaged file fails in any way
-        reason = f"{error}".partition("\n")[0] or type(error).__name__
-        raise ValueError(f"cannot read {path}: {reason}") from None
+        raise ValueError(f"cannot read {path}: {reason(error)}") from None
+
+
+def reason(error: BaseException) -> str:
+    """Return the first line of the message of an error, or the name of its class if it has none."""
+    return str(error).partition("\n")[0] or type(error).__name__
 
 
 @contextmanager
@@ -202,101 +184,77 @@ def locked(folder: Path, wait: float = 0.0) -> Iterator[None]:
         raise ValueError(f"{folder} is in use by another process") from None
 
 
-def prepare(config: Config, folder: Path, resume: bool = False, overwrite: bool = False) -> bool:
-    """Prepare the folder of a run, and return whether the run in it is finished.
-
-    Args:
-        config: the configuration.
-        folder: the folder, which must be locked.
-        resume: continue the run that the folder holds.
-        overwrite: remove the run that the folder holds.
-
-    Raises:
-        ValueError: if the folder holds a run and neither `resume` nor `overwrite` is given, or if the run cannot be
-            continued.
-    """
+def clear(folder: Path, overwrite: bool) -> None:
+    """Remove the run in a folder if `overwrite` is true; otherwise raise ValueError if there is one."""
     existing = [folder / name for name in FILES if (folder / name).exists()]
-    if overwrite:
-        for path in existing:
-            path.unlink()
-    elif existing:
-        if not resume:
+    if existing:
+        if not overwrite:
             raise ValueError(f"{folder} holds a run: add --resume or --overwrite, or name another folder by --out")
-        run = Run(folder)
-        if run.config != config:
-            raise ValueError(f"{folder} holds a run of another configuration: name another folder by --out")
-        if (folder / "result.json").exists():
-            if run.result()["finished"]:
-                (folder / "checkpoint.pt").unlink(missing_ok=True)  # of a process that was killed at the end
-                return True
-            if config.algorithm.startswith("sb3-"):
-                raise ValueError(f"{folder} is not finished, and {config.algorithm} cannot continue: add --overwrite")
-    write_text(folder / "config.json", json.dumps(config.to_json(), indent=2) + "\n")
-    return False
+        with locked(folder):
+            for path in existing:
+                path.unlink()
 
 
 def train(
     config: Config,
     folder: str | Path,
-    resume: bool = False,
-    overwrite: bool = False,
     measurements: int = 40,
     *,
     device: str = "cpu",
-    log: str | None = None,
     wait: float = 0.0,
-    progress: Callable[[int, str], None] = lambda steps, note: None,
+    progress: Callable[[int, float | None], None] = lambda steps, result: None,
 ) -> None:
     """Train one run, and measure it at the start, `measurements` times on the way, and at the end.
+
+    An interrupted run continues: on the CPU its result is that of an undisturbed run. A finished run is left as it is.
 
     Args:
         config: the configuration.
         folder: the folder of the run.
-        resume: continue the run that the folder holds, if any; a finished run is left as it is. On the CPU the result
-            is that of an undisturbed run.
-        overwrite: replace the run that the folder holds.
         measurements: the number of measurements, at equal distances.
         device: where the networks are, such as "cuda".
-        log: "tensorboard" to log measurements in the folder of the run, too.
         wait: seconds to wait for another process that writes to the folder.
-        progress: called with the steps so far and the regret in words; "" between measurements.
+        progress: called with the steps so far and the regret or gain; with None between measurements.
 
     Raises:
-        ValueError: if the folder holds a run that is neither resumed nor overwritten, or a damaged one; if another
-            process writes to it; or if learning diverges.
+        ValueError: if the folder holds a damaged run or one of another configuration; if another process writes to it;
+            or if learning diverges.
     """
     folder = Path(folder)
     check_integer("measurements", measurements, 1, 10**6)
     torch.set_num_threads(1)  # the networks are small, and a run is repeatable
-    with ExitStack() as stack:
-        stack.enter_context(locked(folder, wait))
-        if prepare(config, folder, resume, overwrite):
+    with locked(folder, wait):
+        if _is_finished(config, folder):
             return
+        write_text(folder / "config.json", json.dumps(config.to_json(), indent=2) + "\n")
         training = _Training(config, folder, device)
         rows, learner = training.rows, training.learner
-        writer: Any = None
-        if log == "tensorboard":
-            from torch.utils.tensorboard import SummaryWriter
-
-            after = int(rows[-1]["steps"]) + 1 if rows else 0  # later entries of an interrupted run are forgotten
-            writer = stack.enter_context(SummaryWriter(str(folder / "tensorboard"), purge_step=after))
         interval = max(1, config.steps // measurements)
-        began = time.process_time() - (rows[-1]["seconds"] if rows else 0)
-
-        def measure_now() -> None:
-            training.measure(time.process_time() - began)
-            for column in rows[-1] if writer is not None else ():
-                writer.add_scalar(column, rows[-1][column], learner.num_steps)
-            name = "regret" if config.opponents is None else "gain"
-            progress(learner.num_steps, f"{name} {rows[-1][name]:.4g}")
 
         def before_rollout() -> None:
-            progress(learner.num_steps, "")
+            progress(learner.num_steps, None)
             if not rows or learner.num_steps // interval > rows[-1]["steps"] // interval:
-                measure_now()
+                progress(learner.num_steps, training.measure())
 
         learner.learn(config.steps, before_rollout)
-        measure_now()
+        progress(learner.num_steps, training.measure())
+
+
+def _is_finished(config: Config, folder: Path) -> bool:
+    """Return whether a folder holds a finished run; raise ValueError if it holds a run that cannot be continued."""
+    if not any((folder / name).exists() for name in FILES):
+        return False
+    run = Run(folder)
+    if run.config != config:
+        raise ValueError(f"{folder} holds a run of another configuration: name another folder by --out")
+    if not (folder / "result.json").exists():
+        return False
+    if run.result()["finished"]:
+        (folder / "checkpoint.pt").unlink(missing_ok=True)  # of a process that was killed at the end
+        return True
+    if config.algorithm.startswith("sb3-"):
+        raise ValueError(f"{folder} is not finished, and {config.algorithm} cannot continue: add --overwrite")
+    return False
 
 
 class _Training:
@@ -319,42 +277,41 @@ class _Training:
         envs = config.make_envs()
         self.config, self.folder = config, folder
         self.learner = config.make_learner(envs, device)
-        self.next_checkpoint = 0.0  # in processor seconds
+        self.self_play = None if config.opponents is None else SelfPlay(envs, config.opponents)
         self.rows: list[dict[str, Any]] = []
         self.policies: dict[int, Policy] = {}
-        self.self_play = None if config.opponents is None else SelfPlay(envs, config.opponents)
         if (folder / "checkpoint.pt").exists():
-            self._resume(Run(folder))
+            self._resume()
+        self.began = time.process_time() - (self.rows[-1]["seconds"] if self.rows else 0)
 
-    def _resume(self, run: Run) -> None:
-        curve = run.curve()
-        with _reading(self.folder / "checkpoint.pt") as path:
+    def _resume(self) -> None:
+        with reading(self.folder / "checkpoint.pt") as path:
             state = torch.load(path, map_location="cpu", weights_only=True)
-            self.rows = curve[: state["rows"]].to_dict("records")
+            self.learner.load_state_dict(state["learner"])
             if self.self_play is not None:
                 self.self_play.load_state_dict(state["self_play"])
-            self.learner.load_state_dict(state["learner"])
-            steps = self.rows[-1]["steps"]
-            if self.learner.num_steps != steps:
-                raise ValueError(f"it has {self.learner.num_steps:,} steps, but curve.csv has {steps:,}")
+        steps = self.learner.num_steps  # later measurements are made again
+        curve = Run(self.folder).curve()
+        self.rows = curve[curve["steps"] <= steps].to_dict("records")
         if (self.folder / "policies.npz").exists():
-            self.policies = {key: policy for key, policy in run.policies().items() if key <= steps}
+            policies = load_policies(self.folder / "policies.npz", self.config.game(), ILLEGAL)
+            self.policies = {key: policy for key, policy in policies.items() if key <= steps}
 
-    def measure(self, seconds: float) -> None:
+    def measure(self) -> float:
         """Measure the learner, add a row to the curve, and write the files of the run.
 
-        Args:
-            seconds: processor time since the run began.
+        Returns:
+            The regret, or the gain in a round.
 
         Raises:
             ValueError: if the weights are not finite.
         """
         config, folder, learner = self.config, self.folder, self.learner
         state = {} if isinstance(learner, SB3Learner) else learner.state_dict()
-        if not _is_finite(state.get("weights")):
+        if not _is_finite(state.get("weights", {})):
             raise ValueError(f"learning has diverged: after {learner.num_steps:,} steps the weights are not finite")
         finished = learner.num_steps >= config.steps
-        row: dict[str, Any] = {"steps": learner.num_steps, "seconds": round(seconds, 3)}
+        row: dict[str, Any] = {"steps": learner.num_steps, "seconds": round(time.process_time() - self.began, 3)}
         result = {"finished": finished, **row}
         if self.self_play is not None:
             gains = self.self_play.measure(learner)
@@ -366,29 +323,25 @@ class _Training:
             row |= {"regret": greedy.regret, "exploring_regret": exploring.regret}
             row |= {name: summary.get(name, default) for name, default in IN_CURVE.items()}
             row["value_error"] = value_error
-            if finished:  # it takes a while for sampled turns
-                summary["normalised_score"] = greedy.normalised_score
             result |= {"greedy": summary, "exploring": exploring.summary(), "value_error": value_error}
             if policy is not None:
-                self.policies[learner.num_steps] = policy.astype(np.min_scalar_type(policy.max()))
+                self.policies[learner.num_steps] = policy
                 save_policy(folder / "policy.npz", config.game(), policy, ILLEGAL, config.objective)
                 save_policies(folder / "policies.npz", config.game(), self.policies)
         self.rows.append(row | {f"train/{name}": value for name, value in learner.figures.items()})
-        with write_aside(folder / "curve.csv") as aside:
-            pd.DataFrame(self.rows).to_csv(aside, index=False, lineterminator="\n")
+        write_text(folder / "curve.csv", pd.DataFrame(self.rows).to_csv(index=False, lineterminator="\n"))
         if isinstance(learner, SB3Learner):
             with write_aside(folder / "model.zip") as aside:
                 learner.save(aside)
         else:
             _save(folder / "weights.pt", state["weights"])
         write_text(folder / "result.json", json.dumps(result, indent=2) + "\n")
-        checkpoint = folder / "checkpoint.pt"
         if finished:
-            checkpoint.unlink(missing_ok=True)
-        elif state and time.process_time() >= self.next_checkpoint:
+            (folder / "checkpoint.pt").unlink(missing_ok=True)
+        elif state:
             self_play = None if self.self_play is None else self.self_play.state_dict()
-            _save(checkpoint, {"learner": state, "rows": len(self.rows), "self_play": self_play})
-            self.next_checkpoint = time.process_time() + CHECKPOINT_SECONDS
+            _save(folder / "checkpoint.pt", {"learner": state, "self_play": self_play})
+        return row["regret" if self.self_play is None else "gain"]
 
 
 def _save(path: Path, state: Any) -> None:
@@ -399,6 +352,6 @@ def _save(path: Path, state: Any) -> None:
 
 
 def _is_finite(weights: Any) -> bool:
-    if isinstance(weights, torch.Tensor):
-        return bool(weights.isfinite().all())
-    return not isinstance(weights, Mapping) or all(map(_is_finite, weights.values()))
+    if isinstance(weights, Mapping):
+        return all(map(_is_finite, weights.values()))
+    return bool(torch.as_tensor(weights).isfinite().all())

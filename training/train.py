@@ -3,24 +3,18 @@
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from agents.presets import STANDARD, Config, configure, task_name
+from agents.presets import STANDARD, Config, configure
 from stb_gym.output import say
 from training.commands import choose_task, parsed, run_command
-from training.run import locked, prepare
+from training.results import Task
+from training.run import clear
 from training.study import run_study
-
-COMMAND = "training.train"
-
-
-def main(words: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status."""
-    return run_command(COMMAND, train, words, "the same command with --resume continues")
 
 
 def train(
@@ -40,7 +34,6 @@ def train(
     resume: bool = False,
     overwrite: bool = False,
     measurements: int = 40,
-    log: Literal["tensorboard"] | None = None,
     device: str = "cpu",
     workers: int = 1,
     ray: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
@@ -66,14 +59,13 @@ def train(
         resume: Continue interrupted runs, and skip finished ones.
         overwrite: Replace runs that are there already.
         measurements: How often the regret is measured.
-        log: Log measurements to tensorboard, too, in the folder of the run.
         device: Where networks are, such as cuda.
         workers: Runs that are trained at a time.
         ray: Train on a Ray cluster: that of this machine, or the one at an address.
         rules: Rules of the game, such as --tiles 12 --one-die low-sum; stb-gym list explains them.
 
     Returns:
-        0, or 1 if a run of several failed.
+        0, or 2 if a run failed.
     """
     if resume and overwrite:
         raise ValueError("--resume and --overwrite exclude each other")
@@ -94,31 +86,23 @@ def train(
         )
         runs[out / run_name(config)] = config
     if not resume:
-        for folder, config in runs.items():
-            with locked(folder):
-                prepare(config, folder, overwrite=overwrite)
-    options: dict[str, Any] = {"measurements": measurements, "device": device, "log": log}
-    failures = run_study(runs, workers=workers, ray=ray, **options)
+        for folder in runs:
+            clear(folder, overwrite)
+    failures = run_study(runs, workers=workers, ray=ray, measurements=measurements, device=device)
     for folder, failure in failures.items():
-        say(f"{COMMAND}: {folder} failed: {failure}", error=True)
-    if failures and len(runs) == 1:
+        say(f"training.train: {folder} failed: {failure}", error=True)
+    if failures:
         return 2
     command = "evaluate" if len(runs) == 1 else "compare"
-    folders = [str(folder) for folder in runs if folder not in failures]
-    if folders:
-        say(shlex.join(["python", "-m", f"training.{command}", *folders]), error=True)
-    return 1 if failures else 0
+    say(shlex.join(["python", "-m", f"training.{command}", *map(str, runs)]), error=True)
+    return 0
 
 
 def run_name(config: Config) -> str:
     """Return the name of a run's folder, such as "ppo-nine-tiles-quick-0"."""
-    arguments = [word for argument in config.arguments.items() for word in argument]
-    task = task_name(config.env, config.arguments) or "-".join(map(str, [config.env.split("/")[1], *arguments]))
-    round_words = [f"{config.players}-players", config.opponents] if config.players else []
-    variant = [config.variant] if config.variant != STANDARD else []
-    return re.sub(
-        "[^a-zA-Z0-9_.-]", "-", "-".join(map(str, [config.algorithm, task, *round_words, *variant, config.seed]))
-    )
+    task = Task(config.env, config.arguments, config.opponents or "", str(config.players or ""))
+    variant = [] if config.variant == STANDARD else [config.variant]
+    return "-".join([config.algorithm, task.name, *variant, str(config.seed)])
 
 
 def _parsed_seeds(text: str) -> list[int]:
@@ -127,6 +111,9 @@ def _parsed_seeds(text: str) -> list[int]:
         raise ValueError(f"seeds must be numbers such as 0-4 or 3,5, not {text!r}")
     pairs = [part.partition("-") for part in text.split(",")]
     return [seed for first, _, last in pairs for seed in range(int(first), int(last or first) + 1)]
+
+
+main = partial(run_command, "training.train", train, how_to_continue="the same command with --resume continues")
 
 
 if __name__ == "__main__":

@@ -37,12 +37,6 @@ def finished(tmp_path_factory):
 
 
 @pytest.fixture
-def checkpoints(monkeypatch):
-    """Write a checkpoint at every measurement."""
-    monkeypatch.setattr("training.run.CHECKPOINT_SECONDS", 0.0)
-
-
-@pytest.fixture
 def folders(tmp_path, monkeypatch):
     """Let commands write to a new working directory."""
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,6 @@
-"""The demonstration: a row for every agent, with tiny budgets, and a table after an interrupt."""
+"""The demonstration: a row for every agent, with tiny budgets, and those so far after an interrupt."""
+
+import pytest
 
 from training import demo
 
@@ -21,12 +23,15 @@ def test_agents_stand_beside_strategies_and_the_optimum(monkeypatch, capsys):
     assert int(agents["certainty-equivalence"][0].replace(",", "")) >= 200_000
 
 
-def test_an_interrupt_prints_the_agents_so_far(monkeypatch, capsys):
-    def interrupted(name, *_):
-        if name == "ppo":
+@pytest.mark.parametrize("agents", [0, 2])
+def test_an_interrupt_leaves_the_agents_so_far(agents, monkeypatch, capsys):
+    def interrupted(name, _):
+        if name == list(demo.STEPS)[agents]:
             raise KeyboardInterrupt
-        return demo.Row(name, 64, 1.0, 0.5)
+        return name
 
     monkeypatch.setattr(demo, "learned", interrupted)
     assert demo.main([]) == 130
-    assert [*rows(capsys.readouterr().out)] == ["random", "biggest-first", *list(demo.STEPS)[:3]]
+    printed = capsys.readouterr()
+    assert [*rows(printed.out)] == ["random", "biggest-first", *list(demo.STEPS)[:agents]]
+    assert printed.err == "training.demo: interrupted\n"
