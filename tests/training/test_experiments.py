@@ -1,26 +1,22 @@
-"""The scripts of experiments: films, pictures of mistakes, the leaderboard, departures, and the README's picture."""
+"""The experiments (departures and the leaderboard), and the picture of the README."""
 
 import re
 import shutil
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from PIL import Image
 
 import stb_gym
 from agents.presets import TASKS, configure
 from docs import curves
-from stb_gym import ShutTheBox, Threes, evaluate, kept_policies, load_policy, save_policy, strategy
+from stb_gym import ShutTheBox, Threes, kept_policies, save_policy, strategy
 from stb_gym.measure.policy_files import KEPT
 from tests import ROOT
-from tests.training.fake_runs import GAME, fake_run
+from tests.training.fake_runs import fake_run
 from training.experiments import departures as departing
-from training.experiments import film as filming
 from training.experiments.leaderboard import LARGEST_ENTRY, leaderboard, read_cards, write_card
-from training.experiments.mistakes import GROUPS, mistakes, shares_of_groups
 from training.results import read_measurements, save_results
 
 PAGE = ROOT / "docs" / "leaderboard.md"
@@ -33,61 +29,6 @@ ENTRIES = {
     "seeds": 3,
     "licence": "MIT",
 }
-
-
-# Films
-
-
-@pytest.mark.parametrize(
-    ("steps", "moments"), [((), (0, 1000, 3000)), ((1,), (1000,)), ((1001, 9000), (2000, 3000)), ((0,), (0,))]
-)
-def test_policies_of_several_measurements_play_the_same_dice(steps, moments, tmp_path, monkeypatch):
-    run = fake_run(tmp_path / "run", ["worst", "lowest-first", "optimal-shut", "optimal-score"])
-    turns = []
-    play = filming.play
-    monkeypatch.setattr(filming, "play", lambda *arguments: turns.append(play(*arguments)) or turns[-1])
-    filming.film(run, steps=steps, seed=3, out=tmp_path / "film.gif")
-    assert [turn.name for turn in turns] == [f"after {moment:,} steps" for moment in moments]
-    assert len({turn.steps[0].position.faces for turn in turns}) == 1
-    with Image.open(tmp_path / "film.gif") as film:
-        assert film.n_frames > 2 * len(moments)
-    filming.film(run, steps=steps, seed=4, out=tmp_path / "other.gif")
-    assert (tmp_path / "other.gif").read_bytes() != (tmp_path / "film.gif").read_bytes()
-
-
-# Mistakes
-
-
-def test_the_shares_are_those_of_the_mistakes_one_by_one():
-    game = ShutTheBox()
-    evaluation = evaluate(game, load_policy("ppo-nine-tiles", game))
-    random = evaluate(game, strategy(game, "random"))
-    sums = dict.fromkeys(GROUPS, 0.0)
-    for mistake in evaluation.mistakes():
-        kind = "near tie" if mistake.loss < random.regret / 100 else "clear"
-        sums[f"{kind}, {'often' if mistake.visits >= 1 / 1000 else 'rare'}"] += mistake.cost / evaluation.regret
-    assert shares_of_groups(evaluation) == pytest.approx(list(sums.values()))
-    assert sum(share > 0.05 for share in sums.values()) > 1
-    assert shares_of_groups(evaluate(GAME, strategy(GAME, "optimal"))).tolist() == [0] * 4
-
-
-def test_every_mistake_that_costs_something_is_a_point(tmp_path, monkeypatch, capsys):
-    drawn = []
-    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
-    run = fake_run(tmp_path / "run", ["biggest-first"])
-    mistakes("ppo-threes", str(run), out=tmp_path / "picture.png")
-    _, axes = drawn[0].axes
-    costly = evaluate(GAME, strategy(GAME, "biggest-first")).mistakes()
-    points = np.array(axes.collections[0].get_offsets())
-    assert sorted(points.prod(axis=1)) == pytest.approx(sorted(mistake.cost for mistake in costly))
-    areas = axes.collections[0].get_sizes()
-    assert areas / areas.sum() == pytest.approx(points.prod(axis=1) / points.prod(axis=1).sum())
-    heading, first, second = capsys.readouterr().out.splitlines()
-    assert heading.startswith("policy")
-    assert first.startswith("ppo-threes")
-    assert second.startswith(str(run))
-    with pytest.raises(ValueError, match="name at least one policy"):
-        mistakes()
 
 
 # Departures
