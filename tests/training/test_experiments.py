@@ -11,12 +11,12 @@ from matplotlib.figure import Figure
 import stb_gym
 from agents.presets import TASKS, configure
 from docs import curves
-from stb_gym import ShutTheBox, Threes, kept_policies, save_policy, strategy
+from stb_gym import ShutTheBox, kept_policies, save_policy, strategy
 from stb_gym.measure.policy_files import KEPT
 from tests import ROOT
 from tests.training.fake_runs import fake_run
 from training.experiments import departures as departing
-from training.experiments.leaderboard import LARGEST_ENTRY, leaderboard, read_cards, write_card
+from training.experiments.leaderboard import leaderboard, write_card
 from training.results import read_measurements, save_results
 
 PAGE = ROOT / "docs" / "leaderboard.md"
@@ -88,21 +88,16 @@ def enter(folder, name, game, policy, objective="score"):
 
 
 def test_the_page_is_what_the_files_and_cards_say():
-    assert PAGE.read_text() == leaderboard()
+    assert PAGE.read_text() == leaderboard() + "\n"
 
 
-def test_saved_policies_and_cards_come_in_pairs_and_are_not_named_like_strategies():
-    assert list(read_cards()) == kept_policies()
-    assert {path.suffix for path in KEPT.iterdir()} == {".npz", ".toml"}
+def test_saved_policies_are_small_have_cards_and_are_not_named_like_strategies():
+    assert max(path.stat().st_size for path in KEPT.iterdir()) <= 100_000  # as the page says
+    files = {path.name for path in KEPT.iterdir()}
+    assert files == {f"{name}.{kind}" for name in kept_policies() for kind in ("npz", "toml")}
     assert not {*kept_policies()} & {
         name for rules in stb_gym.games.GAMES.values() for name in stb_gym.strategies(rules())
     }
-
-
-def test_cards_are_read_as_they_were_written(tmp_path):
-    enter(tmp_path, "mine", Threes(dice=1), strategy(Threes(dice=1), "optimal"))
-    card = read_cards(tmp_path)["mine"]
-    assert {name: getattr(card, name) for name in ENTRIES} == ENTRIES
 
 
 def test_a_table_has_the_least_regret_first_and_perfect_play_and_the_best_heuristic(tmp_path, snapshot):
@@ -128,8 +123,6 @@ def test_the_instructions_for_entering_work(folder, tmp_path, monkeypatch):
     ("line", "wrong"),
     [
         ("", "licence"),
-        ('licence = " "', "licence"),
-        ('licence = "a\\nb"', "licence"),
         ('licence = "MIT"\nnote = "mine"', "note"),
         ('licence = "MIT"\nwho = 5', "who"),
         ('licence = "MIT"\nsteps = 0', "steps"),
@@ -141,33 +134,14 @@ def test_a_card_with_other_entries_is_refused(folder, line, wrong):
     card = folder / "ppo-threes.toml"
     kept = [known for known in card.read_text().splitlines() if not known.startswith(("licence", wrong))]
     card.write_text("\n".join([*kept, line]))
-    with pytest.raises(ValueError, match=rf"ppo-threes\.toml: .*{wrong}") as refusal:
+    with pytest.raises(ValueError, match=wrong):
         leaderboard(folder)
-    assert "\n" not in str(refusal.value)
 
 
-def exchange(folder):
+def test_a_policy_and_its_card_belong_together(folder):
     shutil.copy(folder / "ppo-threes.npz", folder / "fitted-q-threes.npz")
-
-
-def rename_card(folder):
-    (folder / "ppo-threes.toml").rename(folder / "nobody.toml")
-
-
-def remove_card(folder):
-    (folder / "ppo-threes.toml").unlink()
-
-
-def enlarge(folder):
-    path = folder / "ppo-threes.npz"
-    path.write_bytes(path.read_bytes() + bytes(LARGEST_ENTRY))
-
-
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [(exchange, "SHA-256"), (rename_card, "nobody"), (remove_card, "needs both"), (enlarge, "bytes")],
-)
-def test_a_policy_and_its_card_belong_together(change, word, folder):
-    change(folder)
-    with pytest.raises(ValueError, match=word):
+    with pytest.raises(ValueError, match="SHA-256"):
+        leaderboard(folder)
+    (folder / "fitted-q-threes.toml").unlink()
+    with pytest.raises(OSError, match=r"fitted-q-threes\.toml"):
         leaderboard(folder)
