@@ -2,86 +2,88 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from statistics import median
 from typing import Any
-
-from stb_gym.output import Progress
 
 Timer = Callable[[], float]  # does the work of one round and returns the seconds per unit of work
 SECONDS = 0.1  # of a round
 
 
 @dataclass
-class Comparison:
-    """Something to time, its peer, and the times of both.
+class Result:
+    """The times of both sides, in seconds per unit of work, and what follows from them.
 
     Attributes:
-        name: what is timed.
-        unit: "ms" for the time of a call, or a rate such as "steps/s".
-        our_timer: times a round of ours.
-        peer: the name of the peer, or "" without one.
-        their_timer: times a round of the peer; None without a peer, or if it is not installed.
-        least_ratio: the least acceptable speed as a multiple of the peer's; None accepts any.
-        most_seconds: the most acceptable seconds for a call or a step; None accepts any.
-        ours: [R] seconds per unit of work in each round.
-        theirs: [R] the same for the peer; empty without one.
+        name: what was timed.
+        peer: the name of the peer.
+        ours: [R] seconds in each round.
+        theirs: [R] the same for the peer; empty if it is not installed.
+        ratios: [R] how many times as fast as the peer ours was in each round.
+        goal: the least acceptable median of the ratios.
+        met: whether the median is acceptable; None if the peer is not installed.
     """
 
     name: str
-    unit: str
+    peer: str
+    ours: list[float]
+    theirs: list[float]
+    ratios: list[float]
+    goal: float
+    met: bool | None
+
+
+@dataclass
+class Comparison:
+    """Something to time, and its peer.
+
+    Attributes:
+        name: what is timed.
+        our_timer: times a round of ours.
+        peer: the name of the peer.
+        their_timer: times a round of the peer; None if it is not installed.
+        goal: the least acceptable speed as a multiple of the peer's.
+    """
+
+    name: str
     our_timer: Timer
-    peer: str = ""
-    their_timer: Timer | None = None
-    least_ratio: float | None = None
-    most_seconds: float | None = None
-    ours: list[float] = field(default_factory=list)
-    theirs: list[float] = field(default_factory=list)
+    peer: str
+    their_timer: Timer | None
+    goal: float
 
-    def measure(self, rounds: int) -> None:
-        """Time both sides in turn, with progress on standard error.
-
-        Args:
-            rounds: how often each side is timed.
-        """
-        with Progress(self.name, rounds, "rounds") as progress:
-            for done in range(1, rounds + 1):
-                self.ours.append(self.our_timer())
-                if self.their_timer is not None:
-                    self.theirs.append(self.their_timer())
-                progress.tell(done)
-
-    @property
-    def ratios(self) -> list[float]:
-        """[R] how many times as fast as the peer ours was in each round; empty without a peer."""
-        return [theirs / ours for ours, theirs in zip(self.ours, self.theirs, strict=False)]
-
-    @property
-    def met(self) -> bool | None:
-        """Whether the median is acceptable; None if any is, or if the peer is not installed."""
-        if self.most_seconds is not None:
-            return median(self.ours) <= self.most_seconds
-        if self.least_ratio is not None and self.ratios:
-            return median(self.ratios) >= self.least_ratio
-        return None
+    def measure(self, rounds: int) -> Result:
+        """Time both sides in turn, `rounds` times each."""
+        ours, theirs = [], []
+        for _ in range(rounds):
+            ours.append(self.our_timer())
+            if self.their_timer:
+                theirs.append(self.their_timer())
+        ratios = [peer / own for own, peer in zip(ours, theirs, strict=False)]
+        met = median(ratios) >= self.goal if ratios else None
+        return Result(self.name, self.peer, ours, theirs, ratios, self.goal, met)
 
 
-def timer(call: Callable[[], Any], prepare: Callable[[], Any] = lambda: None, units: int = 1) -> Timer:
+def time_limit(name: str, seconds: float, our_timer: Timer) -> Comparison:
+    """Return a comparison with the most acceptable seconds per unit of work, as if these were the times of a peer."""
+    return Comparison(name, our_timer, "time limit", lambda: seconds, 1)
+
+
+def timer(call: Callable[..., Any], prepare: Callable[[], list[Any]] = list, units: int = 1) -> Timer:
     """Return a timer of a function; a round goes on until its calls took `SECONDS` together.
 
     Args:
         call: does `units` units of work.
-        prepare: is called before every call and is not timed.
+        prepare: returns the arguments of a call. It is called before every call and is not timed.
         units: units of work in a call.
     """
 
     def seconds_per_unit() -> float:
         spent, calls = 0.0, 0
         while spent < SECONDS:
-            prepare()
+            arguments = prepare()
             began = time.perf_counter()
-            call()
+            call(*arguments)
             spent += time.perf_counter() - began
             calls += 1
         return spent / (calls * units)

@@ -43,8 +43,7 @@ def train(
 
     Args:
         algorithm: ppo, dqn, fitted-q, afterstates, q-learning, tabular-afterstates, monte-carlo, certainty-equivalence,
-            or an agent of stable-baselines3: sb3-ppo, sb3-a2c, sb3-dqn, sb3-maskable-ppo, sb3-maskable-ppo-tuned,
-            sb3-dqn-tuned.
+            or an agent of stable-baselines3: sb3-ppo, sb3-a2c, sb3-dqn, sb3-maskable-ppo, sb3-maskable-ppo-tuned.
         env: Id of the environment (default: that of the task nine-tiles).
         task: Environment, rules and objective by one name: nine-tiles, nine-tiles-shut, twelve-tiles, sixteen-tiles,
             twenty-tiles, the-300, threes.
