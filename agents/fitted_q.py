@@ -17,7 +17,9 @@ What to know when you come from DQN:
   update, or when it was met.
 - An update is a batch of distinct moves, drawn without replacement, not a batch of sampled transitions. All moves have
   the same weight, however often they were made.
-- Moves whose outcomes are equal share their transitions (`pooled`): moves that lead to the same afterstate do.
+- Moves that ever led to the same next position with the same reward share their transitions. This is right if a move
+  leads to an afterstate, and chance acts from there on. It is wrong where different probabilities can lead to the same
+  position, as on slippery ice.
 - Rewards are divided by the largest absolute reward so far, and they are not discounted.
 
 Memory grows with the number of distinct positions, so the method suits environments whose positions recur. If opponents
@@ -66,10 +68,6 @@ class FittedQSettings:
     """Steps of random play before the first update."""
     width: PositiveInt = 128
     """Units in each of the two hidden layers."""
-    pooled: bool = True
-    """Whether moves that ever led to the same next position with the same reward share their transitions. This is right
-    if a move leads to an afterstate, and chance acts from there on. It is wrong where different probabilities can lead
-    to the same position, as on slippery ice."""
 
 
 class Positions:
@@ -147,14 +145,13 @@ class EmpiricalModel:
 
     Args:
         actions: the number of actions A.
-        pooled: whether moves with equal outcomes share their transitions; see `FittedQSettings`.
 
     Attributes:
         moves: [M] the moves that were made, as position * A + action, in ascending order.
     """
 
-    def __init__(self, actions: int, pooled: bool):
-        self._actions, self._pooled = actions, pooled
+    def __init__(self, actions: int):
+        self._actions = actions
         self._transitions: NDArray[Any] = np.zeros(0, TRANSITION)
         self._times: NDArray[Any] = np.zeros(0)
         self._waiting: list[NDArray[Any]] = []
@@ -201,7 +198,7 @@ class EmpiricalModel:
         self.moves, move = np.unique(move, return_inverse=True)
         self._pool_of_move = np.arange(len(self.moves))
         continues = self._transitions["next"] != OVER
-        if self._pooled and continues.any():
+        if continues.any():
             seen = self._transitions[continues]
             _, outcome = unique_rows(seen["next"], seen["reward"])
             linked = linked_moves(move[continues], outcome, len(self.moves))
@@ -290,7 +287,7 @@ class FittedQ:
         self._optimizer = torch.optim.Adam(self._network.parameters(), eps=1e-5, fused=True)
         self._positions = Positions(self._episodes.observation[0], self._episodes.actions)
         self._current = self._positions.numbers(self._episodes.observation, self._episodes.mask)
-        self._model = EmpiricalModel(self._episodes.actions, settings.pooled)
+        self._model = EmpiricalModel(self._episodes.actions)
         self._values = np.zeros(1, np.float32)  # of positions; 0 for OVER
         self._scale = float(np.finfo(np.float32).tiny)
         self.num_steps = 0

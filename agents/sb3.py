@@ -30,7 +30,6 @@ from stable_baselines3.common.utils import LinearSchedule
 from agents.common import Unary, epsilon_greedy
 from stb_gym.sb3 import TurnVecEnv
 
-LARGEST_FILE = 2**30  # bytes of weights, unpacked
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -171,8 +170,6 @@ class SB3Learner:
         """
         try:
             with zipfile.ZipFile(path) as archive, archive.open("policy.pth") as file:
-                if archive.getinfo("policy.pth").file_size > LARGEST_FILE:
-                    raise ValueError(f"the weights have more than {LARGEST_FILE:,} bytes")
                 self.model.policy.load_state_dict(torch.load(file, self.model.device, weights_only=True))
         except Exception as error:  # a damaged file may raise any
             raise ValueError(f"{path} holds no weights of this model: {error}") from None

@@ -33,14 +33,12 @@ STEPS = {  # some seconds of learning
     "q-learning": 5_000_000,
     "certainty-equivalence": 5_000_000,
 }
-# A run of seconds has no checkpoint unless one is written at every measurement.
-PROGRAM = "from training import run, train; run.CHECKPOINT_SECONDS = 0; raise SystemExit(train.main())"
 REFUSED = 2  # exit status
 
 
 def begin(algorithm: str, folder: Path) -> "subprocess.Popen[str]":
     """Start or continue a training in a folder."""
-    command = [sys.executable, "-c", PROGRAM, algorithm, "--tiles", "5", "--steps", str(STEPS[algorithm])]
+    command = [sys.executable, "-m", "training.train", algorithm, "--tiles", "5", "--steps", str(STEPS[algorithm])]
     command += ["--settings.num-envs", "256", "--measurements", "20", "--out", str(folder), "--resume"]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 

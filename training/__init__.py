@@ -6,5 +6,5 @@
 - `compare`: makes a table or a report of runs; `results`: their measurements as one table; `report`: the report.
 - `tune`: searches settings.
 - `commands`: what the commands share.
-- `experiments`: scripts for the pictures of the documentation; `demo`: a demonstration.
+- `experiments`: scripts for the tables of the documentation; `demo`: a demonstration.
 """

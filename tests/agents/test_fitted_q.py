@@ -62,8 +62,8 @@ def pooled_outcomes(found):
     return shared
 
 
-def model_of(pooled, *parts):
-    model = EmpiricalModel(ACTIONS, pooled)
+def model_of(*parts):
+    model = EmpiricalModel(ACTIONS)
     for part in parts:
         model.add(*part)
         model.count()
@@ -90,17 +90,16 @@ def test_positions_are_numbered_by_observation_and_mask():
     assert len(other) == len(positions)
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_means_are_those_of_all_outcomes(pooled):
+def test_means_are_those_of_all_outcomes():
     rows = transitions(1, 300, positions=60)
-    model = model_of(pooled, *(tuple(column[part] for column in rows) for part in np.split(np.arange(300), [100, 103])))
+    model = model_of(*(tuple(column[part] for column in rows) for part in np.split(np.arange(300), [100, 103])))
     found = outcomes(rows)
-    expected = pooled_outcomes(found) if pooled else found
+    expected = pooled_outcomes(found)
     values = np.random.default_rng(2).normal(size=60)
     assert model.moves.tolist() == sorted(found)
     means = [np.mean([reward + values[following] for reward, following in expected[move]]) for move in sorted(found)]
     assert model.means(values) == pytest.approx(np.array(means))
-    assert pooled == any(len(expected[move]) > len(found[move]) for move in found)
+    assert any(len(expected[move]) > len(found[move]) for move in found)
 
 
 @pytest.mark.parametrize("limit", [None, 2])
@@ -181,9 +180,8 @@ def test_it_learns_from_environments_without_masks_or_snapshots():
     assert np.isfinite(other.figures["loss"])
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_it_learns_five_tiles(pooled):
-    game, agent, steps = ShutTheBox(tiles=5), learner(pooled=pooled), []
+def test_it_learns_five_tiles():
+    game, agent, steps = ShutTheBox(tiles=5), learner(), []
     before = regret(agent, game)
     agent.learn(5000, lambda: steps.append(agent.num_steps))
     assert steps == list(range(0, 5000, 64))

@@ -17,7 +17,6 @@ import torch
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
 from agents.common import Episodes, Transition
-from agents.ppo import perceptron
 from agents.presets import TASKS, configure
 from stb_gym.games import IntArray
 from stb_gym.output import Progress, say, write_aside
@@ -41,14 +40,6 @@ class Numbers(torch.nn.Module):
         return observations.float()
 
 
-def normalised_perceptron(*arguments: Any) -> torch.nn.Sequential:
-    """Return the network of PPO, with layer normalisation before the activations."""
-    layers: Any = perceptron(*arguments)
-    unary, first, activation, second, _, last = layers
-    norms = [torch.nn.LayerNorm(layer.out_features) for layer in (first, second)]
-    return torch.nn.Sequential(unary, first, norms[0], activation, second, norms[1], activation, last)
-
-
 class ScaledEpisodes(Episodes):
     """Divides rewards by the largest absolute reward."""
 
@@ -62,7 +53,6 @@ CHANGES: dict[tuple[str, str], dict[str, Any]] = {  # what is replaced, by algor
     ("ppo", "none"): {},
     ("ppo", "observations not in unary"): {"agents.ppo.Unary": Numbers},
     ("ppo", "scaled rewards"): {"agents.ppo.Episodes": ScaledEpisodes},
-    ("ppo", "layer normalisation"): {"agents.ppo.perceptron": normalised_perceptron},
     ("fitted-q", "none"): {},
     ("fitted-q", "observations not in unary"): {"agents.dqn.Unary": Numbers},
     ("fitted-q", "rewards not scaled"): {"agents.fitted_q.FittedQ._scale": property(lambda _: 1.0, lambda *_: None)},
