@@ -50,7 +50,7 @@ class DQNSettings:
     """Steps before the first update."""
     target_period: PositiveInt = 100
     """Updates between two copies of the network to the target network."""
-    learning_rate: PositiveFloat = 2e-3
+    learning_rate: PositiveFloat = 4e-3
     """Learning rate of Adam at the start; it decays linearly to 0."""
     gamma: Share = 1.0
     """Discount of rewards per step; 1 for none."""
