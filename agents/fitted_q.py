@@ -52,7 +52,7 @@ GROWTH = 0.02  # new transitions wait until they are more than this share of the
 
 @dataclass(frozen=True)
 class FittedQSettings:
-    """Settings of fitted Q iteration; the defaults suit 8 million steps on nine tiles."""
+    """Settings of fitted Q iteration; the defaults suit 10 million steps on nine tiles."""
 
     num_envs: PositiveInt = 8192
     """Environments that are stepped at once."""
