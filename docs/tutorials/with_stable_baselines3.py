@@ -1,7 +1,7 @@
-"""Stock PPO and MaskablePPO of stable-baselines3, with nothing changed but a callback: how far from perfect play?
+"""Train PPO and MaskablePPO with default settings, and print their exact regret while they learn.
 
-One sees the exact regret of both while they learn, and what masks do for it: PPO must learn which moves there are,
-MaskablePPO is told. The best policy of each is kept as a file of some kilobytes, which is measured again.
+PPO of stable-baselines3 must learn which actions are legal; MaskablePPO of sb3-contrib gets the action mask. The best
+policy of each is saved to a file of some kilobytes, and measured again.
 
     python docs/tutorials/with_stable_baselines3.py --steps 50000
 """
@@ -19,11 +19,11 @@ from stb_gym.sb3 import RegretCallback, TurnVecEnv
 
 
 def main(steps, seed=0, folder="runs/tutorial"):
-    """Learn with each algorithm for some steps, and print the curves."""
-    torch.set_num_threads(1)  # networks as small as these are faster so
+    """Train both algorithms for some steps, and print their regret."""
+    torch.set_num_threads(1)  # small networks are faster with one thread
     Path(folder).mkdir(parents=True, exist_ok=True)
     for algorithm in (PPO, MaskablePPO):
-        # The package's own eight games at once; `gym.make` and stable-baselines3's `make_vec_env` will do as well.
+        # Eight turns at once. Environments of `gym.make` and of the library's `make_vec_env` work, too.
         env = TurnVecEnv(gym.make_vec("stb_gym/ShutTheBox-v0", num_envs=8, autoreset_mode="SameStep"))
         meter = stb_gym.RegretMeter(env)
         best = Path(folder) / f"{algorithm.__name__}.npz"
@@ -33,8 +33,8 @@ def main(steps, seed=0, folder="runs/tutorial"):
 
         kept = meter.optimum.evaluate(stb_gym.load_policy(best, meter.game, illegal="end"), illegal="end")
         print(f"  {best}: regret {kept.regret:.4f}, {kept.illegal_mass:.2%} of the turns end with an illegal move;")
-        [dearest] = kept.mistakes(1)
-        print(f"  the dearest mistake, at {dearest.position}, costs {dearest.cost:.4f} points a turn")
+        [costliest] = kept.mistakes(1)
+        print(f"  the costliest mistake, at {costliest.position}, loses {costliest.cost:.4f} points per turn")
 
 
 if __name__ == "__main__":
