@@ -53,7 +53,7 @@ class PPOSettings:
     """Bias and variance of advantages: at 0 they trust the critic after one step, at 1 only the rewards."""
     clip_range: Annotated[float, Field(gt=0, lt=1)] = 0.2
     """Change of a probability ratio beyond which the objective is flat."""
-    entropy_weight: NonNegativeFloat = 0.2
+    entropy_weight: NonNegativeFloat = 0.1
     """Weight of the entropy bonus at the start; it decays linearly to 0."""
     value_weight: PositiveFloat = 0.5
     """Weight of the squared error of the critic."""
