@@ -33,6 +33,7 @@ def test_both_sides_take_turns_and_ratios_are_within_rounds():
     assert (result.ours, result.theirs, result.ratios, result.met) == ([1, 2, 4], [3, 4, 16], [3, 2, 4], True)
 
 
+@pytest.mark.slow
 def test_results_are_rows_of_a_table_or_lines_of_json(monkeypatch, capsys):
     comparisons = [
         Comparison("stepping", lambda: 2e-6, "a peer", lambda: 6e-6, 2.5),

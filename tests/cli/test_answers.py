@@ -198,6 +198,7 @@ def test_departures_are_listed_greatest_loss_first(ask):
         assert sum(row["cost"] for row in answer["departures"]) == pytest.approx(answer["regret"])
 
 
+@pytest.mark.slow
 def test_an_agent_is_measured_as_in_python(ask, run, tmp_path, monkeypatch):
     six = "evaluate shut-the-box --tiles 6 --agent"
     exact = RegretMeter(ShutTheBox(tiles=6))(first_legal)

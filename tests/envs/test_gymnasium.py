@@ -142,6 +142,7 @@ def steps(env, count=30):
             yield env.reset(options={"reset_mask": step[2]})
 
 
+@pytest.mark.slow
 @of_every_id
 @in_every_mode
 def test_many_games_look_like_gymnasiums_own_vector_environment(identity, mode):
@@ -179,6 +180,7 @@ def test_turns_are_truncated_only_by_a_limit_that_is_asked_for(identity):
     assert gym.make_vec(native(identity, max_episode_steps=2).spec).max_episode_steps == 2
 
 
+@pytest.mark.slow
 @of_both_kinds
 def test_games_in_processes_of_their_own_go_as_in_one(identity):
     theirs = gym.make_vec(identity, COUNT, "async")
@@ -204,6 +206,7 @@ VECTOR_WRAPPERS = [
 ]
 
 
+@pytest.mark.slow
 @of_both_kinds
 @in_every_mode
 def test_gymnasiums_vector_wrappers_work_as_around_its_own_vector_environment(identity, mode):

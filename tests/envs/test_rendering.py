@@ -98,6 +98,7 @@ def test_each_of_many_games_is_drawn_with_its_own_last_move(mode, limit, monkeyp
     assert fresh == ({False} if mode == AutoresetMode.DISABLED else {False, True})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "game",
     [
@@ -138,6 +139,7 @@ def pygame(monkeypatch):
     pygame.quit()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("identity", ["stb_gym/ShutTheBox-v0", "stb_gym/ThreesMasked-v0"])
 def test_the_window_shows_every_position_at_its_pace(identity, pygame):
     env, other = gym.make(identity, render_mode="human"), gym.make(identity, render_mode="rgb_array")

@@ -46,6 +46,7 @@ def check_evaluation(game, column_tiles, policy, goal, worst=False, kept=100):
         assert (mistake.visits, mistake.loss) == pytest.approx((same.visits, same.loss), rel=1e-9)
 
 
+@pytest.mark.slow
 @given(boxes(), st.integers(1, 6), st.sampled_from(sorted(POLICIES)), st.sampled_from(GOALS), st.booleans())
 def test_policies_are_measured_as_by_tables(game, column_tiles, name, goal, worst):
     check_evaluation(game, column_tiles, POLICIES[name], goal, worst)

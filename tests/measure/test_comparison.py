@@ -90,6 +90,7 @@ PLAYED = [ShutTheBox(tiles=7), Threes(dice=4), MostThrees(dice=3)]
 KINDS = ["random", "optimal", "uniform", "scores of states"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "policy", "objective"),
     every(5, [*product(PLAYED, KINDS, ["score", "shut", FAR])]),

@@ -137,6 +137,7 @@ def test_agents_are_asked_about_turns_that_go_on():
     assert told == [(4096, 5000), (5000, 5000)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "game", [NINE, ShutTheBox(tiles=8, first_move=3), ShutTheBox(tiles=7, one_die="low-sum", score="count")], ids=str
 )

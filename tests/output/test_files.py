@@ -64,6 +64,7 @@ def test_text_has_the_same_bytes_and_rights_everywhere(tmp_path):
     assert (tmp_path / "a" / "b" / "c.txt").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
+@pytest.mark.slow
 def test_many_may_write_a_file_at_once(tmp_path):
     path, texts = tmp_path / ("x" * 251 + ".txt"), [f"{writer}" * 10_000 for writer in range(8)]
     with ThreadPoolExecutor(8) as writers:

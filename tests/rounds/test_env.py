@@ -59,6 +59,7 @@ def test_draws_have_the_chances_of_the_opponents():
     ).tolist() == [0, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("players", [2, 5])
 def test_the_chances_of_the_opponents_are_those_of_the_rounds(players, ties):

@@ -138,6 +138,7 @@ def test_the_most_points_win_a_round_where_more_are_better(game, players, ties, 
 # What must hold of any round
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "players", "ties"),
     every(4, [(*who, ties) for who in [(NINE, 2), (FIVE_DICE, 2), (ShutTheBox(tiles=6), 4)] for ties in TIES]),

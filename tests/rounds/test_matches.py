@@ -72,6 +72,7 @@ def by_turn(first, later):
     return lambda tables, standing: strategy(SMALL, first if standing.lead is None else later)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("players", "most", "ties", "begins"),
     every(5, [(*size, *rules) for size in [(2, 3), (3, 2)] for rules in product(TIES, BEGINS)]),

@@ -15,6 +15,7 @@ THREES = "stb_gym/ThreesRound-v0"
 DICE, BOX = Threes(dice=2, faces=4), ShutTheBox(tiles=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shut_wins", [False, True])
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("game", [ours(golden.OF_ROUNDS[place]) for place in (0, 5)], ids=str)

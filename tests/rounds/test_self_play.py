@@ -32,6 +32,7 @@ def test_perfect_seats_win_as_often_as_they_should(ties, shut_wins):
     assert abs(wins.mean(axis=0) - solution.seats).max() < 4 * wins.std() / np.sqrt(len(wins))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shut_wins", [False, True])
 @pytest.mark.parametrize("ties", TIES)
 def test_any_scores_and_forfeits_win_what_they_should(ties, shut_wins):
@@ -107,6 +108,7 @@ def test_rounds_go_on_from_a_snapshot_as_they_would_have():
             other.restore(snapshot | wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [SelfPlayVectorEnv, RoundVectorEnv, RoundEnv])
 def test_seeds_decide_the_rounds(kind):
     first, again, other = (kind("threes", 2).reset(seed=seed)[0] for seed in (3, 3, 0))

@@ -56,6 +56,7 @@ def by_all_totals(turns, rule, limit, best=min):
     return wins, rounds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("turns", "limit", "rule", "game", "ties"),
     every(17, [(*who, *ends, ties) for who in product(LINEUPS, (1, 4)) for ends in ENDS for ties in TIES]),
@@ -113,6 +114,7 @@ def test_wrong_arguments_are_refused(arguments, error):
         tournament(*arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("any_turns")
 def test_tournaments_that_are_too_large_or_never_end_are_refused(monkeypatch):
     low, high, never = (np.array(turn, object) for turn in (LOW, HIGH, NEVER))

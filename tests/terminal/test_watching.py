@@ -89,6 +89,7 @@ def test_the_lines_of_a_round(capsys, snapshot):
     assert max(map(len, seen.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_a_film_has_a_picture_of_every_throw_every_move_and_the_end(solved, tmp_path):
     coach = coach_alone(solved(NINE))
     turn = play("random", coach, chooser(coach, "random", random(1)), random(3))
@@ -125,6 +126,7 @@ def share(scores, seat, after=()):
     return won
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", [ShutTheBox(tiles=5), Threes(dice=3)], ids=str)
 def test_in_a_round_a_move_loses_what_it_makes_less_likely_to_win(game, solved):
     best, names = solved(game), ["worst", "optimal-score", "random"]
