@@ -8,6 +8,14 @@ from training.experiments import departures as departing
 from training.run import measure
 
 
+def test_presets_have_every_study():
+    for study in departing.STUDIES:
+        task, variant = study.split()
+        for algorithm, _ in departing.CHANGES:
+            steps = {"1m": 1_000_000, "10m": 10_000_000}[variant]
+            assert configure(algorithm, *TASKS[task], variant).steps == steps
+
+
 def test_every_change_is_trained_once_and_tells(tmp_path, monkeypatch, capsys):
     presets = tmp_path / "presets.toml"
     presets.write_text(
