@@ -37,6 +37,7 @@ def value_error(agent, game):
     return np.abs(expected - optimum.node_utility[tables.decisions]).mean()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("limit", [None, 2])
 def test_it_learns_five_tiles_however_episodes_end(limit):
     agent, game, steps = learner(make(max_episode_steps=limit)), ShutTheBox(tiles=5), []
@@ -80,6 +81,7 @@ def test_luck_has_a_mean_of_0_for_each_number_of_dice():
         assert parts[-1][of_dice[3000:]] == pytest.approx(expected[(dice[:3000] == number).sum() :], abs=1e-4)
 
 
+@pytest.mark.nightly
 def test_the_control_variate_lowers_the_loss_and_leaves_values_unbiased():
     losses, game = {}, ShutTheBox(tiles=5)
     for control_variate in (True, False):

@@ -180,6 +180,7 @@ def test_it_learns_from_environments_without_masks_or_snapshots():
     assert np.isfinite(other.figures["loss"])
 
 
+@pytest.mark.nightly
 def test_it_learns_five_tiles():
     game, agent, steps = ShutTheBox(tiles=5), learner(), []
     before = regret(agent, game)

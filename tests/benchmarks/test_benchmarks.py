@@ -58,7 +58,7 @@ def test_wrong_arguments_are_refused_in_one_line(capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "first"), [("solving", 6), ("vector", 5), ("scalar", 3)])
 def test_the_comparisons_run(name, first, monkeypatch):
     monkeypatch.setattr(timing, "SECONDS", 1e-9)  # one call a round

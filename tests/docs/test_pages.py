@@ -52,7 +52,7 @@ def test_python_runs(block, tmp_path, monkeypatch, capsys):
         assert abs(drawn - kept).mean() < 2  # of 255: another version may round the edges of letters otherwise
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("command", mostly_nightly(OURS, lambda line: not line.startswith(LONGEST)))
 def test_commands_print_the_figures_below_them(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

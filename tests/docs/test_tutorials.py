@@ -28,6 +28,7 @@ def test_there_are_tutorials():
     assert len(TUTORIALS) == 6
 
 
+@pytest.mark.nightly
 def test_the_lines_of_the_readme(capsys, tmp_path, monkeypatch):
     code, *_ = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
     assert len(code.split("\n\n")) == 3

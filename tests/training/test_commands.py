@@ -232,6 +232,7 @@ def search(*words):
     return tune.main(["q-learning", "--tiles", "5", "--steps", "300", "--out", "search", *words])
 
 
+@pytest.mark.nightly
 def test_a_search_prints_the_best_settings_and_continues(folders, capsys):
     assert search("--trials", "2") == 0
     first = capsys.readouterr().out.splitlines()

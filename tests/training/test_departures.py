@@ -16,6 +16,7 @@ def test_presets_have_every_study():
             assert configure(algorithm, *TASKS[task], variant).steps == steps
 
 
+@pytest.mark.nightly
 def test_every_change_is_trained_once_and_tells(tmp_path, monkeypatch, capsys):
     presets = tmp_path / "presets.toml"
     presets.write_text(

@@ -84,6 +84,7 @@ def test_a_table_has_the_least_regret_first_and_perfect_play_and_the_best_heuris
     assert page[page.index("## shut") : page.index("## Enter")] == snapshot
 
 
+@pytest.mark.nightly
 def test_the_instructions_for_entering_work(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     [code], [command] = (re.findall(rf"```{kind}\n(.*?)```", PAGE.read_text(), re.DOTALL) for kind in ("python", "sh"))

@@ -117,7 +117,10 @@ def test_a_run_in_a_game_without_tables_is_sampled(tmp_path, monkeypatch):
     assert "agreement" not in Run(tmp_path).result()["greedy"]
 
 
-@pytest.mark.parametrize("algorithm", SMALL)
+@pytest.mark.parametrize(
+    "algorithm",
+    [name if name in ("dqn", "fitted-q") else pytest.param(name, marks=pytest.mark.nightly) for name in SMALL],
+)
 def test_a_run_that_continues_ends_as_if_undisturbed(algorithm, tmp_path):
     config = small(algorithm)
     train(config, tmp_path / "whole", measurements=5)
