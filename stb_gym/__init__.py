@@ -22,16 +22,26 @@ from typing import Any
 from stb_gym import envs, games, large, measure, rounds, solver
 from stb_gym.envs import ENVIRONMENTS, MaskInObservation
 from stb_gym.games import Game, ShutTheBox, Threes, register_game
-from stb_gym.measure import RegretMeter, compare, kept_policies, load_policy, save_policy, simulate
+from stb_gym.measure import (
+    RecordRegret,
+    RegretMeter,
+    VectorRecordRegret,
+    compare,
+    kept_policies,
+    load_policy,
+    save_policy,
+    simulate,
+)
 from stb_gym.solver import Objective, certify
 from stb_gym.solving import evaluate, solve, strategies, strategy
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "ENVIRONMENTS", "Game", "MaskInObservation", "Objective", "RegretMeter", "ShutTheBox", "Threes", "certify",
-    "compare", "envs", "evaluate", "games", "kept_policies", "large", "load_policy", "measure", "register_game",
-    "rounds", "save_policy", "simulate", "solve", "solver", "strategies", "strategy",
+    "ENVIRONMENTS", "Game", "MaskInObservation", "Objective", "RecordRegret", "RegretMeter", "ShutTheBox", "Threes",
+    "VectorRecordRegret", "certify", "compare", "envs", "evaluate", "games", "kept_policies", "large",
+    "load_policy", "measure", "register_game", "rounds", "save_policy", "simulate", "solve", "solver", "strategies",
+    "strategy",
 ]  # fmt: skip
 
 

@@ -93,8 +93,10 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self._steps: IntArray = np.zeros(num_envs, np.int64)  # of each turn so far, if they are limited
         self._over = np.ones(num_envs, np.bool_)
         self._choices: np.random.Generator | None = None  # of `legal_sample`
-        # For pictures: the nodes, throws and actions [3, B] of the last step, and [B] the games in which it was a move.
-        self._before = np.zeros((3, num_envs), np.int64)
+        # Of the last step: the nodes, throws and actions [B]; the states and the nodes that they led to, before games
+        # began anew; and [B] the games in which it was a move.
+        self._before: tuple[IntArray, IntArray, IntArray] = (self._node, self._throw, self._throw)
+        self._after = self._reached = self._node
         self._moved = np.zeros(num_envs, np.bool_)
 
     def reset(
@@ -157,11 +159,11 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             game = int((state == stepper.forfeit_state).argmax())
             where = stepper.describe(int(self._node[game]))
             raise ValueError(f"action {actions[game]} of game {game} is illegal at {where}")
-        if self.render_mode is not None:
-            self._before = np.array([self._node, self._throw, actions])
-            self._moved = ~self._over
+        self._before = (self._node, self._throw, actions)
+        self._after = state
+        self._moved = ~self._over
         self._throw = self.np_random.integers(stepper.throws, size=self.num_envs)
-        self._node = stepper.nodes(state, self._throw)
+        self._node = self._reached = stepper.nodes(state, self._throw)
         if self.max_episode_steps is not None:
             self._steps = np.where(self._over, 0, self._steps + 1)
         ending = stepper.ending(self._node)
@@ -172,6 +174,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         infos = self._endings(ending, terminated)
         if self.autoreset_mode == AutoresetMode.SAME_STEP and self._over.any():
             infos = self._final_infos(infos, truncated)
+            self._node = self._reached.copy()
             self._begin(np.flatnonzero(self._over), *self._first)
         infos["action_mask"] = stepper.masks(self._node)
         infos["_action_mask"] = np.ones(self.num_envs, np.bool_)
@@ -246,7 +249,8 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self._check_begun()
         drawn = []
         for game, (node, throw) in enumerate(zip(self._node.tolist(), self._throw.tolist(), strict=True)):
-            last = tuple(self._before[:, game].tolist()) if self._moved[game] else None
+            node_before, throw_before, action = (int(numbers[game]) for numbers in self._before)
+            last = (node_before, throw_before, action) if self._moved[game] else None
             drawn.append(draw(self.stepper, node, throw, last, self.render_mode, self._beside(game)))
         return tuple(drawn)
 

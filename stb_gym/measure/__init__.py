@@ -2,6 +2,7 @@
 
 - `meter`: the regret of any agent. `agents` shows positions to an agent as its environment does and checks its answers;
   `sampled` measures turns that it plays.
+- `recording`: wrappers that record the exact loss of every action while anything plays.
 - `policy_files`: policies as files, and those that come with the package.
 - `comparison`: two score distributions, the costliest mistakes of a policy, and sampled turns beside the exact value.
 """
@@ -25,11 +26,27 @@ from stb_gym.measure.policy_files import (
     save_policies,
     save_policy,
 )
+from stb_gym.measure.recording import RecordRegret, VectorRecordRegret
 from stb_gym.measure.sampled import NORMAL_95, SampledEvaluation
 
 __all__ = [
-    "NORMAL_95", "Comparison", "RegretMeter", "SampledEvaluation", "SavedPolicy",
-    "Simulation", "compare", "is_policy", "kept_policies", "load_policies", "load_policy",
-    "mistakes_in_json", "pocket_card", "read_policy", "save_policies", "save_policy",
+    "NORMAL_95",
+    "Comparison",
+    "RecordRegret",
+    "RegretMeter",
+    "SampledEvaluation",
+    "SavedPolicy",
+    "Simulation",
+    "VectorRecordRegret",
+    "compare",
+    "is_policy",
+    "kept_policies",
+    "load_policies",
+    "load_policy",
+    "mistakes_in_json",
+    "pocket_card",
+    "read_policy",
+    "save_policies",
+    "save_policy",
     "simulate",
 ]  # fmt: skip

@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from stb_gym.games import IntArray
 from stb_gym.measure.agents import AgentView, batch_policy, layers_of
-from stb_gym.rounds.env import RoundEnv
+from stb_gym.measure.recording import TableValues, optimal_values
+from stb_gym.rounds.env import RoundEnv, SeatEnv
 from stb_gym.rounds.opponents import Opponents
 from stb_gym.rounds.standings import Array
 from stb_gym.rounds.vector_env import RoundVectorEnv
-from stb_gym.solver import Policy, Standing, TurnTables, edge_weights, expected_visits, score_chances
+from stb_gym.solver import Policy, Standing, TurnTables, edge_weights, expected_visits, optimise, score_chances
 
 AT_ONCE = 2**16  # nodes in one question to an agent
+LARGEST_VALUES = 2**27  # numbers: 1 GiB of best-response values
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,3 +173,35 @@ class RoundMeter:
         masks = np.tile(self._masks, (len(met), 1))
         answer = answers(observations, masks)
         return [tables.policy(part) for part in np.split(answer, len(met))]
+
+
+class RoundValues(TableValues):
+    """The values of the best response to the opponents, at every standing that the player may see.
+
+    Args:
+        env: an environment of one seat of a round, without wrappers.
+
+    Raises:
+        ValueError: if the round has too many standings.
+    """
+
+    def __init__(self, env: SeatEnv):
+        self._env = env
+        self._solve()
+
+    def standing(self) -> Any:
+        """Return the index of the standing that the player sees, or [B] of them."""
+        if self._env.opponents is not self._opponents:  # which may learn, too
+            self._solve()
+        return np.copy(self._env._place) if np.ndim(self._env._place) else self._env._place
+
+    def _solve(self) -> None:
+        self._opponents, tables = self._env.opponents, self._env.round.tables
+        standings = len(self._opponents.chance)
+        if standings * tables.nodes > LARGEST_VALUES:
+            raise ValueError(f"{self._env.round} has too many standings to record losses: {standings:,}")
+        states, nodes = optimise(tables, self._opponents.utility.T[tables.score_index])
+        super().__init__(self._env, nodes.T, states.T, 0.0)
+
+
+optimal_values.register(SeatEnv, RoundValues)

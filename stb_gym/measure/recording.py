@@ -1,0 +1,332 @@
+"""Wrappers that record the exact loss of every action while anything plays.
+
+They need only what was played. So they price agents with memory, search, people, and programs of other languages.
+"""
+
+import math
+from functools import singledispatch
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+from numpy.typing import NDArray
+
+from stb_gym.envs import StepperEnv, TableStepper, TurnEnv, TurnVectorEnv
+from stb_gym.games import IntArray, fits
+from stb_gym.large import solve_boards
+from stb_gym.solver import Solution, solve_tables
+
+FloatArray = NDArray[np.float64]
+
+
+class OptimalValues:
+    """The expected utility of perfect play in an environment, at nodes and at states, as its stepper numbers them.
+
+    Args:
+        env: the environment, without wrappers.
+    """
+
+    def __init__(self, env: StepperEnv):
+        self.env, self.stepper = env, env.stepper
+        self.optimum = (solve_tables if fits(env.game) else solve_boards)(env.game, env.objective)
+        self._utilities = env.rewards / env.reward_scale  # by ending
+
+    def standing(self) -> Any:
+        """Return what the values depend on besides the position: 0 in a turn, else a number, or [B]."""
+        return 0
+
+    def of_nodes(self, nodes: Any, standing: Any = 0) -> Any:
+        """Return the utilities at nodes, before the choice of an action or at the end of a turn; a number or [B]."""
+        many = np.atleast_1d(nodes)
+        utilities = self._utilities[self.stepper.ending(many)]
+        place, actions = self.stepper.legal_moves(many)
+        if len(place):
+            first = np.flatnonzero(np.diff(place, prepend=-1))
+            after = self.of_states(self.stepper.after(many[place], actions))
+            utilities[place[first]] = np.maximum.reduceat(after, first)
+        return utilities if np.ndim(nodes) else utilities[0]
+
+    def of_states(self, states: Any, standing: Any = 0) -> Any:
+        """Return the utilities at states, before a throw or after an illegal action; a number or [B]."""
+        many = np.atleast_1d(states)
+        utilities = self.optimum.utilities_at(*self.stepper.position(many)).astype(np.float64)
+        utilities[many == self.stepper.forfeit_state] = self._utilities[-1]
+        return utilities if np.ndim(states) else utilities[0]
+
+
+class TableValues(OptimalValues):
+    """Optimal values that are looked up.
+
+    Args:
+        env: the environment, without wrappers.
+        nodes: [C, N] the utilities at nodes, for each of C standings.
+        states: [C, S] the utilities at states.
+        illegal: the utility of an illegal action.
+    """
+
+    def __init__(self, env: StepperEnv, nodes: FloatArray, states: FloatArray, illegal: float):
+        self.env, self.stepper = env, env.stepper
+        self._row_of_nodes, self._row_of_states = nodes.shape[1] + 1, states.shape[1] + 1
+        self._nodes, self._states = (
+            np.pad(values, ((0, 0), (0, 1)), constant_values=illegal).ravel() for values in (nodes, states)
+        )
+
+    def of_nodes(self, nodes: Any, standing: Any = 0) -> Any:
+        """See `OptimalValues`."""
+        return self._nodes.take(standing * self._row_of_nodes + nodes)
+
+    def of_states(self, states: Any, standing: Any = 0) -> Any:
+        """See `OptimalValues`."""
+        return self._states.take(standing * self._row_of_states + states)
+
+
+@singledispatch
+def optimal_values(env: StepperEnv) -> OptimalValues:
+    """Return the values of perfect play in an environment without wrappers."""
+    values = OptimalValues(env)
+    optimum = values.optimum
+    if isinstance(optimum, Solution) and isinstance(env.stepper, TableStepper):
+        nodes, states = (np.asarray(array, np.float64)[None] for array in (optimum.node_utility, optimum.state_utility))
+        return TableValues(env, nodes, states, env.rewards[-1] / env.reward_scale)
+    return values
+
+
+class Mean:
+    """The mean of numbers that arrive one after another, and its standard error.
+
+    Attributes:
+        count: how many there were.
+        mean: their mean; NaN if there were none.
+    """
+
+    def __init__(self) -> None:
+        self.count, self._sum, self._squares = 0, 0.0, 0.0
+
+    def add(self, numbers: FloatArray) -> None:
+        """Add numbers [K]."""
+        self.count += len(numbers)
+        self._sum += float(numbers.sum())
+        self._squares += float(numbers @ numbers)
+
+    @property
+    def mean(self) -> float:
+        """The mean; NaN of no number."""
+        return self._sum / self.count if self.count else math.nan
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the mean; NaN of fewer than two numbers."""
+        if self.count < 2:
+            return math.nan
+        return math.sqrt(max(self._squares - self._sum * self.mean, 0.0) / (self.count - 1) / self.count)
+
+
+class RecordRegret(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Record the exact loss of every action that is played.
+
+    Infos of every step and reset hold three numbers in the unit of the objective:
+
+    - `loss`: how much less perfect play expects after the last action than before it: 0 for an optimal action. An
+      illegal action that ends the turn loses all that was to be won;
+    - `regret`: the sum of the losses of the episode so far;
+    - `luck`: what the throws of the episode gave so far: the changes of the expectation of perfect play by throws.
+
+    At the end of an episode `info["episode"]` holds its regret and luck, too, as `RecordEpisodeStatistics` does with
+    the return. Utility is the final score with the sign of the objective, so that more is better:
+
+        final utility = value of perfect play + luck - regret
+
+    In a round, perfect play is the best response to the opponents at the standing that the player sees.
+
+    Args:
+        env: an environment of stb_gym, however wrapped. `RecordEpisodeStatistics` comes inside, because it refuses infos
+            that have an "episode" already.
+
+    Attributes:
+        episodes: how many episodes have ended.
+        regret: their mean regret, an unbiased estimate of the regret of what was played, exploration included.
+        standard_error: its standard error.
+
+    Raises:
+        TypeError: if it is no single environment of stb_gym.
+
+    Example:
+        >>> import gymnasium as gym, stb_gym
+        >>> env = stb_gym.RecordRegret(gym.make("stb_gym/ShutTheBox-v0"))
+        >>> for seed in range(100):
+        ...     _, info = env.reset(seed=seed)
+        ...     while "episode" not in info:
+        ...         _, _, _, _, info = env.step(info["action_mask"].argmax())
+        >>> round(env.regret, 2), round(env.standard_error, 2)  # exactly 12.99
+        (13.18, 0.28)
+    """
+
+    def __init__(self, env: gym.Env[Any, Any]):
+        RecordConstructorArgs.__init__(self)
+        super().__init__(env)
+        base = getattr(env, "unwrapped", None)
+        if not isinstance(base, TurnEnv):
+            raise TypeError(f"RecordRegret needs an environment of stb_gym, not {env!r:.80}")
+        self._base = base
+        self._values: OptimalValues | None = None
+        self._mean = Mean()
+        self._start = self._regret = 0.0
+        self._standing: Any = 0
+
+    @property
+    def episodes(self) -> int:
+        """How many episodes have ended."""
+        return self._mean.count
+
+    @property
+    def regret(self) -> float:
+        """The mean regret of the episodes that have ended; NaN before."""
+        return self._mean.mean
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the mean regret; NaN before the second episode ended."""
+        return self._mean.standard_error
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        return observation, info | self._begin()
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Take an action, and record its loss."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        if self._base._last is None:  # a wrapper has begun a new episode instead
+            return observation, reward, terminated, truncated, info | self._begin()
+        assert self._values is not None
+        node, _, played = self._base._last
+        after = self._values.of_states(self._base.stepper.after(node, played), self._standing)
+        loss = float(self._values.of_nodes(node, self._standing) - after)
+        self._regret += loss
+        value = self._values.of_nodes(self._base._node, self._standing)
+        ending = {"regret": self._regret, "luck": float(value - self._start) + self._regret}
+        info |= {"loss": loss, **ending}
+        if terminated or truncated:
+            self._mean.add(np.array([self._regret]))
+            info["episode"] = info.get("episode", {}) | ending
+        return observation, reward, terminated, truncated, info
+
+    def _begin(self) -> dict[str, float]:
+        """Begin an episode, and return the entries of its first info."""
+        if self._values is None:
+            self._values = optimal_values(self._base)
+        node = self._base._node
+        self._standing = self._values.standing()
+        self._start = self._values.of_states(int(self._base.stepper.state_of(node)), self._standing)
+        self._regret = 0.0
+        return {"loss": 0.0, "regret": 0.0, "luck": float(self._values.of_nodes(node, self._standing) - self._start)}
+
+
+class VectorRecordRegret(gym.vector.VectorWrapper):
+    """The vector version of `RecordRegret`, in every autoreset mode.
+
+    Infos of every step and reset hold `loss` [B], with a mask `_loss` that is False where no action was taken: in a
+    reset, and in NEXT_STEP mode where a new turn begins. In steps that end an episode they also hold `regret` [B] and
+    `luck` [B], `_regret` and `_luck` tell where, and the dictionary `episode` holds both, too. In SAME_STEP mode all of
+    these are of the episode that ended.
+
+    The mean is over the episodes that have ended. While others still run, short episodes are a little too frequent
+    among them; with many episodes for each environment this does not matter.
+
+    Args:
+        envs: a vector environment of stb_gym, however wrapped. Of `SyncVectorEnv` and `AsyncVectorEnv`, wrap each
+            environment in `RecordRegret` instead.
+
+    Attributes:
+        episodes: how many episodes have ended.
+        regret: their mean regret.
+        standard_error: its standard error.
+
+    Raises:
+        TypeError: if it is no vector environment of stb_gym.
+
+    Example:
+        >>> import gymnasium as gym, stb_gym
+        >>> envs = stb_gym.VectorRecordRegret(gym.make_vec("stb_gym/ShutTheBox-v0", 1000))
+        >>> _, infos = envs.reset(seed=0)
+        >>> while envs.episodes < 20_000:
+        ...     _, _, _, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
+        >>> round(envs.regret, 2), round(envs.standard_error, 2)  # exactly 12.99
+        (12.98, 0.02)
+    """
+
+    def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]):
+        super().__init__(envs)
+        base = getattr(envs, "unwrapped", None)
+        if not isinstance(base, TurnVectorEnv):
+            raise TypeError(
+                f"VectorRecordRegret needs a vector environment of stb_gym, not {envs!r:.80}; of environments side by "
+                "side, wrap each in RecordRegret"
+            )
+        self._base = base
+        self._values: OptimalValues | None = None
+        self._mean = Mean()
+
+    @property
+    def episodes(self) -> int:
+        """How many episodes have ended."""
+        return self._mean.count
+
+    @property
+    def regret(self) -> float:
+        """The mean regret of the episodes that have ended; NaN before."""
+        return self._mean.mean
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the mean regret; NaN before the second episode ended."""
+        return self._mean.standard_error
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin all episodes, or those of `options["reset_mask"]`."""
+        observations, infos = self.env.reset(seed=seed, options=options)
+        if self._values is None:
+            self._values = optimal_values(self._base)
+            self._standing: Any = 0
+            self._start, self._regret = np.zeros((2, self.num_envs))
+        games = infos["_action_mask"].nonzero()[0]
+        self._begin(games, self._base.stepper.state_of(self._base._node[games]))
+        return observations, infos | {"loss": np.zeros(self.num_envs), "_loss": np.zeros(self.num_envs, np.bool_)}
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Take an action in every environment, and record its loss."""
+        base, acts = self._base, ~self._base._over
+        observations, rewards, terminated, truncated, infos = self.env.step(actions)
+        values = self._values
+        assert values is not None
+        loss = values.of_nodes(base._before[0], self._standing)
+        loss -= values.of_states(base._after, self._standing)
+        loss *= acts
+        self._regret += loss
+        infos |= {"loss": loss, "_loss": acts}
+        ended = terminated | truncated
+        (games,) = ended.nonzero()
+        if len(games):
+            regret = self._regret * ended
+            luck = np.zeros(self.num_envs)
+            standing = self._standing if np.ndim(self._standing) == 0 else self._standing[games]
+            luck[games] = values.of_nodes(base._reached[games], standing) - self._start[games] + regret[games]
+            self._mean.add(regret[games])
+            ending = {"regret": regret, "luck": luck}
+            infos |= ending | {f"_{name}": ended for name in ending}
+            infos["episode"] = infos.get("episode", {}) | ending
+            infos["_episode"] = ended
+        if base.autoreset_mode == gym.vector.AutoresetMode.SAME_STEP:
+            self._begin(games, base.stepper.start)
+        elif base.autoreset_mode == gym.vector.AutoresetMode.NEXT_STEP:
+            self._begin((~acts).nonzero()[0], base.stepper.start)
+        return observations, rewards, terminated, truncated, infos
+
+    def _begin(self, games: IntArray, states: Any) -> None:
+        """Begin the episodes of some games at one state, or at one for each."""
+        assert self._values is not None
+        self._standing = self._values.standing()
+        standing = self._standing if np.ndim(self._standing) == 0 else self._standing[games]
+        self._start[games] = self._values.of_states(states, standing)
+        self._regret[games] = 0.0

@@ -1,0 +1,251 @@
+"""The loss of every action that is played: exact, in every mode, under every wrapper, and unbiased in the mean."""
+
+import math
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+from gymnasium.wrappers import FrameStackObservation, RecordEpisodeStatistics, TimeLimit, TransformAction
+from gymnasium.wrappers import vector as of_vectors
+
+import stb_gym
+from stb_gym import RecordRegret, RegretMeter, VectorRecordRegret, evaluate, solve, strategy
+from stb_gym.rounds import RoundMeter
+from tests import reference
+
+BOX, THREES, ROUND = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0", "stb_gym/ThreesRound-v0"
+MODES = ["NextStep", "SameStep", "Disabled"]
+RANDOM = np.random.default_rng(5)
+
+
+def at_random(masks):
+    """Return a random legal action, or [B] of them; where the game is over, any."""
+    return (RANDOM.random(masks.shape) * masks).argmax(axis=-1)
+
+
+def first(masks):
+    """Return the lowest legal action, or [B] of them."""
+    return masks.argmax(axis=-1)
+
+
+def play(env, turns, choose=at_random):
+    """Play turns; return the last info and the last reward of each."""
+    ends = []
+    for turn in range(turns):
+        _, info = env.reset(seed=None if turn else 0)
+        over = False
+        while not over:
+            _, reward, terminated, truncated, info = env.step(choose(info["action_mask"]))
+            over = terminated or truncated
+        ends.append((info, reward))
+    return ends
+
+
+def play_many(envs, episodes, choose=at_random):
+    """Play until every environment has ended some episodes; return the infos of all steps."""
+    _, infos = envs.reset(seed=0)
+    steps, ended = [], np.zeros(envs.num_envs, int)
+    while (ended < episodes).any():
+        _, _, terminated, truncated, infos = envs.step(choose(infos["action_mask"]))
+        over = terminated | truncated
+        ended += over
+        steps.append(infos)
+        if over.any() and envs.metadata["autoreset_mode"].value == "Disabled":
+            _, infos = envs.reset(options={"reset_mask": over})
+    return steps
+
+
+def open_tiles(held):
+    return frozenset(tile for tile in range(1, 7) if int(held) >> tile - 1 & 1)
+
+
+@pytest.mark.parametrize("stepper", ["tables", "boards"])
+@pytest.mark.parametrize(("goal", "utility"), [("score", reference.fewest), ("shut", reference.shut)])
+def test_every_loss_is_that_of_the_reference(stepper, goal, utility):
+    env = RecordRegret(gym.make(BOX, tiles=6, objective=goal, stepper=stepper))
+    box, base, losses = reference.ShutTheBox(tiles=6), env.unwrapped, []
+    _, info = env.reset(seed=0)
+    for _ in range(150):
+        action = at_random(info["action_mask"])
+        before = open_tiles(base.stepper.position(base.stepper.state_of(base._node))[0])
+        shut = tuple(sorted(before - open_tiles(base.stepper.position(base.stepper.after(base._node, action))[0])))
+        values = reference.move_values(box, (before, 2), sum(shut), utility)
+        _, _, over, _, info = env.step(action)
+        [value] = [value for (tiles, _), value in values.items() if tiles == shut]
+        assert info["loss"] == pytest.approx(float(max(values.values()) - value), abs=1e-12)
+        losses.append(info["loss"])
+        if over:
+            _, info = env.reset()
+            assert (info["loss"], info["regret"]) == (0, 0)
+    assert 0 < np.count_nonzero(losses) < len(losses)
+
+
+@pytest.mark.parametrize(
+    ("env", "rules"), [(BOX, {}), (BOX, {"objective": "shut"}), (THREES, {"reward_scale": 0.1}), (BOX, {"tiles": 16})]
+)
+def test_value_luck_and_regret_make_the_result(env, rules):
+    recorded = RecordRegret(gym.make(env, **rules))
+    base = recorded.unwrapped
+    start = float(base.objective.sign * RegretMeter(recorded).optimum.value)
+    ends = play(recorded, 30)
+    for info, reward in ends:
+        assert info["episode"] == {"regret": info["regret"], "luck": info["luck"]}
+        assert reward == pytest.approx(base.reward_scale * (start + info["luck"] - info["regret"]), abs=1e-9)
+    regrets = [info["regret"] for info, _ in ends]
+    assert (recorded.episodes, recorded.regret) == (30, pytest.approx(np.mean(regrets)))
+    assert recorded.standard_error == pytest.approx(np.std(regrets, ddof=1) / 30**0.5)
+
+
+def test_an_illegal_action_loses_what_it_costs_and_the_first_throw_is_luck():
+    env = RecordRegret(gym.make(BOX))
+    assert math.isnan(env.regret)
+    _, info = env.reset(seed=0, options={"open": [1, 4, 5, 8], "roll": 9})
+    assert info["luck"] == pytest.approx(11.071245 - 6.888889, abs=1e-6)
+    _, reward, _, _, info = env.step(info["action_mask"].argmin())
+    assert (reward, info["loss"]) == (-45, pytest.approx(45 - 6.888889, abs=1e-6))
+    assert math.isnan(env.standard_error)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("env", [(BOX, {"tiles": 16}), (ROUND, {"dice": 4}), (BOX, {"max_episode_steps": 2})])
+def test_losses_add_up_to_the_regret_of_each_episode(env, mode):
+    envs = VectorRecordRegret(gym.make_vec(env[0], 5, autoreset_mode=mode, **env[1]))
+    total, count = np.zeros(5), 0
+    for infos in play_many(envs, 5):
+        assert (infos["loss"] >= 0).all()
+        assert (infos["loss"][~infos["_loss"]] == 0).all()
+        total += infos["loss"]
+        ended = infos.get("_episode", np.zeros(5, np.bool_))
+        if ended.any():
+            assert infos["regret"][ended] == pytest.approx(total[ended], abs=1e-12)
+            assert (infos["episode"]["luck"] == infos["luck"]).all()
+            count += ended.sum()
+            total[ended] = 0
+    assert envs.episodes == count >= 25
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_many_environments_record_what_single_ones_do(mode):
+    many = gym.make_vec(BOX, 3, autoreset_mode=mode, tiles=6)
+    single = RecordRegret(gym.make(BOX, tiles=6))
+    envs = VectorRecordRegret(of_vectors.RecordEpisodeStatistics(many))
+    _, infos = envs.reset(seed=0)
+    for _ in range(30):
+        before, over = envs.unwrapped.snapshot(), envs.unwrapped._over.copy()
+        actions = first(infos["action_mask"])
+        _, _, terminated, _, infos = envs.step(actions)
+        for game in np.flatnonzero(~over):
+            single.reset()
+            single.unwrapped.restore({**before, "node": int(before["node"][game]), "throw": int(before["throw"][game])})
+            *_, info = single.step(actions[game])
+            assert info["loss"] == infos["loss"][game]
+        if terminated.any():
+            assert infos["episode"].keys() == {"r", "l", "t", "regret", "luck"}
+            utility = float(-solve(stb_gym.ShutTheBox(tiles=6)).value)
+            result = utility + infos["luck"] - infos["regret"]
+            assert result[terminated] == pytest.approx(infos["episode"]["r"][terminated], abs=1e-5)
+        if mode == "Disabled" and terminated.any():
+            _, infos = envs.reset(options={"reset_mask": terminated})
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ["random", "approximation"])
+def test_the_mean_of_20_000_turns_is_near_the_exact_regret(name, mode):
+    policy, random = strategy(stb_gym.Threes(), name), np.random.default_rng(1)
+    envs = VectorRecordRegret(gym.make_vec(THREES, 1000, autoreset_mode=mode))
+
+    def choose(masks):
+        nodes = envs.unwrapped.nodes
+        if policy.ndim == 1:
+            return policy[nodes].clip(min=0)
+        return (policy[nodes].cumsum(axis=1) > random.random((len(nodes), 1))).argmax(axis=1)
+
+    play_many(envs, 20, choose)
+    assert envs.episodes >= 20_000
+    assert abs(envs.regret - evaluate(stb_gym.Threes(), policy).regret) < 4 * envs.standard_error < 0.1
+
+
+def test_in_rounds_the_best_response_at_the_standing_is_the_measure():
+    envs = VectorRecordRegret(gym.make_vec(ROUND, 500, players=3, opponents="random"))
+    for opponents in ("random", "approximation"):
+        envs.unwrapped.set_opponents(opponents)
+        envs = VectorRecordRegret(envs.env) if opponents == "random" else envs
+        before = envs.episodes, envs.regret
+        play_many(envs, 20, first)
+        count = envs.episodes - before[0]
+        mean = (envs.regret * envs.episodes - np.nan_to_num(before[1]) * before[0]) / count
+        assert mean == pytest.approx(RoundMeter(envs)(first_legal).regret, abs=5 * envs.standard_error)
+    assert envs.standard_error < 0.004
+
+
+def first_legal(observations, masks):
+    return masks.argmax(axis=1)
+
+
+def recorded_box(**rules):
+    return RecordRegret(gym.make(BOX, **rules))
+
+
+@pytest.mark.parametrize("kind", [SyncVectorEnv, AsyncVectorEnv])
+def test_environments_side_by_side_record_each(kind):
+    envs = kind([recorded_box] * 2)
+    _, infos = envs.reset(seed=0)
+    while not infos.get("_episode", np.zeros(2)).any():
+        *_, infos = envs.step(first(infos["action_mask"]))
+    game = int(infos["_episode"].argmax())
+    assert infos["episode"]["regret"][game] == infos["regret"][game]
+    assert envs.get_attr("regret")[game] == infos["regret"][game]
+    envs.close()
+    with pytest.raises(TypeError, match="wrap each in RecordRegret"):
+        VectorRecordRegret(SyncVectorEnv([lambda: gym.make(BOX)]))
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda env: FrameStackObservation(env, 3),
+        lambda env: TransformAction(env, lambda action: action, env.action_space),
+        lambda env: RecordEpisodeStatistics(env, stats_key="statistics"),
+        lambda env: TimeLimit(env, 2),
+        lambda env: gym.wrappers.TransformReward(env, lambda reward: reward / 45),
+    ],
+)
+def test_wrappers_on_either_side_change_no_loss(wrap):
+    alone, inside, outside = RecordRegret(gym.make(BOX)), wrap(recorded_box()), RecordRegret(wrap(gym.make(BOX)))
+    if isinstance(inside, TimeLimit):
+        alone = RecordRegret(gym.make(BOX, max_episode_steps=2))
+    expected = [info["regret"] for info, _ in play(alone, 10, first)]
+    for env in (inside, outside):
+        assert [info["regret"] for info, _ in play(env, 10, first)] == expected
+
+
+def test_gymnasiums_autoreset_begins_another_episode():
+    env = RecordRegret(gym.wrappers.Autoreset(gym.make(BOX)))
+    _, info = env.reset(seed=0)
+    while env.episodes < 3:
+        *_, info = env.step(first(info["action_mask"]) if info["action_mask"].any() else 0)
+    alone = recorded_box()
+    play(alone, 3, first)
+    assert env.regret == pytest.approx(alone.regret)
+
+
+def test_monitors_of_stable_baselines3_write_it():
+    monitor = pytest.importorskip("stable_baselines3.common.monitor")
+    env = monitor.Monitor(recorded_box(), info_keywords=("regret", "luck"))
+    [(info, _)] = play(env, 1, first)
+    assert info["episode"]["regret"] == info["regret"] == env.get_wrapper_attr("regret")
+
+
+def test_agents_that_pass_through_no_meter_agree_with_it():
+    env = recorded_box()
+    play(env, 2000, first)
+    exact = RegretMeter(env)(first_legal).regret
+    assert abs(env.regret - exact) < 4 * env.standard_error
+
+
+def test_other_environments_are_refused():
+    with pytest.raises(TypeError, match="needs an environment of stb_gym, not"):
+        RecordRegret(gym.make("CartPole-v1"))
+    with pytest.raises(TypeError, match="needs a vector environment of stb_gym"):
+        VectorRecordRegret(gym.make_vec("CartPole-v1", 2))
