@@ -93,10 +93,9 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self._steps: IntArray = np.zeros(num_envs, np.int64)  # of each turn so far, if they are limited
         self._over = np.ones(num_envs, np.bool_)
         self._choices: np.random.Generator | None = None  # of `legal_sample`
-        # Of the last step: the nodes, throws and actions [B]; the states and the nodes that they led to, before games
-        # began anew; and [B] the games in which it was a move.
-        self._before: tuple[IntArray, IntArray, IntArray] = (self._node, self._throw, self._throw)
-        self._after = self._reached = self._node
+        self._after = self._reached = self._node  # the states and nodes of the last step, before games began anew
+        # For pictures: the nodes, throws and actions [3, B] of the last step, and [B] the games in which it was a move.
+        self._before = np.zeros((3, num_envs), np.int64)
         self._moved = np.zeros(num_envs, np.bool_)
 
     def reset(
@@ -159,11 +158,12 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             game = int((state == stepper.forfeit_state).argmax())
             where = stepper.describe(int(self._node[game]))
             raise ValueError(f"action {actions[game]} of game {game} is illegal at {where}")
-        self._before = (self._node, self._throw, actions)
-        self._after = state
-        self._moved = ~self._over
+        if self.render_mode is not None:
+            self._before = np.array([self._node, self._throw, actions])
+            self._moved = ~self._over
         self._throw = self.np_random.integers(stepper.throws, size=self.num_envs)
-        self._node = self._reached = stepper.nodes(state, self._throw)
+        self._after, self._reached = state, stepper.nodes(state, self._throw)
+        self._node = self._reached
         if self.max_episode_steps is not None:
             self._steps = np.where(self._over, 0, self._steps + 1)
         ending = stepper.ending(self._node)
@@ -249,8 +249,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self._check_begun()
         drawn = []
         for game, (node, throw) in enumerate(zip(self._node.tolist(), self._throw.tolist(), strict=True)):
-            node_before, throw_before, action = (int(numbers[game]) for numbers in self._before)
-            last = (node_before, throw_before, action) if self._moved[game] else None
+            last = tuple(self._before[:, game].tolist()) if self._moved[game] else None
             drawn.append(draw(self.stepper, node, throw, last, self.render_mode, self._beside(game)))
         return tuple(drawn)
 
