@@ -107,8 +107,9 @@ class TurnVecEnv(VecEnv):
         return self.envs.render()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute of the vector environment, or a space of one environment, once per chosen environment."""
-        owner = self if attr_name in ("observation_space", "action_space") else self.envs.unwrapped
+        """Return an attribute of the vector environment or of a wrapper, or a space, once per chosen environment."""
+        owners = (self,) if attr_name in ("observation_space", "action_space") else (self.envs.unwrapped, self.envs)
+        owner = next((each for each in owners if hasattr(each, attr_name)), owners[-1])
         return [getattr(owner, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:

@@ -227,9 +227,9 @@ class VectorRecordRegret(gym.vector.VectorWrapper):
     """The vector version of `RecordRegret`, in every autoreset mode.
 
     Infos of every step and reset hold `loss` [B], with a mask `_loss` that is False where no action was taken: in a
-    reset, and in NEXT_STEP mode where a new turn begins. In steps that end an episode they also hold `regret` [B] and
-    `luck` [B], `_regret` and `_luck` tell where, and the dictionary `episode` holds both, too. In SAME_STEP mode all of
-    these are of the episode that ended.
+    reset, and in NEXT_STEP mode where a new turn begins. In steps that end an episode, the dictionary `episode` holds
+    `regret` [B] and `luck` [B], and `_episode` tells where. They are also beside the final score: in the infos, or in
+    SAME_STEP mode in `final_info`.
 
     The mean is over the episodes that have ended. While others still run, short episodes are a little too frequent
     among them; with many episodes for each environment this does not matter.
@@ -314,7 +314,7 @@ class VectorRecordRegret(gym.vector.VectorWrapper):
             luck[games] = values.of_nodes(base._reached[games], standing) - self._start[games] + regret[games]
             self._mean.add(regret[games])
             ending = {"regret": regret, "luck": luck}
-            infos |= ending | {f"_{name}": ended for name in ending}
+            infos.get("final_info", infos).update(ending | {f"_{name}": ended for name in ending})
             infos["episode"] = infos.get("episode", {}) | ending
             infos["_episode"] = ended
         if base.autoreset_mode == gym.vector.AutoresetMode.SAME_STEP:

@@ -118,8 +118,9 @@ def test_losses_add_up_to_the_regret_of_each_episode(env, mode):
         total += infos["loss"]
         ended = infos.get("_episode", np.zeros(5, np.bool_))
         if ended.any():
-            assert infos["regret"][ended] == pytest.approx(total[ended], abs=1e-12)
-            assert (infos["episode"]["luck"] == infos["luck"]).all()
+            assert infos["episode"]["regret"][ended] == pytest.approx(total[ended], abs=1e-12)
+            ends = infos.get("final_info", infos)
+            assert all((infos["episode"][name] == ends[name]).all() for name in ("regret", "luck"))
             count += ended.sum()
             total[ended] = 0
     assert envs.episodes == count >= 25
@@ -143,7 +144,7 @@ def test_many_environments_record_what_single_ones_do(mode):
         if terminated.any():
             assert infos["episode"].keys() == {"r", "l", "t", "regret", "luck"}
             utility = float(-solve(stb_gym.ShutTheBox(tiles=6)).value)
-            result = utility + infos["luck"] - infos["regret"]
+            result = utility + infos["episode"]["luck"] - infos["episode"]["regret"]
             assert result[terminated] == pytest.approx(infos["episode"]["r"][terminated], abs=1e-5)
         if mode == "Disabled" and terminated.any():
             _, infos = envs.reset(options={"reset_mask": terminated})
@@ -232,9 +233,18 @@ def test_gymnasiums_autoreset_begins_another_episode():
 
 def test_monitors_of_stable_baselines3_write_it():
     monitor = pytest.importorskip("stable_baselines3.common.monitor")
+    from stb_gym.sb3 import TurnVecEnv
+
     env = monitor.Monitor(recorded_box(), info_keywords=("regret", "luck"))
     [(info, _)] = play(env, 1, first)
     assert info["episode"]["regret"] == info["regret"] == env.get_wrapper_attr("regret")
+    many = VectorRecordRegret(gym.make_vec(BOX, 4, autoreset_mode="SameStep"))
+    turns = TurnVecEnv(many)
+    turns.reset()
+    while not many.episodes:
+        _, _, over, infos = turns.step(first(np.stack(turns.env_method("action_masks"))))
+    regrets = [infos[game]["regret"] for game in np.flatnonzero(over)]
+    assert np.mean(regrets) == pytest.approx(turns.get_attr("regret")[0])
 
 
 def test_agents_that_pass_through_no_meter_agree_with_it():
