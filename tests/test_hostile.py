@@ -73,7 +73,7 @@ def command_lines(draw):
 TYPED = st.lists(st.sampled_from(["?", "1", "1 2", "\x1b[2J", "undo", "9" * 50, "n", "y"]), max_size=30)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=30)
 @given(command_lines(), TYPED)
 def test_a_command_answers_or_refuses_in_one_line(folder, words, typed):

@@ -70,7 +70,7 @@ def lines(ax):
     return {line.get_label(): tuple(axis.tolist() for axis in map(np.array, line.get_data())) for line in ax.lines}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", DRAW)
 def test_plots_are_drawn_on_given_axes_or_on_a_white_figure_of_their_own(name, plots, ax, tmp_path):
     import matplotlib as mpl

@@ -122,6 +122,7 @@ def test_the_model_holds_transitions_of_the_game(limit):
     assert (agent._values[unplayed] < 0).all()
 
 
+@pytest.mark.nightly
 def test_the_fit_moves_action_values_to_means_of_reward_and_next_value():
     agent = learner(warm_up=5000, batch_size=10_000, gradient_steps=600)
     agent.learn(4900)

@@ -135,6 +135,7 @@ def test_ways_to_the_perfect_score(ask):
     assert sum(by_name["open 1"]["ways"]) == 0
 
 
+@pytest.mark.slow
 def test_moves_are_ranked(ask):
     where = "advise shut-the-box --open 1,4,5,8 --roll 9"
     moves = ask(where)["moves"]

@@ -22,7 +22,7 @@ def printed(run, monkeypatch):
     return play
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "words",
     [

@@ -177,7 +177,7 @@ def test_handlers_of_signals_are_as_before(run):
         signal.signal(signal.SIGTERM, before)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("shell", "words"), every(3, [*product(['"$@" | true', '"$@" >&-'], ["solve threes", "--help"])])
 )

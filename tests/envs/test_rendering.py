@@ -46,6 +46,7 @@ TURNS = {
 }
 
 
+@pytest.mark.slow
 def test_texts_and_the_words_in_pictures(written, snapshot):
     seen = {}
     for what, (game, where, moves) in TURNS.items():

@@ -49,6 +49,7 @@ def test_values_of_larger_boxes_are_those_of_tables(game, goal):
     check_values(game, 5, goal)
 
 
+@pytest.mark.slow
 @given(boxes(), st.integers(1, 6))
 def test_random_play_is_that_of_tables(game, column_tiles):
     for goal in ("score", "shut"):

@@ -77,7 +77,7 @@ def test_what_cannot_be_saved_leaves_no_file(policy, objective, tmp_path, monkey
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_kept_policies_are_read_by_name_unless_a_file_has_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in kept_policies():

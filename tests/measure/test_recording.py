@@ -167,6 +167,7 @@ def test_the_mean_of_20_000_turns_is_near_the_exact_regret(name, mode):
     assert abs(envs.regret - evaluate(stb_gym.Threes(), policy).regret) < 4 * envs.standard_error < 0.1
 
 
+@pytest.mark.slow
 def test_in_rounds_the_best_response_at_the_standing_is_the_measure():
     envs = VectorRecordRegret(gym.make_vec(ROUND, 500, players=3, opponents="random"))
     for opponents in ("random", "approximation"):
@@ -231,6 +232,7 @@ def test_gymnasiums_autoreset_begins_another_episode():
     assert env.regret == pytest.approx(alone.regret)
 
 
+@pytest.mark.slow
 def test_monitors_of_stable_baselines3_write_it():
     monitor = pytest.importorskip("stable_baselines3.common.monitor")
     from stb_gym.sb3 import TurnVecEnv

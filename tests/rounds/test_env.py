@@ -144,6 +144,7 @@ def test_rounds_begin_at_the_standing_in_the_options(options, seen):
     assert set(observation[:, 0].tolist()) == {options.get("points", 0)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"lead": 31}, {"holders": 3, "after": 1}, {"led": 8}, {"points": 999, "lead": 3}])
 def test_a_refused_reset_changes_nothing(options):
     for env in both(players=4):

@@ -19,7 +19,7 @@ SEATS_OF_MOST = [*product(MOST, (1, 2)), (MOST[0], 3)]
 EQUILIBRIA = [(ours(other), *rules) for other, *rules in golden.EQUILIBRIA]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("game", "players", "ties", "indifferent", "seats"),
     [

@@ -34,6 +34,7 @@ def test_departures_are_where_every_move_for_the_points_loses_in_the_round(solve
         assert found == (counts.first if standing.lead is None else counts.by_lead[standing.after][standing.lead])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "ties"),
     every(5, [*product([MostThrees(dice=3), ShutTheBox(tiles=6), FIVE_DICE], ["split", "nobody"])], pytest.mark.slow),

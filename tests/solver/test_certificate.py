@@ -46,6 +46,7 @@ def test_a_certificate_holds_the_values_of_the_reference(game, goal):
     assert found.optimal_actions_agree
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "value", "sha256"),
     [

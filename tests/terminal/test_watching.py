@@ -31,6 +31,7 @@ def random(seed=0):
     return np.random.default_rng(seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", [ShutTheBox(tiles=6, one_die="any-time"), Threes(dice=3)], ids=str)
 def test_a_strategy_chooses_as_its_policy_does(game, solved):
     coach, tables = coach_alone(solved(game)), solved(game).tables

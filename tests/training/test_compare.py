@@ -135,6 +135,7 @@ def test_a_task_has_the_name_of_the_presets_or_one_of_its_own():
     assert Task(ENV, {}, "league", "2").name == "nine-tiles-2-players-league"
 
 
+@pytest.mark.nightly
 def test_rounds_are_compared_by_the_largest_gain(tmp_path, capsys):
     assert main([str(fake_round(tmp_path / "begun", [0.5])), "--out", str(tmp_path)]) == 0
     folder = fake_round(tmp_path / "round", [0.3, 0.2, 0.125])
