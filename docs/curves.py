@@ -12,7 +12,9 @@ from training.results import by_agent, by_task, curve_over_seeds, read_measureme
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "curves.csv.gz"
 TASK = "nine-tiles"
-AGENTS = ("fitted-q", "ppo", "certainty-equivalence", "sb3-dqn", "sb3-ppo", "sb3-maskable-ppo")
+LEARNERS = ("afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn")
+OF_THE_LIBRARY = ("sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-dqn")
+AGENTS = tuple(f"{name}, 1m" for name in LEARNERS + OF_THE_LIBRARY)  # all with a million steps
 BASELINES = ("random", "fewest-then-biggest", "greedy-step")
 
 
