@@ -28,7 +28,7 @@ class OptimalValues:
     """
 
     def __init__(self, env: StepperEnv):
-        self.env, self.stepper = env, env.stepper
+        self.stepper = env.stepper
         self.optimum = (solve_tables if fits(env.game) else solve_boards)(env.game, env.objective)
         self._utilities = env.rewards / env.reward_scale  # by ending
 
@@ -59,14 +59,12 @@ class TableValues(OptimalValues):
     """Optimal values that are looked up.
 
     Args:
-        env: the environment, without wrappers.
         nodes: [C, N] the utilities at nodes, for each of C standings.
         states: [C, S] the utilities at states.
         illegal: the utility of an illegal action.
     """
 
-    def __init__(self, env: StepperEnv, nodes: FloatArray, states: FloatArray, illegal: float):
-        self.env, self.stepper = env, env.stepper
+    def __init__(self, nodes: FloatArray, states: FloatArray, illegal: float):
         self._row_of_nodes, self._row_of_states = nodes.shape[1] + 1, states.shape[1] + 1
         self._nodes, self._states = (
             np.pad(values, ((0, 0), (0, 1)), constant_values=illegal).ravel() for values in (nodes, states)
@@ -88,41 +86,41 @@ def optimal_values(env: StepperEnv) -> OptimalValues:
     optimum = values.optimum
     if isinstance(optimum, Solution) and isinstance(env.stepper, TableStepper):
         nodes, states = (np.asarray(array, np.float64)[None] for array in (optimum.node_utility, optimum.state_utility))
-        return TableValues(env, nodes, states, env.rewards[-1] / env.reward_scale)
+        return TableValues(nodes, states, env.rewards[-1] / env.reward_scale)
     return values
 
 
-class Mean:
-    """The mean of numbers that arrive one after another, and its standard error.
+class MeanRegret:
+    """The mean regret of the episodes that have ended, as both wrappers keep it.
 
     Attributes:
-        count: how many there were.
-        mean: their mean; NaN if there were none.
+        episodes: how many episodes have ended.
     """
 
-    def __init__(self) -> None:
-        self.count, self._sum, self._squares = 0, 0.0, 0.0
+    episodes = 0
+    _sum = 0.0
+    _squares = 0.0
 
-    def add(self, numbers: FloatArray) -> None:
-        """Add numbers [K]."""
-        self.count += len(numbers)
-        self._sum += float(numbers.sum())
-        self._squares += float(numbers @ numbers)
+    def _add(self, regrets: FloatArray) -> None:
+        """Add the regrets [K] of episodes."""
+        self.episodes += len(regrets)
+        self._sum += float(regrets.sum())
+        self._squares += float(regrets @ regrets)
 
     @property
-    def mean(self) -> float:
-        """The mean; NaN of no number."""
-        return self._sum / self.count if self.count else math.nan
+    def regret(self) -> float:
+        """The mean regret of the episodes that have ended; NaN before."""
+        return self._sum / self.episodes if self.episodes else math.nan
 
     @property
     def standard_error(self) -> float:
-        """The standard error of the mean; NaN of fewer than two numbers."""
-        if self.count < 2:
+        """The standard error of the mean regret; NaN before the second episode ended."""
+        if self.episodes < 2:
             return math.nan
-        return math.sqrt(max(self._squares - self._sum * self.mean, 0.0) / (self.count - 1) / self.count)
+        return math.sqrt(max(self._squares - self._sum * self.regret, 0.0) / (self.episodes - 1) / self.episodes)
 
 
-class RecordRegret(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Record the exact loss of every action that is played.
 
     Infos of every step and reset hold three numbers in the unit of the objective:
@@ -170,24 +168,8 @@ class RecordRegret(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             raise TypeError(f"RecordRegret needs an environment of stb_gym, not {env!r:.80}")
         self._base = base
         self._values: OptimalValues | None = None
-        self._mean = Mean()
         self._start = self._regret = 0.0
         self._standing: Any = 0
-
-    @property
-    def episodes(self) -> int:
-        """How many episodes have ended."""
-        return self._mean.count
-
-    @property
-    def regret(self) -> float:
-        """The mean regret of the episodes that have ended; NaN before."""
-        return self._mean.mean
-
-    @property
-    def standard_error(self) -> float:
-        """The standard error of the mean regret; NaN before the second episode ended."""
-        return self._mean.standard_error
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode."""
@@ -208,7 +190,7 @@ class RecordRegret(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         ending = {"regret": self._regret, "luck": float(value - self._start) + self._regret}
         info |= {"loss": loss, **ending}
         if terminated or truncated:
-            self._mean.add(np.array([self._regret]))
+            self._add(np.array([self._regret]))
             info["episode"] = info.get("episode", {}) | ending
         return observation, reward, terminated, truncated, info
 
@@ -223,7 +205,7 @@ class RecordRegret(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return {"loss": 0.0, "regret": 0.0, "luck": float(self._values.of_nodes(node, self._standing) - self._start)}
 
 
-class VectorRecordRegret(gym.vector.VectorWrapper):
+class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
     """The vector version of `RecordRegret`, in every autoreset mode.
 
     Infos of every step and reset hold `loss` [B], with a mask `_loss` that is False where no action was taken: in a
@@ -266,22 +248,6 @@ class VectorRecordRegret(gym.vector.VectorWrapper):
             )
         self._base = base
         self._values: OptimalValues | None = None
-        self._mean = Mean()
-
-    @property
-    def episodes(self) -> int:
-        """How many episodes have ended."""
-        return self._mean.count
-
-    @property
-    def regret(self) -> float:
-        """The mean regret of the episodes that have ended; NaN before."""
-        return self._mean.mean
-
-    @property
-    def standard_error(self) -> float:
-        """The standard error of the mean regret; NaN before the second episode ended."""
-        return self._mean.standard_error
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin all episodes, or those of `options["reset_mask"]`."""
@@ -312,7 +278,7 @@ class VectorRecordRegret(gym.vector.VectorWrapper):
             luck = np.zeros(self.num_envs)
             standing = self._standing if np.ndim(self._standing) == 0 else self._standing[games]
             luck[games] = values.of_nodes(base._reached[games], standing) - self._start[games] + regret[games]
-            self._mean.add(regret[games])
+            self._add(regret[games])
             ending = {"regret": regret, "luck": luck}
             infos.get("final_info", infos).update(ending | {f"_{name}": ended for name in ending})
             infos["episode"] = infos.get("episode", {}) | ending

@@ -201,7 +201,7 @@ class RoundValues(TableValues):
         if standings * tables.nodes > LARGEST_VALUES:
             raise ValueError(f"{self._env.round} has too many standings to record losses: {standings:,}")
         states, nodes = optimise(tables, self._opponents.utility.T[tables.score_index])
-        super().__init__(self._env, nodes.T, states.T, 0.0)
+        super().__init__(nodes.T, states.T, 0.0)
 
 
 optimal_values.register(SeatEnv, RoundValues)
