@@ -26,7 +26,8 @@ def evaluate(run: Path, /, *, turns: int | None = None, exact: bool = False, jso
         exact: Measure an afterstate network exactly by a sweep over all boards, whatever the size of the game.
         json: Print JSON instead of a table.
     """
-    config, result, learner = Run(run).config, Run(run).result(), Run(run).learner()
+    stored = Run(run)
+    config, result, learner = stored.config, stored.result(), stored.learner()
     if config.opponents is not None:
         raise ValueError(f"{run} learned rounds: its gains are in its curve.csv")
     if exact and not isinstance(learner, Afterstates):

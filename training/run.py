@@ -17,6 +17,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ from agents.common import Learner
 from agents.presets import Config
 from agents.sb3 import SB3Learner
 from agents.self_play import SelfPlay
-from stb_gym import RegretMeter, save_policy
+from stb_gym import Game, RegretMeter, save_policy
 from stb_gym.envs import stepper_of
 from stb_gym.games import check_integer
 from stb_gym.measure import load_policies, save_policies
@@ -76,7 +77,7 @@ def measure(config: Config, learner: Learner, turns: int | None = None) -> Measu
     Returns:
         The measurement. Losses of choices are exact in sampled measurements, too.
     """
-    meter = RegretMeter(config.game(), config.objective, ILLEGAL)
+    meter = _meter(config.game(), config.objective)
     if turns is None and meter.is_exact:
         exploring_policy = meter.policy(learner.probabilities)
         policy = exploring_policy.argmax(axis=1)
@@ -98,6 +99,11 @@ def measure(config: Config, learner: Learner, turns: int | None = None) -> Measu
     values = [learner.values(stepper.observe(part), stepper.masks(part).view(np.bool_)) for part in parts]
     squared_errors = (np.concatenate(values) - optimal_values) ** 2
     return Measurement(greedy, exploring, math.sqrt(np.average(squared_errors, weights=weights)), policy)
+
+
+@lru_cache(maxsize=1)  # a run measures again and again, and The 300 takes seconds to solve
+def _meter(game: Game, objective: str) -> RegretMeter:
+    return RegretMeter(game, objective, ILLEGAL)
 
 
 class Run:
