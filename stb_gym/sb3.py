@@ -144,6 +144,7 @@ class RegretCallback(BaseCallback):
         verbose: 1 prints a line for each measurement.
         turns: how many turns each measurement plays, with the same dice, see `RegretMeter.sample`; None for an exact
             one.
+        masked: whether the model chooses among legal actions only; by default if its `predict` takes `action_masks`.
 
     Attributes:
         curve: a pair (steps, summary) for each measurement.
@@ -174,6 +175,7 @@ class RegretCallback(BaseCallback):
         deterministic: bool = True,
         verbose: int = 0,
         turns: int | None = None,
+        masked: bool | None = None,
     ):
         if not isinstance(meter, RegretMeter):
             raise TypeError(f"a RegretCallback needs a meter, such as stb_gym.RegretMeter(env), not {meter!r:.80}")
@@ -186,6 +188,7 @@ class RegretCallback(BaseCallback):
         self.save_path = save_path
         self.deterministic = deterministic
         self.turns = turns
+        self.masked = masked
         self.curve: list[tuple[int, dict[str, float]]] = []
 
     def _on_training_start(self) -> None:
@@ -207,13 +210,15 @@ class RegretCallback(BaseCallback):
         if self.curve and self.curve[-1][0] == self.num_timesteps:
             return
         if self.turns is None:
-            policy = self.meter.policy(self.model, self.deterministic)
-            self.evaluation = self.meter.solution.evaluate(policy, self.meter.illegal)
+            self.evaluation = self.meter(self.model, self.deterministic, self.masked)
         else:
-            self.evaluation = self.meter.sample(self.model, self.turns, deterministic=self.deterministic)
+            self.evaluation = self.meter.sample(
+                self.model, self.turns, deterministic=self.deterministic, masked=self.masked
+            )
         if not self.curve or self.evaluation.regret < self.best.regret:
             self.best = self.evaluation
             if self.save_path is not None:
+                policy = self.meter.policy(self.model, self.deterministic, self.masked)
                 save_policy(self.save_path, self.meter.game, policy, self.meter.illegal, self.meter.objective)
         summary = self.evaluation.summary()
         self.curve.append((self.num_timesteps, summary))

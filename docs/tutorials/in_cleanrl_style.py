@@ -43,7 +43,7 @@ def main(steps, seed=0):
     observation, info = envs.reset(seed=seed)
     for done in range(0, steps, BATCH):
         if done % (10 * BATCH) == 0:
-            print(f"{done:>9,} steps: regret {meter(actor).regret:.4f}")
+            print(f"{done:>9,} steps: regret {meter(actor, masked=True).regret:.4f}")
         rows = []
         for _ in range(ROLLOUT):
             seen, mask = torch.as_tensor(observation), torch.as_tensor(info["action_mask"]).bool()
@@ -71,7 +71,7 @@ def main(steps, seed=0):
             (VALUE * missed - gained - ENTROPY * now.entropy().mean()).backward()
             nn.utils.clip_grad_norm_(weights, 0.5)
             optimizer.step()
-    print(f"{done + BATCH:>9,} steps: regret {meter(actor).regret:.4f}")
+    print(f"{done + BATCH:>9,} steps: regret {meter(actor, masked=True).regret:.4f}")
 
 
 if __name__ == "__main__":

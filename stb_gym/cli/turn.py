@@ -326,6 +326,7 @@ def evaluate(
     departures: bool = False,
     turns: int | None = None,
     seed: int = 0,
+    masked: Annotated[bool | None, Parameter(negative="--no-masked")] = None,
     place: Place = Place(),
 ) -> Answer:
     """Evaluate a strategy, a saved policy or an agent of your own exactly, alone or at a standing of a round.
@@ -342,6 +343,8 @@ def evaluate(
         turns: Let the agent play so many turns, in which the loss of every choice is known exactly (default: no turn
             is played, but 10,000 if the game has too many positions).
         seed: Seed of these turns.
+        masked: Whether the agent, if it is a torch module or a model, chooses among legal actions only (default: what a
+            model's predict does; of a module it must be said, unless all its choices are legal).
         place: the place in a round.
 
     Raises:
@@ -352,10 +355,10 @@ def evaluate(
     if agent is not None:
         if departures or place != Place():
             raise ValueError("departures and places in a round are for a --policy")
-        return _measure_agent(game, agent, objective, illegal or "end", turns, seed)
+        return _measure_agent(RegretMeter(game, objective, illegal or "end"), agent, turns, seed, masked)
     assert policy is not None
-    if turns is not None:
-        raise ValueError("turns are for an --agent; see stb-gym simulate for a policy")
+    if turns is not None or masked is not None:
+        raise ValueError("turns and masked are for an --agent; see stb-gym simulate for a policy")
     if departures and not fits(game):
         raise ValueError(f"departures can be listed only for games that fit into tables, not for {game}")
     illegal = illegal or (read_policy(policy).illegal if is_policy(policy) else "raise")
@@ -386,21 +389,21 @@ def _numbers(policy: str, found: Any) -> Answer:
     return {"policy": policy, **found.summary(), "score_distribution": scores, "mistakes": mistakes}
 
 
-def _measure_agent(game: Game, agent: str, objective: str, illegal: str, turns: int | None, seed: int) -> Answer:
+def _measure_agent(meter: RegretMeter, agent: str, turns: int | None, seed: int, masked: bool | None) -> Answer:
     """Return the exact or the sampled measurement of an agent."""
     plays = imported(agent, "--agent")
-    meter = RegretMeter(game, objective, illegal)
+    about = heading(meter.game, meter.objective)
     try:
         if turns is None and meter.is_exact:
-            return heading(game, meter.objective) | _numbers(agent, meter(plays))
+            return about | _numbers(agent, meter(plays, masked=masked))
         turns = SAMPLED_TURNS if turns is None else turns
         with Progress("turns played") as progress:
-            sampled = meter.sample(plays, turns, seed, progress=progress.tell)
+            sampled = meter.sample(plays, turns, seed, masked=masked, progress=progress.tell)
     except TypeError as error:
         raise ValueError(f"--agent {agent}: {error}") from error
     numbers = {**sampled.summary(), "interval": list(sampled.interval)}
     mistakes = mistakes_in_json(sampled, MISTAKES)
-    return heading(game, meter.objective) | {"policy": agent, "seed": seed, **numbers, "mistakes": mistakes}
+    return about | {"policy": agent, "seed": seed, **numbers, "mistakes": mistakes}
 
 
 def simulate(

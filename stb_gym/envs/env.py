@@ -266,6 +266,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         self._throw = 0
         self._over = True
         self._last: tuple[int, int, int] | None = None  # the node, throw and action before, for pictures
+        self._reached = self._node  # by the last step
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -321,7 +322,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         self._last = self._node, self._throw, action
         # Of 64 random bits, the remainder favours low throws by less than throws / 2**64.
         self._throw = self.np_random.bit_generator.random_raw() % stepper.throws
-        self._node = int(stepper.nodes(state, self._throw))
+        self._node = self._reached = int(stepper.nodes(state, self._throw))
         if self._window is not None:
             self.render()
         info: dict[str, Any] = {"action_mask": stepper.masks(self._node)}

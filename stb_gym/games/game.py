@@ -87,8 +87,9 @@ class Game(ABC):
     def moves(self, state: State, roll: Roll) -> dict[int, State]:
         """Return the legal actions after a throw, each with the state it leads to; {} where the turn ends.
 
-        A turn that ends here has the score of `state`, as it was before the throw. If the throw itself changes the
-        score, as a 1 does that loses everything, return one move, to the state that counts.
+        The first throw of a turn must leave a move, such as to pass. A turn that ends here has the score of `state`, as
+        it was before the throw. If the throw itself changes the score, as a 1 does that loses everything, return one
+        move, to the state that counts.
 
         Args:
             state: (held, dice), with one die or more.
@@ -342,8 +343,8 @@ def check_game(game: Any) -> None:
     Raises:
         TypeError: if it is not a `Game`.
         ValueError: naming the first violation: fields that can change, a roll that depends on the order of the dice, a
-            state or an action that does not exist, moves that lead back to a state, a score that is not an integer, or
-            observations that are out of range or not distinct.
+            state or an action that does not exist, a first throw without a move, moves that lead back to a state, a
+            score that is not an integer, or observations that are out of range or not distinct.
 
     Example:
         >>> import stb_gym
@@ -363,6 +364,10 @@ def check_game(game: Any) -> None:
         if game.roll_of(throw) != game.roll_of(tuple(sorted(throw))):
             raise ValueError(f"roll_of must not depend on the order of the dice, as it does of {throw}")
     check_state(game, game.start())
+    if blocked := [roll for roll in rolls(game, game.start()[1]).shown if not game.moves(game.start(), roll)]:
+        raise ValueError(
+            f"every first throw must leave a move, because turns begin with one, but {blocked[0]} does not"
+        )
     high = np.array(integers("observation_high", game.observation_high, 0, 255))
     seen: dict[tuple[int, ...], tuple[State, Roll]] = {}
     for state in walk(game):

@@ -39,12 +39,14 @@ class BoardEvaluation(Measured):
         policy: the policy.
         sums: the sums over all nodes.
         value: expected value of a turn.
+        masked: None, as rules choose among legal moves.
     """
 
     optimum: BoardValues
     policy: RulePolicy
     sums: "TurnSums"
     value: float
+    masked: None = None
 
     @property
     def regret(self) -> float:

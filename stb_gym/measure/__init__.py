@@ -1,7 +1,7 @@
 """Measure agents against the exact optimum.
 
 - `meter`: the regret of any agent. `agents` shows positions to an agent as its environment does and checks its answers;
-  `sampled` measures turns that it plays.
+  `play` lets it play turns, which `sampled` measures.
 - `recording`: wrappers that record the exact loss of every action while anything plays.
 - `policy_files`: policies as files, and those that come with the package.
 - `comparison`: two score distributions, the costliest mistakes of a policy, and sampled turns beside the exact value.

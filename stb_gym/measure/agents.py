@@ -1,7 +1,7 @@
 """What an agent sees of the positions of a game, and what it answers.
 
-`AgentView` shows positions as the agent's environment does, with all its wrappers. `batch_policy` turns each kind of
-agent into one function of many positions at once, whose answers are checked.
+`AgentView` shows positions as the agent's environment does, with all its wrappers. `Player` asks each kind of agent
+about many positions at once, and checks its answers.
 
 Nothing is imported from the libraries that agents come from. torch is looked up where an agent has imported it.
 """
@@ -21,15 +21,13 @@ from gymnasium.wrappers import AddRenderObservation
 from numpy.typing import NDArray
 
 from stb_gym.envs import MaskInObservation, VectorMaskInObservation
-from stb_gym.games import Game
+from stb_gym.games import Game, IntArray
 
 Masks = NDArray[np.bool_]
-# From observations of the rules [B, O] and masks [B, A] to actions [B] or probabilities [B, A].
-BatchPolicy = Callable[[NDArray[Any], Masks], NDArray[Any]]
 
 # Modules of Gymnasium whose wrappers remember earlier steps.
 STATEFUL_MODULES = ("stateful_observation", "stateful_action")
-MEMORY = "the agent has a memory: the position alone does not determine what it does"
+MEMORY = "the agent has a memory, so the position alone does not determine what it does: measure it with `sample`"
 
 
 # What an agent sees
@@ -47,10 +45,10 @@ class AgentView:
         space: the observation space of a single environment, outside all wrappers.
         width: the length of an observation inside all wrappers.
         normalises: whether a wrapper of stable-baselines3 normalises observations.
+        memory: why what the agent sees may depend on more than the position; "" if it does not.
 
     Raises:
-        ValueError: if a wrapper truncates turns or changes actions, or shows more than the position; or if the wrappers
-            are in other processes.
+        ValueError: if a wrapper truncates turns, or the wrappers are in other processes.
     """
 
     def __init__(self, env: Any, game: Game):
@@ -66,7 +64,8 @@ class AgentView:
         self.space = spaces[-1]
         self.width = spaces[0].shape[0]
         self._dtype = spaces[0].dtype
-        self._wrappers = [outer for inside, outer in pairwise(layers) if _changes_observations(outer, inside)]
+        self.memory = next(filter(None, (_memory(outer, inside) for inside, outer in pairwise(layers))), "")
+        self._wrappers = [outer for inside, outer in pairwise(layers) if _changes_observations(outer)]
         self.normalises = any(map(_normalises, self._wrappers))
         specs = [layer.spec for layer in layers if getattr(layer, "spec", None)]
         limits = [spec.max_episode_steps or spec.kwargs.get("max_episode_steps") for spec in specs]
@@ -83,7 +82,15 @@ class AgentView:
         Args:
             observations: [B, O] observations of the rules.
             masks: [B, A] their legal actions.
+
+        Raises:
+            ValueError: if it may depend on more than the position.
         """
+        if self.memory:
+            raise ValueError(
+                f"{self.memory}: measure with `sample`, use a gym.ObservationWrapper, or make the meter with the "
+                "environment inside it"
+            )
         seen: Any = observations.astype(self._dtype)
         for wrapper in self._wrappers:
             seen = _seen_through(wrapper, seen, masks)
@@ -118,27 +125,28 @@ def _normalises(wrapper: Any) -> bool:
     return hasattr(type(wrapper), "normalize_obs")  # not of the wrapper itself, which has attributes of its inside
 
 
-def _changes_observations(wrapper: Any, inside: Any) -> bool:
-    """Return whether a wrapper changes observations; raise ValueError if they may depend on more than the position."""
+def _changes_observations(wrapper: Any) -> bool:
+    plain = (MaskInObservation, VectorMaskInObservation, gym.ObservationWrapper, gym.vector.VectorObservationWrapper)
+    return isinstance(wrapper, plain) or _normalises(wrapper)
+
+
+def _memory(wrapper: Any, inside: Any) -> str:
+    """Return why what a wrapper shows may depend on more than the position; "" if it does not."""
     if isinstance(wrapper, MaskInObservation | VectorMaskInObservation) or _normalises(wrapper):
-        return True
+        return ""
     kind = type(wrapper)
     plain = gym.ObservationWrapper
-    changes = isinstance(wrapper, plain | gym.vector.VectorObservationWrapper)
     observations, actions = _spaces(wrapper)
     observations_inside, actions_inside = _spaces(inside)
     if (
         actions != actions_inside
-        or (not changes and observations != observations_inside)
+        or (not _changes_observations(wrapper) and observations != observations_inside)
         or isinstance(wrapper, gym.ActionWrapper | gym.vector.VectorActionWrapper | AddRenderObservation)
         or (isinstance(wrapper, plain) and (kind.step, kind.reset) != (plain.step, plain.reset))
         or any(base.__module__.endswith(STATEFUL_MODULES) for base in kind.__mro__)
     ):
-        raise ValueError(
-            f"what {kind.__name__} shows may depend on more than the position: use a gym.ObservationWrapper, or make "
-            "the meter with the environment inside it"
-        )
-    return changes
+        return f"what {kind.__name__} shows may depend on more than the position"
+    return ""
 
 
 def _seen_through(wrapper: Any, seen: Any, masks: Masks) -> Any:
@@ -149,19 +157,19 @@ def _seen_through(wrapper: Any, seen: Any, masks: Masks) -> Any:
         return wrapper.normalize_obs(seen)
     if isinstance(wrapper, gym.ObservationWrapper):
         rows = [_each(itemgetter(node), seen) for node in range(len(masks))]
-        return _joined([deepcopy(wrapper.observation(row)) for row in rows], np.stack)
+        return joined([deepcopy(wrapper.observation(row)) for row in rows], np.stack)
     # A vector wrapper is shown as many observations at a time as it has environments; the last one fills up the rest.
     count = wrapper.num_envs
     nodes = np.arange(-(-len(masks) // count) * count).clip(max=len(masks) - 1)
     batches = [_each(itemgetter(batch), seen) for batch in nodes.reshape(-1, count)]
-    joined = _joined([deepcopy(wrapper.observations(batch)) for batch in batches], np.concatenate)
-    return _each(itemgetter(slice(len(masks))), joined)
+    seen = joined([deepcopy(wrapper.observations(batch)) for batch in batches], np.concatenate)
+    return _each(itemgetter(slice(len(masks))), seen)
 
 
-def _joined(parts: list[Any], join: Callable[[list[Any]], Any]) -> Any:
+def joined(parts: list[Any], join: Callable[[list[Any]], Any]) -> Any:
     """Join observations into one array, by entry of a dictionary."""
     if isinstance(parts[0], dict):
-        return {name: _joined([part[name] for part in parts], join) for name in parts[0]}
+        return {name: joined([part[name] for part in parts], join) for name in parts[0]}
     return join(parts)
 
 
@@ -175,53 +183,221 @@ def _each(function: Callable[[Any], Any], entry: Any) -> Any:
 # What it answers
 
 
-def batch_policy(agent: Any, deterministic: bool, view: AgentView) -> BatchPolicy:
-    """Return a function that asks an agent about many positions at once and checks its answers.
+class Player:
+    """Asks an agent about many positions at once and checks its answers.
 
     Args:
         agent: any of those that `stb_gym.RegretMeter` describes.
-        deterministic: whether a torch module or a model with `predict` plays its best action, or samples.
         view: what the agent sees.
+        deterministic: whether a torch module or a model with `predict` plays its best action, or samples.
+        masked: whether a torch module or a model chooses among legal actions only; see `stb_gym.RegretMeter`.
+        at_play: whether the positions follow each other in turns. Then the agent may remember earlier ones, and draw
+            its actions itself.
+
+    Attributes:
+        masked: whether the agent receives masks or is masked.
+        remembers: whether its first answer came with a state, so that all games must be in every question.
 
     Raises:
-        TypeError: if it is not an agent. The returned function raises it for answers of a wrong type.
-        ValueError: if the agent was made for other observations or actions. The returned function raises it for answers
-            of a wrong shape or range, or if the agent does not reveal its probabilities.
+        TypeError: if it is not an agent.
+        ValueError: if the agent was made for other observations or actions, does not reveal its probabilities, or
+            cannot be masked so.
     """
-    if isinstance(agent, type) or not (callable(agent) or hasattr(agent, "predict")):
-        raise TypeError(
-            "an agent must be a function of (observations, masks), a torch module, or a model with stable-baselines3's "
-            f"predict, not a {type(agent).__name__}"
-        )
-    network = getattr(agent, "policy", agent)
-    if _is_module(network) and not all(bool(weights.isfinite().all()) for weights in network.parameters()):
-        raise ValueError("the agent has weights that are infinite or not a number")
-    ask: Callable[[Any, Masks], Any]
-    if hasattr(agent, "predict"):
-        _check_spaces(agent, view)
-        ask = partial(_predicted if deterministic else _sampled, agent)
-    elif _is_module(agent):
-        ask = partial(_choice_of_module, agent, deterministic)
-    elif _takes_masks(agent):
-        ask = agent
-    else:
-        ask = lambda observations, masks: agent(observations)  # noqa: E731
-    return lambda observations, masks: _checked(ask(view(observations, masks), masks), len(masks), view.game)
+
+    def __init__(
+        self, agent: Any, view: AgentView, deterministic: bool = True, masked: bool | None = None, at_play: bool = False
+    ):
+        if isinstance(agent, type) or not (callable(agent) or hasattr(agent, "predict")):
+            raise TypeError(
+                "an agent must be a function of (observations, masks), a torch module, or a model with "
+                f"stable-baselines3's predict, not a {type(agent).__name__}"
+            )
+        network = getattr(agent, "policy", agent)
+        if _is_module(network) and not all(bool(weights.isfinite().all()) for weights in network.parameters()):
+            raise ValueError("the agent has weights that are infinite or not a number")
+        self._agent = agent
+        self._game = view.game
+        self._deterministic = deterministic
+        self._must_say = False
+        self._at_play = at_play
+        self._state: Any = None
+        if hasattr(agent, "predict"):
+            _check_spaces(agent, view)
+            takes = "action_masks" in signature(agent.predict).parameters
+            reveals = hasattr(network, "get_distribution")
+            recurrent = reveals and "lstm_states" in signature(network.get_distribution).parameters
+            self.masked = takes if masked is None else masked
+            self._ask = self._predict
+            if recurrent and not at_play:
+                raise ValueError(MEMORY)
+            if self.masked and not takes and (recurrent or _scores_of(network) is None):
+                raise ValueError(
+                    f"the predict of a {type(agent).__name__} takes no masks: measure it with masked=False"
+                )
+            if not deterministic and reveals and not recurrent:
+                self._ask = self._probabilities
+            elif not deterministic and (self.masked > takes or not at_play):
+                raise ValueError(
+                    f"{type(agent).__name__} does not reveal its probabilities: measure it with deterministic=True, "
+                    "by `sample`, or as a function that returns them"
+                )
+            elif self.masked and not takes:
+                self._ask = self._best_legal
+        elif _is_module(agent):
+            if getattr(agent.forward, "__func__", None) is sys.modules["torch"].nn.Module.forward:  # which only raises
+                raise TypeError(
+                    f"{type(agent).__name__} has no forward: pass the module inside it that scores the actions, or a "
+                    "function from observations to actions or probabilities"
+                )
+            self.masked = bool(masked)
+            self._must_say = masked is None
+            self._takes_masks = _takes_masks(agent.forward)
+            self._ask = self._choose
+        else:
+            self.masked = self._takes_masks = _takes_masks(agent)
+            self._takes_turns = "turns" in _arguments(agent)
+            if masked not in (None, self.masked):
+                raise ValueError(
+                    "masked is for torch modules and models with predict: a function receives masks if it has a second "
+                    "argument for them"
+                )
+            if self._takes_turns and not at_play:
+                raise ValueError(MEMORY)
+            self._ask = self._call
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the last answer came with a state."""
+        return self._state is not None
+
+    def __call__(
+        self, observations: Any, masks: Masks, turns: IntArray | None = None, begins: Masks | None = None
+    ) -> NDArray[Any]:
+        """Return the actions [B] of the agent, or its probabilities [B, A].
+
+        Args:
+            observations: what the agent sees of B positions.
+            masks: [B, A] their legal actions.
+            turns: [B] the number of the turn that each position belongs to, at play.
+            begins: [B] whether each is the first of its turn, at play.
+
+        Raises:
+            TypeError: if the answer has a wrong type.
+            ValueError: if it has a wrong shape or range.
+        """
+        return _checked(self._ask(observations, masks, turns, begins), len(masks), self._game)
+
+    def _call(self, observations: Any, masks: Masks, turns: Any, begins: Any) -> Any:
+        """Return what a function returns."""
+        named = {"turns": turns} if self._takes_turns else {}
+        return self._agent(observations, *([masks] if self._takes_masks else []), **named)
+
+    def _predict(self, observations: Any, masks: Masks, turns: Any, begins: Any) -> Any:
+        """Return the actions that a model predicts."""
+        predict = self._agent.predict
+        named = {"action_masks": masks} if self.masked else {}
+        if self._at_play and "episode_start" in signature(predict).parameters:
+            named |= {"state": self._state, "episode_start": begins}
+        prediction = predict(observations, deterministic=self._deterministic, **named)
+        if not (isinstance(prediction, tuple) and len(prediction) == 2):
+            raise TypeError(f"predict must return (actions, states), not {type(prediction).__name__}")
+        actions, self._state = prediction
+        if self.remembers and not self._at_play:
+            raise ValueError(MEMORY)
+        return actions
+
+    def _probabilities(self, observations: Any, masks: Masks, turns: Any, begins: Any) -> Any:
+        """Return the probabilities with which a model samples."""
+        policy = getattr(self._agent, "policy", self._agent)
+        takes = "action_masks" in signature(policy.get_distribution).parameters
+        policy.set_training_mode(False)
+        with sys.modules["torch"].no_grad():
+            tensors, _ = policy.obs_to_tensor(observations)
+            named = {"action_masks": masks} if takes and self.masked else {}
+            chances = _as_array(policy.get_distribution(tensors, **named).distribution)
+        if self.masked and not takes:
+            chances = chances * masks
+            chances /= chances.sum(axis=1, keepdims=True)
+        return chances
+
+    def _best_legal(self, observations: Any, masks: Masks, turns: Any, begins: Any) -> Any:
+        """Return the legal actions of the greatest logits or Q-values of a model whose `predict` takes no masks."""
+        policy = getattr(self._agent, "policy", self._agent)
+        policy.set_training_mode(False)
+        scores_of = _scores_of(policy)
+        assert scores_of is not None
+        with sys.modules["torch"].no_grad():
+            tensors, _ = policy.obs_to_tensor(observations)
+            scores = _as_array(scores_of(tensors))
+        return np.where(masks, scores, -np.inf).argmax(axis=1)
+
+    def _choose(self, observations: Any, masks: Masks, turns: Any, begins: Any) -> Any:
+        """Return the actions of a torch module's greatest scores, or the softmax [B, A] over its scores."""
+        torch: Any = sys.modules["torch"]
+        module = self._agent
+        like = next((weight for weight in module.parameters() if weight.is_floating_point()), torch.zeros(()))
+        tensors = _each(lambda entry: torch.as_tensor(entry).to(like), observations)
+        training = [part for part in module.modules() if part.training]
+        module.eval()
+        try:
+            with torch.no_grad():
+                output = module(tensors, *([torch.tensor(masks, device=like.device)] if self._takes_masks else []))
+        finally:
+            for part in training:
+                part.training = True
+        scores = _as_array(getattr(output, "logits", output))
+        if scores.shape != masks.shape:
+            raise ValueError(f"a torch module must return scores of shape {masks.shape}, not {scores.shape}")
+        allowed = np.where(masks, scores, -np.inf).astype(float) if self.masked else scores.astype(float)
+        greatest = allowed.max(axis=1, keepdims=True)
+        if np.isnan(scores).any() or not np.isfinite(greatest).all():
+            raise ValueError("a torch module returned scores that are not a number, or infinite")
+        weights = np.exp(allowed - greatest)
+        chances = weights / weights.sum(axis=1, keepdims=True)
+        actions = allowed.argmax(axis=1)
+        is_illegal = ~masks[np.arange(len(masks)), actions] if self._deterministic else (chances * ~masks).any(axis=1)
+        if self._must_say and is_illegal.any():
+            raise ValueError(
+                f"the module chooses illegal actions at {np.count_nonzero(is_illegal)} of {len(masks)} positions: say "
+                "masked=True if it plays the best legal action instead, or masked=False"
+            )
+        return actions if self._deterministic else chances
 
 
 def _is_module(agent: Any) -> bool:
     return "torch" in sys.modules and isinstance(agent, sys.modules["torch"].nn.Module)
 
 
+def _arguments(function: Callable[..., Any]) -> dict[str, Parameter]:
+    """Return the arguments that may be named or counted."""
+    try:
+        arguments = signature(function).parameters
+    except ValueError:  # functions that torch has traced have none
+        return {}
+    kinds = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    return {name: argument for name, argument in arguments.items() if argument.kind not in kinds}
+
+
 def _takes_masks(function: Callable[..., Any]) -> bool:
     """Return whether the second positional argument has no default or has "mask" in its name."""
-    try:
-        arguments = signature(function).parameters.values()
-    except ValueError:  # functions that torch has traced have none
-        return False
-    kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    second = [argument for argument in arguments if argument.kind in kinds][1:2]
+    counted = [each for each in _arguments(function).values() if each.kind != Parameter.KEYWORD_ONLY]
+    second = [argument for argument in counted if argument.name != "turns"][1:2]
     return any(argument.default is Parameter.empty or "mask" in argument.name for argument in second)
+
+
+def _scores_of(policy: Any) -> Callable[[Any], Any] | None:
+    """Return the function from tensors to logits or Q-values of a policy of stable-baselines3; None if it has none."""
+    if hasattr(policy, "get_distribution"):
+        return lambda tensors: policy.get_distribution(tensors).distribution.logits
+    for name in ("q_net", "quantile_net"):
+        if (inner := getattr(policy, name, None)) is not None:
+            network = inner if hasattr(inner, "predict") else policy  # which is the network, with layers inside
+            return partial(_mean_quantiles, network) if name == "quantile_net" else network
+    return None
+
+
+def _mean_quantiles(network: Any, tensors: Any) -> Any:
+    return network(tensors).mean(dim=1)
 
 
 def _check_spaces(agent: Any, view: AgentView) -> None:
@@ -239,64 +415,6 @@ def _check_spaces(agent: Any, view: AgentView) -> None:
     normalising = getattr(agent, "get_vec_normalize_env", lambda: None)()
     if normalising is not None and getattr(normalising, "norm_obs", True) and not view.normalises:
         raise ValueError("the agent's observations are normalised: make the meter with its VecNormalize environment")
-
-
-def _mask_argument(method: Callable[..., Any], masks: Masks) -> dict[str, Masks]:
-    return {"action_masks": masks} if "action_masks" in signature(method).parameters else {}
-
-
-def _predicted(agent: Any, observations: Any, masks: Masks) -> Any:
-    """Return the actions that a model predicts, with masks if it takes them."""
-    prediction = agent.predict(observations, deterministic=True, **_mask_argument(agent.predict, masks))
-    if not (isinstance(prediction, tuple) and len(prediction) == 2):
-        raise TypeError(f"predict must return (actions, states), not {type(prediction).__name__}")
-    actions, states = prediction
-    if states is not None:
-        raise ValueError(MEMORY)
-    return actions
-
-
-def _sampled(agent: Any, observations: Any, masks: Masks) -> Any:
-    """Return the probabilities with which a model samples."""
-    policy = getattr(agent, "policy", agent)
-    if not hasattr(policy, "get_distribution"):
-        raise ValueError(
-            f"{type(agent).__name__} does not reveal its probabilities: measure it with deterministic=True, or a "
-            "function that returns them"
-        )
-    if "lstm_states" in signature(policy.get_distribution).parameters:
-        raise ValueError(MEMORY)
-    policy.set_training_mode(False)
-    with sys.modules["torch"].no_grad():
-        tensors, _ = policy.obs_to_tensor(observations)
-        return policy.get_distribution(tensors, **_mask_argument(policy.get_distribution, masks)).distribution
-
-
-def _choice_of_module(module: Any, deterministic: bool, observations: Any, masks: Masks) -> Any:
-    """Return the legal actions [B] of a torch module's greatest scores, or the softmax [B, A] over the legal scores."""
-    torch: Any = sys.modules["torch"]
-    like = next((weight for weight in module.parameters() if weight.is_floating_point()), torch.zeros(()))
-    tensors = _each(lambda entry: torch.as_tensor(entry).to(like), observations)
-    mask_argument = (torch.tensor(masks, device=like.device),) if _takes_masks(module.forward) else ()
-    training = [part for part in module.modules() if part.training]
-    module.eval()
-    try:
-        with torch.no_grad():
-            output = module(tensors, *mask_argument)
-    finally:
-        for part in training:
-            part.training = True
-    scores = _as_array(getattr(output, "logits", output))
-    if scores.shape != masks.shape:
-        raise ValueError(f"a torch module must return scores of shape {masks.shape}, not {scores.shape}")
-    legal = np.where(masks, scores, -np.inf).astype(float)
-    greatest = legal.max(axis=1, keepdims=True)
-    if np.isnan(scores).any() or not np.isfinite(greatest).all():
-        raise ValueError("a torch module returned scores that are not a number, or infinite for all legal actions")
-    if deterministic:
-        return legal.argmax(axis=1)
-    weights = np.exp(legal - greatest)
-    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def _checked(answer: Any, nodes: int, game: Game) -> NDArray[Any]:

@@ -1,6 +1,7 @@
 """The meter: an agent's regret against perfect play."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,9 @@ import numpy as np
 from stb_gym.envs import stepper_of
 from stb_gym.games import Game, check_integer, fits
 from stb_gym.large import BoardValues, solve_boards
-from stb_gym.measure.agents import AgentView, batch_policy
-from stb_gym.measure.sampled import SampledEvaluation, play_turns
+from stb_gym.measure.agents import AgentView, Player
+from stb_gym.measure.play import games_of, play_turns
+from stb_gym.measure.sampled import SampledEvaluation
 from stb_gym.solver import Evaluation, GameOrEnv, Goal, Policy, Solution, solve_tables, task_of
 
 MOST_TURNS = 10**6
@@ -29,18 +31,26 @@ class RegretMeter:
       returns actions [B], or probabilities [B, A], as arrays, lists, tensors or a distribution with `probs`. If it
       draws its actions at random, a call measures that one draw: return probabilities instead, or use `sample`;
     - a torch module, called in the same way with tensors of its own type and device, in evaluation mode and without
-      gradients. It returns scores [B, A], such as logits or Q-values, or a distribution with `logits`. The legal
-      action of the greatest score is played, or if not deterministic, softmax over the legal scores;
-    - a model with stable-baselines3's `predict`. It receives masks if it takes `action_masks`; without them it may take
-      illegal actions. If not deterministic, its policy must be an actor-critic policy, which is measured by its exact
-      probabilities.
+      gradients. It returns scores [B, A], such as logits or Q-values, or a distribution with `logits`. The action of
+      the greatest score is played, or if not deterministic, softmax over the scores;
+    - a model with stable-baselines3's `predict`. If not deterministic, its policy must be an actor-critic policy, which
+      is measured by its exact probabilities; `sample` lets any model draw its own actions.
+
+    Masks matter: the same weights may have a small regret with them, and a large one without. A function that receives
+    masks applies them itself. A model receives them if its `predict` takes `action_masks`. With `masked=True`, a module
+    or a model without that argument plays the best legal action, or samples among the legal ones. With `masked=False`,
+    nothing keeps them from illegal actions. Of a module the meter asks which it is, if its choices are not all legal.
+
+    `sample` also measures agents with a memory. A model with `predict` is given `state` and `episode_start`. A function
+    with an argument `turns` is given [B] the number of the turn that each position belongs to. An environment whose
+    wrappers show more than the position, such as a stack of frames, is copied and played; a vector environment of
+    stable-baselines3 with such wrappers is played itself, so no model should be learning from it.
 
     Args:
-        env: the environment that the agent was made for, however wrapped (see `stb_gym.solve`), or a game. Wrappers
-            that show more than the position, such as a stack of frames, and limits that truncate turns are refused.
-            The meter applies your own wrapper if it is a Gymnasium `ObservationWrapper`; it ignores what any other
-            `step` or `reset` does to observations and actions. It cannot look into a `SubprocVecEnv`: pass one of its
-            environments.
+        env: the environment that the agent was made for, however wrapped (see `stb_gym.solve`), or a game. Limits that
+            truncate turns are refused. The meter applies your own wrapper if it is a Gymnasium `ObservationWrapper`; it
+            ignores what any other `step` or `reset` does to observations and actions. It cannot look into a
+            `SubprocVecEnv`: pass one of its environments.
         objective: what the agent plays for; by default the objective of the environment, and of a game "score".
         illegal: an illegal action ends the turn with the worst score ("end"), or raises ("raise"); by default what the
             environment does, and for a game "end".
@@ -53,7 +63,7 @@ class RegretMeter:
 
     Raises:
         TypeError: if `env` is neither a game nor an environment of one.
-        ValueError: if another argument is not allowed, or a wrapper shows more than the position.
+        ValueError: if another argument is not allowed.
 
     Example:
         >>> import gymnasium as gym, stb_gym
@@ -72,43 +82,52 @@ class RegretMeter:
         self.game, self.objective, self.illegal = task_of(env, objective, illegal)
         solve = solve_tables if fits(self.game) else solve_boards
         self.optimum = solve(self.game, self.objective)
+        self._env = env
         self._view = AgentView(env, self.game)
         if self._view.width != len(self.game.observation_high):
             raise ValueError("the environment shows more than the position of one turn, as those of rounds do")
 
-    def __call__(self, agent: Any, deterministic: bool = True) -> Evaluation:
+    def __call__(self, agent: Any, deterministic: bool = True, masked: bool | None = None) -> Evaluation:
         """Measure an agent exactly.
 
         Args:
             agent: see the class.
             deterministic: whether a torch module or a model with `predict` plays its best action, or samples. A
                 function returns its own probabilities.
+            masked: whether a torch module or a model chooses among legal actions only. By default a model does if its
+                `predict` takes `action_masks`, and a module must choose no illegal action.
 
         Raises:
             TypeError: if it is not an agent, or its answer has a wrong type.
-            ValueError: if it was made for other observations or actions, its answer is not a policy of the game, or the
-                game has too many positions.
+            ValueError: if it was made for other observations or actions, has a memory or sees more than the position,
+                its answer is not a policy of the game, or the game has too many positions; or if `masked` must be
+                given.
         """
-        return self.solution.evaluate(self.policy(agent, deterministic), self.illegal)
+        player = Player(agent, self._view, deterministic, masked)
+        return replace(self.solution.evaluate(self._ask(player), self.illegal), masked=player.masked)
 
-    def policy(self, agent: Any, deterministic: bool = True) -> Policy:
+    def policy(self, agent: Any, deterministic: bool = True, masked: bool | None = None) -> Policy:
         """Return the policy of an agent: [N] actions or [N, A] probabilities, as `stb_gym.save_policy` stores it.
 
         Args:
             agent: see the class.
             deterministic: see the call.
+            masked: see the call.
 
         Raises:
             TypeError: as the call does.
             ValueError: as the call does.
         """
+        return self._ask(Player(agent, self._view, deterministic, masked))
+
+    def _ask(self, player: Player) -> Policy:
+        """Return the policy of an agent."""
         tables = self.solution.tables
-        answer = batch_policy(agent, deterministic, self._view)
         answers = []
         for first in range(0, len(tables.decisions), AT_ONCE):
             nodes = tables.decisions[first : first + AT_ONCE]
             masks = tables.legal[nodes]
-            answers.append(answer(tables.observation[nodes], masks))
+            answers.append(player(self._view(tables.observation[nodes], masks), masks))
         return tables.policy(np.concatenate(answers))
 
     def sample(
@@ -117,6 +136,7 @@ class RegretMeter:
         turns: int = 10_000,
         seed: int = 0,
         deterministic: bool = True,
+        masked: bool | None = None,
         progress: Callable[[int, int], None] = lambda played, turns: None,
     ) -> SampledEvaluation:
         """Measure an agent by turns that it plays, with the exact loss of each of its choices.
@@ -126,11 +146,12 @@ class RegretMeter:
             turns: how many, 2 or more.
             seed: of the dice and of the actions that are drawn from the agent's probabilities.
             deterministic: see the call.
+            masked: see the call.
             progress: called from time to time with the number of turns played, and of all.
 
         Raises:
             TypeError: as the call does, at the positions that occur.
-            ValueError: as the call does, at the positions that occur.
+            ValueError: as the call does, at the positions that occur; or if a wrapper changes what is played.
 
         Example:
             >>> import stb_gym
@@ -141,8 +162,11 @@ class RegretMeter:
         """
         check_integer("turns", turns, 2, MOST_TURNS)
         check_integer("seed", seed, 0, 2**63 - 1)
-        answer = batch_policy(agent, deterministic, self._view)
-        return play_turns(self.optimum, stepper_of(self.game), answer, self.illegal, turns, seed, progress)
+        player = Player(agent, self._view, deterministic, masked, at_play=True)
+        stepper = stepper_of(self.game)
+        throws, draws = np.random.SeedSequence(seed).spawn(2)
+        games = games_of(self._env, self._view, stepper, turns, throws)
+        return play_turns(self.optimum, games, stepper, player, self.illegal, turns, draws, progress)
 
     @property
     def is_exact(self) -> bool:

@@ -1,7 +1,6 @@
 """An agent's regret from turns that it plays. The loss of each choice is exact, so the estimate has little noise."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,11 +11,10 @@ from numpy.typing import NDArray
 from stb_gym.envs import Stepper
 from stb_gym.games import IntArray
 from stb_gym.large import BoardValues, random_value
-from stb_gym.measure.agents import BatchPolicy, Masks
+from stb_gym.measure.agents import Masks
 from stb_gym.solver import Measured, Mistake, Solution, UniformRandom
 
 NORMAL_95 = 1.96  # standard errors to either side of a mean
-AT_ONCE = 4096  # turns that are played side by side
 TINY = float(np.finfo(np.float64).tiny)
 FloatArray = NDArray[np.float64]
 
@@ -33,6 +31,7 @@ class SampledEvaluation(Measured):
     Attributes:
         optimum: the values of perfect play.
         stepper: the game that was stepped through.
+        masked: whether the agent received masks or was masked.
         end: [T] the node at which each turn ended.
         turn: [V] the turn of each choice.
         node: [V] the node of each choice.
@@ -45,6 +44,7 @@ class SampledEvaluation(Measured):
 
     optimum: Solution | BoardValues
     stepper: Stepper
+    masked: bool
     end: IntArray
     turn: IntArray
     node: IntArray
@@ -137,6 +137,7 @@ class SampledEvaluation(Measured):
             "shut_probability": self.shut_probability,
             "mean_throws": self.mean_throws,
             "illegal_mass": self.illegal_mass,
+            "masked": self.masked,
         }
 
     def mistakes(self, limit: int | None = None) -> list[Mistake]:
@@ -162,49 +163,7 @@ class SampledEvaluation(Measured):
         return found
 
 
-def play_turns(
-    optimum: Solution | BoardValues,
-    stepper: Stepper,
-    answer: BatchPolicy,
-    illegal: str,
-    turns: int,
-    seed: int,
-    progress: Callable[[int, int], None],
-) -> SampledEvaluation:
-    """Let an agent play turns of a game, `AT_ONCE` side by side, and measure its choices; see `RegretMeter.sample`."""
-    dice, draws = np.random.default_rng(seed).spawn(2)
-    ends = np.empty(turns, np.int64)
-    choices: list[tuple[NDArray[Any], ...]] = []  # in the order of the fields of SampledEvaluation
-    for first in range(0, turns, AT_ONCE):
-        turn = np.arange(first, min(first + AT_ONCE, turns))
-        state = np.full(len(turn), stepper.start)
-        while True:
-            node = stepper.nodes(state, dice.integers(stepper.throws, size=len(turn)))
-            over = stepper.ending(node) > 0
-            ends[turn[over]] = node[over]
-            turn = turn[~over]
-            node = node[~over]
-            if not len(turn):
-                break
-            masks = stepper.masks(node).view(np.bool_)
-            answered = answer(stepper.observe(node), masks.copy())
-            if answered.ndim == 1:
-                action = answered
-            else:
-                upper = answered.cumsum(axis=1, dtype=float)
-                action = (upper > draws.random((len(node), 1)) * upper[:, -1:]).argmax(axis=1)
-            is_legal = masks[np.arange(len(node)), action]
-            refused = ~is_legal if answered.ndim == 1 else answered.sum(axis=1, where=~masks) > 0
-            if illegal == "raise" and refused.any():
-                where = stepper.describe(int(node[refused.argmax()]))
-                raise ValueError(f"the agent takes an illegal action at {where}")
-            choices.append((turn, node, *_measured_choices(optimum, stepper, node, answered, is_legal)))
-            state = stepper.after(node, action)
-        progress(min(first + AT_ONCE, turns), turns)
-    return SampledEvaluation(optimum, stepper, ends, *map(np.concatenate, zip(*choices, strict=True)))
-
-
-def _measured_choices(
+def measured_choices(
     optimum: Solution | BoardValues, stepper: Stepper, node: IntArray, answer: NDArray[Any], is_legal: Masks
 ) -> tuple[FloatArray, IntArray, IntArray, FloatArray, FloatArray]:
     """Return `utility`, `plays`, `best`, `loss` and `optimal` [B] of choices at nodes; see `SampledEvaluation`.

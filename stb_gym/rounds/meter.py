@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import IntArray
-from stb_gym.measure.agents import AgentView, batch_policy, layers_of
+from stb_gym.measure.agents import AgentView, Player, layers_of
 from stb_gym.measure.recording import TableValues, optimal_values
 from stb_gym.rounds.env import RoundEnv, SeatEnv
 from stb_gym.rounds.opponents import Opponents
@@ -105,34 +105,38 @@ class RoundMeter:
             if not same or not np.array_equal(other.fates, self.opponents.fates):
                 raise ValueError(f"the environments of {type(env).__name__} have different seats, opponents or rounds")
         self.illegal: str = seats[0].illegal
-        self._shown = AgentView(env, seats[0].game)
+        self._view = AgentView(env, seats[0].game)
         tables = self.opponents.rules.tables
         self._masks = tables.legal[tables.decisions]
 
-    def __call__(self, agent: Any, deterministic: bool = True) -> RoundRegret:
+    def __call__(self, agent: Any, deterministic: bool = True, masked: bool | None = None) -> RoundRegret:
         """Measure an agent.
 
         Args:
             agent: see `stb_gym.RegretMeter`.
             deterministic: whether a torch module or a model with `predict` plays its best action, or samples.
+            masked: whether it chooses among legal actions only; see `stb_gym.RegretMeter`.
 
         Raises:
             TypeError: if it is no agent, or its answer has a wrong type.
             ValueError: if it expects other observations or actions, or its answer is no policy of the game.
         """
         opponents, tables = self.opponents, self.opponents.rules.tables
-        answers, wins = batch_policy(agent, deterministic, self._shown), np.zeros(len(opponents.chance))
+        player = Player(agent, self._view, deterministic, masked)
+        wins = np.zeros(len(opponents.chance))
         met = np.flatnonzero(opponents.chance)
         size = max(1, AT_ONCE // len(self._masks))
         for first in range(0, len(met), size):
             some = met[first : first + size]
-            policies = self._policies(answers, some)
+            policies = self._policies(player, some)
             weights = np.stack([edge_weights(tables, policy, self.illegal)[0] for policy in policies], axis=1)
             chances = score_chances(tables, expected_visits(tables, weights))  # a forfeited turn wins nothing
             wins[some] = (chances * opponents.utility[some].T).sum(axis=0)
         return RoundRegret(opponents, wins, opponents.most)
 
-    def strategy(self, agent: Any, deterministic: bool = True) -> Callable[[TurnTables, Standing], Policy]:
+    def strategy(
+        self, agent: Any, deterministic: bool = True, masked: bool | None = None
+    ) -> Callable[[TurnTables, Standing], Policy]:
         """Return an agent as a strategy of the round, which plays in every seat that its environment shows.
 
         With it, `Round.evaluate` shows how exploitable the agent is if it plays in every seat, as after self-play: what
@@ -141,6 +145,7 @@ class RoundMeter:
         Args:
             agent: as in a call, except that its actions must be legal.
             deterministic: as in a call.
+            masked: as in a call.
 
         Raises:
             TypeError: as in a call.
@@ -154,24 +159,25 @@ class RoundMeter:
             >>> [round(everyone.best_response(seat).gain, 4) for seat in range(2)]
             [0.0979, 0.1236]
         """
-        answers, opponents = batch_policy(agent, deterministic, self._shown), self.opponents
+        player = Player(agent, self._view, deterministic, masked)
+        opponents = self.opponents
 
         def plays(tables: TurnTables, standing: Standing) -> Policy:
             index = opponents.rules.standings.find(standing)
             seen = np.flatnonzero((opponents.index == index) & (opponents.seen[:, 2] == standing.after))
             if not len(seen):
                 raise ValueError('the environment shows another seat: make it with seat="drawn"')
-            return self._policies(answers, seen)[0]
+            return self._policies(player, seen)[0]
 
         return plays
 
-    def _policies(self, answers: Any, met: IntArray) -> list[NDArray[Any]]:
+    def _policies(self, player: Player, met: IntArray) -> list[NDArray[Any]]:
         """Return the policy of an agent at each of some standings."""
         tables = self.opponents.rules.tables
         turn, seen = tables.observation[tables.decisions], self.opponents.seen[met]
         observations = np.hstack((np.tile(turn, (len(met), 1)), seen.repeat(len(turn), axis=0)))
         masks = np.tile(self._masks, (len(met), 1))
-        answer = answers(observations, masks)
+        answer = player(self._view(observations, masks), masks)
         return [tables.policy(part) for part in np.split(answer, len(met))]
 
 

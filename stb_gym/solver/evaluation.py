@@ -56,10 +56,12 @@ class Measured(ABC):
     Attributes:
         optimum: the solution that the policy is measured against.
         value: expected value of a turn.
+        masked: whether the agent received masks or was masked; None if it is not known.
     """
 
     optimum: PerfectPlay
     value: float
+    masked: bool | None
 
     def __repr__(self) -> str:
         goal = self.optimum.objective
@@ -147,6 +149,7 @@ class Measured(ABC):
             "shut_probability": self.shut_probability,
             "mean_throws": self.mean_throws,
             "illegal_mass": self.illegal_mass,
+            "masked": self.masked,
         }
         return {name: number for name, number in known.items() if number is not None}
 
@@ -159,11 +162,13 @@ class Evaluation(Measured):
         optimum: the solution that the policy is measured against.
         weights: [E] the probability of every edge at its node.
         illegal: [N] the probability of an illegal action at every node, which ends the turn with the worst score.
+        masked: whether the agent received masks or was masked; None if it is not known.
     """
 
     optimum: "Solution"
     weights: NDArray[np.float64]
     illegal: NDArray[np.float64]
+    masked: bool | None = None
 
     @property
     def tables(self) -> TurnTables:

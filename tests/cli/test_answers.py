@@ -211,6 +211,8 @@ def test_an_agent_is_measured_as_in_python(ask, run, tmp_path, monkeypatch):
     assert ask(six, "tests.cli.test_answers:careless --turns 500")["illegal_mass"] == 1
     status, _, err = run(six, "tests.cli.test_answers:careless --illegal raise")
     assert (status, "illegal action" in err) == (2, True)
+    status, _, err = run(six, "tests.cli.test_answers:careless --no-masked")
+    assert (status, "masked is for torch modules" in err) == (2, True)
     (tmp_path / "mine.py").write_text("def play(seen, masks):\n    return masks.argmax(axis=1)\n")
     (tmp_path / "leaves.py").write_text("import sys\nsys.exit(0)\n")
     monkeypatch.chdir(tmp_path)

@@ -112,6 +112,7 @@ VIOLATIONS = {
     "an action is out of range": broken(moves=returns({1: (1, 0)})),
     "an action is a word": broken(moves=returns({"keep": (1, 0)})),
     "moves are a list": broken(moves=returns([(1, 0)])),
+    "a first throw leaves no move": broken(moves=lambda game, state, roll: {} if roll == (2,) else {0: (1, 0)}),
     "moves lead back": broken(moves=lambda game, state, roll: {0: (1 - state[0], 1)}),
     "moves never end": broken(moves=lambda game, state, roll: {0: (state[0] + 1, 1)}),
     "a score is a fraction": broken(final_score=returns(0.5)),

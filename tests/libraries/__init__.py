@@ -10,7 +10,7 @@ BOX, THREES, MASKED = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0", "stb_gym/Shu
 IDS = list(stb_gym.ENVIRONMENTS)
 
 
-def measured(env, agent):
+def measured(env, agent, masked=None):
     """Evaluate an agent exactly, or by 200 turns if there are too many positions."""
     meter = stb_gym.RegretMeter(env)
-    return meter(agent) if meter.is_exact else meter.sample(agent, 200)
+    return meter(agent, masked=masked) if meter.is_exact else meter.sample(agent, 200, masked=masked)

@@ -50,10 +50,10 @@ def test_its_dqn_learns_and_is_measured():
     loss = DQNLoss(policy, action_space=env.action_spec, delay_value=False)
     optimizer = torch.optim.Adam(loss.parameters(), 0.01)
     meter = stb_gym.RegretMeter(gym.make(BOX))
-    before = meter(net).regret
+    before = meter(net, masked=True).regret
     explores = TensorDictSequential(policy, EGreedyModule(env.action_spec, eps_init=0.1, eps_end=0.1))
     for batch in Collector(env, explores, frames_per_batch=64, total_frames=512, auto_register_policy_transforms=False):
         optimizer.zero_grad()
         loss(batch.reshape(-1))["loss"].backward()
         optimizer.step()
-    assert meter(net).regret != before
+    assert meter(net, masked=True).regret != before

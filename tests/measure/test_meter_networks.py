@@ -31,34 +31,72 @@ def scores_of(net):
 
 def test_the_legal_action_of_the_greatest_score_is_played():
     net = network()
-    scores, policy = scores_of(net), METER.policy(net)
+    scores, policy = scores_of(net), METER.policy(net, masked=True)
     for node in TABLES.decisions:
         legal = [int(TABLES.edge_action[edge]) for edge in TABLES.edges_of(node)]
         assert scores[node, policy[node]] == pytest.approx(max(scores[node, legal]), abs=1e-6)
         assert policy[node] in legal
-    evaluation = METER(net)
+    evaluation = METER(net, masked=True)
     assert evaluation.regret == evaluate(GAME, policy).regret > 0
     assert evaluation.illegal_mass == 0
 
 
 def test_the_probabilities_are_softmax_over_the_scores_of_legal_actions():
     net = network()
-    scores, policy = scores_of(net), METER.policy(net, deterministic=False)
+    scores, policy = scores_of(net), METER.policy(net, deterministic=False, masked=True)
     for node in TABLES.decisions:
         legal = [int(TABLES.edge_action[edge]) for edge in TABLES.edges_of(node)]
         chances = torch.softmax(torch.from_numpy(scores[node, legal]), 0).numpy()
         assert policy[node, legal] == pytest.approx(chances, abs=1e-5)
         assert policy[node].sum() == pytest.approx(1)
-    assert METER(net, deterministic=False).illegal_mass == 0
+    assert METER(net, deterministic=False, masked=True).illegal_mass == 0
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_the_meter_asks_whether_a_network_is_masked_where_it_matters(deterministic):
+    net = network()
+    with pytest.raises(ValueError, match=r"chooses illegal actions at \d+ of 389 positions: say masked=True"):
+        METER(net, deterministic)
+    masked, unmasked = (METER(net, deterministic, masked) for masked in (True, False))
+    assert (masked.illegal_mass, masked.summary()["masked"]) == (0, True)
+    assert unmasked.summary()["masked"] is False
+    assert unmasked.illegal_mass > 0.5
+    assert unmasked.regret > masked.regret
+
+    def without_masks(seen):
+        scores = net.eval()(torch.from_numpy(seen).float()).detach()
+        return scores.argmax(1) if deterministic else torch.softmax(scores, 1)
+
+    assert METER(without_masks).regret == pytest.approx(unmasked.regret)
+    assert METER(without_masks).masked is False
+
+
+def test_a_network_that_masks_itself_needs_no_answer():
+    class Masks(nn.Module):
+        def forward(self, seen, masks):
+            return torch.where(masks, 0.0, -1e9)
+
+    assert {METER(Masks(), masked=masked).regret for masked in (None, True, False)} == {METER(TakesMasks()).regret}
+
+
+def test_a_module_without_forward_is_refused_in_words():
+    class Agent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.actor = network()
+
+    with pytest.raises(TypeError, match=r"^Agent has no forward: pass the module inside it that scores the actions"):
+        METER(Agent())
+    assert METER(Agent().actor, masked=True).regret > 0
 
 
 def test_a_network_is_left_as_it_was():
     net = network()
     net[1].eval()
-    before = METER(net).regret
+    before = METER(net, masked=True).regret
     assert [part.training for part in net] == [True, False, True, True]
     assert net.training
-    assert METER(net).regret == before
+    assert METER(net, masked=True).regret == before
     with pytest.raises(ValueError, match="must return scores of shape"):
         METER(nn.Sequential(net, nn.Dropout(), nn.Linear(ACTIONS, 1)))
     assert net[2].training
@@ -72,7 +110,7 @@ class Raises(nn.Module):
 def test_a_network_that_fails_is_left_as_it_was():
     net = Raises()
     with pytest.raises(ArithmeticError, match="of its own"):
-        METER(net)
+        METER(net, masked=True)
     assert net.training
 
 
@@ -84,7 +122,7 @@ def test_observations_are_of_the_type_of_the_weights(dtype):
             assert not torch.is_grad_enabled()
             return super().forward(observations)
 
-    assert METER(Typed(SEEN, ACTIONS, dtype=dtype)).illegal_mass == 0
+    assert METER(Typed(SEEN, ACTIONS, dtype=dtype), masked=True).illegal_mass == 0
 
 
 class TakesMasks(nn.Module):
@@ -122,14 +160,18 @@ class Distributes(nn.Module):
 
 def test_networks_of_other_forms():
     first = METER(lambda observations, masks: masks.argmax(axis=1)).regret
-    assert METER(TakesMasks()).regret == METER(TakesState()).regret == first
-    random = METER(TakesState(), deterministic=False)
+    assert METER(TakesMasks()).regret == METER(TakesState(), masked=True).regret == first
+    random = METER(TakesState(), deterministic=False, masked=True)
     assert random.normalised_score == pytest.approx(0, abs=1e-12)
     net = TakesDictionary()
-    assert RegretMeter(MaskInObservation(TurnEnv(GAME)))(net).regret == pytest.approx(METER(net.net.float()).regret)
+    assert RegretMeter(MaskInObservation(TurnEnv(GAME)))(net, masked=True).regret == pytest.approx(
+        METER(net.net.float(), masked=True).regret
+    )
     net = Distributes()
     for deterministic in (True, False):
-        assert METER(net, deterministic).regret == pytest.approx(METER(net.net, deterministic).regret)
+        assert METER(net, deterministic, masked=True).regret == pytest.approx(
+            METER(net.net, deterministic, masked=True).regret
+        )
 
 
 def test_scores_that_are_none_are_refused():
@@ -151,11 +193,11 @@ def test_scores_that_are_none_are_refused():
     for where in (..., -1):  # all scores of an observation, and one of them
         broken.where = where
         with pytest.raises(ValueError, match="a torch module returned scores that are not a number"):
-            METER(broken)
+            METER(broken, masked=True)
     with torch.no_grad():
         net[0].weight[3, 2] = torch.inf
     with pytest.raises(ValueError, match="the agent has weights that are infinite or not a number"):
-        METER(net)
+        METER(net, masked=True)
 
 
 def test_functions_may_return_tensors_and_distributions():
@@ -169,7 +211,7 @@ def test_functions_may_return_tensors_and_distributions():
         METER(probabilities)
     with pytest.raises(TypeError, match="requires gradients"):
         METER(lambda observations, masks: Categorical(probabilities(observations, masks)))
-    soft = METER(net, deterministic=False).regret
+    soft = METER(net, deterministic=False, masked=True).regret
     for wrap in (
         lambda chances: chances,
         Categorical,
@@ -181,20 +223,20 @@ def test_functions_may_return_tensors_and_distributions():
             return wrap(probabilities(observations, masks).detach())
 
         assert METER(agent).regret == pytest.approx(soft, abs=1e-6)
-    assert METER(lambda seen, masks: probabilities(seen, masks).argmax(1)).regret == METER(net).regret
+    assert METER(lambda seen, masks: probabilities(seen, masks).argmax(1)).regret == METER(net, masked=True).regret
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
 def test_compiled_networks_are_networks():
     net = nn.Linear(SEEN, ACTIONS)
-    regret = METER(net).regret
+    regret = METER(net, masked=True).regret
     for compiled in (torch.jit.trace(net, torch.zeros(1, SEEN)), torch.jit.script(net), nn.DataParallel(net)):
-        assert METER(compiled).regret == pytest.approx(regret)
+        assert METER(compiled, masked=True).regret == pytest.approx(regret)
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
 def test_sampled_turns_of_a_network_tell_its_exact_regret(deterministic):
     net = network()
-    exact, sampled = METER(net, deterministic), METER.sample(net, 20_000, 1, deterministic)
+    exact, sampled = METER(net, deterministic, True), METER.sample(net, 20_000, 1, deterministic, True)
     assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0
     assert net.training

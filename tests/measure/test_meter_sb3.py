@@ -11,7 +11,8 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecFrameStack, VecMonitor, VecNormalize
 
-from stb_gym import MaskInObservation, RegretMeter, evaluate, solve, strategy
+from stb_gym import MaskInObservation, RecordRegret, RegretMeter, evaluate, solve, strategy
+from stb_gym.sb3 import TurnVecEnv
 
 pytestmark = pytest.mark.slow
 
@@ -25,6 +26,10 @@ def make(**options):
 
 def model_of(algorithm, env, policy="MlpPolicy", **options):
     return algorithm(policy, env, seed=3, device="cpu", **REPLAYS.get(algorithm, {}), **options)
+
+
+def stacked_vector():
+    return VecFrameStack(TurnVecEnv(gym.make_vec(ID, 8, tiles=4, autoreset_mode="SameStep")), 3)
 
 
 def rows(meter):
@@ -167,7 +172,7 @@ def test_models_that_have_no_policy_over_positions_are_refused():
         with pytest.raises(ValueError, match="memory"):
             meter(model_of(RecurrentPPO, env, "MlpLstmPolicy"), deterministic)
     with pytest.raises(ValueError, match="VecFrameStack"):
-        RegretMeter(VecFrameStack(DummyVecEnv([make]), 2))
+        RegretMeter(VecFrameStack(DummyVecEnv([make]), 2))(model_of(PPO, VecFrameStack(DummyVecEnv([make]), 2)))
     for algorithm in (ARS, DQN, QRDQN):
         with pytest.raises(ValueError, match="probabilities"):
             meter(model_of(algorithm, env), deterministic=False)
@@ -225,6 +230,75 @@ def test_sampled_turns_of_a_stock_model_tell_its_exact_regret(algorithm, determi
     assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0
     assert (sampled.illegal_mass == 0) is (algorithm is MaskablePPO)
     assert sampled.illegal_mass == pytest.approx(exact.illegal_mass, abs=0.02)
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_a_recurrent_model_is_measured_at_play(deterministic):
+    model = model_of(RecurrentPPO, make(), "MlpLstmPolicy")
+    with torch.no_grad():
+        model.policy.action_net.weight *= 100
+    meter = RegretMeter(make())
+    sampled = meter.sample(model, 3000, deterministic=deterministic)
+    assert sampled.masked is False
+    envs = VecMonitor(DummyVecEnv([lambda: RecordRegret(make())] * 100))
+    envs.seed(1)
+    observations, state, begins, regrets = envs.reset(), None, np.ones(100, bool), []
+    while len(regrets) < 3000:
+        actions, state = model.predict(observations, state, begins, deterministic=deterministic)
+        observations, _, begins, infos = envs.step(actions)
+        regrets += [info["regret"] for info, over in zip(infos, begins, strict=True) if over]
+    noise = np.hypot(sampled.standard_error, np.std(regrets) / np.sqrt(len(regrets)))
+    assert abs(sampled.regret - np.mean(regrets)) <= 4 * noise
+
+
+@pytest.mark.parametrize("stack", [lambda: VecFrameStack(DummyVecEnv([make] * 8), 3), stacked_vector])
+def test_stacked_frames_are_measured_at_play(stack):
+    """The agent looks at the last frame only, so that its exact regret is known."""
+    exact = RegretMeter(make())(lambda observations: observations.sum(axis=1).astype(int) % 15)
+    sampled = RegretMeter(stack()).sample(lambda frames: frames[:, -15:].sum(axis=1).astype(int) % 15, 3000)
+    assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0
+
+
+@pytest.mark.parametrize("algorithm", [PPO, A2C, DQN, QRDQN])
+def test_the_same_weights_have_the_same_regret_however_they_are_handed_over(algorithm):
+    env = make()
+    meter, model = RegretMeter(env), model_of(algorithm, env)
+
+    def scores(seen):
+        tensors, _ = model.policy.obs_to_tensor(seen)
+        with torch.no_grad():
+            if algorithm is DQN:
+                return model.q_net(tensors)
+            if algorithm is QRDQN:
+                return model.quantile_net(tensors).mean(dim=1)
+            return model.policy.get_distribution(tensors).distribution.logits
+
+    class Network(torch.nn.Module):
+        def forward(self, seen):
+            return scores(seen.numpy())
+
+    agents = [model, model.policy, Network()]
+    if algorithm in (DQN, QRDQN):
+        agents.append(model.q_net if algorithm is DQN else model.quantile_net)
+    for masked in (True, False):
+        regrets = {meter(agent, masked=masked).regret for agent in agents}
+        assert len(regrets) == 1
+        assert meter(model, masked=masked).masked is masked
+    best = meter(lambda seen, masks: np.where(masks, scores(seen), -np.inf).argmax(axis=1))
+    assert meter(model, masked=True).regret == best.regret < meter(model).regret
+    if algorithm in (PPO, A2C):
+        exact = meter(model, False, True)
+        assert exact.illegal_mass == 0
+        assert exact.regret == pytest.approx(meter(Network(), False, True).regret)
+
+
+def test_a_maskable_model_may_be_measured_without_masks():
+    env = make()
+    meter, model = RegretMeter(env), model_of(MaskablePPO, env)
+    for deterministic in (True, False):
+        masked, unmasked = meter(model, deterministic), meter(model, deterministic, masked=False)
+        assert (masked.masked, unmasked.masked) == (True, False)
+        assert unmasked.illegal_mass > 0.5 > masked.illegal_mass == 0
 
 
 def test_environments_in_other_processes_are_refused():

@@ -6,7 +6,8 @@ import pytest
 from stb_gym import MaskInObservation, Objective, RegretMeter, ShutTheBox, Threes, evaluate, load_policy, solve
 from stb_gym.envs import TurnEnv, stepper_of
 from stb_gym.large import solve_boards
-from stb_gym.measure.sampled import play_turns
+from stb_gym.measure.agents import AgentView, Player
+from stb_gym.measure.play import games_of, play_turns
 from stb_gym.solver import UniformRandom
 from tests import every
 from tests.measure.test_agents import Masked
@@ -52,7 +53,7 @@ AGENTS = {
 def test_a_sampled_regret_is_the_exact_one_but_for_its_noise(name):
     meter, agent = AGENTS[name]
     exact = meter(agent)
-    sampled = meter.sample(agent, 5000, seed=1)
+    sampled = meter.sample(agent, 5000, seed=2)
     assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0
     assert abs(sampled.value - exact.value) <= 4 * sampled.standard_error
     assert sampled.mean_throws == pytest.approx(exact.mean_throws, abs=0.1)
@@ -123,18 +124,40 @@ def test_the_seed_determines_the_turns():
     assert one.regret != other.regret
 
 
-def test_agents_are_asked_about_turns_that_go_on():
+def test_agents_are_asked_about_turns_that_count():
     asked, told = [], []
 
-    def agent(observations, masks):
-        asked.append(masks.any(axis=1).sum())
+    def agent(observations, masks, turns):
+        assert masks.any(axis=1).all()
+        asked.append(turns)
         return masks.argmax(axis=1)
 
     sampled = RegretMeter(SIX).sample(agent, 5000, 1, progress=lambda *played: told.append(played))
-    assert asked[0] == 4096
-    assert 5000 - 4096 in asked
-    assert sum(asked) == len(sampled.node)
-    assert told == [(4096, 5000), (5000, 5000)]
+    assert len(asked[0]) == 4096
+    assert (np.sort(np.concatenate(asked)) == np.sort(sampled.turn)).all()
+    assert told[-1] == (5000, 5000)
+    assert told == sorted(told)
+
+
+def test_a_function_may_remember_its_turns():
+    """A player that changes its mind in the middle of a turn."""
+    meter, met = RegretMeter(SIX), {}
+
+    def first_then_last(observations, masks, turns):
+        choices = []
+        for turn, mask in zip(turns.tolist(), masks, strict=True):
+            met[turn] = met.get(turn, 0) + 1
+            choices.append(mask.nonzero()[0][0 if met[turn] == 1 else -1])
+        return np.array(choices)
+
+    with pytest.raises(ValueError, match="the agent has a memory"):
+        meter(first_then_last)
+    sampled = meter.sample(first_then_last, 3000)
+    assert sorted(met) == list(range(3000))
+    for turn in (0, 100, 2999):
+        moves = np.flatnonzero(sampled.turn == turn)
+        legal = [sampled.stepper.masks(int(node)).nonzero()[0] for node in sampled.node[moves]]
+        assert sampled.plays[moves].tolist() == [each[0 if not place else -1] for place, each in enumerate(legal)]
 
 
 @pytest.mark.slow
@@ -143,10 +166,12 @@ def test_agents_are_asked_about_turns_that_go_on():
 )
 @pytest.mark.parametrize("agent", [first_legal, careless_anywhere])
 def test_tables_and_boards_measure_the_same(game, agent, solved):
-    one, other = (
-        play_turns(optimum, stepper_of(game, kind=kind), agent, "end", 3000, 1, lambda *played: None)
-        for kind, optimum in (("tables", solved(game)), ("boards", solve_boards(game)))
-    )
+    seed, view, found = np.random.SeedSequence(1), AgentView(game, game), []
+    for kind, optimum in (("tables", solved(game)), ("boards", solve_boards(game))):
+        stepper = stepper_of(game, kind=kind)
+        games, player = games_of(game, view, stepper, 3000, seed), Player(agent, view, at_play=True)
+        found.append(play_turns(optimum, games, stepper, player, "end", 3000, seed, lambda *played: None))
+    one, other = found
     assert one.lost == pytest.approx(other.lost, abs=1e-9)
     for name in ("plays", "best", "final_score"):
         assert (getattr(one, name) == getattr(other, name)).all()

@@ -150,27 +150,54 @@ class OtherSpaces(gym.Wrapper):
             setattr(self, name, space)
 
 
-@pytest.mark.parametrize(
-    "refused",
-    [
-        lambda: MaskInObservation(wrappers.FrameStackObservation(make(), 2)),
-        lambda: wrappers.MaxAndSkipObservation(make()),
-        lambda: wrappers.NormalizeObservation(make()),
-        lambda: wrappers.AddRenderObservation(make(render_mode="rgb_array")),
-        lambda: wrappers.TransformAction(make(), lambda action: action, make().action_space),
-        lambda: OwnStep(make()),
-        lambda: OwnReset(make()),
-        lambda: OtherSpaces(make(), observation_space=gym.spaces.Box(0.0, 1.0, (2,))),
-        lambda: OtherSpaces(make(), action_space=gym.spaces.Discrete(2)),
-        lambda: vector.NormalizeObservation(vector.DtypeObservation(make_vec(), np.float32)),
-        lambda: vector.TransformAction(make_vec(), lambda actions: actions),
-        lambda: SyncVectorEnv([lambda: wrappers.FrameStackObservation(make(), 2)]),
-    ],
-    ids=range(12),
-)
-def test_wrappers_that_show_more_than_the_position_are_refused(refused):
-    with pytest.raises(ValueError, match="may depend on more than the position"):
-        RegretMeter(refused())
+REMEMBERING = {
+    "frames": lambda: MaskInObservation(wrappers.FrameStackObservation(make(), 2)),
+    "skips": lambda: wrappers.MaxAndSkipObservation(make()),
+    "running means": lambda: wrappers.NormalizeObservation(make()),
+    "pictures": lambda: wrappers.AddRenderObservation(make(render_mode="rgb_array")),
+    "actions": lambda: wrappers.TransformAction(make(), lambda action: action, make().action_space),
+    "own step": lambda: OwnStep(make()),
+    "own reset": lambda: OwnReset(make()),
+    "an own space": lambda: OtherSpaces(make(), observation_space=gym.spaces.Box(0.0, 1.0, (2,))),
+    "own actions": lambda: OtherSpaces(make(), action_space=gym.spaces.Discrete(2)),
+    "running means of many": lambda: vector.NormalizeObservation(vector.DtypeObservation(make_vec(), np.float32)),
+    "actions of many": lambda: vector.TransformAction(make_vec(), lambda actions: actions),
+    "frames of many": lambda: SyncVectorEnv([lambda: wrappers.FrameStackObservation(make(), 2)] * 2),
+    "time": lambda: wrappers.TimeAwareObservation(make(max_episode_steps=5)),
+}
+
+
+def first_legal(observations, masks):
+    return masks.argmax(axis=1)
+
+
+@pytest.mark.parametrize("name", REMEMBERING)
+def test_agents_that_see_more_than_the_position_are_measured_at_play(name):
+    meter = RegretMeter(REMEMBERING[name]())
+    with pytest.raises(ValueError, match="may depend on more than the position: measure with `sample`"):
+        meter(first_legal)
+    if name in ("skips", "running means of many", "actions of many"):
+        with pytest.raises(ValueError, match="record the losses of play with RecordRegret"):
+            meter.sample(first_legal)
+    else:
+        sampled, exact = meter.sample(first_legal, 2000), RegretMeter(make())(first_legal).regret
+        assert abs(sampled.regret - exact) <= 4 * sampled.standard_error > 0
+        assert sampled.regret == meter.sample(first_legal, 2000).regret
+
+
+def test_agents_at_play_see_what_the_wrappers_show():
+    asked = []
+
+    def agent(observations, masks, turns):
+        for frames, turn in zip(observations, turns, strict=True):
+            earlier = [seen for number, seen in asked if number == turn]
+            assert (frames[0] == (earlier[-1] if earlier else frames[1])).all()
+            asked.append((turn, frames[1]))
+        return masks.argmax(axis=1)
+
+    evaluation = RegretMeter(wrappers.FrameStackObservation(make(), 2, padding_type="reset")).sample(agent, 100)
+    assert {turn for turn, _ in asked} >= set(range(100))
+    assert len(asked) == len(evaluation.node) > 100
 
 
 def squares(points):

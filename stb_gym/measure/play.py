@@ -1,0 +1,218 @@
+"""Let an agent play turns in a fixed number of games side by side, and measure its choices.
+
+Game g of G plays the turns g, g + G, g + 2 G, ... So which turns count does not depend on how long they take. Most
+agents see the positions of play through their wrappers alone (`Positions`). Where a wrapper shows more than the
+position, copies of the environment are played (`Copies`), or the vector environment of stable-baselines3 (`Vector`).
+"""
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.envs import Stepper, TurnVectorEnv
+from stb_gym.games import IntArray
+from stb_gym.large import BoardValues
+from stb_gym.measure.agents import AgentView, Player, joined, layers_of
+from stb_gym.measure.sampled import SampledEvaluation, measured_choices
+from stb_gym.solver import Solution
+
+AT_ONCE = 4096  # games
+COPIES = 256
+
+
+class Games(Protocol):
+    """Games side by side. When a turn is over, the next one begins.
+
+    Attributes:
+        nodes: [G] the node of each game.
+        is_whole: whether a step is always one of all games.
+    """
+
+    nodes: IntArray
+    is_whole: bool
+
+    def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
+        """Return what the agent sees in some games."""
+
+    def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+        """Take an action in each of some games; return the nodes that they reached, and which turns ended there."""
+
+
+class Positions:
+    """Games without an environment: positions, and throws of one generator."""
+
+    is_whole = False
+
+    def __init__(self, view: AgentView, stepper: Stepper, games: int, seed: np.random.SeedSequence):
+        self._view = view
+        self._stepper = stepper
+        self._throws = np.random.default_rng(seed)
+        self._start, self._first = stepper.beginnings({})
+        self.nodes: IntArray = np.empty(games, np.int64)
+        self._begin(np.arange(games))
+
+    def _begin(self, games: IntArray) -> None:
+        throws = self._first[self._throws.integers(len(self._first), size=len(games))]
+        self.nodes[games] = self._stepper.nodes(self._start, throws)
+
+    def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
+        """See `Games`."""
+        return self._view(self._stepper.observe(self.nodes[games]), masks)
+
+    def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+        """See `Games`."""
+        states = self._stepper.after(self.nodes[games], actions)
+        nodes = self._stepper.nodes(states, self._throws.integers(self._stepper.throws, size=len(games)))
+        over = self._stepper.ending(nodes) > 0
+        self.nodes[games] = nodes
+        self._begin(games[over])
+        return nodes, over
+
+
+class Copies:
+    """Copies of an environment with its wrappers, one for each game."""
+
+    is_whole = False
+
+    def __init__(self, env: Any, games: int, seed: np.random.SeedSequence):
+        self._envs = [deepcopy(env) for _ in range(games)]
+        self._bases = [copy.unwrapped for copy in self._envs]
+        seeds = seed.generate_state(games).tolist()
+        self._seen = [copy.reset(seed=seed)[0] for copy, seed in zip(self._envs, seeds, strict=True)]
+        self.nodes: IntArray = np.array([base._node for base in self._bases])
+
+    def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
+        """See `Games`."""
+        return joined([deepcopy(self._seen[game]) for game in games], np.stack)
+
+    def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+        """See `Games`."""
+        over = np.zeros(len(games), np.bool_)
+        for place, (game, action) in enumerate(zip(games.tolist(), actions.tolist(), strict=True)):
+            self._seen[game], _, terminated, truncated, _ = self._envs[game].step(action)
+            over[place] = terminated or truncated
+            if over[place]:
+                self._seen[game], _ = self._envs[game].reset()
+            self.nodes[game] = self._bases[game]._node
+        return np.array([self._bases[game]._reached for game in games]), over
+
+
+class Vector:
+    """A vector environment of stable-baselines3, which cannot be copied."""
+
+    is_whole = True
+
+    def __init__(self, envs: Any, seed: np.random.SeedSequence):
+        self._envs = envs
+        self._envs.seed(int(seed.generate_state(1)[0]) >> 1)
+        self._seen = self._envs.reset()
+        inner = self._envs.unwrapped
+        self._bases = [env.unwrapped for env in inner.envs] if isinstance(inner.envs, list) else inner.envs.unwrapped
+        self.nodes = self._of_bases("_node")
+
+    def _of_bases(self, name: str) -> IntArray:
+        if isinstance(self._bases, TurnVectorEnv):
+            return np.array(getattr(self._bases, name))
+        return np.array([getattr(base, name) for base in self._bases])
+
+    def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
+        """See `Games`."""
+        return deepcopy(self._seen)
+
+    def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+        """See `Games`."""
+        self._seen, _, over, _ = self._envs.step(actions)
+        self.nodes = self._of_bases("_node")
+        return self._of_bases("_reached"), over
+
+
+def games_of(env: Any, view: AgentView, stepper: Stepper, turns: int, seed: np.random.SeedSequence) -> Games:
+    """Return games in which the agent sees what it sees in its environment.
+
+    Args:
+        env: the environment, or a game.
+        view: what the agent sees.
+        stepper: the game.
+        turns: how many are to be played.
+        seed: of the throws.
+
+    Raises:
+        ValueError: if a vector wrapper of Gymnasium shows more than the position.
+    """
+    if not view.memory:
+        return Positions(view, stepper, min(AT_ONCE, turns), seed)
+    if hasattr(env, "env_method"):  # of stable-baselines3
+        return Vector(env, seed)
+    single = [layer for layer in layers_of(env) if not hasattr(layer, "num_envs")]
+    if not single or single[-1].observation_space != view.space:
+        raise ValueError(f"{view.memory}: record the losses of play with RecordRegret")
+    return Copies(single[-1], min(COPIES, turns), seed)
+
+
+def play_turns(
+    optimum: Solution | BoardValues,
+    games: Games,
+    stepper: Stepper,
+    player: Player,
+    illegal: str,
+    turns: int,
+    seed: np.random.SeedSequence,
+    progress: Callable[[int, int], None],
+) -> SampledEvaluation:
+    """Let an agent play turns, and measure its choices; see `RegretMeter.sample`.
+
+    Args:
+        optimum: the values of perfect play.
+        games: where it plays.
+        stepper: the game.
+        player: the agent.
+        illegal: what an illegal action does.
+        turns: how many turns are played.
+        seed: of the actions that are drawn from the agent's probabilities.
+        progress: called with the number of turns played, and of all.
+
+    Raises:
+        ValueError: if an illegal action raises, and the agent takes one; or if a wrapper changes what is played.
+    """
+    draws = np.random.default_rng(seed)
+    count = len(games.nodes)
+    turn = np.arange(count)  # the turn that each game plays
+    begins = np.ones(count, np.bool_)
+    ends = np.empty(turns, np.int64)
+    choices: list[tuple[NDArray[Any], ...]] = []  # in the order of the fields of SampledEvaluation
+    while (turn < turns).any():
+        everyone = games.is_whole or player.remembers
+        places = np.arange(count) if everyone else np.flatnonzero(turn < turns)
+        node = games.nodes[places]
+        masks = stepper.masks(node).view(np.bool_)
+        answered = player(games.seen(places, masks), masks.copy(), turn[places], begins[places])
+        if answered.ndim == 1:
+            action = answered
+        else:
+            upper = answered.cumsum(axis=1, dtype=float)
+            action = (upper > draws.random((len(node), 1)) * upper[:, -1:]).argmax(axis=1)
+        is_legal = masks[np.arange(len(node)), action]
+        refused = ~is_legal if answered.ndim == 1 else answered.sum(axis=1, where=~masks) > 0
+        if illegal == "raise" and refused.any():
+            where = stepper.describe(int(node[refused.argmax()]))
+            raise ValueError(f"the agent takes an illegal action at {where}")
+        counts = turn[places] < turns
+        measured = measured_choices(optimum, stepper, node[counts], answered[counts], is_legal[counts])
+        choices.append((turn[places][counts], node[counts], *measured))
+        reached, over = games.step(places, action)
+        if ((stepper.ending(reached) > 0) != over).any() or (
+            stepper.state_of(reached) != stepper.after(node, action)
+        ).any():
+            raise ValueError(
+                "a wrapper does not take the actions of the agent one by one, or truncates turns: record the losses of "
+                "play with RecordRegret"
+            )
+        ends[turn[places[over & counts]]] = reached[over & counts]
+        begins[places] = over
+        turn[places[over]] += count
+        progress(turns - int(np.maximum(-((turn - turns) // count), 0).sum()), turns)
+    columns = [np.concatenate(column) for column in zip(*choices, strict=True)]
+    return SampledEvaluation(optimum, stepper, player.masked, ends, *columns)
