@@ -121,7 +121,8 @@ class Config:
         algorithm = ALGORITHMS[self.algorithm]
         if isinstance(algorithm, SB3Algorithm) and not algorithm.vectorized:
             return gym.make(self.env, **self.arguments)
-        return gym.make_vec(self.env, self.settings.num_envs, autoreset_mode="SameStep", **self.arguments)
+        envs, small = self.settings.num_envs, {"observation_dtype": "uint8"}
+        return gym.make_vec(self.env, envs, autoreset_mode="SameStep", **small | self.arguments)
 
     def make_learner(self, envs: Any, device: str = "cpu") -> Any:
         """Return a `Learner` or an `SB3Learner` that has not learned yet.

@@ -39,7 +39,8 @@ def round_envs(
         ties: the tie rule, see `stb_gym.rounds.Round`.
     """
     plays = "random" if opponents in NEWEST else opponents
-    return RoundVectorEnv(game, num_envs, players, opponents=plays, ties=ties, autoreset_mode=AutoresetMode.SAME_STEP)
+    how: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP, "observation_dtype": "uint8"}
+    return RoundVectorEnv(game, num_envs, players, opponents=plays, ties=ties, **how)
 
 
 class SelfPlay:

@@ -31,7 +31,7 @@ For an agent whose turn is over: `final_score` and `illegal_action`, as for the 
 ## Arguments
 - `game="shut-the-box"`: the name of a game, or a rules object.
 - `players=2`, `ties="split"`, `shut_wins=False`: the rules of the round, see `stb_gym.rounds.Round`.
-- `illegal="end"`, `render_mode`, `observation_dtype="uint8"` and the rules of the game: as for the turn.
+- `illegal="end"`, `render_mode`, `observation_dtype="float32"` and the rules of the game: as for the turn.
 
 `reset` ignores its options.
 
@@ -90,7 +90,7 @@ class RoundAECEnv(AECEnv):
         illegal: str = "end",
         render_mode: str | None = None,
         *,
-        observation_dtype: Any = "uint8",
+        observation_dtype: Any = "float32",
         **rules: Any,
     ):
         super().__init__()

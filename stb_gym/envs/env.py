@@ -143,7 +143,7 @@ class StepperEnv:
             >>> import gymnasium as gym, stb_gym
             >>> env = gym.make("stb_gym/Threes-v0").unwrapped
             >>> _ = env.reset(seed=0, options={"points": 4, "roll": [1, 3, 6]})
-            >>> env.afterstates()[2].tolist()
+            >>> env.afterstates()[2].astype(int).tolist()
             [[4, 0, 0, 0, 0, 0, 0, 2], [5, 0, 0, 0, 0, 0, 0, 1], [11, 0, 0, 0, 0, 0, 0, 0]]
         """
         nodes = np.atleast_1d(self._node if observations is None else self.node(observations))
@@ -219,8 +219,8 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
             function from final scores [S] to utilities [S].
         illegal: an illegal action ends the turn with the worst score and reward there is ("end"), or raises ("raise").
         render_mode: "ansi" for text, "rgb_array" for a picture, "human" for a window, or None.
-        observation_dtype: a NumPy type of integers or floats for observations. Use "float32" for networks that do not
-            convert their input.
+        observation_dtype: a NumPy type of integers or floats for observations. The default suits networks that do not
+            convert their input; "uint8" saves memory and time where many games are stepped.
         reward_scale: a finite number above 0; the reward at the end is the utility times this. Learners that do not
             normalise rewards learn better with rewards near 1: use 1 / 45 for the points of nine tiles.
         stepper: "tables" to look moves up, or "boards" to work them out, for Shut the Box only. The default is tables
@@ -253,7 +253,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         illegal: str = "end",
         render_mode: str | None = None,
         *,
-        observation_dtype: Any = "uint8",
+        observation_dtype: Any = "float32",
         reward_scale: float = 1.0,
         stepper: str | None = None,
         **rules: Any,
@@ -278,7 +278,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
             options: where to begin, in the words of the game, such as {"open": [1, 4], "roll": 5}.
 
         Returns:
-            The observation [O] and the info, whose "action_mask" [A] is 1 where an action is legal.
+            The observation [O] and the info, whose "action_mask" [A] is 1 where an action is legal; see `step`.
 
         Raises:
             ValueError: if `options` names no position of the game, or one without a legal move.
@@ -293,14 +293,14 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         self._over = False
         if self._window is not None:
             self.render()
-        return self.stepper.observe(self._node), {"action_mask": self.stepper.masks(self._node)}
+        return self.stepper.observe(self._node), self._info()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Make a move and throw again.
 
         Returns:
-            The observation, the reward, whether the turn is over, False, and the info. At the end of a turn the info
-            also holds "final_score" and "illegal_action".
+            The observation, the reward, whether the turn is over, False, and the info: "action_mask", "final_score",
+            which is -1 until the turn is over, and "illegal_action", whether an illegal action ended it.
 
         Raises:
             ValueError: if the action is outside the action space, or is illegal and `illegal` is "raise".
@@ -325,14 +325,17 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         self._node = self._reached = int(stepper.nodes(state, self._throw))
         if self._window is not None:
             self.render()
-        info: dict[str, Any] = {"action_mask": stepper.masks(self._node)}
         ending = stepper.ending(self._node)
         if ending == 0:
-            return stepper.observe(self._node), 0.0, False, False, info
+            return stepper.observe(self._node), 0.0, False, False, self._info()
         self._over = True
-        info["final_score"] = int(stepper.scores[ending])
-        info["illegal_action"] = self._node == stepper.forfeit
+        info = self._info(int(stepper.scores[ending]), self._node == stepper.forfeit)
         return stepper.observe(self._node), float(self.rewards[ending]), True, False, info
+
+    def _info(self, final_score: int = -1, illegal_action: bool = False) -> dict[str, Any]:
+        """Return the info of a step or a reset: the same keys in all of them, as recorders of play need."""
+        mask = self.stepper.masks(self._node)
+        return {"action_mask": mask, "final_score": final_score, "illegal_action": illegal_action}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Continue from a snapshot: the same actions then lead to the same steps.

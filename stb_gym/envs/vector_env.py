@@ -67,7 +67,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         *,
-        observation_dtype: Any = "uint8",
+        observation_dtype: Any = "float32",
         reward_scale: float = 1.0,
         stepper: str | None = None,
         max_episode_steps: int | None = None,

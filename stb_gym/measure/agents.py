@@ -53,7 +53,7 @@ class AgentView:
 
     def __init__(self, env: Any, game: Game):
         layers = [] if env is game else layers_of(env)
-        plain = gym.spaces.Box(0, np.array(game.observation_high, np.uint8), dtype=np.uint8)
+        plain = gym.spaces.Box(0, np.array(game.observation_high), dtype=np.float32)
         if layers and not hasattr(layers[0], "stepper"):
             raise ValueError(
                 f"{type(layers[0]).__name__} hides the wrappers of its environments: make the meter with one of these, "

@@ -10,7 +10,7 @@ with `shut_wins`, only rounds are drawn in which it does not.
 That of the turn, with its masks: see `docs/environments`.
 
 ## Observation Space
-`Box(0, high, (O + 3,), uint8)`: the O numbers of the turn, then the standing:
+`Box(0, high, (O + 3,), float32)`: the O numbers of the turn, then the standing:
 - the place of the lead among the final scores, the best at 0; if nobody has played, the place after the worst;
 - how many players hold the lead;
 - how many play after.
@@ -34,8 +34,8 @@ starts at that standing, with a lead of 8 points; if you name only some of the t
 That of the turn.
 
 ## Information
-The information of the turn, and at the end `holders`: how many players share the lead with the player, the player
-included; 0 if beaten.
+The information of the turn, and `holders`: how many players share the lead with the player at the end, the player
+included; 0 if beaten, and -1 until the turn is over.
 
 ## Arguments
 - `players=2`: how many play, the player among them.
@@ -212,7 +212,7 @@ class RoundEnv(SeatEnv, TurnEnv):
         >>> import gymnasium as gym, stb_gym
         >>> env = gym.make("stb_gym/ShutTheBoxRound-v0", players=2, seat=1)
         >>> observation, info = env.reset(seed=0, options={"lead": 8})
-        >>> observation[-3:].tolist(), round(env.spec.reward_threshold, 4)
+        >>> observation[-3:].astype(int).tolist(), round(env.spec.reward_threshold, 4)
         ([8, 1, 0], 0.502)
     """
 
@@ -228,7 +228,7 @@ class RoundEnv(SeatEnv, TurnEnv):
         illegal: str = "end",
         render_mode: str | None = None,
         *,
-        observation_dtype: Any = "uint8",
+        observation_dtype: Any = "float32",
         **rules: Any,
     ):
         game = game_for(type(self), game, rules)
@@ -255,7 +255,7 @@ class RoundEnv(SeatEnv, TurnEnv):
             gym.Env.reset(self, seed=seed)
         self._place = int(self.opponents.draw_standing(sums, self.np_random.bit_generator.random_raw()))
         observation, info = super().reset(options=turn)
-        return with_standing(observation, self.opponents.seen[self._place]), info
+        return with_standing(observation, self.opponents.seen[self._place]), info | {"holders": -1}
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Make a move and throw again; at the end of the turn, draw how the round ends.
@@ -266,6 +266,7 @@ class RoundEnv(SeatEnv, TurnEnv):
             RuntimeError: before the first reset, or if the turn is over.
         """
         observation, reward, over, truncated, info = super().step(action)
+        info["holders"] = -1
         if over:
             score = self.stepper.ending(self._node) - 1  # its place among the final scores, the worst of which is last
             random = self.np_random.bit_generator.random_raw()

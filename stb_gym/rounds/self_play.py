@@ -123,7 +123,7 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
         illegal: str = "end",
         render_mode: str | None = None,
         *,
-        observation_dtype: Any = "uint8",
+        observation_dtype: Any = "float32",
         **rules: Any,
     ):
         super().__init__(

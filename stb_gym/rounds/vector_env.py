@@ -45,7 +45,7 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         *,
-        observation_dtype: Any = "uint8",
+        observation_dtype: Any = "float32",
         max_episode_steps: int | None = None,
         **rules: Any,
     ):

@@ -184,8 +184,8 @@ def test_boxes_too_large_for_tables_step_through_boards_unless_tables_are_asked_
 
 def test_environments_share_their_stepper():
     game = ShutTheBox(tiles=5)
-    plain = TurnEnv(game).stepper
-    assert TurnVectorEnv(game, 3, objective="shut", reward_scale=2).stepper is plain
+    plain = TurnEnv(game, observation_dtype="uint8").stepper
+    assert TurnVectorEnv(game, 3, objective="shut", reward_scale=2, observation_dtype=np.uint8).stepper is plain
     floats = TurnEnv(game, observation_dtype=float).stepper
     assert TurnEnv(game, observation_dtype="float64").stepper is floats
     assert floats.next_state is plain.next_state

@@ -70,7 +70,7 @@ def test_a_function_receives_masks_if_its_second_argument_asks_for_them(solved):
         return player(observations)
 
     def with_mask(observations, action_mask=None):
-        assert observations.dtype == np.uint8
+        assert observations.dtype == np.float32
         assert action_mask.any(axis=1).all()
         return action_mask.argmax(axis=1)
 

@@ -46,7 +46,7 @@ class Buffered(gym.vector.VectorObservationWrapper):
 
     def __init__(self, envs):
         super().__init__(envs)
-        self.buffer = np.empty(envs.observation_space.shape, np.uint8)
+        self.buffer = np.empty(envs.observation_space.shape, np.float32)
 
     def observations(self, observations):
         self.buffer[:] = observations
@@ -73,7 +73,7 @@ SINGLE = {
 ENVIRONMENTS = {
     **{f"single, {name}": partial(SyncVectorEnv, [make_one]) for name, make_one in SINGLE.items()},
     "plain": make_vec,
-    "one": lambda: vector.DtypeObservation(make_vec(1), np.float64),
+    "one": lambda: vector.DtypeObservation(make_vec(1, observation_dtype="uint8"), np.float64),
     "rescaled": lambda: vector.RescaleObservation(vector.DtypeObservation(make_vec(), np.float32), 0, 1),
     "one buffer": lambda: Buffered(make_vec()),
     "changed in place": lambda: vector.TransformObservation(make_vec(), lambda seen: np.multiply(seen, 2, out=seen)),
@@ -127,7 +127,7 @@ def test_observations_are_those_of_play(name):
 @pytest.mark.parametrize("game", [ShutTheBox(tiles=5), Threes()], ids=str)
 def test_observations_of_a_game_are_those_of_its_plain_environment(game):
     tables = compile_game(game)
-    assert data_equivalence(shown(game), tables.observation[tables.decisions])
+    assert data_equivalence(shown(game), tables.observation[tables.decisions].astype(np.float32))
 
 
 # Refusals
