@@ -1,7 +1,7 @@
-"""Agents of nine libraries learn a little and are measured, in each library's own words.
+"""Agents of twelve libraries learn a little and are measured, in each library's own words.
 
-PettingZoo, the tenth, tests the rounds whose seats are all agents. `make libraries` makes their environment; no test is
-skipped without a library.
+PettingZoo, the thirteenth, tests the rounds whose seats are all agents. `make libraries` makes their environment; no
+test is skipped without a library.
 """
 
 import stb_gym

@@ -74,7 +74,7 @@ def test_perfect_seats_win_as_often_as_they_should(rules):
         return int(best.policy(standing)[tables.find_nodes(np.array([turn], np.uint8))[0]])
 
     def perfect(agent, seen):
-        return action(*seen["observation"].tolist())
+        return action(*seen["observation"].astype(int).tolist())
 
     won = [play(env, perfect, seed)[1] for seed in range(count)]
     found = np.array([[each[agent] for agent in env.possible_agents] for each in won])
