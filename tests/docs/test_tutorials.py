@@ -25,7 +25,7 @@ def test_tutorials_are_short_and_say_how_they_are_run(path):
 
 
 def test_there_are_tutorials():
-    assert len(TUTORIALS) == 6
+    assert len(TUTORIALS) == 7
 
 
 @pytest.mark.nightly
@@ -34,7 +34,7 @@ def test_the_lines_of_the_readme(capsys, tmp_path, monkeypatch):
     assert len(code.split("\n\n")) == 3
     assert len([line for line in code.splitlines() if line]) <= 12
     monkeypatch.chdir(tmp_path)
-    exec(code.replace("20_000", "2_048"), {})
+    exec(code.replace("4_096", "2_048"), {})
     *curve, mistake = capsys.readouterr().out.splitlines()
     assert [int(line.split()[0]) for line in curve] == [0, 2048]
     assert re.match(r"open [\d,]+, roll \d+: (shut [\d,]+|an illegal action) instead of shut [\d,]+ loses ", mistake)
@@ -43,7 +43,7 @@ def test_the_lines_of_the_readme(capsys, tmp_path, monkeypatch):
 
 def test_the_numbers_of_the_page():
     best = stb_gym.solve(stb_gym.ShutTheBox())
-    page = (FOLDER / "stock_ppo.md").read_text()
+    page = (FOLDER / "price_of_masks.md").read_text()
     random = best.evaluate(stb_gym.strategy(stb_gym.ShutTheBox(), "random"))
     assert f"has a regret of {45 - best.value:.2f};" in page
     assert f"random legal play has {random.regret:.2f}," in page
