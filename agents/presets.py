@@ -121,8 +121,9 @@ class Config:
         algorithm = ALGORITHMS[self.algorithm]
         if isinstance(algorithm, SB3Algorithm) and not algorithm.vectorized:
             return gym.make(self.env, **self.arguments)
-        envs, small = self.settings.num_envs, {"observation_dtype": "uint8"}
-        return gym.make_vec(self.env, envs, autoreset_mode="SameStep", **small | self.arguments)
+        return gym.make_vec(
+            self.env, self.settings.num_envs, autoreset_mode="SameStep", observation_dtype="uint8", **self.arguments
+        )
 
     def make_learner(self, envs: Any, device: str = "cpu") -> Any:
         """Return a `Learner` or an `SB3Learner` that has not learned yet.

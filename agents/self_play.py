@@ -39,8 +39,10 @@ def round_envs(
         ties: the tie rule, see `stb_gym.rounds.Round`.
     """
     plays = "random" if opponents in NEWEST else opponents
-    how: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP, "observation_dtype": "uint8"}
-    return RoundVectorEnv(game, num_envs, players, opponents=plays, ties=ties, **how)
+    mode = AutoresetMode.SAME_STEP
+    return RoundVectorEnv(
+        game, num_envs, players, opponents=plays, ties=ties, autoreset_mode=mode, observation_dtype="uint8"
+    )
 
 
 class SelfPlay:
