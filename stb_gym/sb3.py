@@ -153,7 +153,8 @@ class RegretCallback(BaseCallback):
 
     Raises:
         TypeError: if `meter` is not a RegretMeter.
-        ValueError: if another argument is not allowed, or both `turns` and `save_path` are given.
+        ValueError: if another argument is not allowed, or both `turns` and `save_path` are given; when learning begins,
+            if the meter would play the model's own environment.
 
     Example:
         >>> import gymnasium as gym, stable_baselines3, stb_gym
@@ -192,6 +193,10 @@ class RegretCallback(BaseCallback):
         self.curve: list[tuple[int, dict[str, float]]] = []
 
     def _on_training_start(self) -> None:
+        if self.meter.played is not None and self.meter.played is self.training_env:
+            raise ValueError(
+                "the meter would play the environment that the model learns from: make it with another one"
+            )
         self._measure()
 
     def _on_rollout_start(self) -> None:

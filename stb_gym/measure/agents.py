@@ -27,7 +27,7 @@ Masks = NDArray[np.bool_]
 
 # Modules of Gymnasium whose wrappers remember earlier steps.
 STATEFUL_MODULES = ("stateful_observation", "stateful_action")
-MEMORY = "the agent has a memory, so the position alone does not determine what it does: measure it with `sample`"
+MEMORY = "the agent has a memory, and not only the position counts: use RegretMeter.sample or RecordRegret"
 
 
 # What an agent sees
@@ -88,8 +88,8 @@ class AgentView:
         """
         if self.memory:
             raise ValueError(
-                f"{self.memory}: measure with `sample`, use a gym.ObservationWrapper, or make the meter with the "
-                "environment inside it"
+                f"{self.memory}: use RegretMeter.sample or RecordRegret, or a gym.ObservationWrapper, or make the meter "
+                "with the environment inside it"
             )
         seen: Any = observations.astype(self._dtype)
         for wrapper in self._wrappers:
@@ -184,7 +184,7 @@ def _each(function: Callable[[Any], Any], entry: Any) -> Any:
 
 
 class Player:
-    """Asks an agent about many positions at once and checks its answers.
+    """Ask an agent about many positions at once and check its answers.
 
     Args:
         agent: any of those that `stb_gym.RegretMeter` describes.
@@ -196,7 +196,7 @@ class Player:
 
     Attributes:
         masked: whether the agent receives masks or is masked.
-        remembers: whether its first answer came with a state, so that all games must be in every question.
+        remembers: whether its last answer came with a state. Then every question must be about all games.
 
     Raises:
         TypeError: if it is not an agent.
@@ -212,13 +212,14 @@ class Player:
                 "an agent must be a function of (observations, masks), a torch module, or a model with "
                 f"stable-baselines3's predict, not a {type(agent).__name__}"
             )
+        if not isinstance(masked, bool | None):
+            raise ValueError(f"masked must be True, False or None, not {masked!r:.80}")
         network = getattr(agent, "policy", agent)
         if _is_module(network) and not all(bool(weights.isfinite().all()) for weights in network.parameters()):
             raise ValueError("the agent has weights that are infinite or not a number")
         self._agent = agent
         self._game = view.game
         self._deterministic = deterministic
-        self._must_say = False
         self._at_play = at_play
         self._state: Any = None
         if hasattr(agent, "predict"):
@@ -238,8 +239,8 @@ class Player:
                 self._ask = self._probabilities
             elif not deterministic and (self.masked > takes or not at_play):
                 raise ValueError(
-                    f"{type(agent).__name__} does not reveal its probabilities: measure it with deterministic=True, "
-                    "by `sample`, or as a function that returns them"
+                    f"{type(agent).__name__} does not reveal its probabilities: measure it with deterministic=True, as "
+                    "a function that returns them, or by `sample` with masked=False"
                 )
             elif self.masked and not takes:
                 self._ask = self._best_legal
@@ -250,7 +251,7 @@ class Player:
                     "function from observations to actions or probabilities"
                 )
             self.masked = bool(masked)
-            self._must_say = masked is None
+            self._is_said = masked is not None
             self._takes_masks = _takes_masks(agent.forward)
             self._ask = self._choose
         else:
@@ -267,7 +268,7 @@ class Player:
 
     @property
     def remembers(self) -> bool:
-        """Whether the last answer came with a state."""
+        """Whether the last answer came with a state; see the class."""
         return self._state is not None
 
     def __call__(
@@ -356,7 +357,7 @@ class Player:
         chances = weights / weights.sum(axis=1, keepdims=True)
         actions = allowed.argmax(axis=1)
         is_illegal = ~masks[np.arange(len(masks)), actions] if self._deterministic else (chances * ~masks).any(axis=1)
-        if self._must_say and is_illegal.any():
+        if is_illegal.any() and not self._is_said:
             raise ValueError(
                 f"the module chooses illegal actions at {np.count_nonzero(is_illegal)} of {len(masks)} positions: say "
                 "masked=True if it plays the best legal action instead, or masked=False"

@@ -144,7 +144,8 @@ class RegretMeter:
         Args:
             agent: see the class.
             turns: how many, 2 or more.
-            seed: of the dice and of the actions that are drawn from the agent's probabilities.
+            seed: of the dice and of the actions that are drawn from the agent's probabilities. A model that does not
+                reveal them draws by its own random numbers.
             deterministic: see the call.
             masked: see the call.
             progress: called from time to time with the number of turns played, and of all.
@@ -167,6 +168,11 @@ class RegretMeter:
         throws, draws = np.random.SeedSequence(seed).spawn(2)
         games = games_of(self._env, self._view, stepper, turns, throws)
         return play_turns(self.optimum, games, stepper, player, self.illegal, turns, draws, progress)
+
+    @property
+    def played(self) -> Any:
+        """The vector environment that `sample` plays itself; None if it plays positions or copies."""
+        return self._env if self._view.memory and hasattr(self._env, "env_method") else None
 
     @property
     def is_exact(self) -> bool:

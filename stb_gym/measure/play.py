@@ -144,7 +144,7 @@ def games_of(env: Any, view: AgentView, stepper: Stepper, turns: int, seed: np.r
     """
     if not view.memory:
         return Positions(view, stepper, min(AT_ONCE, turns), seed)
-    if hasattr(env, "env_method"):  # of stable-baselines3
+    if hasattr(env, "env_method"):  # of stable-baselines3; see `RegretMeter.played`
         return Vector(env, seed)
     single = [layer for layer in layers_of(env) if not hasattr(layer, "num_envs")]
     if not single or single[-1].observation_space != view.space:

@@ -12,7 +12,7 @@ from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecFrameStack, VecMonitor, VecNormalize
 
 from stb_gym import MaskInObservation, RecordRegret, RegretMeter, evaluate, solve, strategy
-from stb_gym.sb3 import TurnVecEnv
+from stb_gym.sb3 import RegretCallback, TurnVecEnv
 
 pytestmark = pytest.mark.slow
 
@@ -290,6 +290,22 @@ def test_the_same_weights_have_the_same_regret_however_they_are_handed_over(algo
         exact = meter(model, False, True)
         assert exact.illegal_mass == 0
         assert exact.regret == pytest.approx(meter(Network(), False, True).regret)
+
+
+def test_a_callback_does_not_play_the_environment_that_a_model_learns_from():
+    envs = stacked_vector()
+    model = model_of(PPO, envs, n_steps=8, batch_size=8)
+    with pytest.raises(ValueError, match=r"the model learns from: make it with another one"):
+        model.learn(64, RegretCallback(RegretMeter(envs), turns=100))
+    callback = RegretCallback(RegretMeter(stacked_vector()), turns=100)
+    model.learn(64, callback)
+    assert callback.curve[-1][1]["regret"] > 0
+
+
+def test_masked_is_true_false_or_none():
+    for wrong in ("no", 1, 0.0):
+        with pytest.raises(ValueError, match=r"^masked must be True, False or None, not "):
+            RegretMeter(make())(model_of(PPO, make()), masked=wrong)
 
 
 def test_a_maskable_model_may_be_measured_without_masks():
