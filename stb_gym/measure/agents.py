@@ -88,8 +88,8 @@ class AgentView:
         """
         if self.memory:
             raise ValueError(
-                f"{self.memory}: use RegretMeter.sample or RecordRegret, or a gym.ObservationWrapper, or make the meter "
-                "with the environment inside it"
+                f"{self.memory}: use RegretMeter.sample or RecordRegret, or a gym.ObservationWrapper, or make the "
+                "meter with the environment inside it"
             )
         seen: Any = observations.astype(self._dtype)
         for wrapper in self._wrappers:

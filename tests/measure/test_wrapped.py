@@ -174,9 +174,7 @@ def first_legal(observations, masks):
 @pytest.mark.parametrize("name", every(4, REMEMBERING, pytest.mark.slow))
 def test_agents_that_see_more_than_the_position_are_measured_at_play(name):
     meter = RegretMeter(REMEMBERING[name]())
-    with pytest.raises(
-        ValueError, match="may depend on more than the position: use RegretMeter.sample or RecordRegret"
-    ):
+    with pytest.raises(ValueError, match=r"may depend on more than the position: use RegretMeter\.sample "):
         meter(first_legal)
     if name in ("skips", "running means of many", "actions of many"):
         with pytest.raises(ValueError, match="record the losses of play with RecordRegret"):
