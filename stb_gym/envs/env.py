@@ -359,7 +359,8 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         """Draw the position and, in a picture, the last move. A window is drawn after every reset and step anyway.
 
         Returns:
-            A text ("ansi"), a picture [H, W, 3] uint8 ("rgb_array"), or None ("human", or no render mode).
+            A text ("ansi"), a picture [H, W, 3] uint8 ("rgb_array"), or None ("human"). Without a render mode
+            there is a warning, and None.
 
         Raises:
             ImportError: if the library that draws or shows pictures is not installed, with the command to install it.

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import gymnasium as gym
+
 from stb_gym.envs.table_stepper import Stepper
 from stb_gym.games import Picture, needed, throw_faces, words_of
 
@@ -18,13 +20,14 @@ def draw(
         node: the node to draw.
         throw: the throw that led there.
         last: the node and the throw before, and the action; None at the beginning of a turn.
-        render_mode: "ansi", "rgb_array" or None.
+        render_mode: "ansi", "rgb_array", "human" or None.
         beside: words that come first.
 
     Returns:
-        A text for "ansi", a picture [H, W, 3] for "rgb_array", None without a render mode.
+        A text for "ansi", None without a render mode, else a picture [H, W, 3].
     """
     if render_mode is None:
+        gym.logger.warn('render() draws nothing: make the environment with render_mode="ansi", "rgb_array" or "human"')
         return None
     words = words_of(stepper.game)
     held, dice, faces = _position(stepper, node, throw)

@@ -239,19 +239,18 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         """Draw every game.
 
         Returns:
-            A text ("ansi") or a picture [H, W, 3] uint8 ("rgb_array") for each game; None without a render mode.
+            A text ("ansi") or a picture [H, W, 3] uint8 ("rgb_array") for each game; None, with a warning, without a
+            render mode.
 
         Raises:
             RuntimeError: before the first reset.
         """
-        if self.render_mode is None:
-            return None
         self._check_begun()
         drawn = []
         for game, (node, throw) in enumerate(zip(self._node.tolist(), self._throw.tolist(), strict=True)):
             last = tuple(self._before[:, game].tolist()) if self._moved[game] else None
             drawn.append(draw(self.stepper, node, throw, last, self.render_mode, self._beside(game)))
-        return tuple(drawn)
+        return None if self.render_mode is None else tuple(drawn)
 
     def _checked(self, given: Any) -> NDArray[np.int64]:
         """Return actions [B] as integers of one type."""

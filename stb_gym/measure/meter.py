@@ -87,6 +87,11 @@ class RegretMeter:
         if self._view.width != len(self.game.observation_high):
             raise ValueError("the environment shows more than the position of one turn, as those of rounds do")
 
+    def __repr__(self) -> str:
+        """Return the game, what it is played for, and the value of perfect play."""
+        best = f"{self.optimum.value:.6g} {self.objective.unit}"
+        return f"<RegretMeter of {self.game}: {self.objective.name} {best} by perfect play>"
+
     def __call__(self, agent: Any, deterministic: bool = True, masked: bool | None = None) -> Evaluation:
         """Measure an agent exactly.
 
@@ -188,4 +193,4 @@ class RegretMeter:
         """
         if isinstance(self.optimum, Solution):
             return self.optimum
-        raise ValueError(f"{self.game} has too many positions to ask an agent about each: use `sample`")
+        raise ValueError(f"{self.game} has too many positions for a table: use `sample`, and `optimum`")

@@ -175,6 +175,13 @@ def test_a_copy_of_an_environment_with_a_window_has_another_one(pygame):
         again.close()
 
 
+@pytest.mark.parametrize("env", [TurnEnv(NINE), TurnVectorEnv(NINE, 2)])
+def test_without_a_render_mode_a_warning_names_them(env):
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match='render_mode="ansi"'):
+        assert env.render() is None
+
+
 @pytest.mark.parametrize(("module", "mode"), [("PIL", "rgb_array"), ("pygame", "human")])
 def test_a_library_that_is_missing_is_named_with_what_installs_it(monkeypatch, module, mode):
     for name in [name for name in sys.modules if name.split(".")[0] == module]:

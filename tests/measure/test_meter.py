@@ -37,6 +37,7 @@ def test_published_regrets():
     assert evaluation.value == pytest.approx(11.373255046, abs=1e-9)
     assert evaluation.regret == pytest.approx(11.373255046 - 11.15750844420262, abs=1e-9)
     assert evaluation.agreement == pytest.approx(1 - 210 / 4040)
+    assert repr(meter) == "<RegretMeter of ShutTheBox(): score 11.1575 points by perfect play>"
     assert meter(uniform).value == pytest.approx(20.418812228, abs=1e-9)
 
 

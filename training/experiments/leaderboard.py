@@ -20,10 +20,14 @@ from stb_gym.solving import strategy
 
 
 class Card(BaseModel, extra="forbid", strict=True):
-    """The metadata of a saved policy, the best of `seeds` runs, after `steps` in all environments together."""
+    """The metadata of a saved policy, the best of `seeds` runs, after `steps` in all environments together.
+
+    It is `masked` if something else than the agent kept it from illegal actions.
+    """
 
     who: str
     how: str
+    masked: bool
     command: str
     settings: str
     steps: PositiveInt
