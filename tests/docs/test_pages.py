@@ -85,8 +85,9 @@ def test_perfect_play_of_the_environments():
 
 
 def test_the_game_that_the_coach_accounts_for(monkeypatch, capsys):
-    [command] = re.findall(r"`stb-gym (play .*? --seed \d+)`", README.read_text())
-    [account] = [block.code for block in blocks_of(README) if block.language == "text"]
+    page = DOCS / "play.md"
+    [command] = re.findall(r"`stb-gym (play .*? --seed \d+)`", page.read_text())
+    *_, account = [block.code for block in blocks_of(page) if block.language == "text"]
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(re.findall(r"shut ([\d,]+)", account))))
     assert main(command.split()) == 0
     assert account in capsys.readouterr().out
