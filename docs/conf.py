@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from docutils.utils.math.latex2mathml import tex2mathml
 project = "stb_gym"
 author = "The stb_gym authors"
 release = metadata.version("stb-gym")
+urls = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]["urls"]
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "docs.written"]
 nitpick_ignore_regex = [("py:.*", ".*")]  # errors and types that docstrings name: many are of other libraries
@@ -31,6 +33,8 @@ napoleon_use_rtype = False
 html_theme = "furo"
 html_math_renderer = "mathml"  # browsers show it without a script from elsewhere
 html_title = "stb_gym"
+html_baseurl = urls["Documentation"]
+html_theme_options = {"source_repository": urls["Repository"], "source_branch": "main", "source_directory": "docs/"}
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_extra_path = ["explorer.html"]

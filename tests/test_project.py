@@ -5,15 +5,17 @@ import subprocess
 import tomllib
 
 import pytest
+import yaml
 
 from stb_gym import __version__
 from tests import ROOT
 from tests.docs.pages import PAGES, commands_of
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-WORKFLOW = (ROOT / ".github/workflows/tests.yml").read_text()
+URLS = PROJECT["project"]["urls"]
+WORKFLOWS = {path.name: path.read_text() for path in sorted((ROOT / ".github/workflows").iterdir())}
 CONTRIBUTING, CHANGELOG = ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"
-MAKE = re.findall(r"\bmake( [\w =]+)", WORKFLOW + CONTRIBUTING.read_text().replace("`", "\n"))
+MAKE = re.findall(r"\bmake((?: +[\w=]+)+)", "".join(WORKFLOWS.values()) + CONTRIBUTING.read_text().replace("`", "\n"))
 MAKE += [line.removeprefix("make").partition("#")[0] for line in commands_of("make ")]
 
 
@@ -35,7 +37,36 @@ def test_versions_agree():
     assert re.search(rf"^## {re.escape(__version__)}\b", CHANGELOG.read_text(), re.MULTILINE)
     assert f"rev: v{pinned('constraints.txt')['ruff']}\n" in (ROOT / ".pre-commit-config.yaml").read_text()
     named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["project"]["classifiers"]))
-    assert set(re.findall(r'"(3\.\d+)"', WORKFLOW)) == set(named)
+    assert set(re.findall(r'"(3\.\d+)"', WORKFLOWS["tests.yml"])) == set(named)
+
+
+def test_all_urls_of_the_project_have_one_owner():
+    names = ["CITATION.cff", "pyproject.toml", ".github/ISSUE_TEMPLATE/config.yml"]
+    text = "".join(path.read_text() for path in [*map(ROOT.joinpath, names), CONTRIBUTING, CHANGELOG, *PAGES])
+    pairs = re.findall(r"([\w-]+)\.github\.io/stb_gym\b|github\.com/([\w-]+)/stb_gym\b", text)
+    assert len({first or second for first, second in pairs}) == 1
+    assert all(url.startswith((URLS["Repository"], URLS["Homepage"])) for url in URLS.values())
+    assert (ROOT / URLS["Changelog"].partition("/blob/main/")[2]).is_file()
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_workflows_pin_actions_by_commit(name):
+    jobs = yaml.safe_load(WORKFLOWS[name])["jobs"].values()
+    actions = [step["uses"] for job in jobs for step in job["steps"] if "uses" in step]
+    assert actions
+    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action) for action in actions)
+
+
+def test_workflows_pin_each_action_once():
+    used = re.findall(r"uses: (\S+)@(\S+ # v[\d.]+)$", "".join(WORKFLOWS.values()), re.MULTILINE)
+    assert len(set(used)) == len(dict(used))
+
+
+def test_workflows_run_all_parts_of_make_nightly():
+    [parts] = re.findall(r"^nightly: (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    hosted = yaml.safe_load(WORKFLOWS["tests.yml"])["jobs"]["nightly"]["strategy"]["matrix"]["part"]
+    others = {words.strip() for words in re.findall(r"run: make( .*)", "".join(WORKFLOWS.values()))}
+    assert {*parts.split()} <= {*hosted} | others
 
 
 @pytest.mark.parametrize("words", dict.fromkeys(MAKE))
