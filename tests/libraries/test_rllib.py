@@ -1,5 +1,10 @@
 """RLlib: an id or a function as environment, in this process and in another one, and its action-masking module."""
 
+import os
+import re
+import subprocess
+import sys
+
 import gymnasium as gym
 import pytest
 import ray
@@ -53,6 +58,21 @@ def test_first_line(runners):
     config = PPOConfig().environment(f"stb_gym:{BOX}", env_config=FLOATS).training(**SMALL)
     module = trained(config.env_runners(num_env_runners=runners), 1)
     assert stb_gym.RegretMeter(gym.make(BOX, **FLOATS))(best(module)).regret > 0
+
+
+def test_an_example_of_rllib_runs_unchanged(tmp_path):
+    example = "ray.rllib.examples.envs.async_gym_env_vectorization"
+    words = ["--env", f"stb_gym:{BOX}", "--vectorize-mode", "sync", "--no-tune", "--num-env-runners", "0"]
+    done = subprocess.run(
+        [sys.executable, "-m", example, *words, "--stop-iters", "1"],
+        cwd=tmp_path,
+        env=os.environ | {"RAY_ADDRESS": "local"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    [mean] = re.findall(r"^iter=0 R=(\S+)$", done.stdout, re.MULTILINE)
+    assert -45 <= float(mean) < 0
 
 
 def test_a_registered_function():
