@@ -5,17 +5,19 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
 import stb_gym
-from docs import curves
+from docs import results
 from stb_gym import ShutTheBox, kept_policies, save_policy, strategy
 from stb_gym.measure.policy_files import KEPT
 from tests import ROOT
 from tests.training.fake_runs import fake_run
 from training.experiments.leaderboard import leaderboard, write_card
-from training.results import read_measurements, save_results
+from training.results import Task, bootstrap_interval, read_measurements, save_results
 
 PAGE = ROOT / "docs" / "leaderboard.md"
 ENTRIES = {
@@ -36,17 +38,34 @@ ENTRIES = {
 def test_the_picture_of_the_readme_shows_agents_and_baselines(tmp_path, monkeypatch):
     drawn = {}
     monkeypatch.setattr(Figure, "savefig", lambda figure, path, **_: drawn.update({path.name: figure}))
-    monkeypatch.setattr(curves, "AGENTS", ("q-learning", "tabular-afterstates"))
+    monkeypatch.setattr(results, "AGENTS", ("q-learning", "tabular-afterstates"))
     monkeypatch.setattr("tests.training.fake_runs.GAME", ShutTheBox())
-    runs = [fake_run(tmp_path / name, ["worst", "lowest-first", "optimal"], name) for name in curves.AGENTS]
+    runs = [fake_run(tmp_path / name, ["worst", "lowest-first", "optimal"], name) for name in results.AGENTS]
     measurements = read_measurements(runs).assign(arguments="{}")
     save_results(tmp_path / "curves.csv.gz", measurements)
-    curves.draw(tmp_path, tmp_path / "curves.csv.gz")
+    results.draw(tmp_path, tmp_path / "curves.csv.gz")
     assert list(drawn) == ["curves.png", "curves-dark.png"]
     for figure in drawn.values():
         [axes] = figure.axes
-        assert [text.get_text() for text in axes.texts] == [*curves.AGENTS, *curves.BASELINES]
+        assert [text.get_text() for text in axes.texts] == [*results.AGENTS, *results.BASELINES]
         assert axes.get_ylabel() == "regret (points)"
+
+
+def test_a_table_has_a_row_for_each_algorithm_and_a_column_for_each_number_of_steps():
+    seeds = [[0.1, 0.2, 0.4, 0.5], [0.000001] * 4]
+    rows = [
+        (algorithm, budget, seed, regret, 90.0, budget)
+        for algorithm, budget, regrets in zip(("ppo", "dqn"), (200_000, 1_000_000), seeds, strict=True)
+        for seed, regret in enumerate(regrets)
+    ]
+    frame = pd.DataFrame(rows, columns=["algorithm", "budget", "seed", "regret", "seconds", "steps"])
+    low, high = bootstrap_interval(np.array(seeds[0]))
+    assert results.table(Task("stb_gym/ShutTheBox-v0", {}), frame).splitlines() == [
+        "| agent | 0.2M | 1M |",
+        "| --- | ---: | ---: |",
+        f"| `ppo` | 0.3 (1.5 min)<br>{results.rounded(low)} to {results.rounded(high)} |  |",
+        "| `dqn` |  | 0 (1.5 min)<br>0 to 0 |",
+    ]
 
 
 # The leaderboard

@@ -1,0 +1,81 @@
+"""Write what the pages show of docs/results/curves.csv.gz: `python -m docs.results`.
+
+It prints the tables of docs/agents.md, and draws the picture of the README for light and for dark pages.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from training.compare import baselines
+from training.report import draw_curves
+from training.results import (
+    Task,
+    bootstrap_interval,
+    by_agent,
+    by_task,
+    curve_over_seeds,
+    interquartile_mean,
+    read_measurements,
+)
+
+DOCS = Path(__file__).parent
+RESULTS = DOCS / "results" / "curves.csv.gz"
+TASK = "nine-tiles"
+LEARNERS = ("afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn")
+OF_THE_LIBRARY = ("sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-dqn")
+AGENTS = tuple(f"{name}, 1m" for name in LEARNERS + OF_THE_LIBRARY)  # all with a million steps
+BASELINES = ("random", "fewest-then-biggest", "greedy-step")
+
+
+def draw(folder: Path, results: Path = RESULTS) -> None:
+    """Write curves.png and curves-dark.png into a folder.
+
+    Args:
+        folder: the folder.
+        results: a results file with runs of all AGENTS on nine tiles.
+    """
+    task, measurements = by_task(read_measurements([results]))[TASK]
+    runs = by_agent(measurements)
+    curves = {name: curve_over_seeds(runs[name], task.metric) for name in AGENTS}
+    evaluations = baselines(task)
+    regrets = {name: evaluations[name].regret for name in BASELINES}
+    for name, dark in (("curves.png", False), ("curves-dark.png", True)):
+        draw_curves(folder / name, curves, regrets, task.heading, dark=dark)
+
+
+def table(task: Task, measurements: pd.DataFrame) -> str:
+    """Return the final regrets on a task as Markdown: a row for each algorithm, a column for each number of steps.
+
+    A cell has the interquartile mean of the regret, the mean time of a training in minutes, and the 95% interval.
+    """
+    ends = measurements.sort_values("steps").groupby(["algorithm", "budget", "seed"], as_index=False).last()
+    cells = {}
+    for (algorithm, budget), runs in ends.groupby(["algorithm", "budget"]):
+        regrets = runs[task.metric].to_numpy(float)
+        low, high = bootstrap_interval(regrets)
+        minutes = runs["seconds"].mean() / 60
+        first = f"{rounded(interquartile_mean(regrets))} ({minutes:.2g} min)"
+        cells[algorithm, budget] = f"{first}<br>{rounded(low)} to {rounded(high)}"
+    budgets = sorted(ends["budget"].unique())
+    best = ends.groupby("algorithm")[task.metric].min().sort_values(ascending=False)
+    lines = [
+        f"| agent | {' | '.join(f'{budget / 1e6:g}M' for budget in budgets)} |",
+        f"| --- |{' ---: |' * len(budgets)}",
+    ]
+    for algorithm in best.index:
+        row = [cells.get((algorithm, budget), "") for budget in budgets]
+        lines.append(f"| `{algorithm}` | {' | '.join(row)} |")
+    return "\n".join(lines)
+
+
+def rounded(number: float) -> str:
+    """Return a number with three significant digits, and 0 for less than 0.000005."""
+    return np.format_float_positional(number, 3, fractional=False, trim="-") if number >= 5e-6 else "0"
+
+
+if __name__ == "__main__":
+    draw(DOCS)
+    for _name, (_task, _measurements) in by_task(read_measurements([RESULTS])).items():
+        print(f"## {_name}\n\n{table(_task, _measurements)}\n")
