@@ -45,6 +45,15 @@ def figures(text: str) -> list[str]:
     return re.findall(found, "\n".join(re.findall("#.*", text)))
 
 
+def is_printed(figure: str, printed: str) -> bool:
+    """Return whether a text has a number that rounds to a figure, or the figure itself if it is a fraction or whole."""
+    decimals = len(figure.rstrip("%").partition(".")[2])
+    if not decimals:
+        return figure in printed
+    numbers = re.findall(r"\d+\.\d+(?:e-?\d+)?" + "%" * figure.endswith("%"), printed)
+    return any(f"{float(number.rstrip('%')):.{decimals}f}" == figure.rstrip("%") for number in numbers)
+
+
 def promised_below(command: str, lines: list[str] = SHELL) -> list[str]:
     """Return the figures in the comments below a command, wherever it stands."""
     places = [place for place, line in enumerate(lines) if line == command]
