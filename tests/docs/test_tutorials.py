@@ -16,16 +16,15 @@ TUTORIALS = sorted(FOLDER.glob("*.py"))
 
 
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
-def test_tutorials_are_short_and_say_how_they_are_run(path):
+def test_tutorials_say_how_they_are_run(path):
     text = path.read_text()
-    assert len(text.splitlines()) <= 80
     assert f"python docs/tutorials/{path.name} --steps " in ast.get_docstring(ast.parse(text))
     assert f"python docs/tutorials/{path.name} --steps " in (FOLDER / "README.md").read_text()
     assert find_spec(path.stem) is None  # a script would hide a module of the same name
 
 
 def test_there_are_tutorials():
-    assert len(TUTORIALS) == 7
+    assert len(TUTORIALS) == 8
 
 
 @pytest.mark.nightly

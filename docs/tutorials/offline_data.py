@@ -1,0 +1,194 @@
+"""Write data sets of five behaviour policies, learn from each one offline, and print the exact values of the results.
+
+The data sets are Minari's. The offline learner, CQL, is d3rlpy's, and so is one of two off-policy evaluators.
+
+    PYTHONPATH=. python docs/tutorials/offline_data.py --steps 1000
+"""
+
+import argparse
+import os
+import warnings
+from types import SimpleNamespace
+
+import d3rlpy
+import gymnasium as gym
+import minari
+import numpy as np
+import structlog
+import torch
+from minari.data_collector import EpisodeBuffer
+
+import stb_gym
+from agents.presets import configure
+from stb_gym.output import Progress
+
+ENV = "stb_gym/ShutTheBox-v0"
+METER = stb_gym.RegretMeter(gym.make(ENV))
+OPTIMUM, TABLES = METER.solution, METER.solution.tables  # N = 5,622 nodes: a position and a roll; A = 62 actions
+NETWORK = {"batch_size": 64, "learning_rate": 1e-3, "gamma": 1.0, "target_update_interval": 100}
+
+
+def behaviours(seed):
+    """Return the behaviour policies by name, as [N, A] probabilities."""
+    config = configure("q-learning", ENV, {}, "quick", seed=seed)
+    learner = config.make_learner(config.make_envs())
+    learner.learn(30_000)
+    half_trained = METER.policy(learner.probabilities)  # as it explores: 15% of its actions are random
+    learner.learn(1_000_000)
+    return {
+        "random": stb_gym.strategy(METER.game, "random"),
+        "biggest-first": one_hot(stb_gym.strategy(METER.game, "biggest-first")),
+        "half-trained": half_trained,
+        "trained": METER.policy(learner.probabilities),
+        "perfect": one_hot(OPTIMUM.policy),
+    }
+
+
+def one_hot(actions):
+    """Return the [N, A] probabilities of a policy of actions [N]."""
+    return np.eye(TABLES.actions)[actions] * TABLES.legal
+
+
+def play(policy, episodes, seed):
+    """Play one turn in each of many games at once; return a buffer for each turn."""
+    envs = gym.make_vec(ENV, num_envs=episodes)
+    draws = np.random.default_rng([seed, 1])  # of the actions; the environment throws the dice
+    observation, info = envs.reset(seed=seed)
+    observations, masks, steps = [observation], [info["action_mask"]], []
+    lengths, over = np.zeros(episodes, int), np.zeros(episodes, bool)
+    while not over.all():  # games that are over begin again, which is not recorded
+        probabilities = policy[envs.nodes]
+        upper = probabilities.cumsum(axis=1)
+        action = (upper > draws.random((episodes, 1)) * upper[:, -1:]).argmax(axis=1)
+        observation, reward, terminated, _, info = envs.step(action)
+        observations.append(observation)
+        masks.append(info["action_mask"])
+        steps.append((action, reward, probabilities[np.arange(episodes), action]))
+        lengths += ~over
+        over |= terminated
+    observations, masks = np.stack(observations, axis=1), np.stack(masks, axis=1)
+    actions, rewards, chosen = (np.stack(column, axis=1) for column in zip(*steps, strict=True))
+    return [
+        EpisodeBuffer(
+            observations=observations[game, : end + 1],
+            actions=actions[game, :end],
+            rewards=rewards[game, :end],
+            terminations=np.arange(end) == end - 1,
+            truncations=np.zeros(end, bool),
+            infos={"action_mask": masks[game, : end + 1], "action_probability": chosen[game, :end]},
+        )
+        for game, end in enumerate(lengths)
+    ]
+
+
+def write(name, policy, episodes, seed):
+    """Write a Minari data set with its environment and the exact value of its behaviour; return it."""
+    exact = OPTIMUM.evaluate(policy)
+    dataset = minari.create_dataset_from_buffers(
+        f"stb_gym/nine-tiles-{name}-v0",
+        play(policy, episodes, seed),
+        env=ENV,
+        algorithm_name=name,
+        description=f"{episodes} turns of nine tiles. The behaviour leaves {exact.value:.6f} points on average.",
+        ref_min_score=-exact.random_value,
+        ref_max_score=-OPTIMUM.value,
+    )
+    dataset.storage.update_metadata({"behaviour_mean_points": exact.value, "behaviour_regret": exact.regret})
+    return dataset
+
+
+def read(dataset):
+    """Return the steps of all episodes, joined, and the index where each episode starts."""
+    episodes = list(dataset)
+    observations = np.concatenate([episode.observations[:-1] for episode in episodes])
+    return SimpleNamespace(
+        observations=observations,
+        nodes=TABLES.find_nodes(observations),
+        actions=np.concatenate([episode.actions for episode in episodes]),
+        rewards=np.concatenate([episode.rewards for episode in episodes]).astype(np.float32),
+        terminations=np.concatenate([episode.terminations for episode in episodes]),
+        probabilities=np.concatenate([episode.infos["action_probability"] for episode in episodes]),
+        starts=np.cumsum([0, *map(len, episodes[:-1])]),
+    )
+
+
+def clone(data):
+    """Return the policy [N, A] of the most frequent actions; uniform over legal actions at nodes without data."""
+    counts = np.zeros((TABLES.nodes, TABLES.actions))
+    np.add.at(counts, (data.nodes, data.actions), 1)
+    chosen = TABLES.legal & (counts == counts.max(axis=1, keepdims=True))
+    return chosen / chosen.sum(axis=1, keepdims=True).clip(min=1)
+
+
+def fit(learner, data, steps):
+    """Train a learner of d3rlpy and return it."""
+    arrays = data.observations, data.actions, data.rewards, data.terminations
+    buffer = d3rlpy.dataset.MDPDataset(*arrays, action_size=TABLES.actions)
+    silent = d3rlpy.logging.NoopAdapterFactory()
+    learner.fit(buffer, steps, n_steps_per_epoch=steps, logger_adapter=silent, show_progress=False)
+    return learner
+
+
+def cql_regrets(data, steps):
+    """Train CQL, which knows no masks; return its exact regret when it plays without masks, and with them."""
+    network = fit(d3rlpy.algos.DiscreteCQLConfig(**NETWORK).create(device="cpu:0"), data, steps).impl.q_function[0]
+
+    def values(observations):
+        with torch.no_grad():
+            return network(torch.as_tensor(observations)).q_value.numpy()
+
+    without_masks = METER(lambda observations: values(observations).argmax(axis=1))
+    masked = METER(lambda observations, masks: np.where(masks, values(observations), -np.inf).argmax(axis=1))
+    return without_masks.regret, masked.regret
+
+
+def importance_sampling(data, target):
+    """Estimate the mean points of a policy [N, A] by weighted importance sampling."""
+    weights = np.multiply.reduceat(target[data.nodes, data.actions] / data.probabilities, data.starts)
+    points = -np.add.reduceat(data.rewards, data.starts)
+    return weights @ points / weights.sum()
+
+
+def fitted_q_evaluation(data, target, steps):
+    """Estimate the mean points of a deterministic policy [N, A] by d3rlpy's fitted Q evaluation."""
+    scale = 0.1  # d3rlpy's loss is quadratic for errors below 1 only
+    actions = torch.as_tensor(target.argmax(axis=1))
+    policy = SimpleNamespace(predict_best_action=lambda seen: actions[TABLES.find_nodes(seen.numpy())])
+    config = d3rlpy.ope.FQEConfig(reward_scaler=d3rlpy.preprocessing.MultiplyRewardScaler(scale), **NETWORK)
+    evaluator = fit(d3rlpy.ope.DiscreteFQE(SimpleNamespace(impl=policy), config, device="cpu:0"), data, steps)
+    first = data.observations[data.starts]
+    return -evaluator.predict_value(first, actions[data.nodes[data.starts]].numpy()).mean() / scale
+
+
+def main(steps, episodes=2_000, seed=0, folder="offline-data"):
+    """Write the data sets to a folder, and print what is learned from each as a Markdown table."""
+    torch.set_num_threads(1)
+    d3rlpy.seed(seed)
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(30))  # warnings and errors only
+    warnings.filterwarnings("ignore", "`.*` is set to None", module="minari")  # an author and such
+    os.environ["MINARI_DATASETS_PATH"] = folder
+    policies = behaviours(seed)
+    target = one_hot(policies["trained"].argmax(axis=1))
+    exact = OPTIMUM.evaluate(target).value
+    print("| data set | mean points | regret | regret of clone | of CQL, no masks | of CQL, masked ", end="")
+    print(f"| importance sampling, exact {exact:.1f} | fitted Q evaluation, exact {exact:.1f} |")
+    print("| --- |" + " ---: |" * 7)
+    with Progress("data sets", len(policies)) as progress:
+        for done, (name, policy) in enumerate(policies.items()):
+            progress.tell(done, note=name)
+            data = read(write(name, policy, episodes, seed))
+            behaviour, cloned = OPTIMUM.evaluate(policy), OPTIMUM.evaluate(clone(data))
+            measured = (behaviour.value, behaviour.regret, cloned.regret, *cql_regrets(data, steps))
+            estimates = importance_sampling(data, target), fitted_q_evaluation(data, target, steps)
+            cells = [f"{number:#.3g}" for number in measured]
+            cells += [f"{estimate:.1f} ({estimate - exact:+.2f})" for estimate in estimates]
+            print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=1_000, help="gradient steps of each network")
+    parser.add_argument("--episodes", type=int, default=2_000, help="turns in each data set")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folder", default="offline-data", help="where no data sets of these names are yet")
+    main(**vars(parser.parse_args()))
