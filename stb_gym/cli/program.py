@@ -3,6 +3,7 @@
 import inspect
 import io
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -74,6 +75,8 @@ def main(words: list[str] | None = None) -> int:
     Raises:
         SystemExit: with status 143 after SIGTERM, so that unfinished files are removed.
     """
+    if sys.stdout is None:  # it was closed by whoever started the command
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="stb_gym.plainly")  # a terminal may lack the frames of tiles
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

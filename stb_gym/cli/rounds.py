@@ -75,8 +75,9 @@ def par(
     check_integer("players after", after, 1, 100)
     names = policy or ("optimal-score", *entry_of(game).heuristics)
     of_round = rules.round(game, after + 1)
+    played = {name: table_strategy(game, name) for name in names}
     solution = of_round.solve()
-    share_of = {name: shares(solution, table_strategy(game, name)).tolist() for name in names}
+    share_of = {name: shares(solution, strategy).tolist() for name, strategy in played.items()}
     rows = [
         each._asdict() | {"shares": {name: share[each.after] for name, share in share_of.items()}}
         for each in pars(solution)[1:]

@@ -14,6 +14,7 @@ import pytest
 
 from stb_gym import ENVIRONMENTS, ShutTheBox, Threes, __version__, register_game, save_policy, strategy
 from stb_gym.cli import main
+from stb_gym.cli.rounds import par
 from stb_gym.games import GAMES, registry, rule
 from tests import PATIENCE, ROOT, every
 from tests.cli.processes import STB_GYM
@@ -136,6 +137,7 @@ WRITES_FOR_EVER = """
 import sys, time
 from pathlib import Path
 from stb_gym.cli import main
+from stb_gym.cli.rounds import par
 
 def write(path, content):
     print("writing", file=sys.stderr, flush=True)
@@ -179,9 +181,25 @@ def test_handlers_of_signals_are_as_before(run):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("shell", "words"), every(3, [*product(['"$@" | true', '"$@" >&-'], ["solve threes", "--help"])])
+    ("shell", "words"),
+    every(
+        3, [*product(['"$@" | true', '"$@" >&-'], ["watch threes --seed 1", "play threes", "solve threes", "--help"])]
+    ),
 )
 def test_a_reader_that_is_not_there_causes_no_traceback(words, shell):
     command = ["bash", "-c", shell, "bash", *STB_GYM, *words.split()]
-    done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.slow
+def test_an_interrupt_during_imports_ends_without_a_traceback(tmp_path):
+    (tmp_path / "numpy.py").write_text("raise KeyboardInterrupt")
+    path = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    done = subprocess.run(STB_GYM, env=os.environ | path, capture_output=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stderr) == (130, b"stb-gym: interrupted\n")
+
+
+def test_par_refuses_a_strategy_before_it_solves():
+    with patch("stb_gym.rounds.Round.solve", side_effect=AssertionError), pytest.raises(ValueError, match="nan"):
+        par(Threes(), policy=("nan",))
