@@ -1,6 +1,7 @@
 """PPO: its formulas sample by sample, masks, equal rows, resuming, and learning."""
 
 import io
+from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
@@ -85,6 +86,34 @@ def test_a_rollout_records_the_positions_that_were_played():
         assert (positions.observation[rows].numpy() == copy._episodes.observation).all()
         assert (positions.mask[rows].numpy() == copy._episodes.mask).all()
         copy._episodes.step(samples.action[step * 32 : (step + 1) * 32].numpy())
+
+
+def test_advantages_are_normalised_and_the_critic_learns_returns():
+    settings = replace(SETTINGS, gamma=1.0, gae_lambda=1.0)
+    learner, copy = learner_of(settings=settings), learner_of(settings=settings)
+    _, samples = learner._play()
+    assert samples.advantage.mean() == pytest.approx(0, abs=1e-5)
+    assert samples.advantage.std(correction=0) == pytest.approx(1, abs=1e-4)
+    steps = [copy._episodes.step(action.numpy()) for action in samples.action.reshape(8, 32)]
+    rewards = np.full(32, np.nan)  # at the end of the episode, where the rollout has it
+    for step, targets in zip(steps[::-1], samples.value_target.reshape(8, 32).numpy()[::-1], strict=True):
+        rewards[step.terminated] = step.reward[step.terminated]
+        known = ~np.isnan(rewards)
+        assert targets[known] == pytest.approx(rewards[known], abs=1e-4)
+    assert known.sum() > 16
+
+
+def test_the_learning_rate_and_the_weight_of_the_entropy_fall_linearly(monkeypatch):
+    learner, loss, used = learner_of(), PPO._loss, []
+
+    def record(self, positions, samples, entropy_weight):
+        used.append((self._optimizer.param_groups[0]["lr"], entropy_weight))
+        return loss(self, positions, samples, entropy_weight)
+
+    monkeypatch.setattr(PPO, "_loss", record)
+    learner.learn(1024)
+    full = np.array([SETTINGS.learning_rate, SETTINGS.entropy_weight])
+    assert np.unique(used, axis=0) == pytest.approx(full * np.array([[0.25], [0.5], [0.75], [1]]))
 
 
 def test_actions_have_the_probabilities_of_the_policy_and_are_legal():
