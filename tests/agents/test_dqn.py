@@ -36,9 +36,7 @@ def test_the_replay_keeps_the_newest_transitions_and_their_masks():
     for start in range(0, 28, 4):
         number = np.arange(start, start + 4)
         observation = np.stack([number, number], axis=1).astype(np.uint8)
-        step = Transition(
-            number.astype(np.float32), number % 3 == 0, np.zeros(4, np.bool_), observation + 100, masks[number]
-        )
+        step = Transition(number.astype(np.float32), number % 3 == 0, number % 3 == 1, observation + 100, masks[number])
         replay.add(observation, number % 11, step)
         drawn = replay.sample(300, generator)
         number = drawn.observation[:, 0].astype(int)
@@ -113,6 +111,7 @@ def test_exploration_and_learning_rate_decay():
         rates.append(learner._optimizer.param_groups[0]["lr"])
 
     learner.learn(1600, record)
+    assert learner._updates == 44 * SETTINGS.gradient_steps  # from the 200th step on
     assert epsilons[1] == 1
     assert epsilons[2] == pytest.approx(1 - 0.9 * 32 / 160)
     assert epsilons[6:] == pytest.approx([0.1] * 44)
