@@ -22,13 +22,3 @@ def test_a_learner_changes_its_policy_and_plays_legally(algorithm):
     assert learner.num_steps >= 2000
     assert (after.policy != before.policy).any()
     assert after.greedy.illegal_mass == after.exploring.illegal_mass == 0
-
-
-@pytest.mark.parametrize("algorithm", ["fitted-q", "afterstates"])
-def test_the_learning_rate_falls_linearly(algorithm):
-    settings = {"num_envs": 32} | WARM_UP.get(algorithm, {})
-    config = configure(algorithm, *TASKS["nine-tiles"], "quick", steps=1024, settings=settings)
-    learner, seen = config.make_learner(config.make_envs()), []
-    learner.learn(1024, lambda: seen.append((learner.num_steps, learner.figures.get("learning_rate"))))
-    steps, rates = zip(*seen[-20:], strict=True)
-    assert rates == pytest.approx([config.settings.learning_rate * (1 - count / 1024) for count in steps])

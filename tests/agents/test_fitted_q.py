@@ -140,6 +140,22 @@ def test_the_fit_moves_action_values_to_means_of_reward_and_next_value():
     assert agent.figures["moves"] == len(model.moves)
 
 
+def test_the_learning_rate_falls_linearly():
+    agent, seen = learner(warm_up=128), []
+    agent.learn(1024, lambda: seen.append((agent.num_steps, agent.figures.get("learning_rate"))))
+    steps, rates = zip(*seen[2:], strict=True)
+    assert rates == pytest.approx([SETTINGS.learning_rate * (1 - count / 1024) for count in steps])
+
+
+def test_actions_are_legal_and_random_as_often_as_the_settings_say():
+    agent = learner(make(num_envs=4000), num_envs=4000, warm_up=0, exploration=0.4)
+    mask, action = agent._episodes.mask, agent._choose()
+    expected = agent.probabilities(agent._episodes.observation, mask)[np.arange(4000), action]
+    assert mask[np.arange(4000), action].all()
+    greedy = expected > 0.5
+    assert greedy.mean() == pytest.approx(expected[greedy].mean(), abs=0.03)
+
+
 def on_large_boxes():
     return make(stepper="boards", tiles=13)
 
