@@ -111,9 +111,11 @@ class QLearning:
         column = self._table[entries].argmax(axis=1)
         explores = np.flatnonzero(self._random.random(len(nodes)) < self._exploration)
         column[explores] = self._random.random(len(explores)) * self._tables.choices[nodes[explores]]
-        reward, terminated, truncated, _, _ = self._episodes.step(self._actions[nodes, column])
-        next_value = self._table[self._entries[self._envs.nodes]].max(axis=1)
-        target = reward + np.where(terminated | truncated, 0, next_value)
+        reward, terminated, truncated, next_observation, _ = self._episodes.step(self._actions[nodes, column])
+        following = self._envs.nodes
+        following[truncated] = self._tables.find_nodes(next_observation[truncated])
+        next_value = self._table[self._entries[following]].max(axis=1)
+        target = reward + np.where(terminated, 0, next_value)
         self._update(entries[np.arange(len(nodes)), column], target)
 
     def _update(self, entries: IntArray, targets: NDArray[Any]) -> None:
