@@ -9,11 +9,15 @@
 # versions of dependencies. `make coverage` lists the lines that no test runs. `make libraries` and `make lowest` have
 # environments of their own; .venv-libraries takes 2 GB.
 #
+# Versions are those of constraints.txt. PINS="--require-hashes --constraint hashes.txt" also checks the hashes of all
+# packages but torch, on Linux with Python 3.11; `make hashes` writes that file.
+#
 # Torch comes from its own index, without libraries for graphics cards, or else from the package registry. TORCH=cu128 takes
 # another build of that index, and TORCH= none of them.
 
 PYTHON ?= python3.11
 TORCH ?= cpu
+PINS ?= --constraint constraints.txt
 SOAK_MINUTES ?= 60
 BIN := .venv/bin
 LIBRARIES := .venv-libraries/bin
@@ -29,7 +33,7 @@ OF_THE_WHEEL := $(addprefix tests/,cli docs envs measure test_your_own_game.py)
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo check fast test nightly learning soak notebooks notebooks-saved coverage mutants package lowest libraries browser \
-	page docs lint bench clean python
+	page docs lint bench clean python hashes
 
 demo: .venv/lab
 	$(BIN)/python -m training.demo
@@ -67,7 +71,7 @@ mutants: .venv/installed
 
 # The tests of the source distribution try the wheel, in an environment that has nothing else of the repository.
 package: .venv/installed
-	$(BIN)/python $(INSTALL) --constraint constraints.txt --group package
+	$(BIN)/python $(INSTALL) $(PINS) --group package
 	rm -rf build dist
 	$(BIN)/python -m build --no-isolation >/dev/null
 	$(BIN)/twine check --strict dist/*
@@ -118,6 +122,10 @@ bench: .venv/installed
 	$(BIN)/python $(INSTALL) --constraint constraints.txt --group bench
 	$(BIN)/python -m benchmarks
 
+hashes: .venv/installed
+	$(BIN)/python $(INSTALL) --dry-run --ignore-installed --report - --constraint constraints.txt pip setuptools --editable . \
+		$(addprefix --group ,lab test docs notebooks package browser) | $(BIN)/python -m tests.hashes >hashes.txt
+
 python:
 	@command -v $(PYTHON) >/dev/null || { echo "no $(PYTHON): name a Python of 3.11 or newer by PYTHON=..." >&2; exit 1; }
 
@@ -125,7 +133,7 @@ python:
 # Pip knows groups from 25.1 on.
 .venv/torch: pyproject.toml constraints.txt | python
 	$(PYTHON) -m venv .venv
-	$(BIN)/python $(INSTALL) "pip>=25.1"
+	$(BIN)/python $(INSTALL) $(PINS) pip setuptools
 	@if [ -n "$(TORCH)" ]; then \
 		echo "installing torch ($(TORCH)) from download.pytorch.org; a build for processors alone is about 200 MB"; \
 		$(BIN)/python $(INSTALL) --no-deps --retries 0 --timeout 10 --index-url https://download.pytorch.org/whl/$(TORCH) \
@@ -138,12 +146,13 @@ python:
 
 .venv/lab: .venv/torch
 	@echo "installing the laboratory into .venv; this takes a minute"
-	$(EDITABLE) $(BIN)/python $(INSTALL) --constraint constraints.txt --group lab --editable .
+	$(EDITABLE) $(BIN)/python $(INSTALL) --no-deps --no-build-isolation --editable .
+	$(BIN)/python $(INSTALL) $(PINS) --group lab
 	@touch $@
 
 .venv/installed: .venv/lab
 	@echo "installing the tools of tests into .venv"
-	$(BIN)/python $(INSTALL) --constraint constraints.txt --group test
+	$(BIN)/python $(INSTALL) $(PINS) --group test
 	@touch $@
 
 .venv-libraries/installed: pyproject.toml tests/libraries/constraints.txt | python
@@ -155,15 +164,15 @@ python:
 	@touch $@
 
 .venv/docs: .venv/installed
-	$(BIN)/python $(INSTALL) --constraint constraints.txt --group docs
+	$(BIN)/python $(INSTALL) $(PINS) --group docs
 	@touch $@
 
 .venv/notebooks: .venv/installed
-	$(BIN)/python $(INSTALL) --constraint constraints.txt --group notebooks
+	$(BIN)/python $(INSTALL) $(PINS) --group notebooks
 	@touch $@
 
 .venv/browser: .venv/installed
-	$(BIN)/python $(INSTALL) --constraint constraints.txt --group browser
+	$(BIN)/python $(INSTALL) $(PINS) --group browser
 	@touch $@
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json

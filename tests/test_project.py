@@ -32,6 +32,15 @@ def test_the_lowest_versions_are_those_that_the_package_asks_for():
     assert lowest.keys() <= pinned("constraints.txt").keys()
 
 
+def test_every_group_is_pinned():
+    groups = {**PROJECT["dependency-groups"], **PROJECT["project"]["optional-dependencies"]}
+    groups |= {"": PROJECT["project"]["dependencies"]}
+    others = groups.pop("libraries"), pinned("tests/libraries/constraints.txt")
+    for requirements, pins in [(sum(groups.values(), []), pinned("constraints.txt")), others]:
+        names = {re.match(r"[\w-]+", each)[0] for each in requirements if isinstance(each, str)}
+        assert names - {"stb-gym"} <= pins.keys()
+
+
 def test_versions_agree():
     assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text()
     assert re.search(rf"^## {re.escape(__version__)}\b", CHANGELOG.read_text(), re.MULTILINE)
