@@ -116,6 +116,13 @@ def test_the_learning_rate_and_the_weight_of_the_entropy_fall_linearly(monkeypat
     assert np.unique(used, axis=0) == pytest.approx(full * np.array([[0.25], [0.5], [0.75], [1]]))
 
 
+def test_the_gradients_of_both_networks_are_clipped(monkeypatch):
+    learner, clipped = learner_of(), []
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", lambda weights, most: clipped.extend((*weights, most)))
+    learner.learn(256)
+    assert {SETTINGS.max_gradient_norm, *learner._networks.parameters()} == set(clipped)
+
+
 def test_actions_have_the_probabilities_of_the_policy_and_are_legal():
     learner = learner_of()
     observation, mask = learner._episodes.observation[:1], learner._episodes.mask[:1]

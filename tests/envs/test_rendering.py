@@ -97,6 +97,8 @@ def test_each_of_many_games_is_drawn_with_its_own_last_move(mode, limit, monkeyp
         fresh |= set(begun.tolist())
         over = ended
     assert fresh == ({False} if mode == AutoresetMode.DISABLED else {False, True})
+    envs.restore(envs.snapshot())
+    assert [last for *_, last in envs.render()] == [None] * 8
 
 
 @pytest.mark.slow

@@ -24,6 +24,8 @@ def same_step(name, num_envs, **options):
 @pytest.mark.parametrize(("name", "options"), [(BOX, {}), (THREES, {}), (BOX, {"max_episode_steps": 2})], ids=str)
 def test_steps_are_those_of_the_vector_environment(name, options):
     vec_env, envs = TurnVecEnv(same_step(name, 32, **options)), same_step(name, 32, **options)
+    vec_env.reset()
+    vec_env.step(np.stack(vec_env.env_method("action_masks")).argmax(axis=1))  # the next reset forgets it
     assert vec_env.seed(3)[0] == 3
     seen, (observation, _) = vec_env.reset(), envs.reset(seed=3)
     lengths = np.zeros(32, int)

@@ -84,7 +84,30 @@ def test_a_good_policy_has_hundreds_of_times_less_noise_than_its_scores():
     low, high = sampled.interval
     assert (low + high) / 2 == pytest.approx(sampled.regret)
     assert high - low == pytest.approx(2 * 1.96 * sampled.standard_error)
-    assert meter.sample(agent, 30).interval[0] == 0
+
+
+def test_the_standard_error_is_that_of_a_mean_and_the_interval_is_cut_at_0():
+    sampled = RegretMeter(NINE).sample(biggest_first, 10)
+    losses = np.bincount(sampled.turn, sampled.loss, 10)
+    assert sampled.standard_error == pytest.approx(np.std(losses, ddof=1) / np.sqrt(10))
+    assert sampled.interval == pytest.approx((0, sampled.regret + 1.96 * sampled.standard_error), rel=1e-4)
+    assert 0 < sampled.regret < 1.96 * sampled.standard_error
+
+
+def test_a_model_is_told_where_turns_begin():
+    class Remembering(Masked):
+        def predict(self, observation, state=None, episode_start=None, deterministic=False, action_masks=None):
+            all_open = observation[:, :9].all(axis=1)
+            assert (episode_start == all_open).all()
+            return super().predict(observation, all_open, None, deterministic, action_masks)
+
+    assert RegretMeter(NINE).sample(Remembering(first_legal, NINE), 200).turns == 200
+
+
+def test_a_probability_of_an_illegal_action_raises_though_it_is_not_drawn():
+    meter = RegretMeter(NINE, illegal="raise")
+    with pytest.raises(ValueError, match="illegal action"):
+        meter.sample(lambda seen, masks: np.where(masks, 1, 1e-9) / (masks + ~masks * 1e-9).sum(1, keepdims=True), 10)
 
 
 def test_perfect_play_loses_nothing_and_makes_no_mistake():

@@ -44,6 +44,9 @@ def test_draws_have_the_chances_of_the_opponents():
     place = opponents.draw_standing(opponents.sums_of({}), random)
     found = np.bincount(place, minlength=len(opponents.chance)) / 2**16
     assert found == pytest.approx(opponents.chance / opponents.chance.sum(), abs=2**-15)
+    fits = [opponents.standing(place).after == 1 for place in range(len(found))]
+    part = np.diff(opponents.sums_of({"after": 1}), prepend=0)
+    assert part == pytest.approx(opponents.chance * fits / opponents.chance[fits].sum())
     never_left = opponents_of(Round(ShutTheBox()), 1).sums_of({"lead": 45})
     assert never_left.tolist() == [*[0] * 45, 1]
     for seen, score in ((0, 2), (20, 1), (39, 3)):
