@@ -10,7 +10,7 @@
 # environments of their own; .venv-libraries takes 2 GB.
 #
 # Versions are those of constraints.txt. PINS="--require-hashes --constraint hashes.txt" also checks the hashes of all
-# packages but torch, on Linux with Python 3.11; `make hashes` writes that file.
+# packages but pip and torch, on Linux with Python 3.11; `make hashes` writes that file.
 #
 # Torch comes from its own index, without libraries for graphics cards, or else from the package registry. TORCH=cu128 takes
 # another build of that index, and TORCH= none of them.
@@ -123,7 +123,7 @@ bench: .venv/installed
 	$(BIN)/python -m benchmarks
 
 hashes: .venv/installed
-	$(BIN)/python $(INSTALL) --dry-run --ignore-installed --report - --constraint constraints.txt pip setuptools --editable . \
+	$(BIN)/python $(INSTALL) --dry-run --ignore-installed --report - --constraint constraints.txt setuptools --editable . \
 		$(addprefix --group ,lab test docs notebooks package browser) | $(BIN)/python -m tests.hashes >hashes.txt
 
 python:
@@ -133,7 +133,8 @@ python:
 # Pip knows groups from 25.1 on.
 .venv/torch: pyproject.toml constraints.txt | python
 	$(PYTHON) -m venv .venv
-	$(BIN)/python $(INSTALL) $(PINS) pip setuptools
+	$(BIN)/python $(INSTALL) "pip>=25.1"
+	$(BIN)/python $(INSTALL) $(PINS) setuptools
 	@if [ -n "$(TORCH)" ]; then \
 		echo "installing torch ($(TORCH)) from download.pytorch.org; a build for processors alone is about 200 MB"; \
 		$(BIN)/python $(INSTALL) --no-deps --retries 0 --timeout 10 --index-url https://download.pytorch.org/whl/$(TORCH) \
