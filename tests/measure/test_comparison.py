@@ -150,3 +150,9 @@ def test_only_the_first_turn_of_each_environment_counts(monkeypatch):
     monkeypatch.setattr(comparison, "TurnVectorEnv", Watched)
     played = simulate(NINE, strategy(NINE, "random"), 500, seed=3)
     assert played.final_scores.tolist() == [first[place] for place in range(500)]
+
+
+def test_of_equal_differences_the_first_is_named_whatever_their_rounding():
+    one, other = {0: 0.3, 1: 0.1, 5: 0.6}, {0: 0.1, 1: 0.1, 5: 0.8}
+    assert 0.3 - 0.1 < (0.3 + 0.1) - (0.1 + 0.1)
+    assert compare(one, other).at == 0
