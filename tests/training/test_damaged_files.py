@@ -20,7 +20,6 @@ from stb_gym import ShutTheBox, Threes, kept_policies
 from stb_gym.explorer import explorer_page
 from stb_gym.measure import policy_files, read_policy
 from tests import every
-from tests.soak import tensors
 from tests.training.conftest import small
 from tests.training.test_run import Code, forged, interrupt
 from training import run as running
@@ -53,18 +52,18 @@ def kept_of(path):
 
 def checkpoint_of(path):
     training = running._Training(Run(path.parent).config, path.parent, "cpu")
-    return tensors("", training.learner.state_dict()), repr(training.rows), repr(training.policies)
+    return forged(training.learner.state_dict()), repr(training.rows), repr(training.policies)
 
 
 READ = {  # what is read from every kind of file
     "run/config.json": lambda path: Run(path.parent).config,
     "run/curve.csv": lambda path: Run(path.parent).curve().to_csv(),
     "run/result.json": lambda path: [Run(path.parent).result()[name] for name in ("finished", "steps", "greedy")],
-    "run/weights.pt": lambda path: tensors("", Run(path.parent).learner().state_dict()["weights"]),
+    "run/weights.pt": lambda path: forged(Run(path.parent).learner().state_dict()["weights"]),
     "run/checkpoint.pt": checkpoint_of,
     "run/policy.npz": policy_of,
     "run/policies.npz": lambda path: explorer_page(ShutTheBox(tiles=5), runs=[str(path.parent)]),
-    "stock/model.zip": lambda path: tensors("", dict(Run(path.parent).learner().model.policy.state_dict())),
+    "stock/model.zip": lambda path: forged(Run(path.parent).learner().model.policy.state_dict()),
     "all.csv.gz": lambda path: read_results(path).to_csv(),
     "presets.toml": presets_of,
     "kept/ppo-threes.npz": kept_of,
