@@ -270,7 +270,7 @@ def _read_array(archive: zipfile.ZipFile, name: str, most: int) -> NDArray[Any]:
         count = int(np.prod(shape, dtype=object))
         if dtype.kind not in "iufU" or not 0 <= count * dtype.itemsize <= most:
             raise ValueError(f"{name} is {count:,} x {dtype}, not at most {most:,} bytes of numbers or text")
-        data = bytearray(file.read(count * dtype.itemsize + 1))  # the checksum is compared at the end of the entry
+        data = bytearray(file.read(count * dtype.itemsize))
     return np.frombuffer(data, dtype, count).reshape(shape, order="F" if by_columns else "C")
 
 
