@@ -25,7 +25,7 @@ from agents.tabular import MonteCarlo, MonteCarloSettings, QLearning, QLearningS
 from stb_gym import Game
 from stb_gym.envs import ENVIRONMENTS
 from stb_gym.games import check_choice, check_names, make_game
-from stb_gym.output import read_text
+from stb_gym.output import read_text, reading
 from stb_gym.solver import objective_of
 
 FILE = Path(__file__).with_name("presets.toml")
@@ -240,12 +240,10 @@ def read_preset(algorithm: str, task: str | None, variant: str = STANDARD) -> di
 
 @lru_cache(maxsize=8)
 def _read_tables(path: Path) -> dict[str, Any]:
-    try:
+    with reading(path):
         tables = tomllib.loads(read_text(path))
         check_names("table", tables, list(ALGORITHMS))
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    return tables
+        return {name: {**table} for name, table in tables.items()}
 
 
 def make_settings(algorithm: str, entries: Any) -> Any:

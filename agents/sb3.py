@@ -11,8 +11,7 @@ the largest one.
 import zipfile
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import IO, Annotated, Any, Literal, NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -28,6 +27,7 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
 from agents.common import Unary, epsilon_greedy
+from stb_gym.output import reading
 from stb_gym.sb3 import TurnVecEnv
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -156,11 +156,11 @@ class SB3Learner:
         values = policy.q_net(seen).amax(dim=1) if isinstance(self.model, DQN) else policy.predict_values(seen)[:, 0]
         return values.numpy(force=True).astype(np.float64) / self._reward_scale
 
-    def save(self, path: Path) -> None:
+    def save(self, file: IO[bytes]) -> None:
         """Write the model to a zip file, which the library's `load` reads, too."""
-        self.model.save(path)
+        self.model.save(file)
 
-    def load(self, path: Path) -> None:
+    def load(self, file: IO[bytes]) -> None:
         """Read the weights of the policy from a file that `save` wrote; a DQN explores as at the end of its training.
 
         Nothing is unpickled, so the file need not be trusted.
@@ -168,11 +168,8 @@ class SB3Learner:
         Raises:
             ValueError: if it is no such file, or of a model with other networks.
         """
-        try:
-            with zipfile.ZipFile(path) as archive, archive.open("policy.pth") as file:
-                self.model.policy.load_state_dict(torch.load(file, self.model.device, weights_only=True))
-        except Exception as error:  # a damaged file may raise any
-            raise ValueError(f"{path} holds no weights of this model: {error}") from None
+        with reading("the weights"), zipfile.ZipFile(file) as archive, archive.open("policy.pth") as weights:
+            self.model.policy.load_state_dict(torch.load(weights, self.model.device, weights_only=True))
         if isinstance(self.model, DQN):
             self.model.exploration_rate = self.model.exploration_final_eps
 

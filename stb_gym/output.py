@@ -4,6 +4,7 @@ Files are written whole or not at all, and are checked before they are read. Tex
 """
 
 import codecs
+import hashlib
 import json
 import os
 import shutil
@@ -14,11 +15,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
+T = TypeVar("T")
 UNFINISHED = ".stb-gym-"  # prefix of the temporary folders
 DAY = 24 * 60 * 60  # seconds
 LOOKALIKES = str.maketrans("╭╮╰╯─│╶╴", "++++-|  ")
+LONGEST_REASON = 150  # characters
+DIGEST = 32  # bytes of a SHA-256
+MISMATCH = "it does not match its SHA-256, so it is damaged or was edited"
 
 
 # Files
@@ -54,16 +59,73 @@ def write_aside(path: str | Path) -> Iterator[Path]:
         aside.replace(path)
 
 
-def write_text(path: str | Path, text: str) -> None:
-    """Write a text file whole, with the same bytes on every system; see `write_aside`."""
+def write_bytes(path: str | Path, content: bytes) -> str:
+    """Write a file whole or not at all, see `write_aside`; return the SHA-256 of its content in hexadecimal."""
     with write_aside(path) as aside:
-        aside.write_text(text, encoding="utf-8", newline="\n")
+        aside.write_bytes(content)
+    return hashlib.sha256(content).hexdigest()
+
+
+def write_sealed(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, with the SHA-256 of the content after it."""
+    write_bytes(path, content + hashlib.sha256(content).digest())
+
+
+def write_text(path: str | Path, text: str) -> str:
+    """Write a text file as `write_bytes` does, with the same bytes on every system."""
+    return write_bytes(path, text.encode())
+
+
+def write_json(path: str | Path, entries: Mapping[str, Any]) -> None:
+    """Write a dictionary as JSON, with the SHA-256 of its entries as the last entry "sha256"."""
+    write_text(path, json.dumps({**entries, "sha256": _sha256_of(entries)}, indent=2) + "\n")
+
+
+def _sha256_of(entries: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(entries).encode()).hexdigest()
 
 
 def check_file(path: Path) -> None:
     """Raise OSError if `path` is a folder, or a pipe or device, which could block a reader forever."""
     if path.exists() and not path.is_file():
         raise OSError(f"{path} is {'a folder' if path.is_dir() else 'a pipe or a device'}, not a file")
+
+
+@contextmanager
+def reading(what: T) -> Iterator[T]:
+    """Yield `what`; raise a ValueError of one line, "cannot read WHAT: REASON", for whatever fails in the block."""
+    try:
+        yield what
+    except Exception as error:  # a damaged file fails in any way
+        raise ValueError(f"cannot read {what}: {escaped(reason(error))[:LONGEST_REASON]}") from None
+
+
+def reason(error: BaseException) -> str:
+    """Return the message of an error in one line, or the name of its class if it has none."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def read_bytes(path: Path, sha256: str | None = None) -> bytes:
+    """Return the content of a file.
+
+    Raises:
+        OSError: if there is no such file.
+        ValueError: if its SHA-256 is another.
+    """
+    check_file(path)
+    content = path.read_bytes()
+    if sha256 not in (None, hashlib.sha256(content).hexdigest()):
+        raise ValueError(MISMATCH)
+    return content
+
+
+def read_sealed(path: Path) -> bytes:
+    """Return the content that `write_sealed` wrote; raise ValueError if it does not match its SHA-256."""
+    content = read_bytes(path)
+    content, digest = content[:-DIGEST], content[-DIGEST:]
+    if hashlib.sha256(content).digest() != digest:
+        raise ValueError(MISMATCH)
+    return content
 
 
 def read_text(path: str | Path) -> str:
@@ -75,6 +137,26 @@ def read_text(path: str | Path) -> str:
     """
     check_file(Path(path))
     return Path(path).read_text(encoding="utf-8")
+
+
+def read_json(path: str | Path) -> dict[str, Any]:
+    """Return the entries that `write_json` wrote.
+
+    The last entry is taken for the SHA-256 if it is as long. Files of earlier versions have none.
+
+    Raises:
+        OSError: if there is no such file.
+        ValueError: if it is damaged.
+    """
+    entries = from_json(read_text(path))
+    if not isinstance(entries, dict) or not entries:
+        raise ValueError("it is not a dictionary with entries")
+    *others, last = entries.items()
+    if len(str(last[1])) != 2 * DIGEST:
+        return entries
+    if last != ("sha256", _sha256_of(dict(others))):
+        raise ValueError(MISMATCH)
+    return dict(others)
 
 
 def from_json(text: str) -> Any:

@@ -1,16 +1,16 @@
-"""Kill trainings at random moments, resume them and compare the results: `python -m tests.soak --minutes 60`.
+"""Kill trainings at random moments, continue them and compare the results: `python -m tests.soak --kills 50`.
 
-A round trains one algorithm. Its process is killed (SIGKILL) up to four times and resumed with --resume. Sometimes a
-second process trains in the same folder at the same time. In the end curve.csv, apart from the seconds, and the weights
-must equal those of an undisturbed training.
+A round trains one kind of run. Its process is killed (SIGKILL) up to four times and continued with --resume; agents of
+stable-baselines3 begin again with --overwrite. Sometimes a second process trains in the same folder at the same time.
+In the end curve.csv, apart from the seconds, and what was learned must equal those of an undisturbed training.
+Processes are forked, so that they need not import the libraries again.
 """
 
 import argparse
-import json
+import multiprocessing
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,126 +19,126 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-import torch
-
 from stb_gym.output import Column, Progress, Table, say
-from tests import ROOT
+from training.run import Run
+from training.train import main as train
 
-STEPS = {  # some seconds of learning
-    "ppo": 300_000,
-    "dqn": 300_000,
-    "fitted-q": 300_000,
-    "afterstates": 200_000,
-    "q-learning": 5_000_000,
-    "certainty-equivalence": 5_000_000,
+FORK = multiprocessing.get_context("fork")
+KINDS = {  # the words of trainings that take a second or two
+    "ppo": "ppo --steps 30000 --settings.num-envs 256",
+    "dqn": "dqn --steps 6000 --settings.num-envs 256",
+    "fitted-q": "fitted-q --steps 16000 --settings.num-envs 256",
+    "afterstates": "afterstates --steps 16000 --settings.num-envs 256",
+    "q-learning": "q-learning --steps 500000 --settings.num-envs 256",
+    "tabular-afterstates": "tabular-afterstates --steps 500000 --settings.num-envs 256",
+    "monte-carlo": "monte-carlo --steps 500000 --settings.num-envs 256",
+    "certainty-equivalence": "certainty-equivalence --steps 500000 --settings.num-envs 256",
+    "ppo in rounds": "ppo --steps 20000 --settings.num-envs 256 --opponents league --players 2",
+    "stable-baselines3": "sb3-a2c --steps 300",
 }
 REFUSED = 2  # exit status
 
 
-def begin(algorithm: str, folder: Path) -> "subprocess.Popen[str]":
-    """Start or continue a training in a folder."""
-    command = [sys.executable, "-m", "training.train", algorithm, "--tiles", "5", "--steps", str(STEPS[algorithm])]
-    command += ["--settings.num-envs", "256", "--measurements", "20", "--out", str(folder), "--resume"]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+def begin(kind: str, folder: Path) -> Any:
+    """Start or continue a training in a folder, which is made."""
+    folder.mkdir(exist_ok=True)
+    process = FORK.Process(target=run, args=(kind, folder))
+    process.start()
+    return process
 
 
-def end(process: "subprocess.Popen[str]", seconds: float | None = None) -> tuple[int, str]:
-    """Wait for a training, and kill it after some seconds; return its exit status and standard error."""
+def run(kind: str, folder: Path) -> None:
+    """Train in a process of its own, and write what it says to a file in the folder."""
+    again = "--overwrite" if kind == "stable-baselines3" else "--resume"
+    with (folder / "errors").open("a", buffering=1) as sys.stderr:
+        sys.exit(train([*KINDS[kind].split(), "--tiles", "5", "--measurements", "20", "--out", str(folder), again]))
+
+
+def end(process: Any, seconds: float | None = None) -> int:
+    """Wait for a training, and kill it after some seconds; return its exit status."""
     try:
-        _, errors = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
+        process.join(seconds)
+    finally:
         process.kill()
-        _, errors = process.communicate()
-    except BaseException:
-        process.kill()
-        raise
-    return process.returncode, errors
+    process.join()
+    return process.exitcode
 
 
-def result(folder: Path) -> dict[str, Any]:
-    """Return the measurements and the weights of the only run in a folder, by name."""
-    (run,) = (path for path in folder.iterdir() if path.is_dir())
-    finished = json.loads((run / "result.json").read_text())["finished"] and not (run / "checkpoint.pt").exists()
-    curve = pd.read_csv(run / "curve.csv", dtype=str).drop(columns="seconds")
-    return {
-        "finished": finished,
-        "curve": curve.to_csv(),
-        **tensors("weights", torch.load(run / "weights.pt", weights_only=True)),
-    }
+def result(folder: Path) -> list[Any]:
+    """Return the measurements and what was learned of the only run in a folder."""
+    (path,) = (path for path in folder.iterdir() if path.is_dir())
+    found, files = Run(path), (path / "weights.pt", path / "policies.npz")
+    finished = found.result()["finished"] and not (path / "checkpoint.pt").exists()
+    learned = [file.read_bytes() for file in files if file.exists()]
+    return [finished, found.curve().drop(columns="seconds").to_csv(), *learned]
 
 
-def tensors(name: str, value: Any) -> dict[str, Any]:
-    """Return the bytes of every tensor of nested dictionaries and lists, and other values as they are."""
-    if isinstance(value, torch.Tensor):
-        return {name: (value.dtype, value.shape, value.numpy().tobytes())}
-    if isinstance(value, dict | list | tuple):
-        pairs = value.items() if isinstance(value, dict) else enumerate(value)
-        return {inner: each for key, part in pairs for inner, each in tensors(f"{name}.{key}", part).items()}
-    return {name: value}
-
-
-def disturb(algorithm: str, folder: Path, seconds: float, counts: Counter[str]) -> str:
+def disturb(kind: str, folder: Path, seconds: float, counts: Counter[str]) -> str:
     """Train under disturbances; return what went wrong, or "".
 
     Args:
-        algorithm: what is trained.
-        folder: an empty folder.
+        kind: what is trained.
+        folder: a new folder.
         seconds: how long an undisturbed training takes.
         counts: numbers of what happened; they are updated.
     """
     for _ in range(random.randint(1, 4)):
-        processes = [begin(algorithm, folder) for _ in range(random.choice((1, 1, 2)))]
+        processes = [begin(kind, folder) for _ in range(random.choice((1, 1, 2)))]
         counts["pairs"] += len(processes) - 1
         for process, moment in zip(processes, (random.uniform(0, seconds), None), strict=False):
-            status, errors = end(process, moment)
+            status = end(process, moment)
             if status not in (0, REFUSED, -signal.SIGKILL):
-                return f"status {status}: {errors}"
+                return f"status {status}"
             counts["kills"] += status == -signal.SIGKILL
             if status == -signal.SIGKILL and len(processes) == 1:
                 counts["with checkpoint"] += any(folder.glob("*/checkpoint.pt"))
-    status, errors = end(begin(algorithm, folder))
-    return f"left alone, status {status}: {errors}" if status else ""
+    status = end(begin(kind, folder))
+    return f"left alone, status {status}" if status else ""
 
 
 def main() -> int:
     """Run the command; return 1 if a result differs from an undisturbed one."""
     parser = argparse.ArgumentParser(prog="tests.soak", description=__doc__.partition("\n")[0])
-    parser.add_argument("--minutes", type=float, default=60.0, help="how long; every algorithm has at least one round")
+    parser.add_argument("--kills", type=int, default=50, help="how many kills of every kind of run")
+    parser.add_argument(
+        "--minutes", type=float, default=60.0, help="how long at most; every kind has one round at least"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of the random moments")
     options = parser.parse_args()
     random.seed(options.seed)
-    counts: dict[str, Counter[str]] = {algorithm: Counter() for algorithm in STEPS}
+    counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
     out = Path(tempfile.mkdtemp(prefix="soak-"))
     undisturbed = {}
     failed = False
     began = time.monotonic()
-    with Progress("soaking", options.minutes, "minutes") as progress:
-        for number, algorithm in enumerate(cycle(STEPS)):
-            minutes = (time.monotonic() - began) / 60
-            progress.tell(min(minutes, options.minutes))
-            if minutes > options.minutes and number >= len(STEPS):
+    with Progress("soaking", options.kills * len(KINDS), "kills") as progress:
+        for number, kind in enumerate(cycle(KINDS)):
+            kills = [min(count["kills"], options.kills) for count in counts.values()]
+            progress.tell(sum(kills))
+            late = time.monotonic() - began > 60 * options.minutes
+            if number >= len(KINDS) and (late or min(kills) == options.kills):
                 break
-            if algorithm not in undisturbed:
+            if counts[kind]["kills"] >= options.kills:
+                continue
+            if kind not in undisturbed:
                 start = time.monotonic()
-                status, errors = end(begin(algorithm, out / algorithm))
-                if status:
-                    raise SystemExit(f"tests.soak: {algorithm} ends undisturbed with status {status}: {errors}")
-                undisturbed[algorithm] = (result(out / algorithm), time.monotonic() - start)
-            expected, seconds = undisturbed[algorithm]
-            folder = out / f"{algorithm}-{number}"
-            failure = disturb(algorithm, folder, seconds, counts[algorithm])
+                if status := end(begin(kind, out / kind)):
+                    raise SystemExit(f"tests.soak: {kind} ends undisturbed with status {status}: see {out / kind}")
+                undisturbed[kind] = (result(out / kind), time.monotonic() - start)
+            expected, seconds = undisturbed[kind]
+            folder = out / f"{kind}-{number}"
+            failure = disturb(kind, folder, seconds, counts[kind])
             if not failure and result(folder) != expected:
                 failure = "its result differs from that of an undisturbed training"
-            counts[algorithm].update({"rounds": 1, "identical": not failure})
+            counts[kind].update({"rounds": 1, "identical": not failure})
             if failure:
                 failed = True
                 say(f"tests.soak: {folder}: {failure}", error=True)
             else:
                 shutil.rmtree(folder)
     names = ("rounds", "identical", "kills", "with checkpoint", "pairs")
-    numbers = {name: Column(",d", [counts[algorithm][name] for algorithm in STEPS]) for name in names}
-    say(Table({"": Column("", [*STEPS]), **numbers}))
+    numbers = {name: Column(",d", [counts[kind][name] for kind in KINDS]) for name in names}
+    say(Table({"": Column("", [*KINDS]), **numbers}))
     if not failed:
         shutil.rmtree(out)
     return int(failed)

@@ -4,6 +4,7 @@ A row is one measurement of one run. It has the configuration of the run (`CONFI
 curve.csv, without the losses of the learner (`train/...`).
 """
 
+import io
 import json
 import re
 from collections.abc import Iterable
@@ -18,9 +19,9 @@ from scipy.stats import trim_mean
 
 from agents.presets import STANDARD, game_and_objective, task_name
 from stb_gym.games import Game
-from stb_gym.output import from_json, write_aside
+from stb_gym.output import from_json, read_bytes, reading, write_aside
 from stb_gym.solver import Objective, objective_of
-from training.run import Run, reading
+from training.run import Run
 
 TASK = ["env", "arguments", "opponents", "players"]
 AGENT = ["algorithm", "variant", "settings", "budget"]
@@ -118,9 +119,11 @@ def read_results(path: Path) -> pd.DataFrame:
         ValueError: if it is missing or damaged.
     """
     with reading(path):
-        frame = pd.read_csv(path, dtype=TYPES | METRICS).fillna(dict.fromkeys(TASK, ""))
-        if frame.empty or frame[list(TYPES)].isna().any(axis=None):
-            raise ValueError("values are missing")
+        content = io.BytesIO(read_bytes(path))
+        frame = pd.read_csv(content, dtype=TYPES | METRICS, compression="gzip").fillna(dict.fromkeys(TASK, ""))
+        measured = frame.reindex(columns=["seconds", *METRICS]).sum(axis=1, min_count=2)
+        if frame.empty or frame[list(TYPES)].isna().any(axis=None) or not np.isfinite(measured).all():
+            raise ValueError("values are missing or not finite")
         return frame
 
 

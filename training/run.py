@@ -5,14 +5,13 @@ curve.csv      one row per measurement
 weights.pt     what the learner learned; agents of stable-baselines3 write model.zip instead
 policy.npz     the greedy policy of the last measurement, which `stb_gym.load_policy` reads without a network
 policies.npz   the greedy policies of all measurements; both only where the game fits into tables
-result.json    how good the last measurement is, and whether the run is finished
-checkpoint.pt  everything that is needed to continue; removed at the end
+result.json    how good the last measurement is, whether the run is finished, and the SHA-256 of curve.csv and weights
+checkpoint.pt  everything that is needed to continue, and then its SHA-256; removed at the end
 
-Files are written whole or not at all, and nothing in a file is executed.
+Files are written whole or not at all. They are compared with their SHA-256, and nothing in them is executed.
 """
 
 import io
-import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -34,12 +33,22 @@ from stb_gym import Game, RegretMeter, save_policy
 from stb_gym.envs import stepper_of
 from stb_gym.games import check_integer
 from stb_gym.measure import load_policies, save_policies
-from stb_gym.output import check_file, from_json, read_text, write_aside, write_text
+from stb_gym.output import (
+    read_bytes,
+    read_json,
+    read_sealed,
+    reading,
+    write_bytes,
+    write_json,
+    write_sealed,
+    write_text,
+)
 from stb_gym.solver import Measured, Policy
 
 FILES = (
     "config.json", "curve.csv", "weights.pt", "model.zip", "policy.npz", "policies.npz", "result.json", "checkpoint.pt",
 )  # fmt: skip
+LEARNED = ("weights.pt", "model.zip")  # of a learner, and of an agent of stable-baselines3
 ILLEGAL = "end"  # an illegal action, possible without masks, ends the turn as it does in the environment
 TURNS = 10_000  # played in a sampled measurement
 AT_ONCE = 2**13  # positions in one batch of values
@@ -126,12 +135,12 @@ class Run:
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
         with reading(self.folder / "config.json") as path:
-            self.config = Config.from_json(from_json(read_text(path)))
+            self.config = Config.from_json(read_json(path))
 
     def curve(self) -> pd.DataFrame:
         """Return the measurements, one row for each, with `steps` and `seconds` and the columns of the run."""
         with reading(self.folder / "curve.csv") as path:
-            curve = pd.read_csv(path)
+            curve = pd.read_csv(self._content(path))
             measured = ["steps", "seconds", "regret" if self.config.opponents is None else "gain"]
             if curve.empty or not np.isfinite(curve[measured].to_numpy(np.float64)).all():
                 raise ValueError("it has no measurements, or they are not finite")
@@ -140,7 +149,7 @@ class Run:
     def result(self) -> dict[str, Any]:
         """Return how good the last measurement is, and whether the run is `finished`."""
         with reading(self.folder / "result.json") as path:
-            result: dict[str, Any] = from_json(read_text(path))
+            result = read_json(path)
             if "finished" not in result:
                 raise ValueError("it does not say whether the run is finished")
             return result
@@ -148,27 +157,19 @@ class Run:
     def learner(self) -> Any:
         """Return the learner with what it had learned at the last measurement."""
         learner: Any = self.config.make_learner(self.config.make_envs())
-        if isinstance(learner, SB3Learner):
-            learner.load(self.folder / "model.zip")
-        else:
-            with reading(self.folder / "weights.pt") as path:
-                learner.load_state_dict({"weights": torch.load(path, map_location="cpu", weights_only=True)})
+        stock = isinstance(learner, SB3Learner)
+        with reading(self.folder / LEARNED[stock]) as path:
+            content = self._content(path)
+            if stock:
+                learner.load(content)
+            else:
+                learner.load_state_dict({"weights": torch.load(content, map_location="cpu", weights_only=True)})
         return learner
 
-
-@contextmanager
-def reading(path: Path) -> Iterator[Path]:
-    """Raise a ValueError of one line that names the file for whatever fails in the block."""
-    try:
-        check_file(path)
-        yield path
-    except Exception as error:  # a damaged file fails in any way
-        raise ValueError(f"cannot read {path}: {reason(error)}") from None
-
-
-def reason(error: BaseException) -> str:
-    """Return the first line of the message of an error, or the name of its class if it has none."""
-    return str(error).partition("\n")[0] or type(error).__name__
+    def _content(self, path: Path) -> io.BytesIO:
+        """Return the content of a file, compared with its SHA-256 in result.json; earlier versions stored none."""
+        result = self.result() if (self.folder / "result.json").exists() else {}
+        return io.BytesIO(read_bytes(path, result.get("sha256_of", {}).get(path.name)))
 
 
 @contextmanager
@@ -232,7 +233,7 @@ def train(
     with locked(folder, wait):
         if _is_finished(config, folder):
             return
-        write_text(folder / "config.json", json.dumps(config.to_json(), indent=2) + "\n")
+        write_json(folder / "config.json", config.to_json())
         training = _Training(config, folder, device)
         rows, learner = training.rows, training.learner
         interval = max(1, config.steps // measurements)
@@ -292,16 +293,14 @@ class _Training:
 
     def _resume(self) -> None:
         with reading(self.folder / "checkpoint.pt") as path:
-            state = torch.load(path, map_location="cpu", weights_only=True)
+            state = torch.load(io.BytesIO(read_sealed(path)), map_location="cpu", weights_only=True)
             self.learner.load_state_dict(state["learner"])
             if self.self_play is not None:
                 self.self_play.load_state_dict(state["self_play"])
-        steps = self.learner.num_steps  # later measurements are made again
-        curve = Run(self.folder).curve()
-        self.rows = curve[curve["steps"] <= steps].to_dict("records")
-        if (self.folder / "policies.npz").exists():
+            self.rows = state["rows"]
+        if (self.folder / "policies.npz").exists():  # later measurements are made again
             policies = load_policies(self.folder / "policies.npz", self.config.game(), ILLEGAL)
-            self.policies = {key: policy for key, policy in policies.items() if key <= steps}
+            self.policies = {key: policy for key, policy in policies.items() if key <= self.learner.num_steps}
 
     def measure(self) -> float:
         """Measure the learner, add a row to the curve, and write the files of the run.
@@ -313,7 +312,8 @@ class _Training:
             ValueError: if the weights are not finite.
         """
         config, folder, learner = self.config, self.folder, self.learner
-        state = {} if isinstance(learner, SB3Learner) else learner.state_dict()
+        stock = isinstance(learner, SB3Learner)
+        state = {} if stock else learner.state_dict()
         if not _is_finite(state.get("weights", {})):
             raise ValueError(f"learning has diverged: after {learner.num_steps:,} steps the weights are not finite")
         finished = learner.num_steps >= config.steps
@@ -335,26 +335,22 @@ class _Training:
                 save_policy(folder / "policy.npz", config.game(), policy, ILLEGAL, config.objective)
                 save_policies(folder / "policies.npz", config.game(), self.policies)
         self.rows.append(row | {f"train/{name}": value for name, value in learner.figures.items()})
-        write_text(folder / "curve.csv", pd.DataFrame(self.rows).to_csv(index=False, lineterminator="\n"))
-        if isinstance(learner, SB3Learner):
-            with write_aside(folder / "model.zip") as aside:
-                learner.save(aside)
-        else:
-            _save(folder / "weights.pt", state["weights"])
-        write_text(folder / "result.json", json.dumps(result, indent=2) + "\n")
+        curve = pd.DataFrame(self.rows).to_csv(index=False, lineterminator="\n")
+        content = io.BytesIO()  # torch reports a full disk as a RuntimeError
+        learner.save(content) if stock else torch.save(state["weights"], content)
+        result["sha256_of"] = {
+            "curve.csv": write_text(folder / "curve.csv", curve),
+            LEARNED[stock]: write_bytes(folder / LEARNED[stock], content.getvalue()),
+        }
+        write_json(folder / "result.json", result)
         if finished:
             (folder / "checkpoint.pt").unlink(missing_ok=True)
         elif state:
             self_play = None if self.self_play is None else self.self_play.state_dict()
-            _save(folder / "checkpoint.pt", {"learner": state, "self_play": self_play})
+            content = io.BytesIO()
+            torch.save({"learner": state, "self_play": self_play, "rows": self.rows}, content)
+            write_sealed(folder / "checkpoint.pt", content.getvalue())
         return row["regret" if self.self_play is None else "gain"]
-
-
-def _save(path: Path, state: Any) -> None:
-    content = io.BytesIO()  # torch reports a full disk as a RuntimeError
-    torch.save(state, content)
-    with write_aside(path) as aside:
-        aside.write_bytes(content.getbuffer())
 
 
 def _is_finite(weights: Any) -> bool:

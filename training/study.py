@@ -11,8 +11,8 @@ from typing import Any
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
 from agents.presets import Config
-from stb_gym.output import Progress
-from training.run import reason, train
+from stb_gym.output import Progress, reason
+from training.run import train
 
 LOCK_SECONDS = 60.0  # for the process of a lost node to end
 

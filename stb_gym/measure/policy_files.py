@@ -1,17 +1,18 @@
 """Policies as .npz files that name the rules and the objective of their policy.
 
 A file may come from anywhere. So nothing in it is executed, and no array is read before its size is known to be what
-the game needs. `numpy.load` reserves as much memory as a file claims, so `read_arrays` checks the sizes first.
+the game needs. `numpy.load` reserves as much memory as a file claims, so `read_arrays` checks the sizes first. A file
+holds the SHA-256 of its entries, which is checked; files of earlier versions have none.
 
 Some policies come with the package and are known by name; they are the entries of the leaderboard. A training stores
 the policies of all its measurements in one file (`save_policies`).
 """
 
+import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import Game, all_rules, check_game, game_of, make_game
-from stb_gym.output import from_json, write_aside
+from stb_gym.output import MISMATCH, from_json, reading, write_aside
 from stb_gym.solver import (
     Evaluation,
     GameOrEnv,
@@ -104,7 +105,7 @@ def save_policy(
     if not is_named(game, goal):
         raise ValueError(f"a file cannot name the objective {goal.name!r}: allowed are score, shut, at-most:5 and such")
     rules = json.dumps(all_rules(game), default=int)
-    _write_arrays(path, policy=policy, game=game.name, rules=rules, objective=goal.name, illegal=illegal)
+    _write_arrays(path, game=game.name, rules=rules, objective=goal.name, illegal=illegal, policy=policy)
 
 
 def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
@@ -169,7 +170,8 @@ def kept_policies(game: Game | None = None) -> list[str]:
         >>> "ppo-nine-tiles" in stb_gym.kept_policies()
         True
     """
-    return sorted(path.stem for path in KEPT.glob("*.npz") if game is None or _read_header(path).is_for(game))
+    with reading(f"the policies in {KEPT}"):
+        return sorted(path.stem for path in KEPT.glob("*.npz") if game is None or _read_header(path).is_for(game))
 
 
 def is_policy(name: str) -> bool:
@@ -188,16 +190,17 @@ def _read_policy(path: str | Path, game: Game | None = None, illegal: str | None
                 f"there is no policy file {path}, nor is it one of the kept policies: {', '.join(kept_policies())}"
             )
         file = KEPT / f"{path}.npz"
-    with _reading(path):
+    with reading(f"the policy {path}"):
         header = _read_header(file)
         if game is None:
             game = game_of(header.game, header.rules)
         elif not header.is_for(game):
-            raise ValueError(f"it is a policy of {header.game} with {header.rules}, not of {game}")
+            raise ValueError(f"it is a policy of {game_of(header.game, header.rules)}, not of {game}")
         objective = objective_of(game, header.objective)
         illegal = illegal or header.illegal
         tables = compile_game(game)
-        [policy] = read_arrays(file, {"policy": min(LARGEST, tables.nodes * tables.actions * 8)})
+        largest = HEADER | {"policy": min(LARGEST, tables.nodes * tables.actions * 8)}
+        *_, policy = read_arrays(file, largest, whole=True)
         with np.errstate(over="ignore"):  # sums of numbers that are not probabilities
             edge_weights(tables, policy, illegal)
         return SavedPolicy(game, objective, illegal, policy)
@@ -219,29 +222,24 @@ class _Header(NamedTuple):
             return False
 
 
+HEADER = dict.fromkeys(_Header._fields, LARGEST_TEXT)
+
+
 def _read_header(file: Path) -> _Header:
-    game, rules, objective, illegal = map(str, read_arrays(file, dict.fromkeys(_Header._fields, LARGEST_TEXT)))
+    game, rules, objective, illegal = map(str, read_arrays(file, HEADER))
     header = _Header(game, from_json(rules), objective, illegal)
     if not isinstance(header.rules, dict):
         raise TypeError("its rules are not a dictionary")
     return header
 
 
-@contextmanager
-def _reading(path: str | Path) -> Iterator[None]:
-    """Raise a ValueError of one line that names the file for whatever fails in the block."""
-    try:
-        yield
-    except Exception as error:  # a damaged archive and the rules of registered games may fail in any way
-        raise ValueError(f"cannot read the policy {path}: {error}".partition("\n")[0]) from None
-
-
-def read_arrays(path: Path, largest: Mapping[str, int]) -> list[NDArray[Any]]:
+def read_arrays(path: Path, largest: Mapping[str, int], *, whole: bool = False) -> list[NDArray[Any]]:
     """Read arrays of numbers or text from an untrusted .npz file of this format.
 
     Args:
         path: the file.
         largest: the most bytes that each array may have, by its name.
+        whole: whether these are all arrays of the file, so that they can be compared with its SHA-256.
 
     Raises:
         Exception: of almost any kind, if the file is damaged or has no such array, an array is larger, or it holds
@@ -251,30 +249,44 @@ def read_arrays(path: Path, largest: Mapping[str, int]) -> list[NDArray[Any]]:
         raise ValueError("there is no regular file of this name")
     if path.stat().st_size > LARGEST:
         raise ValueError(f"it is larger than {LARGEST:,} bytes")
-    arrays = []
     with zipfile.ZipFile(path) as archive:
-        for name, most in {"format": 8, **largest}.items():
-            entry = archive.getinfo(f"{name}.npy")
-            if entry.compress_type not in PACKED:
-                raise ValueError(f"{name} is not packed as NumPy packs arrays")
-            with archive.open(entry) as file:
-                if np.lib.format.read_magic(file) != (1, 0):
-                    raise ValueError(f"{name} is not in version 1.0 of the .npy format")
-                shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
-                count = int(np.prod(shape, dtype=object))
-                if dtype.kind not in "iufU" or not 0 <= count * dtype.itemsize <= most:
-                    raise ValueError(f"{name} is {count:,} x {dtype}, not at most {most:,} bytes of numbers or text")
-                data = bytearray(file.read(count * dtype.itemsize))
-            arrays.append(np.frombuffer(data, dtype, count).reshape(shape, order="F" if by_columns else "C"))
-    if not np.array_equal(arrays[0], FORMAT):
-        raise ValueError("it was written by another version of stb_gym; save it again")
-    return arrays[1:]
+        if not np.array_equal(_read_array(archive, "format", 8), FORMAT):
+            raise ValueError("it was written by another version of stb_gym; save it again")
+        arrays = {name: _read_array(archive, name, most) for name, most in largest.items()}
+        if whole and "sha256.npy" in archive.namelist() and _read_array(archive, "sha256", 256) != _sha256_of(arrays):
+            raise ValueError(MISMATCH)
+    return list(arrays.values())
 
 
-def _write_arrays(path: str | Path, **arrays: Any) -> None:
+def _read_array(archive: zipfile.ZipFile, name: str, most: int) -> NDArray[Any]:
+    """Read an array of at most so many bytes."""
+    entry = archive.getinfo(f"{name}.npy")
+    if entry.compress_type not in PACKED:
+        raise ValueError(f"{name} is not packed as NumPy packs arrays")
+    with archive.open(entry) as file:
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise ValueError(f"{name} is not in version 1.0 of the .npy format")
+        shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
+        count = int(np.prod(shape, dtype=object))
+        if dtype.kind not in "iufU" or not 0 <= count * dtype.itemsize <= most:
+            raise ValueError(f"{name} is {count:,} x {dtype}, not at most {most:,} bytes of numbers or text")
+        data = bytearray(file.read(count * dtype.itemsize))
+    return np.frombuffer(data, dtype, count).reshape(shape, order="F" if by_columns else "C")
+
+
+def _write_arrays(path: str | Path, **given: Any) -> None:
     """Write arrays to an .npz file of this format, whole or not at all."""
+    arrays: dict[str, Any] = {name: np.asarray(array) for name, array in given.items()}
     with write_aside(path) as aside, aside.open("wb") as file:
-        np.savez_compressed(file, format=FORMAT, **arrays)
+        np.savez_compressed(file, format=FORMAT, sha256=_sha256_of(arrays), **arrays)
+
+
+def _sha256_of(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return the SHA-256 of the names, types, shapes and values of arrays."""
+    found = hashlib.sha256()
+    for name, array in arrays.items():
+        found.update(f"{name} {array.dtype.str} {array.shape} ".encode() + array.tobytes())
+    return found.hexdigest()
 
 
 # The policies of all measurements of a training
@@ -311,8 +323,8 @@ def load_policies(path: Path, game: Game, illegal: str) -> dict[int, Policy]:
         ValueError: if there is no such file, it is damaged, or holds no policies of this game.
     """
     tables = compile_game(game)
-    with _reading(path):
-        steps, actions = read_arrays(path, {"steps": LARGEST, "actions": LARGEST})
+    with reading(f"the policy {path}"):
+        steps, actions = read_arrays(path, {"steps": LARGEST, "actions": LARGEST}, whole=True)
         if (
             (steps.dtype.kind, steps.ndim, actions.dtype.kind) != ("i", 1, "u")
             or actions.shape != (len(tables.decisions), len(steps))

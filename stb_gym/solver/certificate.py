@@ -22,7 +22,7 @@ from typing import NoReturn
 import numpy as np
 
 from stb_gym.games import Game, Roll, State, all_rules, rolls, walk, words_of
-from stb_gym.output import write_aside
+from stb_gym.output import write_text
 from stb_gym.solver.objectives import GameOrEnv, Goal, objective_of, task_of
 from stb_gym.solver.solution import Solution, solve_tables
 
@@ -62,8 +62,7 @@ class Certificate:
 
     def save(self, path: str | Path) -> None:
         """Write the text to a file."""
-        with write_aside(path) as aside:
-            aside.write_bytes(self.text.encode())
+        write_text(path, self.text)
 
 
 def certify(what: GameOrEnv, objective: Goal | None = None) -> Certificate:

@@ -83,20 +83,6 @@ def test_a_run_that_fails_is_reported_and_others_continue(folders, capsys):
     assert failure.startswith("training.train: runs/q-learning-ShutTheBox-v0-tiles-5-0 failed: cannot read ")
 
 
-def test_a_checkpoint_that_cannot_be_read_ends_the_command(folders, monkeypatch, capsys):
-    interrupt_at_measurements(monkeypatch, KeyboardInterrupt)
-    assert train.main(["q-learning", *FIVE]) == 130
-    monkeypatch.undo()
-    monkeypatch.chdir(folders.parent)
-    [path] = folders.glob("*/checkpoint.pt")
-    path.write_bytes(b"damaged")
-    capsys.readouterr()
-    assert train.main(["q-learning", *FIVE, "--resume"]) == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert f"failed: cannot read {path}: " in line
-    assert path.read_bytes() == b"damaged"
-
-
 def interrupt_at_measurements(monkeypatch, action):
     """Call `action`, or raise it, at the second measurement."""
     notes = []

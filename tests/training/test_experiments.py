@@ -139,5 +139,5 @@ def test_a_policy_and_its_card_belong_together(folder):
     with pytest.raises(ValueError, match="SHA-256"):
         leaderboard(folder)
     (folder / "fitted-q-threes.toml").unlink()
-    with pytest.raises(OSError, match=r"fitted-q-threes\.toml"):
+    with pytest.raises(ValueError, match=r"fitted-q-threes\.toml"):
         leaderboard(folder)

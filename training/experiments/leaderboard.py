@@ -15,7 +15,7 @@ from pydantic import BaseModel, PositiveInt
 
 from stb_gym.games import entry_of, title
 from stb_gym.measure.policy_files import KEPT, read_policy
-from stb_gym.output import read_text, write_text
+from stb_gym.output import read_text, reading, write_text
 from stb_gym.solving import strategy
 
 
@@ -51,13 +51,13 @@ def leaderboard(folder: Path = KEPT) -> str:
     """Return the page of the saved policies in a folder: a table for each game and objective, least regret first.
 
     Raises:
-        OSError: if a policy has no card.
-        ValueError: if a card is incomplete or for another file.
+        ValueError: if a policy has no card, or the card is incomplete or for another file.
     """
     cards = {}
     boards = defaultdict(list)
     for path in sorted(folder.glob("*.npz")):
-        card = Card(**tomllib.loads(read_text(path.with_suffix(".toml"))))
+        with reading(path.with_suffix(".toml")) as text:
+            card = Card(**tomllib.loads(read_text(text)))
         if card.sha256 != sha256(path.read_bytes()).hexdigest():
             raise ValueError(f"the SHA-256 of {path} is not the one in its card")
         cards[path.stem] = card
