@@ -1,6 +1,5 @@
 """Runs and results files become one table, and a report that shows it; what cannot be read is one line."""
 
-import gzip
 import json
 import re
 import subprocess
@@ -223,24 +222,6 @@ def test_every_task_has_its_rows_as_json(runs, tmp_path, capsys):
 def test_runs_that_are_named_twice_are_refused(runs, tmp_path, refused):
     save_results(tmp_path / "all.csv.gz", read_measurements(runs))
     assert "same configuration" in refused(runs[0], tmp_path / "all.csv.gz")
-
-
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda data: data[:-20], "end"),
-        (lambda data: b"no gzip", "gzip"),
-        (lambda data: gzip.compress(gzip.decompress(data).replace(b"seed", b"seeds", 1)), "seed"),
-        (lambda data: gzip.compress(gzip.decompress(data).replace(b"\n0,", b"\nmany,", 1)), "many"),
-    ],
-)
-def test_a_damaged_results_file_is_refused(damage, message, runs, tmp_path, refused):
-    path = tmp_path / "all.csv.gz"
-    save_results(path, read_measurements(runs))
-    path.write_bytes(damage(path.read_bytes()))
-    line = refused(path)
-    assert str(path) in line
-    assert message in line
 
 
 def test_what_is_not_there_or_not_allowed_is_refused(runs, tmp_path, refused):

@@ -202,36 +202,6 @@ def test_nothing_in_a_file_is_executed(name, tmp_path, monkeypatch):
     assert not (tmp_path / "executed").exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "read"),
-    [
-        ("config.json", b"{", lambda run: run),
-        ("config.json", b"[]", lambda run: run),
-        ("config.json", b"\xff", lambda run: run),
-        ("curve.csv", b"", Run.curve),
-        ("curve.csv", b"steps,seconds,regret\n", Run.curve),
-        ("curve.csv", b"steps,seconds,regret\n0,0,x\n", Run.curve),
-        ("curve.csv", b"steps,seconds,regret\n0,0,\n", Run.curve),
-        ("curve.csv", b"steps,seconds\n0,0\n", Run.curve),
-        ("result.json", b"{}", Run.result),
-        ("result.json", b"[" * 10**5, Run.result),
-        ("weights.pt", b"PK", Run.learner),
-        ("weights.pt", b"", Run.learner),
-    ],
-)
-def test_a_damaged_file_is_named(name, content, read, finished, tmp_path):
-    folder = copytree(finished, tmp_path / "run")
-    if name != "result.json":
-        (folder / "result.json").unlink()  # it has the SHA-256 of other files
-    (folder / name).write_bytes(content)
-    with pytest.raises(ValueError, match=name) as raised:
-        read(Run(folder))
-    assert "\n" not in str(raised.value)
-    (folder / name).unlink()
-    with pytest.raises(ValueError, match=name):
-        read(Run(folder))
-
-
 def test_a_folder_that_holds_a_run_is_not_overwritten_by_mistake(finished, tmp_path):
     folder = copytree(finished, tmp_path / "run")
     before = files(folder)
