@@ -110,6 +110,19 @@ def escaped(text: str) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
+def quoted(value: object, longest: int = 60) -> str:
+    r"""Return the expression of a value for a message: printable, in one line, and at most `longest` characters.
+
+    >>> print(quoted("a\u202eb" * 9, longest=20))
+    'a\u202eba\u202eb...
+    """
+    try:
+        text = escaped(repr(value))
+    except Exception:  # of an integer with too many digits, and whatever other people's objects raise
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+
+
 def say(text: object = "", *, error: bool = False) -> None:
     """Print a text with its control characters escaped, line by line; to standard error if `error`.
 

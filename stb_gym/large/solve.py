@@ -10,13 +10,13 @@ within the row, columns with few open tiles first.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, rolls
+from stb_gym.games import Game, IntArray, cached_arrays, check_bool, freeze, rolls
 from stb_gym.large.boards import boards_of
 from stb_gym.large.grid import Grid, RowMoves
 from stb_gym.solver import Goal, Objective, is_as_good, objective_of
@@ -37,6 +37,9 @@ class BoardValues:
     game: Game
     objective: Objective
     utility: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        freeze(vars(self))
 
     def __repr__(self) -> str:
         return f"<{self.game}: {self.objective.name} {self.value:.6g} {self.objective.unit}>"
@@ -81,7 +84,7 @@ class BoardValues:
         """Return [E] True where moves of utility `after` [E] are as good as the best ones, of utility `best` [E]."""
         return is_as_good(after, best, self._extremes)
 
-    @cached_property
+    @cached_arrays
     def _extremes(self) -> NDArray[np.float64]:
         """The least and the greatest utility."""
         return np.array([self.utility.min(), self.utility.max()])
@@ -106,6 +109,7 @@ def solve_boards(
         >>> round(stb_gym.large.solve_boards(stb_gym.ShutTheBox(tiles=12)).value, 6)
         35.081421
     """
+    check_bool("worst", worst)
     goal = objective_of(game, objective)
     return _sweep(game, goal.opposite if worst else goal, progress)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import IntArray, check_choice, check_integer
+from stb_gym.games import IntArray, check_choice, check_integer, freeze
 from stb_gym.solver import Standing, TurnTables
 
 MOST_PLAYERS = 101  # a hundred after the first
@@ -76,6 +76,7 @@ class Standings:
         self.after = np.where(self.holds, taken, np.arange(len(lead))[:, None])
         shares = {"all-win": self.holders > 0, "split": 1 / np.maximum(self.holders, 1), "nobody": self.holders == 1}
         self.share = shares[ties].astype(float)
+        freeze(vars(self))
 
     def met_by(self, seat: int) -> NDArray[np.bool_]:
         """Return [Z] True for the standings at which a seat may have to play."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import ILLEGAL, Game, IntArray, check_choice
+from stb_gym.games import ILLEGAL, Game, IntArray, check_bool, check_choice, check_integer
 
 Utility = Callable[[IntArray], NDArray[Any]]
 
@@ -40,6 +40,12 @@ class Objective:
     sign: int = 1
     target: int | None = None
     worst: bool = False
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and isinstance(self.unit, str) and callable(self.utility)):
+            raise TypeError("an objective has a name, a function from final scores to utilities, and perhaps a unit")
+        check_integer("sign", self.sign, -1, 1)
+        check_bool("worst", self.worst)
 
     def utilities(self, final_score: IntArray) -> NDArray[Any]:
         """Return the utility [S] of every final score [S].

@@ -7,13 +7,12 @@ advantage(edge) = u(next state) - u(node), at most 0
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, words_of
+from stb_gym.games import Game, IntArray, cached_arrays, check_bool, freeze, words_of
 from stb_gym.solver.evaluation import Evaluation
 from stb_gym.solver.objectives import Objective
 from stb_gym.solver.policies import Playable, edge_weights
@@ -41,6 +40,9 @@ class Solution:
     state_utility: NDArray[Any]
     node_utility: NDArray[Any]
 
+    def __post_init__(self) -> None:
+        freeze(vars(self))
+
     def __repr__(self) -> str:
         return f"<{self.game}: {self.objective.name} {float(self.value):.6g} {self.objective.unit}>"
 
@@ -54,23 +56,23 @@ class Solution:
         """The value of a turn in the objective's unit: a float, or a Fraction of an exact solution."""
         return self.state_value.item(self.tables.start)
 
-    @cached_property
+    @cached_arrays
     def state_value(self) -> NDArray[Any]:
         """[S] the value of every state, in the objective's unit."""
         return self.objective.sign * self.state_utility + 0  # never -0.0
 
-    @cached_property
+    @cached_arrays
     def node_value(self) -> NDArray[Any]:
         """[N] the value of every node, in the objective's unit."""
         return self.objective.sign * self.node_utility + 0
 
-    @cached_property
+    @cached_arrays
     def advantage(self) -> NDArray[Any]:
         """[E] the utility of each edge less that of the best edge of its node: 0 for optimal edges, else less."""
         advantage = self.tables.after_edges(self.state_utility) - self.tables.at_edges(self.node_utility)
         return np.where(self.optimal, 0, advantage)  # no rounding errors at optimal edges
 
-    @cached_property
+    @cached_arrays
     def optimal(self) -> NDArray[np.bool_]:
         """[E] True for every edge that is as good as the best of its node."""
         return optimal_edges(self.tables, self.state_utility, self.node_utility)
@@ -227,6 +229,8 @@ class Solution:
 
 def solve_tables(game: Game, objective: Objective, *, worst: bool = False, exact: bool = False) -> Solution:
     """Solve a turn of a game by its tables; see `stb_gym.solve`."""
+    check_bool("worst", worst)
+    check_bool("exact", exact)
     goal = objective.opposite if worst else objective
     tables = compile_game(game)
     utility: NDArray[Any] = goal.utilities(tables.final_score)
