@@ -40,7 +40,7 @@ def write_aside(path: str | Path) -> Iterator[Path]:
     Raises:
         OSError: if `path` is a folder, a pipe or a device.
     """
-    path = Path(path)
+    path = path_of(path)
     check_file(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     for leftover in path.parent.glob(f"{UNFINISHED}*"):
@@ -60,10 +60,29 @@ def write_text(path: str | Path, text: str) -> None:
         aside.write_text(text, encoding="utf-8", newline="\n")
 
 
+def path_of(path: Any) -> Path:
+    """Return the path of a file, which need not exist.
+
+    Raises:
+        TypeError: if it is neither a string nor a path.
+        ValueError: if the system allows no file of this name.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"a file is named by a string or a path, not by {quoted(path)}")
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ValueError(f"{shortened(str(path))} cannot be the name of a file: {reason}") from None
+    return Path(path)
+
+
 def check_file(path: Path) -> None:
     """Raise OSError if `path` is a folder, or a pipe or device, which could block a reader forever."""
     if path.exists() and not path.is_file():
-        raise OSError(f"{path} is {'a folder' if path.is_dir() else 'a pipe or a device'}, not a file")
+        raise OSError(f"{shortened(str(path))} is {'a folder' if path.is_dir() else 'a pipe or a device'}, not a file")
 
 
 def read_text(path: str | Path) -> str:
@@ -73,8 +92,9 @@ def read_text(path: str | Path) -> str:
         OSError: if there is no such file.
         ValueError: if it is not UTF-8.
     """
-    check_file(Path(path))
-    return Path(path).read_text(encoding="utf-8")
+    path = path_of(path)
+    check_file(path)
+    return path.read_text(encoding="utf-8")
 
 
 def from_json(text: str) -> Any:
@@ -117,9 +137,15 @@ def quoted(value: object, longest: int = 60) -> str:
     'a\u202eba\u202eb...
     """
     try:
-        text = escaped(repr(value))
+        text = repr(value)
     except Exception:  # of an integer with too many digits, and whatever other people's objects raise
         text = f"<{type(value).__name__}>"
+    return shortened(text, longest)
+
+
+def shortened(text: str, longest: int = 100) -> str:
+    """Return text for a message, such as the name of a file: printable, in one line, at most `longest` characters."""
+    text = escaped(text)
     return text if len(text) <= longest else f"{text[: longest - 3]}..."
 
 

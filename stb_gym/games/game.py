@@ -31,7 +31,8 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.output import quoted
+from stb_gym.arguments import checked
+from stb_gym.output import quoted, shortened
 
 T = TypeVar("T")
 IntArray = NDArray[np.integer[Any]]
@@ -206,6 +207,7 @@ def rule(default: Any, words: str, **known: Any) -> Any:
         >>> rules_of(Coin)["sides"].words
         'sides of the coin'
     """
+    check_names("attribute of a rule", known, Rule._fields)
     return field(default=default, metadata={"rule": Rule(words, **known)})
 
 
@@ -274,6 +276,8 @@ def rolls(game: Game, dice: int) -> Rolls:
         >>> sums.shown[:3], sums.counts[:3].tolist()
         (((2,), (3,), (4,)), [1, 2, 3])
     """
+    if not isinstance(game, Game):
+        raise TypeError(f"{quoted(game)} is not a game: make one, such as stb_gym.Threes()")
     check_integer("dice", dice, 0, MOST_DICE)
     if game.faces**dice > LARGEST_THROW_TABLE:
         raise ValueError(
@@ -308,6 +312,7 @@ def throw_faces(throw: int, dice: int, faces: int) -> tuple[int, ...]:
     return tuple(throw // faces**place % faces + 1 for place in reversed(range(dice)))
 
 
+@checked
 @lru_cache(maxsize=4)
 def walk(game: Game) -> dict[State, list[dict[int, State]]]:
     """Find every state of a game from its start and its `positions`, asking the rules for every move once.
@@ -333,7 +338,7 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
         raise too_large
     waiting = [_ask(game, "start"), *_ask(game, "positions")]
     for state in waiting:
-        check_state(f"start and positions of {rules}", game, state)
+        check_state(f"start and positions of {rules} must be", game, state)
     while waiting:
         state = waiting.pop()
         if state in found:
@@ -351,7 +356,7 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
                     f"to {len(actions) - 1}, not {quoted(moves)}"
                 )
             for next_state in moves.values():
-                check_state(f"moves of {rules} at {state}", game, next_state)
+                check_state(f"moves of {rules} at {state} must lead to", game, next_state)
                 following.add(next_state)
         sorter.add(state, *following)
         waiting += following
@@ -368,12 +373,12 @@ def fits(game: Game) -> bool:
     return most_nodes is None or most_nodes <= LARGEST_TABLE
 
 
-def check_state(source: str, game: Game, state: Any) -> None:
+def check_state(claim: str, game: Game, state: Any) -> None:
     """Raise a ValueError unless `state` is a pair of integers (held, dice) with no more dice than the first throw."""
     match state:
         case (int(held), int(dice)) if isinstance(state, tuple) and 0 <= dice <= game.dice and abs(held) < LARGEST_HELD:
             return
-    raise ValueError(f"{source} must be pairs of integers (held, dice) with 0 to {game.dice} dice, not {quoted(state)}")
+    raise ValueError(f"{claim} a pair of integers (held, dice) with 0 to {game.dice} dice, not {quoted(state)}")
 
 
 def _ask(game: Game, method: str, *arguments: Any) -> Any:
@@ -384,7 +389,7 @@ def _ask(game: Game, method: str, *arguments: Any) -> Any:
     except Exception as error:
         at = f" for {quoted(arguments)}" if arguments else ""
         raise ValueError(
-            f"{method} of {type(game).__name__} fails{at}: {type(error).__name__} {quoted(str(error))}"
+            f"{method} of {type(game).__name__} fails{at}: {type(error).__name__}: {shortened(str(error), 60)}"
         ) from error
 
 
@@ -421,11 +426,11 @@ def check_game(game: Any) -> None:
         if _ask(game, "roll_of", throw) != _ask(game, "roll_of", tuple(sorted(throw))):
             raise ValueError(f"roll_of of {rules} must not depend on the order of the dice, as it does of {throw}")
     start = _ask(game, "start")
-    check_state(f"start of {rules}", game, start)
+    check_state(f"start of {rules} must be", game, start)
     first_moves = zip(rolls(game, start[1]).shown, walk(game)[start], strict=True)
     if blocked := [roll for roll, moves in first_moves if not moves]:
         raise ValueError(
-            f"every first throw must leave a move, because turns begin with one, but {blocked[0]} does not"
+            f"moves of {rules} must leave a move after each throw at start {start}, and not {{}} for {blocked[0]}"
         )
     high = integers(f"observation_high of {rules}", _ask(game, "observation_high"), 0, 255)
     seen: dict[tuple[int, ...], tuple[State, Roll]] = {}
@@ -435,17 +440,15 @@ def check_game(game: Any) -> None:
             raise ValueError(f"final_score of {rules} must be an integer, not {quoted(score)}, which it is at {state}")
         for roll in rolls(game, state[1]).shown:
             given = _ask(game, "observe", state, roll)
-            row = tuple(given.tolist() if isinstance(given, np.ndarray) and given.ndim else given)
-            if not (
-                isinstance(given, list | tuple | np.ndarray)
-                and len(row) == len(high)
-                and all(
-                    isinstance(number, INTEGER) and 0 <= number <= most for number, most in zip(row, high, strict=True)
-                )
+            if isinstance(given, np.ndarray):
+                given = given.tolist()
+            row = tuple(given) if isinstance(given, list | tuple) else ()
+            if len(row) != len(high) or not all(
+                isinstance(number, INTEGER) and 0 <= number <= most for number, most in zip(row, high, strict=True)
             ):
                 raise ValueError(
-                    f"observe of {rules} must return integers from 0 to {quoted(tuple(high))}, not {quoted(given)}, "
-                    f"which it does for {state} and {roll}"
+                    f"observe of {rules} must return integers from 0 to those of observation_high, {quoted(high)}, not "
+                    f"{quoted(given, 40)}, for {state} and {roll}"
                 )
             if row in seen:
                 raise ValueError(

@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.arguments import checked
 from stb_gym.games import Game, IntArray, cached_arrays, check_bool, freeze, rolls
 from stb_gym.large.boards import boards_of
 from stb_gym.large.grid import Grid, RowMoves
-from stb_gym.solver import Goal, Objective, is_as_good, objective_of
+from stb_gym.output import quoted
+from stb_gym.solver import Goal, Objective, broadcast_dice, is_as_good, objective_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,6 +51,7 @@ class BoardValues:
         """The value of a turn in the objective's unit."""
         return float(self.objective.sign * self.utility[0, -1]) + 0.0  # never -0.0
 
+    @checked
     def utilities_at(self, held: IntArray, dice: IntArray | int) -> NDArray[np.float64]:
         """Return the expected utilities of boards before a throw, or of turns that end there.
 
@@ -62,24 +65,28 @@ class BoardValues:
         Raises:
             ValueError: if a tile is open that is shut at the start.
         """
-        boards = boards_of(self.game)
-        held = np.asarray(held)
-        held = (
-            held.astype(np.int64, copy=False) if held.dtype.kind in "iu" else held
-        )  # narrower integers would overflow
-        if (unknown := np.asarray(held & ~self.game.start()[0] != 0)).any():
-            start = list(boards.game.start_tiles)
-            raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held[unknown][0]}")
+        held, dice = self._checked(held, dice)
         utilities = self.utility.reshape(-1).take(self.places(held, dice))
-        over = np.broadcast_to(dice, held.shape) == 0
-        utilities[over] = self.objective.utilities(boards.final_scores(held[over]))
+        over = dice == 0
+        utilities[over] = self.objective.utilities(boards_of(self.game).final_scores(held[over]))
         return utilities
 
+    @checked
     def places(self, held: IntArray, dice: IntArray | int) -> IntArray:
         """Return [B] where the flattened `utility` has boards before a throw of so many dice (0 counts as all)."""
         boards = boards_of(self.game)
+        held, dice = self._checked(held, dice)
         return boards.places(held) + np.isin(dice, boards.game.throws[1:]) * self.utility.shape[1]
 
+    def _checked(self, held: IntArray, dice: IntArray | int) -> tuple[IntArray, IntArray]:
+        """Return boards and dice as arrays [B] of wide integers; raise ValueError if there are no such boards."""
+        held = np.asarray(held)
+        boards = held.astype(np.int64) if held.dtype.kind in "iu" else held
+        if (unknown := np.asarray(boards & ~self.game.start()[0] != 0)).any():
+            raise ValueError(f"{self.game} has no board with mask {quoted(held[unknown].tolist()[0])}")
+        return boards, broadcast_dice(dice, boards)
+
+    @checked
     def is_as_good(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
         """Return [E] True where moves of utility `after` [E] are as good as the best ones, of utility `best` [E]."""
         return is_as_good(after, best, self._extremes)
@@ -90,6 +97,7 @@ class BoardValues:
         return np.array([self.utility.min(), self.utility.max()])
 
 
+@checked
 def solve_boards(
     game: Game, objective: Goal = "score", progress: Callable[[int, int], None] | None = None, *, worst: bool = False
 ) -> BoardValues:

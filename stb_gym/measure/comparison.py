@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.arguments import checked
 from stb_gym.envs import Stepper, TurnVectorEnv, stepper_of
 from stb_gym.games import Game, IntArray, check_chances, check_integer, words_of
+from stb_gym.output import quoted
 from stb_gym.solver import (
     Goal,
     Measured,
@@ -66,7 +68,7 @@ def compare(one: Mapping[int, float], other: Mapping[int, float]) -> Comparison:
     """
     for each in (one, other):
         if not isinstance(each, Mapping):
-            raise TypeError(f"{each!r:.80} is not a distribution such as evaluation.score_distribution")
+            raise TypeError(f"{quoted(each)} is not a distribution such as evaluation.score_distribution")
         check_chances("the final scores", each.values())
     scores = sorted({*one, *other})
     chances = np.array([[each.get(score, 0.0) for score in scores] for each in (one, other)])
@@ -175,6 +177,7 @@ class Simulation:
         return difference / self.standard_error if self.standard_error else math.copysign(math.inf, difference)
 
 
+@checked
 def simulate(
     game: Game,
     policy: Playable,

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.arguments import checked
 from stb_gym.games import Game, IntArray, cached_arrays, check_bool, check_choice, check_game, check_integer, freeze
 from stb_gym.rounds.standings import Array, Standings, blocks, check_lineup
 from stb_gym.solver import (
@@ -128,6 +129,7 @@ class Reply:
         weights[tables.lowest(preferred), np.arange(len(block))] = 1
         return weights
 
+    @checked
     def policy(self, standing: Standing) -> Policy:
         """Return [N] the actions at a standing.
 
@@ -137,6 +139,7 @@ class Reply:
         weights = self.weights(np.array([self.standings.find(standing)]))
         return self.standings.tables.lowest_actions(weights[:, 0] > 0)
 
+    @checked
     def at(self, standing: Standing) -> Solution:
         """Return optimal play at a standing as a `Solution` whose values are the player's expected win.
 
@@ -270,6 +273,7 @@ class RoundSolution(RoundEvaluation):
         check_integer("players after", standing.after, 0, self.rules.players - 1)
         return self.replies[standing.after]
 
+    @checked
     def at(self, standing: Standing) -> Solution:
         """Return optimal play of a turn at a standing, as a `Solution` whose values are the player's expected win.
 
@@ -288,6 +292,7 @@ class RoundSolution(RoundEvaluation):
         """
         return self._reply(standing).at(standing)
 
+    @checked
     def policy(self, standing: Standing) -> Policy:
         """Return [N] the equilibrium's actions at a standing.
 
@@ -373,6 +378,7 @@ class Round:
         check_lineup("round", strategies, self.players)
         return RoundEvaluation(self, tuple(self.seat(seat, plays) for seat, plays in enumerate(strategies)))
 
+    @checked
     def policy(self, plays: RoundStrategy, standing: Standing) -> Policy:
         """Return the policy of a strategy at a standing.
 
@@ -393,6 +399,7 @@ class Round:
 
     def seat(self, seat: int, plays: RoundStrategy) -> Seat:
         """Return the play of a strategy in a seat; see `evaluate`."""
+        check_integer("seat", seat, 0, self.players - 1)
         if isinstance(plays, str) and plays == "optimal":
             return self.solve().played[seat]
         plays = self._named(plays)

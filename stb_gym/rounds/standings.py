@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import IntArray, check_choice, check_integer, freeze
+from stb_gym.output import quoted
 from stb_gym.solver import Standing, TurnTables
 
 MOST_PLAYERS = 101  # a hundred after the first
@@ -146,6 +147,6 @@ def blocks(tables: TurnTables, chosen: NDArray[np.bool_]) -> Iterator[IntArray]:
 def check_lineup(contest: str, strategies: Any, players: int | None = None) -> None:
     """Raise a ValueError unless there is one strategy per player, if the number of players is known."""
     if isinstance(strategies, str):
-        raise ValueError(f"a {contest} takes a list of strategies, not {strategies!r} alone")
+        raise ValueError(f"a {contest} takes a list of strategies, not {quoted(strategies)} alone")
     if players is not None and len(strategies) != players:
         raise ValueError(f"a {contest} of {players} players needs as many strategies, not {len(strategies)}")

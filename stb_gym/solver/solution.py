@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, cached_arrays, check_bool, freeze, words_of
+from stb_gym.arguments import checked
+from stb_gym.games import Game, IntArray, cached_arrays, check_bool, check_integer, freeze, words_of
+from stb_gym.output import quoted
 from stb_gym.solver.evaluation import Evaluation
 from stb_gym.solver.objectives import Objective
 from stb_gym.solver.policies import Playable, edge_weights
@@ -186,13 +188,16 @@ class Solution:
             "loss": losses.tolist(),
         }
 
+    @checked
     def ranked_edges(self, node: int) -> tuple[IntArray, NDArray[Any]]:
         """Return the edges of a node, best first, and the loss of each against the best one (0 for optimal ones)."""
+        check_integer("node", node, 0, self.tables.nodes - 1)
         edges = np.array(self.tables.edges_of(node), int)
         losses = 0 - self.advantage[edges]  # never -0.0
         order = np.argsort(losses, kind="stable")
         return edges[order], losses[order]
 
+    @checked
     def utilities_at(self, held: IntArray, dice: IntArray | int) -> NDArray[Any]:
         """Return the expected utilities of states.
 
@@ -213,18 +218,28 @@ class Solution:
             [-4.2145, -1.0, -1.0]
         """
         held = np.asarray(held)
-        dice = np.broadcast_to(dice, held.shape)
+        dice = broadcast_dice(dice, held)
         state, over = self.tables.find_states(held, dice), dice == 0
         if (unknown := ~over & (state < 0)).any():
-            raise ValueError(f"{self.game} has no state that holds {held[unknown][0]} with {dice[unknown][0]} dice")
+            raise ValueError(
+                f"{self.game} has no state that holds {quoted(held[unknown][0])} with {dice[unknown][0]} dice"
+            )
         utilities = self.state_utility[state]
         scores = np.array([self.game.final_score(points) for points in held[over].tolist()], np.int64)
         utilities[over] = self.objective.utilities(scores)
         return utilities
 
+    @checked
     def is_as_good(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
         """Return [E] True where moves of utility `after` [E] are as good as the best ones, of utility `best` [E]."""
         return is_as_good(after, best, self.state_utility)
+
+
+def broadcast_dice(dice: IntArray | int, held: IntArray) -> IntArray:
+    """Return numbers of dice [B] for what is held [B]; raise ValueError unless there is one or one for each."""
+    if np.shape(dice) not in ((), held.shape):
+        raise ValueError(f"dice must be one number, or one for each of shape {held.shape}, not of {np.shape(dice)}")
+    return np.broadcast_to(dice, held.shape)
 
 
 def solve_tables(game: Game, objective: Objective, *, worst: bool = False, exact: bool = False) -> Solution:
