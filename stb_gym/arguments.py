@@ -12,7 +12,7 @@ from stb_gym.output import quoted
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-UNCHECKED = (Any, inspect.Parameter.empty)  # which are classes, too
+UNCHECKED = (Any, type, inspect.Parameter.empty)  # annotations that are classes, too
 # What an instance may be besides an instance of its own class.
 NUMPY: dict[Any, Any] = {bool: bool | np.bool_, int: int | np.integer, float: int | float | np.integer | np.floating}
 

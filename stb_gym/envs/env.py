@@ -420,14 +420,16 @@ def stepper_of(game: Game, observation_dtype: str = "uint8", kind: str | None = 
     return (table_stepper if kind == "tables" else large_stepper)(game, observation_dtype)
 
 
-def _name_of_dtype(observation_dtype: Any) -> str:
+def _name_of_dtype(observation_dtype: Any) -> Any:
     """Return the name of a NumPy type of integers or floats; raise ValueError for anything else."""
     try:
         dtype = np.dtype(observation_dtype)
     except Exception:  # NumPy raises several kinds
         dtype = np.dtype(object)
     if dtype.kind not in "iuf":
-        raise ValueError(f"observation_dtype must be a NumPy type of numbers, not {quoted(observation_dtype)}")
+        raise ValueError(
+            f"observation_dtype must be a NumPy type of integers or floats, not {quoted(observation_dtype)}"
+        )
     return dtype.name
 
 

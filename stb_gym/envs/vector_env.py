@@ -81,8 +81,9 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self.num_envs = num_envs
         self.max_episode_steps = max_episode_steps
         self._limit = max_episode_steps or UNLIMITED
-        check_choice("autoreset mode", autoreset_mode, [*AutoresetMode, *(mode.value for mode in AutoresetMode)])
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        mode = getattr(autoreset_mode, "value", autoreset_mode)
+        check_choice("autoreset mode", mode, [each.value for each in AutoresetMode])
+        self.autoreset_mode = AutoresetMode(mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = self._single_space
         self.single_action_space = gym.spaces.Discrete(self.stepper.actions)

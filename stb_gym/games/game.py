@@ -333,7 +333,9 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
     rules = type(game).__name__
     actions = range(len(game.actions))
     nodes = 0
-    too_large = ValueError(f"{quoted(game)} has too many positions for tables, which hold {LARGEST_TABLE:,} nodes")
+    too_large = ValueError(
+        f"{quoted(game)} has too many positions for tables, which hold at most {LARGEST_TABLE:,} nodes"
+    )
     if not fits(game):
         raise too_large
     waiting = [_ask(game, "start"), *_ask(game, "positions")]

@@ -66,6 +66,7 @@ def register_game(
         reward_thresholds: by the name of its id, the mean reward of perfect play in an environment.
 
     Raises:
+        TypeError: if another argument has a wrong type.
         ValueError: if the rules break the contract of `Game`, or a name is not allowed or taken by another game.
 
     Example:
@@ -73,6 +74,8 @@ def register_game(
     """
     if not (isinstance(rules, type) and issubclass(rules, Game) and is_dataclass(rules)):
         raise ValueError(f"rules must be a frozen dataclass that is a stb_gym.Game, not {quoted(rules)}")
+    if not (isinstance(words, type) and issubclass(words, Words)):
+        raise TypeError(f"words must be a class that is a stb_gym.games.Words, not {quoted(words)}")
     smallest = rules()
     for field, known in rules_of(rules).items():
         if known.size and known.low is not None:

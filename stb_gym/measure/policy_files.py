@@ -194,7 +194,7 @@ def _read_policy(path: str | Path, game: Game | None = None, illegal: str | None
         if game is None:
             game = game_of(header.game, header.rules)
         elif not header.is_for(game):
-            raise ValueError(f"it is a policy of {header.game} with {header.rules}, not of {game}")
+            raise ValueError(f"it is not a policy of {game}, but of {header.game} with {header.rules}")
         objective = objective_of(game, header.objective)
         illegal = illegal or header.illegal
         tables = compile_game(game)
