@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
+from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, cast, get_args, get_origin
 
@@ -13,8 +14,8 @@ from stb_gym.output import quoted
 F = TypeVar("F", bound=Callable[..., Any])
 
 UNCHECKED = (Any, type, inspect.Parameter.empty)  # annotations that are classes, too
-# What an instance may be besides an instance of its own class.
-NUMPY: dict[Any, Any] = {bool: bool | np.bool_, int: int | np.integer, float: int | float | np.integer | np.floating}
+UNIONS = (Union, UnionType)
+NUMBERS: dict[Any, Any] = {int: Integral, float: Real}  # NumPy's numbers, too
 
 
 def checked(function: F) -> F:
@@ -40,8 +41,9 @@ def checked(function: F) -> F:
         except TypeError:
             return function(*positional, **named)  # which raises the error in Python's own words
         for name, value in arguments.items():
-            kinds = _members(signature.parameters[name].annotation)
-            if not _is_a(kinds, value):
+            annotation = signature.parameters[name].annotation
+            if not fits(annotation, value):
+                kinds = get_args(annotation) if get_origin(annotation) in UNIONS else [annotation]
                 allowed = " or ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
                 called = function.__qualname__.removesuffix(".__init__")
                 raise TypeError(f"{name} of {called} must be {allowed}, not {quoted(value)}")
@@ -50,27 +52,18 @@ def checked(function: F) -> F:
     return cast(F, call)
 
 
-def _members(annotation: Any) -> tuple[Any, ...]:
-    """Return the annotations that a union joins; of any other annotation, itself."""
-    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
-
-
-def _is_a(kinds: tuple[Any, ...], value: Any) -> bool:
-    """Return whether a value is an instance of one of some annotations, as far as classes say."""
-    for annotation in kinds:
-        kind = NoneType if annotation is None else get_origin(annotation) or annotation
-        if kind is np.ndarray:
-            is_a = _is_array(value)
-        elif not isinstance(kind, type) or kind in UNCHECKED or getattr(kind, "_is_protocol", False):
-            is_a = True
-        else:
-            is_a = isinstance(value, NUMPY.get(kind, kind)) and not (kind in (int, float) and isinstance(value, bool))
-        if is_a and kind is Mapping:
-            keys, values = map(_members, get_args(annotation))
-            is_a = all(_is_a(keys, key) and _is_a(values, value[key]) for key in value)
-        if is_a:
-            return True
-    return False
+def fits(annotation: Any, value: Any) -> bool:
+    """Return whether a value is an instance of what an annotation says, as far as classes can tell."""
+    kind, members = get_origin(annotation) or annotation, get_args(annotation)
+    if kind in UNIONS:
+        return any(fits(member, value) for member in members)
+    if kind is np.ndarray:
+        return _is_array(value)
+    if kind is None or (isinstance(kind, type) and kind not in UNCHECKED and not getattr(kind, "_is_protocol", False)):
+        is_instance = isinstance(value, NUMBERS.get(kind, kind or NoneType))
+        pairs = value.items() if kind is Mapping and is_instance else ()
+        return is_instance and all(fits(members[0], key) and fits(members[1], each) for key, each in pairs)
+    return True
 
 
 def _is_array(value: Any) -> bool:

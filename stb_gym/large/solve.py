@@ -20,7 +20,6 @@ from stb_gym.arguments import checked
 from stb_gym.games import Game, IntArray, cached_arrays, check_bool, freeze, rolls
 from stb_gym.large.boards import boards_of
 from stb_gym.large.grid import Grid, RowMoves
-from stb_gym.output import quoted
 from stb_gym.solver import Goal, Objective, broadcast_dice, is_as_good, objective_of
 
 
@@ -65,28 +64,25 @@ class BoardValues:
         Raises:
             ValueError: if a tile is open that is shut at the start.
         """
-        held, dice = self._checked(held, dice)
+        boards = boards_of(self.game)
+        held = np.asarray(held)
+        held = (
+            held.astype(np.int64, copy=False) if held.dtype.kind in "iu" else held
+        )  # narrower integers would overflow
+        dice = broadcast_dice(dice, held)
+        if (unknown := np.asarray(held & ~self.game.start()[0] != 0)).any():
+            start = list(boards.game.start_tiles)
+            raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held[unknown][0]}")
         utilities = self.utility.reshape(-1).take(self.places(held, dice))
         over = dice == 0
-        utilities[over] = self.objective.utilities(boards_of(self.game).final_scores(held[over]))
+        utilities[over] = self.objective.utilities(boards.final_scores(held[over]))
         return utilities
 
-    @checked
     def places(self, held: IntArray, dice: IntArray | int) -> IntArray:
         """Return [B] where the flattened `utility` has boards before a throw of so many dice (0 counts as all)."""
         boards = boards_of(self.game)
-        held, dice = self._checked(held, dice)
         return boards.places(held) + np.isin(dice, boards.game.throws[1:]) * self.utility.shape[1]
 
-    def _checked(self, held: IntArray, dice: IntArray | int) -> tuple[IntArray, IntArray]:
-        """Return boards and dice as arrays [B] of wide integers; raise ValueError if there are no such boards."""
-        held = np.asarray(held)
-        boards = held.astype(np.int64) if held.dtype.kind in "iu" else held
-        if (unknown := np.asarray(boards & ~self.game.start()[0] != 0)).any():
-            raise ValueError(f"{self.game} has no board with mask {quoted(held[unknown].tolist()[0])}")
-        return boards, broadcast_dice(dice, boards)
-
-    @checked
     def is_as_good(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
         """Return [E] True where moves of utility `after` [E] are as good as the best ones, of utility `best` [E]."""
         return is_as_good(after, best, self._extremes)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from stb_gym.arguments import checked
 from stb_gym.envs import Stepper, TurnVectorEnv, stepper_of
 from stb_gym.games import Game, IntArray, check_chances, check_integer, words_of
-from stb_gym.output import quoted
 from stb_gym.solver import (
     Goal,
     Measured,
@@ -46,6 +45,7 @@ class Comparison(NamedTuple):
     means: list[float]
 
 
+@checked
 def compare(one: Mapping[int, float], other: Mapping[int, float]) -> Comparison:
     """Compare two distributions of final scores, exactly.
 
@@ -67,8 +67,6 @@ def compare(one: Mapping[int, float], other: Mapping[int, float]) -> Comparison:
         (0.014757, 10)
     """
     for each in (one, other):
-        if not isinstance(each, Mapping):
-            raise TypeError(f"{quoted(each)} is not a distribution such as evaluation.score_distribution")
         check_chances("the final scores", each.values())
     scores = sorted({*one, *other})
     chances = np.array([[each.get(score, 0.0) for score in scores] for each in (one, other)])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import ILLEGAL, Game, IntArray, check_bool, check_choice, check_integer
+from stb_gym.games import ILLEGAL, Game, IntArray, check_bool, check_choice
 from stb_gym.output import quoted
 
 Utility = Callable[[IntArray], NDArray[Any]]
@@ -44,9 +44,6 @@ class Objective:
     worst: bool = False
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.name, str) and isinstance(self.unit, str) and callable(self.utility)):
-            raise TypeError("an objective has a name, a function from final scores to utilities, and perhaps a unit")
-        check_integer("sign", self.sign, -1, 1)
         check_bool("worst", self.worst)
 
     @checked

@@ -229,7 +229,6 @@ class Solution:
         utilities[over] = self.objective.utilities(scores)
         return utilities
 
-    @checked
     def is_as_good(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
         """Return [E] True where moves of utility `after` [E] are as good as the best ones, of utility `best` [E]."""
         return is_as_good(after, best, self.state_utility)
@@ -237,9 +236,10 @@ class Solution:
 
 def broadcast_dice(dice: IntArray | int, held: IntArray) -> IntArray:
     """Return numbers of dice [B] for what is held [B]; raise ValueError unless there is one or one for each."""
-    if np.shape(dice) not in ((), held.shape):
-        raise ValueError(f"dice must be one number, or one for each of shape {held.shape}, not of {np.shape(dice)}")
-    return np.broadcast_to(dice, held.shape)
+    numbers = np.asarray(dice)
+    if numbers.dtype.kind not in "iu" or numbers.shape not in ((), held.shape):
+        raise ValueError(f"dice must be one integer, or one for each of shape {held.shape}, not {quoted(dice)}")
+    return np.broadcast_to(numbers, held.shape)
 
 
 def solve_tables(game: Game, objective: Objective, *, worst: bool = False, exact: bool = False) -> Solution:
