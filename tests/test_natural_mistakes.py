@@ -76,10 +76,8 @@ MISTAKES = [
     lambda: rolls(NINE, 1) and rolls(NINE, True),
     lambda: solve(NINE, worst="no"),
     lambda: solve(NINE, exact=1),
-    lambda: solve_boards(NINE, worst=None),
     lambda: Round(NINE, shut_wins="no"),
     lambda: gym.make(BOX, one_die_forced="no"),
-    lambda: gym.make(ROUND, moon=1),
     lambda: RegretMeter(NINE)(len, deterministic="no"),
     lambda: RegretMeter(NINE)(len, masked=0),
     lambda: gym.make(BOX).reset(seed=-1),
@@ -89,12 +87,10 @@ MISTAKES = [
     lambda: evaluate_boards({}, UniformRandom()),
     lambda: gym.make(ROUND).unwrapped.node(5),
     lambda: load_policy({}, NINE),
-    lambda: load_policy("x" * 100_000, NINE),
-    lambda: load_policy("\x1b[31m\n.npz", NINE),
+    lambda: load_policy("\x1b[31m\n" + "x" * 100_000, NINE),
     lambda: load_policy("ppo-threes", ShutTheBox(tiles=8, one_die="any-time", match="faces-or-sum", open=(1, 2, 3, 8))),
     lambda: strategy(NINE, "x" * 100_000),
     lambda: solve(NINE, "\x1b[31m\n" * 99),
-    lambda: solve(np.zeros((99, 99))),
     lambda: TurnEnv(NINE, **{"\x1b[31m": 1}),
     lambda: gym.make(BOX, observation_dtype="complex64"),
 ]
@@ -106,8 +102,7 @@ def test_other_mistakes_are_refused_in_one_line(snapshot):
         with pytest.raises((ValueError, TypeError, RuntimeError)) as error:
             mistake()
         messages.append(f"{type(error.value).__name__}: {error.value}")
-        assert len(str(error.value)) <= 200
-        assert str(error.value).isprintable()
+    assert [line for line in messages if len(line) > 220 or not line.isprintable()] == []
     assert messages == snapshot
 
 

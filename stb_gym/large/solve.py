@@ -20,7 +20,7 @@ from stb_gym.arguments import checked
 from stb_gym.games import Game, IntArray, cached_arrays, check_bool, freeze, rolls
 from stb_gym.large.boards import boards_of
 from stb_gym.large.grid import Grid, RowMoves
-from stb_gym.solver import Goal, Objective, broadcast_dice, is_as_good, objective_of
+from stb_gym.solver import Goal, Objective, is_as_good, objective_of, state_arrays
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,11 +65,7 @@ class BoardValues:
             ValueError: if a tile is open that is shut at the start.
         """
         boards = boards_of(self.game)
-        held = np.asarray(held)
-        held = (
-            held.astype(np.int64, copy=False) if held.dtype.kind in "iu" else held
-        )  # narrower integers would overflow
-        dice = broadcast_dice(dice, held)
+        held, dice = state_arrays(held, dice)
         if (unknown := np.asarray(held & ~self.game.start()[0] != 0)).any():
             start = list(boards.game.start_tiles)
             raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held[unknown][0]}")

@@ -217,8 +217,7 @@ class Solution:
             >>> best.utilities_at(np.array([0b110, 0b1, 0b1]), np.array([2, 2, 0])).round(4).tolist()
             [-4.2145, -1.0, -1.0]
         """
-        held = np.asarray(held)
-        dice = broadcast_dice(dice, held)
+        held, dice = state_arrays(held, dice)
         state, over = self.tables.find_states(held, dice), dice == 0
         if (unknown := ~over & (state < 0)).any():
             raise ValueError(
@@ -234,12 +233,16 @@ class Solution:
         return is_as_good(after, best, self.state_utility)
 
 
-def broadcast_dice(dice: IntArray | int, held: IntArray) -> IntArray:
-    """Return numbers of dice [B] for what is held [B]; raise ValueError unless there is one or one for each."""
-    numbers = np.asarray(dice)
-    if numbers.dtype.kind not in "iu" or numbers.shape not in ((), held.shape):
-        raise ValueError(f"dice must be one integer, or one for each of shape {held.shape}, not {quoted(dice)}")
-    return np.broadcast_to(numbers, held.shape)
+def state_arrays(held: IntArray, dice: IntArray | int) -> tuple[IntArray, IntArray]:
+    """Return what is held and the dice [B] as arrays of one shape.
+
+    Raises:
+        ValueError: if they are not integers, or there is neither one number of dice nor one for each state.
+    """
+    held, dice = np.asarray(held), np.asarray(dice)
+    if (held.size and held.dtype.kind not in "iu") or dice.dtype.kind not in "iu" or dice.shape not in ((), held.shape):
+        raise ValueError(f"states must be integers, with as many numbers of dice, or one, not {quoted((held, dice))}")
+    return held.astype(np.int64), np.broadcast_to(dice, held.shape)
 
 
 def solve_tables(game: Game, objective: Objective, *, worst: bool = False, exact: bool = False) -> Solution:

@@ -95,32 +95,30 @@ def broken(name, value):
 ARRAY = np.array([0, 1])
 # By method or attribute, what people return by mistake; functions stand for the method itself.
 MISTAKES = {
-    "dice": [0, -1, 65, 2**70, 1.0, True, None, "1", [1]],
-    "faces": [0, -2, 2.0, None, "2", 2**23],
-    "more_is_better": [1, "no"],
-    "actions": [None, 2, 3.0, (), [1], "ab", {0: 1}],
-    "observation_high": [None, 5, "abc", (2, 1, 256), (-1, 1, 1), (4.0, 2, 2), [[4, 2, 2]], (1, 1, 1), (), ARRAY[0]],
+    "dice": [0, -1, 2**70, 1.0, True, None, "1"],
+    "faces": [0, -2, 2.0, None],
+    "more_is_better": ["no"],
+    "actions": [None, 2, (), "ab", {0: 1}],
+    "observation_high": [None, 5, "abc", (2, 1, 256), (-1, 1, 1), (4.0, 2, 2), [[4, 2, 2]], (1, 1, 1), ()],
     "start": [
-        None, 0, (), (0,), [0, 2], ARRAY, (0, 1, 2), (0.0, 1), (0, 1.0), (0, 3), (0, -1), ("0", 1), (2**70, 1),
-        ((0,), 1), (0, 0), (np.nan, 1), lambda game: game.points,
+        None, 0, (0,), [0, 2], ARRAY, (0, 1, 2), (0.0, 1), (0, 3), (0, -1), ("0", 1), (2**70, 1), (0, 0),
+        lambda game: game.points,
     ],
     "roll_of": [
-        None, 1, [1], ARRAY, "1", (1.0,), ("1",), (-1,), (256,), (None,), ((1,),), {1}, lambda game, throw: throw.sum(),
+        None, 1, [1], ARRAY, "1", (1.0,), (-1,), (256,), (None,), ((1,),), lambda game, throw: throw.sum(),
         lambda game, throw: np.sum(throw, axis=1), lambda game, throw: throw * throw[0],
         lambda game, throw: throw[1:2],
     ],
     "moves": [
-        None, 0, [], [(1, 0)], ARRAY, {}, {0: 3}, {0: None}, {0: [3, 0]}, {0: ARRAY}, {0: (0.5, 0)}, {0: (1, 3)},
-        {0: (1, -1)}, {0: (1,)}, {0: (2**70, 0)}, {2: (1, 0)}, {-1: (1, 0)}, {0.0: (1, 0)}, {"keep": (1, 0)},
-        {None: (1, 0)}, {(0,): (1, 0)}, lambda game, state, roll: {} if roll == (2, 2) else {0: (1, 0)},
+        None, 0, [(1, 0)], ARRAY, {}, {0: 3}, {0: None}, {0: [3, 0]}, {0: (0.5, 0)}, {0: (1, 3)}, {0: (1, -1)},
+        {0: (2**70, 0)}, {2: (1, 0)}, {-1: (1, 0)}, {0.0: (1, 0)}, {"keep": (1, 0)}, {(0,): (1, 0)},
+        lambda game, state, roll: {} if roll == (2, 2) else {0: (1, 0)}, lambda game, state: {0: (1, 0)},
         lambda game, state, roll: {0: (1 - state[0], 1)}, lambda game, state, roll: {0: (state[0] + 1, 1)},
-        lambda game, state, roll: {0: np.concatenate(state)}, lambda game, state: {0: (1, 0)},
     ],
-    "final_score": [None, 0.5, np.nan, "1", [1], ARRAY, True, 2**70, lambda game, held: held.sum(axis=1)],
+    "final_score": [None, 0.5, np.nan, "1", [1], ARRAY, True, 2**70],
     "observe": [
-        None, 0, "000", {0}, [], [0, 0], [0] * 4, [0.5, 0, 0], [-1, 0, 0], [9, 0, 0], [2**70, 0, 0], [[0, 0, 0]],
-        [[0], [0, 0], 0], [None, 0, 0], np.zeros(3), np.zeros((3, 3), int), ARRAY[0], [0, 0, 0],
-        lambda game, state, roll: np.stack(roll, axis=3),
+        None, 0, "000", {0}, [0, 0], [0] * 4, [0.5, 0, 0], [-1, 0, 0], [9, 0, 0], [2**70, 0, 0], [[0, 0, 0]],
+        [[0], [0, 0], 0], [None, 0, 0], np.zeros(3), [0, 0, 0], lambda game, state, roll: np.stack(roll, axis=3),
     ],
 }  # fmt: skip
 
@@ -142,16 +140,9 @@ def test_rules_must_be_frozen_dataclasses():
     for rules in (nothing, dataclass(nothing)):
         with pytest.raises(ValueError, match="Nothing must be a frozen dataclass"):
             check_game(rules())
-    with pytest.raises(ValueError, match="throws"):
-        check_game(Threes(dice=7, faces=20))
 
 
 def test_registered_rules_are_checked_with_their_defaults():
     wrong = lambda game, throw: throw[1:2] if len(throw) > 1 else throw  # noqa: E731
     with pytest.raises(ValueError, match="roll_of"):
         games.register_game(dataclass(frozen=True, repr=False)(type("Wrong", (Coins,), {"roll_of": wrong})))
-
-
-def test_only_games_are_checked():
-    with pytest.raises(TypeError, match="game"):
-        check_game(Threes)
