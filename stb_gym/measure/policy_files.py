@@ -234,8 +234,8 @@ def _reading(path: str | Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # a damaged archive and the rules of registered games may fail in any way
-        fault = shortened(str(error).partition("\n")[0])
-        raise ValueError(f"cannot read the policy {shortened(str(path), 75)}: {fault}") from None
+        line = f"cannot read the policy {shortened(str(path))}: {error}".partition("\n")[0]
+        raise ValueError(shortened(line, LONGEST_MESSAGE)) from None
 
 
 def read_arrays(path: Path, largest: Mapping[str, int]) -> list[NDArray[Any]]:
