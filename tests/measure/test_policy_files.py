@@ -7,6 +7,7 @@ import pickle
 import re
 import tracemalloc
 import zipfile
+from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
