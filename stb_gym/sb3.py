@@ -12,8 +12,9 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from stb_gym.arguments import checked
 from stb_gym.envs import TurnVectorEnv
-from stb_gym.games import check_bool, check_integer
+from stb_gym.games import check_integer
 from stb_gym.measure import RegretMeter, save_policy
 from stb_gym.output import quoted
 from stb_gym.rounds import SelfPlayVectorEnv
@@ -169,6 +170,7 @@ class RegretCallback(BaseCallback):
     evaluation: Measured
     best: Measured
 
+    @checked
     def __init__(
         self,
         meter: RegretMeter,
@@ -179,10 +181,7 @@ class RegretCallback(BaseCallback):
         turns: int | None = None,
         masked: bool | None = None,
     ):
-        if not isinstance(meter, RegretMeter):
-            raise TypeError(f"a RegretCallback needs a meter, such as stb_gym.RegretMeter(env), not {quoted(meter)}")
         check_integer("every", every, 1, 2**53)
-        check_bool("deterministic", deterministic)
         if turns is not None and save_path is not None:
             raise ValueError("save_path needs exact measurements: leave out turns")
         super().__init__(verbose)
