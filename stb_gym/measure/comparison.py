@@ -23,6 +23,7 @@ from stb_gym.solver import (
     StateScorePolicy,
     UniformRandom,
     compile_game,
+    task_of,
 )
 from stb_gym.solving import evaluate
 
@@ -175,7 +176,6 @@ class Simulation:
         return difference / self.standard_error if self.standard_error else math.copysign(math.inf, difference)
 
 
-@checked
 def simulate(
     game: Game,
     policy: Playable,
@@ -207,6 +207,7 @@ def simulate(
     check_integer("turns", turns, 2, 10**9)
     if seed is not None:
         check_integer("seed", seed, 0, 2**63 - 1)
+    game = task_of(game).game
     evaluation = evaluate(game, policy, objective)
     goal = evaluation.optimum.objective
     dice_seed, policy_seed = np.random.SeedSequence(seed).generate_state(2).tolist()
