@@ -21,7 +21,7 @@ T = TypeVar("T")
 UNFINISHED = ".stb-gym-"  # prefix of the temporary folders
 DAY = 24 * 60 * 60  # seconds
 LOOKALIKES = str.maketrans("╭╮╰╯─│╶╴", "++++-|  ")
-LONGEST_REASON = 150  # characters
+LONGEST_MESSAGE = 200  # characters of an error
 DIGEST = 32  # bytes of a SHA-256
 MISMATCH = "it does not match its SHA-256, so it is damaged or was edited"
 
@@ -45,7 +45,7 @@ def write_aside(path: str | Path) -> Iterator[Path]:
     Raises:
         OSError: if `path` is a folder, a pipe or a device.
     """
-    path = Path(path)
+    path = path_of(path)
     check_file(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     for leftover in path.parent.glob(f"{UNFINISHED}*"):
@@ -85,10 +85,29 @@ def _sha256_of(entries: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(entries).encode()).hexdigest()
 
 
+def path_of(path: Any) -> Path:
+    """Return the path of a file, which need not exist.
+
+    Raises:
+        TypeError: if it is neither a string nor a path.
+        ValueError: if the system allows no file of this name.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"a file is named by a string or a path, not by {quoted(path)}")
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ValueError(f"{shortened(str(path))} cannot be the name of a file: {reason}") from None
+    return Path(path)
+
+
 def check_file(path: Path) -> None:
     """Raise OSError if `path` is a folder, or a pipe or device, which could block a reader forever."""
     if path.exists() and not path.is_file():
-        raise OSError(f"{path} is {'a folder' if path.is_dir() else 'a pipe or a device'}, not a file")
+        raise OSError(f"{shortened(str(path))} is {'a folder' if path.is_dir() else 'a pipe or a device'}, not a file")
 
 
 @contextmanager
@@ -97,7 +116,8 @@ def reading(what: T) -> Iterator[T]:
     try:
         yield what
     except Exception as error:  # a damaged file fails in any way
-        raise ValueError(f"cannot read {what}: {escaped(reason(error))[:LONGEST_REASON]}") from None
+        line = f"cannot read {shortened(str(what))}: {reason(error)}"
+        raise ValueError(shortened(line, LONGEST_MESSAGE)) from None
 
 
 def reason(error: BaseException) -> str:
@@ -135,8 +155,9 @@ def read_text(path: str | Path) -> str:
         OSError: if there is no such file.
         ValueError: if it is not UTF-8.
     """
-    check_file(Path(path))
-    return Path(path).read_text(encoding="utf-8")
+    path = path_of(path)
+    check_file(path)
+    return path.read_text(encoding="utf-8")
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
@@ -190,6 +211,25 @@ def escaped(text: str) -> str:
     \x1b[31mred\n
     """
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def quoted(value: object, longest: int = 60) -> str:
+    r"""Return the expression of a value for a message: printable, in one line, and at most `longest` characters.
+
+    >>> print(quoted("a\u202eb" * 9, longest=20))
+    'a\u202eba\u202eb...
+    """
+    try:
+        text = repr(value)
+    except Exception:  # of an integer with too many digits, and whatever other people's objects raise
+        text = f"<{type(value).__name__}>"
+    return shortened(text, longest)
+
+
+def shortened(text: str, longest: int = 100) -> str:
+    """Return text for a message, such as the name of a file: printable, in one line, at most `longest` characters."""
+    text = escaped(text)
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
 
 
 def say(text: object = "", *, error: bool = False) -> None:

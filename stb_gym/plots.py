@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stb_gym.arguments import checked
 from stb_gym.games import dice_in_words
 from stb_gym.rounds import RoundEvaluation, RoundSolution
 from stb_gym.solver import Branch, Evaluation, Measured, Solution
@@ -43,6 +44,7 @@ LINESTYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (4, 1)), (0, (1
 Rounds = RoundEvaluation | RoundSolution
 
 
+@checked
 def state_values(
     solution: Solution, x: ArrayLike | None = None, where: ArrayLike | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -60,6 +62,8 @@ def state_values(
     tables = solution.tables
     position = tables.final_score if x is None else np.asarray(x)
     chosen = np.ones(tables.states, np.bool_) if where is None else np.asarray(where, np.bool_)
+    if position.shape != chosen.shape or chosen.shape != tables.final_score.shape:
+        raise ValueError(f"x and where must have an entry for each of {tables.states} states")
     series = {}
     for dice in np.unique(tables.dice[chosen])[::-1].tolist():
         states = chosen & (tables.dice == dice)
@@ -69,6 +73,7 @@ def state_values(
     return _draw_lines(series, ax, xlabel, f"value ({solution.objective.unit})", linestyle="", alpha=0.7)
 
 
+@checked
 def score_distribution(evaluations: Mapping[str, Measured], cumulative: bool = False, ax: Axes | None = None) -> Axes:
     """Plot the probability of each final score, a line per policy.
 
@@ -92,6 +97,7 @@ def score_distribution(evaluations: Mapping[str, Measured], cumulative: bool = F
     )
 
 
+@checked
 def departures(evaluation: Evaluation, limit: int = 15, ax: Axes | None = None) -> Axes:
     """Draw a bar for each decision at which the policy's move loses most, whether or not play often gets there.
 
@@ -117,6 +123,7 @@ def departures(evaluation: Evaluation, limit: int = 15, ax: Axes | None = None) 
     return ax
 
 
+@checked
 def move_tree(branch: Branch) -> Axes:
     """Draw a tree of moves and rolls from left to right, in a figure that grows with the tree.
 
@@ -157,6 +164,7 @@ def move_tree(branch: Branch) -> Axes:
     return ax
 
 
+@checked
 def regret_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | None = None) -> Axes:
     """Plot regret against environment steps on logarithmic axes, a line per agent.
 
@@ -172,6 +180,7 @@ def regret_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | 
     return ax
 
 
+@checked
 def round_chances(round_evaluation: Rounds, ax: Axes | None = None) -> Axes:
     """Plot the chance that a player who leads alone is not beaten, a line per number of players still to come.
 
@@ -189,6 +198,7 @@ def round_chances(round_evaluation: Rounds, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@checked
 def seat_chances(round_evaluations: Mapping[str, Rounds], ax: Axes | None = None) -> Axes:
     """Plot the expected win of each seat, a line per round.
 

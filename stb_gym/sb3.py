@@ -12,9 +12,11 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from stb_gym.arguments import checked
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import check_integer
 from stb_gym.measure import RegretMeter, save_policy
+from stb_gym.output import quoted
 from stb_gym.rounds import SelfPlayVectorEnv
 from stb_gym.solver import Measured
 
@@ -51,7 +53,7 @@ class TurnVecEnv(VecEnv):
     def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]):
         inner = getattr(envs, "unwrapped", envs)
         if not isinstance(inner, TurnVectorEnv) or isinstance(inner, SelfPlayVectorEnv):  # pays rewards a round later
-            raise ValueError(f"TurnVecEnv needs a vector environment of one turn, as gym.make_vec makes it, not {envs}")
+            raise ValueError(f"TurnVecEnv needs a vector environment of one turn, not {quoted(envs)}")
         if inner.autoreset_mode != AutoresetMode.SAME_STEP:
             raise ValueError(f"stable-baselines3 needs autoreset mode SameStep, not {inner.autoreset_mode.value}")
         self.envs = envs
@@ -168,6 +170,7 @@ class RegretCallback(BaseCallback):
     evaluation: Measured
     best: Measured
 
+    @checked
     def __init__(
         self,
         meter: RegretMeter,
@@ -178,8 +181,6 @@ class RegretCallback(BaseCallback):
         turns: int | None = None,
         masked: bool | None = None,
     ):
-        if not isinstance(meter, RegretMeter):
-            raise TypeError(f"a RegretCallback needs a meter, such as stb_gym.RegretMeter(env), not {meter!r:.80}")
         check_integer("every", every, 1, 2**53)
         if turns is not None and save_path is not None:
             raise ValueError("save_path needs exact measurements: leave out turns")

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 import stb_gym
-from stb_gym import Objective, ShutTheBox, compare, evaluate, solve, strategy
+from stb_gym import Objective, RegretMeter, ShutTheBox, compare, evaluate, load_policy, solve, strategy
+from stb_gym.envs import TurnEnv
+from stb_gym.games import rolls
 from stb_gym.large import evaluate_boards, solve_boards
 from stb_gym.measure import pocket_card
 from stb_gym.rounds import Outcome, Round, RoundMeter, SelfPlayVectorEnv, match, series, tournament
@@ -69,6 +71,28 @@ MISTAKES = [
     lambda: evaluate(NINE, solve(NINE).policy + 100, illegal="end"),
     *(lambda env=env: RoundMeter(env) for env in (NINE, ROUND, None)),
     lambda: gym.make(ROUND, render_mode="ansi").unwrapped.render(),
+    # Types that look alike, some of which a cache knows
+    lambda: rolls(NINE, 2) and rolls(NINE, 2.0),
+    lambda: rolls(NINE, 1) and rolls(NINE, True),
+    lambda: solve(NINE, worst="no"),
+    lambda: solve(NINE, exact=1),
+    lambda: Round(NINE, shut_wins="no"),
+    lambda: gym.make(BOX, one_die_forced="no"),
+    lambda: RegretMeter(NINE)(len, deterministic="no"),
+    lambda: RegretMeter(NINE)(len, masked=0),
+    lambda: gym.make(BOX).reset(seed=-1),
+    # Objects of other classes, and texts that are long or control a terminal
+    lambda: series(["optimal", "random"], ["optimal", "random"], 2),
+    lambda: Round(NINE).solve().at(5),
+    lambda: evaluate_boards({}, UniformRandom()),
+    lambda: gym.make(ROUND).unwrapped.node(5),
+    lambda: load_policy({}, NINE),
+    lambda: load_policy("\x1b[31m\n" + "x" * 100_000, NINE),
+    lambda: load_policy("ppo-threes", ShutTheBox(tiles=8, one_die="any-time", match="faces-or-sum", open=(1, 2, 3, 8))),
+    lambda: strategy(NINE, "x" * 100_000),
+    lambda: solve(NINE, "\x1b[31m\n" * 99),
+    lambda: TurnEnv(NINE, **{"\x1b[31m": 1}),
+    lambda: gym.make(BOX, observation_dtype="complex64"),
 ]
 
 
@@ -78,6 +102,7 @@ def test_other_mistakes_are_refused_in_one_line(snapshot):
         with pytest.raises((ValueError, TypeError, RuntimeError)) as error:
             mistake()
         messages.append(f"{type(error.value).__name__}: {error.value}")
+    assert [line for line in messages if len(line) > 220 or not line.isprintable()] == []
     assert messages == snapshot
 
 

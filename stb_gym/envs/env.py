@@ -13,14 +13,28 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
+from stb_gym.arguments import checked
 from stb_gym.envs.large_stepper import large_stepper
 from stb_gym.envs.registration import environment_of, game_of_environment
 from stb_gym.envs.rendering import Window, draw
 from stb_gym.envs.table_stepper import Stepper, TableStepper, fits_tables, table_stepper
-from stb_gym.games import ILLEGAL, Game, IntArray, ShutTheBox, check_choice, game_of, rules_class_of
+from stb_gym.games import (
+    ILLEGAL,
+    LONGEST_MESSAGE,
+    Game,
+    IntArray,
+    ShutTheBox,
+    check_choice,
+    check_integer,
+    game_of,
+    listed,
+    rules_class_of,
+)
+from stb_gym.output import quoted
 from stb_gym.solver import Goal, is_named, objective_of
 
 Observation = NDArray[Any]
+LARGEST_SEED = 2**64 - 1
 
 
 class StepperEnv:
@@ -54,14 +68,14 @@ class StepperEnv:
     ):
         check_choice("treatment of illegal actions", illegal, ILLEGAL)
         check_choice("render mode", render_mode, [None, *self.metadata["render_modes"]])
-        if not 0 < reward_scale < math.inf:
-            raise ValueError(f"reward_scale must be a finite number above 0, not {reward_scale!r}")
+        if not (isinstance(reward_scale, float | int | np.number) and 0 < reward_scale < math.inf):
+            raise ValueError(f"reward_scale must be a finite number above 0, not {quoted(reward_scale)}")
         self.game = game_for(type(self), game, rules)
         self.objective = objective_of(self.game, objective)
         self.illegal = illegal
         self.render_mode = render_mode
         self.reward_scale = float(reward_scale)
-        dtype = np.dtype(observation_dtype).name
+        dtype = _name_of_dtype(observation_dtype)
         self._single_space = gym.spaces.Box(0, np.array(self.game.observation_high), dtype=dtype)
         self.stepper = stepper_of(self.game, dtype, stepper)
         scores = self.stepper.scores[1:-1]
@@ -111,6 +125,7 @@ class StepperEnv:
             return self.stepper
         raise ValueError(f"this needs the tables of a game, and the environment of {self.game} steps through boards")
 
+    @checked
     def node(self, observation: Observation) -> Any:
         """Return the node of an observation [O], or the nodes [B] of observations [B, O], as the stepper numbers them.
 
@@ -125,6 +140,7 @@ class StepperEnv:
         space = self._single_space
         return gym.spaces.Box(0, np.append(space.high, space.dtype.type(self.game.dice)), dtype=space.dtype.type)
 
+    @checked
     def afterstates(self, observations: Observation | None = None) -> tuple[IntArray, IntArray, Observation]:
         """Return what every legal move leads to, before the dice are thrown.
 
@@ -284,7 +300,8 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
             ValueError: if `options` names no position of the game, or one without a legal move.
         """
         if seed is not None:
-            super().reset(seed=seed)
+            check_integer("seed", seed, 0, LARGEST_SEED)
+            super().reset(seed=int(seed))
         state, throws = self.stepper.beginnings(options) if options else self._first
         self._throw = int(throws[self.np_random.bit_generator.random_raw() % len(throws)])
         self._node = int(self.stepper.nodes(state, self._throw))
@@ -313,9 +330,11 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         try:
             action = operator.index(action)
         except TypeError:
-            raise TypeError(f"action must be an integer from 0 to {stepper.actions - 1}, not {action!r}") from None
+            raise TypeError(
+                f"action must be an integer from 0 to {stepper.actions - 1}, not {quoted(action)}"
+            ) from None
         if not 0 <= action < stepper.actions:
-            raise ValueError(f"action must be from 0 to {stepper.actions - 1}, not {action}")
+            raise ValueError(f"action must be from 0 to {stepper.actions - 1}, not {quoted(action)}")
         state = int(stepper.after(self._node, action))
         if self.illegal == "raise" and state == stepper.forfeit_state:
             raise ValueError(f"action {action} is illegal at {stepper.describe(self._node)}")
@@ -401,6 +420,19 @@ def stepper_of(game: Game, observation_dtype: str = "uint8", kind: str | None = 
     return (table_stepper if kind == "tables" else large_stepper)(game, observation_dtype)
 
 
+def _name_of_dtype(observation_dtype: Any) -> Any:
+    """Return the name of a NumPy type of integers or floats; raise ValueError for anything else."""
+    try:
+        dtype = np.dtype(observation_dtype)
+    except Exception:  # NumPy raises several kinds
+        dtype = np.dtype(object)
+    if dtype.kind not in "iuf":
+        raise ValueError(
+            f"observation_dtype must be a NumPy type of integers or floats, not {quoted(observation_dtype)}"
+        )
+    return dtype.name
+
+
 def game_for(kind: type[Any], game: Game | str, rules: Mapping[str, Any]) -> Game:
     """Return the game of an environment.
 
@@ -417,10 +449,8 @@ def game_for(kind: type[Any], game: Game | str, rules: Mapping[str, Any]) -> Gam
     for name in rules:
         if name not in known:
             own = [name for name in inspect.signature(kind).parameters if name not in ("game", "rules")]
-            raise TypeError(
-                f"{kind.__name__}() got an unexpected keyword argument {name!r}: allowed are the rules "
-                f"{', '.join(known)} and the arguments {', '.join(own)}"
-            )
+            unexpected = f"{kind.__name__}() got an unexpected keyword argument {quoted(name)}: allowed are "
+            raise TypeError(unexpected + listed([*known, *own], LONGEST_MESSAGE - len(unexpected)))
     return game_of(game, rules)
 
 

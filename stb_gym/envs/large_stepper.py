@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs.table_stepper import Stepper
-from stb_gym.games import Game, IntArray, rolls
+from stb_gym.games import Game, IntArray, freeze, rolls
 from stb_gym.large import boards_of
 
 NEVER = 1 << 30  # a tile that no board has: the move is not allowed
@@ -84,6 +84,7 @@ class LargeStepper(Stepper):
         self.start = game.dice << self._bits | self._full
         self.forfeit_state = forfeit_dice << self._bits
         self.forfeit = self._end + 1 << self._bits
+        freeze(vars(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles of an environment share the stepper of their process."""
@@ -195,7 +196,7 @@ class LargeStepper(Stepper):
         return self._boards.next_dice(left, action)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=16, typed=True)
 def large_stepper(game: Game, observation_dtype: str) -> LargeStepper:
     """Return the stepper of a box, from a cache; see `LargeStepper`."""
     return LargeStepper(game, observation_dtype)

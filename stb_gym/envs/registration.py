@@ -13,6 +13,7 @@ import gymnasium as gym
 from gymnasium.envs.registration import get_env_id, parse_env_id
 
 from stb_gym.games import Entry, Game, check_choice, follow_registrations, make_game
+from stb_gym.output import quoted
 
 NAMESPACE = "stb_gym"
 MASKED = "Masked"
@@ -105,13 +106,13 @@ def environment_of(identity: str) -> Environment:
         {'tiles': 10}
     """
     if not isinstance(identity, str):
-        raise ValueError(f"an environment is named by its id, not by {identity!r}")
+        raise ValueError(f"an environment is named by its id, not by {quoted(identity)}")
     module, _, identity = identity.rpartition(":")
     if module:
         try:
             import_module(module)
         except Exception as error:  # whatever the module raises
-            raise ValueError(f"the module {module} of {identity} cannot be imported: {error}") from error
+            raise ValueError(f"the module {quoted(module)} cannot be imported: {quoted(str(error), 100)}") from error
     identity = {masked_id(plain): plain for plain in ENVIRONMENTS}.get(identity, identity)
     check_choice("environment", identity, list(ENVIRONMENTS))
     return ENVIRONMENTS[identity]

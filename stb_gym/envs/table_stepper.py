@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, fits, rolls, throw_faces, words_of
+from stb_gym.games import Game, IntArray, fits, freeze, rolls, throw_faces, words_of
 from stb_gym.solver import TurnTables, compile_game
 
 LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_state` alone
@@ -180,6 +180,7 @@ class TableStepper(Stepper):
         self._dice = np.append(tables.dice, 0)
         common = np.minimum.reduceat(self.observation[:-1], tables.node_start[:-1])  # to all rolls of a state
         self._unthrown = np.column_stack((common, tables.dice.astype(common.dtype)))
+        freeze(vars(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles of an environment share the tables of their process instead of carrying them."""
@@ -232,7 +233,7 @@ class TableStepper(Stepper):
         return int(moves.max())
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=16, typed=True)
 def table_stepper(game: Game, observation_dtype: str) -> TableStepper:
     """Return the tables of a game, from a cache.
 
@@ -263,8 +264,6 @@ def table_stepper(game: Game, observation_dtype: str) -> TableStepper:
     action_mask[tables.edge_node, tables.edge_action] = 1
     endings = np.append((tables.score_index[tables.node_state] + 1) * over, len(tables.scores) + 1)
     observation = np.pad(tables.observation, ((0, 1), (0, 0)))
-    for shared in (node_of_throw, next_state, endings, observation, action_mask):
-        shared.flags.writeable = False
     return TableStepper(tables, node_of_throw, next_state, endings, observation, action_mask)
 
 

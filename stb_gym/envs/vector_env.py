@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from stb_gym.envs.env import StepperEnv
+from stb_gym.envs.env import LARGEST_SEED, StepperEnv
 from stb_gym.envs.rendering import draw
 from stb_gym.games import Game, IntArray, check_choice, check_integer, integers
 from stb_gym.solver import Goal
@@ -81,7 +81,9 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self.num_envs = num_envs
         self.max_episode_steps = max_episode_steps
         self._limit = max_episode_steps or UNLIMITED
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        mode = getattr(autoreset_mode, "value", autoreset_mode)
+        check_choice("autoreset mode", mode, [each.value for each in AutoresetMode])
+        self.autoreset_mode = AutoresetMode(mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = self._single_space
         self.single_action_space = gym.spaces.Discrete(self.stepper.actions)
@@ -121,9 +123,11 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             raise ValueError(f"reset_mask must be an array of {self.num_envs} booleans, of which one or more are True")
         beginning = self.stepper.beginnings(where) if where else self._first
         if seed is None or isinstance(seed, int | np.integer):
+            if seed is not None:
+                check_integer("seed", seed, 0, LARGEST_SEED)
             super().reset(seed=None if seed is None else int(seed))
         else:
-            seeds = integers("seeds", seed, 0, 2**64 - 1)
+            seeds = integers("seeds", seed, 0, LARGEST_SEED)
             if len(seeds) != self.num_envs:
                 raise ValueError(f"seed must be an integer or a list of {self.num_envs}, not of {len(seeds)}")
             self.np_random = np.random.default_rng(seeds)

@@ -11,6 +11,7 @@ from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from stb_gym.arguments import checked
 from stb_gym.envs.env import TurnEnv
 from stb_gym.envs.vector_env import TurnVectorEnv
 from stb_gym.games import IntArray, check_choice
@@ -81,6 +82,7 @@ class MaskInObservation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstru
         array([ True,  True,  True,  True,  True])
     """
 
+    @checked
     def __init__(self, env: gym.Env[NDArray[Any], np.int64], names: str = "gymnasium"):
         RecordConstructorArgs.__init__(self, names=names)
         super().__init__(env)
@@ -130,6 +132,7 @@ class VectorMaskInObservation(gym.vector.VectorWrapper):
         ((4096, 5), dtype('float32'))
     """
 
+    @checked
     def __init__(self, env: TurnVectorEnv, names: str = "gymnasium"):
         super().__init__(env)
         check_choice("mask names", names, list(LAYOUTS))

@@ -8,9 +8,9 @@
 from stb_gym.games import shut_the_box, threes
 from stb_gym.games.drawing import Picture, below, needed
 from stb_gym.games.game import (
-    ILLEGAL, Game, Heuristic, IntArray, Moves, Roll, Rolls, State, Variant, all_rules, check_chances,
-    check_choice, check_game, check_integer, check_names, fits, integers, make_game, meant,
-    own_rules, rolls, rule, rules_of, throw_faces, title, walk,
+    ILLEGAL, LONGEST_MESSAGE, Game, Heuristic, IntArray, Moves, Roll, Rolls, State, Variant, all_rules, cached_arrays,
+    check_bool, check_chances, check_choice, check_game, check_integer, check_names, fits, freeze, integers, listed,
+    make_game, meant, own_rules, rolls, rule, rules_of, throw_faces, title, walk,
 )  # fmt: skip
 from stb_gym.games.registry import (
     GAMES, Entry, entry_of, follow_registrations, game_of, register_game, rules_class_of, words_of,
@@ -20,10 +20,12 @@ from stb_gym.games.text import BoxWords, ThreesWords, Words, dice_in_words
 from stb_gym.games.threes import Threes
 
 __all__ = [
-    "GAMES", "ILLEGAL", "VARIANTS", "Entry", "Game", "Heuristic", "IntArray", "Moves", "Picture",
-    "Roll", "Rolls", "ShutTheBox", "State", "Threes", "Variant", "Words", "all_rules", "below", "check_chances",
+    "GAMES", "ILLEGAL", "LONGEST_MESSAGE", "VARIANTS", "Entry", "Game", "Heuristic", "IntArray", "Moves", "Picture",
+    "Roll", "Rolls", "ShutTheBox", "State", "Threes", "Variant", "Words", "all_rules", "below",
+    "cached_arrays", "check_bool", "check_chances",
     "check_choice", "check_game", "check_integer", "check_names", "dice_in_words",
-    "entry_of", "fits", "follow_registrations", "game_of", "integers", "make_game", "meant", "needed", "open_tiles",
+    "entry_of", "fits", "follow_registrations", "freeze", "game_of", "integers", "listed", "make_game", "meant",
+    "needed", "open_tiles",
     "own_rules", "register_game", "rolls", "rule", "rules_class_of", "rules_of", "throw_faces", "title", "walk",
     "words_of",
 ]  # fmt: skip

@@ -19,24 +19,31 @@ everything else reads.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, fields, is_dataclass
 from difflib import get_close_matches
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, wraps
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations_with_replacement, product
-from typing import Any, ClassVar, NamedTuple
+from textwrap import shorten
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.arguments import checked
+from stb_gym.output import LONGEST_MESSAGE, quoted, shortened
+
+T = TypeVar("T")
 IntArray = NDArray[np.integer[Any]]
+INTEGER = int | np.integer  # for isinstance
 State = tuple[int, int]  # (held, dice)
 Roll = tuple[int, ...]
 
 ILLEGAL = ("end", "raise")  # what an illegal action does: it ends the turn, or raises an error
 MOST_DICE = 64  # more dice have too many throws, whatever their faces are
 LARGEST_THROW_TABLE = 2**22  # throws, which take a second to count
+LARGEST_HELD = 2**53  # what a player holds, and final scores: floats hold integers below exactly
 LARGEST_TABLE = 2**18  # nodes of a game; a walk through as many takes some seconds
 
 
@@ -63,8 +70,7 @@ class Game(ABC):
                 value = value.item()
                 object.__setattr__(self, name, value)
             if isinstance(getattr(type(self), name, None), bool):
-                if not isinstance(value, bool):
-                    raise ValueError(f"{name} must be True or False, not {value!r}")
+                check_bool(name, value)
             elif known.choices:
                 check_choice(name, value, known.choices)
             elif known.low is not None and known.high is not None:
@@ -137,6 +143,29 @@ class Game(ABC):
         return max(self.final_score(held) for held, _ in walk(self)) if self.more_is_better else 0
 
 
+# Arrays of objects that are cached, so that every caller gets the same ones
+
+
+def freeze(values: T) -> T:
+    """Make all arrays in nested dictionaries, lists and tuples read-only, and return the values."""
+    if isinstance(values, np.ndarray):
+        values.flags.writeable = False
+    elif isinstance(values, dict | list | tuple):
+        for each in values.values() if isinstance(values, dict) else values:
+            freeze(each)
+    return values
+
+
+def cached_arrays(function: Callable[[Any], T]) -> cached_property[T]:
+    """Return a `cached_property` whose arrays are read-only."""
+
+    @wraps(function)
+    def frozen(instance: Any) -> T:
+        return freeze(function(instance))
+
+    return cached_property(frozen)
+
+
 class Rule(NamedTuple):
     """The meaning of a field of rules and its allowed values.
 
@@ -177,6 +206,7 @@ def rule(default: Any, words: str, **known: Any) -> Any:
         >>> rules_of(Coin)["sides"].words
         'sides of the coin'
     """
+    check_names("attribute of a rule", known, Rule._fields)
     return field(default=default, metadata={"rule": Rule(words, **known)})
 
 
@@ -228,7 +258,7 @@ class Rolls(NamedTuple):
     of_throw: NDArray[np.int64]
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256, typed=True)
 def rolls(game: Game, dice: int) -> Rolls:
     """Return every roll of a number of dice, counted over all faces**dice throws.
 
@@ -245,13 +275,21 @@ def rolls(game: Game, dice: int) -> Rolls:
         >>> sums.shown[:3], sums.counts[:3].tolist()
         (((2,), (3,), (4,)), [1, 2, 3])
     """
+    if not isinstance(game, Game):
+        raise TypeError(f"{quoted(game)} is not a game: make one, such as stb_gym.Threes()")
     check_integer("dice", dice, 0, MOST_DICE)
     if game.faces**dice > LARGEST_THROW_TABLE:
         raise ValueError(
             f"{dice} dice of {game.faces} faces have {game.faces**dice:,} throws; at most {LARGEST_THROW_TABLE:,} fit"
         )
     faces = range(1, game.faces + 1)
-    roll_of = {throw: game.roll_of(throw) if throw else () for throw in combinations_with_replacement(faces, dice)}
+    sorted_throws = combinations_with_replacement(faces, dice)
+    roll_of = {throw: _ask(game, "roll_of", throw) if throw else () for throw in sorted_throws}
+    found = [*roll_of.values()]
+    are_tuples = all(isinstance(roll, tuple) and len(roll) == len(found[0]) for roll in found)
+    if not (are_tuples and all(isinstance(number, int) and 0 <= number <= 255 for roll in found for number in roll)):
+        rules = type(game).__name__
+        raise ValueError(f"roll_of of {rules} must return tuples of integers to 255, all as long, not {quoted(found)}")
     shown = tuple(sorted(set(roll_of.values())))
     index = {roll: place for place, roll in enumerate(shown)}
     shape = (game.faces,) * dice
@@ -260,7 +298,7 @@ def rolls(game: Game, dice: int) -> Rolls:
         of_sorted[tuple(face - 1 for face in throw)] = index[roll]
     throws = np.indices(shape).reshape(dice, game.faces**dice)
     of_throw = of_sorted[tuple(np.sort(throws, axis=0))].reshape(-1)
-    return Rolls(shown, np.bincount(of_throw), of_throw)
+    return freeze(Rolls(shown, np.bincount(of_throw), of_throw))
 
 
 def throw_faces(throw: int, dice: int, faces: int) -> tuple[int, ...]:
@@ -268,6 +306,7 @@ def throw_faces(throw: int, dice: int, faces: int) -> tuple[int, ...]:
     return tuple(throw // faces**place % faces + 1 for place in reversed(range(dice)))
 
 
+@checked
 @lru_cache(maxsize=4)
 def walk(game: Game) -> dict[State, list[dict[int, State]]]:
     """Find every state of a game from its start and its `positions`, asking the rules for every move once.
@@ -285,38 +324,42 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
     """
     found: dict[State, list[dict[int, State]]] = {}
     sorter = TopologicalSorter[State]()
+    rules = type(game).__name__
     actions = range(len(game.actions))
     nodes = 0
-    too_large = ValueError(f"{game} has too many positions for tables, which hold at most {LARGEST_TABLE:,} nodes")
+    too_large = ValueError(
+        f"{quoted(game)} has too many positions for tables, which hold at most {LARGEST_TABLE:,} nodes"
+    )
     if not fits(game):
         raise too_large
-    waiting = [game.start(), *game.positions()]
+    waiting = [_ask(game, "start"), *_ask(game, "positions")]
+    for state in waiting:
+        check_state(f"start and positions of {rules} must be", game, state)
     while waiting:
         state = waiting.pop()
         if state in found:
             continue
-        check_state(game, state)
         shown = rolls(game, state[1]).shown
         nodes += len(shown)
         if nodes > LARGEST_TABLE:
             raise too_large
-        found[state] = [game.moves(state, roll) if state[1] else {} for roll in shown]
+        found[state] = [_ask(game, "moves", state, roll) if state[1] else {} for roll in shown]
+        following = set()
         for roll, moves in zip(shown, found[state], strict=True):
-            if not (isinstance(moves, dict) and all(action in actions for action in moves)):
+            if not (isinstance(moves, dict) and all(isinstance(each, INTEGER) and each in actions for each in moves)):
                 raise ValueError(
-                    f"moves of {game} at {state} with roll {roll} must be {{action: next state}} with actions from 0 "
-                    f"to {len(actions) - 1}, not {moves}"
+                    f"moves of {rules} at {state} with roll {roll} must be {{action: next state}} with actions from 0 "
+                    f"to {len(actions) - 1}, not {quoted(moves)}"
                 )
-        try:
-            following = {next_state for moves in found[state] for next_state in moves.values()}
-        except TypeError:
-            raise ValueError(f"moves of {game} at {state} must lead to tuples (held, dice)") from None
+            for next_state in moves.values():
+                check_state(f"moves of {rules} at {state} must lead to", game, next_state)
+                following.add(next_state)
         sorter.add(state, *following)
         waiting += following
     try:
         order = list(sorter.static_order())
     except CycleError as error:
-        raise ValueError(f"a turn of {game} need not end: moves lead from {error.args[1][0]} back to it") from None
+        raise ValueError(f"a turn of {rules} need not end: moves lead from {error.args[1][0]} back to it") from None
     return {state: found[state] for state in order}
 
 
@@ -326,12 +369,24 @@ def fits(game: Game) -> bool:
     return most_nodes is None or most_nodes <= LARGEST_TABLE
 
 
-def check_state(game: Game, state: Any) -> None:
+def check_state(claim: str, game: Game, state: Any) -> None:
     """Raise a ValueError unless `state` is a pair of integers (held, dice) with no more dice than the first throw."""
     match state:
-        case (int(), int(dice)) if isinstance(state, tuple) and 0 <= dice <= game.dice:
+        case (int(held), int(dice)) if isinstance(state, tuple) and 0 <= dice <= game.dice and abs(held) < LARGEST_HELD:
             return
-    raise ValueError(f"a state of {game} is a pair of integers (held, dice) with 0 to {game.dice} dice, not {state!r}")
+    raise ValueError(f"{claim} a pair of integers (held, dice) with 0 to {game.dice} dice, not {quoted(state)}")
+
+
+def _ask(game: Game, method: str, *arguments: Any) -> Any:
+    """Return what a method of rules returns, or an attribute; raise a ValueError that names it if it fails."""
+    try:
+        member = getattr(game, method)
+        return member if method in ("actions", "observation_high") else member(*arguments)
+    except Exception as error:
+        at = f" for {quoted(arguments)}" if arguments else ""
+        raise ValueError(
+            f"{method} of {type(game).__name__} fails{at}: {type(error).__name__}: {shortened(str(error), 60)}"
+        ) from error
 
 
 def check_game(game: Any) -> None:
@@ -342,47 +397,59 @@ def check_game(game: Any) -> None:
 
     Raises:
         TypeError: if it is not a `Game`.
-        ValueError: naming the first violation: fields that can change, a roll that depends on the order of the dice, a
-            state or an action that does not exist, a first throw without a move, moves that lead back to a state, a
-            score that is not an integer, or observations that are out of range or not distinct.
+        ValueError: naming the first violation and its method: a method that fails or returns a wrong type, fields that
+            can change, a roll that depends on the order of the dice, a state or an action that does not exist, a first
+            throw without a move, moves that lead back to a state, a score that is not an integer, or observations that
+            are out of range or not distinct.
 
     Example:
         >>> import stb_gym
         >>> stb_gym.games.check_game(stb_gym.ShutTheBox(tiles=4))
     """
     if not isinstance(game, Game):
-        raise TypeError(f"{game!r:.80} is not a game: make one, such as stb_gym.Threes()")
+        raise TypeError(f"{quoted(game)} is not a game: make one, such as stb_gym.Threes()")
+    rules = type(game).__name__
     if not (is_dataclass(game) and type(game).__dataclass_params__.frozen):
-        raise ValueError(f"{type(game).__name__} must be a frozen dataclass, because results are cached by the rules")
-    check_integer("dice", getattr(game, "dice", None), 1, MOST_DICE)
-    check_integer("faces", getattr(game, "faces", None), 1, LARGEST_THROW_TABLE)
-    roll = game.roll_of((1,) * game.dice)
-    if not isinstance(roll, tuple):
-        raise ValueError(f"roll_of must return a tuple of integers, not {roll!r}")
+        raise ValueError(f"{rules} must be a frozen dataclass, because results are cached by the rules")
+    check_integer(f"dice of {rules}", getattr(game, "dice", None), 1, MOST_DICE)
+    check_integer(f"faces of {rules}", getattr(game, "faces", None), 1, LARGEST_THROW_TABLE)
+    check_bool(f"more_is_better of {rules}", game.more_is_better)
+    actions = _ask(game, "actions")
+    if not (isinstance(actions, tuple) and actions):
+        raise ValueError(f"actions of {rules} must be a tuple of one or more, not {quoted(actions)}")
     rolls(game, game.dice)  # refuses too many throws
     for throw in product(range(1, game.faces + 1), repeat=game.dice):
-        if game.roll_of(throw) != game.roll_of(tuple(sorted(throw))):
-            raise ValueError(f"roll_of must not depend on the order of the dice, as it does of {throw}")
-    check_state(game, game.start())
-    if blocked := [roll for roll in rolls(game, game.start()[1]).shown if not game.moves(game.start(), roll)]:
+        if _ask(game, "roll_of", throw) != _ask(game, "roll_of", tuple(sorted(throw))):
+            raise ValueError(f"roll_of of {rules} must not depend on the order of the dice, as it does of {throw}")
+    start = _ask(game, "start")
+    check_state(f"start of {rules} must be", game, start)
+    first_moves = zip(rolls(game, start[1]).shown, walk(game)[start], strict=True)
+    if blocked := [roll for roll, moves in first_moves if not moves]:
         raise ValueError(
-            f"every first throw must leave a move, because turns begin with one, but {blocked[0]} does not"
+            f"moves of {rules} must leave a move after each throw at start {start}, and not {{}} for {blocked[0]}"
         )
-    high = np.array(integers("observation_high", game.observation_high, 0, 255))
+    high = integers(f"observation_high of {rules}", _ask(game, "observation_high"), 0, 255)
     seen: dict[tuple[int, ...], tuple[State, Roll]] = {}
     for state in walk(game):
-        score = game.final_score(state[0])
-        if not isinstance(score, int | np.integer):
-            raise ValueError(f"final_score of {game} must be an integer, not {score!r}, which it is at {state}")
+        score = _ask(game, "final_score", state[0])
+        if isinstance(score, bool) or not isinstance(score, INTEGER) or abs(score) >= LARGEST_HELD:
+            raise ValueError(f"final_score of {rules} must be an integer, not {quoted(score)}, which it is at {state}")
         for roll in rolls(game, state[1]).shown:
-            row = tuple(game.observe(state, roll))
-            numbers = np.array(row)
-            are_integers = numbers.shape == high.shape and numbers.dtype.kind in "biu"
-            if not are_integers or (numbers < 0).any() or (numbers > high).any():
-                most = tuple(high.tolist())
-                raise ValueError(f"the observation {row} at {state} with roll {roll} must be integers from 0 to {most}")
+            given = _ask(game, "observe", state, roll)
+            if isinstance(given, np.ndarray):
+                given = given.tolist()
+            row = tuple(given) if isinstance(given, list | tuple) else ()
+            if len(row) != len(high) or not all(
+                isinstance(number, INTEGER) and 0 <= number <= most for number, most in zip(row, high, strict=True)
+            ):
+                raise ValueError(
+                    f"observe of {rules} must return integers from 0 to those of observation_high, {quoted(high)}, not "
+                    f"{quoted(given, 40)}, for {state} and {roll}"
+                )
             if row in seen:
-                raise ValueError(f"the observation {row} is the same at {seen[row]} and {(state, roll)}")
+                raise ValueError(
+                    f"observe of {rules} must differ between nodes: {quoted(row)} is at {seen[row]} and {(state, roll)}"
+                )
             seen[row] = (state, roll)
 
 
@@ -411,16 +478,22 @@ Heuristic = Callable[[Any, Moves], NDArray[Any]]
 # Checks of arguments. Each raises a ValueError that says in one line what was wrong and what is allowed.
 
 
+def check_bool(name: str, value: Any) -> None:
+    """Raise a ValueError unless `value` is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, not {quoted(value)}")
+
+
 def check_integer(name: str, value: Any, low: int, high: int) -> None:
     """Raise a ValueError unless `value` is an integer from `low` to `high`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
-        raise ValueError(f"{name} must be an integer from {low} to {high}, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, INTEGER) or not low <= value <= high:
+        raise ValueError(f"{name} must be an integer from {low} to {high}, not {quoted(value)}")
 
 
 def integers(name: str, values: Any, low: int, high: int) -> list[int]:
     """Return values as a list; raise a ValueError unless they are integers from `low` to `high`."""
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ValueError(f"{name} must be a list of integers from {low} to {high}, not {values!r}")
+        raise ValueError(f"{name} must be a list of integers from {low} to {high}, not {quoted(values)}")
     listed = list(values)
     for value in listed:
         check_integer(f"each of {name}", value, low, high)
@@ -431,13 +504,19 @@ def check_chances(name: str, chances: Iterable[float]) -> None:
     """Raise a ValueError unless numbers are probabilities that sum to 1."""
     given = list(chances)
     if not (min(given, default=0) >= 0 and abs(sum(given) - 1) <= 1e-6):
-        raise ValueError(f"{name} must be probabilities that sum to 1, not {given}")
+        raise ValueError(f"{name} must be probabilities that sum to 1, not {quoted(given)}")
 
 
 def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
     """Raise a ValueError unless `value` is one of `allowed`."""
-    if value not in allowed:
-        raise ValueError(f"unknown {name} {value!r}: allowed are {', '.join(map(str, allowed))}{meant(value, allowed)}")
+    if not (isinstance(value, Hashable) and value in allowed):
+        unknown, like = f"unknown {name} {quoted(value)}: allowed are ", meant(value, allowed)
+        raise ValueError(unknown + listed(allowed, LONGEST_MESSAGE - len(unknown + like)) + like)
+
+
+def listed(names: Iterable[Any], room: int) -> str:
+    """Join names by commas; those that need more than `room` characters are replaced by three dots."""
+    return shorten(", ".join(map(str, names)), room, placeholder=" ...")
 
 
 def check_names(kind: str, given: Iterable[str], allowed: Sequence[str]) -> None:
@@ -452,5 +531,5 @@ def meant(value: Any, allowed: Iterable[Any]) -> str:
     >>> meant("biggest-frist", ["random", "biggest-first"])
     '; did you mean biggest-first?'
     """
-    like = get_close_matches(str(value), [each for each in allowed if isinstance(each, str)], 1)
+    like = get_close_matches(quoted(value).strip("'"), [each for each in allowed if isinstance(each, str)], 1)
     return f"; did you mean {like[0]}?" if like else ""

@@ -7,8 +7,10 @@ from dataclasses import is_dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from stb_gym.games.game import Game, Heuristic, Variant, check_choice, check_game, make_game, rules_of
+from stb_gym.arguments import checked
+from stb_gym.games.game import Game, Heuristic, Variant, check_choice, check_game, listed, make_game, rules_of
 from stb_gym.games.text import Words
+from stb_gym.output import quoted
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -39,6 +41,7 @@ _ENTRIES: dict[type[Game], Entry] = {}
 _followers: list[Callable[[Entry], None]] = []
 
 
+@checked
 def register_game(
     rules: type[Game],
     *,
@@ -50,8 +53,8 @@ def register_game(
 ) -> None:
     """Register a game of your own, so that it has environments, strategies and rounds and is known by its name.
 
-    The rules are checked by `check_game`, with the smallest values of the fields that are sizes. A class of the same
-    name and module is replaced, as in a notebook cell that runs again.
+    The rules are checked by `check_game`, with the smallest values of the fields that are sizes and with the defaults.
+    A class of the same name and module is replaced, as in a notebook cell that runs again.
 
     Args:
         rules: the rules, a frozen dataclass that is a `Game`.
@@ -63,22 +66,27 @@ def register_game(
         reward_thresholds: by the name of its id, the mean reward of perfect play in an environment.
 
     Raises:
+        TypeError: if another argument has a wrong type.
         ValueError: if the rules break the contract of `Game`, or a name is not allowed or taken by another game.
 
     Example:
         See `docs/your_own_game.md`, which registers Pig in one file.
     """
     if not (isinstance(rules, type) and issubclass(rules, Game) and is_dataclass(rules)):
-        raise ValueError(f"rules must be a frozen dataclass that is a stb_gym.Game, not {rules!r}")
+        raise ValueError(f"rules must be a frozen dataclass that is a stb_gym.Game, not {quoted(rules)}")
+    if not (isinstance(words, type) and issubclass(words, Words)):
+        raise TypeError(f"words must be a class that is a stb_gym.games.Words, not {quoted(words)}")
     smallest = rules()
     for field, known in rules_of(rules).items():
         if known.size and known.low is not None:
             with suppress(ValueError):  # the lowest values may exclude each other
                 smallest = replace(smallest, **{field: known.low})
     check_game(smallest)
+    if not rules.__module__.startswith(f"{__name__.partition('.')[0]}."):  # whose own games are checked by tests
+        check_game(rules())
     name = getattr(rules, "name", None)
     if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
-        raise ValueError(f"the name of a game must have lower-case letters, digits and hyphens only, not {name!r}")
+        raise ValueError(f"the name of a game has lower-case letters, digits and hyphens only, not {quoted(name)}")
     taken_by = GAMES.get(name, rules)
     if (taken_by.__module__, taken_by.__qualname__) != (rules.__module__, rules.__qualname__):
         raise ValueError(f"there is a game {name} already: {taken_by.__module__}.{taken_by.__qualname__}")
@@ -126,7 +134,7 @@ def rules_class_of(game: Game | str) -> type[Game]:
         check_choice("game", game, list(GAMES))
         return GAMES[game]
     if not isinstance(game, Game):
-        raise ValueError(f"a game is a rules object or one of the names {', '.join(GAMES)}, not {game!r}")
+        raise ValueError(f"a game is a rules object or one of the names {listed(GAMES, 80)}, not {quoted(game)}")
     return type(game)
 
 

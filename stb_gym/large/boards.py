@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, ShutTheBox, rolls
+from stb_gym.games import Game, IntArray, ShutTheBox, cached_arrays, freeze, rolls
 from stb_gym.games.shut_the_box import board_of
 
 LOW_BITS = 12  # of a board, looked up in the first table of a `BoardSums`
@@ -37,7 +37,10 @@ class Boards:
     first: NDArray[np.bool_]
     later: NDArray[np.bool_]
 
-    @cached_property
+    def __post_init__(self) -> None:
+        freeze(vars(self))
+
+    @cached_arrays
     def _may_throw_one(self) -> NDArray[np.bool_]:
         """[2**faces + 1] whether one die may be thrown at each board; the last entry stands for all larger boards."""
         return np.array([self.game.may_throw_one(board) for board in range((1 << self.game.faces) + 1)])
@@ -82,7 +85,7 @@ class Boards:
         bits[np.array(self.game.start_tiles[::-1]) - 1] = 1 << np.arange(len(self.bits))
         return BoardSums(bits)
 
-    @cached_property
+    @cached_arrays
     def scores(self) -> IntArray:
         """[S] every final score that a board has, in ascending order."""
         if self.game.score == "digits":
@@ -113,6 +116,7 @@ class BoardSums:
     def __init__(self, tiles: IntArray):
         self._low = subset_sums(tiles[:LOW_BITS])
         self._high = subset_sums(tiles[LOW_BITS:])
+        freeze(vars(self))
 
     def of(self, boards: Any) -> IntArray:
         """Return the sums of boards of any shape."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.arguments import checked
 from stb_gym.games import IntArray, Roll, rolls, words_of
 from stb_gym.large.boards import boards_of
 from stb_gym.large.grid import Grid, RowMoves
@@ -138,6 +139,7 @@ class TurnSums:
             self._least_cost = float(self.mistakes[-1, 1:].prod())
 
 
+@checked
 def evaluate_boards(
     optimum: BoardValues, policy: RulePolicy, progress: Callable[[int, int], None] | None = None
 ) -> BoardEvaluation:
@@ -160,8 +162,6 @@ def evaluate_boards(
         >>> round(stb_gym.large.evaluate_boards(best, high_tiles_first).regret, 6)
         0.268143
     """
-    if not (isinstance(optimum, BoardValues) and isinstance(policy, RulePolicy)):
-        raise TypeError("evaluate_boards takes what solve_boards returns, and a StateScorePolicy or UniformRandom")
     grid = Grid(optimum.game)
     utility = optimum.utility.reshape(-1, grid.rows, grid.columns)
     by_dice = utility[: len(grid.chances)]

@@ -10,16 +10,17 @@ within the row, columns with few open tiles first.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, rolls
+from stb_gym.arguments import checked
+from stb_gym.games import Game, IntArray, cached_arrays, check_bool, freeze, rolls
 from stb_gym.large.boards import boards_of
 from stb_gym.large.grid import Grid, RowMoves
-from stb_gym.solver import Goal, Objective, is_as_good, objective_of
+from stb_gym.solver import Goal, Objective, is_as_good, objective_of, state_arrays
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +39,9 @@ class BoardValues:
     objective: Objective
     utility: NDArray[np.float64]
 
+    def __post_init__(self) -> None:
+        freeze(vars(self))
+
     def __repr__(self) -> str:
         return f"<{self.game}: {self.objective.name} {self.value:.6g} {self.objective.unit}>"
 
@@ -46,6 +50,7 @@ class BoardValues:
         """The value of a turn in the objective's unit."""
         return float(self.objective.sign * self.utility[0, -1]) + 0.0  # never -0.0
 
+    @checked
     def utilities_at(self, held: IntArray, dice: IntArray | int) -> NDArray[np.float64]:
         """Return the expected utilities of boards before a throw, or of turns that end there.
 
@@ -60,15 +65,12 @@ class BoardValues:
             ValueError: if a tile is open that is shut at the start.
         """
         boards = boards_of(self.game)
-        held = np.asarray(held)
-        held = (
-            held.astype(np.int64, copy=False) if held.dtype.kind in "iu" else held
-        )  # narrower integers would overflow
+        held, dice = state_arrays(held, dice)
         if (unknown := np.asarray(held & ~self.game.start()[0] != 0)).any():
             start = list(boards.game.start_tiles)
             raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held[unknown][0]}")
         utilities = self.utility.reshape(-1).take(self.places(held, dice))
-        over = np.broadcast_to(dice, held.shape) == 0
+        over = dice == 0
         utilities[over] = self.objective.utilities(boards.final_scores(held[over]))
         return utilities
 
@@ -81,12 +83,13 @@ class BoardValues:
         """Return [E] True where moves of utility `after` [E] are as good as the best ones, of utility `best` [E]."""
         return is_as_good(after, best, self._extremes)
 
-    @cached_property
+    @cached_arrays
     def _extremes(self) -> NDArray[np.float64]:
         """The least and the greatest utility."""
         return np.array([self.utility.min(), self.utility.max()])
 
 
+@checked
 def solve_boards(
     game: Game, objective: Goal = "score", progress: Callable[[int, int], None] | None = None, *, worst: bool = False
 ) -> BoardValues:
@@ -106,6 +109,7 @@ def solve_boards(
         >>> round(stb_gym.large.solve_boards(stb_gym.ShutTheBox(tiles=12)).value, 6)
         35.081421
     """
+    check_bool("worst", worst)
     goal = objective_of(game, objective)
     return _sweep(game, goal.opposite if worst else goal, progress)
 

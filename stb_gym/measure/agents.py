@@ -21,7 +21,8 @@ from gymnasium.wrappers import AddRenderObservation
 from numpy.typing import NDArray
 
 from stb_gym.envs import MaskInObservation, VectorMaskInObservation
-from stb_gym.games import Game, IntArray
+from stb_gym.games import Game, IntArray, check_bool
+from stb_gym.output import quoted
 
 Masks = NDArray[np.bool_]
 
@@ -212,8 +213,9 @@ class Player:
                 "an agent must be a function of (observations, masks), a torch module, or a model with "
                 f"stable-baselines3's predict, not a {type(agent).__name__}"
             )
+        check_bool("deterministic", deterministic)
         if not isinstance(masked, bool | None):
-            raise ValueError(f"masked must be True, False or None, not {masked!r:.80}")
+            raise ValueError(f"masked must be True, False or None, not {quoted(masked)}")
         network = getattr(agent, "policy", agent)
         if _is_module(network) and not all(bool(weights.isfinite().all()) for weights in network.parameters()):
             raise ValueError("the agent has weights that are infinite or not a number")

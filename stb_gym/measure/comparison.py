@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.arguments import checked
 from stb_gym.envs import Stepper, TurnVectorEnv, stepper_of
 from stb_gym.games import Game, IntArray, check_chances, check_integer, words_of
 from stb_gym.solver import (
@@ -22,6 +23,7 @@ from stb_gym.solver import (
     StateScorePolicy,
     UniformRandom,
     compile_game,
+    task_of,
 )
 from stb_gym.solving import evaluate
 
@@ -44,6 +46,7 @@ class Comparison(NamedTuple):
     means: list[float]
 
 
+@checked
 def compare(one: Mapping[int, float], other: Mapping[int, float]) -> Comparison:
     """Compare two distributions of final scores, exactly.
 
@@ -65,8 +68,6 @@ def compare(one: Mapping[int, float], other: Mapping[int, float]) -> Comparison:
         (0.014757, 10)
     """
     for each in (one, other):
-        if not isinstance(each, Mapping):
-            raise TypeError(f"{each!r:.80} is not a distribution such as evaluation.score_distribution")
         check_chances("the final scores", each.values())
     scores = sorted({*one, *other})
     chances = np.array([[each.get(score, 0.0) for score in scores] for each in (one, other)])
@@ -206,6 +207,7 @@ def simulate(
     check_integer("turns", turns, 2, 10**9)
     if seed is not None:
         check_integer("seed", seed, 0, 2**63 - 1)
+    game = task_of(game).game
     evaluation = evaluate(game, policy, objective)
     goal = evaluation.optimum.objective
     dice_seed, policy_seed = np.random.SeedSequence(seed).generate_state(2).tolist()

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, all_rules, check_game, game_of, make_game
-from stb_gym.output import MISMATCH, from_json, reading, write_aside
+from stb_gym.arguments import checked
+from stb_gym.games import LONGEST_MESSAGE, Game, all_rules, check_game, game_of, listed, make_game
+from stb_gym.output import MISMATCH, from_json, path_of, quoted, reading, shortened, write_aside
 from stb_gym.solver import (
     Evaluation,
     GameOrEnv,
@@ -103,7 +104,7 @@ def save_policy(
     if policy.nbytes > LARGEST:
         raise ValueError(f"a policy of {policy.nbytes:,} bytes is too large for a file: at most {LARGEST:,} fit")
     if not is_named(game, goal):
-        raise ValueError(f"a file cannot name the objective {goal.name!r}: allowed are score, shut, at-most:5 and such")
+        raise ValueError(f"a file cannot name the objective {quoted(goal.name)}: allowed are score, shut, at-most:5")
     rules = json.dumps(all_rules(game), default=int)
     _write_arrays(path, game=game.name, rules=rules, objective=goal.name, illegal=illegal, policy=policy)
 
@@ -159,6 +160,7 @@ def read_policy(path: str | Path) -> SavedPolicy:
     return _read_policy(path)
 
 
+@checked
 def kept_policies(game: Game | None = None) -> list[str]:
     """Return the names of the policies that come with the package.
 
@@ -176,19 +178,18 @@ def kept_policies(game: Game | None = None) -> list[str]:
 
 def is_policy(name: str) -> bool:
     """Return whether a name means a policy file, a kept policy or the folder of a run, and so not a strategy."""
-    return os.sep in name or name.endswith(".npz") or name in kept_policies() or (Path(name) / OF_A_RUN).exists()
+    return os.sep in name or name.endswith(".npz") or name in kept_policies() or os.path.exists(f"{name}/{OF_A_RUN}")
 
 
 def _read_policy(path: str | Path, game: Game | None = None, illegal: str | None = None) -> SavedPolicy:
     """Read a policy file; `game` and `illegal` are by default those that the file names."""
-    file = Path(path)
+    file = path_of(path)
     if (file / OF_A_RUN).exists():
         file /= OF_A_RUN
     elif not file.exists():
         if str(path) not in kept_policies():
-            raise ValueError(
-                f"there is no policy file {path}, nor is it one of the kept policies: {', '.join(kept_policies())}"
-            )
+            missing = f"there is no policy file {shortened(str(path))}, nor is it one of the kept policies: "
+            raise ValueError(missing + listed(kept_policies(), LONGEST_MESSAGE - len(missing)))
         file = KEPT / f"{path}.npz"
     with reading(f"the policy {path}"):
         header = _read_header(file)

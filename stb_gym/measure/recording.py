@@ -12,9 +12,11 @@ import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
+from stb_gym.arguments import checked
 from stb_gym.envs import StepperEnv, TableStepper, TurnEnv, TurnVectorEnv
 from stb_gym.games import IntArray, fits
 from stb_gym.large import solve_boards
+from stb_gym.output import quoted
 from stb_gym.solver import Solution, solve_tables
 
 FloatArray = NDArray[np.float64]
@@ -160,12 +162,13 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
         (12.76, 0.3)
     """
 
+    @checked
     def __init__(self, env: gym.Env[Any, Any]):
         RecordConstructorArgs.__init__(self)
         super().__init__(env)
         base = getattr(env, "unwrapped", None)
         if not isinstance(base, TurnEnv):
-            raise TypeError(f"RecordRegret needs an environment of stb_gym, not {env!r:.80}")
+            raise TypeError(f"RecordRegret needs an environment of stb_gym, not {quoted(env)}")
         self._base = base
         self._values: OptimalValues | None = None
         self._start = self._regret = 0.0
@@ -181,7 +184,8 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
         observation, reward, terminated, truncated, info = self.env.step(action)
         if self._base._last is None:  # a wrapper has begun a new episode instead
             return observation, reward, terminated, truncated, info | self._begin()
-        assert self._values is not None
+        if self._values is None:
+            raise RuntimeError("no turn has begun: call reset()")
         node, _, played = self._base._last
         after = self._values.of_states(self._base.stepper.after(node, played), self._standing)
         loss = float(self._values.of_nodes(node, self._standing) - after)
@@ -238,13 +242,14 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
         (13.02, 0.02)
     """
 
+    @checked
     def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]):
         super().__init__(envs)
         base = getattr(envs, "unwrapped", None)
         if not isinstance(base, TurnVectorEnv):
             raise TypeError(
-                f"VectorRecordRegret needs a vector environment of stb_gym, not {envs!r:.80}; of environments side by "
-                "side, wrap each in RecordRegret"
+                f"VectorRecordRegret needs a vector environment of stb_gym, not {quoted(envs)}; of environments side "
+                "by side, wrap each in RecordRegret"
             )
         self._base = base
         self._values: OptimalValues | None = None
@@ -265,7 +270,8 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
         base, nodes, acts = self._base, self._base._node, ~self._base._over
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
         values = self._values
-        assert values is not None
+        if values is None:
+            raise RuntimeError("no turn has begun: call reset()")
         loss = values.of_nodes(nodes, self._standing)
         loss -= values.of_states(base._after, self._standing)
         loss *= acts

@@ -60,9 +60,10 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from stb_gym.envs import MaskInObservation, StepperEnv, TurnEnv, game_for
+from stb_gym.arguments import checked
+from stb_gym.envs import LARGEST_SEED, MaskInObservation, StepperEnv, TurnEnv, game_for
 from stb_gym.envs.registration import NAMESPACE, masked_id, register
-from stb_gym.games import Entry, Game, IntArray, follow_registrations
+from stb_gym.games import Entry, Game, IntArray, check_integer, follow_registrations
 from stb_gym.rounds.equilibrium import Round
 from stb_gym.rounds.opponents import Lineup, Opponents, opponents_of
 from stb_gym.solver import Objective, Standing
@@ -116,14 +117,15 @@ class StandingEnv(StepperEnv):
         """Return [B, 3] the standings that the players see now."""
         raise NotImplementedError
 
+    @checked
     def node(self, observation: Observation) -> Any:
         """Return the node of the turn of an observation [O + 3], or the nodes [B] of a batch."""
-        return super().node(np.asarray(observation)[..., :-3])
+        return super().node(np.atleast_1d(observation)[..., :-3])
 
     def afterstates(self, observations: Observation | None = None) -> tuple[IntArray, IntArray, Observation]:
         """Return what every legal move leads to, as `TurnEnv.afterstates`; the standing stands before the dice."""
         place, action, turn = super().afterstates(observations)
-        standing = self._standings() if observations is None else observations[:, -3:]
+        standing = self._standings() if observations is None else np.atleast_2d(observations)[:, -3:]
         return place, action, np.hstack((with_standing(turn[:, :-1], standing[place]), turn[:, -1:]))
 
     @property
@@ -252,7 +254,8 @@ class RoundEnv(SeatEnv, TurnEnv):
         if turn:
             self.stepper.beginnings(turn)  # refuses wrong options before anything changes
         if seed is not None:
-            gym.Env.reset(self, seed=seed)
+            check_integer("seed", seed, 0, LARGEST_SEED)
+            gym.Env.reset(self, seed=int(seed))
         self._place = int(self.opponents.draw_standing(sums, self.np_random.bit_generator.random_raw()))
         observation, info = super().reset(options=turn)
         return with_standing(observation, self.opponents.seen[self._place]), info | {"holders": -1}

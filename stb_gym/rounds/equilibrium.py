@@ -27,7 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, check_choice, check_game, check_integer
+from stb_gym.arguments import checked
+from stb_gym.games import Game, IntArray, cached_arrays, check_bool, check_choice, check_game, check_integer, freeze
 from stb_gym.rounds.standings import Array, Standings, blocks, check_lineup
 from stb_gym.solver import (
     Level,
@@ -97,6 +98,9 @@ class Reply:
     worth: Array
     disliked: Array | None = None
 
+    def __post_init__(self) -> None:
+        freeze(vars(self))
+
     def utility(self, chosen: NDArray[Any]) -> Array:
         """Return [B, T] the player's expected win by final score at standings: a mask [Z] or indices [B]."""
         return self.standings.holds[chosen] * self.worth[self.standings.after[chosen]]
@@ -125,6 +129,7 @@ class Reply:
         weights[tables.lowest(preferred), np.arange(len(block))] = 1
         return weights
 
+    @checked
     def policy(self, standing: Standing) -> Policy:
         """Return [N] the actions at a standing.
 
@@ -134,6 +139,7 @@ class Reply:
         weights = self.weights(np.array([self.standings.find(standing)]))
         return self.standings.tables.lowest_actions(weights[:, 0] > 0)
 
+    @checked
     def at(self, standing: Standing) -> Solution:
         """Return optimal play at a standing as a `Solution` whose values are the player's expected win.
 
@@ -172,11 +178,14 @@ class RoundEvaluation:
     rules: "Round"
     played: tuple[Seat, ...]
 
+    def __post_init__(self) -> None:
+        freeze(vars(self))
+
     def __repr__(self) -> str:
         wins = np.array2string(self.seats, precision=4, threshold=10)
         return f"<{self.rules.players} players of {self.rules.game}, ties {self.rules.ties}: seats win {wins}>"
 
-    @cached_property
+    @cached_arrays
     def _reached(self) -> list[Array]:
         """[Z] for each seat: the chances of the standings before its turn."""
         standings, chances = self.rules.standings, [seat.chances for seat in self.played[:-1]]
@@ -187,12 +196,12 @@ class RoundEvaluation:
         chances = [seat.chances for seat in reversed(self.played[1:])]
         return [*accumulate(chances, self.rules.standings.worth_before, initial=worth)][::-1]
 
-    @cached_property
+    @cached_arrays
     def worth_after(self) -> list[Array]:
         """[Z] for each seat: what a standing is worth to each holder of the lead after its turn."""
         return self._worth_after(self.rules.standings.share)
 
-    @cached_property
+    @cached_arrays
     def seats(self) -> Array:
         """[players] the expected win of each seat: its chance to win or, under "split", its share of the win."""
         standings = self.rules.standings
@@ -201,12 +210,12 @@ class RoundEvaluation:
             wins.append(reached @ (seat.chances * standings.holds * worth[standings.after]).sum(axis=1))
         return np.array(wins)
 
-    @cached_property
+    @cached_arrays
     def throws(self) -> Array:
         """[players] the expected number of throws of each seat."""
         return np.array([reached @ seat.throws for reached, seat in zip(self._reached, self.played, strict=True)])
 
-    @cached_property
+    @cached_arrays
     def survival(self) -> Array:
         """[players, T] the chance that none of the last 0, 1 ... players beats a player who leads alone.
 
@@ -215,7 +224,7 @@ class RoundEvaluation:
         stands = self._worth_after(np.ones(len(self.rules.standings.lead)))
         return np.minimum(np.stack(stands[::-1])[:, self.rules.standings.holders == 1], 1)  # rounding may exceed 1
 
-    @cached_property
+    @cached_arrays
     def worth(self) -> Array:
         """[players, T] the expected win of a player who leads alone, by players still to play and place of the lead."""
         return np.stack(self.worth_after[::-1])[:, self.rules.standings.holders == 1]
@@ -264,6 +273,7 @@ class RoundSolution(RoundEvaluation):
         check_integer("players after", standing.after, 0, self.rules.players - 1)
         return self.replies[standing.after]
 
+    @checked
     def at(self, standing: Standing) -> Solution:
         """Return optimal play of a turn at a standing, as a `Solution` whose values are the player's expected win.
 
@@ -282,6 +292,7 @@ class RoundSolution(RoundEvaluation):
         """
         return self._reply(standing).at(standing)
 
+    @checked
     def policy(self, standing: Standing) -> Policy:
         """Return [N] the equilibrium's actions at a standing.
 
@@ -324,7 +335,7 @@ class Round:
 
     def __post_init__(self) -> None:
         check_game(self.game)
-        check_choice("shut_wins", self.shut_wins, [False, True])
+        check_bool("shut_wins", self.shut_wins)
         check_choice("rule for equally good moves", self.indifferent, list(INDIFFERENT))
         standings = Standings(compile_game(self.game), self.players, self.ties, bool(self.shut_wins))
         object.__setattr__(self, "standings", standings)
@@ -334,7 +345,7 @@ class Round:
         """The arrays of the game."""
         return self.standings.tables
 
-    @lru_cache(maxsize=8)  # noqa: B019 - equal rounds share their solution
+    @lru_cache(maxsize=8, typed=True)  # noqa: B019 - equal rounds share their solution
     def solve(self) -> RoundSolution:
         """Return the subgame-perfect equilibrium in which players follow `indifferent`.
 
@@ -367,6 +378,7 @@ class Round:
         check_lineup("round", strategies, self.players)
         return RoundEvaluation(self, tuple(self.seat(seat, plays) for seat, plays in enumerate(strategies)))
 
+    @checked
     def policy(self, plays: RoundStrategy, standing: Standing) -> Policy:
         """Return the policy of a strategy at a standing.
 
@@ -387,6 +399,7 @@ class Round:
 
     def seat(self, seat: int, plays: RoundStrategy) -> Seat:
         """Return the play of a strategy in a seat; see `evaluate`."""
+        check_integer("seat", seat, 0, self.players - 1)
         if isinstance(plays, str) and plays == "optimal":
             return self.solve().played[seat]
         plays = self._named(plays)

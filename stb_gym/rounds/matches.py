@@ -16,6 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from stb_gym.arguments import checked
 from stb_gym.games import check_chances, check_choice, check_integer
 from stb_gym.rounds.equilibrium import Outcome, Round, RoundEvaluation, RoundStrategy
 from stb_gym.rounds.standings import Array, check_lineup
@@ -75,6 +76,7 @@ def match(outcome: Outcome, rounds: int) -> Outcome:
     return Outcome(float(ahead[rounds + 1 :].sum()), float(ahead[:rounds].sum()), float(ahead[rounds]))
 
 
+@checked
 def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begins: str = "fixed") -> Series:
     """Return the chances of players in a match. A won round is one point; tied players get what the tie rule gives.
 

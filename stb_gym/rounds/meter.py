@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from stb_gym.games import IntArray
 from stb_gym.measure.agents import AgentView, Player, layers_of
 from stb_gym.measure.recording import TableValues, optimal_values
+from stb_gym.output import quoted
 from stb_gym.rounds.env import RoundEnv, SeatEnv
 from stb_gym.rounds.opponents import Opponents
 from stb_gym.rounds.standings import Array
@@ -97,7 +98,7 @@ class RoundMeter:
         seats = [layers_of(member)[0] for member in members]
         if not all(isinstance(seat, RoundEnv | RoundVectorEnv) for seat in seats):
             raise TypeError(
-                f"{env!r:.80} is no environment of one seat of a round, such as gym.make('stb_gym/ThreesRound-v0')"
+                f"{quoted(env)} is no environment of one seat of a round, such as gym.make('stb_gym/ThreesRound-v0')"
             )
         self.opponents: Opponents = seats[0].opponents
         for other in (seat.opponents for seat in seats[1:]):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from stb_gym.games import IntArray, check_integer
+from stb_gym.games import IntArray, cached_arrays, check_integer, freeze
 from stb_gym.measure.policy_files import is_policy, load_policy
 from stb_gym.rounds.equilibrium import Round, RoundEvaluation, RoundStrategy, best_values
 from stb_gym.rounds.standings import Array
@@ -44,25 +44,28 @@ class Opponents:
     chance: Array
     fates: Array
 
-    @cached_property
+    def __post_init__(self) -> None:
+        freeze(vars(self))
+
+    @cached_arrays
     def seen(self) -> IntArray:
         """[C, 3] what the player sees: the place of the lead, the number of its holders, and of players after."""
         standings = self.rules.standings
         after = self.rules.players - 1 - np.array(self.seats)[self.seat]
         return np.column_stack((standings.lead[self.index], standings.holders[self.index], after))
 
-    @cached_property
+    @cached_arrays
     def share(self) -> Array:
         """[N + 1] what each of 1, 2 ... N holders of the lead wins in the end; at index 0, for a beaten player, 0."""
         return np.append(0.0, self.rules.standings.share[: self.rules.players])
 
-    @cached_property
+    @cached_arrays
     def utility(self) -> Array:
         """[C, T] the player's expected win by final score at each standing."""
         standings, worth = self.rules.standings, self.fates @ self.share
         return standings.holds[self.index] * worth[self.seat[:, None], standings.after[self.index]]
 
-    @cached_property
+    @cached_arrays
     def most(self) -> Array:
         """[C] the best response's expected win at each standing; 0 where its probability is 0."""
         most = np.zeros(len(self.chance))
@@ -114,11 +117,11 @@ class Opponents:
         sums = self._fate_sums[self.seat[place], self._led[self.index[place], score]]
         return (_uniform(random) >= sums.T).sum(axis=0)
 
-    @cached_property
+    @cached_arrays
     def _sums(self) -> Array:
         return _running_sums(self.chance)
 
-    @cached_property
+    @cached_arrays
     def _led(self) -> IntArray:
         """[Z, T + 1] the standing after each final score of the player; Z where the player does not hold the lead then.
 
@@ -128,7 +131,7 @@ class Opponents:
         beaten = len(standings.lead)
         return np.pad(np.where(standings.holds, standings.after, beaten), ((0, 0), (0, 1)), constant_values=beaten)
 
-    @cached_property
+    @cached_arrays
     def _fate_sums(self) -> Array:
         """[S, Z + 1, N + 1] running sums of the `fates`; in the last row the player is beaten."""
         return np.pad(_running_sums(self.fates), ((0, 0), (0, 1), (0, 0)), constant_values=1)

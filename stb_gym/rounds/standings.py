@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import IntArray, check_choice, check_integer
+from stb_gym.games import IntArray, check_choice, check_integer, freeze
+from stb_gym.output import quoted
 from stb_gym.solver import Standing, TurnTables
 
 MOST_PLAYERS = 101  # a hundred after the first
@@ -76,6 +77,7 @@ class Standings:
         self.after = np.where(self.holds, taken, np.arange(len(lead))[:, None])
         shares = {"all-win": self.holders > 0, "split": 1 / np.maximum(self.holders, 1), "nobody": self.holders == 1}
         self.share = shares[ties].astype(float)
+        freeze(vars(self))
 
     def met_by(self, seat: int) -> NDArray[np.bool_]:
         """Return [Z] True for the standings at which a seat may have to play."""
@@ -145,6 +147,6 @@ def blocks(tables: TurnTables, chosen: NDArray[np.bool_]) -> Iterator[IntArray]:
 def check_lineup(contest: str, strategies: Any, players: int | None = None) -> None:
     """Raise a ValueError unless there is one strategy per player, if the number of players is known."""
     if isinstance(strategies, str):
-        raise ValueError(f"a {contest} takes a list of strategies, not {strategies!r} alone")
+        raise ValueError(f"a {contest} takes a list of strategies, not {quoted(strategies)} alone")
     if players is not None and len(strategies) != players:
         raise ValueError(f"a {contest} of {players} players needs as many strategies, not {len(strategies)}")

@@ -16,7 +16,7 @@ from stb_gym.solver.objectives import GameOrEnv, Goal, Objective, is_named, obje
 from stb_gym.solver.policies import (
     Playable, RulePolicy, StateScorePolicy, UniformRandom, edge_weights, policy_array,
 )  # fmt: skip
-from stb_gym.solver.solution import TIE, Solution, is_as_good, optimal_edges, optimise, solve_tables
+from stb_gym.solver.solution import TIE, Solution, is_as_good, optimal_edges, optimise, solve_tables, state_arrays
 from stb_gym.solver.strategies import (
     Standing, approximation, chance_to_beat, table_strategies, table_strategy, ways_to_shut,
 )  # fmt: skip
@@ -24,11 +24,11 @@ from stb_gym.solver.tables import Level, Policy, TurnTables, compile_game
 from stb_gym.solver.tree import Branch, move_tree
 
 __all__ = [
-    "TIE", "Branch", "Certificate", "Choice", "Evaluation", "GameOrEnv", "Goal", "Level",
-    "Measured", "Mistake", "Move", "Objective", "PerfectPlay", "Playable", "Policy", "RulePolicy",
-    "Solution", "Standing", "StateScorePolicy", "TurnTables", "UniformRandom", "approximation", "certify",
-    "chance_to_beat", "check_bellman", "choice_at", "compile_game", "edge_weights", "expected",
-    "expected_visits", "is_as_good", "is_named", "legal_moves", "move_tree", "objective_of", "optimal_edges",
-    "optimise", "policy_array", "score_chances", "solve_tables", "table_strategies", "table_strategy", "task_of",
+    "TIE", "Branch", "Certificate", "Choice", "Evaluation", "GameOrEnv", "Goal", "Level", "Measured", "Mistake",
+    "Move", "Objective", "PerfectPlay", "Playable", "Policy", "RulePolicy", "Solution", "Standing",
+    "StateScorePolicy", "TurnTables", "UniformRandom", "approximation", "certify", "chance_to_beat",
+    "check_bellman", "choice_at", "compile_game", "edge_weights", "expected", "expected_visits", "is_as_good",
+    "is_named", "legal_moves", "move_tree", "objective_of", "optimal_edges", "optimise", "policy_array",
+    "score_chances", "solve_tables", "state_arrays", "table_strategies", "table_strategy", "task_of",
     "ways_to_shut",
 ]  # fmt: skip

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import ILLEGAL, Game, IntArray, check_choice
+from stb_gym.arguments import checked
+from stb_gym.games import ILLEGAL, Game, IntArray, check_bool, check_choice
+from stb_gym.output import quoted
 
 Utility = Callable[[IntArray], NDArray[Any]]
 
@@ -41,13 +43,18 @@ class Objective:
     target: int | None = None
     worst: bool = False
 
+    def __post_init__(self) -> None:
+        check_bool("worst", self.worst)
+
+    @checked
     def utilities(self, final_score: IntArray) -> NDArray[Any]:
         """Return the utility [S] of every final score [S].
 
         Raises:
             ValueError: if the utility is not a finite number for each of them.
         """
-        fault = f"the objective {self.name} must give a finite number for each of {final_score.size} scores"
+        final_score = np.asarray(final_score)
+        fault = f"the objective {quoted(self.name)} must give a finite number for each of {final_score.size} scores"
         utility = finite_numbers(self.utility(final_score), final_score.shape, fault)
         if not self.worst:
             return utility
@@ -58,8 +65,8 @@ class Objective:
 
         Players who do their worst get the same score, so they gain nothing by illegal actions.
         """
-        utilities = self.utilities(final_score)
-        return float(utilities.max() if self.worst else utilities.min())
+        utilities = self.utilities(final_score).tolist()
+        return float(max(utilities) if self.worst else min(utilities))
 
     @property
     def opposite(self) -> "Objective":
@@ -104,7 +111,9 @@ def objective_of(game: Game, goal: Goal) -> Objective:
     if match := re.fullmatch(rf"{reach}:(\d{{1,15}})", str(goal), re.ASCII):
         target = int(match[1])
         return Objective(f"{reach}:{target}", _Reaches(sign, target), "probability", 1, target)
-    raise ValueError(f"unknown objective {goal!r}: allowed are score, shut, {reach}:T (T points, such as {reach}:5)")
+    raise ValueError(
+        f"unknown objective {quoted(goal)}: allowed are score, shut, {reach}:T (T points, such as {reach}:5)"
+    )
 
 
 def is_named(game: Game, goal: Objective) -> bool:
@@ -180,7 +189,7 @@ def _task_of_env(env: Any) -> Task:
         tasks = []
     if not tasks or not all(isinstance(task.game, Game) for task in tasks):
         raise TypeError(
-            f"{env!r:.80} is neither a game nor an environment of stb_gym: make one, such as stb_gym.ShutTheBox() or "
+            f"{quoted(env)} is neither a game nor an environment of stb_gym: make one, such as stb_gym.ShutTheBox() or "
             "gym.make('stb_gym/ShutTheBox-v0')"
         )
     for task in tasks:

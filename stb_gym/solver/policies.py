@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.arguments import checked
 from stb_gym.games import ILLEGAL, IntArray, check_choice
+from stb_gym.output import quoted
 from stb_gym.solver.objectives import finite_numbers
 from stb_gym.solver.tables import Policy, TurnTables
 
@@ -38,12 +40,14 @@ class StateScorePolicy:
 
     score: Callable[[IntArray, IntArray], NDArray[Any]]
 
+    @checked
     def scores(self, held: IntArray, dice: IntArray) -> NDArray[Any]:
         """Return the scores [B] of states.
 
         Raises:
             ValueError: unless there is a finite number for each.
         """
+        held = np.asarray(held)
         fault = f"score must give a finite number for each of {held.size} states"
         return finite_numbers(self.score(held, dice), held.shape, fault)
 
@@ -101,7 +105,7 @@ def edge_weights(
         on_illegal = np.zeros(tables.nodes)
         on_illegal[at] = policy[at].sum(axis=1, where=~tables.legal[at], dtype=float) / total[at]
     else:
-        given = f"{policy.item()!r:.80}" if policy.ndim == 0 else f"of shape {policy.shape} and type {policy.dtype}"
+        given = quoted(policy.item()) if policy.ndim == 0 else f"of shape {policy.shape} and type {policy.dtype}"
         arrays = f"an array of {tables.nodes} integers, or of {tables.nodes} x {tables.actions} floats"
         raise ValueError(f"a policy of {tables.game} is {arrays}, not {given}")
     if illegal == "raise":

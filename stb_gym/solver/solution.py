@@ -7,13 +7,14 @@ advantage(edge) = u(next state) - u(node), at most 0
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, words_of
+from stb_gym.arguments import checked
+from stb_gym.games import Game, IntArray, cached_arrays, check_bool, check_integer, freeze, words_of
+from stb_gym.output import quoted
 from stb_gym.solver.evaluation import Evaluation
 from stb_gym.solver.objectives import Objective
 from stb_gym.solver.policies import Playable, edge_weights
@@ -41,6 +42,9 @@ class Solution:
     state_utility: NDArray[Any]
     node_utility: NDArray[Any]
 
+    def __post_init__(self) -> None:
+        freeze(vars(self))
+
     def __repr__(self) -> str:
         return f"<{self.game}: {self.objective.name} {float(self.value):.6g} {self.objective.unit}>"
 
@@ -54,23 +58,23 @@ class Solution:
         """The value of a turn in the objective's unit: a float, or a Fraction of an exact solution."""
         return self.state_value.item(self.tables.start)
 
-    @cached_property
+    @cached_arrays
     def state_value(self) -> NDArray[Any]:
         """[S] the value of every state, in the objective's unit."""
         return self.objective.sign * self.state_utility + 0  # never -0.0
 
-    @cached_property
+    @cached_arrays
     def node_value(self) -> NDArray[Any]:
         """[N] the value of every node, in the objective's unit."""
         return self.objective.sign * self.node_utility + 0
 
-    @cached_property
+    @cached_arrays
     def advantage(self) -> NDArray[Any]:
         """[E] the utility of each edge less that of the best edge of its node: 0 for optimal edges, else less."""
         advantage = self.tables.after_edges(self.state_utility) - self.tables.at_edges(self.node_utility)
         return np.where(self.optimal, 0, advantage)  # no rounding errors at optimal edges
 
-    @cached_property
+    @cached_arrays
     def optimal(self) -> NDArray[np.bool_]:
         """[E] True for every edge that is as good as the best of its node."""
         return optimal_edges(self.tables, self.state_utility, self.node_utility)
@@ -184,13 +188,16 @@ class Solution:
             "loss": losses.tolist(),
         }
 
+    @checked
     def ranked_edges(self, node: int) -> tuple[IntArray, NDArray[Any]]:
         """Return the edges of a node, best first, and the loss of each against the best one (0 for optimal ones)."""
+        check_integer("node", node, 0, self.tables.nodes - 1)
         edges = np.array(self.tables.edges_of(node), int)
         losses = 0 - self.advantage[edges]  # never -0.0
         order = np.argsort(losses, kind="stable")
         return edges[order], losses[order]
 
+    @checked
     def utilities_at(self, held: IntArray, dice: IntArray | int) -> NDArray[Any]:
         """Return the expected utilities of states.
 
@@ -210,11 +217,12 @@ class Solution:
             >>> best.utilities_at(np.array([0b110, 0b1, 0b1]), np.array([2, 2, 0])).round(4).tolist()
             [-4.2145, -1.0, -1.0]
         """
-        held = np.asarray(held)
-        dice = np.broadcast_to(dice, held.shape)
+        held, dice = state_arrays(held, dice)
         state, over = self.tables.find_states(held, dice), dice == 0
         if (unknown := ~over & (state < 0)).any():
-            raise ValueError(f"{self.game} has no state that holds {held[unknown][0]} with {dice[unknown][0]} dice")
+            raise ValueError(
+                f"{self.game} has no state that holds {quoted(held[unknown][0])} with {dice[unknown][0]} dice"
+            )
         utilities = self.state_utility[state]
         scores = np.array([self.game.final_score(points) for points in held[over].tolist()], np.int64)
         utilities[over] = self.objective.utilities(scores)
@@ -225,8 +233,22 @@ class Solution:
         return is_as_good(after, best, self.state_utility)
 
 
+def state_arrays(held: IntArray, dice: IntArray | int) -> tuple[IntArray, IntArray]:
+    """Return what is held and the dice [B] as arrays of one shape.
+
+    Raises:
+        ValueError: if they are not integers, or there is neither one number of dice nor one for each state.
+    """
+    held, dice = np.asarray(held), np.asarray(dice)
+    if (held.size and held.dtype.kind not in "iu") or dice.dtype.kind not in "iu" or dice.shape not in ((), held.shape):
+        raise ValueError(f"states must be integers, with as many numbers of dice, or one, not {quoted((held, dice))}")
+    return held.astype(np.int64), np.broadcast_to(dice, held.shape)
+
+
 def solve_tables(game: Game, objective: Objective, *, worst: bool = False, exact: bool = False) -> Solution:
     """Solve a turn of a game by its tables; see `stb_gym.solve`."""
+    check_bool("worst", worst)
+    check_bool("exact", exact)
     goal = objective.opposite if worst else objective
     tables = compile_game(game)
     utility: NDArray[Any] = goal.utilities(tables.final_score)

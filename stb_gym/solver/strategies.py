@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Entry, Game, Heuristic, Moves, check_choice, entry_of, follow_registrations, words_of
+from stb_gym.games import Entry, Game, Heuristic, Moves, check_choice, entry_of, follow_registrations, freeze, words_of
 from stb_gym.solver.objectives import finite_numbers, objective_of
 from stb_gym.solver.policies import UniformRandom, policy_array
 from stb_gym.solver.solution import optimal_edges, optimise, solve_tables
@@ -101,8 +101,7 @@ def chance_to_beat(tables: TurnTables) -> NDArray[np.float64]:
         targets = slice(first, first + TARGETS_AT_ONCE)
         better = tables.score_index[:, None] < np.arange(len(tables.scores))[targets]
         chances[:, targets] = optimise(tables, better.astype(float))[0]
-    chances.flags.writeable = False
-    return chances
+    return freeze(chances)
 
 
 def by_heuristic(tables: TurnTables, heuristic: Heuristic) -> Policy:

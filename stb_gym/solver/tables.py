@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, Roll, Rolls, State, rolls, walk, words_of
+from stb_gym.games import Game, IntArray, Roll, Rolls, State, cached_arrays, freeze, rolls, walk, words_of
 
 Policy = NDArray[Any]  # [N] actions or [N, A] probabilities: see `stb_gym.solver.policies`
 
@@ -94,22 +94,22 @@ class TurnTables:
         """The number of actions, A."""
         return len(self.game.actions)
 
-    @cached_property
+    @cached_arrays
     def choices(self) -> IntArray:
         """[N] the number of legal actions."""
         return np.diff(self.edge_start)
 
-    @cached_property
+    @cached_arrays
     def decisions(self) -> IntArray:
         """[D] the nodes that have a legal action."""
         return np.flatnonzero(self.choices)
 
-    @cached_property
+    @cached_arrays
     def scores(self) -> IntArray:
         """[T] every final score, best first."""
         return np.unique(self.final_score)[:: -self.game.sign]
 
-    @cached_property
+    @cached_arrays
     def score_index(self) -> IntArray:
         """[S] the index in `scores` of the final score of each state."""
         return self.place_of(self.final_score)
@@ -118,7 +118,7 @@ class TurnTables:
         """Return the index in `scores` of final scores, or where they would be inserted."""
         return np.searchsorted(-self.game.sign * self.scores, -self.game.sign * score)
 
-    @cached_property
+    @cached_arrays
     def observation(self) -> NDArray[np.uint8]:
         """[N, O] what an agent sees at each node."""
         rows = [self.game.observe(state, roll) for state in self.index for roll in rolls(self.game, state[1]).shown]
@@ -147,12 +147,12 @@ class TurnTables:
             raise ValueError(f"{rows[unknown.argmax()].tolist()} is no observation of {self.game}")
         return nodes.reshape(observation.shape[:-1])
 
-    @cached_property
+    @cached_arrays
     def uniform(self) -> NDArray[np.float64]:
         """[E] the probability of each edge under uniformly random play."""
         return 1 / self.at_edges(self.choices)
 
-    @cached_property
+    @cached_arrays
     def legal(self) -> NDArray[np.bool_]:
         """[N, A] True where the action is legal."""
         legal = np.zeros((self.nodes, self.actions), np.bool_)
@@ -340,7 +340,5 @@ def compile_game(game: Game) -> TurnTables:
         edge_action=np.array([action for moves in at_nodes for action, _ in moves], np.int64),
         edge_next=np.array([index[after] for moves in at_nodes for _, after in moves], np.int64),
     )
-    for array in vars(tables).values():
-        if isinstance(array, np.ndarray):
-            array.flags.writeable = False  # every caller gets the same tables
+    freeze(vars(tables))
     return tables

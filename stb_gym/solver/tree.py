@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from stb_gym.arguments import checked
 from stb_gym.games import check_integer, words_of
 from stb_gym.solver.solution import Solution
 
@@ -43,6 +44,7 @@ class Branch:
         return "\n  ".join([f"{self.label}{state}{probability}: {self.value:.6g}{loss}", *below])
 
 
+@checked
 def move_tree(solution: Solution, depth: int = 1, **where: Any) -> Branch:
     """Return the tree of moves and rolls below a position.
 

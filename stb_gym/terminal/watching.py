@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stb_gym.arguments import checked
 from stb_gym.games import Game, Picture, below, needed, words_of
 from stb_gym.output import say, write_aside
 from stb_gym.rounds import Round
@@ -151,6 +152,7 @@ def play_together(rules: Round, players: Sequence[tuple[str, str | Policy]], see
     return turns()
 
 
+@checked
 def replay(game: Game, policy: str | Policy, rolls: Sequence[Throw], objective: Goal = "score") -> dict[str, list[Any]]:
     """Play a turn with given dice.
 

@@ -84,58 +84,65 @@ def test_boxes_that_do_not_fit_are_not_walked():
 # The contract
 
 
-def nothing():
-    """Return a class of rules without any methods."""
-    return type("Nothing", (Game,), dict.fromkeys(Game.__abstractmethods__))
+def broken(name, value):
+    """Return Threes with two dice of two faces, and with another field, attribute or method, or a result of one."""
+    returns = not callable(value) and callable(getattr(Threes, name, None))
+    game = type("Broken", (Threes,), {name: (lambda *_: value) if returns else value})(dice=2, faces=2)
+    object.__setattr__(game, name, value) if name in ("dice", "faces") else None
+    return game
 
 
-def broken(dice=1, **changes):
-    """Return Threes with a few dice of two faces, and with other methods or attributes."""
-    return type("Broken", (Threes,), changes)(dice=dice, faces=2)
+ARRAY = np.array([0, 1])
+# By method or attribute, what people return by mistake; functions stand for the method itself.
+MISTAKES = {
+    "dice": [0, -1, 2**70, 1.0, True, None, "1"],
+    "faces": [0, -2, 2.0, None],
+    "more_is_better": ["no"],
+    "actions": [None, 2, (), "ab", {0: 1}],
+    "observation_high": [None, 5, "abc", (2, 1, 256), (-1, 1, 1), (4.0, 2, 2), [[4, 2, 2]], (1, 1, 1), ()],
+    "start": [
+        None, 0, (0,), [0, 2], ARRAY, (0, 1, 2), (0.0, 1), (0, 3), (0, -1), ("0", 1), (2**70, 1), (0, 0),
+        lambda game: game.points,
+    ],
+    "roll_of": [
+        None, 1, [1], ARRAY, "1", (1.0,), (-1,), (256,), (None,), ((1,),), lambda game, throw: throw.sum(),
+        lambda game, throw: np.sum(throw, axis=1), lambda game, throw: throw * throw[0],
+        lambda game, throw: throw[1:2],
+    ],
+    "moves": [
+        None, 0, [(1, 0)], ARRAY, {}, {0: 3}, {0: None}, {0: [3, 0]}, {0: (0.5, 0)}, {0: (1, 3)}, {0: (1, -1)},
+        {0: (2**70, 0)}, {2: (1, 0)}, {-1: (1, 0)}, {0.0: (1, 0)}, {"keep": (1, 0)}, {(0,): (1, 0)},
+        lambda game, state, roll: {} if roll == (2, 2) else {0: (1, 0)}, lambda game, state: {0: (1, 0)},
+        lambda game, state, roll: {0: (1 - state[0], 1)}, lambda game, state, roll: {0: (state[0] + 1, 1)},
+    ],
+    "final_score": [None, 0.5, np.nan, "1", [1], ARRAY, True, 2**70],
+    "observe": [
+        None, 0, "000", {0}, [0, 0], [0] * 4, [0.5, 0, 0], [-1, 0, 0], [9, 0, 0], [2**70, 0, 0], [[0, 0, 0]],
+        [[0], [0, 0], 0], [None, 0, 0], np.zeros(3), [0, 0, 0], lambda game, state, roll: np.stack(roll, axis=3),
+    ],
+}  # fmt: skip
 
 
-def returns(value):
-    return lambda *_: value
-
-
-VIOLATIONS = {
-    "the class is not a dataclass": nothing()(),
-    "the class can change": dataclass(nothing())(),
-    "no dice": dataclass(frozen=True)(nothing())(),
-    "too many throws": Threes(dice=7, faces=20),
-    "the start has too many dice": broken(start=returns((0, 2))),
-    "the start is a list": broken(start=returns([0, 1])),
-    "a next state is a number": broken(moves=returns({0: 3})),
-    "a next state is a list": broken(moves=returns({0: [3, 0]})),
-    "a next state has a fraction": broken(moves=returns({0: (0.5, 0)})),
-    "a next state has too many dice": broken(moves=returns({0: (1, 2)})),
-    "an action is out of range": broken(moves=returns({1: (1, 0)})),
-    "an action is a word": broken(moves=returns({"keep": (1, 0)})),
-    "moves are a list": broken(moves=returns([(1, 0)])),
-    "a first throw leaves no move": broken(moves=lambda game, state, roll: {} if roll == (2,) else {0: (1, 0)}),
-    "moves lead back": broken(moves=lambda game, state, roll: {0: (1 - state[0], 1)}),
-    "moves never end": broken(moves=lambda game, state, roll: {0: (state[0] + 1, 1)}),
-    "a score is a fraction": broken(final_score=returns(0.5)),
-    "the highest observation is above 255": broken(observation_high=(2, 1, 256)),
-    "an observation is too large": broken(observation_high=(1, 1, 1)),
-    "an observation is negative": broken(observe=returns([-1, 0, 0])),
-    "an observation is a fraction": broken(observe=returns([0.5, 0, 0])),
-    "an observation is too short": broken(observe=returns([0, 0])),
-    "an observation is too long": broken(observe=returns([0, 0, 0, 0])),
-    "two observations are the same": broken(observe=returns([0, 0, 0])),
-    "a roll is a number": broken(roll_of=returns(1)),
-    "a roll has an order": broken(3, roll_of=lambda game, throw: throw[1:2]),
-}
-
-
-@pytest.mark.parametrize("violation", VIOLATIONS)
-def test_the_first_violation_is_named(violation, snapshot, monkeypatch):
+@pytest.mark.parametrize("method", MISTAKES)
+def test_mistakes_in_rules_are_refused_by_the_name_of_the_method(method, snapshot, monkeypatch):
     monkeypatch.setattr(games.game, "LARGEST_TABLE", 20_000)
-    with pytest.raises(ValueError, match=r"\w") as refused:
-        check_game(VIOLATIONS[violation])
-    assert str(refused.value) == snapshot
+    messages = []
+    for value in MISTAKES[method]:
+        with pytest.raises(ValueError, match=f"{method}|positions") as refused:
+            check_game(broken(method, value))
+        messages.append(str(refused.value))
+    assert [line for line in messages if len(line) > 200 or not line.isprintable()] == []
+    assert messages == snapshot
 
 
-def test_only_games_are_checked():
-    with pytest.raises(TypeError, match="game"):
-        check_game(Threes)
+def test_rules_must_be_frozen_dataclasses():
+    nothing = type("Nothing", (Game,), dict.fromkeys(Game.__abstractmethods__))
+    for rules in (nothing, dataclass(nothing)):
+        with pytest.raises(ValueError, match="Nothing must be a frozen dataclass"):
+            check_game(rules())
+
+
+def test_registered_rules_are_checked_with_their_defaults():
+    wrong = lambda game, throw: throw[1:2] if len(throw) > 1 else throw  # noqa: E731
+    with pytest.raises(ValueError, match="roll_of"):
+        games.register_game(dataclass(frozen=True, repr=False)(type("Wrong", (Coins,), {"roll_of": wrong})))

@@ -24,7 +24,7 @@ def network():
 
 def scores_of(net):
     """The scores [N, A] of a network, one node at a time."""
-    rows = [torch.from_numpy(row).float() for row in TABLES.observation]
+    rows = [torch.tensor(row).float() for row in TABLES.observation]
     with torch.no_grad():
         return np.stack([net[3](net[1](net[0](row))).numpy() for row in rows])
 

@@ -6,6 +6,7 @@ import pickle
 import re
 import tracemalloc
 import zipfile
+from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -115,8 +116,9 @@ DAMAGED = [{"rules": "{"}, {"rules": "[" * 9_000}, {"rules": f'{{"tiles": {"1" *
 DAMAGED += [{"policy": None}, {"format": None}]
 
 
-def test_errors(tmp_path, snapshot):
-    path = tmp_path / "policy.npz"
+def test_errors(tmp_path, monkeypatch, snapshot):
+    monkeypatch.chdir(tmp_path)  # errors are cut, with the path
+    path = Path("policy.npz")
     errors = [error_of(write(path, **entries)) for entries in ENTRIES]
     for other in (ShutTheBox(tiles=6, score="count"), Threes()):
         errors.append(error_of(write(path), lambda path, other=other: load_policy(path, other)))

@@ -31,7 +31,7 @@ def check_against_the_reference(game, policy, goal, illegal="raise"):
     assert found.score_distribution == pytest.approx(scores)
     assert list(found.score_distribution) == sorted(scores, reverse=game.more_is_better)
     value = float(reference.policy_value(other, plays, their_utility(game, goal)))
-    assert found.optimum.objective.sign * found.value == pytest.approx(value, abs=1e-9)
+    assert found.optimum.objective.sign * found.value == pytest.approx(value, rel=1e-12, abs=1e-9)
 
 
 @given(games(), SEEDS, st.sampled_from(GOALS))

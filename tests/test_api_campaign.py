@@ -1,0 +1,114 @@
+"""Any call of the public interface returns, or raises an error of the library in one line of 200 characters."""
+
+import faulthandler
+import inspect
+import random
+import re
+import sys
+import traceback
+import warnings
+from operator import attrgetter
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import stb_gym
+from stb_gym import Objective, RecordRegret, RegretMeter, ShutTheBox, Threes, VectorRecordRegret
+from stb_gym.arguments import fits
+from stb_gym.rounds import Outcome, Round, RoundMeter, SelfPlayVectorEnv
+from stb_gym.solver import Standing, StateScorePolicy, UniformRandom, move_tree
+from tests import ROOT
+
+LIBRARY = str(Path(stb_gym.__file__).parent)
+ALLOWED = ("TypeError", "ValueError", "RuntimeError", "NotImplementedError", "OSError", "FileNotFoundError")
+# What the library calls with its own values: rules, words and arrays of tables; and methods that pass on any name.
+INNER = ("Threes", "ShutTheBox", "ThreesWords", "TurnTables")
+BY_NAME = ("call", "get_attr", "places", "is_as_good")
+VALUES = [
+    None, True, 0, 1, 2, -1, -(2**70), 10**5000, 0.5, float("nan"), object(), int, "", "x" * 100_000,
+    "\x1b[31m\n\u202e", "a\0b", "\n/x", "optimal", "score", "ansi", "threes", "policy.npz", "ppo-threes",
+    "stb_gym/Threes-v0", b"\xff" * 300, [], [1, 2], [[1], [2, 3]], ["x" * 9999], ["random", "optimal"], (), {}, {"open":
+    "\n" * 500}, {"points": 1}, {1: {2: 3}}, {3: 1.0}, {3}, lambda *_: 1 / 0, lambda observations, masks:
+    masks.argmax(axis=1), np.zeros((2, 3, 0)), np.float32(2), np.zeros(3, int), np.ones((2, 5)), np.array([np.nan]),
+    np.array([None, "x"], object), np.array(["x" * 999]), np.array([2**64 - 1], np.uint64), np.array(["2001-01-01"],
+    "M8"),
+]  # fmt: skip
+
+
+def objects():
+    """Return objects of the library, small ones."""
+    box, threes = ShutTheBox(tiles=4, dice=1, faces=4), Threes(dice=2, faces=3)
+    rounds, best, boards = Round(threes), stb_gym.solve(threes), stb_gym.large.solve_boards(box)
+    ids = [f"stb_gym/Threes{kind}-v0" for kind in ("", "Round", "Masked")]
+    singles = [gym.make(identity, dice=2, faces=3) for identity in ids]
+    vectors = [gym.make_vec(identity, 3, dice=2, faces=3) for identity in ids]
+    for env in singles + vectors:
+        env.reset(seed=0)
+    found, random_play, meter = best.evaluate(best.policy), UniformRandom(), RegretMeter(singles[0])
+    return [
+        box, threes, Objective("squares", np.square), best, best.policy, best.tables, found, {"a": found}, meter,
+        random_play, meter.sample(lambda observations, masks: masks.argmax(axis=1), 9), stb_gym.certify(threes), boards,
+        *singles, StateScorePolicy(lambda held, dice: held), stb_gym.large.evaluate_boards(boards, random_play),
+        *vectors, singles[0].unwrapped, singles[1].unwrapped, RecordRegret(singles[0]), VectorRecordRegret(vectors[0]),
+        rounds, SelfPlayVectorEnv(threes, 3), rounds.solve(), {"a": rounds.solve()}, RoundMeter(singles[1]), Standing(3,
+        1, 0), rounds.evaluate(["random"] * 2), Outcome(0.5, 0.25, 0.25), move_tree(best),
+        stb_gym.games.words_of(threes), stb_gym.measure.read_policy("ppo-threes"), singles[0].unwrapped.snapshot(),
+    ]  # fmt: skip
+
+
+def callables(pool):
+    """Return the public functions, constructors and methods of the library by name."""
+    listed = re.findall(r"```\{names\}\n(.*?)```", (ROOT / "docs/api.md").read_text(), re.DOTALL)
+    named = {name: attrgetter(name)(stb_gym) for name in {*stb_gym.__all__, *" ".join(listed).split()}}
+    found = {name: each for name, each in named.items() if callable(each) and not inspect.isabstract(each)}
+    for each in (each for each in pool if type(each).__name__ not in INNER):
+        for name, method in inspect.getmembers(type(each), callable):
+            is_ours = str(getattr(method, "__module__", "")).startswith("stb_gym")
+            if is_ours and (name == "__call__" or not name.startswith("_")):
+                found[f"{type(each).__name__}.{name}"] = getattr(each, name)
+    return {name: found[name] for name in sorted(found) if name.split(".")[-1] not in BY_NAME}
+
+
+def drawn_arguments(draw, parameters, pool):
+    """Draw arguments by name, most of them such that they fit the annotations."""
+    arguments = {}
+    for parameter, fitting in parameters:
+        value = draw.choice(fitting if draw.random() < 0.9 else pool)
+        if parameter.kind == parameter.VAR_KEYWORD:
+            arguments |= draw.choice([{}, {"roll": value}, {"tiles": value}, {"\x1b" * 300: value}])
+        elif draw.random() < (parameter.default is parameter.empty) + 0.3:
+            arguments[parameter.name] = value
+    return arguments
+
+
+@pytest.mark.nightly
+def test_any_call_returns_or_is_refused_in_a_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    written, faults, draw = [], {}, random.Random(1)
+    pool = VALUES + objects()
+    calls, returned = {}, 0
+    for name, function in callables(pool).items():
+        parameters = inspect.signature(function).parameters.values()
+        calls[name] = function, [(each, [v for v in pool if fits(each.annotation, v)] or pool) for each in parameters]
+    sys.addaudithook(lambda event, given: event == "open" and "w" in str(given[1]) and written.append(str(given[0])))
+    for name in [*calls] * (20_000 // len(calls) + 1):
+        function, parameters = calls[name]
+        arguments = drawn_arguments(draw, parameters, pool)
+        faulthandler.dump_traceback_later(20, exit=True)
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                function(**arguments)
+            returned += 1
+        except BaseException as error:
+            innermost = traceback.extract_tb(error.__traceback__)[-1]
+            message, of_library = str(error), innermost.filename.startswith(LIBRARY)
+            is_line = message.isprintable() and 0 < len(message) <= 200
+            if innermost.filename != __file__ and not (of_library and is_line and type(error).__name__ in ALLOWED):
+                faults[name, innermost.filename, innermost.lineno] = f"{error!r:.150}"
+    faulthandler.cancel_dump_traceback_later()
+    assert returned > 5000
+    assert not faults, "\n".join(map(str, sorted(faults.items())))
+    assert all(Path(tmp_path, path).resolve().is_relative_to(tmp_path) for path in written)
