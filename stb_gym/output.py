@@ -116,7 +116,7 @@ def reading(what: T) -> Iterator[T]:
     try:
         yield what
     except Exception as error:  # a damaged file fails in any way
-        line = f"cannot read {shortened(str(what))}: {reason(error)}"
+        line = f"cannot read {shortened(str(what), 130)}: {reason(error)}"
         raise ValueError(shortened(line, LONGEST_MESSAGE)) from None
 
 

@@ -20,7 +20,6 @@ from stb_gym.envs.rendering import Window, draw
 from stb_gym.envs.table_stepper import Stepper, TableStepper, fits_tables, table_stepper
 from stb_gym.games import (
     ILLEGAL,
-    LONGEST_MESSAGE,
     Game,
     IntArray,
     ShutTheBox,
@@ -30,7 +29,7 @@ from stb_gym.games import (
     listed,
     rules_class_of,
 )
-from stb_gym.output import quoted
+from stb_gym.output import LONGEST_MESSAGE, quoted
 from stb_gym.solver import Goal, is_named, objective_of
 
 Observation = NDArray[Any]

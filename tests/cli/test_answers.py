@@ -231,7 +231,7 @@ def test_saved_policies(ask, run, tmp_path):
     [by_other] = ask("evaluate --policy", path, "--objective at-most:3")["policies"]
     assert by_other["regret"] == evaluate(game, strategy(game, "worst"), "at-most:3").regret
     assert ask("evaluate shut-the-box --tiles 6 --policy", path)["regret"] > 0
-    assert "is a policy of shut-the-box" in run("evaluate shut-the-box --policy", path)[2]
+    assert "is a policy of ShutTheBox(tiles=6)" in run("evaluate shut-the-box --policy", path)[2]
     save_policy(tmp_path / "same.npz", Threes(), load_policy("ppo-threes", Threes()))
     for command in ("round", "match", "tournament"):
         names = ("ppo-threes", str(tmp_path / "same.npz"))

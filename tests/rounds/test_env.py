@@ -182,7 +182,7 @@ def test_some_rounds_begin_again_and_others_go_on():
         ({"opponents": ["random", "random"]}, "opponents"),
         ({"opponents": "nobody-knows"}, "nobody-knows"),
         ({"opponents": "none.npz"}, "none.npz"),
-        ({"opponents": "ppo-nine-tiles"}, "shut-the-box"),
+        ({"opponents": "ppo-nine-tiles"}, r"ShutTheBox\(\)"),
         ({"opponents": Round(Threes(), 2, "nobody").evaluate(["random"] * 2)}, "another round"),
         ({"opponents": Round(SMALL).evaluate(["random"] * 2)}, "another round"),
         ({"game": ShutTheBox(score="digits"), "observation_dtype": "uint8"}, "observation_dtype"),  # 512 final scores
