@@ -169,6 +169,9 @@ class TableStepper(Stepper):
         self.forfeit = tables.nodes
         self.forfeit_state = tables.states
         self.scores = np.concatenate(([0], tables.scores, tables.scores[-1:]))
+        # Not of vars(self): an object whose dictionary was asked for finds its attributes more slowly.
+        arrays = self.node_of_throw, self.next_state, self.endings, self.observation, self.action_mask, self.scores
+        freeze(arrays)
         # A lookup in one dimension takes half as long as in two, and `item` half as long as brackets.
         self._nodes = self.node_of_throw.ravel()
         self._states = self.next_state.ravel()
@@ -180,7 +183,6 @@ class TableStepper(Stepper):
         self._dice = np.append(tables.dice, 0)
         common = np.minimum.reduceat(self.observation[:-1], tables.node_start[:-1])  # to all rolls of a state
         self._unthrown = np.column_stack((common, tables.dice.astype(common.dtype)))
-        freeze(vars(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles of an environment share the tables of their process instead of carrying them."""
