@@ -118,3 +118,10 @@ def test_evaluations_are_shown(solved, snapshot):
     of_strategy = solved(NINE, "shut").evaluate(strategy(NINE, "biggest-first"))
     shown = [repr(found), as_lines(found.decisions()), of_strategy.costliest_mistake]
     assert "\n\n".join(shown) == snapshot
+
+
+def test_a_score_better_than_the_perfect_one_is_a_success():
+    best = solve(Threes(dice=2, moon=True), "shut")
+    evaluation = best.evaluate(best.policy)
+    assert evaluation.score_distribution[-1] > 0
+    assert evaluation.shut_probability == pytest.approx(best.value)

@@ -124,16 +124,21 @@ def test_a_run_in_a_game_without_tables_is_sampled(tmp_path, monkeypatch):
     "algorithm",
     [name if name in ("dqn", "fitted-q") else pytest.param(name, marks=pytest.mark.nightly) for name in SMALL],
 )
-def test_a_run_that_continues_ends_as_if_undisturbed(algorithm, tmp_path):
+def test_a_run_that_continues_ends_as_if_undisturbed(algorithm, tmp_path, monkeypatch):
     config = small(algorithm)
     train(config, tmp_path / "whole", measurements=5)
     interrupt(config, tmp_path / "parts", 2)
     interrupted = Run(tmp_path / "parts").curve()
     with pytest.raises(KeyboardInterrupt):
         train(config, tmp_path / "parts", measurements=5, progress=stop_at(2))
-    assert len(Run(tmp_path / "parts").curve()) == len(interrupted) + 2
+    seconds = Run(tmp_path / "parts").curve()["seconds"]
+    assert len(seconds) == len(interrupted) + 2
+    monkeypatch.setattr("time.process_time", lambda: 5.0)  # of a new process
+    torch.set_num_threads(2)
     train(config, tmp_path / "parts", measurements=5)
+    assert torch.get_num_threads() == 1
     assert files(tmp_path / "parts") == files(tmp_path / "whole")
+    assert Run(tmp_path / "parts").curve()["seconds"].iloc[-1] == seconds.iloc[-1]
 
 
 @pytest.mark.parametrize("opponents", mostly_nightly(["naive", "fictitious", "approximation"], "fictitious".__eq__))
