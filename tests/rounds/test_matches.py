@@ -4,6 +4,7 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
+import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes, strategy
@@ -41,7 +42,7 @@ def who_begins(begins, first, best, last, players):
 
 
 def every_course(plays, rounds, ties, begins):
-    """Return the chances that each player alone has most points, in fractions, by trying all scores of all rounds.
+    """Return the chances that each player alone has most points, and the mean points, by trying all scores of all rounds.
 
     A player has one distribution of final scores when beginning a round, and another when not.
     """
@@ -60,7 +61,7 @@ def every_course(plays, rounds, ties, begins):
     for (_, points), chance in states.items():
         if points.count(max(points)) == 1:
             wins[points.index(max(points))] += chance
-    return wins
+    return wins, [sum(chance * points[player] for (_, points), chance in states.items()) for player in range(players)]
 
 
 def scores_of(name):
@@ -82,8 +83,9 @@ def test_every_course_of_a_small_match(players, most, ties, begins):
     plays = [[scores_of(name) for name in names] for names in known]
     found = series(Round(SMALL, players, ties), [by_turn(*names) for names in known], most, begins)
     for rounds in range(1, most + 1):
-        expected = [*map(float, every_course(plays, rounds, ties, begins))]
+        expected, points = (np.array(exact, float) for exact in every_course(plays, rounds, ties, begins))
         assert found.wins[rounds - 1] == pytest.approx(expected, abs=1e-13)
+        assert found.points[rounds - 1] == pytest.approx(points, abs=1e-12)
         assert found.tied[rounds - 1] == pytest.approx(1 - sum(expected), abs=1e-12)
 
 

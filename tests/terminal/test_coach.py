@@ -10,7 +10,7 @@ from stb_gym.games import rolls
 from stb_gym.large import solve_boards
 from stb_gym.rounds import TIES, Round
 from stb_gym.solver import Standing, compile_game, legal_moves
-from stb_gym.terminal.coach import CAUSES, RoundCoach, coach_alone
+from stb_gym.terminal.coach import CAUSES, RoundCoach, Unit, coach_alone
 from stb_gym.terminal.turns import Position, step_in_words, take_turn
 from stb_gym.terminal.watching import by_policy
 from tests import every
@@ -146,3 +146,8 @@ def test_the_coach_of_a_box_without_tables_says_the_same(game, objective, solved
         one, other = ([str(coach.account(steps)), *(coach.remark(*step) for step in steps)] for coach in coaches)
         assert one == other
         assert step_in_words(game, steps[-1])[1] in one[0]
+
+
+def test_sizes_that_round_to_0_are_named():
+    unit = Unit("expected wins")
+    assert [unit.size(each) for each in (0.0, 0.00004, -0.00006, 0.5)] == ["0.00", "less than 0.01", "0.01", "50.00"]
