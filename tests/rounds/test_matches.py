@@ -42,7 +42,7 @@ def who_begins(begins, first, best, last, players):
 
 
 def every_course(plays, rounds, ties, begins):
-    """Return the chances that each player alone has most points, and the mean points, by trying all scores of all rounds.
+    """Return the chances that each player alone has most points, and the mean points, by trying all scores.
 
     A player has one distribution of final scores when beginning a round, and another when not.
     """
