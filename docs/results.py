@@ -1,6 +1,6 @@
 """Write what the pages show of docs/results/curves.csv.gz: `python -m docs.results`.
 
-It prints the tables of docs/agents.md, and draws the picture of the README for light and for dark pages.
+It prints the tables of docs/agents.md and draws the picture of the README.
 """
 
 from pathlib import Path
@@ -30,7 +30,7 @@ BASELINES = ("random", "fewest-then-biggest", "greedy-step")
 
 
 def draw(folder: Path, results: Path = RESULTS) -> None:
-    """Write curves.png and curves-dark.png into a folder.
+    """Write curves.png into a folder.
 
     Args:
         folder: the folder.
@@ -41,14 +41,13 @@ def draw(folder: Path, results: Path = RESULTS) -> None:
     curves = {name: curve_over_seeds(runs[name], task.metric) for name in AGENTS}
     evaluations = baselines(task)
     regrets = {name: evaluations[name].regret for name in BASELINES}
-    for name, dark in (("curves.png", False), ("curves-dark.png", True)):
-        draw_curves(folder / name, curves, regrets, task.heading, dark=dark)
+    draw_curves(folder / "curves.png", curves, regrets, task.heading)
 
 
 def table(task: Task, measurements: pd.DataFrame) -> str:
     """Return the final regrets on a task as Markdown: a row for each algorithm, a column for each number of steps.
 
-    A cell has the interquartile mean of the regret, the mean time of a training in minutes, and the 95% interval.
+    A cell has the interquartile mean of the regret, its 95% interval, and the mean time of a training in minutes.
     """
     ends = measurements.sort_values("steps").groupby(["algorithm", "budget", "seed"], as_index=False).last()
     cells = {}
@@ -56,8 +55,8 @@ def table(task: Task, measurements: pd.DataFrame) -> str:
         regrets = runs[task.metric].to_numpy(float)
         low, high = bootstrap_interval(regrets)
         minutes = runs["seconds"].mean() / 60
-        first = f"{rounded(interquartile_mean(regrets))} ({minutes:.2g} min)"
-        cells[algorithm, budget] = f"{first}<br>{rounded(low)} to {rounded(high)}"
+        beside = f"{rounded(low, 2)} to {rounded(high, 2)}<br>{minutes:.2g} min"
+        cells[algorithm, budget] = f"{rounded(interquartile_mean(regrets))}<br><small>{beside}</small>"
     budgets = sorted(ends["budget"].unique())
     best = ends.groupby("algorithm")[task.metric].min().sort_values(ascending=False)
     lines = [
@@ -70,9 +69,9 @@ def table(task: Task, measurements: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def rounded(number: float) -> str:
-    """Return a number with three significant digits, and 0 for less than 0.000005."""
-    return np.format_float_positional(number, 3, fractional=False, trim="-") if number >= 5e-6 else "0"
+def rounded(number: float, digits: int = 3) -> str:
+    """Return a number with as many significant digits, and 0 for less than 0.000005."""
+    return np.format_float_positional(number, digits, fractional=False, trim="-") if number >= 5e-6 else "0"
 
 
 if __name__ == "__main__":
