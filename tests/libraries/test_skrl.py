@@ -54,7 +54,7 @@ def test_its_dqn_learns_and_is_measured(tmp_path):
     )
     meter = stb_gym.RegretMeter(gym.make(BOX))
     before = meter(values.net, masked=True).regret
-    how = {"timesteps": 150, "disable_progressbar": True, "close_environment_at_exit": False}
+    how = {"timesteps": 150, "headless": True, "disable_progressbar": True, "close_environment_at_exit": False}
     SequentialTrainer(env=env, agents=agent, cfg=how).train()
     assert meter(values.net, masked=True).regret != before
 
