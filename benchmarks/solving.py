@@ -77,6 +77,6 @@ def _policy(game: Game) -> Policy:
 
 
 def _compile(game: Game) -> None:
-    for function in (compile_game, walk, rolls):
+    for function in (compile_game, vars(walk)["__wrapped__"], rolls):
         function.cache_clear()
     compile_game(game)
