@@ -1,6 +1,6 @@
 """Write what the pages show of docs/results/curves.csv.gz: `python -m docs.results`.
 
-It prints the tables of docs/agents.md and draws the picture of the README.
+It prints a table of final regrets for each task and draws the picture of the README.
 """
 
 from pathlib import Path

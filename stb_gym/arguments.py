@@ -32,17 +32,13 @@ def checked(function: F) -> F:
         Traceback (most recent call last):
         TypeError: number of double must be int, not '2'
     """
-    signature = inspect.signature(function)
+    annotations = {name: parameter.annotation for name, parameter in inspect.signature(function).parameters.items()}
 
     @wraps(function)
     def call(*positional: Any, **named: Any) -> Any:
-        try:
-            arguments = signature.bind(*positional, **named).arguments
-        except TypeError:
-            return function(*positional, **named)  # which raises the error in Python's own words
-        for name, value in arguments.items():
-            annotation = signature.parameters[name].annotation
-            if not fits(annotation, value):
+        for name, value in (*zip(annotations, positional, strict=False), *named.items()):
+            annotation = annotations.get(name, Any)
+            if annotation not in UNCHECKED and not fits(annotation, value):
                 kinds = get_args(annotation) if get_origin(annotation) in UNIONS else [annotation]
                 allowed = " or ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
                 called = function.__qualname__.removesuffix(".__init__")

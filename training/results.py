@@ -121,6 +121,7 @@ def read_results(path: Path) -> pd.DataFrame:
     with reading(path):
         content = io.BytesIO(read_bytes(path))
         frame = pd.read_csv(content, dtype=TYPES | METRICS, compression="gzip").fillna(dict.fromkeys(TASK, ""))
+        # NaN where the seconds or the metric are missing
         measured = frame.reindex(columns=["seconds", *METRICS]).sum(axis=1, min_count=2)
         if frame.empty or frame[list(TYPES)].isna().any(axis=None) or not np.isfinite(measured).all():
             raise ValueError("values are missing or not finite")

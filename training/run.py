@@ -337,7 +337,10 @@ class _Training:
         self.rows.append(row | {f"train/{name}": value for name, value in learner.figures.items()})
         curve = pd.DataFrame(self.rows).to_csv(index=False, lineterminator="\n")
         content = io.BytesIO()  # torch reports a full disk as a RuntimeError
-        learner.save(content) if stock else torch.save(state["weights"], content)
+        if stock:
+            learner.save(content)
+        else:
+            torch.save(state["weights"], content)
         result["sha256_of"] = {
             "curve.csv": write_text(folder / "curve.csv", curve),
             LEARNED[stock]: write_bytes(folder / LEARNED[stock], content.getvalue()),

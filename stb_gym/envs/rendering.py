@@ -10,6 +10,11 @@ from stb_gym.games import Picture, needed, throw_faces, words_of
 FORFEIT = "illegal action: the turn ends"
 
 
+def draw_nothing() -> None:
+    """Warn that an environment without a render mode draws nothing."""
+    gym.logger.warn('render() draws nothing: make the environment with render_mode="ansi", "rgb_array" or "human"')
+
+
 def draw(
     stepper: Stepper, node: int, throw: int, last: tuple[int, int, int] | None, render_mode: str | None, beside: str
 ) -> Any:
@@ -27,7 +32,7 @@ def draw(
         A text for "ansi", None without a render mode, else a picture [H, W, 3].
     """
     if render_mode is None:
-        gym.logger.warn('render() draws nothing: make the environment with render_mode="ansi", "rgb_array" or "human"')
+        draw_nothing()
         return None
     words = words_of(stepper.game)
     held, dice, faces = _position(stepper, node, throw)

@@ -10,7 +10,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from stb_gym.envs.env import LARGEST_SEED, StepperEnv
-from stb_gym.envs.rendering import draw
+from stb_gym.envs.rendering import draw, draw_nothing
 from stb_gym.games import Game, IntArray, check_choice, check_integer, integers
 from stb_gym.solver import Goal
 
@@ -250,11 +250,14 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             RuntimeError: before the first reset.
         """
         self._check_begun()
+        if self.render_mode is None:
+            draw_nothing()
+            return None
         drawn = []
         for game, (node, throw) in enumerate(zip(self._node.tolist(), self._throw.tolist(), strict=True)):
             last = tuple(self._before[:, game].tolist()) if self._moved[game] else None
             drawn.append(draw(self.stepper, node, throw, last, self.render_mode, self._beside(game)))
-        return None if self.render_mode is None else tuple(drawn)
+        return tuple(drawn)
 
     def _checked(self, given: Any) -> NDArray[np.int64]:
         """Return actions [B] as integers of one type."""

@@ -36,7 +36,7 @@ from stb_gym.output import LONGEST_MESSAGE, quoted, shortened
 
 T = TypeVar("T")
 IntArray = NDArray[np.integer[Any]]
-INTEGER = int | np.integer  # for isinstance
+INTEGER = (int, np.integer)  # for isinstance
 State = tuple[int, int]  # (held, dice)
 Roll = tuple[int, ...]
 
@@ -335,6 +335,7 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
     waiting = [_ask(game, "start"), *_ask(game, "positions")]
     for state in waiting:
         check_state(f"start and positions of {rules} must be", game, state)
+    checked_states = {*waiting}
     while waiting:
         state = waiting.pop()
         if state in found:
@@ -344,16 +345,21 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
         if nodes > LARGEST_TABLE:
             raise too_large
         found[state] = [_ask(game, "moves", state, roll) if state[1] else {} for roll in shown]
-        following = set()
         for roll, moves in zip(shown, found[state], strict=True):
             if not (isinstance(moves, dict) and all(isinstance(each, INTEGER) and each in actions for each in moves)):
                 raise ValueError(
                     f"moves of {rules} at {state} with roll {roll} must be {{action: next state}} with actions from 0 "
                     f"to {len(actions) - 1}, not {quoted(moves)}"
                 )
-            for next_state in moves.values():
-                check_state(f"moves of {rules} at {state} must lead to", game, next_state)
-                following.add(next_state)
+        reached = [next_state for moves in found[state] for next_state in moves.values()]
+        try:
+            unchecked: Iterable[State] = set(reached) - checked_states
+        except TypeError:  # what cannot be hashed is no pair of integers
+            unchecked = reached
+        for next_state in unchecked:
+            check_state(f"moves of {rules} at {state} must lead to", game, next_state)
+        following = set(reached)
+        checked_states |= following
         sorter.add(state, *following)
         waiting += following
     try:

@@ -22,7 +22,7 @@ from stb_gym.solving import strategy
 class Card(BaseModel, extra="forbid", strict=True):
     """The metadata of a saved policy, the best of `seeds` runs, after `steps` in all environments together.
 
-    It is `masked` if something else than the agent kept it from illegal actions.
+    `masked` says whether illegal actions were masked when the agent chose.
     """
 
     who: str
@@ -56,8 +56,8 @@ def leaderboard(folder: Path = KEPT) -> str:
     cards = {}
     boards = defaultdict(list)
     for path in sorted(folder.glob("*.npz")):
-        with reading(path.with_suffix(".toml")) as text:
-            card = Card(**tomllib.loads(read_text(text)))
+        with reading(path.with_suffix(".toml")) as card_path:
+            card = Card(**tomllib.loads(read_text(card_path)))
         if card.sha256 != sha256(path.read_bytes()).hexdigest():
             raise ValueError(f"the SHA-256 of {path} is not the one in its card")
         cards[path.stem] = card
