@@ -94,12 +94,16 @@ class Episodes:
         mask: [B, A] True where an action is legal now.
 
     Raises:
-        ValueError: if the autoreset mode is not SAME_STEP, or actions are not numbered from 0.
+        ValueError: if the autoreset mode is not SAME_STEP, observations are not arrays, or actions are not numbered
+            from 0.
     """
 
     def __init__(self, envs: VectorEnv, seed: int):
         if not isinstance(envs.single_action_space, gym.spaces.Discrete) or envs.single_action_space.start != 0:
             raise ValueError(f"the action space must be Discrete and start at 0, not {envs.single_action_space}")
+        if not isinstance(envs.single_observation_space, gym.spaces.Box):
+            kind = type(envs.single_observation_space).__name__
+            raise ValueError(f"observations must be arrays of numbers, a Box, not a {kind}")
         if envs.metadata.get("autoreset_mode") != AutoresetMode.SAME_STEP:
             raise ValueError('learners need the autoreset mode SAME_STEP: gym.make_vec(id, autoreset_mode="SameStep")')
         self.envs = envs
@@ -163,10 +167,8 @@ class Unary(torch.nn.Module):
     column: torch.Tensor
     least: torch.Tensor
 
-    def __init__(self, space: gym.Space[Any]):
+    def __init__(self, space: Any):
         super().__init__()
-        if not isinstance(space, gym.spaces.Box):
-            raise ValueError(f"observations must be arrays of numbers, a Box, not a {type(space).__name__}")
         low, high = space.low.ravel(), space.high.ravel()
         self.counts = bool((low == 0).all() and (high <= 255).all() and (high == high.round()).all())
         inputs = high.astype(np.int64) if self.counts else np.ones(len(high), np.int64)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Episodes, State, Unary, VectorEnv, learn_and_report, unique_rows
+from agents.common import Episodes, State, VectorEnv, learn_and_report, unique_rows
 from stb_gym.games import IntArray
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -63,17 +63,14 @@ class PPOSettings:
     """Units in each of the two hidden layers of the actor, and of the critic."""
 
 
-def perceptron(
-    space: gym.Space[Any], width: int, outputs: int, gain: float, generator: torch.Generator
-) -> torch.nn.Module:
+def perceptron(inputs: int, width: int, outputs: int, gain: float, generator: torch.Generator) -> torch.nn.Module:
     """Return a network with two hidden layers and orthogonal weights; `gain` scales those of the last layer."""
-    unary = Unary(space)
-    layers = [torch.nn.Linear(unary.size, width), torch.nn.Linear(width, width), torch.nn.Linear(width, outputs)]
+    layers = [torch.nn.Linear(inputs, width), torch.nn.Linear(width, width), torch.nn.Linear(width, outputs)]
     for layer, scale in zip(layers, (2**0.5, 2**0.5, gain), strict=True):
         torch.nn.init.orthogonal_(layer.weight, scale, generator)
         torch.nn.init.zeros_(layer.bias)
     first, second, last = layers
-    return torch.nn.Sequential(unary, first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)
+    return torch.nn.Sequential(torch.nn.Flatten(), first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)
 
 
 class Positions(NamedTuple):
@@ -164,9 +161,9 @@ class PPO:
         self.num_steps, self.figures = 0, dict[str, float]()
         self._episodes = Episodes(envs, seed)
         self._random = torch.Generator().manual_seed(seed)
-        space, actions = envs.single_observation_space, self._episodes.actions
-        self._actor = perceptron(space, settings.width, actions, 0.01, self._random).to(self.device)
-        self._critic = perceptron(space, settings.width, 1, 1.0, self._random).to(self.device)
+        inputs, actions = gym.spaces.flatdim(envs.single_observation_space), self._episodes.actions
+        self._actor = perceptron(inputs, settings.width, actions, 0.01, self._random).to(self.device)
+        self._critic = perceptron(inputs, settings.width, 1, 1.0, self._random).to(self.device)
         self._networks = torch.nn.ModuleDict({"actor": self._actor, "critic": self._critic})
         self._optimizer = torch.optim.Adam(self._networks.parameters(), fused=True)
 
@@ -217,7 +214,7 @@ class PPO:
 
     def _logits(self, observation: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Return [U, A] the actor's outputs, and the lowest number for illegal actions: their probability is 0."""
-        return self._actor(observation).masked_fill(~mask, torch.finfo(torch.float32).min)
+        return self._actor(observation.float()).masked_fill(~mask, torch.finfo(torch.float32).min)
 
     def _update(self, positions: Positions, samples: Samples, remaining: float) -> None:
         """Take the gradient steps of a rollout; `remaining` is the share of the budget that is left."""
@@ -246,7 +243,7 @@ class PPO:
         log_probabilities = logits.log_softmax(dim=1)
         ratio = (log_probabilities[row, samples.action] - samples.log_probability).exp()
         objective = clipped_objective(ratio, samples.advantage, settings.clip_range)
-        value = self._critic(observation)[:, 0].index_select(0, row)
+        value = self._critic(observation.float())[:, 0].index_select(0, row)
         value_error = (value - samples.value_target).square().mean()
         entropies = -(logits.softmax(dim=1) * log_probabilities).sum(dim=1)
         entropy = entropies.index_select(0, row).mean()
@@ -266,7 +263,7 @@ class PPO:
     @torch.no_grad()
     def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
         """See `Learner`."""
-        return self._critic(self._tensor(observations))[:, 0].numpy(force=True).astype(np.float64)
+        return self._critic(self._tensor(observations).float())[:, 0].numpy(force=True).astype(np.float64)
 
     def state_dict(self) -> State:
         """See `Learner`."""

@@ -1,6 +1,7 @@
-"""Write what the pages show of docs/results/curves.csv.gz: `python -m docs.results`.
+"""Write what the pages show of docs/results: `python -m docs.results`.
 
-It prints a table of final regrets for each task and draws the picture of the README.
+It prints a table of final regrets for each task, and one of the departures from the textbook, and draws the picture of
+the README.
 """
 
 from pathlib import Path
@@ -22,6 +23,7 @@ from training.results import (
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "curves.csv.gz"
+DEPARTURES = DOCS / "results" / "departures.csv"
 TASK = "nine-tiles"
 LEARNERS = ("afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn")
 OF_THE_LIBRARY = ("sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-dqn")
@@ -52,11 +54,8 @@ def table(task: Task, measurements: pd.DataFrame) -> str:
     ends = measurements.sort_values("steps").groupby(["algorithm", "budget", "seed"], as_index=False).last()
     cells = {}
     for (algorithm, budget), runs in ends.groupby(["algorithm", "budget"]):
-        regrets = runs[task.metric].to_numpy(float)
-        low, high = bootstrap_interval(regrets)
         minutes = runs["seconds"].mean() / 60
-        beside = f"{rounded(low, 2)} to {rounded(high, 2)}<br>{minutes:.2g} min"
-        cells[algorithm, budget] = f"{rounded(interquartile_mean(regrets))}<br><small>{beside}</small>"
+        cells[algorithm, budget] = cell(runs[task.metric], f"<br>{minutes:.2g} min")
     budgets = sorted(ends["budget"].unique())
     best = ends.groupby("algorithm")[task.metric].min().sort_values(ascending=False)
     lines = [
@@ -69,6 +68,22 @@ def table(task: Task, measurements: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
+def departures_table(results: pd.DataFrame) -> str:
+    """Return the final regrets of learners with single changes as Markdown: a column for each task and variant."""
+    cells = results.groupby(["algorithm", "change", "study"], sort=False)["regret"].apply(cell)
+    rows = cells.unstack(fill_value="")
+    lines = [f"| learner | change | {' | '.join(rows.columns)} |", f"| --- | --- |{' ---: |' * len(rows.columns)}"]
+    lines += [f"| `{learner}` | {change} | {' | '.join(row)} |" for (learner, change), row in rows.iterrows()]
+    return "\n".join(lines)
+
+
+def cell(regrets: "pd.Series[float]", after: str = "") -> str:
+    """Return the interquartile mean of regrets and, in small letters, its 95% interval and what comes after it."""
+    low, high = bootstrap_interval(regrets.to_numpy(float))
+    mean = interquartile_mean(regrets.to_numpy(float))
+    return f"{rounded(mean)}<br><small>{rounded(low, 2)} to {rounded(high, 2)}{after}</small>"
+
+
 def rounded(number: float, digits: int = 3) -> str:
     """Return a number with as many significant digits, and 0 for less than 0.000005."""
     return np.format_float_positional(number, digits, fractional=False, trim="-") if number >= 5e-6 else "0"
@@ -78,3 +93,4 @@ if __name__ == "__main__":
     draw(DOCS)
     for _name, (_task, _measurements) in by_task(read_measurements([RESULTS])).items():
         print(f"## {_name}\n\n{table(_task, _measurements)}\n")
+    print(f"## Departures\n\n{departures_table(pd.read_csv(DEPARTURES))}")

@@ -1,7 +1,7 @@
 """Measure what each departure of PPO and fitted Q iteration is worth: `python -m training.experiments.departures`.
 
 The learners are trained by the presets, as they are and with single changes. Regrets are added to a CSV file as
-trainings end; the same command continues, and prints the table in Markdown.
+trainings end; the same command continues. `python -m docs.results` prints them as a table.
 """
 
 import sys
@@ -16,17 +16,16 @@ import pandas as pd  # type: ignore[import-untyped]
 import torch
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
-from agents.common import Episodes, Transition
+from agents.common import Episodes, Transition, Unary
+from agents.ppo import perceptron
 from agents.presets import TASKS, configure
 from stb_gym.games import IntArray
 from stb_gym.output import Progress, say, write_aside
 from training.commands import run_command
-from training.results import bootstrap_interval, interquartile_mean
 from training.run import measure
 
 STUDIES = ("nine-tiles 1m", "nine-tiles 10m", "twelve-tiles 10m", "threes 1m")  # task and variant
 KEY = ["algorithm", "change", "study", "seed"]
-UNARY = "observations not in unary"  # changes nothing on tiles, which are 0 or 1
 
 
 class Numbers(torch.nn.Module):
@@ -41,6 +40,12 @@ class Numbers(torch.nn.Module):
         return observations.float()
 
 
+def unary_perceptron(_: int, *rest: Any) -> torch.nn.Module:
+    """Return PPO's network for the observations of Threes in unary."""
+    unary = Unary(gym.make("stb_gym/Threes-v0").observation_space)
+    return torch.nn.Sequential(unary, perceptron(unary.size, *rest))
+
+
 class ScaledEpisodes(Episodes):
     """Divides rewards by the largest absolute reward."""
 
@@ -52,17 +57,17 @@ class ScaledEpisodes(Episodes):
 
 CHANGES: dict[tuple[str, str], dict[str, Any]] = {  # what is replaced, by algorithm and change
     ("ppo", "none"): {},
-    ("ppo", UNARY): {"agents.ppo.Unary": Numbers},
+    ("ppo", "observations in unary"): {"agents.ppo.perceptron": unary_perceptron},
     ("ppo", "scaled rewards"): {"agents.ppo.Episodes": ScaledEpisodes},
     ("fitted-q", "none"): {},
-    ("fitted-q", UNARY): {"agents.dqn.Unary": Numbers},
+    ("fitted-q", "observations not in unary"): {"agents.dqn.Unary": Numbers},
     ("fitted-q", "rewards not scaled"): {"agents.fitted_q.FittedQ._scale": property(lambda _: 1.0, lambda *_: None)},
     ("fitted-q", "moves not pooled"): {"agents.fitted_q.linked_moves": lambda *pairs: np.arange(pairs[-1])},
 }
 
 
 def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/departures.csv")) -> None:
-    """Train what the CSV file does not have yet, and print a table of all.
+    """Train what the CSV file does not have yet.
 
     Args:
         seeds: how many seeds of each change to train.
@@ -72,7 +77,8 @@ def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/depar
     done = pd.read_csv(out) if out.exists() else pd.DataFrame(columns=[*KEY, "regret"])
     trained = set(done[KEY].itertuples(index=False, name=None))
     keys = [(*name, study, seed) for study in STUDIES for name in CHANGES for seed in range(seeds)]
-    missing = [key for key in keys if key not in trained and (key[1] != UNARY or key[2].startswith("threes"))]
+    # Unary changes nothing on tiles, which are 0 or 1.
+    missing = [key for key in keys if key not in trained and ("unary" not in key[1] or key[2].startswith("threes"))]
     with Progress("training", len(missing), "runs") as progress:
         ended = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(train)(*key) for key in missing)
         for count, row in enumerate(ended, 1):
@@ -80,7 +86,7 @@ def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/depar
             with write_aside(out) as aside:
                 done.to_csv(aside, index=False)
             progress.tell(count)
-    say(table_of(done))
+    say(f"{out} is complete")
 
 
 def train(algorithm: str, change: str, study: str, seed: int) -> tuple[Any, ...]:
@@ -94,16 +100,6 @@ def train(algorithm: str, change: str, study: str, seed: int) -> tuple[Any, ...]
         learner = config.make_learner(config.make_envs())
         learner.learn(config.steps)
         return algorithm, change, study, seed, measure(config, learner).greedy.regret
-
-
-def table_of(results: pd.DataFrame) -> str:
-    """Return a Markdown table of interquartile means of the regret with their intervals."""
-    lines = ["| algorithm | change | study | regret |", "| --- | --- | --- | ---: |"]
-    for name, runs in results.groupby(KEY[:3], sort=False):
-        regrets = runs["regret"].to_numpy(float)
-        low, high = bootstrap_interval(regrets)
-        lines.append(f"| {' | '.join(name)} | {interquartile_mean(regrets):.5f} ({low:.5f} to {high:.5f}) |")
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":
