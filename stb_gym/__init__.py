@@ -27,6 +27,7 @@ from stb_gym.measure import (
     RegretMeter,
     VectorRecordRegret,
     compare,
+    hardness,
     kept_policies,
     load_policy,
     save_policy,
@@ -39,7 +40,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ENVIRONMENTS", "Game", "MaskInObservation", "Objective", "RecordRegret", "RegretMeter", "ShutTheBox", "Threes",
-    "VectorRecordRegret", "certify", "compare", "envs", "evaluate", "games", "kept_policies", "large",
+    "VectorRecordRegret", "certify", "compare", "envs", "evaluate", "games", "hardness", "kept_policies", "large",
     "load_policy", "measure", "register_game", "rounds", "save_policy", "simulate", "solve", "solver", "strategies",
     "strategy",
 ]  # fmt: skip

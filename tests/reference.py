@@ -330,6 +330,32 @@ def perfect(game: Game, utility: Utility) -> Policy:
     return lambda position, roll: {first_best(move_values(game, position, roll, utility)): Fraction(1)}
 
 
+@cache
+def value_of_last_moves_at_random(game: Game, position: Any, best_moves: int, utility: Utility) -> Fraction:
+    """Return the expected utility before the throw if so many moves are the best for this, and later ones random."""
+    if game.is_over(position):
+        return Fraction(utility(game.final_score(position)))
+    total = Fraction(0)
+    for roll, chance in game.outcomes(position):
+        values = [
+            value_of_last_moves_at_random(game, after, max(best_moves - 1, 0), utility)
+            for _, after in game.moves(position, roll)
+        ] or [Fraction(utility(game.final_score(position)))]
+        total += chance * (max(values) if best_moves else sum(values) / len(values))
+    return total
+
+
+def greedy(game: Game, steps: int, utility: Utility) -> Policy:
+    """Play the move that is best if the best moves follow until `steps` are made, and random ones after that."""
+
+    def policy(position: Any, roll: Any) -> dict[Any, Fraction]:
+        moves = game.moves(position, roll)
+        values = {move: value_of_last_moves_at_random(game, after, steps - 1, utility) for move, after in moves}
+        return {first_best(values): Fraction(1)}
+
+    return policy
+
+
 def first_best(values: dict[Any, Any]) -> Any:
     """Return the move of the greatest value; among equals the tiles that are lowest first, then the fewest dice."""
     return max(sorted(values), key=values.get)  # of equals, max takes the first

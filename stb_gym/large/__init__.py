@@ -7,10 +7,10 @@
 
 from stb_gym.large.boards import boards_of, subset_sums
 from stb_gym.large.evaluate import BoardEvaluation, evaluate_boards
-from stb_gym.large.solve import BoardValues, random_value, solve_boards
+from stb_gym.large.solve import BoardValues, random_value, solve_boards, values_of_random_play
 from stb_gym.large.strategies import board_strategies, board_strategy
 
 __all__ = [
     "BoardEvaluation", "BoardValues", "board_strategies", "board_strategy", "boards_of", "evaluate_boards",
-    "random_value", "solve_boards", "subset_sums",
+    "random_value", "solve_boards", "subset_sums", "values_of_random_play",
 ]  # fmt: skip

@@ -117,7 +117,12 @@ def solve_boards(
 @lru_cache(maxsize=64)  # several evaluations of one box ask for it, and it takes seconds for The 300
 def random_value(game: Game, goal: Objective) -> float:
     """Return the value of a turn of uniformly random legal play, in the objective's unit."""
-    return _sweep(game, goal, uniform=True).value
+    return values_of_random_play(game, goal).value
+
+
+def values_of_random_play(game: Game, goal: Objective) -> BoardValues:
+    """Return the utility of every board under uniformly random legal play."""
+    return _sweep(game, goal, uniform=True)
 
 
 def _sweep(

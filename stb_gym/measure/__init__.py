@@ -4,6 +4,7 @@
   `play` lets it play turns, which `sampled` measures.
 - `recording`: wrappers that record the exact loss of every action while anything plays.
 - `policy_files`: policies as files, and those that come with the package.
+- `hardness`: what makes a game hard for agents that learn by playing.
 - `comparison`: two score distributions, the costliest mistakes of a policy, and sampled turns beside the exact value.
 """
 
@@ -15,6 +16,7 @@ from stb_gym.measure.comparison import (
     pocket_card,
     simulate,
 )
+from stb_gym.measure.hardness import Hardness, hardness
 from stb_gym.measure.meter import RegretMeter
 from stb_gym.measure.policy_files import (
     SavedPolicy,
@@ -32,6 +34,7 @@ from stb_gym.measure.sampled import NORMAL_95, SampledEvaluation
 __all__ = [
     "NORMAL_95",
     "Comparison",
+    "Hardness",
     "RecordRegret",
     "RegretMeter",
     "SampledEvaluation",
@@ -39,6 +42,7 @@ __all__ = [
     "Simulation",
     "VectorRecordRegret",
     "compare",
+    "hardness",
     "is_policy",
     "kept_policies",
     "load_policies",

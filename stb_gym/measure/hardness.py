@@ -1,0 +1,153 @@
+"""What makes a game hard for agents that learn by playing: how far its play must look ahead, its gaps, its dice.
+
+Nothing is sampled, and no agent is needed.
+"""
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from stb_gym.games import Game, fits
+from stb_gym.large import evaluate_boards, solve_boards, values_of_random_play
+from stb_gym.solver import (
+    GameOrEnv,
+    Goal,
+    Objective,
+    StateScorePolicy,
+    UniformRandom,
+    expected,
+    optimal_edges,
+    solve_tables,
+    task_of,
+)
+
+EPISODES = 100_000
+
+
+@dataclass(frozen=True)
+class Hardness:
+    """What makes a game hard; regrets are in the objective's unit.
+
+    Numbers that need tables are None for boxes too large for them; of `shares` these have the first.
+
+    Attributes:
+        game: the rules.
+        objective: what is maximised.
+        random_regret: the regret of uniformly random play.
+        shares: the regret of playing greedily on the k-step action values of random play, for k = 1, 2, ... until it
+            is 0, as shares of `random_regret`. One-step values are those of random play; each further step maximises
+            over the next action once more. Of equally good actions the lowest is played, which is a convention.
+        effective_horizon: the least k of regret 0.
+        decisions: the number of positions with a legal action that a turn can meet.
+        coverage: the expected share of these that random play meets in 100,000 episodes.
+        dice_share: the share of the variance of random play's return that the dice cause; its own choices cause the
+            rest.
+        mean_gap: the mean action gap at positions that have one, weighted by the visits of perfect play. The action gap
+            is the loss of the best action that is not optimal, divided by `random_regret`, so that tasks compare.
+        least_gap: the least action gap at any position.
+        reciprocal_gaps: the sum over actions that are not optimal of the visits of perfect play divided by their loss,
+            which is also divided by `random_regret`.
+    """
+
+    game: Game
+    objective: Objective
+    random_regret: float
+    shares: tuple[float, ...]
+    effective_horizon: int | None = None
+    decisions: int | None = None
+    coverage: float | None = None
+    dice_share: float | None = None
+    mean_gap: float | None = None
+    least_gap: float | None = None
+    reciprocal_gaps: float | None = None
+
+    def summary(self) -> dict[str, Any]:
+        """Return the numbers by name, ready for JSON; those that are not known are left out."""
+        numbers = {name: value for name, value in asdict(self).items() if name not in ("game", "objective")}
+        return {name: value for name, value in numbers.items() if value is not None}
+
+
+def hardness(what: GameOrEnv, objective: Goal | None = None) -> Hardness:
+    """Measure what makes a game hard for agents that learn by playing.
+
+    The first share tells what is left to learn after one greedy step on random play, the least that exploration gives.
+    The greedy policies are those of the effective horizon (Laidlaw, Russell and Dragan, "Bridging RL theory and
+    practice with the effective horizon", 2023), without its sampling. The gaps follow Conserva and Rauber ("Hardness in
+    Markov decision processes: theory and practice", 2022).
+
+    Args:
+        what: the rules, or an environment, see `stb_gym.solve`.
+        objective: what is maximised; by default the objective of the environment, and of a game "score".
+
+    Raises:
+        TypeError: if `what` is neither a game nor an environment of one.
+        ValueError: if there is no such objective.
+
+    Example:
+        >>> import stb_gym
+        >>> found = stb_gym.hardness(stb_gym.Threes())
+        >>> [round(share, 3) for share in found.shares], found.effective_horizon
+        ([0.199, 0.031, 0.024, 0.0], 4)
+    """
+    game, goal, _ = task_of(what, objective)
+    return hardness_of_tables(game, goal) if fits(game) else hardness_of_boards(game, goal)
+
+
+def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
+    """Return the hardness of a game that fits into tables."""
+    best = solve_tables(game, goal)
+    tables = best.tables
+    random = best.evaluate(UniformRandom())
+    utility = goal.utilities(tables.final_score).astype(float)
+    by_state, by_node = random_state, random_node = expected(tables, tables.uniform, utility)
+    regrets: list[float] = []
+    while not regrets or regrets[-1] > 0:
+        after = tables.after_edges(by_state)
+        by_node = utility[tables.node_state]
+        by_node[tables.decisions] = tables.reduce(np.maximum, after)
+        greedy = tables.lowest_actions(optimal_edges(tables, by_state, by_node))
+        regrets.append(best.evaluate(greedy).regret)
+        by_state = np.add.reduceat(by_node * tables.node_probability, tables.node_start[:-1])
+
+    chances = random.visits[tables.decisions]  # a turn meets a position once at most
+    chances = chances[chances > 0]
+    by_dice = random.visits @ (random_node - random_state[tables.node_state]) ** 2
+    steps = tables.after_edges(random_state) - tables.at_edges(random_node)
+    by_choices = tables.at_edges(random.visits) * tables.uniform @ steps**2
+
+    found = Hardness(
+        game,
+        goal,
+        random.regret,
+        _shares(regrets, random.regret),
+        effective_horizon=len(regrets),
+        decisions=len(chances),
+        coverage=float(np.mean(1 - (1 - chances) ** EPISODES)),
+        dice_share=float(by_dice / (by_dice + by_choices)) if by_dice > 0 else 0.0,
+    )
+    other = ~best.optimal & (tables.at_edges(random.visits) > 0)
+    if not other.any():
+        return found
+    losses = np.where(other, -best.advantage.astype(float) / random.regret, np.inf)
+    gaps = tables.reduce(np.minimum, losses)
+    visits = best.evaluate(best.policy).visits
+    weights = visits[tables.decisions] * (gaps < np.inf)
+    return replace(
+        found,
+        mean_gap=float(np.average(np.where(gaps < np.inf, gaps, 0), weights=weights)),
+        least_gap=float(gaps.min()),
+        reciprocal_gaps=float(tables.at_edges(visits) @ (1 / losses)),
+    )
+
+
+def hardness_of_boards(game: Game, goal: Objective) -> Hardness:
+    """Return the hardness of a box too large for tables."""
+    best, random = solve_boards(game, goal), values_of_random_play(game, goal)
+    random_regret = abs(best.value - random.value)
+    greedy = evaluate_boards(best, StateScorePolicy(random.utilities_at))
+    return Hardness(game, goal, random_regret, _shares([greedy.regret], random_regret))
+
+
+def _shares(regrets: list[float], random_regret: float) -> tuple[float, ...]:
+    return tuple(regret / random_regret if random_regret > 0 else 0.0 for regret in regrets)

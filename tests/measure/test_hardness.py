@@ -1,0 +1,154 @@
+"""Hardness: shares of k-step look-ahead beside the reference, and every other number from its definition."""
+
+from collections import Counter
+from fractions import Fraction
+from operator import mul
+from statistics import mean
+
+import gymnasium as gym
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stb_gym import ShutTheBox, Threes, hardness
+from stb_gym.envs import game_of_environment
+from stb_gym.measure.hardness import hardness_of_boards
+from stb_gym.solver import objective_of
+from tests import reference
+from tests.twins import games, their_utility, twin
+
+NINE = ShutTheBox()
+UNLUCKY_SEVEN = ShutTheBox.preset("unlucky-seven")
+
+
+def shares_of_the_reference(game, goal):
+    other, utility = twin(game), their_utility(game, goal)
+    best = reference.value(other, other.start(), utility)
+    regret_of_random = best - reference.policy_value(other, reference.uniform(other), utility)
+    steps = 0
+    while True:
+        steps += 1
+        regret = best - reference.policy_value(other, reference.greedy(other, steps, utility), utility)
+        yield float(regret / regret_of_random) if regret_of_random else 0.0
+        if regret == 0:
+            return
+
+
+@given(games(), st.sampled_from(["score", "shut"]))
+def test_shares_are_those_of_the_reference(game, goal):
+    found = hardness(game, goal)
+    assert found.shares == pytest.approx([*shares_of_the_reference(game, goal)], abs=1e-9)
+    assert found.effective_horizon == len(found.shares)
+
+
+SMALL = [ShutTheBox(tiles=5), ShutTheBox(tiles=5, one_die="any-time"), Threes(dice=3)]
+
+# In percent; with the least k of regret 0.
+SHARES = [
+    (NINE, "score", [0.0755, 0.001, 0], 3),
+    (NINE, "shut", [0.049, 0.005, 0], 3),
+    (ShutTheBox(tiles=12), "score", [0.013, 0.002, 0.0001], 4),
+    (ShutTheBox(tiles=12), "shut", [6.0, 0.10, 0.036], 5),
+    (game_of_environment("stb_gym/ShutTheBoxThai-v0"), "score", [0.69, 0.25, 0.13], 8),
+    (UNLUCKY_SEVEN, "shut", [11.4, 0.04, 0], 3),
+    (Threes(), "score", [19.9, 3.1, 2.4], 4),
+    (Threes(dice=7), "score", [28.2, 8.05, 7.7], 5),
+]
+
+
+@pytest.mark.parametrize(("game", "goal", "shares", "horizon"), SHARES, ids=str)
+def test_shares_are_known(game, goal, shares, horizon):
+    found = hardness(game, goal)
+    assert found.effective_horizon == horizon
+    for share, known in zip(found.shares, shares, strict=False):
+        digits = len(str(known).partition(".")[2])
+        assert 100 * share == pytest.approx(known, abs=0.51 * 10**-digits)
+
+
+def test_one_step_of_threes_is_known():
+    found = hardness(Threes())
+    assert found.shares[0] * found.random_regret == pytest.approx(1.0785711461, abs=1e-10)
+
+
+def met(game, policy):
+    """Return the probability that a turn of the policy meets each position and roll with a legal move."""
+    chances = Counter()
+
+    def play(position, chance):
+        if game.is_over(position):
+            return
+        for roll, of_roll in game.outcomes(position):
+            if after := dict(game.moves(position, roll)):
+                chances[position, roll] += chance * of_roll
+                for move, share in policy(position, roll).items():
+                    play(after[move], chance * of_roll * share)
+
+    play(game.start(), Fraction(1))
+    return chances
+
+
+def variance_by_dice(game, position, utility):
+    """Return the part of the variance of random play's return after a position that the dice cause."""
+    if game.is_over(position):
+        return 0
+
+    def value(position):
+        return reference.value_of_last_moves_at_random(game, position, 0, utility)
+
+    total = 0
+    for roll, chance in game.outcomes(position):
+        after = [following for _, following in game.moves(position, roll)]
+        at_node = mean(map(value, after)) if after else Fraction(utility(game.final_score(position)))
+        later = mean(variance_by_dice(game, following, utility) for following in after) if after else 0
+        total += chance * ((at_node - value(position)) ** 2 + later)
+    return total
+
+
+@pytest.mark.parametrize("goal", ["score", "shut"])
+@pytest.mark.parametrize(
+    "game", [ShutTheBox(tiles=5), ShutTheBox(tiles=5, one_die="any-time"), Threes(dice=3)], ids=str
+)
+def test_the_other_numbers_are_those_of_the_reference(game, goal):
+    other, utility, found = twin(game), their_utility(game, goal), hardness(game, goal)
+    random, best = reference.uniform(other), reference.perfect(other, utility)
+    at_random, at_best = met(other, random), met(other, best)
+    assert found.decisions == len(at_random)
+    assert found.coverage == pytest.approx(mean(1 - (1 - float(chance)) ** 100_000 for chance in at_random.values()))
+
+    scores = reference.score_distribution(other, random).items()
+    value = reference.policy_value(other, random, utility)
+    variance = sum(chance * (utility(score) - value) ** 2 for score, chance in scores)
+    assert found.dice_share == pytest.approx(float(variance_by_dice(other, other.start(), utility) / variance))
+
+    regret = reference.value(other, other.start(), utility) - value
+    assert found.random_regret == pytest.approx(float(regret))
+    gaps, visits, reciprocals = [], [], 0
+    for position, roll in at_random:
+        values = reference.move_values(other, position, roll, utility).values()
+        losses = [(max(values) - value) / regret for value in values if value < max(values)]
+        if losses:
+            gaps.append(min(losses))
+            visits.append(at_best[position, roll])
+            reciprocals += visits[-1] * sum(1 / loss for loss in losses)
+    assert found.least_gap == pytest.approx(float(min(gaps)))
+    assert found.mean_gap == pytest.approx(float(sum(map(mul, gaps, visits)) / sum(visits)))
+    assert found.reciprocal_gaps == pytest.approx(float(reciprocals))
+
+
+def test_without_a_choice_that_matters_nothing_is_left():
+    found = hardness(ShutTheBox(tiles=2))
+    assert (found.shares, found.effective_horizon, found.mean_gap) == ((0.0,), 1, None)
+    assert "mean_gap" not in found.summary()
+
+
+def test_of_a_box_too_large_for_tables_the_first_share_is_known():
+    game = ShutTheBox(tiles=12)
+    tables, boards = hardness(game), hardness_of_boards(game, objective_of(game, "score"))
+    assert boards.shares == pytest.approx(tables.shares[:1])
+    assert boards.random_regret == pytest.approx(tables.random_regret)
+    assert boards.effective_horizon is None
+
+
+def test_an_environment_has_its_own_objective():
+    shut = hardness(gym.make("stb_gym/ShutTheBoxShut-v0"))
+    assert shut == hardness(NINE, "shut") != hardness(NINE)
