@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, Callable[..., Any]] = {
     "list": turn.list_game,
     "solve": turn.solve,
     "certify": turn.certify,
+    "hardness": turn.hardness,
     "evaluate": turn.evaluate,
     "simulate": turn.simulate,
     "compare": turn.compare,
@@ -57,9 +58,11 @@ FORMATS = {  # of floats that are not in the unit of the objective
     for form, names in {
         ".6%": "shut_probability illegal_mass",
         ".4%": "normalised_score agreement agreement_by_visits score_distribution scores chance probability distance "
-        "shares wins tied win tie seats survival first best_response_gains exploitability match round rounds",
+        "shares coverage dice_share wins tied win tie seats survival first best_response_gains exploitability match "
+        "round rounds",
         ".4f": "throws mean_throws mean_rounds",
         ".5f": "loss cost costs visits",
+        ".4g": "mean_gap least_gap reciprocal_gaps",
         ".2g": "z largest_error largest_relative_error",
     }.items()
     for name in names.split()

@@ -29,6 +29,7 @@ from stb_gym.games import (
 from stb_gym.large import BoardValues, evaluate_boards, solve_boards
 from stb_gym.measure import (
     RegretMeter,
+    hardness_of_boards,
     is_policy,
     kept_policies,
     load_policy,
@@ -37,6 +38,7 @@ from stb_gym.measure import (
     read_policy,
 )
 from stb_gym.measure import compare as compare_scores
+from stb_gym.measure import hardness as measure_hardness
 from stb_gym.measure import simulate as simulate_turns
 from stb_gym.output import Progress, write_aside
 from stb_gym.rounds import Round
@@ -278,6 +280,25 @@ def solve(game: Game, *, objective: str = "score", worst: bool = False, exact: b
         sign = best.objective.sign
         values = [sign * choice_at(best, held, dice, roll).utility + 0.0 for roll in first_rolls]
     return answer | {"by_first_roll": dict(zip(map(words_of(game).roll, first_rolls), values, strict=True))}
+
+
+def hardness(game: Game, *, objective: str = "score") -> Answer:
+    """Measure what makes a game hard for agents that learn by playing.
+
+    Args:
+        game: the rules.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+
+    Returns:
+        The numbers of `stb_gym.measure.Hardness`; gaps are shares of random play's regret.
+    """
+    goal = objective_of(game, objective)
+    if fits(game):
+        found = measure_hardness(game, goal)
+    else:
+        with Progress("rows of boards") as progress:
+            found = hardness_of_boards(game, goal, progress.tell)
+    return heading(game, goal) | found.summary()
 
 
 def certify(game: Game, *, objective: str = "score", out: str | None = None) -> Answer:

@@ -120,9 +120,11 @@ def random_value(game: Game, goal: Objective) -> float:
     return values_of_random_play(game, goal).value
 
 
-def values_of_random_play(game: Game, goal: Objective) -> BoardValues:
-    """Return the utility of every board under uniformly random legal play."""
-    return _sweep(game, goal, uniform=True)
+def values_of_random_play(
+    game: Game, goal: Objective, progress: Callable[[int, int], None] | None = None
+) -> BoardValues:
+    """Return the utility of every board under uniformly random legal play; see `solve_boards`."""
+    return _sweep(game, goal, progress, uniform=True)
 
 
 def _sweep(

@@ -16,7 +16,7 @@ from stb_gym.measure.comparison import (
     pocket_card,
     simulate,
 )
-from stb_gym.measure.hardness import Hardness, hardness
+from stb_gym.measure.hardness import Hardness, hardness, hardness_of_boards
 from stb_gym.measure.meter import RegretMeter
 from stb_gym.measure.policy_files import (
     SavedPolicy,
@@ -43,6 +43,7 @@ __all__ = [
     "VectorRecordRegret",
     "compare",
     "hardness",
+    "hardness_of_boards",
     "is_policy",
     "kept_policies",
     "load_policies",

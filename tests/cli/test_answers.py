@@ -46,6 +46,8 @@ FOUND = {
     "solve shut-the-box --score count": {"value": 9 - 6.804460729},
     "solve threes --dice 3 --exact": {"fraction": "2261/432"},
     "certify shut-the-box": {"nodes": 5622, "optimal_actions_agree": True},
+    "hardness threes": {"random_regret": 5.425651, "effective_horizon": 4},
+    "hardness shut-the-box --tiles 16 --dice 3": {"shares": [0.0045764022]},
     "evaluate shut-the-box --policy biggest-first": {
         "value": 11.373255046,
         "optimum": 11.157508444,

@@ -15,6 +15,7 @@ LINES = [
     "solve threes --dice 3 --worst",
     "solve shut-the-box --tiles 10 --dice 5",
     f"certify {THREES}",
+    f"hardness {THREES}",
     f"evaluate {BOX} --policy worst --lead 3 --departures",
     f"evaluate {THREES} --policy random --objective at-most:3",
     f"evaluate {THREES} --agent {AGENT}",
