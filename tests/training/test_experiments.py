@@ -108,7 +108,7 @@ def test_the_instructions_for_entering_work(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     [code], [command] = (re.findall(rf"```{kind}\n(.*?)```", PAGE.read_text(), re.DOTALL) for kind in ("python", "sh"))
     exec(code.replace("stb_gym/measure/policies", "policies"), {})
-    assert "\n- **my-agent**: the algorithm in a few words, by your name" in leaderboard(folder)
+    assert "\n| my-agent | the algorithm in a few words, your name | yes |" in leaderboard(folder)
     (tmp_path / "docs").mkdir()
     subprocess.run(command.replace("python", sys.executable, 1), shell=True, check=True)
     assert (tmp_path / "docs" / "leaderboard.md").read_text() == PAGE.read_text()
