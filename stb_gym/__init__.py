@@ -24,9 +24,12 @@ from stb_gym.envs import ENVIRONMENTS, MaskInObservation
 from stb_gym.games import Game, ShutTheBox, Threes, register_game
 from stb_gym.measure import (
     RecordRegret,
+    RecordVisits,
     RegretMeter,
     VectorRecordRegret,
+    VectorRecordVisits,
     compare,
+    diagnose,
     hardness,
     kept_policies,
     load_policy,
@@ -39,10 +42,10 @@ from stb_gym.solving import evaluate, solve, strategies, strategy
 __version__ = "0.1.0"
 
 __all__ = [
-    "ENVIRONMENTS", "Game", "MaskInObservation", "Objective", "RecordRegret", "RegretMeter", "ShutTheBox", "Threes",
-    "VectorRecordRegret", "certify", "compare", "envs", "evaluate", "games", "hardness", "kept_policies", "large",
-    "load_policy", "measure", "register_game", "rounds", "save_policy", "simulate", "solve", "solver", "strategies",
-    "strategy",
+    "ENVIRONMENTS", "Game", "MaskInObservation", "Objective", "RecordRegret", "RecordVisits", "RegretMeter",
+    "ShutTheBox", "Threes", "VectorRecordRegret", "VectorRecordVisits", "certify", "compare", "diagnose", "envs",
+    "evaluate", "games", "hardness", "kept_policies", "large", "load_policy", "measure", "register_game", "rounds",
+    "save_policy", "simulate", "solve", "solver", "strategies", "strategy",
 ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ Importing this module imports stable-baselines3 and torch; `import stb_gym` does
 """
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from stb_gym.arguments import checked
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import check_integer
-from stb_gym.measure import RegretMeter, save_policy
+from stb_gym.measure import RegretMeter, Visits, diagnose, save_policy
 from stb_gym.output import quoted
 from stb_gym.rounds import SelfPlayVectorEnv
 from stb_gym.solver import Measured
@@ -147,6 +148,9 @@ class RegretCallback(BaseCallback):
         turns: how many turns each measurement plays, with the same dice, see `RegretMeter.sample`; None for an exact
             one.
         masked: whether the model chooses among legal actions only; by default if its `predict` takes `action_masks`.
+        visits: a function that returns what the model has visited, such as `lambda: envs.visits` of a
+            `stb_gym.VectorRecordVisits`. Then each measurement is a diagnosis, and `summary` and the logger also have the
+            parts of the regret and the errors of the critic.
 
     Attributes:
         curve: a pair (steps, summary) for each measurement.
@@ -180,8 +184,11 @@ class RegretCallback(BaseCallback):
         verbose: int = 0,
         turns: int | None = None,
         masked: bool | None = None,
+        visits: Callable[[], Visits] | None = None,
     ):
         check_integer("every", every, 1, 2**53)
+        if turns is not None and visits is not None:
+            raise ValueError("a diagnosis needs exact measurements: leave out turns")
         if turns is not None and save_path is not None:
             raise ValueError("save_path needs exact measurements: leave out turns")
         super().__init__(verbose)
@@ -191,6 +198,7 @@ class RegretCallback(BaseCallback):
         self.deterministic = deterministic
         self.turns = turns
         self.masked = masked
+        self.visits = visits
         self.curve: list[tuple[int, dict[str, float]]] = []
 
     def _on_training_start(self) -> None:
@@ -215,7 +223,13 @@ class RegretCallback(BaseCallback):
     def _measure(self) -> None:
         if self.curve and self.curve[-1][0] == self.num_timesteps:
             return
-        if self.turns is None:
+        parts: dict[str, float] = {}
+        if self.visits is not None:
+            diagnosis = diagnose(
+                self.meter, self.model, self.visits(), deterministic=self.deterministic, masked=self.masked
+            )
+            self.evaluation, parts = diagnosis.evaluation, diagnosis.summary()
+        elif self.turns is None:
             self.evaluation = self.meter(self.model, self.deterministic, self.masked)
         else:
             self.evaluation = self.meter.sample(
@@ -226,7 +240,7 @@ class RegretCallback(BaseCallback):
             if self.save_path is not None:
                 policy = self.meter.policy(self.model, self.deterministic, self.masked)
                 save_policy(self.save_path, self.meter.game, policy, self.meter.illegal, self.meter.objective)
-        summary = self.evaluation.summary()
+        summary = self.evaluation.summary() | parts
         self.curve.append((self.num_timesteps, summary))
         if self.verbose:
             noise = f" +- {summary['standard_error']:.4f}" if self.turns else ""

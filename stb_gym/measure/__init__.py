@@ -3,6 +3,7 @@
 - `meter`: the regret of any agent. `agents` shows positions to an agent as its environment does and checks its answers;
   `play` lets it play turns, which `sampled` measures.
 - `recording`: wrappers that record the exact loss of every action while anything plays.
+- `diagnosis`: why an agent loses; `visits`: wrappers that count what it visited.
 - `policy_files`: policies as files, and those that come with the package.
 - `hardness`: what makes a game hard for agents that learn by playing.
 - `comparison`: two score distributions, the costliest mistakes of a policy, and sampled turns beside the exact value.
@@ -16,6 +17,7 @@ from stb_gym.measure.comparison import (
     pocket_card,
     simulate,
 )
+from stb_gym.measure.diagnosis import CriticErrors, Diagnosis, diagnose, policy_gradient
 from stb_gym.measure.hardness import Hardness, hardness, hardness_of_boards
 from stb_gym.measure.meter import RegretMeter
 from stb_gym.measure.policy_files import (
@@ -30,18 +32,25 @@ from stb_gym.measure.policy_files import (
 )
 from stb_gym.measure.recording import RecordRegret, VectorRecordRegret
 from stb_gym.measure.sampled import NORMAL_95, SampledEvaluation
+from stb_gym.measure.visits import RecordVisits, VectorRecordVisits, Visits
 
 __all__ = [
     "NORMAL_95",
     "Comparison",
+    "CriticErrors",
+    "Diagnosis",
     "Hardness",
     "RecordRegret",
+    "RecordVisits",
     "RegretMeter",
     "SampledEvaluation",
     "SavedPolicy",
     "Simulation",
     "VectorRecordRegret",
+    "VectorRecordVisits",
+    "Visits",
     "compare",
+    "diagnose",
     "hardness",
     "hardness_of_boards",
     "is_policy",
@@ -50,6 +59,7 @@ __all__ = [
     "load_policy",
     "mistakes_in_json",
     "pocket_card",
+    "policy_gradient",
     "read_policy",
     "save_policies",
     "save_policy",

@@ -217,7 +217,7 @@ class Player:
         if not isinstance(masked, bool | None):
             raise ValueError(f"masked must be True, False or None, not {quoted(masked)}")
         network = getattr(agent, "policy", agent)
-        if _is_module(network) and not all(bool(weights.isfinite().all()) for weights in network.parameters()):
+        if is_module(network) and not all(bool(weights.isfinite().all()) for weights in network.parameters()):
             raise ValueError("the agent has weights that are infinite or not a number")
         self._agent = agent
         self._game = view.game
@@ -233,7 +233,7 @@ class Player:
             self._ask = self._predict
             if recurrent and not at_play:
                 raise ValueError(MEMORY)
-            if self.masked and not takes and (recurrent or _scores_of(network) is None):
+            if self.masked and not takes and (recurrent or score_function(network) is None):
                 raise ValueError(
                     f"the predict of a {type(agent).__name__} takes no masks: measure it with masked=False"
                 )
@@ -246,7 +246,7 @@ class Player:
                 )
             elif self.masked and not takes:
                 self._ask = self._best_legal
-        elif _is_module(agent):
+        elif is_module(agent):
             if getattr(agent.forward, "__func__", None) is sys.modules["torch"].nn.Module.forward:  # which only raises
                 raise TypeError(
                     f"{type(agent).__name__} has no forward: pass the module inside it that scores the actions, or a "
@@ -317,7 +317,7 @@ class Player:
         with sys.modules["torch"].no_grad():
             tensors, _ = policy.obs_to_tensor(observations)
             named = {"action_masks": masks} if takes and self.masked else {}
-            chances = _as_array(policy.get_distribution(tensors, **named).distribution)
+            chances = as_array(policy.get_distribution(tensors, **named).distribution)
         if self.masked and not takes:
             chances = chances * masks
             chances /= chances.sum(axis=1, keepdims=True)
@@ -327,28 +327,25 @@ class Player:
         """Return the legal actions of the greatest logits or Q-values of a model whose `predict` takes no masks."""
         policy = getattr(self._agent, "policy", self._agent)
         policy.set_training_mode(False)
-        scores_of = _scores_of(policy)
+        scores_of = score_function(policy)
         assert scores_of is not None
         with sys.modules["torch"].no_grad():
             tensors, _ = policy.obs_to_tensor(observations)
-            scores = _as_array(scores_of(tensors))
+            scores = as_array(scores_of(tensors))
         return np.where(masks, scores, -np.inf).argmax(axis=1)
 
     def _choose(self, observations: Any, masks: Masks, turns: Any, begins: Any) -> Any:
         """Return the actions of a torch module's greatest scores, or the softmax [B, A] over its scores."""
-        torch: Any = sys.modules["torch"]
         module = self._agent
-        like = next((weight for weight in module.parameters() if weight.is_floating_point()), torch.zeros(()))
-        tensors = _each(lambda entry: torch.as_tensor(entry).to(like), observations)
+        tensors = tensors_like(module, observations)
         training = [part for part in module.modules() if part.training]
         module.eval()
         try:
-            with torch.no_grad():
-                output = module(tensors, *([torch.tensor(masks, device=like.device)] if self._takes_masks else []))
+            with sys.modules["torch"].no_grad():
+                scores = as_array(module_scores(module, tensors, masks))
         finally:
             for part in training:
                 part.training = True
-        scores = _as_array(getattr(output, "logits", output))
         if scores.shape != masks.shape:
             raise ValueError(f"a torch module must return scores of shape {masks.shape}, not {scores.shape}")
         allowed = np.where(masks, scores, -np.inf).astype(float) if self.masked else scores.astype(float)
@@ -367,7 +364,22 @@ class Player:
         return actions if self._deterministic else chances
 
 
-def _is_module(agent: Any) -> bool:
+def tensors_like(module: Any, observations: Any) -> Any:
+    """Return observations as tensors of the type and device of a torch module's parameters."""
+    torch: Any = sys.modules["torch"]
+    like = next((weight for weight in module.parameters() if weight.is_floating_point()), torch.zeros(()))
+    return _each(lambda entry: torch.as_tensor(entry).to(like), observations)
+
+
+def module_scores(module: Any, tensors: Any, masks: Masks) -> Any:
+    """Return the scores [B, A] that a torch module gives, such as logits or Q-values."""
+    named = [tensors_like(module, masks).bool()] if _takes_masks(module.forward) else []
+    output = module(tensors, *named)
+    return getattr(output, "logits", output)
+
+
+def is_module(agent: Any) -> bool:
+    """Return whether an agent is a torch module."""
     return "torch" in sys.modules and isinstance(agent, sys.modules["torch"].nn.Module)
 
 
@@ -388,7 +400,7 @@ def _takes_masks(function: Callable[..., Any]) -> bool:
     return any(argument.default is Parameter.empty or "mask" in argument.name for argument in second)
 
 
-def _scores_of(policy: Any) -> Callable[[Any], Any] | None:
+def score_function(policy: Any) -> Callable[[Any], Any] | None:
     """Return the function from tensors to logits or Q-values of a policy of stable-baselines3; None if it has none."""
     if hasattr(policy, "get_distribution"):
         return lambda tensors: policy.get_distribution(tensors).distribution.logits
@@ -422,7 +434,7 @@ def _check_spaces(agent: Any, view: AgentView) -> None:
 
 def _checked(answer: Any, nodes: int, game: Game) -> NDArray[Any]:
     """Return an answer about B nodes as integers [B] or floats [B, A]; raise an error if it is neither."""
-    answer = _as_array(answer)
+    answer = as_array(answer)
     actions = len(game.actions)
     if answer.ndim not in (1, 2) or len(answer) != nodes:
         raise ValueError(f"an agent must answer for each of {nodes} positions, not with shape {answer.shape}")
@@ -439,7 +451,7 @@ def _checked(answer: Any, nodes: int, game: Game) -> NDArray[Any]:
     return answer.astype(np.int64)
 
 
-def _as_array(answer: Any) -> NDArray[Any]:
+def as_array(answer: Any) -> NDArray[Any]:
     """Return lists, tensors, or the probabilities of a distribution as an array."""
     if isinstance(answer, tuple):
         raise TypeError(

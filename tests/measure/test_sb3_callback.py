@@ -176,3 +176,17 @@ def test_examples_run():
     result = doctest.testmod(stb_gym.sb3)
     assert result.failed == 0
     assert result.attempted >= 6
+
+
+def test_parts_of_the_regret_are_logged_with_visits():
+    envs = stb_gym.VectorRecordVisits(gym.make_vec(BOX, num_envs=4, autoreset_mode="SameStep", **SIX))
+    callback = RegretCallback(meter_of(), every=256, visits=lambda: envs.visits, masked=False)
+    model_of(PPO, TurnVecEnv(envs)).learn(512, callback)
+    for _, summary in callback.curve:
+        parts = [summary[name] for name in ("exploration", "sampling", "optimisation")]
+        assert sum(parts) == pytest.approx(summary["regret"], abs=1e-12)
+        assert "critic_bias" in summary
+    explored = [summary["exploration"] for _, summary in callback.curve]
+    assert explored[0] == callback.curve[0][1]["regret"] > explored[-1]
+    with pytest.raises(ValueError, match="leave out turns"):
+        RegretCallback(meter_of(), turns=100, visits=lambda: envs.visits)

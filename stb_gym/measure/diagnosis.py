@@ -1,0 +1,358 @@
+"""Why an agent loses: its regret in parts, the errors of its critic, and the exact gradient of its policy.
+
+Nothing is sampled. The parts come from a chain of policies between perfect play and the agent, each of which may use
+less; a part is the regret that a step of the chain adds.
+"""
+
+import sys
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.arguments import checked
+from stb_gym.games import Game, check_integer
+from stb_gym.measure.agents import as_array, is_module, layers_of, module_scores, score_function, tensors_like
+from stb_gym.measure.meter import RegretMeter
+from stb_gym.measure.visits import Visits
+from stb_gym.solver import Evaluation, Level, is_as_good
+
+FloatArray = NDArray[np.float64]
+EQUAL = 1e-9  # share of random play's regret below which an advantage counts as 0
+
+
+@dataclass(frozen=True)
+class CriticErrors:
+    """The errors of a critic against the exact values of the policy that it criticises, in the unit of rewards.
+
+    Attributes:
+        bias: the mean error, weighted by the visits of the policy.
+        root_mean_square: the root of the mean square of the error, weighted in the same way.
+        wrong_signs: the share of advantages with the wrong sign. Positions are weighted by visits, and the legal
+            actions of one equally. Actions that are exactly as good as the policy are left out.
+    """
+
+    bias: float
+    root_mean_square: float
+    wrong_signs: float
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Why an agent loses; regrets are in the objective's unit.
+
+    The parts add up to the regret. Exploration is never negative. Another part is negative if the agent makes up for
+    what an earlier part lost: a network that learns of one position from others plays better than the best play by what
+    was seen at each position alone, so that its representation or optimisation is negative.
+
+    Attributes:
+        evaluation: the exact measurement of the agent.
+        exploration: the regret of the best policy that plays as the agent does, or actions that were tried.
+        sampling: what the policy loses in addition that is optimal for the frequencies of throws that were seen, among
+            actions that were tried. Where none was tried, it plays as the agent does.
+        representation: what the agent's network adds if it is trained anew on exact optimal actions instead; None if it
+            was not, and then it is a part of `optimisation`.
+        optimisation: the rest.
+        critic: the errors of the critic; None without one.
+        gradient_cosine: the cosine between a given gradient and the exact policy gradient; None without one.
+    """
+
+    evaluation: Evaluation
+    exploration: float
+    sampling: float
+    representation: float | None
+    optimisation: float
+    critic: CriticErrors | None = None
+    gradient_cosine: float | None = None
+
+    def summary(self) -> dict[str, float]:
+        """Return the numbers by name, ready for JSON; those that are not known are left out."""
+        parts = ("exploration", "sampling", "representation", "optimisation", "gradient_cosine")
+        numbers = {"regret": self.evaluation.regret} | {name: getattr(self, name) for name in parts}
+        if self.critic is not None:
+            numbers |= {f"critic_{name}": number for name, number in asdict(self.critic).items()}
+        return {name: number for name, number in numbers.items() if number is not None}
+
+
+@checked
+def diagnose(
+    meter: RegretMeter,
+    agent: Any,
+    visits: Visits,
+    *,
+    deterministic: bool = True,
+    masked: bool | None = None,
+    critic: Callable[..., Any] | None = None,
+    gradient: Any = None,
+    fit_steps: int = 0,
+) -> Diagnosis:
+    """Split the regret of an agent into parts, and measure its critic and its gradient.
+
+    Args:
+        meter: the meter of the agent's environment, for a game with tables.
+        agent: an agent as `meter` takes it.
+        visits: what the agent visited while it learned, see `RecordVisits`.
+        deterministic: see `RegretMeter`.
+        masked: see `RegretMeter`.
+        critic: from observations to [B] values of the policy, or to [B, A] values of actions, in the unit of the
+            environment's rewards. By default the critic of a model of stable-baselines3, of which actor-critic models
+            are compared with their stochastic policy.
+        gradient: a tensor for each parameter of the agent's network, such as `[p.grad for p in net.parameters()]`, or
+            all in one vector. It is compared with `policy_gradient`.
+        fit_steps: steps of Adam that train a new copy of the agent's network on the exact optimal actions; 0 for none.
+
+    Raises:
+        TypeError: as `meter` does.
+        ValueError: as `meter` does; if the visits are those of another game; or if a gradient or `fit_steps` is given
+            for an agent that is no torch module or model of stable-baselines3.
+
+    Example:
+        >>> import gymnasium as gym, stb_gym
+        >>> envs = stb_gym.VectorRecordVisits(gym.make_vec("stb_gym/ShutTheBox-v0", 100))
+        >>> _ = envs.reset(seed=0)
+        >>> for _ in range(100):
+        ...     _ = envs.step(envs.unwrapped.legal_sample())
+        >>> meter = stb_gym.RegretMeter(envs)
+        >>> found = stb_gym.diagnose(meter, lambda observations, masks: masks.argmax(axis=1), envs.visits)
+        >>> round(found.exploration, 2), round(found.sampling, 2), round(found.optimisation, 2)
+        (4.43, 0.27, 8.29)
+    """
+    check_integer("fit_steps", fit_steps, 0, 10**9)
+    tables = meter.solution.tables
+    if visits.tables is not tables:
+        raise ValueError(f"the visits are of {visits.tables.game}, but the meter is of {meter.game}")
+    found = meter(agent, deterministic, masked)
+    tried = visits.edges > 0
+    explored = _best(found, tried, tables.node_probability, may_stay=True)
+    sampled = _best(found, tried, _frequencies(visits), may_stay=False)
+    regrets = [explored.regret, sampled.regret]
+    if fit_steps:
+        regrets.append(_regret_of_fit(meter, agent, found, fit_steps))
+    regrets.append(found.regret)
+    exploration, sampling, *representation, optimisation = np.diff(regrets, prepend=0.0).tolist()
+    errors = None
+    if critic is not None:
+        errors = critic_errors(meter, found, critic)
+    elif (of_model := _critic_of(agent)) is not None:
+        is_actor = hasattr(agent.policy, "get_distribution")
+        errors = critic_errors(meter, meter(agent, False, masked) if is_actor else found, of_model)
+    cosine = None
+    if gradient is not None:
+        exact, given = policy_gradient(meter, agent, masked), _flat(gradient)
+        cosine = float(exact @ given / (np.linalg.norm(exact) * np.linalg.norm(given)))
+    return Diagnosis(
+        found,
+        exploration,
+        sampling,
+        representation[0] if representation else None,
+        optimisation,
+        errors,
+        cosine,
+    )
+
+
+# The chain of policies
+
+
+def _frequencies(visits: Visits) -> FloatArray:
+    """Return [N] how often each roll was seen at its state; its probability where none was seen."""
+    tables = visits.tables
+    seen = np.add.reduceat(visits.nodes, tables.node_start[:-1])[tables.node_state]
+    return np.where(seen > 0, visits.nodes / np.maximum(seen, 1), tables.node_probability)
+
+
+def _best(found: Evaluation, tried: NDArray[np.bool_], chances: FloatArray, may_stay: bool) -> Evaluation:
+    """Return the policy that is best, for given chances of rolls, among those that change an agent's policy.
+
+    Args:
+        found: the agent.
+        tried: [E] the actions that it may change to.
+        chances: [N] the probability of each roll at its state.
+        may_stay: whether it may keep its own actions where some were tried.
+    """
+    tables, goal = found.tables, found.optimum.objective
+    utility = goal.utilities(tables.final_score).astype(float)
+    of_illegal = goal.illegal_utility(tables.final_score)
+    at_states, at_nodes = np.empty(tables.states), utility[tables.node_state]
+    changes = np.zeros(tables.nodes, np.bool_)
+    for level in tables.levels:
+        after = at_states[tables.edge_next[level.edges]]
+        nodes = level.nodes.start + level.live
+        own = level.reduce(np.add, found.weights[level.edges] * after) + found.illegal[nodes] * of_illegal
+        best = level.reduce(np.maximum, np.where(tried[level.edges], after, -np.inf))
+        changes[nodes] = best > (own if may_stay else -np.inf)
+        at_nodes[nodes] = np.where(changes[nodes], best, own)
+        first = tables.node_start[level.states]
+        weighted = at_nodes[level.nodes] * chances[level.nodes]
+        at_states[level.states] = np.add.reduceat(weighted, first - first[0])
+    best_edges = tried & is_as_good(tables.after_edges(at_states), tables.at_edges(at_nodes), at_states)
+    weights = np.where(tables.at_edges(changes), 0.0, found.weights)
+    lowest = tables.lowest(best_edges)[changes[tables.decisions]]
+    weights[lowest] = 1
+    return replace(found, weights=weights, illegal=np.where(changes, 0, found.illegal))
+
+
+def _regret_of_fit(meter: RegretMeter, agent: Any, found: Evaluation, steps: int) -> float:
+    """Return the least regret of a new network like the agent's while it is trained on exact optimal actions."""
+    torch: Any = sys.modules.get("torch")
+    network, scores_of = _network_of(meter, agent, copied=True)
+    tables = found.tables
+    optimal = np.zeros(tables.legal.shape, np.bool_)
+    optimal[tables.edge_node, tables.edge_action] = found.optimum.optimal
+    perfect = found.optimum.evaluate(found.optimum.policy)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        for part in network.modules():
+            if hasattr(part, "reset_parameters"):
+                part.reset_parameters()
+    optimizer = torch.optim.Adam(network.parameters(), 3e-3)
+    at = tables.decisions
+    weight = torch.as_tensor(perfect.visits[at] + 1 / len(at)).float()
+    is_optimal, legal = torch.as_tensor(optimal[at]), torch.as_tensor(tables.legal[at])
+    least = np.inf
+    for step in range(1, steps + 1):
+        scores = scores_of()
+        scores = scores.masked_fill(~legal, -np.inf) if found.masked else scores
+        if step % max(steps // 20, 1) == 0:
+            least = min(
+                least, found.optimum.evaluate(tables.policy(as_array(scores.detach()).argmax(axis=1)), "end").regret
+            )
+        chances = scores.log_softmax(dim=1).masked_fill(~is_optimal, -np.inf).logsumexp(dim=1)
+        optimizer.zero_grad()
+        (-(weight * chances).sum() / weight.sum()).backward()
+        optimizer.step()
+    return float(least)
+
+
+# The critic
+
+
+def critic_errors(meter: RegretMeter, found: Evaluation, critic: Callable[..., Any]) -> CriticErrors:
+    """Return the errors of a critic against the exact values of an evaluated policy; see `diagnose`."""
+    tables, goal = found.tables, found.optimum.objective
+    at = tables.decisions
+    scale = 1.0 if isinstance(meter._env, Game) else layers_of(meter._env)[0].reward_scale
+    estimate = as_array(critic(meter._view(tables.observation[at], tables.legal[at]))).astype(float)
+    if estimate.shape not in {(len(at),), (len(at), 1), (len(at), tables.actions)}:
+        raise ValueError(
+            f"a critic must return values [B] or [B, A], not shape {estimate.shape} for {len(at)} positions"
+        )
+    at_states, at_nodes = _values(found)
+    exact = tables.after_edges(at_states) - tables.at_edges(at_nodes)
+    if estimate.size > len(at):
+        of_edges = tables.policy(estimate)[tables.edge_node, tables.edge_action]
+        share = np.maximum(tables.sum_at_nodes(found.weights), 1e-300)
+        of_nodes = tables.sum_at_nodes(found.weights * of_edges) / share
+        estimated = of_edges - tables.at_edges(of_nodes)
+    else:
+        of_nodes = scale * goal.utilities(tables.final_score).astype(float)[tables.node_state]
+        of_nodes[at] = estimate.ravel()
+        of_states = np.add.reduceat(of_nodes * tables.node_probability, tables.node_start[:-1])
+        estimated = tables.after_edges(of_states) - tables.at_edges(of_nodes)
+    errors = of_nodes[at] - scale * at_nodes[at]
+    visits = found.visits[at] / found.visits[at].sum()
+    is_known = abs(exact) > EQUAL * abs(found.optimum.value - found.random_value)
+    weights = tables.at_edges(found.visits) * tables.uniform * is_known
+    wrong = np.sign(estimated) != np.sign(exact)
+    return CriticErrors(
+        float(visits @ errors),
+        float(np.sqrt(visits @ errors**2)),
+        float(weights @ wrong / weights.sum()) if weights.any() else 0.0,
+    )
+
+
+def _values(found: Evaluation) -> tuple[FloatArray, FloatArray]:
+    """Return the utilities [S] and [N] of a policy, which may take illegal actions."""
+    tables, goal = found.tables, found.optimum.objective
+    of_illegal = goal.illegal_utility(tables.final_score)
+
+    def choose(after: FloatArray, level: Level) -> FloatArray:
+        illegal = found.illegal[level.nodes][level.live]
+        return level.reduce(np.add, found.weights[level.edges] * after) + illegal * of_illegal
+
+    return tables.sweep(goal.utilities(tables.final_score).astype(float), choose)
+
+
+def _critic_of(agent: Any) -> Callable[[Any], Any] | None:
+    """Return the critic of a model of stable-baselines3: its values, or its Q-values."""
+    policy: Any = getattr(agent, "policy", None)
+    values = getattr(policy, "predict_values", None) or score_function(policy)
+    if values is None:
+        return None
+
+    def critic(observations: Any) -> Any:
+        with sys.modules["torch"].no_grad():
+            return values(policy.obs_to_tensor(observations)[0])
+
+    return critic
+
+
+# The gradient
+
+
+def policy_gradient(meter: RegretMeter, agent: Any, masked: bool | None = None) -> FloatArray:
+    """Return the exact gradient of the expected utility of a stochastic policy.
+
+    It is the policy gradient theorem (Sutton et al., "Policy gradient methods for reinforcement learning with function
+    approximation", 2000) with exact visits and advantages: the sum over nodes and actions of
+    visits x advantage x the gradient of the action's probability.
+
+    Args:
+        meter: the meter of the agent's environment, for a game with tables.
+        agent: a torch module that returns scores, or a model of stable-baselines3 with an actor-critic policy.
+        masked: see `RegretMeter`.
+
+    Returns:
+        [P] the derivatives by all parameters of the network, in the order of `parameters()`. Utility is in the
+        objective's unit, so that more is better; rewards are utility times the environment's `reward_scale`.
+
+    Raises:
+        TypeError: as `meter` does.
+        ValueError: as `meter` does, or if the agent is something else.
+    """
+    torch: Any = sys.modules.get("torch")
+    network, scores_of = _network_of(meter, agent)
+    found = meter(agent, False, masked)
+    tables = found.tables
+    at_states, at_nodes = _values(found)
+    of_illegal = found.optimum.objective.illegal_utility(tables.final_score)
+    advantage = np.tile((of_illegal - at_nodes)[:, None], tables.actions)
+    advantage[tables.edge_node, tables.edge_action] = tables.after_edges(at_states) - tables.at_edges(at_nodes)
+    at = tables.decisions
+    scores = scores_of().double()
+    if found.masked:
+        scores = scores.masked_fill(~torch.as_tensor(tables.legal[at], device=scores.device), -np.inf)
+    weights = torch.as_tensor(found.visits[at, None] * advantage[at], device=scores.device)
+    objective = (scores.softmax(dim=1) * weights).sum()
+    parameters = list(network.parameters())
+    derivatives = torch.autograd.grad(objective, parameters, allow_unused=True)
+    pairs = zip(derivatives, parameters, strict=True)
+    return _flat([torch.zeros_like(weight) if slope is None else slope for slope, weight in pairs])
+
+
+def _network_of(meter: RegretMeter, agent: Any, copied: bool = False) -> tuple[Any, Callable[[], Any]]:
+    """Return the network of an agent, and a function that returns its scores [D, A] at all decisions, with gradients.
+
+    Raises:
+        ValueError: if the agent has no network that scores actions.
+    """
+    tables = meter.solution.tables
+    observations, masks = tables.observation[tables.decisions], tables.legal[tables.decisions]
+    seen = meter._view(observations, masks)
+    network = getattr(agent, "policy", agent)
+    network = deepcopy(network) if copied else network
+    scores_of = score_function(network) if hasattr(agent, "predict") else None
+    if scores_of is not None:
+        return network, lambda: scores_of(network.obs_to_tensor(seen)[0])
+    if is_module(network) and not hasattr(agent, "predict"):
+        return network, lambda: module_scores(network, tensors_like(network, seen), masks)
+    raise ValueError(f"a gradient or fit_steps needs a network that scores actions, not a {type(agent).__name__}")
+
+
+def _flat(tensors: Any) -> FloatArray:
+    """Return one vector of all tensors of a list, or of one."""
+    listed = tensors if isinstance(tensors, list | tuple) else [tensors]
+    return np.concatenate([np.asarray(tensor.detach().cpu().double()).ravel() for tensor in listed])

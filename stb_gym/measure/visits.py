@@ -1,0 +1,159 @@
+"""Wrappers that count what is visited while anything plays: the actions that were taken, and what the dice showed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+from gymnasium.vector import AutoresetMode
+
+from stb_gym.arguments import checked
+from stb_gym.envs import StepperEnv, TableStepper, TurnEnv, TurnVectorEnv
+from stb_gym.games import IntArray
+from stb_gym.output import quoted
+from stb_gym.solver import TurnTables
+
+
+@dataclass(frozen=True, eq=False)
+class Visits:
+    """What was visited in a game; those of several environments can be added, also by `sum`.
+
+    Attributes:
+        tables: the arrays of the game, with N nodes and E edges, the legal actions at nodes.
+        nodes: [N] how often each node was reached by a throw.
+        edges: [E] how often each edge was taken.
+    """
+
+    tables: TurnTables
+    nodes: IntArray
+    edges: IntArray
+
+    def __add__(self, other: "Visits") -> "Visits":
+        if not isinstance(other, Visits) or other.tables is not self.tables:
+            raise ValueError("visits can be added only if they are of the same game")
+        return Visits(self.tables, self.nodes + other.nodes, self.edges + other.edges)
+
+    def __radd__(self, zero: int) -> "Visits":
+        return self
+
+
+class _Counter:
+    """Counts visits in one or more environments of a game."""
+
+    def __init__(self, env: StepperEnv):
+        if not isinstance(env.stepper, TableStepper):
+            raise ValueError(f"{env.game} has too many positions to count the visits of each")
+        tables = env.stepper.tables
+        self._states = tables.states
+        places = tables.edge_node * tables.states + tables.edge_next
+        self._order = np.argsort(places, kind="stable")
+        self._places = places[self._order]
+        self.visits = Visits(tables, np.zeros(tables.nodes + 1, int), np.zeros(len(places), int))
+
+    def reach(self, nodes: Any) -> None:
+        """Count throws that led to nodes; the forfeit is counted at the end of the array."""
+        np.add.at(self.visits.nodes, nodes, 1)
+
+    def take(self, nodes: Any, states: Any) -> None:
+        """Count actions by the nodes where they were taken and the states that they led to, illegal ones not."""
+        legal = states < self._states
+        places = np.extract(legal, nodes * self._states + states)
+        np.add.at(self.visits.edges, self._order[np.searchsorted(self._places, places)], 1)
+
+    def copy(self) -> Visits:
+        """Return the visits so far, without the forfeit."""
+        return Visits(self.visits.tables, self.visits.nodes[:-1].copy(), self.visits.edges.copy())
+
+
+class RecordVisits(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Count every action that is taken and every throw, for `stb_gym.diagnose`.
+
+    Args:
+        env: an environment of stb_gym with tables, however wrapped.
+
+    Raises:
+        TypeError: if it is no single environment of stb_gym.
+        ValueError: if the game has too many positions to count the visits of each.
+
+    Example:
+        >>> import gymnasium as gym, stb_gym
+        >>> env = stb_gym.RecordVisits(gym.make("stb_gym/ShutTheBox-v0"))
+        >>> _, info = env.reset(seed=0)
+        >>> _ = env.step(info["action_mask"].argmax())
+        >>> int(env.visits.nodes.sum()), int(env.visits.edges.sum())
+        (2, 1)
+    """
+
+    @checked
+    def __init__(self, env: gym.Env[Any, Any]):
+        RecordConstructorArgs.__init__(self)
+        super().__init__(env)
+        base = getattr(env, "unwrapped", None)
+        if not isinstance(base, TurnEnv):
+            raise TypeError(f"RecordVisits needs an environment of stb_gym, not {quoted(env)}")
+        self._base = base
+        self._counter = _Counter(base)
+
+    @property
+    def visits(self) -> Visits:
+        """What was visited so far."""
+        return self._counter.copy()
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode."""
+        result = self.env.reset(seed=seed, options=options)
+        self._counter.reach(self._base._node)
+        return result
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Take an action, and count it."""
+        result = self.env.step(action)
+        self._counter.reach(self._base._node)
+        if self._base._last is not None:  # else a wrapper has begun a new episode instead
+            node, _, played = self._base._last
+            self._counter.take(node, self._base.stepper.after(node, played))
+        return result
+
+
+class VectorRecordVisits(gym.vector.VectorWrapper):
+    """The vector version of `RecordVisits`, in every autoreset mode.
+
+    Args:
+        envs: a vector environment of stb_gym with tables, however wrapped. Of `SyncVectorEnv`, wrap each environment in
+            `RecordVisits` instead, and add their visits.
+
+    Raises:
+        TypeError: if it is no vector environment of stb_gym.
+        ValueError: if the game has too many positions to count the visits of each.
+    """
+
+    @checked
+    def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]):
+        super().__init__(envs)
+        base = getattr(envs, "unwrapped", None)
+        if not isinstance(base, TurnVectorEnv):
+            raise TypeError(f"VectorRecordVisits needs a vector environment of stb_gym, not {quoted(envs)}")
+        self._base = base
+        self._counter = _Counter(base)
+
+    @property
+    def visits(self) -> Visits:
+        """What was visited so far."""
+        return self._counter.copy()
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin all episodes, or those of `options["reset_mask"]`."""
+        observations, infos = self.env.reset(seed=seed, options=options)
+        self._counter.reach(self._base._node[infos["_action_mask"]])
+        return observations, infos
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Take an action in every environment, and count it."""
+        base, nodes, acts = self._base, self._base._node, ~self._base._over
+        result = self.env.step(actions)
+        self._counter.take(nodes[acts], base._after[acts])
+        self._counter.reach(base._reached)
+        if base.autoreset_mode == AutoresetMode.SAME_STEP:
+            self._counter.reach(base._node[result[2] | result[3]])
+        return result
