@@ -149,8 +149,8 @@ class RegretCallback(BaseCallback):
             one.
         masked: whether the model chooses among legal actions only; by default if its `predict` takes `action_masks`.
         visits: a function that returns what the model has visited, such as `lambda: envs.visits` of a
-            `stb_gym.VectorRecordVisits`. Then each measurement is a diagnosis, and `summary` and the logger also have the
-            parts of the regret and the errors of the critic.
+            `stb_gym.VectorRecordVisits`. Then each measurement is a diagnosis, and `summary` and the logger also have
+            the parts of the regret and the errors of the critic.
 
     Attributes:
         curve: a pair (steps, summary) for each measurement.
