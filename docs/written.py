@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import gymnasium as gym
+import numpy as np
 
 import stb_gym
 from stb_gym.cli.program import COMMANDS, main
 from stb_gym.envs import masked_id
-from stb_gym.games import GAMES
+from stb_gym.games import GAMES, fits
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -32,6 +33,25 @@ def environment(game: str) -> str:
     """Return the summary and the ids of a game's environments of one turn."""
     ids = [name for name, known in stb_gym.ENVIRONMENTS.items() if known.rules is GAMES[game]]
     return "\n\n".join([summary(ids[0]), table_of_ids(ids)])
+
+
+def hardness(game: str = "") -> str:
+    """Return a table of what makes the environments of a game, or of all, hard; without those too large for tables."""
+    lines = [
+        "| id | left after 1 step | 2 steps | 3 steps | horizon | decisions | coverage | dice | mean gap | 1 / gaps |",
+        "| --- |" + " ---: |" * 9,
+    ]
+    for identity, known in stb_gym.ENVIRONMENTS.items():
+        env = gym.make(identity)
+        if not fits(env.unwrapped.game) or known.rules is not GAMES.get(game, known.rules):
+            continue
+        found = stb_gym.hardness(env)
+        left = [*(f"{share:.3g}" for share in 100 * np.array(found.shares)), "0", "0"][:3]
+        cells = [f"`{identity.partition('/')[2]}`", *(f"{share} %" for share in left), found.effective_horizon]
+        cells += [f"{found.decisions:,}", f"{found.coverage:.1%}", f"{found.dice_share:.1%}"]
+        cells += [f"{found.mean_gap:.3f}", f"{found.reciprocal_gaps:.0f}"]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
 
 
 def rounds(_: str = "") -> str:
@@ -102,6 +122,7 @@ def help_of(*words: str) -> str:
 
 WRITERS: dict[str, Callable[[str], str]] = {
     "environment": environment,
+    "hardness": hardness,
     "rounds": rounds,
     "names": names,
     "commands": commands,
