@@ -25,7 +25,6 @@ NEED_TORCH = [
     "envs/test_sb3_vec_env.py",
     "measure/test_meter_networks.py",
     "measure/test_meter_sb3.py",
-    "measure/test_memory.py",
     "measure/test_sb3_callback.py",
 ]
 collect_ignore = [] if find_spec("stable_baselines3") else NEED_TORCH

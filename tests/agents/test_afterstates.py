@@ -121,31 +121,6 @@ def test_its_greedy_policy_is_evaluated_exactly_by_the_scores_of_states(rules):
     assert expected > 0
 
 
-def in_rounds():
-    return make("stb_gym/ThreesRound-v0", players=3, opponents="approximation")
-
-
-@pytest.mark.parametrize(
-    "envs", [make, lambda: make(max_episode_steps=2), lambda: make(tiles=13, stepper="boards"), in_rounds]
-)
-def test_it_continues_from_a_file_bit_by_bit(envs, tmp_path):
-    one, other = learner(envs()), learner(envs(), seed=1)
-    one.learn(1000)
-    torch.save(one.state_dict(), tmp_path / "state.pt")
-    one.learn(2000)
-    state = torch.load(tmp_path / "state.pt", weights_only=True)
-    for _ in range(2):  # the learner that continues from a state does not change it
-        other.load_state_dict(state)
-        other.learn(2000)
-        for name, weights in one.state_dict()["weights"]["network"].items():
-            assert (weights == other.state_dict()["weights"]["network"][name]).all()
-        assert one.figures == other.figures
-    evaluated = learner(envs(), seed=2)
-    evaluated.load_state_dict({"weights": one.state_dict()["weights"]})
-    observation, mask = one._episodes.observation, one._episodes.mask
-    assert (evaluated.values(observation, mask) == one.values(observation, mask)).all()
-
-
 def test_environments_without_afterstates_are_refused():
     with pytest.raises(ValueError, match="needs an environment with the method `afterstates`"):
         learner(gym.make_vec("CartPole-v1", 8))

@@ -1,7 +1,5 @@
 """DQN: its replay and targets, masks, equal rows, resuming, and learning."""
 
-import io
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -116,30 +114,6 @@ def test_exploration_and_learning_rate_decay():
     assert epsilons[2] == pytest.approx(1 - 0.9 * 32 / 160)
     assert epsilons[6:] == pytest.approx([0.1] * 44)
     assert rates[1:] == pytest.approx([1e-3 * (1 - 32 * number / 1600) for number in range(49)])
-
-
-def test_a_restored_learner_continues_with_the_same_bits():
-    one, other = learner_of(seed=1), learner_of(seed=2)
-    one.learn(512)
-    buffer = io.BytesIO()
-    torch.save(one.state_dict(), buffer)
-    buffer.seek(0)
-    other.load_state_dict(torch.load(buffer, weights_only=True))
-    for learner in (one, other):
-        learner.learn(1536)
-    assert one.num_steps == other.num_steps == 1536
-    assert one.figures == other.figures
-    for name, weights in one.state_dict()["weights"].items():
-        assert (weights == other.state_dict()["weights"][name]).all()
-
-
-def test_weights_alone_restore_policy_and_values():
-    one, other = learner_of(seed=1), learner_of(seed=2)
-    one.learn(1024)
-    other.load_state_dict({"weights": one.state_dict()["weights"]})
-    seen = one._episodes.observation, one._episodes.mask
-    assert (one.probabilities(*seen) == other.probabilities(*seen)).all()
-    assert (one.values(*seen) == other.values(*seen)).all()
 
 
 def test_settings_without_a_meaning_are_refused():

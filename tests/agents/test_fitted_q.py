@@ -156,33 +156,6 @@ def test_actions_are_legal_and_random_as_often_as_the_settings_say():
     assert greedy.mean() == pytest.approx(expected[greedy].mean(), abs=0.03)
 
 
-def on_large_boxes():
-    return make(stepper="boards", tiles=13)
-
-
-def in_rounds():
-    return make("stb_gym/ThreesRound-v0", players=3, opponents="approximation")
-
-
-@pytest.mark.parametrize("envs", [make, on_large_boxes, in_rounds])
-def test_it_continues_from_a_file_bit_by_bit(envs, tmp_path):
-    one, other = learner(envs()), learner(envs(), seed=1)
-    one.learn(1000)
-    torch.save(one.state_dict(), tmp_path / "state.pt")
-    one.learn(2000)
-    state = torch.load(tmp_path / "state.pt", weights_only=True)
-    for _ in range(2):  # the state is not changed by the learner that continues from it
-        other.load_state_dict(state)
-        other.learn(2000)
-        for name, weights in one.state_dict()["weights"]["network"].items():
-            assert (weights == other.state_dict()["weights"]["network"][name]).all()
-        assert one.figures == other.figures
-    evaluated = learner(envs(), seed=2)
-    evaluated.load_state_dict({"weights": state["weights"] | one.state_dict()["weights"]})
-    observation, mask = one._episodes.observation, one._episodes.mask
-    assert (evaluated.values(observation, mask) == one.values(observation, mask)).all()
-
-
 def test_it_learns_from_environments_without_masks_or_snapshots():
     def cartpole(seed):
         mode = {"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}

@@ -1,6 +1,5 @@
 """PPO: its formulas sample by sample, masks, equal rows, resuming, and learning."""
 
-import io
 from dataclasses import replace
 
 import gymnasium as gym
@@ -154,30 +153,6 @@ def test_a_truncated_episode_is_worth_its_last_observation(monkeypatch):
     assert step.truncated.any()
     expected = np.where(step.terminated, 0, learner.values(step.next_observation, step.next_mask))
     assert seen["next_value"][0] == pytest.approx(expected, abs=1e-6)
-
-
-def test_a_restored_learner_continues_with_the_same_bits():
-    one, other = learner_of(seed=1), learner_of(seed=2)
-    one.learn(512)
-    buffer = io.BytesIO()
-    torch.save(one.state_dict(), buffer)
-    buffer.seek(0)
-    other.load_state_dict(torch.load(buffer, weights_only=True))
-    for learner in (one, other):
-        learner.learn(1536)
-    assert one.num_steps == other.num_steps == 1536
-    assert one.figures == other.figures
-    for name, weights in one.state_dict()["weights"].items():
-        assert (weights == other.state_dict()["weights"][name]).all()
-
-
-def test_weights_alone_restore_policy_and_values():
-    one, other = learner_of(seed=1), learner_of(seed=2)
-    one.learn(512)
-    other.load_state_dict({"weights": one.state_dict()["weights"]})
-    seen = one._episodes.observation, one._episodes.mask
-    assert (one.probabilities(*seen) == other.probabilities(*seen)).all()
-    assert (one.values(*seen) == other.values(*seen)).all()
 
 
 def test_settings_without_a_meaning_are_refused():

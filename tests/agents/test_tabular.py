@@ -1,11 +1,8 @@
 """Q-learning, afterstates and Monte Carlo with tables, and the policy that Monte Carlo approaches."""
 
-import io
-
 import gymnasium as gym
 import numpy as np
 import pytest
-import torch
 from pydantic import ValidationError
 
 from agents.baselines import greedy_step
@@ -142,24 +139,6 @@ def test_it_acts_by_its_probabilities():
     actions = taken[0][nodes == node]
     assert tables.choices[node] >= 3
     assert np.bincount(actions, minlength=tables.actions) / len(actions) == pytest.approx(probabilities, abs=0.08)
-
-
-@EVERY
-def test_it_continues_from_a_state_with_the_same_results(learner_class):
-    whole, other = learner_of(learner_class), learner_of(learner_class, seed=1)
-    whole.learn(3000)
-    file = io.BytesIO()
-    torch.save(whole.state_dict(), file)
-    file.seek(0)
-    other.load_state_dict(torch.load(file, weights_only=True))
-    for learner in (whole, other):
-        learner.learn(6000)
-    assert whole.num_steps == other.num_steps >= 6000
-    assert (whole._table == other._table).all()
-    assert (whole._updates == other._updates).all()
-    fresh = learner_of(learner_class)
-    fresh.load_state_dict({"weights": whole.state_dict()["weights"]})
-    assert (fresh.values(*seen(FOUR)) == whole.values(*seen(FOUR))).all()
 
 
 @EVERY
