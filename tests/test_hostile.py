@@ -74,20 +74,9 @@ TYPED = st.lists(st.sampled_from(["?", "1", "1 2", "\x1b[2J", "undo", "9" * 50, 
 
 
 @pytest.mark.nightly
-@settings(max_examples=30)
-@given(command_lines(), TYPED)
-def test_a_command_answers_or_refuses_in_one_line(folder, words, typed):
-    check(words, typed)
-
-
-@pytest.mark.nightly
 @settings(max_examples=500)
 @given(command_lines(), TYPED)
-def test_many_commands_answer_or_refuse_in_one_line(folder, words, typed):
-    check(words, typed)
-
-
-def check(words, typed):
+def test_a_command_answers_or_refuses_in_one_line(folder, words, typed):
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         patch.setattr("time.sleep", lambda seconds: None)

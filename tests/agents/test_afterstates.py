@@ -5,14 +5,12 @@ from dataclasses import replace
 import gymnasium as gym
 import numpy as np
 import pytest
-import torch
 
 from agents.afterstates import Afterstates, AfterstatesSettings
-from stb_gym import RegretMeter, ShutTheBox, Threes, evaluate, solve
+from stb_gym import ShutTheBox, Threes, evaluate, solve
 from stb_gym.large import evaluate_boards, solve_boards
 from stb_gym.solver import compile_game
-
-torch.set_num_threads(1)
+from tests.agents import regret_of
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 SETTINGS = AfterstatesSettings(num_envs=64, minibatches=2, learning_rate=1e-2, exploration=0.15, width=32)
@@ -27,10 +25,6 @@ def learner(envs=None, seed=0, **changes):
     return Afterstates(envs or make(), replace(SETTINGS, **changes), seed)
 
 
-def regret(agent, game):
-    return RegretMeter(game)(lambda seen, masks: agent.probabilities(seen, masks).argmax(axis=1)).regret
-
-
 def value_error(agent, game):
     tables, optimum = compile_game(game), solve(game)
     expected = agent.values(tables.observation[tables.decisions], tables.legal[tables.decisions])
@@ -41,10 +35,10 @@ def value_error(agent, game):
 @pytest.mark.parametrize("limit", [None, 2])
 def test_it_learns_five_tiles_however_episodes_end(limit):
     agent, game, steps = learner(make(max_episode_steps=limit)), ShutTheBox(tiles=5), []
-    before = regret(agent, game)
+    before = regret_of(agent, game)
     agent.learn(3000, lambda: steps.append(agent.num_steps))
     assert steps == list(range(0, 3000, 64))
-    assert regret(agent, game) < 0.25 < before
+    assert regret_of(agent, game) < 0.25 < before
     assert value_error(agent, game) < 0.8  # 3 before training
 
 
@@ -115,7 +109,7 @@ def test_its_greedy_policy_is_evaluated_exactly_by_the_scores_of_states(rules):
     envs = make(**rules)
     agent = learner(envs)
     agent.learn(1500)
-    policy, expected = agent.score_policy(envs.game), regret(agent, envs.game)
+    policy, expected = agent.score_policy(envs.game), regret_of(agent, envs.game)
     assert evaluate(envs.game, policy).regret == pytest.approx(expected, abs=1e-12)
     assert evaluate_boards(solve_boards(envs.game), policy).regret == pytest.approx(expected, abs=1e-9)
     assert expected > 0
@@ -132,4 +126,4 @@ def test_it_learns_nine_tiles_and_threes():
         rules = {"tiles": 9} if env == BOX else {}
         agent = Afterstates(make(env, 1024, **rules))
         agent.learn(1_000_000)
-        assert regret(agent, game) < bar
+        assert regret_of(agent, game) < bar

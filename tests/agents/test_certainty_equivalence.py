@@ -5,7 +5,6 @@ from dataclasses import replace
 import gymnasium as gym
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
 from agents.certainty_equivalence import CertaintyEquivalence, CertaintyEquivalenceSettings
 from stb_gym import ShutTheBox, solve
@@ -93,5 +92,3 @@ def test_it_acts_by_its_probabilities():
 def test_what_it_cannot_learn_from_is_refused():
     with pytest.raises(ValueError, match="needs the tables of a game"):
         learner_of(rules={"tiles": 18})
-    with pytest.raises(ValidationError):
-        CertaintyEquivalenceSettings(exploration=1.0)

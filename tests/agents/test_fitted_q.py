@@ -6,12 +6,10 @@ from dataclasses import replace
 import gymnasium as gym
 import numpy as np
 import pytest
-import torch
 
 from agents.fitted_q import OVER, EmpiricalModel, FittedQ, FittedQSettings, Positions
-from stb_gym import RegretMeter, ShutTheBox, Threes
-
-torch.set_num_threads(1)
+from stb_gym import ShutTheBox, Threes
+from tests.agents import regret_of
 
 ACTIONS = 3
 BOX = "stb_gym/ShutTheBox-v0"
@@ -25,10 +23,6 @@ def make(env=BOX, num_envs=64, **options):
 
 def learner(envs=None, seed=0, **changes):
     return FittedQ(envs or make(), replace(SETTINGS, **changes), seed)
-
-
-def regret(agent, game):
-    return RegretMeter(game)(lambda seen, masks: agent.probabilities(seen, masks).argmax(axis=1)).regret
 
 
 def transitions(seed, size, positions=30):
@@ -173,11 +167,11 @@ def test_it_learns_from_environments_without_masks_or_snapshots():
 @pytest.mark.nightly
 def test_it_learns_five_tiles():
     game, agent, steps = ShutTheBox(tiles=5), learner(), []
-    before = regret(agent, game)
+    before = regret_of(agent, game)
     agent.learn(5000, lambda: steps.append(agent.num_steps))
     assert steps == list(range(0, 5000, 64))
     assert agent.num_steps == 5056
-    assert regret(agent, game) < 0.3 < before / 1.5  # near ties cost up to 0.25
+    assert regret_of(agent, game) < 0.3 < before / 1.5  # near ties cost up to 0.25
 
 
 @pytest.mark.nightly
@@ -186,4 +180,4 @@ def test_it_learns_nine_tiles_and_threes():
         rules = {"tiles": 9} if env == BOX else {}
         agent = FittedQ(make(env, 4096, **rules))
         agent.learn(2_000_000)
-        assert regret(agent, game) < bar
+        assert regret_of(agent, game) < bar

@@ -3,7 +3,6 @@
 import gymnasium as gym
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
 from agents.baselines import greedy_step
 from agents.tabular import MonteCarlo, MonteCarloSettings, QLearning, QLearningSettings, TabularAfterstates
@@ -166,5 +165,3 @@ def test_what_they_cannot_learn_from_is_refused(learner_class):
         learner_of(learner_class, rules={"tiles": 18})
     with pytest.raises(ValueError, match="SAME_STEP"):
         learner_class(gym.make_vec("stb_gym/ShutTheBox-v0", 4))
-    with pytest.raises(ValidationError):
-        SETTINGS[learner_class](num_envs=0)
