@@ -16,15 +16,9 @@ from stb_gym import ShutTheBox, Threes, save_policy, solve
 from stb_gym.cli import flag_of_rule, main
 from stb_gym.cli.program import COMMANDS
 from stb_gym.games import rules_of
+from tests import Code
 
 SMALL = ShutTheBox(tiles=4)
-
-
-class Bomb:
-    """Whoever unpickles it leaves a file behind."""
-
-    def __reduce__(self):
-        return (Path.touch, (Path("executed"),))
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +30,8 @@ def folder(tmp_path_factory):
         Path("cut.npz").write_bytes(Path("policy.npz").read_bytes()[:40])
         entries = {"format": 2, "policy": np.zeros(5, int), "game": "\x1b[31mshut-the-box", "rules": "[" * 5000}
         np.savez("forged.npz", **entries)
-        np.savez("pickled.npz", format=2, policy=np.array([Bomb()], object), game="shut-the-box", rules='{"tiles": 4}')
-        Path("pickle.npz").write_bytes(pickle.dumps(Bomb()))
+        np.savez("pickled.npz", format=2, policy=np.array([Code()], object), game="shut-the-box", rules='{"tiles": 4}')
+        Path("pickle.npz").write_bytes(pickle.dumps(Code()))
         Path("folder").mkdir()
         Path("loop.npz").symlink_to("loop.npz")
         os.mkfifo("pipe.npz")

@@ -76,7 +76,6 @@ MISTAKES = [
     lambda: gym.make(BOX, one_die_forced="no"),
     lambda: RegretMeter(NINE)(len, deterministic="no"),
     lambda: RegretMeter(NINE)(len, masked=0),
-    lambda: gym.make(BOX).reset(seed=-1),
     # Objects of other classes, and texts that are long or control a terminal
     lambda: series(["optimal", "random"], ["optimal", "random"], 2),
     lambda: Round(NINE).solve().at(5),

@@ -42,7 +42,6 @@ FOUND = {
     },
     "solve shut-the-box --exact": {"fraction": "27323400707/2448880128"},
     "solve shut-the-box --worst": {"value": 24.344561898},
-    "solve threes --dice 3 --exact": {"fraction": "2261/432"},
     "certify shut-the-box": {"nodes": 5622, "optimal_actions_agree": True},
     "evaluate shut-the-box --policy biggest-first": {
         "value": 11.373255046,
@@ -50,7 +49,6 @@ FOUND = {
         "agreement": 1 - 210 / 4040,
         "shut_probability": 0.0695829302,
     },
-    "simulate threes --policy threes-only --turns 100": {"exact": 6.804024892},
     "advise shut-the-box --open 1,2 --roll 12": {"moves": []},
     "advise shut-the-box --open 1,4,5,8": {"value": 11.071245},
     "advise threes --dice-in-hand 2": {"value": 79 / 18},
@@ -61,11 +59,9 @@ FOUND = {
         "wins": [0.5243487768, 0.4756512232],
         "mean_rounds": 8.4125826562,
     },
-    "tournament shut-the-box --policy optimal,biggest-first --ends out-at": {"limit": 45},
     "match shut-the-box --policy optimal-score,optimal-score --rounds 1": {
         "match": {"win": 0.4793840513, "loss": 0.4793840513, "tie": 0.0412318974},
     },
-    "round threes --policy approximation,random": {"players": 2},
     "round threes --policy approximation,approximation,approximation --ties all-win": {
         "seats": [0.38880, 0.40311, 0.41886],
     },

@@ -182,8 +182,8 @@ def test_in_rounds_the_best_response_at_the_standing_is_the_measure():
     assert envs.standard_error < 0.004
 
 
-def recorded_box(**rules):
-    return RecordRegret(gym.make(BOX, **rules))
+def recorded_box():
+    return RecordRegret(gym.make(BOX))
 
 
 @pytest.mark.parametrize("kind", [SyncVectorEnv, AsyncVectorEnv])

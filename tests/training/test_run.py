@@ -16,7 +16,7 @@ from agents.presets import ALGORITHMS
 from stb_gym import RegretMeter, evaluate, load_policy, solve
 from stb_gym.measure import load_policies
 from stb_gym.output import write_sealed
-from tests import every
+from tests import Code, every
 from tests.training.conftest import SMALL, small
 from training import run as running
 from training.run import Run, clear, measure, train
@@ -194,13 +194,6 @@ def forged(state):
     stream = io.BytesIO()
     torch.save(state, stream)
     return stream.getvalue()
-
-
-class Code:
-    """Unpickling this writes a file."""
-
-    def __reduce__(self):
-        return open, ("executed", "w")
 
 
 @pytest.mark.parametrize("name", ["weights.pt", "checkpoint.pt"])
