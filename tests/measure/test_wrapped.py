@@ -177,7 +177,7 @@ def test_agents_that_see_more_than_the_position_are_measured_at_play(name):
         with pytest.raises(ValueError, match="record the losses of play with RecordRegret"):
             meter.sample(first_legal)
     else:
-        turns = 30 if name == "pictures" else 250
+        turns = 20 if name == "pictures" else 100
         sampled, exact = meter.sample(first_legal, turns), RegretMeter(make())(first_legal).regret
         assert abs(sampled.regret - exact) <= 4 * sampled.standard_error > 0
         assert name != "frames" or sampled.regret == meter.sample(first_legal, turns).regret
