@@ -150,10 +150,6 @@ def throwing_states(tables):
             yield state, position(tables.game, int(tables.held[state]), int(tables.dice[state]))
 
 
-def nodes_of(tables, state):
-    return tables.nodes_of(state)
-
-
 def throwing_nodes(tables):
     """Yield every node with dice, and its twin's position and roll."""
     for state, where in throwing_states(tables):

@@ -5,14 +5,12 @@ from dataclasses import replace
 import gymnasium as gym
 import numpy as np
 import pytest
-import torch
 
 from agents.afterstates import Afterstates, AfterstatesSettings
-from stb_gym import RegretMeter, ShutTheBox, Threes, evaluate, solve
+from stb_gym import ShutTheBox, Threes, evaluate, solve
 from stb_gym.large import evaluate_boards, solve_boards
 from stb_gym.solver import compile_game
-
-torch.set_num_threads(1)
+from tests.agents import regret_of
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 SETTINGS = AfterstatesSettings(num_envs=64, minibatches=2, learning_rate=1e-2, exploration=0.15, width=32)
@@ -27,10 +25,6 @@ def learner(envs=None, seed=0, **changes):
     return Afterstates(envs or make(), replace(SETTINGS, **changes), seed)
 
 
-def regret(agent, game):
-    return RegretMeter(game)(lambda seen, masks: agent.probabilities(seen, masks).argmax(axis=1)).regret
-
-
 def value_error(agent, game):
     tables, optimum = compile_game(game), solve(game)
     expected = agent.values(tables.observation[tables.decisions], tables.legal[tables.decisions])
@@ -41,10 +35,10 @@ def value_error(agent, game):
 @pytest.mark.parametrize("limit", [None, 2])
 def test_it_learns_five_tiles_however_episodes_end(limit):
     agent, game, steps = learner(make(max_episode_steps=limit)), ShutTheBox(tiles=5), []
-    before = regret(agent, game)
+    before = regret_of(agent, game)
     agent.learn(3000, lambda: steps.append(agent.num_steps))
     assert steps == list(range(0, 3000, 64))
-    assert regret(agent, game) < 0.25 < before
+    assert regret_of(agent, game) < 0.25 < before
     assert value_error(agent, game) < 0.8  # 3 before training
 
 
@@ -115,35 +109,10 @@ def test_its_greedy_policy_is_evaluated_exactly_by_the_scores_of_states(rules):
     envs = make(**rules)
     agent = learner(envs)
     agent.learn(1500)
-    policy, expected = agent.score_policy(envs.game), regret(agent, envs.game)
+    policy, expected = agent.score_policy(envs.game), regret_of(agent, envs.game)
     assert evaluate(envs.game, policy).regret == pytest.approx(expected, abs=1e-12)
     assert evaluate_boards(solve_boards(envs.game), policy).regret == pytest.approx(expected, abs=1e-9)
     assert expected > 0
-
-
-def in_rounds():
-    return make("stb_gym/ThreesRound-v0", players=3, opponents="approximation")
-
-
-@pytest.mark.parametrize(
-    "envs", [make, lambda: make(max_episode_steps=2), lambda: make(tiles=13, stepper="boards"), in_rounds]
-)
-def test_it_continues_from_a_file_bit_by_bit(envs, tmp_path):
-    one, other = learner(envs()), learner(envs(), seed=1)
-    one.learn(1000)
-    torch.save(one.state_dict(), tmp_path / "state.pt")
-    one.learn(2000)
-    state = torch.load(tmp_path / "state.pt", weights_only=True)
-    for _ in range(2):  # the learner that continues from a state does not change it
-        other.load_state_dict(state)
-        other.learn(2000)
-        for name, weights in one.state_dict()["weights"]["network"].items():
-            assert (weights == other.state_dict()["weights"]["network"][name]).all()
-        assert one.figures == other.figures
-    evaluated = learner(envs(), seed=2)
-    evaluated.load_state_dict({"weights": one.state_dict()["weights"]})
-    observation, mask = one._episodes.observation, one._episodes.mask
-    assert (evaluated.values(observation, mask) == one.values(observation, mask)).all()
 
 
 def test_environments_without_afterstates_are_refused():
@@ -157,4 +126,4 @@ def test_it_learns_nine_tiles_and_threes():
         rules = {"tiles": 9} if env == BOX else {}
         agent = Afterstates(make(env, 1024, **rules))
         agent.learn(1_000_000)
-        assert regret(agent, game) < bar
+        assert regret_of(agent, game) < bar

@@ -42,19 +42,6 @@ def test_the_next_observation_is_the_true_successor_also_where_an_episode_is_ove
     assert (cut > 0) == (limit is not None)
 
 
-def test_episodes_continue_from_a_state():
-    one, other = Episodes(make(), 0), Episodes(make(), 5)
-    for _ in range(5):
-        one.step(one.mask.argmax(axis=1))
-    state = one.state_dict()
-    other.load_state_dict(state)
-    for _ in range(5):
-        assert (one.observation == other.observation).all()
-        assert (one.mask == other.mask).all()
-        first, second = (each.step(each.mask.argmax(axis=1)) for each in (one, other))
-        assert (first.reward == second.reward).all()
-
-
 def test_environments_without_a_mask_or_a_snapshot_are_played_too():
     envs = gym.make_vec("CartPole-v1", 4, "sync", vector_kwargs={"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP})
     episodes = Episodes(envs, 0)

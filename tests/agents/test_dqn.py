@@ -1,17 +1,15 @@
 """DQN: its replay and targets, masks, equal rows, resuming, and learning."""
 
-import io
-
 import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from pydantic import ValidationError
 
-import stb_gym
 from agents import dqn
 from agents.common import Transition
 from agents.dqn import DQN, DQNSettings, Replay, double_q_values
+from stb_gym import ShutTheBox
+from tests.agents import regret_of
 
 SETTINGS = DQNSettings(
     num_envs=32, learning_rate=1e-3, batch_size=64, replay_size=400, warm_up=200, target_period=3, width=16
@@ -21,11 +19,6 @@ SETTINGS = DQNSettings(
 def learner_of(seed=0, tiles=6, settings=SETTINGS, **options):
     envs = gym.make_vec("stb_gym/ShutTheBox-v0", settings.num_envs, autoreset_mode="SameStep", tiles=tiles, **options)
     return DQN(envs, settings, seed)
-
-
-def regret_of(learner, tiles):
-    meter = stb_gym.RegretMeter(stb_gym.ShutTheBox(tiles=tiles))
-    return meter(lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1)).regret
 
 
 def test_the_replay_keeps_the_newest_transitions_and_their_masks():
@@ -118,36 +111,6 @@ def test_exploration_and_learning_rate_decay():
     assert rates[1:] == pytest.approx([1e-3 * (1 - 32 * number / 1600) for number in range(49)])
 
 
-def test_a_restored_learner_continues_with_the_same_bits():
-    one, other = learner_of(seed=1), learner_of(seed=2)
-    one.learn(512)
-    buffer = io.BytesIO()
-    torch.save(one.state_dict(), buffer)
-    buffer.seek(0)
-    other.load_state_dict(torch.load(buffer, weights_only=True))
-    for learner in (one, other):
-        learner.learn(1536)
-    assert one.num_steps == other.num_steps == 1536
-    assert one.figures == other.figures
-    for name, weights in one.state_dict()["weights"].items():
-        assert (weights == other.state_dict()["weights"][name]).all()
-
-
-def test_weights_alone_restore_policy_and_values():
-    one, other = learner_of(seed=1), learner_of(seed=2)
-    one.learn(1024)
-    other.load_state_dict({"weights": one.state_dict()["weights"]})
-    seen = one._episodes.observation, one._episodes.mask
-    assert (one.probabilities(*seen) == other.probabilities(*seen)).all()
-    assert (one.values(*seen) == other.values(*seen)).all()
-
-
-def test_settings_without_a_meaning_are_refused():
-    for name, value in [("final_exploration", 1.5), ("exploration_decay", 0.0), ("batch_size", 0)]:
-        with pytest.raises(ValidationError, match=name):
-            DQNSettings(**{name: value})
-
-
 def test_the_program_prints_the_regret_on_the_way(capsys):
     dqn.main(steps=2000, settings=SETTINGS)
     lines = capsys.readouterr().out.splitlines()
@@ -159,6 +122,6 @@ def test_the_program_prints_the_regret_on_the_way(capsys):
 def test_it_learns():
     settings = DQNSettings(num_envs=64, batch_size=256, replay_size=50_000, warm_up=2000, target_period=50, width=64)
     learner = learner_of(settings=settings)
-    assert regret_of(learner, 6) > 1
+    assert regret_of(learner, ShutTheBox(tiles=6)) > 1
     learner.learn(150_000)
-    assert regret_of(learner, 6) < 0.2
+    assert regret_of(learner, ShutTheBox(tiles=6)) < 0.2

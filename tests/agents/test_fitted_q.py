@@ -6,12 +6,10 @@ from dataclasses import replace
 import gymnasium as gym
 import numpy as np
 import pytest
-import torch
 
 from agents.fitted_q import OVER, EmpiricalModel, FittedQ, FittedQSettings, Positions
-from stb_gym import RegretMeter, ShutTheBox, Threes
-
-torch.set_num_threads(1)
+from stb_gym import ShutTheBox, Threes
+from tests.agents import regret_of
 
 ACTIONS = 3
 BOX = "stb_gym/ShutTheBox-v0"
@@ -25,10 +23,6 @@ def make(env=BOX, num_envs=64, **options):
 
 def learner(envs=None, seed=0, **changes):
     return FittedQ(envs or make(), replace(SETTINGS, **changes), seed)
-
-
-def regret(agent, game):
-    return RegretMeter(game)(lambda seen, masks: agent.probabilities(seen, masks).argmax(axis=1)).regret
 
 
 def transitions(seed, size, positions=30):
@@ -156,33 +150,6 @@ def test_actions_are_legal_and_random_as_often_as_the_settings_say():
     assert greedy.mean() == pytest.approx(expected[greedy].mean(), abs=0.03)
 
 
-def on_large_boxes():
-    return make(stepper="boards", tiles=13)
-
-
-def in_rounds():
-    return make("stb_gym/ThreesRound-v0", players=3, opponents="approximation")
-
-
-@pytest.mark.parametrize("envs", [make, on_large_boxes, in_rounds])
-def test_it_continues_from_a_file_bit_by_bit(envs, tmp_path):
-    one, other = learner(envs()), learner(envs(), seed=1)
-    one.learn(1000)
-    torch.save(one.state_dict(), tmp_path / "state.pt")
-    one.learn(2000)
-    state = torch.load(tmp_path / "state.pt", weights_only=True)
-    for _ in range(2):  # the state is not changed by the learner that continues from it
-        other.load_state_dict(state)
-        other.learn(2000)
-        for name, weights in one.state_dict()["weights"]["network"].items():
-            assert (weights == other.state_dict()["weights"]["network"][name]).all()
-        assert one.figures == other.figures
-    evaluated = learner(envs(), seed=2)
-    evaluated.load_state_dict({"weights": state["weights"] | one.state_dict()["weights"]})
-    observation, mask = one._episodes.observation, one._episodes.mask
-    assert (evaluated.values(observation, mask) == one.values(observation, mask)).all()
-
-
 def test_it_learns_from_environments_without_masks_or_snapshots():
     def cartpole(seed):
         mode = {"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
@@ -200,11 +167,11 @@ def test_it_learns_from_environments_without_masks_or_snapshots():
 @pytest.mark.nightly
 def test_it_learns_five_tiles():
     game, agent, steps = ShutTheBox(tiles=5), learner(), []
-    before = regret(agent, game)
+    before = regret_of(agent, game)
     agent.learn(5000, lambda: steps.append(agent.num_steps))
     assert steps == list(range(0, 5000, 64))
     assert agent.num_steps == 5056
-    assert regret(agent, game) < 0.3 < before / 1.5  # near ties cost up to 0.25
+    assert regret_of(agent, game) < 0.3 < before / 1.5  # near ties cost up to 0.25
 
 
 @pytest.mark.nightly
@@ -213,4 +180,4 @@ def test_it_learns_nine_tiles_and_threes():
         rules = {"tiles": 9} if env == BOX else {}
         agent = FittedQ(make(env, 4096, **rules))
         agent.learn(2_000_000)
-        assert regret(agent, game) < bar
+        assert regret_of(agent, game) < bar

@@ -1,17 +1,16 @@
 """PPO: its formulas sample by sample, masks, equal rows, resuming, and learning."""
 
-import io
 from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from pydantic import ValidationError
 
-import stb_gym
 from agents import ppo
 from agents.ppo import PPO, PPOSettings, clipped_objective, generalized_advantages
+from stb_gym import ShutTheBox
+from tests.agents import regret_of
 
 SETTINGS = PPOSettings(num_envs=32, num_steps=8, minibatches=2, width=16)
 
@@ -19,11 +18,6 @@ SETTINGS = PPOSettings(num_envs=32, num_steps=8, minibatches=2, width=16)
 def learner_of(seed=0, tiles=6, settings=SETTINGS, **options):
     envs = gym.make_vec("stb_gym/ShutTheBox-v0", settings.num_envs, autoreset_mode="SameStep", tiles=tiles, **options)
     return PPO(envs, settings, seed)
-
-
-def regret_of(learner, tiles):
-    meter = stb_gym.RegretMeter(stb_gym.ShutTheBox(tiles=tiles))
-    return meter(lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1)).regret
 
 
 def test_advantages_are_weighted_sums_of_errors_up_to_the_end_of_the_episode():
@@ -156,36 +150,6 @@ def test_a_truncated_episode_is_worth_its_last_observation(monkeypatch):
     assert seen["next_value"][0] == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_restored_learner_continues_with_the_same_bits():
-    one, other = learner_of(seed=1), learner_of(seed=2)
-    one.learn(512)
-    buffer = io.BytesIO()
-    torch.save(one.state_dict(), buffer)
-    buffer.seek(0)
-    other.load_state_dict(torch.load(buffer, weights_only=True))
-    for learner in (one, other):
-        learner.learn(1536)
-    assert one.num_steps == other.num_steps == 1536
-    assert one.figures == other.figures
-    for name, weights in one.state_dict()["weights"].items():
-        assert (weights == other.state_dict()["weights"][name]).all()
-
-
-def test_weights_alone_restore_policy_and_values():
-    one, other = learner_of(seed=1), learner_of(seed=2)
-    one.learn(512)
-    other.load_state_dict({"weights": one.state_dict()["weights"]})
-    seen = one._episodes.observation, one._episodes.mask
-    assert (one.probabilities(*seen) == other.probabilities(*seen)).all()
-    assert (one.values(*seen) == other.values(*seen)).all()
-
-
-def test_settings_without_a_meaning_are_refused():
-    for name, value in [("clip_range", 1.0), ("gae_lambda", 1.5), ("learning_rate", 0.0), ("width", 0)]:
-        with pytest.raises(ValidationError, match=name):
-            PPOSettings(**{name: value})
-
-
 def test_the_program_prints_the_regret_on_the_way(capsys):
     ppo.main(steps=2000, settings=SETTINGS)
     lines = capsys.readouterr().out.splitlines()
@@ -197,6 +161,6 @@ def test_the_program_prints_the_regret_on_the_way(capsys):
 def test_it_learns():
     settings = PPOSettings(num_envs=256, minibatches=2, width=64, learning_rate=3e-3)
     learner = learner_of(settings=settings)
-    assert regret_of(learner, 6) > 1
+    assert regret_of(learner, ShutTheBox(tiles=6)) > 1
     learner.learn(200_000)
-    assert regret_of(learner, 6) < 0.1
+    assert regret_of(learner, ShutTheBox(tiles=6)) < 0.1

@@ -1,13 +1,11 @@
 """The opponents of a learner in self-play, and what is measured of it in rounds."""
 
-import io
 from itertools import product
 from types import SimpleNamespace
 
 import pytest
-import torch
 
-from agents.self_play import NEWEST, SelfPlay, round_envs
+from agents.self_play import SelfPlay, round_envs
 from stb_gym import ShutTheBox, Threes
 from stb_gym.rounds import Round, RoundMeter
 
@@ -45,22 +43,6 @@ def test_opponents_draw_one_of_the_policies_for_every_turn(kind, probabilities):
 def test_the_average_is_of_all_policies():
     expected = sum(ROUND.evaluate(lineup).seats / 27 for lineup in product(POLICIES, repeat=3))
     assert self_play_of("naive").average.seats == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("kind", NEWEST)
-def test_it_continues_from_a_state_with_the_same_results(kind):
-    whole, other = self_play_of(kind), self_play_of(kind, [])
-    assert other.state_dict() == {"count": 0}
-    other.load_state_dict({"count": 0})
-    file = io.BytesIO()
-    torch.save(whole.state_dict(), file)
-    file.seek(0)
-    other.load_state_dict(torch.load(file, weights_only=True))
-    assert (other._envs.opponents.chance == whole._envs.opponents.chance).all()
-    measured = [each.measure(FIRST) for each in (whole, other)]
-    assert measured[0] == measured[1]
-    assert whole.count == other.count == 4
-    assert (other._envs.opponents.fates == whole._envs.opponents.fates).all()
 
 
 def test_in_self_play_the_learner_is_measured_in_every_seat():

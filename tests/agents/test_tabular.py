@@ -1,12 +1,8 @@
 """Q-learning, afterstates and Monte Carlo with tables, and the policy that Monte Carlo approaches."""
 
-import io
-
 import gymnasium as gym
 import numpy as np
 import pytest
-import torch
-from pydantic import ValidationError
 
 from agents.baselines import greedy_step
 from agents.tabular import MonteCarlo, MonteCarloSettings, QLearning, QLearningSettings, TabularAfterstates
@@ -145,24 +141,6 @@ def test_it_acts_by_its_probabilities():
 
 
 @EVERY
-def test_it_continues_from_a_state_with_the_same_results(learner_class):
-    whole, other = learner_of(learner_class), learner_of(learner_class, seed=1)
-    whole.learn(3000)
-    file = io.BytesIO()
-    torch.save(whole.state_dict(), file)
-    file.seek(0)
-    other.load_state_dict(torch.load(file, weights_only=True))
-    for learner in (whole, other):
-        learner.learn(6000)
-    assert whole.num_steps == other.num_steps >= 6000
-    assert (whole._table == other._table).all()
-    assert (whole._updates == other._updates).all()
-    fresh = learner_of(learner_class)
-    fresh.load_state_dict({"weights": whole.state_dict()["weights"]})
-    assert (fresh.values(*seen(FOUR)) == whole.values(*seen(FOUR))).all()
-
-
-@EVERY
 def test_seeds(learner_class):
     tables = []
     for seed in (1, 1, 2):
@@ -187,5 +165,3 @@ def test_what_they_cannot_learn_from_is_refused(learner_class):
         learner_of(learner_class, rules={"tiles": 18})
     with pytest.raises(ValueError, match="SAME_STEP"):
         learner_class(gym.make_vec("stb_gym/ShutTheBox-v0", 4))
-    with pytest.raises(ValidationError):
-        SETTINGS[learner_class](num_envs=0)

@@ -79,21 +79,3 @@ def test_a_film_holds_all_turns(printed, tmp_path):
     words = f"watch shut-the-box --tiles 4 --turns 2 --seed 1 --out {film}"
     assert printed(words) == f"wrote {film}: 9 pictures, 14 seconds\n"
     assert film.read_bytes().startswith(b"GIF")
-
-
-@pytest.mark.parametrize(
-    ("words", "word"),
-    [
-        ("play threes --seat 2", "seat"),
-        ("play threes --ties nobody", "--against"),
-        ("watch threes --turns 0", "turns"),
-        ("watch threes --turns 10001", "10000"),
-        ("watch threes --turns 21 --out film.gif", "20"),
-        ("watch threes --turns 2 --rolls 3", "--turns"),
-        ("watch threes --together --policy random,worst --objective shut", "objective"),
-    ],
-)
-def test_options_of_the_other_kind_of_game_are_refused(words, word, run):
-    status, out, err = run(words)
-    assert (status, out) == (2, "")
-    assert word in err

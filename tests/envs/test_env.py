@@ -67,7 +67,7 @@ OWN = [(BOX, {"objective": squares}), (THREES, {"objective": Objective("cost", t
 
 @pytest.mark.parametrize(
     ("name", "options", "scale"),
-    every(4, [(*each, scale) for each in VARIANTS + OWN for scale in (1, 1 / 45, np.float32(0.5))], pytest.mark.slow),
+    every(4, [(*each, scale) for each in VARIANTS + OWN for scale in (1, 1 / 45, np.float32(0.5))]),
 )
 def test_every_step_follows_the_tables_and_the_end_is_rewarded(name, options, scale):
     env = gym.make(name, reward_scale=scale, **options)

@@ -7,7 +7,6 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import VecMonitor
 
 import stb_gym
 from stb_gym.sb3 import TurnVecEnv
@@ -83,24 +82,6 @@ def test_infos_are_not_shared():
     infos[0]["note"] = 1
     assert infos[1] == {}
     assert "note" not in vec_env.step(np.argmax(vec_env.env_method("action_masks"), axis=1))[3][0]
-
-
-@pytest.mark.filterwarnings("ignore:The environment is already wrapped")
-def test_episodes_are_those_of_stable_baselines_monitor():
-    vec_env = TurnVecEnv(same_step(BOX, 16))
-    monitored = VecMonitor(vec_env)
-    monitored.seed(0)
-    monitored.reset()
-    steps, step_wait = [], vec_env.step_wait
-    vec_env.step_wait = lambda: steps.append(step_wait()) or steps[-1]
-    counted = 0
-    for _ in range(20):
-        _, _, dones, infos = monitored.step(vec_env.envs.legal_sample())
-        for place in dones.nonzero()[0]:
-            ours, theirs = steps[-1][3][place]["episode"], infos[place]["episode"]
-            assert (ours["r"], ours["l"]) == (theirs["r"], theirs["l"])
-            counted += 1
-    assert counted > 50
 
 
 def test_policies_are_evaluated_without_a_warning_about_a_missing_monitor():

@@ -1,8 +1,6 @@
 """The description of games to people: positions, moves and scores in words, and what a person types."""
 
-from dataclasses import dataclass
 from itertools import product
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -12,22 +10,10 @@ from stb_gym import ShutTheBox, Threes
 from stb_gym.games import Words, walk, words_of
 from stb_gym.games.shut_the_box import board_of
 from stb_gym.games.threes import MOON
-from tests.twins import games
-
-
-@dataclass(frozen=True, repr=False)
-class Coins(Threes):
-    """Throw coins and keep the low ones.
-
-    A game without words of its own, which is not registered.
-    """
-
-    name: ClassVar[str] = "throwing-coins"
-    more_is_better: ClassVar[bool] = True
-
+from tests.twins import MostThrees, games
 
 ALL, SOME = board_of(range(1, 10)), board_of([1, 4, 5, 8])
-BOX, PLAIN, ONE_DIE = ShutTheBox(), Coins(dice=3), ShutTheBox(one_die="low-sum")
+BOX, PLAIN, ONE_DIE = ShutTheBox(), MostThrees(dice=3), ShutTheBox(one_die="low-sum")
 FORCED = ShutTheBox(one_die="low-sum", one_die_forced=True)
 STRICT = ShutTheBox(
     open=[1, 2, 4, 8], one_die="high-shut", one_die_forced=True, first_move=2, ending_roll=7, score="digits"

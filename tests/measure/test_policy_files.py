@@ -15,6 +15,7 @@ import pytest
 from stb_gym import Objective, ShutTheBox, Threes, evaluate, kept_policies, load_policy, save_policy, solve, strategy
 from stb_gym.measure import load_policies, policy_files, read_policy, save_policies
 from stb_gym.solver import compile_game
+from tests import Code
 
 GAME = ShutTheBox(tiles=6)
 TABLES = compile_game(GAME)
@@ -127,25 +128,16 @@ def test_errors(tmp_path, monkeypatch, snapshot):
         error_of(write(path, **entries))
 
 
-class Touches:
-    """Makes a file when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return open, (str(self.path), "w")
-
-
-def test_nothing_in_a_file_is_executed(tmp_path):
-    touched, path = tmp_path / "touched", tmp_path / "policy.npz"
+def test_nothing_in_a_file_is_executed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = Path("policy.npz")
     for entry in ("policy", "game", "rules", "objective", "illegal", "format"):
-        error_of(write(path, **{entry: np.array([Touches(touched)], object)}))
-    path.write_bytes(pickle.dumps(Touches(touched)))
+        error_of(write(path, **{entry: np.array([Code()], object)}))
+    path.write_bytes(pickle.dumps(Code()))
     error_of(path)
-    assert not touched.exists()
+    assert not Path("executed").exists()
     pickle.loads(path.read_bytes()).close()
-    assert touched.exists()
+    assert Path("executed").exists()
 
 
 def claiming(shape):

@@ -13,6 +13,7 @@ import stb_gym
 from stb_gym import RecordRegret, RegretMeter, VectorRecordRegret, evaluate, solve, strategy
 from stb_gym.rounds import RoundMeter
 from tests import reference
+from tests.measure.test_meter import first_legal
 
 BOX, THREES, ROUND = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0", "stb_gym/ThreesRound-v0"
 MODES = ["NextStep", "SameStep", "Disabled"]
@@ -181,12 +182,8 @@ def test_in_rounds_the_best_response_at_the_standing_is_the_measure():
     assert envs.standard_error < 0.004
 
 
-def first_legal(observations, masks):
-    return masks.argmax(axis=1)
-
-
-def recorded_box(**rules):
-    return RecordRegret(gym.make(BOX, **rules))
+def recorded_box():
+    return RecordRegret(gym.make(BOX))
 
 
 @pytest.mark.parametrize("kind", [SyncVectorEnv, AsyncVectorEnv])
@@ -247,13 +244,6 @@ def test_monitors_of_stable_baselines3_write_it():
         _, _, over, infos = turns.step(first(np.stack(turns.env_method("action_masks"))))
     regrets = [infos[game]["regret"] for game in np.flatnonzero(over)]
     assert np.mean(regrets) == pytest.approx(turns.get_attr("regret")[0])
-
-
-def test_agents_that_pass_through_no_meter_agree_with_it():
-    env = recorded_box()
-    play(env, 2000, first)
-    exact = RegretMeter(env)(first_legal).regret
-    assert abs(env.regret - exact) < 4 * env.standard_error
 
 
 def test_other_environments_are_refused():

@@ -15,6 +15,7 @@ from stb_gym.envs import VectorMaskInObservation
 from stb_gym.envs.wrappers import LAYOUTS
 from stb_gym.solver import compile_game
 from tests import every
+from tests.measure.test_meter import first_legal
 
 ID = "stb_gym/ShutTheBox-v0"
 FIVE = compile_game(ShutTheBox(tiles=5))
@@ -167,10 +168,6 @@ REMEMBERING = {
 }
 
 
-def first_legal(observations, masks):
-    return masks.argmax(axis=1)
-
-
 @pytest.mark.parametrize("name", every(7, REMEMBERING, pytest.mark.slow))
 def test_agents_that_see_more_than_the_position_are_measured_at_play(name):
     meter = RegretMeter(REMEMBERING[name]())
@@ -180,10 +177,10 @@ def test_agents_that_see_more_than_the_position_are_measured_at_play(name):
         with pytest.raises(ValueError, match="record the losses of play with RecordRegret"):
             meter.sample(first_legal)
     else:
-        turns = 30 if name == "pictures" else 250
+        turns = 20 if name == "pictures" else 100
         sampled, exact = meter.sample(first_legal, turns), RegretMeter(make())(first_legal).regret
         assert abs(sampled.regret - exact) <= 4 * sampled.standard_error > 0
-        assert sampled.regret == meter.sample(first_legal, turns).regret
+        assert name != "frames" or sampled.regret == meter.sample(first_legal, turns).regret
 
 
 def test_agents_at_play_see_what_the_wrappers_show():
@@ -199,18 +196,6 @@ def test_agents_at_play_see_what_the_wrappers_show():
     evaluation = RegretMeter(wrappers.FrameStackObservation(make(), 2, padding_type="reset")).sample(agent, 100)
     assert {turn for turn, _ in asked} >= set(range(100))
     assert len(asked) == len(evaluation.node) > 100
-
-
-def squares(points):
-    return -(points**2)
-
-
-def test_functions_of_objectives_in_other_processes_are_refused():
-    envs = AsyncVectorEnv([lambda: make(objective=squares)] * 2)
-    with pytest.raises(ValueError, match="objective"):
-        RegretMeter(envs)
-    assert len(envs.reset()[0]) == 2
-    envs.close()
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,6 @@ from tests import golden
 from tests.twins import in_our_words, twin
 
 
-def uniform(observations, masks):
-    """Choose every legal action with the same probability."""
-    return masks / masks.sum(axis=1, keepdims=True)
-
-
-def first_legal(observations, masks):
-    return masks.argmax(axis=1)
-
-
 def as_agent(game, plays):
     """Return an agent that plays a policy, or a function of the arrays and the standing, by observations alone."""
     tables = compile_game(game)

@@ -12,7 +12,7 @@ from stb_gym import ShutTheBox, Threes, strategy
 from stb_gym.games import entry_of
 from stb_gym.rounds import TIES, Round, RoundMeter, RoundVectorEnv, opponents_of, register_rounds
 from stb_gym.rounds.matches import endings_of
-from tests.rounds.agents import first_legal, uniform
+from tests.measure.test_meter import first_legal, uniform
 
 BOX, THREES = "stb_gym/ShutTheBoxRound-v0", "stb_gym/ThreesRound-v0"
 SMALL = Threes(dice=3, faces=4)

@@ -10,7 +10,7 @@ from stb_gym.rounds import INDIFFERENT, TIES, Reply, Round, standings
 from stb_gym.solver import Standing, compile_game
 from tests import every, golden, reference, reference_rounds
 from tests.rounds.agents import reference_figure, some_strategy
-from tests.twins import MostThrees, choice, moves_at, nodes_of, ours, roll_at, throwing_states, twin
+from tests.twins import MostThrees, choice, moves_at, ours, roll_at, throwing_states, twin
 
 NINE, FIVE_DICE = ShutTheBox(), Threes()
 ONE_TILE = ShutTheBox(tiles=1, dice=1, faces=2)  # a 1 shuts the box, a 2 leaves the 1 open
@@ -96,7 +96,7 @@ def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players,
     for scores in golden.scores_met(twin(game), players, shut_wins):
         policy = solution.policy(scores_as_standing(scores, players))
         for state, where in throwing_states(tables):
-            for node in nodes_of(tables, state):
+            for node in tables.nodes_of(state):
                 if moves_at(tables, node):
                     [found[golden.situation(scores, where, roll_at(tables, node))]] = choice(tables, node, policy)
     assert golden.digest(found) == reference_figure("choices", game, players, ties, shut_wins, indifferent)

@@ -8,7 +8,8 @@ import stb_gym
 from stb_gym import RegretMeter, ShutTheBox, Threes
 from stb_gym.rounds import TIES, Round, RoundEnv, RoundMeter, RoundVectorEnv, SelfPlayVectorEnv
 from tests import golden
-from tests.rounds.agents import as_agent, first_legal, some_strategy, uniform
+from tests.measure.test_meter import first_legal, uniform
+from tests.rounds.agents import as_agent, some_strategy
 from tests.twins import ours
 
 THREES = "stb_gym/ThreesRound-v0"

@@ -1,12 +1,10 @@
 """Configurations that learn five tiles in a tenth of a second, and one run that tests share."""
 
 import pytest
-import torch
 
 from agents.presets import configure
 from training.run import train
 
-torch.set_num_threads(1)
 ENV = "stb_gym/ShutTheBox-v0"
 SMALL = {  # settings with which each learner makes a few rollouts in 500 steps
     "ppo": {"num_envs": 16, "num_steps": 4, "minibatches": 2, "width": 16},

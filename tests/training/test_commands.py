@@ -31,18 +31,12 @@ def test_a_run_is_trained_in_a_folder_named_after_it(folders, capsys):
         ({"arguments": {}}, "tabular-afterstates-nine-tiles-0"),
         ({"arguments": {"tiles": 12}, "seed": 7}, "tabular-afterstates-twelve-tiles-7"),
         ({"arguments": {"objective": "at-most:5"}}, "tabular-afterstates-ShutTheBox-v0-objective-at-most-5-0"),
-        ({"arguments": {"open": "../x"}}, None),
         ({"env": "stb_gym/Threes-v0", "arguments": {}, "variant": "quick"}, "tabular-afterstates-threes-quick-0"),
+        ({"algorithm": "ppo", "opponents": "naive", "players": 3}, "ppo-ShutTheBox-v0-tiles-5-3-players-naive-0"),
     ],
 )
 def test_the_names_of_runs(options, name):
-    if name is None:
-        with pytest.raises(ValueError, match="open"):
-            small(**options)
-    else:
-        assert train.run_name(small(**options)) == name
-    config = small("ppo", env="stb_gym/Threes-v0", arguments={}, opponents="naive", players=3)
-    assert train.run_name(config) == "ppo-threes-3-players-naive-0"
+    assert train.run_name(small(**options)) == name
 
 
 @pytest.mark.nightly
@@ -117,27 +111,19 @@ def test_an_interrupted_command_says_how_to_continue(action, folders, monkeypatc
     ("words", "message"),
     [
         ([], "requires an argument"),
-        (["pppo"], "unknown algorithm 'pppo': allowed are ppo,"),
         (["ppo", "--tils", "5"], "unknown flag or rule 'tils': allowed are tiles, .*did you mean tiles"),
         (["ppo", "--tiles", "5.5"], "tiles must be an integer from 1 to 28, not 5.5"),
-        (["ppo", "--tiles", "five"], "tiles must be an integer from 1 to 28, not 'five'"),
         (["ppo", "--start-open", "10"], "open must be"),
         (["ppo", "--steps", "2.5"], "'2.5' is not an integer"),
-        (["ppo", "--steps", "0"], "steps should be greater than or equal to 1"),
         (["ppo", "--seeds", "1-"], "seeds must be numbers such as 0-4 or 3,5, not '1-'"),
-        (["ppo", "--seeds", "4294967296"], "seed should be less than 4294967296"),
         (["ppo", "--settings.widht", "5"], "unknown setting 'widht'"),
-        (["ppo", "--settings.width", "wide"], "width should be a valid integer, not 'wide'"),
-        (["ppo", "--variant", "fast"], "unknown variant of ppo on nine-tiles 'fast': allowed are standard, "),
         (["ppo", "--task", "ten"], "unknown task 'ten': allowed are nine-tiles"),
         (["ppo", "--task", "threes", "--env", "stb_gym/Threes-v0"], "--env and --task exclude each other"),
         (["ppo", "--env", "stb_gym/Fours-v0"], "unknown environment 'stb_gym/Fours-v0'"),
-        (["ppo", "--objective", "win"], "unknown objective 'win'"),
         (["ppo", "--resume", "--overwrite"], "--resume and --overwrite exclude each other"),
         (["ppo", "--measurements", "0"], "measurements must be an integer from 1"),
         (["ppo", "--workers", "0"], "n_jobs == 0"),
         (["ppo", "--players", "2"], "a round needs both opponents and players"),
-        (["ppo", "--players", "2", "--opponents", "nobody"], "nobody"),
         (["ppo", "--device", "abacus"], "abacus"),
         (["ppo", "--import", "no_such_module"], "no_such_module"),
     ],

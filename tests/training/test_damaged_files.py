@@ -7,6 +7,7 @@ import random
 import re
 import signal
 import zipfile
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -19,9 +20,9 @@ from agents import presets
 from stb_gym import ShutTheBox, Threes, kept_policies
 from stb_gym.explorer import explorer_page
 from stb_gym.measure import policy_files, read_policy
-from tests import every
+from tests import Code, every
 from tests.training.conftest import small
-from tests.training.test_run import Code, forged, interrupt
+from tests.training.test_run import forged, interrupt
 from training import run as running
 from training.experiments.leaderboard import leaderboard
 from training.results import read_results, read_run, save_results
@@ -132,14 +133,21 @@ def spoilt(whole, rng):
     yield whole + whole
 
 
-def foreign(suffix):
-    """Yield contents of other kinds: nothing, a pickle, other files, and archives that unpack to much."""
-    yield from [b"", pickle.dumps(Code()), forged(Code()), gzip.compress(BOMB)]
-    yield from (path.read_bytes() for path in map(Path, READ) if path.suffix != suffix)
+@cache
+def bombs():
+    """Return archives that unpack to 64 MiB."""
+    packed = [gzip.compress(BOMB)]
     for name in ("policy.npy", "policy.pth", "archive/data.pkl"):
         with zipfile.ZipFile(bomb := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(name, BOMB)
-        yield bomb.getvalue()
+        packed.append(bomb.getvalue())
+    return packed
+
+
+def foreign(suffix):
+    """Return contents of other kinds: nothing, pickles, archives that unpack to much, and other files."""
+    others = [path.read_bytes() for path in map(Path, READ) if path.suffix != suffix]
+    return [b"", pickle.dumps(Code()), forged(Code()), *bombs(), *others]
 
 
 def forgeries(suffix, whole):

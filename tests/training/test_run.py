@@ -16,7 +16,7 @@ from agents.presets import ALGORITHMS
 from stb_gym import RegretMeter, evaluate, load_policy, solve
 from stb_gym.measure import load_policies
 from stb_gym.output import write_sealed
-from tests import mostly_nightly
+from tests import Code, every
 from tests.training.conftest import SMALL, small
 from training import run as running
 from training.run import Run, clear, measure, train
@@ -120,10 +120,7 @@ def test_a_run_in_a_game_without_tables_is_sampled(tmp_path, monkeypatch):
     assert "agreement" not in Run(tmp_path).result()["greedy"]
 
 
-@pytest.mark.parametrize(
-    "algorithm",
-    [name if name in ("dqn", "fitted-q") else pytest.param(name, marks=pytest.mark.nightly) for name in SMALL],
-)
+@pytest.mark.parametrize("algorithm", SMALL)
 def test_a_run_that_continues_ends_as_if_undisturbed(algorithm, tmp_path, monkeypatch):
     config = small(algorithm)
     train(config, tmp_path / "whole", measurements=5)
@@ -138,13 +135,23 @@ def test_a_run_that_continues_ends_as_if_undisturbed(algorithm, tmp_path, monkey
     train(config, tmp_path / "parts", measurements=5)
     assert torch.get_num_threads() == 1
     assert files(tmp_path / "parts") == files(tmp_path / "whole")
-    assert Run(tmp_path / "parts").curve()["seconds"].iloc[-1] == seconds.iloc[-1]
+    run, curve = Run(tmp_path / "parts"), Run(tmp_path / "parts").curve()
+    assert curve["seconds"].iloc[-1] == seconds.iloc[-1]
+    assert curve["regret"].nunique() > 1
+    assert not curve["illegal_mass"].any()
+    again = measure(config, run.learner())  # which has the weights alone
+    assert [again.greedy.regret, again.value_error] == curve[["regret", "value_error"]].iloc[-1].tolist()
 
 
-@pytest.mark.parametrize("opponents", mostly_nightly(["naive", "fictitious", "approximation"], "fictitious".__eq__))
-def test_rounds_continue_as_if_undisturbed(opponents, tmp_path):
+@pytest.mark.parametrize(
+    ("algorithm", "opponents"),
+    every(
+        4, [("ppo", "fictitious"), ("dqn", "naive"), ("fitted-q", "approximation"), ("afterstates", "approximation")]
+    ),
+)
+def test_rounds_continue_as_if_undisturbed(algorithm, opponents, tmp_path):
     options = {"arguments": {"dice": 2}, "env": "stb_gym/Threes-v0", "opponents": opponents, "players": 3}
-    config = small("ppo", steps=300, **options)
+    config = small(algorithm, steps=300, **options)
     train(config, tmp_path / "whole", measurements=3)
     interrupt(config, tmp_path / "parts", measurements=3)
     train(config, tmp_path / "parts", measurements=3)
@@ -187,13 +194,6 @@ def forged(state):
     stream = io.BytesIO()
     torch.save(state, stream)
     return stream.getvalue()
-
-
-class Code:
-    """Unpickling this writes a file."""
-
-    def __reduce__(self):
-        return open, ("executed", "w")
 
 
 @pytest.mark.parametrize("name", ["weights.pt", "checkpoint.pt"])
