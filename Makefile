@@ -25,7 +25,7 @@ INSTALL := -m pip install --quiet --disable-pip-version-check
 # Setuptools warns of every editable installation.
 EDITABLE := PYTHONWARNINGS=ignore
 EMPTY := build/empty/bin
-LIBRARY_ALONE := $(addprefix --ignore tests/,agents benchmarks training)
+LIBRARY_ALONE := $(addprefix --ignore tests/,agents benchmarks training test_learners.py)
 FAST := "not slow and not nightly"
 OF_THE_WHEEL := $(addprefix tests/,cli docs envs measure test_your_own_game.py)
 

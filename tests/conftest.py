@@ -25,6 +25,7 @@ NEED_TORCH = [
         "docs/test_tutorials.py",
         "envs/test_env_checker.py",
         "envs/test_sb3_vec_env.py",
+        "measure/test_diagnosis.py",
         "measure/test_meter_networks.py",
         "measure/test_meter_sb3.py",
         "measure/test_sb3_callback.py",
