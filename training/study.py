@@ -3,7 +3,7 @@
 import logging
 import signal
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,7 @@ def run_study(
         if ray is None:
             ended = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(_train)(*task) for task in tasks)
         else:
-            ended = _on_ray(tasks, options.get("device", "cpu"), *ray)
+            ended = on_ray(_train, tasks, options.get("device", "cpu"), *ray)
         for folder, failure in ended:
             finished += runs[folder].steps
             progress.tell(finished, note=folder.name)
@@ -72,8 +72,20 @@ def _train(
     return folder, ""
 
 
-def _on_ray(tasks: Sequence[tuple[Any, ...]], device: str, address: str = "auto") -> Iterator[tuple[Path, str]]:
-    """Train runs as tasks of a Ray cluster, and yield what `_train` returns as they end."""
+def on_ray(
+    function: Callable[..., tuple[Any, Any]], tasks: Sequence[tuple[Any, ...]], device: str, address: str = "auto"
+) -> Iterator[tuple[Any, Any]]:
+    """Call a function on a Ray cluster, and yield what it returns as the calls end.
+
+    Args:
+        function: returns its first argument, and its result or why it failed.
+        tasks: the arguments of each call.
+        device: "cpu" for a core for each call, else a graphics card.
+        address: the address of the cluster.
+
+    Raises:
+        ValueError: if there is no such cluster.
+    """
     import ray
 
     try:
@@ -86,14 +98,14 @@ def _on_ray(tasks: Sequence[tuple[Any, ...]], device: str, address: str = "auto"
         raise ValueError(f"there is no Ray cluster at {address}: {reason(error)}") from None
     try:
         on_cpu = int(device == "cpu")
-        remote: Any = ray.remote(max_retries=-1, num_cpus=on_cpu, num_gpus=1 - on_cpu)(_train)
+        remote: Any = ray.remote(max_retries=-1, num_cpus=on_cpu, num_gpus=1 - on_cpu)(function)
         waiting = {remote.remote(*task): task[0] for task in tasks}
         while waiting:
             [done], _ = ray.wait(list(waiting))
-            folder = waiting.pop(done)
+            first = waiting.pop(done)
             try:
                 yield ray.get(done)
             except ray.exceptions.RayError as error:
-                yield folder, reason(getattr(error, "cause", error))  # the cause of an error in the task
+                yield first, reason(getattr(error, "cause", error))  # the cause of an error in the task
     finally:
         ray.shutdown()

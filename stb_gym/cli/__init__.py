@@ -10,5 +10,6 @@
 """
 
 from stb_gym.cli.program import flag_of_rule, import_games, main
+from stb_gym.cli.turn import imported
 
-__all__ = ["flag_of_rule", "import_games", "main"]
+__all__ = ["flag_of_rule", "import_games", "imported", "main"]

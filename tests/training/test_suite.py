@@ -1,0 +1,164 @@
+"""The protocol exact-8: its tasks, resumption, and the number of a scripted agent in closed form."""
+
+from math import log10
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from stb_gym import ShutTheBox, Threes, evaluate, hardness, strategy
+from stb_gym.games import fits
+from training.commands import run_command
+from training.suite.__main__ import suite
+from training.suite.score import number
+from training.suite.sweep import read
+from training.suite.tasks import TASKS, Task
+
+pytestmark = pytest.mark.slow
+
+SMALL = {
+    "box": Task(ShutTheBox(tiles=4)),
+    "box-unmasked": Task(ShutTheBox(tiles=4), masked=False),
+    "shut": Task(ShutTheBox(tiles=5), "shut"),
+    "dice": Task(Threes(dice=3)),
+}
+
+
+class Lowest:
+    """Plays the lowest legal action, or action 0 without masks."""
+
+    learnt: list[int] = []  # noqa: RUF012
+
+    def learn(self, steps):
+        self.learnt.append(steps)
+
+    def predict(self, observations, deterministic=True, action_masks=None):
+        if action_masks is None:
+            return np.zeros(len(observations), int), None
+        return action_masks.argmax(axis=1), None
+
+
+def make_lowest(env, seed):
+    env.reset(seed=seed)
+    return Lowest()
+
+
+def make_failing(env, seed):
+    raise RuntimeError("no memory left")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Return a function that runs the command on small tasks."""
+    monkeypatch.setattr(Lowest, "learnt", [])
+
+    def run(agent="make_lowest", *words):
+        with patch.dict(TASKS, SMALL, clear=True):
+            name = f"tests.training.test_suite:{agent}"
+            return run_command("training.suite", suite, [name, "--out", str(tmp_path), *words])
+
+    return run
+
+
+def scores_of_lowest():
+    """Return the scores of `Lowest`, each from the regrets of its policy and of random play."""
+    scores = []
+    for task in SMALL.values():
+        best = evaluate(task.game, strategy(task.game, "random"), task.objective)
+        tables = best.tables
+        lowest = tables.lowest_actions(np.ones(len(tables.edge_next), bool))
+        policy = np.where(tables.choices > 0, 0, -1) if not task.masked else lowest
+        scores.append(evaluate(task.game, policy, task.objective, "end").regret / best.regret)
+    return scores
+
+
+def test_the_number_of_a_scripted_agent_is_known(run, tmp_path, capsys):
+    assert run() == 0
+    expected = sorted(map(log10, scores_of_lowest()))
+    known = sum(expected[1:3]) / 2  # five equal seeds for each of four tasks: the middle half are two tasks
+    assert f"exact-8 at 200k steps, 5 seeds: {known:.3f} ({known:.3f} to {known:.3f})" in capsys.readouterr().out
+    assert Lowest.learnt == [200_000] * 20
+    with Image.open(next(tmp_path.glob("*.png"))) as picture:
+        assert len(np.unique(np.asarray(picture.convert("RGB")).reshape(-1, 3), axis=0)) > 20
+
+
+def test_results_are_kept_and_continued(run, tmp_path):
+    assert run("make_lowest", "--seeds", "1") == 0
+    before = read(tmp_path / "results.csv")
+    assert run("make_lowest", "--seeds", "2", "--budgets", "200k,1m") == 0
+    assert sorted(Lowest.learnt) == [200_000] * 8 + [1_000_000] * 8
+    after = read(tmp_path / "results.csv")
+    assert after[:4].equals(before)
+
+
+def test_failures_are_reported_after_the_others(run, tmp_path, capsys):
+    assert run("make_failing", "--seeds", "1") == 2
+    assert "4 of 4 trainings failed, the first: box 200k 0: no memory left" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["make_lowest", "--budgets", "2k"], "unknown budget '2k': allowed are 200k, 1m"),
+        (["nobody"], "no attribute 'nobody'"),
+    ],
+)
+def test_errors(run, capsys, words, message):
+    assert run(*words) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_damaged_results_are_refused(run, tmp_path, capsys):
+    file = tmp_path / "results.csv"
+    for text in ("agent,task\n", "agent,task,budget,seed,regret,score,seconds\na,box,200k,0,1,,1\n", "\0"):
+        file.write_text(text)
+        assert run() == 2
+        assert str(file) in capsys.readouterr().err
+        assert file.read_text() == text
+
+
+def test_tasks_span_the_hardness_of_both_games():
+    shares = {name: hardness(task.game, task.objective).shares[0] for name, task in TASKS.items()}
+    assert min(shares.values()) < 0.0002
+    assert max(shares.values()) > 0.2
+    assert sum(not fits(task.game) for task in TASKS.values()) == 1
+    assert sum(not task.masked for task in TASKS.values()) == 1
+    assert len(TASKS) == 8
+
+
+def test_without_masks_all_actions_seem_legal():
+    env = SMALL["box-unmasked"].make()
+    _, info = env.reset(seed=0)
+    legal = env.unwrapped.action_masks()
+    assert not legal.all()
+    assert info["action_mask"].all()
+    assert env.action_masks().all()
+    _, _, terminated, _, info = env.step(int(legal.argmin()))
+    assert terminated
+    assert info["illegal_action"]
+    assert info["action_mask"].all()
+
+    envs = env.vector(3)
+    _, infos = envs.reset(seed=0)
+    assert infos["action_mask"].all()
+    _, _, terminated, _, infos = envs.step(
+        np.repeat(int(envs.unwrapped.stepper.masks(envs.unwrapped.nodes)[0].argmin()), 3)
+    )
+    assert terminated[0]
+    assert infos["action_mask"].all()
+    assert infos["final_info"]["action_mask"][terminated].all()
+
+
+def test_with_masks_vector_environments_show_them():
+    envs = SMALL["box"].make().vector(2)
+    _, infos = envs.reset(seed=0)
+    assert not infos["action_mask"].all()
+
+
+def test_a_solved_task_counts_as_one_in_a_million():
+    results = pd.DataFrame({"task": list(TASKS), "score": [0.0] * len(TASKS)})
+    assert number(results) == (-6, -6, -6)
+    with pytest.raises(ValueError, match="no result for the task threes"):
+        number(results[results["task"] != "threes"])

@@ -1,0 +1,75 @@
+"""The number of an agent, and its results by task as a table and a picture.
+
+The score of a training is the regret as a share of random play's: 1 for random play, 0 for perfect play. The number is
+the interquartile mean of log10(score) over tasks and seeds. Regrets differ by factors of thousands between tasks and
+agents, so logarithms keep one task from deciding; the mean of the middle half is not moved by one that fails or is
+solved (Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", 2021). Scores below one
+in a million count as one in a million, a convention, so that a solved task has a logarithm.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from stb_gym.output import Column, Table, write_aside
+from training.results import DRAWS, LEVELS, interquartile_mean
+from training.suite.tasks import TASKS
+
+LEAST = 1e-6
+
+
+def number(results: pd.DataFrame) -> tuple[float, float, float]:
+    """Return the number of an agent with one budget, and the ends of its 95 % bootstrap interval.
+
+    The bootstrap draws seeds within each task, as tasks are fixed.
+    """
+    logarithms = by_task(results)
+    draws = np.random.default_rng(0)
+    resampled = [draws.choice(values, (DRAWS, len(values))).T for values in logarithms.values()]
+    low, high = np.quantile(interquartile_mean(np.concatenate(resampled)), LEVELS)
+    return float(interquartile_mean(np.concatenate([*logarithms.values()]))), float(low), float(high)
+
+
+def by_task(results: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
+    """Return log10 of the scores of the seeds by task, in the order of the tasks.
+
+    Raises:
+        ValueError: if a task has no result.
+    """
+    found = {}
+    for task in TASKS:
+        scores = results.loc[results["task"] == task, "score"].to_numpy(float)
+        if not len(scores):
+            raise ValueError(f"there is no result for the task {task}")
+        found[task] = np.log10(np.maximum(scores, LEAST))
+    return found
+
+
+def table(results: pd.DataFrame) -> Table:
+    """Return the median regret and the median score of every task and budget."""
+    rows = results.groupby(["budget", "task"], sort=False)[["regret", "score", "seconds"]].median().reset_index()
+    formats = {"budget": "", "task": "", "regret": ".4g", "score": ".2e", "seconds": ",.0f"}
+    return Table({name: Column(form, rows[name].tolist()) for name, form in formats.items()})
+
+
+def draw(results: pd.DataFrame, path: Path) -> None:
+    """Draw the interquartile means of log10(score) by task and budget as a radar picture; further out is better."""
+    figure = Figure((6.5, 5.5), layout="constrained")
+    axes = figure.add_subplot(projection="polar")
+    angles = np.linspace(0, 2 * np.pi, len(TASKS), endpoint=False)
+    for budget, of_budget in results.groupby("budget", sort=False):
+        means = [-float(interquartile_mean(values)) for values in by_task(of_budget).values()]
+        axes.plot([*angles, angles[0]], [*means, means[0]], marker="o", label=f"{budget} steps")
+        axes.fill([*angles, angles[0]], [*means, means[0]], alpha=0.15)
+    axes.set_xticks(angles, list(TASKS))
+    rings = range(max(4, int(axes.get_ylim()[1]) + 1))
+    axes.set_ylim(min(0, axes.get_ylim()[0]), rings[-1])
+    axes.set_yticks(rings, [f"{10.0**-ring:g}" for ring in rings])
+    axes.tick_params(axis="x", pad=20)
+    axes.set_title("regret as a share of random play's")
+    axes.legend(loc="lower right", bbox_to_anchor=(1.15, -0.1))
+    with write_aside(path) as aside:
+        figure.savefig(aside, format=path.suffix[1:], dpi=150)

@@ -1,0 +1,91 @@
+"""Train an agent on the tasks of the protocol, with both budgets and five seeds, and measure each of them."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd  # type: ignore[import-untyped]
+from joblib import Parallel, delayed  # type: ignore[import-untyped]
+
+from stb_gym.cli import imported
+from stb_gym.output import Progress, read_bytes, reading, reason, write_aside
+from training.study import on_ray
+from training.suite.tasks import BUDGETS, TASKS
+
+KEY = ["agent", "task", "budget", "seed"]
+NUMBERS = ["regret", "score", "seconds"]
+
+
+def sweep(
+    agent: str, out: Path, budgets: Sequence[str], seeds: int, workers: int, ray: Sequence[str] | None
+) -> pd.DataFrame:
+    """Train and measure what a results file does not have yet; results are added to it as trainings end.
+
+    Args:
+        agent: a function as MODULE:NAME. It is called with an environment and a seed, and returns an agent with
+            `learn(steps)` and stable-baselines3's `predict`.
+        out: the results file, CSV.
+        budgets: keys of `BUDGETS`.
+        seeds: how many seeds.
+        workers: how many trainings run at a time.
+        ray: as in `training.study.run_study`.
+
+    Returns:
+        The results of the agent: a row for each training.
+
+    Raises:
+        ValueError: if the function cannot be imported, the results file is damaged, or a training failed.
+    """
+    imported(agent, "the agent")
+    known = read(out) if out.exists() else pd.DataFrame(columns=[*KEY, *NUMBERS])
+    done = set(known[KEY].itertuples(index=False, name=None))
+    keys = [(agent, task, budget, seed) for budget in budgets for task in TASKS for seed in range(seeds)]
+    missing = [(key,) for key in keys if key not in done]
+    if ray is None:
+        ended = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(train)(*each) for each in missing)
+    else:
+        ended = on_ray(train, missing, "cpu", *ray)
+    failures = []
+    with Progress("training", len(missing), "runs") as progress:
+        for count, (key, result) in enumerate(ended, 1):
+            if isinstance(result, str):
+                failures.append(f"{' '.join(map(str, key[1:]))}: {result}")
+            else:
+                known.loc[len(known)] = [*key, *result]
+                with write_aside(out) as aside:
+                    known.to_csv(aside, index=False)
+            progress.tell(count)
+    if failures:
+        raise ValueError(f"{len(failures)} of {len(missing)} trainings failed, the first: {failures[0]}")
+    return known[[key in set(keys) for key in known[KEY].itertuples(index=False, name=None)]]
+
+
+def train(key: tuple[str, str, str, int]) -> tuple[tuple[Any, ...], list[float] | str]:
+    """Train and measure an agent; return its regret, its score and the seconds, or why it failed."""
+    agent, name, budget, seed = key
+    task, began = TASKS[name], time.process_time()
+    make: Callable[..., Any] = imported(agent, "the agent")
+    try:
+        learner = make(task.make(), seed)
+        learner.learn(BUDGETS[budget])
+        seconds = time.process_time() - began
+        found = task.measure(learner)
+        return key, [found.regret, 1 - found.normalised_score, seconds]
+    except Exception as error:  # whatever an agent does, other trainings go on
+        return key, reason(error)
+
+
+def read(path: Path) -> pd.DataFrame:
+    """Read a results file.
+
+    Raises:
+        ValueError: if it is missing or damaged.
+    """
+    with reading(path):
+        read_bytes(path)
+        types = {"agent": str, "task": str, "budget": str, "seed": int} | dict.fromkeys(NUMBERS, float)
+        frame = pd.read_csv(path, dtype=types)
+        if list(frame.columns) != [*KEY, *NUMBERS] or frame.isna().any(axis=None):
+            raise ValueError("columns or values are missing")
+        return frame
