@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from training.compare import baselines
+from training.experiments.departures import read_departures
 from training.report import draw_curves
 from training.results import (
     Task,
@@ -93,4 +94,4 @@ if __name__ == "__main__":
     draw(DOCS)
     for _name, (_task, _measurements) in by_task(read_measurements([RESULTS])).items():
         print(f"## {_name}\n\n{table(_task, _measurements)}\n")
-    print(f"## Departures\n\n{departures_table(pd.read_csv(DEPARTURES))}")
+    print(f"## Departures\n\n{departures_table(read_departures(DEPARTURES))}")

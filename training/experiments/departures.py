@@ -20,7 +20,7 @@ from agents.common import Episodes, Transition, Unary
 from agents.ppo import perceptron
 from agents.presets import TASKS, configure
 from stb_gym.games import IntArray
-from stb_gym.output import Progress, say, write_aside
+from stb_gym.output import Progress, reading, say, write_aside
 from training.commands import run_command
 from training.run import measure
 
@@ -74,7 +74,7 @@ def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/depar
         workers: how many are trained at a time.
         out: the CSV file.
     """
-    done = pd.read_csv(out) if out.exists() else pd.DataFrame(columns=[*KEY, "regret"])
+    done = read_departures(out) if out.exists() else pd.DataFrame(columns=[*KEY, "regret"])
     trained = set(done[KEY].itertuples(index=False, name=None))
     keys = [(*name, study, seed) for study in STUDIES for name in CHANGES for seed in range(seeds)]
     # Unary changes nothing on tiles, which are 0 or 1.
@@ -87,6 +87,16 @@ def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/depar
                 done.to_csv(aside, index=False)
             progress.tell(count)
     say(f"{out} is complete")
+
+
+def read_departures(path: Path) -> pd.DataFrame:
+    """Read the CSV file; raise a ValueError if it is damaged."""
+    with reading(path):
+        rows = pd.read_csv(path, dtype={"seed": int, "regret": float})
+        names = {*rows.set_index(KEY[:2]).index}
+        if not (names <= {*CHANGES} and {*rows["study"]} <= {*STUDIES} and np.isfinite(rows["regret"]).all()):
+            raise ValueError("names are unknown, or regrets are not finite")
+        return rows
 
 
 def train(algorithm: str, change: str, study: str, seed: int) -> tuple[Any, ...]:
