@@ -47,7 +47,6 @@ from numpy.typing import NDArray
 
 from stb_gym.envs import TurnEnv, game_for
 from stb_gym.games import Game
-from stb_gym.output import quoted
 from stb_gym.rounds import Play, Round
 from stb_gym.rounds.env import standing_space, with_standing
 
@@ -136,7 +135,7 @@ class RoundAECEnv(AECEnv):
         agent = self.agent_selection
         if self._over:
             if action is not None or not self.agents:
-                raise ValueError(f"the round is over: step(None) for every agent, then reset(), not {quoted(action)}")
+                raise ValueError("the round is over: step(None) for every agent, then reset()")
             self._was_dead_step(action)
             return
         self._cumulative_rewards[agent] = 0.0

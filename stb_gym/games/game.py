@@ -20,7 +20,7 @@ everything else reads.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, fields, is_dataclass
+from dataclasses import asdict, field, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cached_property, lru_cache, wraps
 from graphlib import CycleError, TopologicalSorter
@@ -212,20 +212,18 @@ def rule(default: Any, words: str, **known: Any) -> Any:
 
 def rules_of(rules_class: Any) -> dict[str, Rule]:
     """Return the `Rule` of every field of a rules class, by name; `Rule()` for fields not made by `rule`."""
-    if not is_dataclass(rules_class):
-        raise TypeError(f"{quoted(rules_class)} has no rules: it is no dataclass")
     return {each.name: each.metadata.get("rule", Rule()) for each in fields(rules_class)}
 
 
 def all_rules(game: Any) -> dict[str, Any]:
     """Return every field of a game, by name."""
-    return {name: getattr(game, name) for name in rules_of(game)}
+    return asdict(game)
 
 
 def own_rules(game: Any) -> dict[str, Any]:
     """Return the fields of a game that differ from the defaults."""
-    values = all_rules(game)
-    return {each.name: values[each.name] for each in fields(game) if values[each.name] != each.default}
+    defaults = {each.name: each.default for each in fields(game)}
+    return {name: value for name, value in all_rules(game).items() if value != defaults[name]}
 
 
 def make_game(rules_class: type[Game], options: Mapping[str, Any]) -> Game:
@@ -347,10 +345,7 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
         nodes += len(shown)
         if nodes > LARGEST_TABLE:
             raise too_large
-        try:
-            by_roll = [game.moves(state, roll) if state[1] else {} for roll in shown]
-        except Exception:
-            by_roll = [_ask(game, "moves", state, roll) for roll in shown]  # names the roll
+        by_roll = [_ask(game, "moves", state, roll) if state[1] else {} for roll in shown]
         # All at once, because a look at each takes long.
         are_dicts = {*map(type, by_roll)} == {dict}
         given = [*chain.from_iterable(by_roll)] if are_dicts else []

@@ -17,7 +17,7 @@ from stb_gym.games.threes import MOON, Threes
 LONGEST_LINE = 15  # tiles in a line of text, which fits into 80 columns
 
 
-@guarded()
+@guarded
 @dataclass(frozen=True)
 class Words:
     """The description of a game to people.
@@ -40,7 +40,7 @@ class Words:
     verb: ClassVar[str] = ""
 
     def __init_subclass__(cls) -> None:
-        guarded()(cls)
+        guarded(cls)
 
     def locate(self, where: Mapping[str, Any]) -> tuple[int, int, Roll | None]:
         """Return a named position as (held, dice, roll); the roll is None if it is not named.

@@ -44,7 +44,7 @@ class Level(NamedTuple):
         return operation.reduceat(values, self.first_edge)
 
 
-@guarded("find_nodes")  # of every observation; `TurnEnv.node` checks them
+@guarded
 @dataclass(frozen=True, eq=False, repr=False)
 class TurnTables:
     """The arrays of a game with S states, N nodes (D of them decisions, with a legal action), A actions and E edges.
