@@ -24,7 +24,7 @@ from training.results import (
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "curves.csv.gz"
-DEPARTURES = DOCS / "results" / "departures.csv"
+DEPARTURES = DOCS / "results" / "departures.csv.gz"
 TASK = "nine-tiles"
 LEARNERS = ("afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn")
 OF_THE_LIBRARY = ("sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-dqn")
