@@ -4,6 +4,7 @@ The learners are trained by the presets, as they are and with single changes. Re
 trainings end; the same command continues. `python -m docs.results` prints them as a table.
 """
 
+import io
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,7 +21,7 @@ from agents.common import Episodes, Transition, Unary
 from agents.ppo import perceptron
 from agents.presets import TASKS, configure
 from stb_gym.games import IntArray
-from stb_gym.output import Progress, reading, say
+from stb_gym.output import Progress, read_bytes, reading, say
 from training.commands import run_command
 from training.results import save_results
 from training.run import measure
@@ -92,7 +93,7 @@ def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/depar
 def read_departures(path: Path) -> pd.DataFrame:
     """Read the file; raise a ValueError if it is damaged."""
     with reading(path):
-        rows = pd.read_csv(path, dtype={"seed": int, "regret": float})
+        rows = pd.read_csv(io.BytesIO(read_bytes(path)), compression="gzip")
         if not np.isfinite(rows.set_index(KEY).to_numpy()).all():
             raise ValueError("regrets are not finite")
         return rows
