@@ -116,7 +116,7 @@ class TurnTables:
         """[S] the index in `scores` of the final score of each state."""
         return self.place_of(self.final_score)
 
-    def place_of(self, score: Any) -> Any:
+    def place_of(self, score: IntArray | int) -> Any:
         """Return the index in `scores` of final scores, or where they would be inserted."""
         return np.searchsorted(-self.game.sign * self.scores, -self.game.sign * score)
 
