@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from training.compare import baselines
+from training.experiments.departures import read_departures
 from training.report import draw_curves
 from training.results import (
     Task,
@@ -23,7 +24,7 @@ from training.results import (
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "curves.csv.gz"
-DEPARTURES = DOCS / "results" / "departures.csv"
+DEPARTURES = DOCS / "results" / "departures.csv.gz"
 TASK = "nine-tiles"
 LEARNERS = ("afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn")
 OF_THE_LIBRARY = ("sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-dqn")
@@ -93,4 +94,4 @@ if __name__ == "__main__":
     draw(DOCS)
     for _name, (_task, _measurements) in by_task(read_measurements([RESULTS])).items():
         print(f"## {_name}\n\n{table(_task, _measurements)}\n")
-    print(f"## Departures\n\n{departures_table(pd.read_csv(DEPARTURES))}")
+    print(f"## Departures\n\n{departures_table(read_departures(DEPARTURES))}")

@@ -3,26 +3,33 @@
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
+from itertools import chain
 from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, cast, get_args, get_origin
 
 import numpy as np
 
-from stb_gym.output import quoted
+from stb_gym.output import LONGEST_MESSAGE, quoted, reason, shortened
 
+T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 UNCHECKED = (Any, type, inspect.Parameter.empty)  # annotations that are classes, too
+HOT = ("find_nodes",)  # methods called for every observation, which `TurnEnv.node` checks
 UNIONS = (Union, UnionType)
 NUMBERS: dict[Any, Any] = {int: Integral, float: Real}  # NumPy's numbers, too
 
 
-def checked(function: F) -> F:
+def checked(function: F, refused: tuple[type[Exception], ...] = ()) -> F:
     """Return a function that raises a TypeError, naming the argument, if its type is not the annotated one.
 
     Annotations that no class stands for, such as protocols, are not checked. An array may be whatever NumPy turns into
     an array of numbers. Calls take some microseconds longer.
+
+    Args:
+        function: the function.
+        refused: errors inside the function that become a TypeError or a ValueError in one line.
 
     Example:
         >>> @checked
@@ -33,39 +40,56 @@ def checked(function: F) -> F:
         TypeError: number of double must be int, not '2'
     """
     annotations = {name: parameter.annotation for name, parameter in inspect.signature(function).parameters.items()}
+    tests = {name: fits(annotation) for name, annotation in annotations.items()}
+    called = function.__qualname__.removesuffix(".__init__")
 
     @wraps(function)
     def call(*positional: Any, **named: Any) -> Any:
-        for name, value in (*zip(annotations, positional, strict=False), *named.items()):
-            annotation = annotations.get(name, Any)
-            if annotation not in UNCHECKED and not fits(annotation, value):
+        for name, value in chain(zip(tests, positional, strict=False), named.items()):
+            if name in tests and not tests[name](value):
+                annotation = annotations[name]
                 kinds = get_args(annotation) if get_origin(annotation) in UNIONS else [annotation]
                 allowed = " or ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
-                called = function.__qualname__.removesuffix(".__init__")
                 raise TypeError(f"{name} of {called} must be {allowed}, not {quoted(value)}")
-        return function(*positional, **named)
+        try:
+            return function(*positional, **named)
+        except refused as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            line = f"{called} does not allow these arguments: {reason(error)}"
+            raise kind(shortened(line, LONGEST_MESSAGE)) from error
 
     return cast(F, call)
 
 
-def fits(annotation: Any, value: Any) -> bool:
-    """Return whether a value is an instance of what an annotation says, as far as classes can tell."""
+def guarded(kind: type[T]) -> type[T]:
+    """Check the arguments of the public methods of a class, and refuse in a line those that fail inside."""
+    for name, method in [*vars(kind).items()]:
+        if inspect.isfunction(method) and not name.startswith("_") and name not in HOT:
+            setattr(kind, name, checked(method, (LookupError, AttributeError, TypeError, OverflowError)))
+    return kind
+
+
+def fits(annotation: Any) -> Callable[[Any], bool]:
+    """Return a function that tells whether a value is what an annotation says, as far as classes can tell."""
     kind, members = get_origin(annotation) or annotation, get_args(annotation)
     if kind in UNIONS:
-        return any(fits(member, value) for member in members)
+        tests = [*map(fits, members)]
+        return lambda value: any(test(value) for test in tests)
     if kind is np.ndarray:
-        return _is_array(value)
-    if kind is None or (isinstance(kind, type) and kind not in UNCHECKED and not getattr(kind, "_is_protocol", False)):
-        is_instance = isinstance(value, NUMBERS.get(kind, kind or NoneType))
-        pairs = value.items() if kind is Mapping and is_instance else ()
-        return is_instance and all(fits(members[0], key) and fits(members[1], each) for key, each in pairs)
-    return True
+        return _is_array
+    if kind in UNCHECKED or not isinstance(kind, type | None) or getattr(kind, "_is_protocol", False):
+        return lambda value: True
+    allowed = NUMBERS.get(kind, kind or NoneType)
+    if kind is Mapping:
+        key, entry = map(fits, members)
+        return lambda value: isinstance(value, kind) and all(map(key, value)) and all(map(entry, value.values()))
+    return lambda value: isinstance(value, allowed)
 
 
 def _is_array(value: Any) -> bool:
     """Return whether NumPy makes an array of numbers of a value; objects may be numbers, such as fractions."""
     try:
-        array = np.asarray(value)
+        array = value if type(value) is np.ndarray else np.asarray(value)
     except Exception:  # of lists of different lengths, and whatever other people's objects raise
         return False
     return array.dtype.kind in "biuf" or (array.dtype.kind == "O" and array.ndim > 0)

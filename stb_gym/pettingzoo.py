@@ -134,6 +134,8 @@ class RoundAECEnv(AECEnv):
         """
         agent = self.agent_selection
         if self._over:
+            if action is not None or not self.agents:
+                raise ValueError("the round is over: step(None) for every agent, then reset()")
             self._was_dead_step(action)
             return
         self._cumulative_rewards[agent] = 0.0

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.output import LONGEST_MESSAGE, shortened
+
 Colour = tuple[int, int, int]  # red, green, blue
 Picture = NDArray[np.uint8]  # [height, width, 3]
 
@@ -69,12 +71,13 @@ class Canvas:
         Args:
             x: where they begin ("lm"), end ("rm") or have their middle ("mm"), by `anchor`.
             y: where their middle is.
-            words: one line.
+            words: one line; the end of very long ones is left out.
             size: the height of the font.
             colour: their colour.
             anchor: which point of the words is at (x, y), as Pillow names it.
             room: the largest width.
         """
+        words = shortened(words, LONGEST_MESSAGE)
         font = self._font(size * SCALE)
         width = font.getlength(words) / SCALE
         if width > room:

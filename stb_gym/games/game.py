@@ -24,7 +24,7 @@ from dataclasses import asdict, field, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cached_property, lru_cache, wraps
 from graphlib import CycleError, TopologicalSorter
-from itertools import combinations_with_replacement, product
+from itertools import chain, combinations_with_replacement, product
 from textwrap import shorten
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -236,6 +236,7 @@ def make_game(rules_class: type[Game], options: Mapping[str, Any]) -> Game:
     return rules_class(**options)
 
 
+@checked
 def title(game: Game) -> str:
     """Return a line about a game: its name, its sizes, and the fields that differ from the defaults."""
     sizes = {name: getattr(game, name) for name, known in rules_of(game).items() if known.size}
@@ -325,7 +326,7 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
     found: dict[State, list[dict[int, State]]] = {}
     sorter = TopologicalSorter[State]()
     rules = type(game).__name__
-    actions = range(len(game.actions))
+    actions = frozenset(range(len(game.actions)))
     nodes = 0
     too_large = ValueError(
         f"{quoted(game)} has too many positions for tables, which hold at most {LARGEST_TABLE:,} nodes"
@@ -335,7 +336,7 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
     waiting = [_ask(game, "start"), *_ask(game, "positions")]
     for state in waiting:
         check_state(f"start and positions of {rules} must be", game, state)
-    checked_states = {*waiting}
+    known = {*waiting}
     while waiting:
         state = waiting.pop()
         if state in found:
@@ -344,24 +345,29 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
         nodes += len(shown)
         if nodes > LARGEST_TABLE:
             raise too_large
-        found[state] = [_ask(game, "moves", state, roll) if state[1] else {} for roll in shown]
-        for roll, moves in zip(shown, found[state], strict=True):
+        by_roll = [_ask(game, "moves", state, roll) if state[1] else {} for roll in shown]
+        # All at once, because a look at each takes long.
+        are_dicts = {*map(type, by_roll)} == {dict}
+        given = [*chain.from_iterable(by_roll)] if are_dicts else []
+        is_usual = are_dicts and {*map(type, given)} <= {int} and actions.issuperset(given)
+        for roll, moves in () if is_usual else zip(shown, by_roll, strict=True):
             if not (isinstance(moves, dict) and all(isinstance(each, INTEGER) and each in actions for each in moves)):
                 raise ValueError(
                     f"moves of {rules} at {state} with roll {roll} must be {{action: next state}} with actions from 0 "
                     f"to {len(actions) - 1}, not {quoted(moves)}"
                 )
-        reached = [next_state for moves in found[state] for next_state in moves.values()]
+        reached = [next_state for moves in by_roll for next_state in moves.values()]
         try:
-            unchecked: Iterable[State] = set(reached) - checked_states
+            new: Iterable[State] = set(reached) - known
         except TypeError:  # what cannot be hashed is no pair of integers
-            unchecked = reached
-        for next_state in unchecked:
+            new = reached
+        for next_state in new:
             check_state(f"moves of {rules} at {state} must lead to", game, next_state)
         following = set(reached)
-        checked_states |= following
         sorter.add(state, *following)
-        waiting += following
+        known |= following
+        waiting += new
+        found[state] = by_roll
     try:
         order = list(sorter.static_order())
     except CycleError as error:
@@ -369,6 +375,7 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
     return {state: found[state] for state in order}
 
 
+@checked
 def fits(game: Game) -> bool:
     """Return whether tables can hold a game, as far as is known without a walk through it."""
     most_nodes = game.most_nodes()

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import Game, IntArray, cached_arrays, check_bool, freeze, rolls
+from stb_gym.games import Game, IntArray, cached_arrays, freeze, rolls
 from stb_gym.large.boards import boards_of
 from stb_gym.large.grid import Grid, RowMoves
 from stb_gym.solver import Goal, Objective, is_as_good, objective_of, state_arrays
@@ -109,7 +109,6 @@ def solve_boards(
         >>> round(stb_gym.large.solve_boards(stb_gym.ShutTheBox(tiles=12)).value, 6)
         35.081421
     """
-    check_bool("worst", worst)
     goal = objective_of(game, objective)
     return _sweep(game, goal.opposite if worst else goal, progress)
 

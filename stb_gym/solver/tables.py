@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.arguments import guarded
 from stb_gym.games import Game, IntArray, Roll, Rolls, State, cached_arrays, freeze, rolls, walk, words_of
 
 Policy = NDArray[Any]  # [N] actions or [N, A] probabilities: see `stb_gym.solver.policies`
@@ -43,6 +44,7 @@ class Level(NamedTuple):
         return operation.reduceat(values, self.first_edge)
 
 
+@guarded
 @dataclass(frozen=True, eq=False, repr=False)
 class TurnTables:
     """The arrays of a game with S states, N nodes (D of them decisions, with a legal action), A actions and E edges.
@@ -114,7 +116,7 @@ class TurnTables:
         """[S] the index in `scores` of the final score of each state."""
         return self.place_of(self.final_score)
 
-    def place_of(self, score: Any) -> Any:
+    def place_of(self, score: IntArray | int) -> Any:
         """Return the index in `scores` of final scores, or where they would be inserted."""
         return np.searchsorted(-self.game.sign * self.scores, -self.game.sign * score)
 
@@ -324,6 +326,7 @@ def compile_game(game: Game) -> TurnTables:
         live = np.flatnonzero(np.diff(starts))
         levels.append(Level(of_states, of_nodes, of_edges, rolls(game, number), live, starts[live] - starts[0]))
 
+    chances = {number: rolls(game, number).counts / game.faces**number for number in {*dice.tolist()}}
     tables = TurnTables(
         game=game,
         levels=tuple(levels),
@@ -334,7 +337,7 @@ def compile_game(game: Game) -> TurnTables:
         final_score=np.array([game.final_score(held) for held, _ in states], np.int64),
         node_start=node_start,
         node_state=np.repeat(np.arange(len(states)), rolls_at),
-        node_probability=np.concatenate([rolls(game, d).counts / game.faces**d for d in dice.tolist()]),
+        node_probability=np.concatenate([chances[number] for number in dice.tolist()]),
         edge_start=edge_start,
         edge_node=np.repeat(np.arange(len(choices)), choices),
         edge_action=np.array([action for moves in at_nodes for action, _ in moves], np.int64),

@@ -12,6 +12,7 @@ import stb_gym
 from stb_gym import Threes
 from stb_gym import pettingzoo as zoo
 from stb_gym.rounds import Round
+from tests.test_api_campaign import returned_calls
 
 OF_EITHER_GAME = pytest.mark.parametrize("game", ["shut-the-box", "threes"])
 ANY_RULES = [{}, {"players": 1}, {"players": 3, "ties": "all-win", "shut_wins": True}, {"players": 5, "ties": "nobody"}]
@@ -112,3 +113,15 @@ def test_wrong_arguments_are_refused(wrong):
 
 def test_its_example_runs():
     assert doctest.testmod(zoo).failed == 0
+
+
+def test_any_call_returns_or_is_refused_in_a_line(tmp_path, monkeypatch):
+    assert returned_calls(tmp_path, monkeypatch, 2000, "AEC|pettingzoo") > 500
+
+
+def test_a_move_after_the_end_is_refused():
+    env = zoo.RoundAECEnv(SMALL)
+    play(env, lambda agent, seen: seen["action_mask"].argmax())
+    for action in (0, None):
+        with pytest.raises(ValueError, match="the round is over"):
+            env.step(action)

@@ -5,6 +5,7 @@ import io
 import pickle
 import random
 import re
+import shutil
 import signal
 import zipfile
 from functools import cache
@@ -20,10 +21,11 @@ from agents import presets
 from stb_gym import ShutTheBox, Threes, kept_policies
 from stb_gym.explorer import explorer_page
 from stb_gym.measure import policy_files, read_policy
-from tests import Code, every
+from tests import ROOT, Code, every
 from tests.training.conftest import small
 from tests.training.test_run import forged, interrupt
 from training import run as running
+from training.experiments.departures import read_departures
 from training.experiments.leaderboard import leaderboard
 from training.results import read_results, read_run, save_results
 from training.run import Run, train
@@ -66,6 +68,7 @@ READ = {  # what is read from every kind of file
     "run/policies.npz": lambda path: explorer_page(ShutTheBox(tiles=5), runs=[str(path.parent)]),
     "stock/model.zip": lambda path: forged(Run(path.parent).learner().model.policy.state_dict()),
     "all.csv.gz": lambda path: read_results(path).to_csv(),
+    "departures.csv.gz": lambda path: read_departures(path).to_csv(),
     "presets.toml": presets_of,
     "kept/ppo-threes.npz": kept_of,
     "kept/ppo-threes.toml": kept_of,
@@ -79,6 +82,7 @@ def folder(tmp_path_factory):
     interrupt(small("ppo"), folder / "run")
     train(small("sb3-a2c", steps=10), folder / "stock", measurements=1)
     save_results(folder / "all.csv.gz", read_run(folder / "run"))
+    shutil.copy(ROOT / "docs/results/departures.csv.gz", folder)
     (folder / "presets.toml").write_bytes(presets.FILE.read_bytes())
     (folder / "kept").mkdir()
     for path in policy_files.KEPT.glob("ppo-threes.*"):

@@ -26,8 +26,8 @@ def test_every_change_is_trained_once_and_tells(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("agents.presets.FILE", presets)
     monkeypatch.setattr(departing, "STUDIES", ("threes small",))
     for _ in range(2):
-        departing.departures(seeds=1, out=tmp_path / "departures.csv")
-    rows = pd.read_csv(tmp_path / "departures.csv")
+        departing.departures(seeds=1, out=tmp_path / "departures.csv.gz")
+    rows = pd.read_csv(tmp_path / "departures.csv.gz")
     assert list(rows[["algorithm", "change"]].itertuples(index=False, name=None)) == list(departing.CHANGES)
     assert rows["regret"].nunique() == len(rows)
     assert rows["regret"][0] == measured_again("ppo")

@@ -1,9 +1,10 @@
 """Measure what each departure of PPO and fitted Q iteration is worth: `python -m training.experiments.departures`.
 
-The learners are trained by the presets, as they are and with single changes. Regrets are added to a CSV file as
+The learners are trained by the presets, as they are and with single changes. Regrets are added to a .csv.gz file as
 trainings end; the same command continues. `python -m docs.results` prints them as a table.
 """
 
+import io
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,8 +21,9 @@ from agents.common import Episodes, Transition, Unary
 from agents.ppo import perceptron
 from agents.presets import TASKS, configure
 from stb_gym.games import IntArray
-from stb_gym.output import Progress, say, write_aside
+from stb_gym.output import Progress, read_bytes, reading, say
 from training.commands import run_command
+from training.results import save_results
 from training.run import measure
 
 STUDIES = ("nine-tiles 1m", "nine-tiles 10m", "twelve-tiles 10m", "threes 1m")  # task and variant
@@ -66,16 +68,16 @@ CHANGES: dict[tuple[str, str], dict[str, Any]] = {  # what is replaced, by algor
 }
 
 
-def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/departures.csv")) -> None:
-    """Train what the CSV file does not have yet.
+def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/departures.csv.gz")) -> None:
+    """Train what the file does not have yet.
 
     Args:
         seeds: how many seeds of each change to train.
         workers: how many are trained at a time.
-        out: the CSV file.
+        out: the .csv.gz file.
     """
-    done = pd.read_csv(out) if out.exists() else pd.DataFrame(columns=[*KEY, "regret"])
-    trained = set(done[KEY].itertuples(index=False, name=None))
+    done = read_departures(out) if out.exists() else pd.DataFrame(columns=[*KEY, "regret"])
+    trained = {*done.set_index(KEY).index}
     keys = [(*name, study, seed) for study in STUDIES for name in CHANGES for seed in range(seeds)]
     # Unary changes nothing on tiles, which are 0 or 1.
     missing = [key for key in keys if key not in trained and ("unary" not in key[1] or key[2].startswith("threes"))]
@@ -83,14 +85,22 @@ def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/depar
         ended = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(train)(*key) for key in missing)
         for count, row in enumerate(ended, 1):
             done.loc[len(done)] = row
-            with write_aside(out) as aside:
-                done.to_csv(aside, index=False)
+            save_results(out, done)
             progress.tell(count)
     say(f"{out} is complete")
 
 
+def read_departures(path: Path) -> pd.DataFrame:
+    """Read the file; raise a ValueError if it is damaged."""
+    with reading(path):
+        rows = pd.read_csv(io.BytesIO(read_bytes(path)), compression="gzip")
+        if not np.isfinite(rows.set_index(KEY).to_numpy()).all():
+            raise ValueError("regrets are not finite")
+        return rows
+
+
 def train(algorithm: str, change: str, study: str, seed: int) -> tuple[Any, ...]:
-    """Train a learner with a change; return its row of the CSV file."""
+    """Train a learner with a change; return its row of the file."""
     torch.set_num_threads(1)
     task, variant = study.split()
     with ExitStack() as changes:

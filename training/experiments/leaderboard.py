@@ -15,7 +15,7 @@ from pydantic import BaseModel, PositiveInt
 
 from stb_gym.games import entry_of, title
 from stb_gym.measure.policy_files import KEPT, read_policy
-from stb_gym.output import read_text, reading, write_text
+from stb_gym.output import read_bytes, read_text, reading, write_text
 from stb_gym.solving import strategy
 
 
@@ -58,8 +58,8 @@ def leaderboard(folder: Path = KEPT) -> str:
     for path in sorted(folder.glob("*.npz")):
         with reading(path.with_suffix(".toml")) as card_path:
             card = Card(**tomllib.loads(read_text(card_path)))
-        if card.sha256 != sha256(path.read_bytes()).hexdigest():
-            raise ValueError(f"the SHA-256 of {path} is not the one in its card")
+        with reading(path):
+            read_bytes(path, card.sha256)
         cards[path.stem] = card
         evaluation = read_policy(path).evaluate()
         best = evaluation.optimum
