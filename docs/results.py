@@ -1,14 +1,16 @@
 """Write what the pages show of docs/results: `python -m docs.results`.
 
-It prints a table of final regrets for each task, and one of the departures from the textbook, and draws the picture of
-the README.
+It writes a table of final regrets for each task, and one of the departures from the textbook, into the page of agents,
+and draws the picture of the README.
 """
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from stb_gym.output import write_text
 from training.compare import baselines
 from training.experiments.departures import read_departures
 from training.report import draw_curves
@@ -25,6 +27,9 @@ from training.results import (
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "curves.csv.gz"
 DEPARTURES = DOCS / "results" / "departures.csv.gz"
+PAGE = DOCS / "agents.md"
+HEADINGS = {"nine-tiles": "Nine tiles", "threes": "Threes", "twelve-tiles": "Twelve tiles", "the-300": "The 300"}
+OF_DEPARTURES = "What differs from the textbook, and what it is worth"
 TASK = "nine-tiles"
 LEARNERS = ("afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn")
 OF_THE_LIBRARY = ("sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-dqn")
@@ -90,8 +95,18 @@ def rounded(number: float, digits: int = 3) -> str:
     return np.format_float_positional(number, digits, fractional=False, trim="-") if number >= 5e-6 else "0"
 
 
+def with_tables(page: str) -> str:
+    """Return the page of agents with today's tables in place of those below its headings."""
+    tables = {HEADINGS[name]: table(*found) for name, found in by_task(read_measurements([RESULTS])).items()}
+    tables[OF_DEPARTURES] = departures_table(read_departures(DEPARTURES))
+    for heading, rows in tables.items():
+        before, line, after = page.partition(f"\n## {heading}\n")
+        words, *_ = after.partition("\n| ")
+        rest = re.sub(r"\A(\|.*\n)+", "", after[len(words) + 1 :])
+        page = f"{before}{line}{words}\n{rows}\n{rest}"
+    return page
+
+
 if __name__ == "__main__":
     draw(DOCS)
-    for _name, (_task, _measurements) in by_task(read_measurements([RESULTS])).items():
-        print(f"## {_name}\n\n{table(_task, _measurements)}\n")
-    print(f"## Departures\n\n{departures_table(read_departures(DEPARTURES))}")
+    write_text(PAGE, with_tables(PAGE.read_text()))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.vector import SyncVectorEnv
-from gymnasium.wrappers import TransformAction
+from gymnasium.wrappers import Autoreset, TransformAction
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 from torch import nn
@@ -97,6 +97,18 @@ def test_an_action_counts_as_what_was_played():
     action = int(info["action_mask"].argmax())
     env.step(action ^ 1)
     assert [played for _, played in in_words(env.visits)[1]] == [action]
+
+
+def test_episodes_that_begin_by_themselves_are_counted():
+    env = RecordVisits(Autoreset(gym.make(BOX, tiles=4)))
+    _, info = env.reset(seed=0)
+    ends = 0
+    for _ in range(30):
+        over = not info["action_mask"].any()
+        ends += over
+        _, _, _, _, info = env.step(int(info["action_mask"].argmax()))
+    assert ends > 3
+    assert (env.visits.nodes.sum(), env.visits.edges.sum()) == (31, 30 - ends)
 
 
 def test_an_illegal_action_is_not_counted():
@@ -277,7 +289,15 @@ def test_errors_of_a_critic_are_weighted_by_visits():
     decisions = METER.optimum.evaluate(policy).visits[TABLES.decisions].sum()
     assert found.bias == pytest.approx(-9 * 4 / 36 / decisions)
     assert found.root_mean_square == pytest.approx((81 * 4 / 36 / decisions) ** 0.5)
-    assert 0 < found.wrong_signs < 1
+    known, wrong, visits = 0.0, 0.0, METER.optimum.evaluate(policy).visits
+    _, of_actions = exact_values(policy)
+    for each in TABLES.decisions.tolist():
+        edges = TABLES.edges_of(each)
+        others = [edge for edge in edges if abs(of_actions[each, TABLES.edge_action[edge]] - exact[each]) > 1e-6]
+        known += visits[each] * len(others) / len(edges)
+        wrong += visits[each] * len(others) / len(edges) * (each == node)
+    assert 0 < wrong < known
+    assert found.wrong_signs == pytest.approx(wrong / known)
 
 
 def test_the_values_of_a_critic_are_in_the_unit_of_rewards():

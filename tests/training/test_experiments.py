@@ -50,6 +50,13 @@ def test_the_picture_of_the_readme_shows_agents_and_baselines(tmp_path, monkeypa
     assert not drawn
 
 
+def test_the_page_of_agents_has_the_tables_of_its_results():
+    page = results.PAGE.read_text()
+    assert results.with_tables(page) == page
+    changed = page.replace("| `ppo` | none |", "| `ppo` | nothing |")
+    assert changed != page == results.with_tables(changed)
+
+
 def test_a_table_has_a_row_for_each_algorithm_and_a_column_for_each_number_of_steps():
     seeds = [[0.1, 0.2, 0.4, 0.5], [0.000001] * 4]
     rows = [
