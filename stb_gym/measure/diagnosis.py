@@ -122,7 +122,7 @@ def diagnose(
     """
     check_integer("fit_steps", fit_steps, 0, 10**9)
     tables = meter.solution.tables
-    if visits.tables is not tables:
+    if visits.tables.game != meter.game:
         raise ValueError(f"the visits are of {visits.tables.game}, but the meter is of {meter.game}")
     found = meter(agent, deterministic, masked)
     tried = visits.edges > 0

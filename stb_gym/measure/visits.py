@@ -30,7 +30,7 @@ class Visits:
     edges: IntArray
 
     def __add__(self, other: "Visits") -> "Visits":
-        if not isinstance(other, Visits) or other.tables is not self.tables:
+        if not isinstance(other, Visits) or other.tables.game != self.tables.game:
             raise ValueError("visits can be added only if they are of the same game")
         return Visits(self.tables, self.nodes + other.nodes, self.edges + other.edges)
 

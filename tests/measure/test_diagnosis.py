@@ -1,7 +1,7 @@
 """Why an agent loses: counts beside replays, parts of the regret beside the reference, critics, exact gradients."""
 
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import cache
 
@@ -417,6 +417,12 @@ def test_an_agent_without_a_network_has_no_gradient():
     for options in ({"gradient": torch.zeros(3)}, {"fit_steps": 1}):
         with pytest.raises(ValueError, match="needs a network that scores actions, not a function"):
             diagnose(METER, lambda observations, masks: masks.argmax(axis=1), random_visits(SIX), **options)
+
+
+def test_tables_of_an_equal_game_fit():
+    visits = replace(random_visits(SIX), tables=replace(TABLES))
+    assert (visits + random_visits(SIX)).nodes.sum() > visits.nodes.sum()
+    assert diagnose(METER, as_function(TABLES, METER.optimum.policy), visits).evaluation.regret == 0
 
 
 def test_visits_of_another_game_are_refused():
