@@ -75,8 +75,9 @@ def table(task: Task, measurements: pd.DataFrame) -> str:
 
 
 def departures_table(results: pd.DataFrame) -> str:
-    """Return the final regrets of learners with single changes as Markdown: a column for each task and variant."""
-    cells = results.groupby(["algorithm", "change", "study"], sort=False)["regret"].apply(cell)
+    """Return the final regrets of learners with single changes, of three seeds or more, as Markdown."""
+    by_change = results.groupby(["algorithm", "change", "study"], sort=False)["regret"]
+    cells = by_change.apply(lambda regrets: cell(regrets) if len(regrets) >= 3 else "")
     rows = cells.unstack(fill_value="")
     lines = [f"| learner | change | {' | '.join(rows.columns)} |", f"| --- | --- |{' ---: |' * len(rows.columns)}"]
     lines += [f"| `{learner}` | {change} | {' | '.join(row)} |" for (learner, change), row in rows.iterrows()]

@@ -1,7 +1,7 @@
-"""Measure what each departure of PPO and fitted Q iteration is worth: `python -m training.experiments.departures`.
+"""Measure what each departure of PPO, DQN and fitted Q iteration is worth: `python -m training.experiments.departures`.
 
 The learners are trained by the presets, as they are and with single changes. Regrets are added to a .csv.gz file as
-trainings end; the same command continues. `python -m docs.results` prints them as a table.
+trainings end; the same command continues. `python -m docs.results` writes them as a table.
 """
 
 import io
@@ -61,6 +61,8 @@ CHANGES: dict[tuple[str, str], dict[str, Any]] = {  # what is replaced, by algor
     ("ppo", "none"): {},
     ("ppo", "observations in unary"): {"agents.ppo.perceptron": unary_perceptron},
     ("ppo", "scaled rewards"): {"agents.ppo.Episodes": ScaledEpisodes},
+    ("dqn", "none"): {},
+    ("dqn", "observations not in unary"): {"agents.dqn.Unary": Numbers},
     ("fitted-q", "none"): {},
     ("fitted-q", "observations not in unary"): {"agents.dqn.Unary": Numbers},
     ("fitted-q", "rewards not scaled"): {"agents.fitted_q.FittedQ._scale": property(lambda _: 1.0, lambda *_: None)},
