@@ -293,6 +293,7 @@ def _critic_of(agent: Any) -> Callable[[Any], Any] | None:
 # The gradient
 
 
+@checked
 def policy_gradient(meter: RegretMeter, agent: Any, masked: bool | None = None) -> FloatArray:
     """Return the exact gradient of the expected utility of a stochastic policy.
 
