@@ -141,7 +141,10 @@ def diagnose(
         errors = critic_errors(meter, meter(agent, False, masked) if is_actor else found, of_model)
     cosine = None
     if gradient is not None:
-        exact, given = policy_gradient(meter, agent, masked), _flat(gradient)
+        exact = policy_gradient(meter, agent, masked)
+        given = _flat(gradient, list(getattr(agent, "policy", agent).parameters()))
+        if given.shape != exact.shape:
+            raise ValueError(f"the gradient has {given.size} numbers, but the agent's network {exact.size} parameters")
         cosine = float(exact @ given / (np.linalg.norm(exact) * np.linalg.norm(given)))
     return Diagnosis(
         found,
@@ -210,8 +213,9 @@ def _regret_of_fit(meter: RegretMeter, agent: Any, found: Evaluation, steps: int
                 part.reset_parameters()
     optimizer = torch.optim.Adam(network.parameters(), 3e-3)
     at = tables.decisions
-    weight = torch.as_tensor(perfect.visits[at] + 1 / len(at)).float()
-    is_optimal, legal = torch.as_tensor(optimal[at]), torch.as_tensor(tables.legal[at])
+    device = scores_of().device
+    weight = torch.as_tensor(perfect.visits[at] + 1 / len(at), device=device).float()
+    is_optimal, legal = (torch.as_tensor(marked[at], device=device) for marked in (optimal, tables.legal))
     least = np.inf
     for step in range(1, steps + 1):
         scores = scores_of()
@@ -330,8 +334,7 @@ def policy_gradient(meter: RegretMeter, agent: Any, masked: bool | None = None) 
     objective = (scores.softmax(dim=1) * weights).sum()
     parameters = list(network.parameters())
     derivatives = torch.autograd.grad(objective, parameters, allow_unused=True)
-    pairs = zip(derivatives, parameters, strict=True)
-    return _flat([torch.zeros_like(weight) if slope is None else slope for slope, weight in pairs])
+    return _flat(derivatives, parameters)
 
 
 def _network_of(meter: RegretMeter, agent: Any, copied: bool = False) -> tuple[Any, Callable[[], Any]]:
@@ -353,7 +356,11 @@ def _network_of(meter: RegretMeter, agent: Any, copied: bool = False) -> tuple[A
     raise ValueError(f"a gradient or fit_steps needs a network that scores actions, not a {type(agent).__name__}")
 
 
-def _flat(tensors: Any) -> FloatArray:
-    """Return one vector of all tensors of a list, or of one."""
-    listed = tensors if isinstance(tensors, list | tuple) else [tensors]
-    return np.concatenate([np.asarray(tensor.detach().cpu().double()).ravel() for tensor in listed])
+def _flat(slopes: Any, parameters: list[Any]) -> FloatArray:
+    """Return one vector of a tensor, or of one for each parameter, where None stands for zeros."""
+    if isinstance(slopes, list | tuple):
+        pairs = zip(slopes, parameters, strict=False)
+        slopes = [weight.detach() * 0 if slope is None else slope for slope, weight in pairs]
+    else:
+        slopes = [slopes]
+    return np.concatenate([np.asarray(slope.detach().cpu().double()).ravel() for slope in slopes])

@@ -413,6 +413,21 @@ def test_a_given_gradient_is_compared_with_the_exact_one():
         assert diagnose(METER, network, visits, masked=True, gradient=given).gradient_cosine == pytest.approx(-1)
 
 
+def test_a_given_gradient_may_lack_parameters_but_not_numbers():
+    env = gym.make(BOX, tiles=6)
+    model, visits = MaskablePPO("MlpPolicy", env, seed=2, device="cpu"), random_visits(SIX)
+    meter = RegretMeter(env)
+    names = [name for name, _ in model.policy.named_parameters()]
+    exact = torch.as_tensor(policy_gradient(meter, model))
+    parts = exact.split([weight.numel() for weight in model.policy.parameters()])
+    given = [None if "value" in name else part for name, part in zip(names, parts, strict=True)]
+    assert None in given
+    assert diagnose(meter, model, visits, gradient=given).gradient_cosine == pytest.approx(1)
+    for short in (given[:-1], exact[1:]):
+        with pytest.raises(ValueError, match="numbers, but the agent's network"):
+            diagnose(meter, model, visits, gradient=short)
+
+
 def test_an_agent_without_a_network_has_no_gradient():
     for options in ({"gradient": torch.zeros(3)}, {"fit_steps": 1}):
         with pytest.raises(ValueError, match="needs a network that scores actions, not a function"):

@@ -58,7 +58,7 @@ def sweep(
             progress.tell(count)
     if failures:
         raise ValueError(f"{len(failures)} of {len(missing)} trainings failed, the first: {failures[0]}")
-    return known[[key in set(keys) for key in known[KEY].itertuples(index=False, name=None)]]
+    return known.set_index(KEY).loc[keys].reset_index()
 
 
 def train(key: tuple[str, str, str, int]) -> tuple[tuple[Any, ...], list[float] | str]:
