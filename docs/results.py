@@ -12,7 +12,7 @@ import pandas as pd
 
 from stb_gym.output import write_text
 from training.compare import baselines
-from training.experiments.departures import read_departures
+from training.experiments.departures import KEY
 from training.report import draw_curves
 from training.results import (
     Task,
@@ -22,6 +22,7 @@ from training.results import (
     curve_over_seeds,
     interquartile_mean,
     read_measurements,
+    read_numbers,
 )
 
 DOCS = Path(__file__).parent
@@ -99,7 +100,7 @@ def rounded(number: float, digits: int = 3) -> str:
 def with_tables(page: str) -> str:
     """Return the page of agents with today's tables in place of those below its headings."""
     tables = {HEADINGS[name]: table(*found) for name, found in by_task(read_measurements([RESULTS])).items()}
-    tables[OF_DEPARTURES] = departures_table(read_departures(DEPARTURES))
+    tables[OF_DEPARTURES] = departures_table(read_numbers(DEPARTURES, KEY))
     for heading, rows in tables.items():
         before, line, after = page.partition(f"\n## {heading}\n")
         words, *_ = after.partition("\n| ")

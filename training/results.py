@@ -128,6 +128,19 @@ def read_results(path: Path) -> pd.DataFrame:
         return frame
 
 
+def read_numbers(path: Path, key: list[str]) -> pd.DataFrame:
+    """Read a file that `save_results` wrote of rows that have a key and numbers.
+
+    Raises:
+        ValueError: if it is missing or damaged.
+    """
+    with reading(path):
+        rows = pd.read_csv(io.BytesIO(read_bytes(path)), compression="gzip")
+        if not np.isfinite(rows.set_index(key).to_numpy(float)).all():
+            raise ValueError("numbers are not finite")
+        return rows
+
+
 def save_results(path: Path, measurements: pd.DataFrame) -> None:
     """Write a table of measurements to a .csv.gz file; equal tables give equal bytes.
 

@@ -25,9 +25,9 @@ from tests import ROOT, Code, every
 from tests.training.conftest import small
 from tests.training.test_run import forged, interrupt
 from training import run as running
-from training.experiments.departures import read_departures
+from training.experiments.departures import KEY
 from training.experiments.leaderboard import leaderboard
-from training.results import read_results, read_run, save_results
+from training.results import read_numbers, read_results, read_run, save_results
 from training.run import Run, train
 
 EDITED = ("presets.toml", "kept/ppo-threes.toml")  # people write them, so other values may be meant
@@ -68,7 +68,7 @@ READ = {  # what is read from every kind of file
     "run/policies.npz": lambda path: explorer_page(ShutTheBox(tiles=5), runs=[str(path.parent)]),
     "stock/model.zip": lambda path: forged(Run(path.parent).learner().model.policy.state_dict()),
     "all.csv.gz": lambda path: read_results(path).to_csv(),
-    "departures.csv.gz": lambda path: read_departures(path).to_csv(),
+    "departures.csv.gz": lambda path: read_numbers(path, KEY).to_csv(),
     "presets.toml": presets_of,
     "kept/ppo-threes.npz": kept_of,
     "kept/ppo-threes.toml": kept_of,

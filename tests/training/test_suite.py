@@ -11,9 +11,10 @@ from PIL import Image
 from stb_gym import ShutTheBox, Threes, evaluate, hardness, strategy
 from stb_gym.games import fits
 from training.commands import run_command
+from training.results import read_numbers, save_results
 from training.suite.__main__ import suite
 from training.suite.score import number
-from training.suite.sweep import read
+from training.suite.sweep import KEY
 from training.suite.tasks import TASKS, Task
 
 pytestmark = pytest.mark.slow
@@ -86,10 +87,10 @@ def test_the_number_of_a_scripted_agent_is_known(run, tmp_path, capsys):
 
 def test_results_are_kept_and_continued(run, tmp_path):
     assert run("make_lowest", "--seeds", "1") == 0
-    before = read(tmp_path / "results.csv")
+    before = read_numbers(tmp_path / "results.csv.gz", KEY)
     assert run("make_lowest", "--seeds", "2", "--budgets", "200k,1m") == 0
     assert sorted(Lowest.learnt) == [200_000] * 8 + [1_000_000] * 8
-    after = read(tmp_path / "results.csv")
+    after = read_numbers(tmp_path / "results.csv.gz", KEY)
     assert after[:4].equals(before)
 
 
@@ -111,12 +112,22 @@ def test_errors(run, capsys, words, message):
 
 
 def test_damaged_results_are_refused(run, tmp_path, capsys):
-    file = tmp_path / "results.csv"
-    for text in ("agent,task\n", "agent,task,budget,seed,regret,score,seconds\na,box,200k,0,1,,1\n", "\0"):
-        file.write_text(text)
+    file = tmp_path / "results.csv.gz"
+    row = {
+        "agent": "a",
+        "task": "box",
+        "budget": "200k",
+        "seed": 0,
+        "regret": 1.0,
+        "score": float("nan"),
+        "seconds": 1.0,
+    }
+    save_results(file, pd.DataFrame([row]))
+    for content in (file.read_bytes(), file.read_bytes()[:-9], b"agent,task"):
+        file.write_bytes(content)
         assert run() == 2
         assert str(file) in capsys.readouterr().err
-        assert file.read_text() == text
+        assert file.read_bytes() == content
 
 
 def test_tasks_span_the_hardness_of_both_games():

@@ -4,7 +4,6 @@ The learners are trained by the presets, as they are and with single changes. Re
 trainings end; the same command continues. `python -m docs.results` writes them as a table.
 """
 
-import io
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,9 +20,9 @@ from agents.common import Episodes, Transition, Unary
 from agents.ppo import perceptron
 from agents.presets import TASKS, configure
 from stb_gym.games import IntArray
-from stb_gym.output import Progress, read_bytes, reading, say
+from stb_gym.output import Progress, say
 from training.commands import run_command
-from training.results import save_results
+from training.results import read_numbers, save_results
 from training.run import measure
 
 STUDIES = ("nine-tiles 1m", "nine-tiles 10m", "twelve-tiles 10m", "threes 1m")  # task and variant
@@ -78,7 +77,7 @@ def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/depar
         workers: how many are trained at a time.
         out: the .csv.gz file.
     """
-    done = read_departures(out) if out.exists() else pd.DataFrame(columns=[*KEY, "regret"])
+    done = read_numbers(out, KEY) if out.exists() else pd.DataFrame(columns=[*KEY, "regret"])
     trained = {*done.set_index(KEY).index}
     keys = [(*name, study, seed) for study in STUDIES for name in CHANGES for seed in range(seeds)]
     # Unary changes nothing on tiles, which are 0 or 1.
@@ -90,15 +89,6 @@ def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/depar
             save_results(out, done)
             progress.tell(count)
     say(f"{out} is complete")
-
-
-def read_departures(path: Path) -> pd.DataFrame:
-    """Read the file; raise a ValueError if it is damaged."""
-    with reading(path):
-        rows = pd.read_csv(io.BytesIO(read_bytes(path)), compression="gzip")
-        if not np.isfinite(rows.set_index(KEY).to_numpy()).all():
-            raise ValueError("regrets are not finite")
-        return rows
 
 
 def train(algorithm: str, change: str, study: str, seed: int) -> tuple[Any, ...]:

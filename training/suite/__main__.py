@@ -32,13 +32,13 @@ def suite(
         seeds: How many seeds; the protocol has 5.
         workers: Trainings that run at a time.
         ray: Train on a Ray cluster: that of this machine, or the one at an address.
-        out: Folder of results.csv, which the same command continues, and of a picture.
+        out: Folder of results.csv.gz, which the same command continues, and of a picture.
     """
     chosen = budgets.split(",")
     for budget in chosen:
         check_choice("budget", budget, list(BUDGETS))
     out.mkdir(parents=True, exist_ok=True)
-    results = sweep(agent, out / "results.csv", chosen, seeds, workers, ray)
+    results = sweep(agent, out / "results.csv.gz", chosen, seeds, workers, ray)
     say(f"{table(results)}\n")
     for budget, of_budget in results.groupby("budget", sort=False):
         found, low, high = number(of_budget)

@@ -68,8 +68,8 @@ def draw(results: pd.DataFrame, path: Path) -> None:
     rings = range(max(4, int(axes.get_ylim()[1]) + 1))
     axes.set_ylim(min(0, axes.get_ylim()[0]), rings[-1])
     axes.set_yticks(rings, [f"{10.0**-ring:g}" for ring in rings])
-    axes.tick_params(axis="x", pad=20)
-    axes.set_title("regret as a share of random play's")
+    axes.tick_params(axis="x", pad=28)
+    axes.set_title("regret as a share of random play's; further out is better")
     axes.legend(loc="lower right", bbox_to_anchor=(1.15, -0.1))
     with write_aside(path) as aside:
         figure.savefig(aside, format=path.suffix[1:], dpi=150)

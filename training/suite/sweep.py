@@ -9,7 +9,8 @@ import pandas as pd  # type: ignore[import-untyped]
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
 from stb_gym.cli import imported
-from stb_gym.output import Progress, read_bytes, reading, reason, write_aside
+from stb_gym.output import Progress, reason
+from training.results import read_numbers, save_results
 from training.study import on_ray
 from training.suite.tasks import BUDGETS, TASKS
 
@@ -25,7 +26,7 @@ def sweep(
     Args:
         agent: a function as MODULE:NAME. It is called with an environment and a seed, and returns an agent with
             `learn(steps)` and stable-baselines3's `predict`.
-        out: the results file, CSV.
+        out: the results file, .csv.gz.
         budgets: keys of `BUDGETS`.
         seeds: how many seeds.
         workers: how many trainings run at a time.
@@ -38,7 +39,7 @@ def sweep(
         ValueError: if the function cannot be imported, the results file is damaged, or a training failed.
     """
     imported(agent, "the agent")
-    known = read(out) if out.exists() else pd.DataFrame(columns=[*KEY, *NUMBERS])
+    known = read_numbers(out, KEY) if out.exists() else pd.DataFrame(columns=[*KEY, *NUMBERS])
     done = set(known[KEY].itertuples(index=False, name=None))
     keys = [(agent, task, budget, seed) for budget in budgets for task in TASKS for seed in range(seeds)]
     missing = [(key,) for key in keys if key not in done]
@@ -53,8 +54,7 @@ def sweep(
                 failures.append(f"{' '.join(map(str, key[1:]))}: {result}")
             else:
                 known.loc[len(known)] = [*key, *result]
-                with write_aside(out) as aside:
-                    known.to_csv(aside, index=False)
+                save_results(out, known)
             progress.tell(count)
     if failures:
         raise ValueError(f"{len(failures)} of {len(missing)} trainings failed, the first: {failures[0]}")
@@ -74,18 +74,3 @@ def train(key: tuple[str, str, str, int]) -> tuple[tuple[Any, ...], list[float] 
         return key, [found.regret, 1 - found.normalised_score, seconds]
     except Exception as error:  # whatever an agent does, other trainings go on
         return key, reason(error)
-
-
-def read(path: Path) -> pd.DataFrame:
-    """Read a results file.
-
-    Raises:
-        ValueError: if it is missing or damaged.
-    """
-    with reading(path):
-        read_bytes(path)
-        types = {"agent": str, "task": str, "budget": str, "seed": int} | dict.fromkeys(NUMBERS, float)
-        frame = pd.read_csv(path, dtype=types)
-        if list(frame.columns) != [*KEY, *NUMBERS] or frame.isna().any(axis=None):
-            raise ValueError("columns or values are missing")
-        return frame
