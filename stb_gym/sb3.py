@@ -111,8 +111,7 @@ class TurnVecEnv(VecEnv):
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """Return an attribute of the vector environment or of a wrapper, or a space, once per chosen environment."""
-        owners = (self,) if attr_name in ("observation_space", "action_space") else (self.envs.unwrapped, self.envs)
-        owner = next((each for each in owners if hasattr(each, attr_name)), owners[-1])
+        owner = self if attr_name in ("observation_space", "action_space") else self._layer_with(attr_name)
         return [getattr(owner, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
@@ -121,8 +120,15 @@ class TurnVecEnv(VecEnv):
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         """Return the rows of the result of a method of the vector environment, one per chosen environment."""
-        result = getattr(self.envs.unwrapped, method_name)(*method_args, **method_kwargs)
+        result = getattr(self._layer_with(method_name), method_name)(*method_args, **method_kwargs)
         return [result[place] for place in self._get_indices(indices)]
+
+    def _layer_with(self, name: str) -> Any:
+        """Return the outermost wrapper that has an attribute; without one the vector environment itself."""
+        layer: Any = self.envs
+        while not hasattr(layer, name) and layer is not self.envs.unwrapped:
+            layer = layer.env
+        return layer
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Return whether the wrapper is the Monitor, whose statistics are kept here; there is no other wrapper."""

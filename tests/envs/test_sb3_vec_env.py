@@ -134,6 +134,17 @@ def test_the_vector_environment_may_be_wrapped():
     assert MaskablePPO("MlpPolicy", vec_env, n_steps=32, device="cpu").learn(96).num_timesteps == 96
 
 
+def test_the_masks_of_a_wrapper_are_used():
+    class FirstActionOnly(gym.vector.VectorWrapper):
+        def action_masks(self):
+            return np.eye(envs.single_action_space.n, dtype=bool)[[0, 0, 0]]
+
+    envs = same_step(BOX, 3)
+    vec_env = TurnVecEnv(FirstActionOnly(envs))
+    vec_env.reset()
+    assert np.stack(vec_env.env_method("action_masks")).sum() == 3
+
+
 @pytest.mark.parametrize(
     "make",
     [

@@ -8,22 +8,24 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from stb_gym import ShutTheBox, Threes, evaluate, hardness, strategy
+from agents.presets import configure
+from stb_gym import evaluate, hardness, strategy
 from stb_gym.games import fits
 from training.commands import run_command
 from training.results import read_numbers, save_results
+from training.run import measure
 from training.suite.__main__ import suite
 from training.suite.score import number
-from training.suite.sweep import KEY
-from training.suite.tasks import TASKS, Task
+from training.suite.sweep import KEY, train
+from training.suite.tasks import BOX, BUDGETS, DICE, TASKS, Task
 
 pytestmark = pytest.mark.slow
 
 SMALL = {
-    "box": Task(ShutTheBox(tiles=4)),
-    "box-unmasked": Task(ShutTheBox(tiles=4), masked=False),
-    "shut": Task(ShutTheBox(tiles=5), "shut"),
-    "dice": Task(Threes(dice=3)),
+    "box": Task(BOX, {"tiles": 4}),
+    "box-unmasked": Task(BOX, {"tiles": 4}, masked=False),
+    "shut": Task(BOX, {"tiles": 5, "objective": "shut"}),
+    "dice": Task(DICE, {"dice": 3}),
 }
 
 
@@ -173,3 +175,20 @@ def test_a_solved_task_counts_as_one_in_a_million():
     assert number(results) == (-6, -6, -6)
     with pytest.raises(ValueError, match="no result for the task threes"):
         number(results[results["task"] != "threes"])
+
+
+@pytest.mark.parametrize("algorithm", ["certainty-equivalence", "afterstates", "sb3-maskable-ppo-tuned", "sb3-dqn"])
+def test_a_learner_of_this_repository_is_trained_as_by_its_command(algorithm):
+    with patch.dict(TASKS, SMALL), patch.dict(BUDGETS, {"200k": 4096}):
+        regrets = {name: train((algorithm, name, "200k", 3))[1][0] for name in SMALL}
+    config = configure(algorithm, DICE, {"dice": 3}, "200k", seed=3)
+    learner = config.make_learner(config.make_envs())
+    learner.learn(4096)
+    assert regrets["dice"] == measure(config, learner).greedy.regret
+    # The others know the moves, or never use masks.
+    assert (regrets["box-unmasked"] != regrets["box"]) == (algorithm == "sb3-maskable-ppo-tuned")
+
+
+def test_tabular_learners_play_randomly_without_tables():
+    _, [_, score, _] = train(("q-learning", "sixteen-tiles", "200k", 0))
+    assert score == pytest.approx(1, abs=0.05)

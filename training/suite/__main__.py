@@ -27,7 +27,8 @@ def suite(
     """Train an agent on the eight tasks of exact-8, measure it, and print one number.
 
     Args:
-        agent: A function MODULE:NAME from an environment and a seed to an agent with learn and predict.
+        agent: A function MODULE:NAME from an environment and a seed to an agent with learn and predict, or a learner
+            of agents, such as ppo.
         budgets: Steps of a training: 200k, 1m or 200k,1m.
         seeds: How many seeds; the protocol has 5.
         workers: Trainings that run at a time.

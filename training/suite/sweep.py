@@ -2,16 +2,20 @@
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd  # type: ignore[import-untyped]
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
+from agents.presets import ALGORITHMS
 from stb_gym.cli import imported
+from stb_gym.games import check_choice
 from stb_gym.output import Progress, reason
 from training.results import read_numbers, save_results
 from training.study import on_ray
+from training.suite.learners import RepositoryAgent
 from training.suite.tasks import BUDGETS, TASKS
 
 KEY = ["agent", "task", "budget", "seed"]
@@ -24,8 +28,8 @@ def sweep(
     """Train and measure what a results file does not have yet; results are added to it as trainings end.
 
     Args:
-        agent: a function as MODULE:NAME. It is called with an environment and a seed, and returns an agent with
-            `learn(steps)` and stable-baselines3's `predict`.
+        agent: one of `agents.presets.ALGORITHMS`, or a function as MODULE:NAME. It is called with an environment and a
+            seed, and returns an agent with `learn(steps)` and stable-baselines3's `predict`.
         out: the results file, .csv.gz.
         budgets: keys of `BUDGETS`.
         seeds: how many seeds.
@@ -36,9 +40,9 @@ def sweep(
         The results of the agent: a row for each training.
 
     Raises:
-        ValueError: if the function cannot be imported, the results file is damaged, or a training failed.
+        ValueError: if there is no such agent, the results file is damaged, or a training failed.
     """
-    imported(agent, "the agent")
+    maker_of(agent)
     known = read_numbers(out, KEY) if out.exists() else pd.DataFrame(columns=[*KEY, *NUMBERS])
     done = set(known[KEY].itertuples(index=False, name=None))
     keys = [(agent, task, budget, seed) for budget in budgets for task in TASKS for seed in range(seeds)]
@@ -61,13 +65,25 @@ def sweep(
     return known.set_index(KEY).loc[keys].reset_index()
 
 
+def maker_of(agent: str) -> Callable[..., Any]:
+    """Return the function that makes an agent from an environment and a seed.
+
+    Raises:
+        ValueError: if there is no such agent.
+    """
+    if ":" in agent:
+        made: Callable[..., Any] = imported(agent, "the agent")
+        return made
+    check_choice("agent", agent, [*ALGORITHMS, "MODULE:NAME"])
+    return partial(RepositoryAgent, agent)
+
+
 def train(key: tuple[str, str, str, int]) -> tuple[tuple[Any, ...], list[float] | str]:
     """Train and measure an agent; return its regret, its score and the seconds, or why it failed."""
     agent, name, budget, seed = key
     task, began = TASKS[name], time.process_time()
-    make: Callable[..., Any] = imported(agent, "the agent")
     try:
-        learner = make(task.make(), seed)
+        learner = maker_of(agent)(task.make(), seed)
         learner.learn(BUDGETS[budget])
         seconds = time.process_time() - began
         found = task.measure(learner)

@@ -4,15 +4,14 @@ A task's hardness is the share of random play's regret that one greedy step on i
 docs/hardness.md.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.vector import AutoresetMode
 
-from stb_gym import Game, RegretMeter, ShutTheBox, Threes
-from stb_gym.envs import TurnEnv, TurnVectorEnv
+from agents.presets import game_and_objective
+from stb_gym import Game, RegretMeter
 from stb_gym.solver import Measured
 
 BUDGETS = {"200k": 200_000, "1m": 1_000_000}  # steps
@@ -25,15 +24,25 @@ class Task:
     """A task of the protocol.
 
     Attributes:
-        game: the rules.
-        objective: what is rewarded.
+        env: the id of the environment.
+        arguments: its keyword arguments: rules and the objective.
         masked: whether the agent learns which actions are legal. Without masks all seem to be, and one that is not ends
             the turn with the worst score.
     """
 
-    game: Game
-    objective: str = "score"
+    env: str
+    arguments: dict[str, Any] = field(default_factory=dict)
     masked: bool = True
+
+    @property
+    def game(self) -> Game:
+        """The rules."""
+        return game_and_objective(self.env, self.arguments)[0]
+
+    @property
+    def objective(self) -> str:
+        """What is rewarded."""
+        return game_and_objective(self.env, self.arguments)[1]
 
     def make(self) -> "TaskEnv":
         """Return the environment of the task."""
@@ -46,15 +55,16 @@ class Task:
         return meter(agent, masked=masked) if meter.is_exact else meter.sample(agent, SAMPLED_TURNS, masked=masked)
 
 
+BOX, DICE = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 TASKS = {
-    "twelve-tiles": Task(ShutTheBox(tiles=12)),  # 0.013 %
-    "nine-tiles": Task(ShutTheBox()),  # 0.075 %
-    "nine-tiles-unmasked": Task(ShutTheBox(), masked=False),
-    "sixteen-tiles": Task(ShutTheBox(tiles=16, dice=3)),  # 0.46 %, too large for tables
-    "twelve-tiles-shut": Task(ShutTheBox(tiles=12), "shut"),  # 6.0 %
-    "unlucky-seven-shut": Task(ShutTheBox(ending_roll=7), "shut"),  # 11 %
-    "threes": Task(Threes()),  # 20 %
-    "seven-dice": Task(Threes(dice=7)),  # 28 %
+    "twelve-tiles": Task(BOX, {"tiles": 12}),  # 0.013 %
+    "nine-tiles": Task(BOX),  # 0.075 %
+    "nine-tiles-unmasked": Task(BOX, masked=False),
+    "sixteen-tiles": Task(BOX, {"tiles": 16, "dice": 3}),  # 0.46 %, too large for tables
+    "twelve-tiles-shut": Task(BOX, {"tiles": 12, "objective": "shut"}),  # 6.0 %
+    "unlucky-seven-shut": Task(BOX, {"ending_roll": 7, "objective": "shut"}),  # 11 %
+    "threes": Task(DICE),  # 20 %
+    "seven-dice": Task(DICE, {"dice": 7}),  # 28 %
 }
 
 
@@ -62,7 +72,7 @@ class TaskEnv(gym.Wrapper[Any, Any, Any, Any]):
     """The environment of a task, a wrapper that says of a task without masks that all actions are legal."""
 
     def __init__(self, task: Task):
-        super().__init__(TurnEnv(task.game, objective=task.objective))
+        super().__init__(gym.make(task.env, **task.arguments))
         self.task = task
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -85,13 +95,15 @@ class TaskEnv(gym.Wrapper[Any, Any, Any, Any]):
 
     def vector(self, num_envs: int) -> gym.vector.VectorEnv[Any, Any, Any]:
         """Return a vector environment of the same task, which is much faster, in the autoreset mode SAME_STEP."""
-        mode = AutoresetMode.SAME_STEP
-        envs = TurnVectorEnv(self.task.game, num_envs, objective=self.task.objective, autoreset_mode=mode)
-        return envs if self.task.masked else _AllLegal(envs)
+        envs = gym.make_vec(self.task.env, num_envs, autoreset_mode="SameStep", **self.task.arguments)
+        return envs if self.task.masked else AllLegal(envs)
 
 
-class _AllLegal(gym.vector.VectorWrapper):
-    """Says that all actions are legal."""
+class AllLegal(gym.vector.VectorWrapper):
+    """Says that all actions are legal; other attributes are those of the vector environment."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.env, name)
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin turns."""
@@ -108,3 +120,7 @@ class _AllLegal(gym.vector.VectorWrapper):
         if "final_info" in infos:
             infos["final_info"]["action_mask"] = np.ones_like(infos["final_info"]["action_mask"])
         return infos
+
+    def action_masks(self) -> Any:
+        """Return [B, A] that all actions are legal."""
+        return np.ones_like(self.env.action_masks())  # type: ignore[attr-defined]

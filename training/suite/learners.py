@@ -1,0 +1,54 @@
+"""The learners of `agents` as agents of the protocol, by their presets for each budget."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.presets import configure
+from stb_gym.games import IntArray, fits
+from training.suite.tasks import BUDGETS, AllLegal, TaskEnv
+
+TABULAR = ("q-learning", "tabular-afterstates", "monte-carlo", "certainty-equivalence")
+
+
+class RepositoryAgent:
+    """A learner of `agents`, as `python -m training.train` makes it.
+
+    Learners of afterstates and tabular ones know the moves, and so choose legal actions where masks are missing, too.
+    Tabular ones play randomly where the game is too large for tables.
+
+    Args:
+        algorithm: one of `agents.presets.ALGORITHMS`.
+        env: the environment of a task.
+        seed: the seed of the training.
+    """
+
+    def __init__(self, algorithm: str, env: TaskEnv, seed: int):
+        self._algorithm, self._task, self._seed = algorithm, env.task, seed
+        self._env = env
+        self._learner: Any = None
+        self._random = np.random.default_rng(seed)
+
+    def learn(self, steps: int) -> None:
+        """Learn for the steps of a budget."""
+        if self._algorithm in TABULAR and not fits(self._task.game):
+            return
+        variant = next(name for name, number in BUDGETS.items() if number == steps)
+        config = configure(self._algorithm, self._task.env, self._task.arguments, variant, seed=self._seed)
+        envs = config.make_envs()
+        if not self._task.masked:
+            envs = AllLegal(envs) if hasattr(envs, "num_envs") else self._env
+        self._learner = config.make_learner(envs)
+        self._learner.learn(steps)
+
+    def predict(
+        self, observations: NDArray[Any], deterministic: bool = True, action_masks: Any = None
+    ) -> tuple[IntArray, None]:
+        """Return the most probable actions [B]."""
+        masks = np.ones((len(observations), self._env.action_space.n), np.bool_)  # type: ignore[attr-defined]
+        if action_masks is not None:
+            masks = np.asarray(action_masks, np.bool_)
+        if self._learner is None:
+            return (masks * self._random.random(masks.shape)).argmax(axis=1), None
+        return self._learner.probabilities(observations, masks).argmax(axis=1), None
