@@ -11,7 +11,7 @@ from stb_gym.output import say
 from training.commands import run_command
 from training.suite.score import draw, number, table
 from training.suite.sweep import sweep
-from training.suite.tasks import BUDGETS, SEEDS
+from training.suite.tasks import BUDGETS, SEEDS, TASKS
 
 
 def suite(
@@ -39,7 +39,7 @@ def suite(
     for budget in chosen:
         check_choice("budget", budget, list(BUDGETS))
     out.mkdir(parents=True, exist_ok=True)
-    results = sweep(agent, out / "results.csv.gz", chosen, seeds, workers, ray)
+    results = sweep(agent, TASKS, out / "results.csv.gz", chosen, seeds, workers, ray)
     say(f"{table(results)}\n")
     for budget, of_budget in results.groupby("budget", sort=False):
         found, low, high = number(of_budget)

@@ -1,11 +1,11 @@
-"""The learners of `agents` as agents of the protocol, by their presets for each budget."""
+"""The learners of `agents` as agents of the protocol, with the same settings on all tasks: their presets by budget."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.presets import configure
+from agents.presets import Config, make_settings, read_preset
 from stb_gym.games import IntArray, fits
 from training.suite.tasks import BUDGETS, AllLegal, TaskEnv
 
@@ -13,7 +13,7 @@ TABULAR = ("q-learning", "tabular-afterstates", "monte-carlo", "certainty-equiva
 
 
 class RepositoryAgent:
-    """A learner of `agents`, as `python -m training.train` makes it.
+    """A learner of `agents`.
 
     Learners of afterstates and tabular ones know the moves, and so choose legal actions where masks are missing, too.
     Tabular ones play randomly where the game is too large for tables.
@@ -35,7 +35,10 @@ class RepositoryAgent:
         if self._algorithm in TABULAR and not fits(self._task.game):
             return
         variant = next(name for name, number in BUDGETS.items() if number == steps)
-        config = configure(self._algorithm, self._task.env, self._task.arguments, variant, seed=self._seed)
+        preset = read_preset(self._algorithm, None, variant)
+        del preset["steps"]
+        settings = make_settings(self._algorithm, preset)
+        config = Config(self._algorithm, self._task.env, self._task.arguments, settings, steps, self._seed)
         envs = config.make_envs()
         if not self._task.masked:
             envs = AllLegal(envs) if hasattr(envs, "num_envs") else self._env

@@ -1,7 +1,7 @@
-"""Train an agent on the tasks of the protocol, with both budgets and five seeds, and measure each of them."""
+"""Train an agent on tasks, with budgets and seeds, and measure each training."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,20 +16,27 @@ from stb_gym.output import Progress, reason
 from training.results import read_numbers, save_results
 from training.study import on_ray
 from training.suite.learners import RepositoryAgent
-from training.suite.tasks import BUDGETS, TASKS
+from training.suite.tasks import BUDGETS, Task
 
 KEY = ["agent", "task", "budget", "seed"]
 NUMBERS = ["regret", "score", "seconds"]
 
 
 def sweep(
-    agent: str, out: Path, budgets: Sequence[str], seeds: int, workers: int, ray: Sequence[str] | None
+    agent: str,
+    tasks: Mapping[str, Task],
+    out: Path,
+    budgets: Sequence[str],
+    seeds: int,
+    workers: int = 1,
+    ray: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Train and measure what a results file does not have yet; results are added to it as trainings end.
 
     Args:
         agent: one of `agents.presets.ALGORITHMS`, or a function as MODULE:NAME. It is called with an environment and a
             seed, and returns an agent with `learn(steps)` and stable-baselines3's `predict`.
+        tasks: tasks by name.
         out: the results file, .csv.gz.
         budgets: keys of `BUDGETS`.
         seeds: how many seeds.
@@ -45,8 +52,8 @@ def sweep(
     maker_of(agent)
     known = read_numbers(out, KEY) if out.exists() else pd.DataFrame(columns=[*KEY, *NUMBERS])
     done = set(known[KEY].itertuples(index=False, name=None))
-    keys = [(agent, task, budget, seed) for budget in budgets for task in TASKS for seed in range(seeds)]
-    missing = [(key,) for key in keys if key not in done]
+    keys = [(agent, task, budget, seed) for budget in budgets for task in tasks for seed in range(seeds)]
+    missing = [(key, tasks[key[1]]) for key in keys if key not in done]
     if ray is None:
         ended = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(train)(*each) for each in missing)
     else:
@@ -78,10 +85,10 @@ def maker_of(agent: str) -> Callable[..., Any]:
     return partial(RepositoryAgent, agent)
 
 
-def train(key: tuple[str, str, str, int]) -> tuple[tuple[Any, ...], list[float] | str]:
+def train(key: tuple[str, str, str, int], task: Task) -> tuple[tuple[Any, ...], list[float] | str]:
     """Train and measure an agent; return its regret, its score and the seconds, or why it failed."""
-    agent, name, budget, seed = key
-    task, began = TASKS[name], time.process_time()
+    agent, _, budget, seed = key
+    began = time.process_time()
     try:
         learner = maker_of(agent)(task.make(), seed)
         learner.learn(BUDGETS[budget])

@@ -1,0 +1,79 @@
+"""Does hardness predict regret? Train learners on many tasks: `python -m training.experiments.hardness`.
+
+Regrets are added to a .csv.gz file as trainings end; the same command continues. `python -m docs.results` writes the
+rank correlations of each measure of hardness with the scores of each learner.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
+from scipy.stats import spearmanr
+
+from stb_gym import hardness
+from training.commands import run_command
+from training.suite.sweep import sweep
+from training.suite.tasks import BOX, DICE, Task
+
+BUDGET = "200k"
+AGENTS = ("certainty-equivalence", "monte-carlo", "q-learning", "afterstates", "fitted-q", "ppo", "dqn")
+BOXES: list[dict[str, Any]] = [
+    *({"tiles": tiles} for tiles in (6, 7, 8, 9, 10, 12)),
+    {"tiles": 10, "faces": 8},
+    {"ending_roll": 7},
+    {"match": "one-tile"},
+    {"one_die": "low-sum"},
+]
+THREES: list[dict[str, Any]] = [*({"dice": dice} for dice in (3, 4, 5, 6, 7)), {"faces": 4}, {"faces": 8}]
+TASKS = {
+    " ".join(str(word) for pair in arguments.items() for word in pair): Task(env, arguments)
+    for env, rules, objectives in ((BOX, BOXES, ("score", "shut")), (DICE, THREES, ("score", "at-most:4")))
+    for rule in rules
+    for objective in objectives
+    for arguments in [rule | {"objective": objective}]
+}
+
+
+def measures(task: Task) -> dict[str, float]:
+    """Return the measures of hardness of a task, by the headings of their columns."""
+    found = hardness(task.game, task.objective)
+    shares = [*found.shares, 0.0]
+    return {
+        "1 step": shares[0],
+        "2 steps": shares[1],
+        "horizon": found.effective_horizon or np.nan,
+        "decisions": found.decisions or np.nan,
+        "coverage": found.coverage or np.nan,
+        "dice": found.dice_share or np.nan,
+        "mean gap": found.mean_gap or np.nan,
+        "1 / gaps": found.reciprocal_gaps or np.nan,
+    }
+
+
+def correlations(results: pd.DataFrame) -> pd.DataFrame:
+    """Return Spearman's rank correlation of every measure with the mean score over seeds, a row for each learner."""
+    scores = results.groupby(["agent", "task"], sort=False)["score"].mean().unstack("agent")
+    by_task = pd.DataFrame({name: measures(TASKS[name]) for name in scores.index}).T
+    rows = {
+        agent: {measure: spearmanr(by_task[measure], scores[agent]).statistic for measure in by_task}
+        for agent in scores
+    }
+    return pd.DataFrame(rows).T
+
+
+def train_all(*, seeds: int = 1, workers: int = 1, out: Path = Path("runs/hardness.csv.gz")) -> None:
+    """Train what the file does not have yet.
+
+    Args:
+        seeds: how many seeds of each learner and task to train.
+        workers: how many are trained at a time.
+        out: the .csv.gz file.
+    """
+    for agent in AGENTS:
+        sweep(agent, TASKS, out, [BUDGET], seeds, workers)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command("training.experiments.hardness", train_all, None, "the same command continues"))
