@@ -1,4 +1,4 @@
-"""Pig, a game of your own in one file: docs/your_own_game.md builds it step by step.
+"""Pig, a game of your own in one file: docs/your_own_game.md explains it.
 
 One turn, in pseudo-code:
 
