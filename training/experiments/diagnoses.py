@@ -1,4 +1,4 @@
-"""Why do agents lose? Train them, record what they visit, and split their regret: `python -m training.experiments.diagnoses`.
+"""Why do agents lose? `python -m training.experiments.diagnoses` trains them and splits their regret.
 
 Diagnoses are added to a .csv.gz file as trainings end; the same command continues. `python -m docs.results` draws them.
 """
@@ -13,7 +13,7 @@ import gymnasium as gym
 import pandas as pd  # type: ignore[import-untyped]
 import torch
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
-from sb3_contrib import MaskablePPO, QRDQN
+from sb3_contrib import QRDQN, MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 
 from agents.presets import TASKS, configure
@@ -27,14 +27,19 @@ FIT_STEPS = 1000
 KEY = ["agent", "task", "seed"]
 PARTS = ["exploration", "sampling", "representation", "optimisation"]
 STUDIED = ("nine-tiles", "threes")
-LEARNERS = ("ppo", "dqn", "fitted-q")
+LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {  # algorithms, and settings that differ from their presets
+    "fitted-q": ("fitted-q", {}),
+    "dqn": ("dqn", {}),
+    "ppo": ("ppo", {}),
+    "ppo without entropy bonus": ("ppo", {"entropy_weight": 0.0}),
+}
 STOCK: dict[str, Callable[..., Any]] = {
     "sb3-ppo": PPO,
     "sb3-maskable-ppo": MaskablePPO,
     "sb3-a2c": A2C,
     "sb3-dqn": DQN,
     "sb3-qr-dqn": QRDQN,
-    "sb3-maskable-ppo, ent_coef 0.3": partial(MaskablePPO, ent_coef=0.3),
+    "sb3-maskable-ppo with entropy bonus": partial(MaskablePPO, ent_coef=0.3),
 }
 
 
@@ -48,7 +53,7 @@ def diagnoses(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/diagno
     """
     done = read_numbers(out, KEY) if out.exists() else pd.DataFrame(columns=[*KEY, *PARTS])
     trained = {*done.set_index(KEY).index}
-    keys = [(agent, task, seed) for seed in range(seeds) for task in STUDIED for agent in (*LEARNERS, *STOCK)]
+    keys = [(agent, task, seed) for agent in (*LEARNERS, *STOCK) for seed in range(seeds) for task in STUDIED]
     missing = [key for key in keys if key not in trained]
     with Progress("training", len(missing), "runs") as progress:
         ended = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(train)(*key) for key in missing)
@@ -71,7 +76,8 @@ def train(agent: str, task: str, seed: int) -> tuple[Any, ...]:
         model = STOCK[agent]("MlpPolicy", single, seed=seed, device="cpu").learn(STEPS)
         found = diagnose(RegretMeter(single, illegal="end"), model, single.visits, fit_steps=FIT_STEPS)
     else:
-        config = configure(agent, env, arguments, "200k", seed=seed)
+        algorithm, settings = LEARNERS[agent]
+        config = configure(algorithm, env, arguments, "200k", seed=seed, settings=settings)
         envs = VectorRecordVisits(config.make_envs())
         learner = config.make_learner(envs)
         learner.learn(STEPS)
