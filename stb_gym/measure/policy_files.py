@@ -4,8 +4,8 @@ A file may come from anywhere. So nothing in it is executed, and no array is rea
 the game needs. `numpy.load` reserves as much memory as a file claims, so `read_arrays` checks the sizes first. A file
 holds the SHA-256 of its entries, which is checked; files of earlier versions have none.
 
-Some policies come with the package and are known by name; they are the entries of the leaderboard. A training stores
-the policies of all its measurements in one file (`save_policies`).
+Some policies come with the package and are known by name; the .toml file beside each says how it was made. A training
+stores the policies of all its measurements in one file (`save_policies`).
 """
 
 import hashlib

@@ -4,15 +4,29 @@ import io
 import os
 import pickle
 import re
+import tomllib
 import tracemalloc
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
-from stb_gym import Objective, ShutTheBox, Threes, evaluate, kept_policies, load_policy, save_policy, solve, strategy
+from stb_gym import (
+    Objective,
+    ShutTheBox,
+    Threes,
+    evaluate,
+    kept_policies,
+    load_policy,
+    save_policy,
+    solve,
+    strategies,
+    strategy,
+)
+from stb_gym.games import GAMES
 from stb_gym.measure import load_policies, policy_files, read_policy, save_policies
 from stb_gym.solver import compile_game
 from tests import Code
@@ -77,6 +91,15 @@ def test_what_cannot_be_saved_leaves_no_file(policy, objective, tmp_path, monkey
 
 
 @pytest.mark.nightly
+def test_kept_policies_are_small_are_what_their_cards_say_and_are_not_named_like_strategies():
+    assert max(path.stat().st_size for path in policy_files.KEPT.iterdir()) <= 100_000
+    cards = {path.stem: tomllib.loads(path.read_text()) for path in policy_files.KEPT.glob("*.toml")}
+    assert cards.keys() == {*kept_policies()} == {path.stem for path in policy_files.KEPT.glob("*.npz")}
+    for name, card in cards.items():
+        assert sha256((policy_files.KEPT / f"{name}.npz").read_bytes()).hexdigest() == card["sha256"]
+    assert not {*kept_policies()} & {name for rules in GAMES.values() for name in strategies(rules())}
+
+
 def test_kept_policies_are_read_by_name_unless_a_file_has_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in kept_policies():

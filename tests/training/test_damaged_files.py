@@ -26,7 +26,6 @@ from tests.training.conftest import small
 from tests.training.test_run import forged, interrupt
 from training import run as running
 from training.experiments.departures import KEY
-from training.experiments.leaderboard import leaderboard
 from training.results import read_numbers, read_results, read_run, save_results
 from training.run import Run, train
 
@@ -50,7 +49,7 @@ def policy_of(path):
 def kept_of(path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(policy_files, "KEPT", path.parent)
-        return kept_policies(Threes()), leaderboard(path.parent)
+        return kept_policies(Threes())
 
 
 def checkpoint_of(path):
@@ -71,7 +70,6 @@ READ = {  # what is read from every kind of file
     "departures.csv.gz": lambda path: read_numbers(path, KEY).to_csv(),
     "presets.toml": presets_of,
     "kept/ppo-threes.npz": kept_of,
-    "kept/ppo-threes.toml": kept_of,
 }
 
 
@@ -85,8 +83,7 @@ def folder(tmp_path_factory):
     shutil.copy(ROOT / "docs/results/departures.csv.gz", folder)
     (folder / "presets.toml").write_bytes(presets.FILE.read_bytes())
     (folder / "kept").mkdir()
-    for path in policy_files.KEPT.glob("ppo-threes.*"):
-        (folder / "kept" / path.name).write_bytes(path.read_bytes())
+    shutil.copy(policy_files.KEPT / "ppo-threes.npz", folder / "kept")
     return folder
 
 
