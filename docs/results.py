@@ -1,18 +1,21 @@
 """Write what the pages show of docs/results: `python -m docs.results`.
 
-It writes a table of final regrets for each task, and one of the departures from the textbook, into the page of agents,
-and draws the picture of the README.
+It writes the tables of the pages of agents, of exact-8 and of hardness, and draws their pictures.
 """
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
-from stb_gym.output import write_text
+from stb_gym import hardness
+from stb_gym.output import write_aside, write_text
 from training.compare import baselines
-from training.experiments.departures import KEY
+from training.experiments import departures, diagnoses
+from training.experiments.hardness import correlations
 from training.report import draw_curves
 from training.results import (
     Task,
@@ -24,13 +27,12 @@ from training.results import (
     read_measurements,
     read_numbers,
 )
+from training.suite import score, sweep, tasks
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "curves.csv.gz"
-DEPARTURES = DOCS / "results" / "departures.csv.gz"
-PAGE = DOCS / "agents.md"
+PAGES = [DOCS / f"{name}.md" for name in ("agents", "exact8", "hardness")]
 HEADINGS = {"nine-tiles": "Nine tiles", "threes": "Threes", "twelve-tiles": "Twelve tiles", "the-300": "The 300"}
-OF_DEPARTURES = "What differs from the textbook, and what it is worth"
 TASK = "nine-tiles"
 LEARNERS = ("afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn")
 OF_THE_LIBRARY = ("sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-dqn")
@@ -65,24 +67,90 @@ def table(task: Task, measurements: pd.DataFrame) -> str:
         cells[algorithm, budget] = cell(runs[task.metric], f"<br>{minutes:.2g} min")
     budgets = sorted(ends["budget"].unique())
     best = ends.groupby("algorithm")[task.metric].min().sort_values(ascending=False)
-    lines = [
-        f"| agent | {' | '.join(f'{budget / 1e6:g}M' for budget in budgets)} |",
-        f"| --- |{' ---: |' * len(budgets)}",
-    ]
-    for algorithm in best.index:
-        row = [cells.get((algorithm, budget), "") for budget in budgets]
-        lines.append(f"| `{algorithm}` | {' | '.join(row)} |")
-    return "\n".join(lines)
+    rows = ([f"`{name}`", *(cells.get((name, budget), "") for budget in budgets)] for name in best.index)
+    return markdown(["agent", *(f"{budget / 1e6:g}M" for budget in budgets)], rows)
 
 
 def departures_table(results: pd.DataFrame) -> str:
     """Return the final regrets of learners with single changes, of three seeds or more, as Markdown."""
     by_change = results.groupby(["algorithm", "change", "study"], sort=False)["regret"]
-    cells = by_change.apply(lambda regrets: cell(regrets) if len(regrets) >= 3 else "")
-    rows = cells.unstack(fill_value="")
-    lines = [f"| learner | change | {' | '.join(rows.columns)} |", f"| --- | --- |{' ---: |' * len(rows.columns)}"]
-    lines += [f"| `{learner}` | {change} | {' | '.join(row)} |" for (learner, change), row in rows.iterrows()]
-    return "\n".join(lines)
+    cells = by_change.apply(lambda regrets: cell(regrets) if len(regrets) >= 3 else "").unstack(fill_value="")
+    rows = ([f"`{learner}`", change, *row] for (learner, change), row in cells.iterrows())
+    return markdown(["learner", "change", *cells], rows, left=2)
+
+
+def exact8_table(results: pd.DataFrame) -> str:
+    """Return the numbers of agents, best first, and their scores by task with the small budget, as Markdown.
+
+    A score in the table is 10 to the power of the interquartile mean of log10(score). The greedy step has no seeds.
+    """
+    small, large = tasks.BUDGETS
+    shares = {name: hardness(task.game, task.objective).shares[0] for name, task in tasks.TASKS.items()}
+    greedy_step = pd.DataFrame({"task": [*shares], "score": [*shares.values()]})
+    of_agents = dict(iter(results.groupby(["agent", "budget"])))
+    of_agents |= {("greedy-step", budget): greedy_step for budget in tasks.BUDGETS}
+    numbers = {key: score.number(found) for key, found in of_agents.items()}
+    rows = []
+    for agent, budget in sorted(numbers, key=lambda key: numbers[key]):
+        if budget == small:
+            row = [
+                f"{middle:.2f}<br><small>{low:.2f} to {high:.2f}</small>" if low < high else f"{middle:.2f}"
+                for middle, low, high in (numbers[agent, each] for each in (small, large) if (agent, each) in numbers)
+            ]
+            means = [float(interquartile_mean(values)) for values in score.by_task(of_agents[agent, small]).values()]
+            scores = [f"{rounded(100 * 10**mean, 2)}%" for mean in means]
+            rows.append([f"`{agent}`", *row, *[""] * (2 - len(row)), *scores])
+    return markdown(["agent", "0.2M steps", "1M steps", *shares], rows)
+
+
+def correlations_table(results: pd.DataFrame) -> str:
+    """Return the rank correlations of measures of hardness with the scores of learners as Markdown."""
+    found = correlations(results)
+    return markdown(["learner", *found], ([f"`{name}`", *(f"{x:.2f}" for x in row)] for name, row in found.iterrows()))
+
+
+def mean_parts(results: pd.DataFrame, task: str) -> pd.DataFrame:
+    """Return the mean regret of every agent on a task, least first, its parts, and the regret of its network.
+
+    Representation is a part of optimisation here. The last column has the mean regret of networks that were trained on
+    exact optimal actions, NaN where none was.
+    """
+    means = results[results["task"] == task].groupby("agent", sort=False)[diagnoses.PARTS].mean()
+    found = means[["exploration", "sampling"]].assign(optimisation=means["representation"] + means["optimisation"])
+    found.insert(0, "regret", means.sum(axis=1))
+    fitted = means[["exploration", "sampling", "representation"]].sum(axis=1)
+    return found.assign(network=fitted.where(means["representation"] != 0)).sort_values("regret")
+
+
+def parts_table(parts: pd.DataFrame) -> str:
+    """Return what `mean_parts` returns as Markdown."""
+    rows = ([f"`{agent}`", *(rounded(x) if np.isfinite(x) else "" for x in row)] for agent, row in parts.iterrows())
+    return markdown(["agent", *parts.columns[:-1], "network on exact targets"], rows)
+
+
+def draw_parts(path: Path, results: pd.DataFrame) -> None:
+    """Draw the parts of regrets as shares of it, a bar for each agent, side by side for the tasks."""
+    figure = Figure((10, 4), layout="constrained")
+    for axes, task in zip(figure.subplots(1, len(diagnoses.STUDIED)), diagnoses.STUDIED, strict=True):
+        parts = mean_parts(results, task)[::-1]
+        names = [f"{agent}: {rounded(regret)}".replace(" with", "\nwith") for agent, regret in parts["regret"].items()]
+        ends = np.zeros(len(parts))
+        for part, colour in (("exploration", "#d95f02"), ("sampling", "#7570b3"), ("optimisation", "#1b9e77")):
+            share = (parts[part] / parts["regret"]).to_numpy(float)
+            axes.barh(names, share, left=ends, color=colour, label=part)
+            ends += share
+        axes.set_title(f"{HEADINGS[task]}: parts of the regret, and the regret in points", fontsize=9)
+        axes.tick_params(labelsize=7)
+        axes.xaxis.set_major_formatter("{x:.0%}")
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    with write_aside(path) as aside:
+        figure.savefig(aside, dpi=130, metadata={"Software": None})
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
+    """Return a Markdown table whose first columns are aligned to the left and the others to the right."""
+    alignment = ["---"] * left + ["---:"] * (len(header) - left)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (header, alignment, *rows))
 
 
 def cell(regrets: "pd.Series[float]", after: str = "") -> str:
@@ -97,18 +165,38 @@ def rounded(number: float, digits: int = 3) -> str:
     return np.format_float_positional(number, digits, fractional=False, trim="-") if number >= 5e-6 else "0"
 
 
-def with_tables(page: str) -> str:
-    """Return the page of agents with today's tables in place of those below its headings."""
-    tables = {HEADINGS[name]: table(*found) for name, found in by_task(read_measurements([RESULTS])).items()}
-    tables[OF_DEPARTURES] = departures_table(read_numbers(DEPARTURES, KEY))
-    for heading, rows in tables.items():
-        before, line, after = page.partition(f"\n## {heading}\n")
-        words, *_ = after.partition("\n| ")
-        rest = re.sub(r"\A(\|.*\n)+", "", after[len(words) + 1 :])
-        page = f"{before}{line}{words}\n{rows}\n{rest}"
+def tables() -> dict[str, str]:
+    """Return today's tables by the headings that they stand below."""
+    folder = RESULTS.parent
+    found = {HEADINGS[name]: table(*measured) for name, measured in by_task(read_measurements([RESULTS])).items()}
+    changes = read_numbers(folder / "departures.csv.gz", departures.KEY)
+    found["What differs from the textbook, and what it is worth"] = departures_table(changes)
+    found["Results"] = exact8_table(read_numbers(folder / "exact8" / "results.csv.gz", sweep.KEY))
+    found["Does hardness predict regret?"] = correlations_table(read_numbers(folder / "hardness.csv.gz", sweep.KEY))
+    parts = read_diagnoses()
+    found |= {f"Parts of the regret: {HEADINGS[t]}": parts_table(mean_parts(parts, t)) for t in diagnoses.STUDIED}
+    return found
+
+
+def read_diagnoses() -> pd.DataFrame:
+    """Return the parts of regrets of all agents."""
+    return read_numbers(RESULTS.with_name("diagnoses.csv.gz"), diagnoses.KEY)
+
+
+def with_tables(page: str, found: Mapping[str, str]) -> str:
+    """Return a page with tables in place of those below its headings."""
+    for heading, rows in found.items():
+        before, line, after = page.partition(f"# {heading}\n")
+        if line:
+            words, *_ = after.partition("\n| ")
+            rest = re.sub(r"\A(\|.*\n)+", "", after[len(words) + 1 :])
+            page = f"{before}{line}{words}\n{rows}\n{rest}"
     return page
 
 
 if __name__ == "__main__":
     draw(DOCS)
-    write_text(PAGE, with_tables(PAGE.read_text()))
+    draw_parts(DOCS / "parts.png", read_diagnoses())
+    found = tables()
+    for page in PAGES:
+        write_text(page, with_tables(page.read_text(), found))

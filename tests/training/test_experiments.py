@@ -2,11 +2,13 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from matplotlib.figure import Figure
 
 from docs import results
 from stb_gym import ShutTheBox
 from tests.training.fake_runs import fake_run
+from training.experiments import diagnoses
 from training.results import Task, bootstrap_interval, read_measurements, save_results
 
 # The picture of the README
@@ -27,11 +29,22 @@ def test_the_picture_of_the_readme_shows_agents_and_baselines(tmp_path, monkeypa
     assert not drawn
 
 
-def test_the_page_of_agents_has_the_tables_of_its_results():
-    page = results.PAGE.read_text()
-    assert results.with_tables(page) == page
-    changed = page.replace("| `ppo` | none |", "| `ppo` | nothing |")
-    assert changed != page == results.with_tables(changed)
+def test_the_pages_have_the_tables_of_their_results():
+    tables = results.tables()
+    for path in results.PAGES:
+        page = path.read_text()
+        assert results.with_tables(page, tables) == page
+        changed = page.replace("| `certainty-equivalence` |", "| `certainty` |")
+        assert changed != page == results.with_tables(changed, tables)
+
+
+def test_the_parts_of_a_mean_regret_add_up():
+    rows = [("a", "threes", 0, 0.1, 0.2, 0.0, 0.3), ("b", "threes", 0, 0.1, 0.1, -0.1, 0.2)]
+    rows += [("a", "threes", 1, 0.3, 0.2, 0.0, 0.7), ("a", "nine-tiles", 0, 9.0, 9.0, 9.0, 9.0)]
+    parts = results.mean_parts(pd.DataFrame(rows, columns=[*diagnoses.KEY, *diagnoses.PARTS]), "threes")
+    assert parts.index.tolist() == ["b", "a"]
+    assert parts.loc["a"].tolist()[:-1] == pytest.approx([0.9, 0.2, 0.2, 0.5])
+    assert parts.loc["b"].tolist() == pytest.approx([0.3, 0.1, 0.1, 0.1, 0.1])
 
 
 def test_a_table_has_a_row_for_each_algorithm_and_a_column_for_each_number_of_steps():

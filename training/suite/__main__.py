@@ -43,7 +43,8 @@ def suite(
     say(f"{table(results)}\n")
     for budget, of_budget in results.groupby("budget", sort=False):
         found, low, high = number(of_budget)
-        say(f"exact-8 at {budget} steps, {seeds} seeds: {found:.3f} ({low:.3f} to {high:.3f})")
+        seed_word = "seed" if seeds == 1 else "seeds"
+        say(f"exact-8 at {budget} steps, {seeds} {seed_word}: {found:.3f} ({low:.3f} to {high:.3f})")
     picture = out / f"{agent.replace(':', '.')}.png"
     draw(results, picture)
     say(f"wrote {picture}", error=True)

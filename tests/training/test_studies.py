@@ -1,10 +1,13 @@
-"""The study of departures trains every change, and none of them without effect."""
+"""The studies: single changes, hardness as a prediction, and parts of regrets."""
 
 import pandas as pd
 import pytest
 
 from agents.presets import TASKS, configure
+from stb_gym import hardness
 from training.experiments import departures as departing
+from training.experiments import diagnoses
+from training.experiments import hardness as predicting
 from training.run import measure
 
 
@@ -40,3 +43,30 @@ def measured_again(algorithm):
     learner = config.make_learner(config.make_envs())
     learner.learn(config.steps)
     return pytest.approx(measure(config, learner).greedy.regret, rel=1e-12)
+
+
+def test_a_score_that_follows_a_measure_correlates_with_it():
+    names = ["dice 3 objective score", "faces 4 objective score", "tiles 9 objective shut", "dice 4 objective score"]
+    rows = []
+    for name in names:
+        found = hardness(predicting.TASKS[name].game, predicting.TASKS[name].objective)
+        rows += [("steps", name, found.shares[0] + noise) for noise in (-1e-6, 1e-6)]
+        rows.append(("size", name, -found.decisions))
+    found = predicting.correlations(pd.DataFrame(rows, columns=["agent", "task", "score"]))
+    assert found.loc["steps", "1 step"] == pytest.approx(1)
+    assert found.loc["size", "decisions"] == pytest.approx(-1)
+
+
+@pytest.mark.nightly
+def test_agents_are_diagnosed_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(diagnoses, "STUDIED", ("threes",))
+    monkeypatch.setattr(diagnoses, "STEPS", 2000)
+    monkeypatch.setattr(diagnoses, "FIT_STEPS", 20)
+    for _ in range(2):
+        diagnoses.diagnoses(seeds=1, out=tmp_path / "diagnoses.csv.gz")
+    rows = pd.read_csv(tmp_path / "diagnoses.csv.gz").set_index("agent")
+    assert rows.index.tolist() == [*diagnoses.LEARNERS, *diagnoses.STOCK]
+    assert (rows["exploration"] >= 0).all()
+    assert ((rows["representation"] != 0) == [agent in diagnoses.STOCK for agent in rows.index]).all()
+    assert not rows.loc["ppo"].equals(rows.loc["ppo without entropy bonus"])
+    assert capsys.readouterr().out.count("is complete") == 2
