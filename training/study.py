@@ -8,10 +8,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pandas as pd  # type: ignore[import-untyped]
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
 from agents.presets import Config
 from stb_gym.output import Progress, reason
+from training.results import read_numbers, save_results
 from training.run import train
 
 LOCK_SECONDS = 60.0  # for the process of a lost node to end
@@ -70,6 +72,63 @@ def _train(
     except Exception as error:  # whatever it is, other runs continue
         return folder, reason(error)
     return folder, ""
+
+
+def fill_table(
+    function: Callable[..., Sequence[float]],
+    keys: Sequence[tuple[Any, ...]],
+    names: Sequence[str],
+    numbers: Sequence[str],
+    out: Path,
+    workers: int = 1,
+    ray: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """Call a function for every key that a results file does not have yet; rows are added as the calls end.
+
+    Args:
+        function: trains and measures; it is called with the entries of a key, and returns the numbers of its row.
+        keys: keys, of strings and integers.
+        names: names of the columns of the key.
+        numbers: names of the columns of numbers.
+        out: the results file, .csv.gz.
+        workers: calls that run at a time.
+        ray: as in `run_study`.
+
+    Returns:
+        The rows of the keys.
+
+    Raises:
+        ValueError: if the file is damaged or a call failed; after all others.
+    """
+    rows = read_numbers(out, [*names]) if out.exists() else pd.DataFrame(columns=[*names, *numbers])
+    done = {*rows.set_index([*names]).index}
+    missing = [(key, function) for key in keys if key not in done]
+    if ray is None:
+        ended = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(_numbers)(*each) for each in missing)
+    else:
+        ended = on_ray(_numbers, missing, "cpu", *ray)
+    failures = []
+    with Progress("training", len(missing), "runs") as progress:
+        for count, (key, result) in enumerate(ended, 1):
+            if isinstance(result, str):
+                failures.append(f"{' '.join(map(str, key))}: {result}")
+            else:
+                rows.loc[len(rows)] = [*key, *result]
+                save_results(out, rows)
+            progress.tell(count)
+    if failures:
+        raise ValueError(f"{len(failures)} of {len(missing)} trainings failed, the first: {failures[0]}")
+    return rows.set_index([*names]).loc[[*keys]].reset_index()
+
+
+def _numbers(
+    key: tuple[Any, ...], function: Callable[..., Sequence[float]]
+) -> tuple[tuple[Any, ...], Sequence[float] | str]:
+    """Return a key, and the numbers of its row or why there are none."""
+    try:
+        return key, function(*key)
+    except Exception as error:  # whatever an agent does, other trainings go on
+        return key, reason(error)
 
 
 def on_ray(

@@ -20,6 +20,7 @@ from training.suite.sweep import KEY, train
 from training.suite.tasks import BOX, BUDGETS, DICE, TASKS, Task
 
 pytestmark = pytest.mark.slow
+MAKERS = "tests.training.test_suite"
 
 SMALL = {
     "box": Task(BOX, {"tiles": 4}),
@@ -59,7 +60,7 @@ def run(tmp_path, monkeypatch):
 
     def run(agent="make_lowest", *words):
         with patch.dict(TASKS, SMALL, clear=True):
-            name = f"tests.training.test_suite:{agent}"
+            name = f"{MAKERS}:{agent}"
             return run_command("training.suite", suite, [name, "--out", str(tmp_path), *words])
 
     return run
@@ -98,7 +99,10 @@ def test_results_are_kept_and_continued(run, tmp_path):
 
 def test_failures_are_reported_after_the_others(run, tmp_path, capsys):
     assert run("make_failing", "--seeds", "1") == 2
-    assert "4 of 4 trainings failed, the first: box 200k 0: no memory left" in capsys.readouterr().err
+    assert (
+        f"4 of 4 trainings failed, the first: {MAKERS}:make_failing box 200k 0: no memory left"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(
@@ -180,7 +184,7 @@ def test_a_solved_task_counts_as_one_in_a_million():
 @pytest.mark.parametrize("algorithm", ["certainty-equivalence", "afterstates", "sb3-maskable-ppo-tuned", "sb3-dqn"])
 def test_a_learner_of_this_repository_is_trained_as_by_its_command(algorithm):
     with patch.dict(BUDGETS, {"200k": 4096}):
-        regrets = {name: train((algorithm, name, "200k", 3), task)[1][0] for name, task in SMALL.items()}
+        regrets = {name: train(SMALL, algorithm, name, "200k", 3)[0] for name in SMALL}
     config = configure(algorithm, DICE, {"dice": 3}, "200k", seed=3)
     learner = config.make_learner(config.make_envs())
     learner.learn(4096)
@@ -190,5 +194,5 @@ def test_a_learner_of_this_repository_is_trained_as_by_its_command(algorithm):
 
 
 def test_tabular_learners_play_randomly_without_tables():
-    _, [_, score, _] = train(("q-learning", "", "200k", 0), TASKS["sixteen-tiles"])
+    _, score, _ = train(TASKS, "q-learning", "sixteen-tiles", "200k", 0)
     assert score == pytest.approx(1, abs=0.05)

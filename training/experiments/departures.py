@@ -12,18 +12,16 @@ from unittest.mock import patch
 
 import gymnasium as gym
 import numpy as np
-import pandas as pd  # type: ignore[import-untyped]
 import torch
-from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
 from agents.common import Episodes, Transition, Unary
 from agents.ppo import perceptron
 from agents.presets import TASKS, configure
 from stb_gym.games import IntArray
-from stb_gym.output import Progress, say
+from stb_gym.output import say
 from training.commands import run_command
-from training.results import read_numbers, save_results
 from training.run import measure
+from training.study import fill_table
 
 STUDIES = ("nine-tiles 1m", "nine-tiles 10m", "twelve-tiles 10m", "threes 1m")  # task and variant
 KEY = ["algorithm", "change", "study", "seed"]
@@ -77,22 +75,15 @@ def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/depar
         workers: how many are trained at a time.
         out: the .csv.gz file.
     """
-    done = read_numbers(out, KEY) if out.exists() else pd.DataFrame(columns=[*KEY, "regret"])
-    trained = {*done.set_index(KEY).index}
-    keys = [(*name, study, seed) for study in STUDIES for name in CHANGES for seed in range(seeds)]
     # Unary changes nothing on tiles, which are 0 or 1.
-    missing = [key for key in keys if key not in trained and ("unary" not in key[1] or key[2].startswith("threes"))]
-    with Progress("training", len(missing), "runs") as progress:
-        ended = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(train)(*key) for key in missing)
-        for count, row in enumerate(ended, 1):
-            done.loc[len(done)] = row
-            save_results(out, done)
-            progress.tell(count)
+    changes = {study: [name for name in CHANGES if "unary" not in name[1] or "threes" in study] for study in STUDIES}
+    keys = [(*name, study, seed) for study in STUDIES for name in changes[study] for seed in range(seeds)]
+    fill_table(train, keys, KEY, ["regret"], out, workers)
     say(f"{out} is complete")
 
 
-def train(algorithm: str, change: str, study: str, seed: int) -> tuple[Any, ...]:
-    """Train a learner with a change; return its row of the file."""
+def train(algorithm: str, change: str, study: str, seed: int) -> list[float]:
+    """Train a learner with a change; return its regret."""
     torch.set_num_threads(1)
     task, variant = study.split()
     with ExitStack() as changes:
@@ -101,7 +92,7 @@ def train(algorithm: str, change: str, study: str, seed: int) -> tuple[Any, ...]
         config = configure(algorithm, *TASKS[task], variant, seed=seed)
         learner = config.make_learner(config.make_envs())
         learner.learn(config.steps)
-        return algorithm, change, study, seed, measure(config, learner).greedy.regret
+        return [measure(config, learner).greedy.regret]
 
 
 if __name__ == "__main__":

@@ -10,17 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-import pandas as pd  # type: ignore[import-untyped]
 import torch
-from joblib import Parallel, delayed  # type: ignore[import-untyped]
 from sb3_contrib import QRDQN, MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 
 from agents.presets import TASKS, configure
 from stb_gym import RecordVisits, RegretMeter, VectorRecordVisits, diagnose
-from stb_gym.output import Progress, say
+from stb_gym.output import say
 from training.commands import run_command
-from training.results import read_numbers, save_results
+from training.study import fill_table
 
 STEPS = 200_000
 FIT_STEPS = 1000
@@ -51,21 +49,13 @@ def diagnoses(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/diagno
         workers: how many are trained at a time.
         out: the .csv.gz file.
     """
-    done = read_numbers(out, KEY) if out.exists() else pd.DataFrame(columns=[*KEY, *PARTS])
-    trained = {*done.set_index(KEY).index}
     keys = [(agent, task, seed) for agent in (*LEARNERS, *STOCK) for seed in range(seeds) for task in STUDIED]
-    missing = [key for key in keys if key not in trained]
-    with Progress("training", len(missing), "runs") as progress:
-        ended = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(train)(*key) for key in missing)
-        for count, row in enumerate(ended, 1):
-            done.loc[len(done)] = row
-            save_results(out, done)
-            progress.tell(count)
+    fill_table(train, keys, KEY, PARTS, out, workers)
     say(f"{out} is complete")
 
 
-def train(agent: str, task: str, seed: int) -> tuple[Any, ...]:
-    """Train and diagnose an agent; return its row of the file.
+def train(agent: str, task: str, seed: int) -> list[float]:
+    """Train and diagnose an agent; return the parts of its regret.
 
     The representation of our own learners is a part of their optimisation.
     """
@@ -86,7 +76,7 @@ def train(agent: str, task: str, seed: int) -> tuple[Any, ...]:
             lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1),
             envs.visits,
         )
-    return agent, task, seed, *(found.summary().get(part, 0.0) for part in PARTS)
+    return [found.summary().get(part, 0.0) for part in PARTS]
 
 
 if __name__ == "__main__":

@@ -7,14 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd  # type: ignore[import-untyped]
-from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
 from agents.presets import ALGORITHMS
 from stb_gym.cli import imported
 from stb_gym.games import check_choice
-from stb_gym.output import Progress, reason
-from training.results import read_numbers, save_results
-from training.study import on_ray
+from training.study import fill_table
 from training.suite.learners import RepositoryAgent
 from training.suite.tasks import BUDGETS, Task
 
@@ -50,26 +47,8 @@ def sweep(
         ValueError: if there is no such agent, the results file is damaged, or a training failed.
     """
     maker_of(agent)
-    known = read_numbers(out, KEY) if out.exists() else pd.DataFrame(columns=[*KEY, *NUMBERS])
-    done = set(known[KEY].itertuples(index=False, name=None))
     keys = [(agent, task, budget, seed) for budget in budgets for task in tasks for seed in range(seeds)]
-    missing = [(key, tasks[key[1]]) for key in keys if key not in done]
-    if ray is None:
-        ended = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(train)(*each) for each in missing)
-    else:
-        ended = on_ray(train, missing, "cpu", *ray)
-    failures = []
-    with Progress("training", len(missing), "runs") as progress:
-        for count, (key, result) in enumerate(ended, 1):
-            if isinstance(result, str):
-                failures.append(f"{' '.join(map(str, key[1:]))}: {result}")
-            else:
-                known.loc[len(known)] = [*key, *result]
-                save_results(out, known)
-            progress.tell(count)
-    if failures:
-        raise ValueError(f"{len(failures)} of {len(missing)} trainings failed, the first: {failures[0]}")
-    return known.set_index(KEY).loc[keys].reset_index()
+    return fill_table(partial(train, tasks), keys, KEY, NUMBERS, out, workers, ray)
 
 
 def maker_of(agent: str) -> Callable[..., Any]:
@@ -85,15 +64,11 @@ def maker_of(agent: str) -> Callable[..., Any]:
     return partial(RepositoryAgent, agent)
 
 
-def train(key: tuple[str, str, str, int], task: Task) -> tuple[tuple[Any, ...], list[float] | str]:
-    """Train and measure an agent; return its regret, its score and the seconds, or why it failed."""
-    agent, _, budget, seed = key
+def train(tasks: Mapping[str, Task], agent: str, name: str, budget: str, seed: int) -> list[float]:
+    """Train and measure an agent; return its regret, its score and the seconds."""
     began = time.process_time()
-    try:
-        learner = maker_of(agent)(task.make(), seed)
-        learner.learn(BUDGETS[budget])
-        seconds = time.process_time() - began
-        found = task.measure(learner)
-        return key, [found.regret, 1 - found.normalised_score, seconds]
-    except Exception as error:  # whatever an agent does, other trainings go on
-        return key, reason(error)
+    learner = maker_of(agent)(tasks[name].make(), seed)
+    learner.learn(BUDGETS[budget])
+    seconds = time.process_time() - began
+    found = tasks[name].measure(learner)
+    return [found.regret, 1 - found.normalised_score, seconds]
