@@ -424,6 +424,13 @@ def check_game(game: Any) -> None:
     rules = type(game).__name__
     if not (is_dataclass(game) and type(game).__dataclass_params__.frozen):
         raise ValueError(f"{rules} must be a frozen dataclass, because results are cached by the rules")
+    _check_rules(game)
+
+
+@lru_cache(maxsize=32)  # a round checks its game every time that it is made
+def _check_rules(game: Any) -> None:
+    """Check each state of a frozen dataclass; see `check_game`."""
+    rules = type(game).__name__
     check_integer(f"dice of {rules}", getattr(game, "dice", None), 1, MOST_DICE)
     check_integer(f"faces of {rules}", getattr(game, "faces", None), 1, LARGEST_THROW_TABLE)
     check_bool(f"more_is_better of {rules}", game.more_is_better)
@@ -445,7 +452,7 @@ def check_game(game: Any) -> None:
     seen: dict[tuple[int, ...], tuple[State, Roll]] = {}
     for state in walk(game):
         score = _ask(game, "final_score", state[0])
-        if isinstance(score, bool) or not isinstance(score, INTEGER) or abs(score) >= LARGEST_HELD:
+        if isinstance(score, bool) or not isinstance(score, INTEGER) or not -LARGEST_HELD < score < LARGEST_HELD:
             raise ValueError(f"final_score of {rules} must be an integer, not {quoted(score)}, which it is at {state}")
         for roll in rolls(game, state[1]).shown:
             given = _ask(game, "observe", state, roll)
