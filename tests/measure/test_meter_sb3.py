@@ -177,7 +177,7 @@ def test_sampled_turns_of_a_stock_model_tell_its_exact_regret(algorithm, determi
     short = {} if algorithm is DQN else {"n_steps": 64}
     meter, model = RegretMeter(env), model_of(algorithm, env, **short)
     model.learn(64)
-    exact, sampled = meter(model, deterministic), meter.sample(model, 10_000, 1, deterministic)
+    exact, sampled = meter(model, deterministic), meter.sample(model, 4000, 1, deterministic)
     assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0
     assert (sampled.illegal_mass == 0) is (algorithm is MaskablePPO)
     assert sampled.illegal_mass == pytest.approx(exact.illegal_mass, abs=0.02)
@@ -189,12 +189,12 @@ def test_a_recurrent_model_is_measured_at_play(deterministic):
     with torch.no_grad():
         model.policy.action_net.weight *= 100
     meter = RegretMeter(make())
-    sampled = meter.sample(model, 3000, deterministic=deterministic)
+    sampled = meter.sample(model, 1000, deterministic=deterministic)
     assert sampled.masked is False
     envs = VecMonitor(DummyVecEnv([lambda: RecordRegret(make())] * 100))
     envs.seed(1)
     observations, state, begins, regrets = envs.reset(), None, np.ones(100, bool), []
-    while len(regrets) < 3000:
+    while len(regrets) < 1000:
         actions, state = model.predict(observations, state, begins, deterministic=deterministic)
         observations, _, begins, infos = envs.step(actions)
         regrets += [info["regret"] for info, over in zip(infos, begins, strict=True) if over]
@@ -206,7 +206,7 @@ def test_a_recurrent_model_is_measured_at_play(deterministic):
 def test_stacked_frames_are_measured_at_play(stack):
     """The agent looks at the last frame only, so that its exact regret is known."""
     exact = RegretMeter(make())(lambda observations: observations.sum(axis=1).astype(int) % 15)
-    sampled = RegretMeter(stack()).sample(lambda frames: frames[:, -15:].sum(axis=1).astype(int) % 15, 3000)
+    sampled = RegretMeter(stack()).sample(lambda frames: frames[:, -15:].sum(axis=1).astype(int) % 15, 1000)
     assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0
 
 
