@@ -3,6 +3,7 @@
 Networks begin with the same weights in every run, and without torch the tests that need it are left out.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -31,6 +32,7 @@ NEED_TORCH = [
         "measure/test_sb3_callback.py",
     )
 ]
+gc.disable()  # while tests are imported
 settings.register_profile("tests", deadline=None, max_examples=30)
 settings.load_profile("tests")
 
@@ -52,6 +54,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("nightly"):
             item.add_marker("slow")
+
+
+def pytest_collection_finish():
+    """Let the garbage collector pass over what was imported, which is much and stays."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
