@@ -122,7 +122,7 @@ def test_a_run_in_a_game_without_tables_is_sampled(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("algorithm", SMALL)
 def test_a_run_that_continues_ends_as_if_undisturbed(algorithm, tmp_path, monkeypatch):
-    config = small(algorithm)
+    config = small(algorithm, steps=300)
     train(config, tmp_path / "whole", measurements=5)
     interrupt(config, tmp_path / "parts", 2)
     interrupted = Run(tmp_path / "parts").curve()

@@ -130,10 +130,14 @@ def test_damaged_results_are_refused(run, tmp_path, capsys):
         assert file.read_bytes() == content
 
 
+@pytest.mark.nightly
 def test_tasks_span_the_hardness_of_both_games():
-    shares = {name: hardness(task.game, task.objective).shares[0] for name, task in TASKS.items()}
-    assert min(shares.values()) < 0.0002
-    assert max(shares.values()) > 0.2
+    shares = [hardness(task.game, task.objective).shares[0] for task in TASKS.values()]
+    assert min(shares) < 0.0002
+    assert max(shares) > 0.2
+
+
+def test_one_task_of_eight_is_large_and_one_has_no_masks():
     assert sum(not fits(task.game) for task in TASKS.values()) == 1
     assert sum(not task.masked for task in TASKS.values()) == 1
     assert len(TASKS) == 8
