@@ -6,7 +6,6 @@ import pytest
 import torch
 from gymnasium.wrappers import FlattenObservation
 from sb3_contrib import ARS, QRDQN, TRPO, MaskablePPO, RecurrentPPO
-from scipy import stats
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecFrameStack, VecMonitor, VecNormalize
@@ -79,6 +78,8 @@ def test_a_maskable_model_is_given_the_masks(wrap, part):
 
 @pytest.mark.parametrize("algorithm", [PPO, A2C, TRPO, MaskablePPO])
 def test_probabilities_are_those_by_which_a_model_samples(algorithm):
+    from scipy.stats import chisquare  # which takes long
+
     env = make()
     meter, model = RegretMeter(env), model_of(algorithm, env)
     with torch.no_grad():
@@ -92,7 +93,7 @@ def test_probabilities_are_those_by_which_a_model_samples(algorithm):
         assert not seen[policy[node] == 0].any()
         common = policy[node] * 4000 > 5
         pooled = [np.append(counts[common], counts[~common].sum() + 1e-9) for counts in (seen, policy[node] * 4000)]
-        assert stats.chisquare(*pooled, sum_check=False).pvalue > 1e-4
+        assert chisquare(*pooled, sum_check=False).pvalue > 1e-4
 
 
 @pytest.mark.parametrize("deterministic", [True, False])

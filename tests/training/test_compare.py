@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from scipy import stats
 
 from agents.baselines import greedy_step
 from stb_gym import evaluate, strategies, strategy
@@ -76,6 +75,11 @@ def test_the_interquartile_mean_leaves_out_the_lowest_and_the_highest_quarter():
 
 
 def test_the_interval_is_that_of_scipy_but_for_its_random_numbers():
+    from scipy import stats  # which takes long
+
+    def interquartile_mean_of_axis(values, axis):
+        return stats.trim_mean(values, 0.25, axis=axis)
+
     values = np.random.default_rng(1).lognormal(size=(10, 2))
     found = stats.bootstrap((values,), interquartile_mean_of_axis, method="percentile", n_resamples=4000, rng=2)
     width = found.confidence_interval.high - found.confidence_interval.low
@@ -83,10 +87,6 @@ def test_the_interval_is_that_of_scipy_but_for_its_random_numbers():
     assert abs(low - found.confidence_interval.low) == pytest.approx(0, abs=0.05 * width.max())
     assert abs(high - found.confidence_interval.high) == pytest.approx(0, abs=0.05 * width.max())
     assert (bootstrap_interval(values) == [low, high]).all()
-
-
-def interquartile_mean_of_axis(values, axis):
-    return stats.trim_mean(values, 0.25, axis=axis)
 
 
 def test_seeds_are_compared_at_the_same_steps():
