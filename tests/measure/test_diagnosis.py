@@ -349,7 +349,7 @@ def test_a_network_that_cannot_represent_perfect_play_loses_by_representation():
             nn.Linear(TABLES.observation.shape[1], width), nn.ReLU(), nn.Linear(width, TABLES.actions)
         )
         weights = [weight.clone() for weight in network.parameters()]
-        found = diagnose(METER, network, visits, masked=True, fit_steps=400)
+        found = diagnose(METER, network, visits, masked=True, fit_steps=100)
         regrets[width] = found.exploration + found.sampling + found.representation
         assert all((weight == before).all() for weight, before in zip(network.parameters(), weights, strict=True))
     assert regrets[1] > 10 * regrets[64]
