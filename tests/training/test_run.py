@@ -162,7 +162,7 @@ def test_rounds_continue_as_if_undisturbed(algorithm, opponents, tmp_path):
         assert sum(last[f"wins_{seat}"] for seat in (1, 2, 3)) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("moments", [range(1, 19, 4), pytest.param(range(1, 19), marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("moments", [range(1, 19, 7), pytest.param(range(1, 19), marks=pytest.mark.nightly)])
 def test_a_run_killed_between_any_two_files_ends_as_if_undisturbed(moments, tmp_path, monkeypatch):
     config = small(steps=200)
     train(config, tmp_path / "whole", measurements=2)

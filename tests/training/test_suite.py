@@ -85,7 +85,8 @@ def test_the_number_of_a_scripted_agent_is_known(run, tmp_path, capsys):
         assert len(picture.convert("RGB").getcolors(2**24)) > 20
 
 
-def test_results_are_kept_and_continued(run, tmp_path):
+def test_results_are_kept_and_continued(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("training.suite.__main__.draw", lambda *_: None)
     assert run("make_lowest", "--seeds", "1") == 0
     before = read_numbers(tmp_path / "results.csv.gz", KEY)
     assert run("make_lowest", "--seeds", "2", "--budgets", "200k,1m") == 0
