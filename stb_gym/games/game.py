@@ -437,9 +437,10 @@ def _check_rules(game: Any) -> None:
     actions = _ask(game, "actions")
     if not (isinstance(actions, tuple) and actions):
         raise ValueError(f"actions of {rules} must be a tuple of one or more, not {quoted(actions)}")
-    rolls(game, game.dice)  # refuses too many throws
-    for throw in product(range(1, game.faces + 1), repeat=game.dice):
-        if _ask(game, "roll_of", throw) != _ask(game, "roll_of", tuple(sorted(throw))):
+    known = rolls(game, game.dice)  # refuses too many throws
+    throws = product(range(1, game.faces + 1), repeat=game.dice)
+    for throw, number in zip(throws, known.of_throw.tolist(), strict=True):
+        if _ask(game, "roll_of", throw) != known.shown[number]:
             raise ValueError(f"roll_of of {rules} must not depend on the order of the dice, as it does of {throw}")
     start = _ask(game, "start")
     check_state(f"start of {rules} must be", game, start)
