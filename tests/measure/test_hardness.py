@@ -66,11 +66,6 @@ def test_shares_are_known(game, goal, shares, horizon):
         assert 100 * share == pytest.approx(known, abs=0.51 * 10**-digits)
 
 
-def test_one_step_of_threes_is_known():
-    found = hardness(Threes())
-    assert found.shares[0] * found.random_regret == pytest.approx(1.0785711461, abs=1e-10)
-
-
 def met(game, policy):
     """Return the probability that a turn of the policy meets each position and roll with a legal move."""
     chances = Counter()
