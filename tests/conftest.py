@@ -32,7 +32,6 @@ NEED_TORCH = [
         "measure/test_sb3_callback.py",
     )
 ]
-gc.disable()  # while tests are imported
 settings.register_profile("tests", deadline=None, max_examples=30)
 settings.load_profile("tests")
 
@@ -56,8 +55,11 @@ def pytest_collection_modifyitems(items):
             item.add_marker("slow")
 
 
-def pytest_collection_finish():
-    """Let the garbage collector pass over what was imported, which is much and stays."""
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection():
+    """Keep the garbage collector off while tests are imported, and then let it pass over what was imported."""
+    gc.disable()
+    yield
     gc.freeze()
     gc.enable()
 
