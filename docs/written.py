@@ -41,9 +41,10 @@ def hardness(game: str = "") -> str:
         "| id | left after 1 step | 2 steps | 3 steps | horizon | decisions | coverage | dice | mean gap | 1 / gaps |",
         "| --- |" + " ---: |" * 9,
     ]
-    for identity, known in stb_gym.ENVIRONMENTS.items():
+    ids = [name for name, known in stb_gym.ENVIRONMENTS.items() if known.rules is GAMES.get(game, known.rules)]
+    for identity in ids:
         env = gym.make(identity)
-        if not fits(env.unwrapped.game) or known.rules is not GAMES.get(game, known.rules):
+        if not fits(env.unwrapped.game):
             continue
         found = stb_gym.hardness(env)
         left = [*(f"{share:.3g}" for share in 100 * np.array(found.shares)), "0", "0"][:3]

@@ -16,7 +16,7 @@ def size(case):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("section", "most"), [("values", 4), ("scores", 80), ("equilibria", 20), ("line-ups", 10), ("choices", 20)]
+    ("section", "most"), [("values", 4), ("scores", 80), ("equilibria", 10), ("line-ups", 10), ("choices", 20)]
 )
 def test_the_file_holds_the_listed_figures_and_the_smallest_are_those_of_the_reference(section, most):
     _, cases = golden.SECTIONS[section]

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 from numpy.typing import NDArray
-from scipy.stats import trim_mean
 
 from agents.presets import STANDARD, game_and_objective, task_name
 from stb_gym.games import Game
@@ -190,7 +189,8 @@ def by_agent(measurements: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def interquartile_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return [...] the mean over the first axis of [R, ...] without the lowest and the highest quarter."""
-    return trim_mean(values, 0.25, axis=0)
+    cut = len(values) // 4
+    return np.partition(values, (cut, len(values) - cut - 1), axis=0)[cut : len(values) - cut].mean(axis=0)
 
 
 def bootstrap_interval(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ import torch
 
 from agents import presets
 from agents.presets import configure
-from stb_gym.games import check_choice
+from stb_gym.games import check_choice, check_integer
 from stb_gym.output import Progress, read_text, say
 from training.commands import choose_task, run_command
 from training.run import locked, measure
@@ -48,6 +48,7 @@ def tune(
     """
     spaces = tomllib.loads(read_text(SPACES))
     check_choice("algorithm with a search space", algorithm, list(spaces))
+    check_integer("trials", trials, 1, 10**6)
     chosen_env, arguments = choose_task(env, task, objective, rules)
     base = configure(algorithm, chosen_env, arguments, seed=seed, steps=steps)
     torch.set_num_threads(1)

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
@@ -86,7 +87,8 @@ def main(words: list[str] | None = None) -> int:
     try:
         with reader_may_leave():
             words = import_games(sys.argv[1:] if words is None else words)
-            command_line()(words, exit_on_error=False, print_error=False, result_action="return_value")
+            app = command_line(tuple(GAMES.items()))
+            app(words, exit_on_error=False, print_error=False, result_action="return_value")
         return 0
     except (CycloptsError, ValueError, OSError, ImportError, MemoryError) as error:
         return refuse("stb-gym", error)
@@ -114,7 +116,8 @@ def import_games(words: Sequence[str]) -> list[str]:
     return others
 
 
-def command_line() -> App:
+@lru_cache(maxsize=1)
+def command_line(games: tuple[tuple[str, type[Game]], ...]) -> App:
     """Return the app: a sub-command for each command and game, with the rules of that game as flags."""
     app = App(
         name="stb-gym",
@@ -127,7 +130,7 @@ def command_line() -> App:
     for name, function in COMMANDS.items():
         without_game = WITHOUT_GAME.get(name)
         command = App(name=name, help=((without_game or function).__doc__ or "").partition("\n")[0])
-        for game, rules in GAMES.items():
+        for game, rules in games:
             command.command(_of_game(function, rules), name=game)
         if without_game:
             command.default(_of_game(without_game, None))

@@ -424,15 +424,23 @@ def check_game(game: Any) -> None:
     rules = type(game).__name__
     if not (is_dataclass(game) and type(game).__dataclass_params__.frozen):
         raise ValueError(f"{rules} must be a frozen dataclass, because results are cached by the rules")
+    _check_rules(game)
+
+
+@lru_cache(maxsize=32)  # a round checks its game every time that it is made
+def _check_rules(game: Any) -> None:
+    """Check each state of a frozen dataclass; see `check_game`."""
+    rules = type(game).__name__
     check_integer(f"dice of {rules}", getattr(game, "dice", None), 1, MOST_DICE)
     check_integer(f"faces of {rules}", getattr(game, "faces", None), 1, LARGEST_THROW_TABLE)
     check_bool(f"more_is_better of {rules}", game.more_is_better)
     actions = _ask(game, "actions")
     if not (isinstance(actions, tuple) and actions):
         raise ValueError(f"actions of {rules} must be a tuple of one or more, not {quoted(actions)}")
-    rolls(game, game.dice)  # refuses too many throws
-    for throw in product(range(1, game.faces + 1), repeat=game.dice):
-        if _ask(game, "roll_of", throw) != _ask(game, "roll_of", tuple(sorted(throw))):
+    known = rolls(game, game.dice)  # refuses too many throws
+    throws = product(range(1, game.faces + 1), repeat=game.dice)
+    for throw, number in zip(throws, known.of_throw.tolist(), strict=True):
+        if _ask(game, "roll_of", throw) != known.shown[number]:
             raise ValueError(f"roll_of of {rules} must not depend on the order of the dice, as it does of {throw}")
     start = _ask(game, "start")
     check_state(f"start of {rules} must be", game, start)
@@ -445,7 +453,7 @@ def check_game(game: Any) -> None:
     seen: dict[tuple[int, ...], tuple[State, Roll]] = {}
     for state in walk(game):
         score = _ask(game, "final_score", state[0])
-        if isinstance(score, bool) or not isinstance(score, INTEGER) or abs(score) >= LARGEST_HELD:
+        if isinstance(score, bool) or not isinstance(score, INTEGER) or not -LARGEST_HELD < score < LARGEST_HELD:
             raise ValueError(f"final_score of {rules} must be an integer, not {quoted(score)}, which it is at {state}")
         for roll in rolls(game, state[1]).shown:
             given = _ask(game, "observe", state, roll)

@@ -45,12 +45,12 @@ def test_it_learns_five_tiles_however_episodes_end(limit):
 @pytest.mark.parametrize("limit", [None, 2])
 def test_a_target_is_the_reward_or_the_value_of_the_best_move_that_follows(limit, monkeypatch):
     agent, points = learner(make(max_episode_steps=limit)), np.arange(1, 6)
-    agent.learn(2000)
+    agent.learn(500)
     fits, steps, seen = [], [], []
     play = agent._episodes.step
     monkeypatch.setattr(agent, "_fit", lambda last, targets, rate: fits.append((last, targets)))
     monkeypatch.setattr(agent._episodes, "step", lambda action: steps.append(play(action)) or steps[-1])
-    agent.learn(agent.num_steps + 20 * 64, lambda: seen.append(agent._episodes.observation))
+    agent.learn(agent.num_steps + 10 * 64, lambda: seen.append(agent._episodes.observation))
     for step, observation, (last, targets) in zip(steps, seen[1:], fits[1:], strict=False):
         goes_on = ~(step.terminated | step.truncated)
         assert (last.continues == goes_on).all()
@@ -88,13 +88,13 @@ def test_the_control_variate_lowers_the_loss_and_leaves_values_unbiased():
 
 
 def test_the_best_move_has_the_highest_value():
-    agent, envs = learner(exploration=0.5), make(num_envs=512)
-    agent.learn(1000)
+    agent, envs = learner(exploration=0.5), make(num_envs=64)
+    agent.learn(500)
     seen, infos = envs.reset(seed=3)
     masks = infos["action_mask"] == 1
     moves = agent._look(seen)
     values = agent._values(moves.afterstate)
-    for row in range(512):
+    for row in range(64):
         own = slice(moves.first[row], moves.first[row] + moves.number[row])
         assert moves.action[own].tolist() == np.flatnonzero(masks[row]).tolist()
         assert moves.value[row] == values[own].max()
@@ -108,7 +108,7 @@ def test_the_best_move_has_the_highest_value():
 def test_its_greedy_policy_is_evaluated_exactly_by_the_scores_of_states(rules):
     envs = make(**rules)
     agent = learner(envs)
-    agent.learn(1500)
+    agent.learn(500)
     policy, expected = agent.score_policy(envs.game), regret_of(agent, envs.game)
     assert evaluate(envs.game, policy).regret == pytest.approx(expected, abs=1e-12)
     assert evaluate_boards(solve_boards(envs.game), policy).regret == pytest.approx(expected, abs=1e-9)

@@ -77,7 +77,7 @@ ROWS = [
     (np.arange(256, dtype=np.uint8)[:, None],),
     (np.arange(40).reshape(20, 2)[::2, 1:],),
     (np.zeros((0, 3), np.uint8),),
-    (RANDOM.integers(7, size=(20_000, 6)).astype(np.float32), RANDOM.integers(9, size=20_000)),
+    (RANDOM.integers(7, size=(2000, 6)).astype(np.float32), RANDOM.integers(9, size=2000)),
     (RANDOM.integers(3, size=(5000, 6), dtype=np.uint8) * np.uint64(2**56),),  # only the highest bytes differ
 ]
 

@@ -188,8 +188,8 @@ def test_departures_are_listed_greatest_loss_first(ask):
     losses = [row["loss"] for row in found]
     assert (len(found), losses) == (210, sorted(losses, reverse=True))
     assert (found[0]["open"], found[0]["roll"], found[0]["best"]) == ([1, 2, 4, 5, 8, 9], "12", "shut 4,8")
-    for more in ("", " --score count", " --lead 10 --after 1"):
-        answer = ask(words + more)
+    for more in ("--score sum", "--score count", "--lead 10 --after 1"):
+        answer = ask(words, "--tiles 6", more)
         assert sum(row["cost"] for row in answer["departures"]) == pytest.approx(answer["regret"])
 
 
@@ -236,7 +236,9 @@ def test_saved_policies(ask, run, tmp_path):
 
 @pytest.mark.slow
 def test_without_a_policy_all_kept_policies_are_evaluated(ask):
-    assert [row["policy"] for row in ask("evaluate")["policies"]] == kept_policies()
+    names = ["ppo-nine-tiles", "ppo-threes"]
+    with patch("stb_gym.cli.turn.kept_policies", return_value=names):
+        assert [row["policy"] for row in ask("evaluate")["policies"]] == names
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from tests.twins import GOALS, boxes
 
 NINE = ShutTheBox()
 LARGER = [
-    (ShutTheBox(tiles=10, dice=3, faces=7), "score"),
+    (ShutTheBox(tiles=8, dice=3, faces=7), "score"),
     (ShutTheBox(tiles=28, dice=5, open=(1, 2, 5, 14, 15, 25, 26, 27, 28), one_die="any-time"), "shut"),
 ]
 

@@ -174,10 +174,10 @@ def claiming(shape):
 @pytest.mark.parametrize(
     ("method", "entry", "data"),
     [
-        (zipfile.ZIP_DEFLATED, "policy", claiming((4 * MEBIBYTE,)) + bytes(32 * MEBIBYTE)),
-        (zipfile.ZIP_BZIP2, "policy", claiming((TABLES.nodes,)) + bytes(32 * MEBIBYTE)),
+        (zipfile.ZIP_DEFLATED, "policy", claiming((2 * MEBIBYTE,)) + bytes(16 * MEBIBYTE)),
+        (zipfile.ZIP_BZIP2, "policy", claiming((TABLES.nodes,)) + bytes(16 * MEBIBYTE)),
         (zipfile.ZIP_STORED, "policy", claiming((-1, -4 * MEBIBYTE))),
-        (zipfile.ZIP_DEFLATED, "rules", claiming((4 * MEBIBYTE,)) + bytes(32 * MEBIBYTE)),
+        (zipfile.ZIP_DEFLATED, "rules", claiming((2 * MEBIBYTE,)) + bytes(16 * MEBIBYTE)),
     ],
     ids=range(4),
 )

@@ -170,7 +170,7 @@ def test_the_mean_of_20_000_turns_is_near_the_exact_regret(name, mode):
 
 @pytest.mark.slow
 def test_in_rounds_the_best_response_at_the_standing_is_the_measure():
-    envs = VectorRecordRegret(gym.make_vec(ROUND, 500, players=3, opponents="random"))
+    envs = VectorRecordRegret(gym.make_vec(ROUND, 200, players=3, opponents="random"))
     for opponents in ("random", "approximation"):
         envs.unwrapped.set_opponents(opponents)
         envs = VectorRecordRegret(envs.env) if opponents == "random" else envs
@@ -179,7 +179,7 @@ def test_in_rounds_the_best_response_at_the_standing_is_the_measure():
         count = envs.episodes - before[0]
         mean = (envs.regret * envs.episodes - np.nan_to_num(before[1]) * before[0]) / count
         assert mean == pytest.approx(RoundMeter(envs)(first_legal).regret, abs=5 * envs.standard_error)
-    assert envs.standard_error < 0.004
+    assert envs.standard_error < 0.006
 
 
 def recorded_box():

@@ -85,7 +85,7 @@ def test_samples_scatter_around_the_exact_regret_as_their_standard_errors_say(ag
 @pytest.mark.slow
 def test_a_good_policy_has_hundreds_of_times_less_noise_than_its_scores():
     meter, agent = AGENTS["a kept policy"]
-    sampled = meter.sample(agent, 30_000)
+    sampled = meter.sample(agent, 10_000)
     assert sampled.standard_error < sampled.final_score.std() / np.sqrt(sampled.turns) / 300
     low, high = sampled.interval
     assert (low + high) / 2 == pytest.approx(sampled.regret)
@@ -121,7 +121,7 @@ def test_perfect_play_loses_nothing_and_makes_no_mistake():
 def test_mistakes_are_those_of_the_policy():
     meter = RegretMeter(NINE)
     known = {mistake.node: mistake for mistake in meter(biggest_first).mistakes()}
-    sampled = meter.sample(biggest_first, 20_000)
+    sampled = meter.sample(biggest_first, 5000)
     mistakes = sampled.mistakes()
     assert sum(mistake.cost for mistake in mistakes) == pytest.approx(sampled.regret)
     assert sampled.mistakes(3) == mistakes[:3]
@@ -129,7 +129,7 @@ def test_mistakes_are_those_of_the_policy():
         observations = sampled.stepper.observe(np.array([mistake.node]))
         truth = known[int(meter.solution.tables.find_nodes(observations)[0])]
         assert (mistake.best, mistake.plays, mistake.loss) == (truth.best, truth.plays, pytest.approx(truth.loss))
-        assert mistake.visits == pytest.approx(truth.visits, abs=4 * np.sqrt(truth.visits / 20_000))
+        assert mistake.visits == pytest.approx(truth.visits, abs=4 * np.sqrt(truth.visits / 5000))
 
 
 def test_illegal_actions_are_mistakes():
@@ -192,8 +192,8 @@ def test_tables_and_boards_measure_the_same(game, agent, solved):
     seed, view, found = np.random.SeedSequence(1), AgentView(game, game), []
     for kind, optimum in (("tables", solved(game)), ("boards", solve_boards(game))):
         stepper = stepper_of(game, kind=kind)
-        games, player = games_of(game, view, stepper, 3000, seed), Player(agent, view, at_play=True)
-        found.append(play_turns(optimum, games, stepper, player, "end", 3000, seed, lambda *played: None))
+        games, player = games_of(game, view, stepper, 1000, seed), Player(agent, view, at_play=True)
+        found.append(play_turns(optimum, games, stepper, player, "end", 1000, seed, lambda *played: None))
     one, other = found
     assert one.lost == pytest.approx(other.lost, abs=1e-9)
     for name in ("plays", "best", "final_score"):

@@ -26,7 +26,7 @@ ENVIRONMENTS = {
     "TurnVecEnv": lambda: TurnVecEnv(gym.make_vec(BOX, num_envs=4, autoreset_mode="SameStep", **SIX)),
 }
 NARROW = {"net_arch": [16]}
-ROLLOUTS = {"n_steps": 64, "batch_size": 64, "n_epochs": 2, "policy_kwargs": NARROW}
+ROLLOUTS = {"n_steps": 32, "batch_size": 32, "n_epochs": 2, "policy_kwargs": NARROW}
 MODELS = {
     PPO: ROLLOUTS,
     A2C: {"policy_kwargs": NARROW},
@@ -60,11 +60,11 @@ def train(callback, steps, algorithm=PPO, **options):
 def test_stock_models_are_measured_wherever_they_learn(algorithm, where, tmp_path):
     env = ENVIRONMENTS[where]()
     meter = stb_gym.RegretMeter(env)
-    callback = RegretCallback(meter, every=256, save_path=tmp_path / "best.npz")
+    callback = RegretCallback(meter, every=128, save_path=tmp_path / "best.npz")
     model = model_of(algorithm, env)
     untrained = meter(model).regret
-    model.learn(512, callback)
-    assert [steps for steps, _ in callback.curve] == ([0, 256, 512] if algorithm is not A2C else [0, 260, 520])
+    model.learn(256, callback)
+    assert [steps for steps, _ in callback.curve] == ([0, 128, 256] if algorithm is not A2C else [0, 140, 260])
     assert callback.curve[0][1]["regret"] == untrained
     assert callback.curve[-1][1] == callback.evaluation.summary() == meter(model).summary()
     masked = algorithm is MaskablePPO
@@ -76,55 +76,55 @@ def test_stock_models_are_measured_wherever_they_learn(algorithm, where, tmp_pat
     assert meter.solution.evaluate(best, "end").regret == min(regrets)
 
 
-@pytest.mark.parametrize("turns", [None, 4000])
+@pytest.mark.parametrize("turns", [None, 500])
 def test_all_numbers_are_logged_at_their_steps(turns, tmp_path, capsys):
     meter, model = meter_of(), model_of(PPO, gym.make(BOX, **SIX))
     model.set_logger(configure(str(tmp_path), ["json"]))
-    callback = RegretCallback(meter, every=128, turns=turns, verbose=1)
-    model.learn(256, callback)
+    callback = RegretCallback(meter, every=64, turns=turns, verbose=1)
+    model.learn(128, callback)
     model.logger.close()
     kind = "sampled" if turns else "exact"
     expected = meter.sample(model, turns) if turns else meter(model)
     assert callback.curve[-1][1] == callback.evaluation.summary() == expected.summary()
     rows = [json.loads(line) for line in (tmp_path / "progress.json").read_text().splitlines()]
     logged = [row for row in rows if f"{kind}/regret" in row]
-    assert [row["time/total_timesteps"] for row in logged] == [0, 128, 256] == [steps for steps, _ in callback.curve]
+    assert [row["time/total_timesteps"] for row in logged] == [0, 64, 128] == [steps for steps, _ in callback.curve]
     for row, (_, summary) in zip(logged, callback.curve, strict=True):
         assert {name: row[f"{kind}/{name}"] for name in summary} == summary
     assert not any(name.startswith("sampled/" if turns is None else "exact/") for row in rows for name in row)
     assert "train/loss" in logged[1]  # with what the model has logged by then
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
-    assert lines[-1].startswith(f"       256 steps: regret {expected.regret:.4f}")
+    assert lines[-1].startswith(f"       128 steps: regret {expected.regret:.4f}")
 
 
 def test_learning_may_go_on_or_begin_again():
     callback = RegretCallback(meter_of())
-    model, _ = train(callback, 128)
-    model.learn(128, callback, reset_num_timesteps=False)
-    model.learn(64, callback)
-    assert [steps for steps, _ in callback.curve] == [0, 128, 256, 0, 64]
+    model, _ = train(callback, 64)
+    model.learn(64, callback, reset_num_timesteps=False)
+    model.learn(32, callback)
+    assert [steps for steps, _ in callback.curve] == [0, 64, 128, 0, 32]
 
 
 def test_it_measures_no_more_often_than_asked_and_than_the_policy_changes():
     meter = meter_of()
-    assert train(RegretCallback(meter, every=1), 256)[1] == [0, 64, 128, 192, 256]
-    assert train(RegretCallback(meter, every=200), 512)[1] == [0, 256, 448, 512]
+    assert train(RegretCallback(meter, every=1), 128)[1] == [0, 32, 64, 96, 128]
+    assert train(RegretCallback(meter, every=100), 256)[1] == [0, 128, 224, 256]
 
 
-@pytest.mark.parametrize("turns", [None, 4000])
+@pytest.mark.parametrize("turns", [None, 500])
 def test_models_that_sample_are_measured_by_their_probabilities(turns):
     meter = meter_of()
     callback = RegretCallback(meter, deterministic=False, turns=turns)
-    model, _ = train(callback, 128)
+    model, _ = train(callback, 64)
     expected = meter.sample(model, turns, 0, False) if turns else meter(model, deterministic=False)
     assert callback.evaluation.regret == expected.regret != meter(model).regret
 
 
 def test_the_best_policy_is_saved_and_not_the_last(tmp_path):
-    meter = meter_of(objective="at-most:9")
-    callback = RegretCallback(meter, 64, tmp_path / "best.npz")
-    train(callback, 512, learning_rate=0.05, n_epochs=10)  # so great a rate makes the policy worse again
+    meter = meter_of(objective="at-most:15")
+    callback = RegretCallback(meter, 32, tmp_path / "best.npz")
+    train(callback, 192, learning_rate=0.05, n_epochs=10)  # so great a rate makes the policy worse again
     saved = stb_gym.measure.read_policy(tmp_path / "best.npz")
     assert saved.evaluate().regret == callback.best.regret < callback.evaluation.regret
     assert (saved.game, saved.objective, saved.illegal) == (meter.game, meter.objective, meter.illegal)
@@ -132,15 +132,15 @@ def test_the_best_policy_is_saved_and_not_the_last(tmp_path):
 
 def test_inside_another_callback_it_measures_when_that_one_calls(tmp_path):
     callback = RegretCallback(meter_of(), every=10**6, save_path=tmp_path / "best.npz")
-    model_of(MaskablePPO, gym.make(BOX, **SIX)).learn(256, EveryNTimesteps(64, callback))
-    assert [steps for steps, _ in callback.curve] == [0, 64, 128, 192, 256]
+    model_of(MaskablePPO, gym.make(BOX, **SIX)).learn(128, EveryNTimesteps(32, callback))
+    assert [steps for steps, _ in callback.curve] == [0, 32, 64, 96, 128]
     regrets = [summary["regret"] for _, summary in callback.curve]
     assert regrets[0] == regrets[1]  # the first rollout is measured before the model learns from it
     assert callback.evaluation.regret == regrets[-1] != regrets[0]
     assert stb_gym.measure.read_policy(tmp_path / "best.npz").evaluate().regret == callback.best.regret == min(regrets)
-    listed = RegretCallback(callback.meter, every=64)
-    model_of(MaskablePPO, gym.make(BOX, **SIX)).learn(128, [listed])
-    assert [steps for steps, _ in listed.curve] == [0, 64, 128]
+    listed = RegretCallback(callback.meter, every=32)
+    model_of(MaskablePPO, gym.make(BOX, **SIX)).learn(64, [listed])
+    assert [steps for steps, _ in listed.curve] == [0, 32, 64]
 
 
 def test_refusals(tmp_path):
@@ -150,11 +150,11 @@ def test_refusals(tmp_path):
     with pytest.raises(ValueError, match="every"):
         RegretCallback(meter, every=0)
     with pytest.raises(ValueError, match="turns"):
-        train(RegretCallback(meter, turns=0), 64)
+        train(RegretCallback(meter, turns=0), 32)
     with pytest.raises(ValueError, match="save_path"):
         RegretCallback(meter, turns=100, save_path=tmp_path / "best.npz")
     with pytest.raises(ValueError, match="62 actions"):
-        train(RegretCallback(stb_gym.RegretMeter(gym.make(BOX))), 64)
+        train(RegretCallback(stb_gym.RegretMeter(gym.make(BOX))), 32)
 
 
 def test_the_module_is_an_attribute_and_names_what_it_needs():
@@ -180,8 +180,8 @@ def test_examples_run():
 
 def test_parts_of_the_regret_are_logged_with_visits():
     envs = stb_gym.VectorRecordVisits(gym.make_vec(BOX, num_envs=4, autoreset_mode="SameStep", **SIX))
-    callback = RegretCallback(meter_of(), every=256, visits=lambda: envs.visits, masked=False)
-    model_of(PPO, TurnVecEnv(envs)).learn(512, callback)
+    callback = RegretCallback(meter_of(), every=128, visits=lambda: envs.visits, masked=False)
+    model_of(PPO, TurnVecEnv(envs)).learn(256, callback)
     for _, summary in callback.curve:
         parts = [summary[name] for name in ("exploration", "sampling", "optimisation")]
         assert sum(parts) == pytest.approx(summary["regret"], abs=1e-12)

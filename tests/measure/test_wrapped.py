@@ -175,9 +175,9 @@ def test_agents_that_see_more_than_the_position_are_measured_at_play(name):
         meter(first_legal)
     if name in ("skips", "running means of many", "actions of many"):
         with pytest.raises(ValueError, match="record the losses of play with RecordRegret"):
-            meter.sample(first_legal)
+            meter.sample(first_legal, 50)
     else:
-        turns = 20 if name == "pictures" else 100
+        turns = 10 if name == "pictures" else 50
         sampled, exact = meter.sample(first_legal, turns), RegretMeter(make())(first_legal).regret
         assert abs(sampled.regret - exact) <= 4 * sampled.standard_error > 0
         assert name != "frames" or sampled.regret == meter.sample(first_legal, turns).regret
@@ -193,9 +193,9 @@ def test_agents_at_play_see_what_the_wrappers_show():
             asked.append((turn, frames[1]))
         return masks.argmax(axis=1)
 
-    evaluation = RegretMeter(wrappers.FrameStackObservation(make(), 2, padding_type="reset")).sample(agent, 100)
-    assert {turn for turn, _ in asked} >= set(range(100))
-    assert len(asked) == len(evaluation.node) > 100
+    evaluation = RegretMeter(wrappers.FrameStackObservation(make(), 2, padding_type="reset")).sample(agent, 50)
+    assert {turn for turn, _ in asked} >= set(range(50))
+    assert len(asked) == len(evaluation.node) > 50
 
 
 @pytest.mark.parametrize(

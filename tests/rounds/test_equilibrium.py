@@ -159,7 +159,7 @@ def test_no_seat_can_gain_at_the_equilibrium(game, players, ties):
 
 @pytest.mark.slow
 def test_a_best_response_wins_what_it_says():
-    rules, lineup = Round(NINE, 3), ["biggest-first", "approximation", "most-ways"]
+    rules, lineup = Round(ShutTheBox(tiles=6), 3), ["biggest-first", "approximation", "most-ways"]
     evaluation = rules.evaluate(lineup)
     for seat in range(3):
         best = evaluation.best_response(seat)

@@ -13,7 +13,7 @@ from tests.twins import MostThrees
 NINE, FIVE_DICE = ShutTheBox(), Threes()
 
 
-@pytest.mark.parametrize(("players", "count"), [(2, 19), (3, 28), pytest.param(5, 50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("players", "count"), [(2, 19), (3, 28), pytest.param(5, 50, marks=pytest.mark.nightly)])
 def test_published_departures_of_the_first_player(players, count):
     found = departures(Round(NINE, players).solve())
     assert (found.first, found.positions) == (count, 4040)

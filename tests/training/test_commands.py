@@ -225,6 +225,6 @@ def test_a_search_prints_the_best_settings_and_continues(folders, capsys):
 def test_a_search_needs_trials_and_ranges(folders, capsys):
     assert search("--trials", "0") == 2
     [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith("training.tune: ")
+    assert line.startswith("training.tune: trials must be an integer from 1")
     assert tune.main(["monte-carlo", "--out", "x"]) == 2
     assert "unknown algorithm with a search space 'monte-carlo': allowed are ppo" in capsys.readouterr().err

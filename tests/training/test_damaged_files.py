@@ -31,7 +31,7 @@ from training.run import Run, train
 
 EDITED = ("presets.toml", "kept/ppo-threes.toml")  # people write them, so other values may be meant
 RESUMED = ("run/config.json", "run/result.json", "run/policies.npz", "run/checkpoint.pt")
-BOMB = bytes(2**26)
+BOMB = bytes(2**24)
 
 
 def presets_of(path):
@@ -136,7 +136,7 @@ def spoilt(whole, rng):
 
 @cache
 def bombs():
-    """Return archives that unpack to 64 MiB."""
+    """Return archives that unpack to 16 MiB."""
     packed = [gzip.compress(BOMB)]
     for name in ("policy.npy", "policy.pth", "archive/data.pkl"):
         with zipfile.ZipFile(bomb := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
@@ -157,7 +157,7 @@ def forgeries(suffix, whole):
         arrays = dict(np.load(io.BytesIO(whole)))
         key = min(arrays.keys() & {"actions", "policy"})
         right = arrays[key]
-        huge, program = np.zeros((2**24, 1), np.uint8), np.array([Code()], object)
+        huge, program = np.zeros((2**22, 1), np.uint8), np.array([Code()], object)
         for wrong in (right + np.nan, right + np.inf, right[1:], right[::-1], right.astype(np.float32), huge, program):
             np.savez_compressed(file := io.BytesIO(), **arrays | {key: wrong})
             yield file.getvalue()

@@ -122,7 +122,7 @@ def test_a_run_in_a_game_without_tables_is_sampled(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("algorithm", SMALL)
 def test_a_run_that_continues_ends_as_if_undisturbed(algorithm, tmp_path, monkeypatch):
-    config = small(algorithm)
+    config = small(algorithm, steps=300)
     train(config, tmp_path / "whole", measurements=5)
     interrupt(config, tmp_path / "parts", 2)
     interrupted = Run(tmp_path / "parts").curve()
@@ -162,7 +162,7 @@ def test_rounds_continue_as_if_undisturbed(algorithm, opponents, tmp_path):
         assert sum(last[f"wins_{seat}"] for seat in (1, 2, 3)) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("moments", [range(1, 19, 4), pytest.param(range(1, 19), marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("moments", [range(1, 19, 7), pytest.param(range(1, 19), marks=pytest.mark.nightly)])
 def test_a_run_killed_between_any_two_files_ends_as_if_undisturbed(moments, tmp_path, monkeypatch):
     config = small(steps=200)
     train(config, tmp_path / "whole", measurements=2)

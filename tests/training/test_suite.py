@@ -85,10 +85,11 @@ def test_the_number_of_a_scripted_agent_is_known(run, tmp_path, capsys):
     assert f"exact-8 at 200k steps, 5 seeds: {known:.3f} ({known:.3f} to {known:.3f})" in capsys.readouterr().out
     assert Lowest.learnt == [200_000] * 20
     with Image.open(next(tmp_path.glob("*.png"))) as picture:
-        assert len(np.unique(np.asarray(picture.convert("RGB")).reshape(-1, 3), axis=0)) > 20
+        assert len(picture.convert("RGB").getcolors(2**24)) > 20
 
 
-def test_results_are_kept_and_continued(run, tmp_path):
+def test_results_are_kept_and_continued(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("training.suite.__main__.draw", lambda *_: None)
     assert run("make_lowest", "--seeds", "1") == 0
     before = read_numbers(tmp_path / "results.csv.gz", KEY)
     assert run("make_lowest", "--seeds", "2", "--budgets", "200k,1m") == 0
@@ -136,10 +137,14 @@ def test_damaged_results_are_refused(run, tmp_path, capsys):
         assert file.read_bytes() == content
 
 
+@pytest.mark.nightly
 def test_tasks_span_the_hardness_of_both_games():
-    shares = {name: hardness(task.game, task.objective).shares[0] for name, task in TASKS.items()}
-    assert min(shares.values()) < 0.0002
-    assert max(shares.values()) > 0.2
+    shares = [hardness(task.game, task.objective).shares[0] for task in TASKS.values()]
+    assert min(shares) < 0.0002
+    assert max(shares) > 0.2
+
+
+def test_one_task_of_eight_is_large_and_one_has_no_masks():
     assert sum(not fits(task.game) for task in TASKS.values()) == 1
     assert sum(not task.masked for task in TASKS.values()) == 1
     assert len(TASKS) == 8
