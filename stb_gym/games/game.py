@@ -424,11 +424,11 @@ def check_game(game: Any) -> None:
     rules = type(game).__name__
     if not (is_dataclass(game) and type(game).__dataclass_params__.frozen):
         raise ValueError(f"{rules} must be a frozen dataclass, because results are cached by the rules")
-    _check_rules(game)
+    _check_rules(game, repr(game))  # True equals 1, but is not shown alike
 
 
 @lru_cache(maxsize=32)  # a round checks its game every time that it is made
-def _check_rules(game: Any) -> None:
+def _check_rules(game: Any, shown: str) -> None:
     """Check each state of a frozen dataclass; see `check_game`."""
     rules = type(game).__name__
     check_integer(f"dice of {rules}", getattr(game, "dice", None), 1, MOST_DICE)

@@ -12,6 +12,7 @@ from stb_gym.games import (
     BoxWords,
     Variant,
     Words,
+    check_game,
     entry_of,
     follow_registrations,
     game_of,
@@ -116,6 +117,17 @@ def test_the_contract_is_checked_with_the_smallest_sizes():
     with pytest.raises(ValueError, match="final_score"):
         register_game(Broken)
     assert checked == ["Broken(tiles=1, dice=1, faces=2)"]
+
+
+def test_rules_that_equal_others_are_checked_by_type():
+    @dataclass(frozen=True)
+    class Loose(Threes):
+        def __post_init__(self):
+            pass
+
+    check_game(Loose(dice=1))
+    with pytest.raises(ValueError, match="dice of Loose must be an integer"):
+        check_game(Loose(dice=True))
 
 
 @pytest.mark.parametrize(
