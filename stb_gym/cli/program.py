@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 from cyclopts import App, CycloptsError, Parameter, convert
 
 from stb_gym import __version__
-from stb_gym.cli import play, rounds, turn
+from stb_gym.cli import play, rounds, text, turn
 from stb_gym.cli.turn import imported
 from stb_gym.games import GAMES, Game, entry_of, make_game, rules_of
 from stb_gym.output import Column, Table, escaped, reader_may_leave, refuse, say
@@ -35,6 +35,8 @@ COMMANDS: Mapping[str, Callable[..., Any]] = {
     "compare": turn.compare,
     "states": turn.states,
     "advise": turn.advise,
+    "ask": text.ask,
+    "grade": text.grade,
     "round": rounds.round_of,
     "par": rounds.par,
     "match": rounds.match,
@@ -57,7 +59,7 @@ ONLY_JSON = ("game", "rules", "unit", "optimum", "agreement", "mean_throws", "de
 FORMATS = {  # of floats that are not in the unit of the objective
     name: form
     for form, names in {
-        ".6%": "shut_probability illegal_mass",
+        ".6%": "shut_probability illegal_mass unparsable_mass missing_mass",
         ".4%": "normalised_score agreement agreement_by_visits score_distribution scores chance probability distance "
         "shares coverage dice_share wins tied win tie seats survival first best_response_gains exploitability match "
         "round rounds",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, fits, freeze, rolls, throw_faces, words_of
+from stb_gym.games import Game, IntArray, Roll, fits, freeze, rolls, throw_faces, words_of
 from stb_gym.solver import TurnTables, compile_game
 
 LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_state` alone
@@ -89,13 +89,16 @@ class Stepper(ABC):
     def longest(self) -> int:
         """A number of moves that no turn exceeds, wherever it begins."""
 
-    def describe(self, node: int) -> str:
-        """Return a node in words."""
+    def locate(self, node: int) -> tuple[int, int, Roll]:
+        """Return what the player holds at a node, how many dice were thrown, and the roll."""
         state = self.state_of(node)
         held, dice = (int(number) for number in self.position(state))
         throw = int((self.nodes(state, np.arange(self.throws)) == node).argmax())
-        roll = self.game.roll_of(throw_faces(throw, dice, self.game.faces))
-        return words_of(self.game).node(held, dice, roll)
+        return held, dice, self.game.roll_of(throw_faces(throw, dice, self.game.faces))
+
+    def describe(self, node: int) -> str:
+        """Return a node in words."""
+        return words_of(self.game).node(*self.locate(node))
 
     def legal_moves(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """Return the E legal moves at nodes [B], ordered by node and action.

@@ -1,0 +1,54 @@
+"""The commands that ask a language model, and grade its answers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from stb_gym.cli.turn import MISTAKES, heading
+from stb_gym.games import Game
+from stb_gym.measure import mistakes_in_json
+from stb_gym.output import from_json, read_text, reading, say
+from stb_gym.text import TextGame
+
+
+def ask(game: Game, *, objective: str = "score", names: int | None = None, moves: bool = False) -> None:
+    """Print every question of a game as a line of JSON with the keys id, rules and question.
+
+    Args:
+        game: the rules.
+        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        names: Name tiles or faces by other words, drawn by this seed.
+        moves: List the legal moves in every question.
+    """
+    for question in TextGame(game, objective, seed=names, list_moves=moves).questions():
+        say(json.dumps(question))
+
+
+def grade(
+    game: Game, *, answers: Path, objective: str = "score", names: int | None = None, moves: bool = False
+) -> dict[str, Any]:
+    """Measure answers exactly: how much they lose, and which are illegal, name no action or are missing.
+
+    Args:
+        game: the rules.
+        answers: File of answers, a line of JSON with the keys id and answer for each; several to a question share its
+            probability.
+        objective: What the questions were asked for.
+        names: The seed of the names in the questions.
+        moves: The questions listed the legal moves.
+    """
+    pairs = []
+    with reading(answers):
+        for number, line in enumerate(read_text(answers).splitlines(), 1):
+            entries = from_json(line) if line.strip() else {"answer": None}
+            match entries:
+                case {"answer": None}:
+                    pass
+                case {"id": str(identity), "answer": str(answer)}:
+                    pairs.append((identity, answer))
+                case _:
+                    raise ValueError(f"line {number} is not an object with the texts id and answer")
+    found = TextGame(game, objective, seed=names, list_moves=moves).grade(pairs)
+    mistakes = mistakes_in_json(found.evaluation, MISTAKES)
+    about = heading(game, found.evaluation.optimum.objective)
+    return about | {"answers": str(answers), **found.summary(), "mistakes": mistakes}

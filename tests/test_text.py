@@ -1,0 +1,297 @@
+"""Games in words: every action survives the way through text, and answers are measured exactly."""
+
+import json
+import random
+import re
+import runpy
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import stb_gym
+from stb_gym import RecordRegret, RegretMeter, ShutTheBox, Threes, evaluate, strategies, strategy
+from stb_gym.cli.program import main
+from stb_gym.games import GAMES, entry_of, fits, make_game
+from stb_gym.games.shut_the_box import board_of
+from stb_gym.text import TextEnv, TextGame
+from tests import ROOT
+
+VARIANTS = {
+    f"{name} {variant}": make_game(rules, named.fields)
+    for name, rules in GAMES.items()
+    for variant, named in entry_of(rules).variants.items()
+    if fits(make_game(rules, named.fields))
+} | {"threes": Threes(), "threes with 7 dice": Threes(dice=7)}
+SMALL = {"box": ShutTheBox(tiles=6), "one die": ShutTheBox(tiles=6, one_die="low-sum"), "threes": Threes(dice=4)}
+BOX = TextGame(ShutTheBox())
+NINE = BOX.position(board := 0b111111111, 2, (9,))
+
+
+def named(game, answer, position=None):
+    action = game.parse(answer, position or NINE)
+    return None if action is None else game.game.actions[action]
+
+
+@pytest.mark.parametrize("seed", [None, 5])
+@pytest.mark.parametrize("name", [*SMALL, *(pytest.param(name, marks=pytest.mark.nightly) for name in VARIANTS)])
+def test_every_action_survives_the_way_through_text(name, seed):
+    rules = {**SMALL, **VARIANTS}[name]
+    game = TextGame(rules, seed=seed)
+    questions = list(game.questions())
+    assert len({question["id"] for question in questions}) == len(questions)
+    assert len({question["question"] for question in questions}) == len(questions)
+    tables = stb_gym.solve(rules).tables
+    assert len(questions) == (tables.choices > 1).sum()
+    for node in tables.decisions:
+        state = tables.node_state[node]
+        held, dice = int(tables.held[state]), int(tables.dice[state])
+        position = game.position(held, dice, tables.node_roll(node))
+        assert position.legal == tuple(tables.edge_action[tables.edges_of(node)])
+        for action in position.legal:
+            said = game.answer(action)
+            assert {game.parse(said, position), game.parse(f"I think.\n\n**Answer:** {said}.", position)} == {action}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I shut 4 and 5.", "4+5", "5, 4", "Shut tiles four and five!", "4 + 5 = 9", "[5, 4]", '{"tiles": [4, 5]}',
+        '```json\n{"move": "4+5"}\n```', "9 or 4+5? I prefer many tiles.\nAnswer: 4,5", "answer: (4 and 5)",
+        "**Answer: 4, 5**", "The answer: 4 5", "I'll close the 4 & the 5",
+        '{"shut": ["4", "five"]}', "Answer: 4,5\n\nAnswer: 5+4", "I\u2019ll shut \u201c4\u201d and \u201c5\u201d.",
+    ],
+)  # fmt: skip
+def test_what_models_write_is_understood(answer):
+    assert named(BOX, answer) == (4, 5)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "", "?", "9 or 4+5", "I don't shut 4 and 5", "4-5", "4.5", "4 and 4", "45", "1. 4\n2. 5",
+        "Answer: 9\nAnswer: 4+5",
+        "4+5=10", "4/5", "-4, 5", "I shut 4 and 5 to keep 9", "shut 4 and 5 not 9", '{"tiles": [4], "tiles": [5]}',
+        '{"tiles": [4, 5.0]}', '{"tiles": [true, 4]}', "[[4, 5]]", "[" * 100_000, "4\u00b2", "\uff14", "Answer:",
+        "nine", "0", "4 and 5 dice", "tile 10", "10" * 5000, '{"tiles": [4, 5], "why": 9}', "all", "\ud800", "none", "4,5;",
+        "4 5 x",
+    ],
+)  # fmt: skip
+def test_what_is_ambiguous_names_nothing_but_what_it_says(answer):
+    found = named(BOX, answer)
+    assert found is None or (answer, found) == ("nine", (9,))
+
+
+def test_the_number_of_dice_is_named_where_it_is_chosen():
+    game = TextGame(ShutTheBox(one_die="low-sum"))
+    position = game.position(0b111, 2, (4,))
+    both = [action for action in position.legal if game.game.actions[action] == (1, 3)]
+    assert len(both) == 2
+    assert game.parse("1+3", position) is None
+    said = ("shut 1,3, throw 1 die", "I shut 1 and 3 and roll two dice")
+    assert {game.parse(answer, position) for answer in said} == {*both}
+    assert game.parse('{"tiles": [1, 3], "dice": 1}', position) == game.parse("1,3, throw one die", position)
+    assert game.parse('{"tiles": [1, 3], "dice": 3}', position) is None
+    early = game.position(board, 2, (4,))
+    assert game.parse("1+3", early) in early.legal
+
+
+def player(game, policy):
+    """Return a model that reads a prompt, and answers as a policy plays."""
+    tables = stb_gym.solve(game.game).tables
+
+    def model(prompt):
+        question = prompt.split("\n\n")[-1]
+        for name, number in re.findall(r"(\w+) is (\d+)", prompt):
+            question = question.replace(name, number)
+        state, roll, _ = question.splitlines()
+        numbers, roll = ([int(number) for number in re.findall(r"\d+", line)] for line in (state, roll))
+        if isinstance(game.game, ShutTheBox):
+            held, dice, roll = board_of(numbers), 2, (sum(roll),)
+        else:
+            held, dice = numbers
+        return f"Let me see.\nAnswer: {game.answer(int(policy[tables.find_node(held, dice, tuple(roll))]))}"
+
+    return model
+
+
+@pytest.mark.parametrize("seed", [None, 7])
+@pytest.mark.parametrize("rules", [ShutTheBox(), Threes()], ids=["box", "threes"])
+def test_strategies_play_through_text_with_their_known_regret(rules, seed):
+    game = TextGame(rules, seed=seed)
+    policies = {name: strategy(rules, name) for name in strategies(rules)}
+    played = {name: policy for name, policy in policies.items() if policy.ndim == 1}
+    assert {*policies} - {*played} == {"random"}
+    for policy in played.values():
+        grade = game.measure(player(game, policy))
+        assert grade.evaluation.regret == pytest.approx(evaluate(rules, policy).regret, abs=1e-12)
+        assert (grade.illegal_mass, grade.unparsable_mass, grade.missing_mass, grade.missing) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("rules", SMALL.values(), ids=SMALL)
+def test_several_answers_share_the_probability(rules):
+    game = TextGame(rules, "shut")
+    tables = stb_gym.solve(rules).tables
+    positions = [game.position(*where(tables, node), tables.node_roll(node)) for node in tables.decisions]
+    ids = {question["question"]: question["id"] for question in game.questions()}
+    answers = [
+        (ids[game.question(position)], game.answer(action))
+        for position in positions
+        if len(position.legal) > 1
+        for action in position.legal
+    ]
+    found = game.grade(answers).evaluation.regret
+    assert found == pytest.approx(evaluate(rules, strategy(rules, "random"), "shut").regret, abs=1e-12)
+
+
+def where(tables, node):
+    state = tables.node_state[node]
+    return int(tables.held[state]), int(tables.dice[state])
+
+
+def test_what_is_no_legal_action_ends_the_turn_and_is_told_apart():
+    game = TextGame(ShutTheBox(tiles=6))
+    questions = list(game.questions())
+    best = game.measure(player(game, strategy(game.game, "optimal")))
+    assert best.evaluation.regret == pytest.approx(0, abs=1e-12)
+    answers = [(each["id"], "?") for each in questions[::2]]
+    found = game.grade([*answers, (questions[1]["id"], "shut 6, 5, 4, 3, 2, 1")])
+    assert found.missing == len(questions) - len(answers) - 1
+    masses = (found.illegal_mass, found.unparsable_mass, found.missing_mass)
+    assert min(masses) > 0 or found.illegal_mass == 0
+    assert sum(masses) == pytest.approx(found.evaluation.illegal_mass)
+    nothing = game.grade([])
+    assert nothing.missing == nothing.questions
+    tables = stb_gym.solve(game.game).tables
+    policy = np.where(tables.choices > 1, tables.legal.argmin(axis=1), strategy(game.game, "optimal"))
+    assert nothing.evaluation.regret == pytest.approx(evaluate(game.game, policy, illegal="end").regret, abs=1e-12)
+    with pytest.raises(ValueError, match="no question of this game"):
+        game.grade([("deadbeef-1-2-3", "4")])
+    with pytest.raises(ValueError, match="no question of this game"):
+        TextGame(game.game, seed=1).grade([(questions[0]["id"], "4")])
+
+
+@pytest.mark.parametrize("count", [2000, pytest.param(100_000, marks=pytest.mark.nightly)])
+def test_malformed_answers_name_nothing_or_what_their_numbers_say(count):
+    draw = random.Random(0)
+    pieces = ["4", "5", "and", "+", "shut", "answer:", "=", "9", "{", "}", '"tiles"', ":", "[", "]", ",", "\n", "-"]
+    pieces += [".", "not", "four", "I", "dice", "throw 1 die", "\u0664", "\x00", "```", "**", "none", "é", "1e3", "0x4"]
+    for _ in range(count):
+        answer = "".join(draw.choice([piece, f" {piece} "]) for piece in draw.choices(pieces, k=draw.randrange(1, 9)))
+        if draw.random() < 0.5:
+            place = draw.randrange(20)
+            answer = f"I shut 4 and 5. {answer}"[:place] + draw.choice("45 ,x") + answer[place:]
+        found = named(BOX, answer)
+        if found is not None:
+            last = re.split(r"answer\s*:", answer.replace("*", "").replace("`", ""), flags=re.IGNORECASE)[-1]
+            said = re.findall(r"[0-9]+|four", last.partition("=")[0])
+            assert sorted({4 if word == "four" else int(word) for word in said}) == [*found], answer
+
+
+def test_prompts_say_the_rules():
+    rules = TextGame(ShutTheBox(tiles=12, one_die="low-sum", ending_roll=7), "at-most:5", seed=1).rules
+    for words in (
+        "1, 2, 3, 4",
+        "12 are open",
+        "one die",
+        "A roll of 7 ends",
+        "at most 5 points",
+        "is 12. Use the words",
+    ):
+        assert words in rules
+    assert "most points on average" in TextGame(runpy.run_path(str(ROOT / "docs/pig.py"))["Pig"]()).rules
+    assert "Legal moves: keep 1; keep 2\n" in TextGame(Threes(dice=2), list_moves=True).question(
+        TextGame(Threes(dice=2)).position(0, 2, (1, 2))
+    )
+
+
+def test_games_without_names_and_positions_out_of_reach_are_refused():
+    pig = runpy.run_path(str(ROOT / "docs/pig.py"))["Pig"]()
+    with pytest.raises(ValueError, match="renames at most 26 tiles"):
+        TextGame(pig, seed=1)
+    with pytest.raises(ValueError, match="never comes"):
+        BOX.position(board, 2, (1,))
+    with pytest.raises(ValueError, match="too many positions"):
+        next(TextGame(ShutTheBox(tiles=24, dice=4)).questions())
+
+
+# The environment
+
+
+@pytest.mark.parametrize("identity", ["stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"])
+def test_rewards_are_minus_the_losses_that_are_recorded(identity):
+    env, recorded = TextEnv(gym.make(identity), seed=3), RecordRegret(gym.make(identity))
+    draw = random.Random(1)
+    for seed in range(20):
+        prompt, _ = env.reset(seed=seed)
+        _, info = recorded.reset(seed=seed)
+        assert prompt in env.observation_space
+        over = False
+        while not over:
+            action = draw.choice(np.flatnonzero(info["action_mask"]).tolist())
+            seen, reward, over, _, found = env.step(f"Answer: {env.text.answer(action)}")
+            _, _, _, _, info = recorded.step(action)
+            assert seen in env.observation_space
+            assert (-reward, found["regret"]) == pytest.approx((info["loss"], info["regret"]), abs=1e-12)
+            assert found["action"] == action
+        with pytest.raises(RuntimeError, match="no turn is running"):
+            env.step("4")
+
+
+def test_an_answer_that_names_nothing_ends_the_turn_with_the_worst_score():
+    env = TextEnv(gym.make("stb_gym/Threes-v0"))
+    env.reset(seed=0)
+    seen, reward, terminated, _, info = env.step("I keep the threes")
+    worst = 5 * 6
+    best = stb_gym.solve(Threes()).value_at(roll=[2, 4, 4, 5, 6])
+    assert (seen, terminated, info["action"]) == ("The turn is over.", True, -1)
+    assert -reward == pytest.approx(worst - best)
+
+
+def test_the_environment_passes_gymnasiums_check():
+    with pytest.warns(UserWarning, match="different from the unwrapped version"):
+        check_env(TextEnv(gym.make("stb_gym/ShutTheBox-v0", tiles=4)), skip_render_check=True)
+
+
+def test_other_environments_are_refused():
+    with pytest.raises(TypeError, match="needs an environment of stb_gym"):
+        TextEnv(gym.make("CartPole-v1"))
+    with pytest.raises(ValueError, match='illegal="end"'):
+        TextEnv(gym.make("stb_gym/Threes-v0", illegal="raise"))
+
+
+def test_large_boxes_are_played_with_exact_losses():
+    rules = ShutTheBox(tiles=16, dice=3)
+    game = TextGame(rules, list_moves=True)
+
+    def first_of_the_list(prompt):
+        return "Answer: " + prompt.split("Legal moves: ")[1].split("\n")[0].split(";")[0]
+
+    meter = RegretMeter(rules)
+    said = meter.sample(game.agent(first_of_the_list), 50)
+    assert said.regret == meter.sample(lambda observations, masks: masks.argmax(axis=1), 50).regret
+    assert meter.sample(game.agent(lambda prompt: "?"), 10).illegal_mass == 1
+
+
+# The command
+
+
+def test_questions_are_asked_and_graded_by_files(tmp_path, capsys):
+    assert main(["ask", "threes", "--dice", "3", "--names", "4", "--moves"]) == 0
+    questions = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    answers = tmp_path / "answers.jsonl"
+    said = [{"id": each["id"], "answer": "keep 1"} for each in questions[:-2]] + [{"id": "x", "answer": None}]
+    answers.write_text("".join(json.dumps(line) + "\n" for line in said) + "\n")
+    words = f"grade threes --dice 3 --names 4 --moves --answers {answers}".split()
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["questions"], found["missing"]) == (len(questions), 2)
+    game = TextGame(Threes(dice=3), seed=4, list_moves=True)
+    assert found["regret"] == game.grade([(each["id"], "1") for each in questions[:-2]]).evaluation.regret
+    assert found["mistakes"][0]["cost"] > 0
+    broken = {"4": "line 1 is not an object", "{": "Expecting", '{"id": "x", "answer": ""}': "no question"}
+    for line, message in broken.items():
+        answers.write_text(line)
+        assert main(words) == 2
+        assert message in capsys.readouterr().err
