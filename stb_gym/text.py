@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
@@ -253,7 +254,7 @@ class TextGame:
         Returns:
             The action, which need not be legal, or None if the answer names none or is ambiguous.
         """
-        text = re.sub(r"```\w*|[*_`]", " ", answer).strip()
+        text = re.sub(r"```(?:json|text)?|\*\*|`", "", answer).strip()
         named = re.findall(r"answer\s*:[ \t]*(.*)", text, re.IGNORECASE)
         parts = named or ([text] if "\n" not in text or text[:1] in "{[" else [])
         actions = {self._action(part.strip(), position) for part in parts}
@@ -317,11 +318,13 @@ class TextGame:
         others = [token for token in tokens if token not in known]
         if isinstance(self.game, ShutTheBox) and {"die", "dice"} & {*others}:
             return unreadable
-        if any(token not in FILLERS and token not in {",", "+", "&", ":", "(", ")", "[", "]"} for token in others):
+        if any(token not in FILLERS and token not in {",", "+", "&", "(", ")"} for token in others):
             return unreadable
         if equals and total.strip() != str(sum(numbers_named)):
             return unreadable
         if not numbers_named or len(set(numbers_named)) < len(numbers_named):
+            return unreadable
+        if len({token.isdigit() for token in tokens if token in known}) > 1:  # "the 4 one" names one tile
             return unreadable
         return tuple(sorted(numbers_named)), dice
 
@@ -434,7 +437,7 @@ class TextGame:
         return act
 
 
-class TextEnv(gym.Wrapper[str, str, Any, Any]):
+class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
     """An environment in words: observations are prompts, actions are answers, and rewards are minus exact losses.
 
     The first observation of a turn has the rules; the others are questions. An answer that names no action ends the
@@ -463,6 +466,7 @@ class TextEnv(gym.Wrapper[str, str, Any, Any]):
 
     @checked
     def __init__(self, env: gym.Env[Any, Any], *, seed: int | None = None, list_moves: bool = False):
+        RecordConstructorArgs.__init__(self, seed=seed, list_moves=list_moves)
         super().__init__(env)
         base = env.unwrapped
         if not isinstance(base, TurnEnv):

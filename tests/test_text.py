@@ -44,14 +44,14 @@ def test_every_action_survives_the_way_through_text(name, seed):
     assert len({question["question"] for question in questions}) == len(questions)
     tables = stb_gym.solve(rules).tables
     assert len(questions) == (tables.choices > 1).sum()
-    for node in tables.decisions:
-        state = tables.node_state[node]
-        held, dice = int(tables.held[state]), int(tables.dice[state])
-        position = game.position(held, dice, tables.node_roll(node))
+    for place, node in enumerate(tables.decisions.tolist()):
+        position = game._at(node)
         assert position.legal == tuple(tables.edge_action[tables.edges_of(node)])
         for action in position.legal:
-            said = game.answer(action)
-            assert {game.parse(said, position), game.parse(f"I think.\n\n**Answer:** {said}.", position)} == {action}
+            assert game.parse(game.answer(action), position) == action
+        if place % 50 == 0:
+            assert position == game.position(*position[:3])
+            assert game.parse(f"I think.\n\n**Answer:** {game.answer(action)}.", position) == action
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_every_action_survives_the_way_through_text(name, seed):
         "I shut 4 and 5.", "4+5", "5, 4", "Shut tiles four and five!", "4 + 5 = 9", "[5, 4]", '{"tiles": [4, 5]}',
         '```json\n{"move": "4+5"}\n```', "9 or 4+5? I prefer many tiles.\nAnswer: 4,5", "answer: (4 and 5)",
         "**Answer: 4, 5**", "The answer: 4 5", "I'll close the 4 & the 5",
-        '{"shut": ["4", "five"]}', "Answer: 4,5\n\nAnswer: 5+4", "I\u2019ll shut \u201c4\u201d and \u201c5\u201d.",
+        '{"shut": ["four", "five"]}', "Answer: 4,5\n\nAnswer: 5+4", "I\u2019ll shut \u201c4\u201d and \u201c5\u201d.",
     ],
 )  # fmt: skip
 def test_what_models_write_is_understood(answer):
@@ -74,8 +74,8 @@ def test_what_models_write_is_understood(answer):
         "Answer: 9\nAnswer: 4+5",
         "4+5=10", "4/5", "-4, 5", "I shut 4 and 5 to keep 9", "shut 4 and 5 not 9", '{"tiles": [4], "tiles": [5]}',
         '{"tiles": [4, 5.0]}', '{"tiles": [true, 4]}', "[[4, 5]]", "[" * 100_000, "4\u00b2", "\uff14", "Answer:",
-        "nine", "0", "4 and 5 dice", "tile 10", "10" * 5000, '{"tiles": [4, 5], "why": 9}', "all", "\ud800", "none", "4,5;",
-        "4 5 x",
+        "nine", "0", "4 and 5 dice", "tile 10", "10" * 5000, '{"tiles": [4, 5], "why": 9}', "all", "\ud800", "none",
+        "4,5;", "4 5 x", "the 4 one", "[4] 5", "4*5", "4**5",
     ],
 )  # fmt: skip
 def test_what_is_ambiguous_names_nothing_but_what_it_says(answer):
@@ -117,7 +117,16 @@ def player(game, policy):
 
 
 @pytest.mark.parametrize("seed", [None, 7])
-@pytest.mark.parametrize("rules", [ShutTheBox(), Threes()], ids=["box", "threes"])
+@pytest.mark.parametrize(
+    "rules",
+    [
+        Threes(dice=4),
+        ShutTheBox(tiles=7),
+        pytest.param(ShutTheBox(), marks=pytest.mark.nightly),
+        pytest.param(Threes(), marks=pytest.mark.nightly),
+    ],
+    ids=str,
+)
 def test_strategies_play_through_text_with_their_known_regret(rules, seed):
     game = TextGame(rules, seed=seed)
     policies = {name: strategy(rules, name) for name in strategies(rules)}
@@ -184,9 +193,10 @@ def test_malformed_answers_name_nothing_or_what_their_numbers_say(count):
             answer = f"I shut 4 and 5. {answer}"[:place] + draw.choice("45 ,x") + answer[place:]
         found = named(BOX, answer)
         if found is not None:
-            last = re.split(r"answer\s*:", answer.replace("*", "").replace("`", ""), flags=re.IGNORECASE)[-1]
-            said = re.findall(r"[0-9]+|four", last.partition("=")[0])
-            assert sorted({4 if word == "four" else int(word) for word in said}) == [*found], answer
+            *_, last = re.split(r"answer\s*:", answer.replace("**", "").replace("`", ""), flags=re.IGNORECASE)
+            line = last.splitlines()[0] if _ else last
+            said = re.findall(r"[0-9]+|four|one", line.partition("=")[0].lower())
+            assert {{"four": 4, "one": 1}.get(word) or int(word) for word in said} == {*found}, answer
 
 
 def test_prompts_say_the_rules():

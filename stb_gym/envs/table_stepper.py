@@ -219,6 +219,10 @@ class TableStepper(Stepper):
     def position(self, states: Any) -> tuple[Any, Any]:
         return self._held.take(states), self._dice.take(states)
 
+    def locate(self, node: int) -> tuple[int, int, Roll]:
+        held, dice = self.position(self.state_of(node))
+        return int(held), int(dice), self.tables.node_roll(node)
+
     def find_state(self, held: Any, dice: Any) -> Any:
         return self.tables.find_states(np.asarray(held), np.asarray(dice))[()]
 
