@@ -15,7 +15,7 @@ from stb_gym import hardness
 from stb_gym.output import write_aside, write_text
 from training.compare import baselines
 from training.experiments import departures, diagnoses
-from training.experiments.hardness import correlations
+from training.experiments.hardness import correlations, within_families
 from training.report import draw_curves
 from training.results import (
     Task,
@@ -103,9 +103,8 @@ def exact8_table(results: pd.DataFrame) -> str:
     return markdown(["agent", "0.2M steps", "1M steps", *shares], rows)
 
 
-def correlations_table(results: pd.DataFrame) -> str:
-    """Return the rank correlations of measures of hardness with the scores of learners as Markdown."""
-    found = correlations(results)
+def correlations_table(found: pd.DataFrame) -> str:
+    """Return rank correlations of measures of hardness with the scores of learners as Markdown."""
     return markdown(["learner", *found], ([f"`{name}`", *(f"{x:.2f}" for x in row)] for name, row in found.iterrows()))
 
 
@@ -172,7 +171,9 @@ def tables() -> dict[str, str]:
     changes = read_numbers(folder / "departures.csv.gz", departures.KEY)
     found["What differs from the textbook, and what it is worth"] = departures_table(changes)
     found["Results"] = exact8_table(read_numbers(folder / "exact8" / "results.csv.gz", sweep.KEY))
-    found["Does hardness predict regret?"] = correlations_table(read_numbers(folder / "hardness.csv.gz", sweep.KEY))
+    studied = read_numbers(folder / "hardness.csv.gz", sweep.KEY)
+    found["Rank correlations within families"] = correlations_table(within_families(studied))
+    found["Rank correlations over all tasks"] = correlations_table(correlations(studied))
     parts = read_diagnoses()
     found |= {f"Parts of the regret: {HEADINGS[t]}": parts_table(mean_parts(parts, t)) for t in diagnoses.STUDIED}
     return found

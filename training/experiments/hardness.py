@@ -63,6 +63,13 @@ def correlations(results: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).T
 
 
+def within_families(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean of `correlations` over families of tasks: those of one game and one objective."""
+    families = results["task"].map(lambda task: f"{TASKS[task].env} {TASKS[task].objective}")
+    found = [correlations(of_family) for _, of_family in results.groupby(families)]
+    return pd.concat(found).groupby(level=0, sort=False).mean()
+
+
 def train_all(*, seeds: int = 1, workers: int = 1, out: Path = Path("runs/hardness.csv.gz")) -> None:
     """Train what the file does not have yet.
 
