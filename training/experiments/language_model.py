@@ -1,0 +1,129 @@
+"""Train a small language model on games of perfect play in words: `python -m training.experiments.language_model`.
+
+A causal transformer of characters reads a position and a roll, and writes the move. It is measured as any other
+language model, by its answers to all questions.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from stb_gym import RegretMeter, ShutTheBox, solve
+from stb_gym.games import Roll
+from stb_gym.output import say
+from stb_gym.solver import TurnTables
+from stb_gym.text import TextGame
+from training.commands import run_command
+from training.study import fill_table
+
+KEY = ["games", "seed"]
+NUMBERS = ["regret", "illegal_mass", "unparsable_mass"]
+GAMES = (100, 300, 1000, 3000, 10_000)
+CHARACTERS = "\n +,0123456789:OadehlnoprRstiuw"
+WIDTH, LAYERS, HEADS, LONGEST = 64, 2, 4, 64
+STEPS, BATCH, LEARNING_RATE = 2000, 64, 3e-3
+
+
+class Transformer(torch.nn.Module):
+    """A causal transformer: [B, L] characters to [B, L, V] scores of the next one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.character = torch.nn.Embedding(len(CHARACTERS), WIDTH)
+        self.place = torch.nn.Embedding(LONGEST, WIDTH)
+        layer = torch.nn.TransformerEncoderLayer(WIDTH, HEADS, 4 * WIDTH, 0.0, batch_first=True, norm_first=True)
+        self.layers = torch.nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False)
+        self.scores = torch.nn.Linear(WIDTH, len(CHARACTERS))
+
+    def forward(self, text: torch.Tensor) -> torch.Tensor:
+        """Return the scores of the next character at every place."""
+        length = text.shape[1]
+        mask = torch.nn.Transformer.generate_square_subsequent_mask(length)
+        seen = self.character(text) + self.place(torch.arange(length))
+        scores: torch.Tensor = self.scores(self.layers(seen, mask, is_causal=True))
+        return scores
+
+
+def train(games: int, seed: int) -> list[float]:
+    """Train a model on games of perfect play; return its exact regret, and how it fails."""
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    text = TextGame(ShutTheBox())
+    best = solve(text.game)
+    tables = best.tables
+    played = RegretMeter(text.game).sample(lambda seen, masks: best.policy[tables.find_nodes(seen)], games, seed)
+    nodes = played.node[tables.choices[played.node] > 1]
+    lines = {
+        node: (shown(text.question(text.position(*where))), text.answer(int(best.policy[node])))
+        for node in np.unique(nodes).tolist()
+        for where in [position_of(tables, node)]
+    }
+    prompts = [lines[node][0] for node in nodes.tolist()]
+    games_in_text = encode([f"{''.join(lines[node])}\n" for node in nodes.tolist()])
+    place = torch.arange(LONGEST - 1) + 1
+    begins = torch.tensor([len(prompt) for prompt in prompts])[:, None]
+    ends = torch.tensor([len("".join(lines[node])) for node in nodes.tolist()])[:, None]
+    is_answer = (place >= begins) & (place <= ends)
+
+    model = Transformer()
+    optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
+    for step in range(STEPS):
+        batch = torch.randint(len(prompts), (BATCH,))
+        scores = model(games_in_text[batch, :-1])
+        loss = functional.cross_entropy(scores[is_answer[batch]], games_in_text[batch, 1:][is_answer[batch]])
+        optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - step / STEPS)
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    questions = list(text.questions())
+    answers = answered(model, [shown(question["question"]) for question in questions])
+    grade = text.grade(zip((question["id"] for question in questions), answers, strict=True))
+    return [grade.evaluation.regret, grade.illegal_mass, grade.unparsable_mass]
+
+
+def position_of(tables: TurnTables, node: int) -> tuple[int, int, Roll]:
+    """Return a node as `TextGame.position` takes it."""
+    state = tables.node_state[node]
+    return int(tables.held[state]), int(tables.dice[state]), tables.node_roll(node)
+
+
+def shown(question: str) -> str:
+    """Return the position of a question without its last line, which is always the same."""
+    return question.rpartition("\n")[0] + "\n"
+
+
+def encode(lines: Sequence[str]) -> torch.Tensor:
+    """Return [B, LONGEST] the characters of lines as numbers, filled up with line breaks."""
+    return torch.tensor([[CHARACTERS.index(each) for each in line.ljust(LONGEST, "\n")] for line in lines])
+
+
+@torch.no_grad()
+def answered(model: Transformer, prompts: Sequence[str]) -> list[str]:
+    """Return the most probable answers of a model, character by character up to a line break."""
+    text, length = encode(prompts), torch.tensor([len(prompt) for prompt in prompts])
+    rows = torch.arange(len(prompts))
+    for _ in range(LONGEST - int(length.max())):
+        text[rows, length] = model(text)[rows, length - 1].argmax(dim=1)
+        length += text[rows, length] != 0  # a line break ends the answer
+    lines = ["".join(CHARACTERS[each] for each in row) for row in text.tolist()]
+    return [line[len(prompt) :].partition("\n")[0] for prompt, line in zip(prompts, lines, strict=True)]
+
+
+def language_model(*, seeds: int = 3, workers: int = 1, out: Path = Path("runs/language_model.csv.gz")) -> None:
+    """Train what the file does not have yet.
+
+    Args:
+        seeds: how many seeds to train for each number of games.
+        workers: how many are trained at a time.
+        out: the .csv.gz file.
+    """
+    fill_table(train, [(games, seed) for games in GAMES for seed in range(seeds)], KEY, NUMBERS, out, workers)
+    say(f"{out} is complete")
+
+
+if __name__ == "__main__":
+    sys.exit(run_command("training.experiments.language_model", language_model, None, "the same command continues"))
