@@ -79,28 +79,53 @@ def departures_table(results: pd.DataFrame) -> str:
     return markdown(["learner", "change", *cells], rows, left=2)
 
 
-def exact8_table(results: pd.DataFrame) -> str:
-    """Return the numbers of agents, best first, and their scores by task with the small budget, as Markdown.
-
-    A score in the table is 10 to the power of the interquartile mean of log10(score). The greedy step has no seeds.
-    """
-    small, large = tasks.BUDGETS
+def exact8_numbers(results: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
+    """Return the results of every agent and budget, the best number first, with the greedy step as an agent."""
     shares = {name: hardness(task.game, task.objective).shares[0] for name, task in tasks.TASKS.items()}
     greedy_step = pd.DataFrame({"task": [*shares], "score": [*shares.values()]})
     of_agents = dict(iter(results.groupby(["agent", "budget"])))
     of_agents |= {("greedy-step", budget): greedy_step for budget in tasks.BUDGETS}
+    return dict(sorted(of_agents.items(), key=lambda each: score.number(each[1])))
+
+
+def exact8_table(of_agents: Mapping[tuple[str, str], pd.DataFrame]) -> str:
+    """Return the numbers of agents with both budgets, and their intervals, as Markdown; the greedy step has none."""
     numbers = {key: score.number(found) for key, found in of_agents.items()}
-    rows = []
-    for agent, budget in sorted(numbers, key=lambda key: numbers[key]):
-        if budget == small:
-            row = [
-                f"{middle:.2f}<br><small>{low:.2f} to {high:.2f}</small>" if low < high else f"{middle:.2f}"
-                for middle, low, high in (numbers[agent, each] for each in (small, large) if (agent, each) in numbers)
-            ]
-            means = [float(interquartile_mean(values)) for values in score.by_task(of_agents[agent, small]).values()]
-            scores = [f"{rounded(100 * 10**mean, 2)}%" for mean in means]
-            rows.append([f"`{agent}`", *row, *[""] * (2 - len(row)), *scores])
-    return markdown(["agent", "0.2M steps", "1M steps", *shares], rows)
+    cells = {
+        key: f"{middle:.2f}<br><small>{low:.2f} to {high:.2f}</small>" if low < high else f"{middle:.2f}"
+        for key, (middle, low, high) in numbers.items()
+    }
+    rows = [
+        [f"`{agent}`", *(cells.get((agent, each), "") for each in tasks.BUDGETS)]
+        for agent, budget in numbers
+        if budget == "200k"
+    ]
+    return markdown(["agent", "0.2M steps", "1M steps"], rows)
+
+
+def draw_scores(path: Path, of_agents: Mapping[tuple[str, str], pd.DataFrame]) -> None:
+    """Draw the scores of agents with the small budget as a table of colours.
+
+    A score is 10 to the power of the interquartile mean of log10(score).
+    """
+    agents = [agent for agent, budget in of_agents if budget == "200k"]
+    means = np.array(
+        [
+            [float(interquartile_mean(values)) for values in score.by_task(of_agents[agent, "200k"]).values()]
+            for agent in agents
+        ]
+    )
+    figure = Figure((9, 0.6 + 0.42 * len(agents)), layout="constrained")
+    axes = figure.add_subplot()
+    axes.imshow(means, cmap="RdYlGn_r", vmin=-4, vmax=0, alpha=0.6, aspect="auto")
+    for (row, column), mean in np.ndenumerate(means):
+        axes.text(column, row, f"{rounded(100 * 10**mean, 2)}%", ha="center", va="center", fontsize=8)
+    names = [name.replace("-unmasked", "\nunmasked").replace("-shut", "\nshut") for name in tasks.TASKS]
+    axes.set_xticks(range(len(names)), names, fontsize=8)
+    axes.set_yticks(range(len(agents)), agents, fontsize=8)
+    axes.xaxis.tick_top()
+    with write_aside(path) as aside:
+        figure.savefig(aside, dpi=130, metadata={"Software": None})
 
 
 def correlations_table(found: pd.DataFrame) -> str:
@@ -170,13 +195,18 @@ def tables() -> dict[str, str]:
     found = {HEADINGS[name]: table(*measured) for name, measured in by_task(read_measurements([RESULTS])).items()}
     changes = read_numbers(folder / "departures.csv.gz", departures.KEY)
     found["What differs from the textbook, and what it is worth"] = departures_table(changes)
-    found["Results"] = exact8_table(read_numbers(folder / "exact8" / "results.csv.gz", sweep.KEY))
+    found["Results"] = exact8_table(read_exact8())
     studied = read_numbers(folder / "hardness.csv.gz", sweep.KEY)
     found["Rank correlations within families"] = correlations_table(within_families(studied))
     found["Rank correlations over all tasks"] = correlations_table(correlations(studied))
     parts = read_diagnoses()
     found |= {f"Parts of the regret: {HEADINGS[t]}": parts_table(mean_parts(parts, t)) for t in diagnoses.STUDIED}
     return found
+
+
+def read_exact8() -> dict[tuple[str, str], pd.DataFrame]:
+    """Return the results of exact-8, see `exact8_numbers`."""
+    return exact8_numbers(read_numbers(RESULTS.parent / "exact8" / "results.csv.gz", sweep.KEY))
 
 
 def read_diagnoses() -> pd.DataFrame:
@@ -198,6 +228,7 @@ def with_tables(page: str, found: Mapping[str, str]) -> str:
 if __name__ == "__main__":
     draw(DOCS)
     draw_parts(DOCS / "parts.png", read_diagnoses())
+    draw_scores(DOCS / "exact8.png", read_exact8())
     found = tables()
     for page in PAGES:
         write_text(page, with_tables(page.read_text(), found))
