@@ -38,7 +38,7 @@ def environment(game: str) -> str:
 def hardness(game: str = "") -> str:
     """Return a table of what makes the environments of a game, or of all, hard; without those too large for tables."""
     lines = [
-        "| id | left after 1 step | 2 steps | 3 steps | hori&shy;zon | deci&shy;sions | cover&shy;age | dice "
+        "| id | % left after 1 step | 2 steps | 3 steps | hori&shy;zon | deci&shy;sions | cover&shy;age | dice "
         "| mean gap | 1 / gaps |",
         "| --- |" + " ---: |" * 9,
     ]
@@ -49,7 +49,7 @@ def hardness(game: str = "") -> str:
             continue
         found = stb_gym.hardness(env)
         left = 100 * np.append(found.shares[:-1], [0, 0, 0])[:3]  # the last of them is 0
-        shares = ["0" if share == 0 else f"{share:.2g}%" if share >= 0.001 else "<0.001%" for share in left]
+        shares = ["0" if share == 0 else f"{share:.2g}" if share >= 0.001 else "<0.001" for share in left]
         cells = [f"`{identity.partition('/')[2].removesuffix('-v0')}`", *shares, found.effective_horizon]
         cells += [f"{found.decisions:,}", f"{found.coverage:.0%}", f"{found.dice_share:.0%}"]
         cells += [f"{found.mean_gap:.2f}", f"{found.reciprocal_gaps:.0f}"]
