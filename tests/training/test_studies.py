@@ -8,6 +8,7 @@ from stb_gym import hardness
 from training.experiments import departures as departing
 from training.experiments import diagnoses
 from training.experiments import hardness as predicting
+from training.experiments import language_model as imitating
 from training.run import measure
 
 
@@ -70,3 +71,16 @@ def test_agents_are_diagnosed_once(tmp_path, monkeypatch, capsys):
     assert ((rows["representation"] != 0) == [agent in diagnoses.STOCK for agent in rows.index]).all()
     assert not rows.loc["ppo"].equals(rows.loc["ppo without entropy bonus"])
     assert capsys.readouterr().out.count("is complete") == 2
+
+
+@pytest.mark.nightly
+def test_a_language_model_learns_to_write_moves(tmp_path, monkeypatch):
+    monkeypatch.setattr(imitating, "STEPS", 150)
+    monkeypatch.setattr(imitating, "GAMES", (200,))
+    for _ in range(2):
+        imitating.language_model(seeds=1, out=tmp_path / "model.csv.gz")
+    [row] = pd.read_csv(tmp_path / "model.csv.gz").to_dict("records")
+    assert (row["games"], row["seed"]) == (200, 0)
+    assert 0 < row["regret"] < 34  # of an answer that is never legal
+    assert row["unparsable_mass"] < 0.5
+    assert row["illegal_mass"] + row["unparsable_mass"] < 1
