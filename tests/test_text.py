@@ -75,12 +75,26 @@ def test_what_models_write_is_understood(answer):
         "4+5=10", "4/5", "-4, 5", "I shut 4 and 5 to keep 9", "shut 4 and 5 not 9", '{"tiles": [4], "tiles": [5]}',
         '{"tiles": [4, 5.0]}', '{"tiles": [true, 4]}', "[[4, 5]]", "[" * 100_000, "4\u00b2", "\uff14", "Answer:",
         "nine", "0", "4 and 5 dice", "tile 10", "10" * 5000, '{"tiles": [4, 5], "why": 9}', "all", "\ud800", "none",
-        "4,5;", "4 5 x", "the 4 one", "[4] 5", "4*5", "4**5",
+        "4,5;", "4 5 x", "the 4 one", "[4] 5", "4*5", "4**5", "Keep 4 and 5 open", "shut 4 and keep 5", "I open 4 and 5",
+        "I throw 4 and 5",
     ],
 )  # fmt: skip
 def test_what_is_ambiguous_names_nothing_but_what_it_says(answer):
     found = named(BOX, answer)
     assert found is None or (answer, found) == ("nine", (9,))
+
+
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [
+        ("I keep the two lowest dice.", 2), ("keep the lowest 3", 3), ("2", 2), ('{"keep": 2}', 2),
+        ("throw 2 dice", None), ("keep the 3", None), ("keep a 3", None), ("close 2", None), ("tile 2", None),
+    ],
+)  # fmt: skip
+def test_dice_are_kept_by_their_number(answer, kept):
+    game = TextGame(Threes())
+    action = game.parse(answer, game.position(0, 5, (1, 2, 4, 5, 6)))
+    assert (None if action is None else game.game.actions[action]) == kept
 
 
 def test_the_number_of_dice_is_named_where_it_is_chosen():
