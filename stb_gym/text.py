@@ -193,7 +193,7 @@ class TextGame:
             found = self._at(node)
             if found.roll == tuple(roll):
                 return found
-        raise ValueError(f"a turn never comes to held {held}, {dice} dice, roll {roll}")
+        raise ValueError(f"a turn never comes to {quoted((held, dice))} with the roll {quoted(roll)}")
 
     def _at(self, node: int) -> Position:
         held, dice, roll = self._stepper.locate(node)

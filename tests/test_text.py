@@ -11,7 +11,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import stb_gym
-from stb_gym import RecordRegret, RegretMeter, ShutTheBox, Threes, evaluate, strategies, strategy
+from stb_gym import MaskInObservation, RecordRegret, RegretMeter, ShutTheBox, Threes, evaluate, strategies, strategy
 from stb_gym.cli.program import main
 from stb_gym.games import GAMES, entry_of, fits, make_game
 from stb_gym.games.shut_the_box import board_of
@@ -75,8 +75,8 @@ def test_what_models_write_is_understood(answer):
         "4+5=10", "4/5", "-4, 5", "I shut 4 and 5 to keep 9", "shut 4 and 5 not 9", '{"tiles": [4], "tiles": [5]}',
         '{"tiles": [4, 5.0]}', '{"tiles": [true, 4]}', "[[4, 5]]", "[" * 100_000, "4\u00b2", "\uff14", "Answer:",
         "nine", "0", "4 and 5 dice", "tile 10", "10" * 5000, '{"tiles": [4, 5], "why": 9}', "all", "\ud800", "none",
-        "4,5;", "4 5 x", "the 4 one", "[4] 5", "4*5", "4**5", "Keep 4 and 5 open", "shut 4 and keep 5", "I open 4 and 5",
-        "I throw 4 and 5",
+        "4,5;", "4 5 x", "the 4 one", "[4] 5", "4*5", "4**5", "Keep 4 and 5 open", "shut 4 and keep 5",
+        "I open 4 and 5", "I throw 4 and 5",
     ],
 )  # fmt: skip
 def test_what_is_ambiguous_names_nothing_but_what_it_says(answer):
@@ -283,6 +283,8 @@ def test_other_environments_are_refused():
         TextEnv(gym.make("CartPole-v1"))
     with pytest.raises(ValueError, match='illegal="end"'):
         TextEnv(gym.make("stb_gym/Threes-v0", illegal="raise"))
+    with pytest.raises(TypeError, match="need a Discrete action space, not Text"):
+        MaskInObservation(TextEnv(gym.make("stb_gym/Threes-v0")))
 
 
 def test_large_boxes_are_played_with_exact_losses():
