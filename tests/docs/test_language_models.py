@@ -1,16 +1,22 @@
 """The tutorial that asks a chat endpoint, and the leaderboard of language models."""
 
+import csv
 import json
+import re
 import runpy
 from contextlib import contextmanager
+from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 
 import pytest
 
+from docs.written import written
 from stb_gym import ShutTheBox, Threes, evaluate, strategy
 from stb_gym.cli import main
-from stb_gym.text import TextGame
+from stb_gym.games import GAMES
+from stb_gym.text import VERSION, TextGame
+from tests.docs.pages import DOCS
 from tests.test_text import player
 from tests.tutorials import FOLDER
 
@@ -69,12 +75,12 @@ def asked(capsys, tmp_path, monkeypatch):
     return ask_and_grade
 
 
-GAMES = {"shut-the-box --tiles 6": ShutTheBox(tiles=6), "threes --dice 3": Threes(dice=3)}
+SMALL = {"shut-the-box --tiles 6": ShutTheBox(tiles=6), "threes --dice 3": Threes(dice=3)}
 
 
-@pytest.mark.parametrize(("words", "name"), [*zip(GAMES, ("fewest-then-biggest", "threes-only"), strict=True)])
+@pytest.mark.parametrize(("words", "name"), [*zip(SMALL, ("fewest-then-biggest", "threes-only"), strict=True)])
 def test_an_endpoint_that_plays_a_strategy_has_its_regret(asked, words, name):
-    game = GAMES[words]
+    game = SMALL[words]
     policy = strategy(game, name)
     with endpoint(player(TextGame(game), policy)) as (url, requests):
         found, _ = asked(words, url)
@@ -112,3 +118,36 @@ def test_questions_whose_requests_fail_are_asked_in_the_next_run(asked):
     assert len(calls) == questions + first["missing"]
     assert second["missing"] == 0
     assert second["regret"] == pytest.approx(evaluate(game, policy).regret, abs=1e-12)
+
+
+LEADERBOARD = [*csv.DictReader((DOCS / "results/language_models.csv").read_text().splitlines())]
+STRATEGY = {"perfect play": "optimal", "random play": "random"}
+POLICIES = [row for row in LEADERBOARD if not row["model"]]
+
+
+def legal_answers(game):
+    """Return every legal move of every question, as pairs of an id and an answer."""
+    for question in game.questions():
+        [moves] = re.findall("^Legal moves: (.*)$", question["question"], re.MULTILINE)
+        yield from ((question["id"], move) for move in moves.split("; "))
+
+
+@pytest.mark.parametrize("row", POLICIES, ids=lambda row: f"{row['name']}, {row['game']}")
+def test_policies_on_the_leaderboard_lose_through_text_what_it_says(row):
+    rules = GAMES[row["game"]]()
+    policy = strategy(rules, STRATEGY.get(row["name"], row["name"]))
+    game = TextGame(rules, list_moves=policy.ndim == 2)
+    grade = game.grade(legal_answers(game)) if policy.ndim == 2 else game.measure(player(game, policy))
+    found = grade.summary()
+    for name in ("regret", "illegal_mass", "unparsable_mass", "missing_mass"):
+        assert float(row[name]) == pytest.approx(found[name], abs=1e-12)
+    assert row["prompt_version"] == VERSION
+
+
+def test_the_leaderboard_is_well_formed_and_on_the_page():
+    page = written((DOCS / "language_models.md").read_text())
+    for row in LEADERBOARD:
+        assert f"| `{row['game']}` | {row['name']} | {float(row['regret']):.5f} |" in page
+        assert sum(float(row[f"{fault}_mass"]) for fault in ("illegal", "unparsable", "missing")) <= 1
+        assert date.fromisoformat(row["date"]) if row["model"] else not row["date"]
+    assert len(POLICIES) == 6
