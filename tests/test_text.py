@@ -4,6 +4,7 @@ import json
 import random
 import re
 import runpy
+from unittest.mock import patch
 
 import gymnasium as gym
 import numpy as np
@@ -13,7 +14,7 @@ from gymnasium.utils.env_checker import check_env
 import stb_gym
 from stb_gym import MaskInObservation, RecordRegret, RegretMeter, ShutTheBox, Threes, evaluate, strategies, strategy
 from stb_gym.cli.program import main
-from stb_gym.games import GAMES, entry_of, fits, make_game
+from stb_gym.games import GAMES, entry_of, fits, make_game, registry
 from stb_gym.games.shut_the_box import board_of
 from stb_gym.text import TextEnv, TextGame
 from tests import ROOT
@@ -213,7 +214,15 @@ def test_malformed_answers_name_nothing_or_what_their_numbers_say(count):
             assert {{"four": 4, "one": 1}.get(word) or int(word) for word in said} == {*found}, answer
 
 
-def test_prompts_say_the_rules():
+@pytest.fixture
+def pig():
+    """Return a game of somebody's own; other tests do not know it."""
+    games, ids = patch.dict(GAMES), patch.dict(stb_gym.ENVIRONMENTS)
+    with games, ids, patch.dict(registry._ENTRIES), patch.dict(gym.registry):
+        yield runpy.run_path(str(ROOT / "docs/pig.py"))["Pig"]()
+
+
+def test_prompts_say_the_rules(pig):
     rules = TextGame(ShutTheBox(tiles=12, one_die="low-sum", ending_roll=7), "at-most:5", seed=1).rules
     for words in (
         "1, 2, 3, 4",
@@ -224,14 +233,13 @@ def test_prompts_say_the_rules():
         "is 12. Use the words",
     ):
         assert words in rules
-    assert "most points on average" in TextGame(runpy.run_path(str(ROOT / "docs/pig.py"))["Pig"]()).rules
+    assert "most points on average" in TextGame(pig).rules
     assert "Legal moves: keep 1; keep 2\n" in TextGame(Threes(dice=2), list_moves=True).question(
         TextGame(Threes(dice=2)).position(0, 2, (1, 2))
     )
 
 
-def test_games_without_names_and_positions_out_of_reach_are_refused():
-    pig = runpy.run_path(str(ROOT / "docs/pig.py"))["Pig"]()
+def test_games_without_names_and_positions_out_of_reach_are_refused(pig):
     with pytest.raises(ValueError, match="renames at most 26 tiles"):
         TextGame(pig, seed=1)
     with pytest.raises(ValueError, match="never comes"):
