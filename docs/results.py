@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from stb_gym import hardness
 from stb_gym.output import write_aside, write_text
 from training.compare import baselines
-from training.experiments import departures, diagnoses
+from training.experiments import departures, diagnoses, language_model
 from training.experiments.hardness import correlations, within_families
 from training.report import draw_curves
 from training.results import (
@@ -31,7 +31,7 @@ from training.suite import score, sweep, tasks
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "curves.csv.gz"
-PAGES = [DOCS / f"{name}.md" for name in ("agents", "exact8", "hardness")]
+PAGES = [DOCS / f"{name}.md" for name in ("agents", "exact8", "hardness", "language_models")]
 HEADINGS = {"nine-tiles": "Nine tiles", "threes": "Threes", "twelve-tiles": "Twelve tiles", "the-300": "The 300"}
 TASK = "nine-tiles"
 LEARNERS = ("afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn")
@@ -171,6 +171,16 @@ def draw_parts(path: Path, results: pd.DataFrame) -> None:
         figure.savefig(aside, dpi=130, metadata={"Software": None})
 
 
+def models_table(results: pd.DataFrame) -> str:
+    """Return the means over seeds of language models by the number of games that they saw, as Markdown."""
+    means = results.groupby("games")[language_model.NUMBERS].mean()
+    rows = (
+        [f"{int(games):,}", rounded(regret), f"{illegal:.1%}", f"{unparsable:.1%}"]
+        for games, (regret, illegal, unparsable) in zip(means.index, means.to_numpy(), strict=True)
+    )
+    return markdown(["games", "regret", "illegal mass", "unparsable mass"], rows)
+
+
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
     """Return a Markdown table whose first columns are aligned to the left and the others to the right."""
     alignment = ["---"] * left + ["---:"] * (len(header) - left)
@@ -201,6 +211,8 @@ def tables() -> dict[str, str]:
     found["Rank correlations over all tasks"] = correlations_table(correlations(studied))
     parts = read_diagnoses()
     found |= {f"Parts of the regret: {HEADINGS[t]}": parts_table(mean_parts(parts, t)) for t in diagnoses.STUDIED}
+    models = read_numbers(folder / "language_model.csv.gz", language_model.KEY)
+    found["A small model"] = models_table(models)
     return found
 
 

@@ -7,6 +7,7 @@ of its text:
     ```
 """
 
+import csv
 import inspect
 import io
 import os
@@ -14,6 +15,7 @@ import re
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
@@ -103,6 +105,21 @@ def names(listed: str) -> str:
     return "\n".join(["```{eval-rst}", *lines, "```"])
 
 
+def leaderboard(_: str = "") -> str:
+    """Return the table of language models: the least regret first, for each game."""
+    path = Path(__file__).with_name("results") / "language_models.csv"
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    lines = [
+        "| game | name | regret | illegal | unparsable | missing | model | date | prompts |",
+        "| --- | --- |" + " ---: |" * 4 + " --- | --- | --- |",
+    ]
+    for row in sorted(rows, key=lambda row: (row["game"], float(row["regret"]))):
+        masses = [f"{float(row[f'{fault}_mass']):.2%}" for fault in ("illegal", "unparsable", "missing")]
+        cells = [f"`{row['game']}`", row["name"], f"{float(row['regret']):.5f}", *masses]
+        lines.append(f"| {' | '.join([*cells, row['model'], row['date'], row['prompt_version']])} |")
+    return "\n".join(lines)
+
+
 def commands(_: str = "") -> str:
     """Return a section for every command with its help, and one for the rules of each game."""
     parts = []
@@ -128,6 +145,7 @@ WRITERS: dict[str, Callable[[str], str]] = {
     "hardness": hardness,
     "rounds": rounds,
     "names": names,
+    "leaderboard": leaderboard,
     "commands": commands,
 }
 RULES = "╭─ Rules"  # where the panel of a game's rules begins in its help

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.envs import TurnEnv, stepper_of
-from stb_gym.games import Roll, ShutTheBox, Threes, check_integer, fits, words_of
+from stb_gym.games import Game, Roll, ShutTheBox, Threes, check_integer, fits, words_of
 from stb_gym.measure.recording import OptimalValues, optimal_values
 from stb_gym.output import quoted
 from stb_gym.solver import Evaluation, GameOrEnv, Goal, Solution, solve_tables, task_of
@@ -43,13 +43,15 @@ NUMBERS = (
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
 )  # fmt: skip
 NUMBER_OF = {name: number for number, name in enumerate(NUMBERS)} | {str(number): number for number in range(100)}
-# Words that an answer may have besides its move.
+# Words that an answer may have besides its move, in any game and in one: "keep 4 and 5 open" does not shut tiles.
 FILLERS = (
-    "a", "action", "am", "and", "box", "choose", "chosen", "close", "closing", "die", "dice", "final", "going", "i",
-    "i'd", "i'll", "i'm", "is", "it", "keep", "keeping", "let", "lowest", "make", "me", "move", "my", "of", "open",
-    "play", "please", "shut", "shutting", "so", "the", "then", "therefore", "throw", "tile", "tiles", "to", "will",
-    "with", "would",
+    "a", "action", "am", "and", "choose", "chosen", "final", "going", "i", "i'd", "i'll", "i'm", "is", "it", "let",
+    "make", "me", "move", "my", "of", "play", "please", "so", "the", "then", "therefore", "to", "will", "with", "would",
 )  # fmt: skip
+FILLERS_OF: dict[type[Game], tuple[str, ...]] = {
+    ShutTheBox: ("box", "close", "closing", "shut", "shutting", "tile", "tiles"),
+    Threes: ("dice", "die", "keep", "keeping", "lowest"),
+}
 NOTHING = frozenset({"no move", "none", "nothing", "pass"})
 KEYS = ("answer", "keep", "move", "shut", "tiles")  # of a JSON object that names a move
 
@@ -146,6 +148,8 @@ class TextGame:
         for action in range(len(self.game.actions)):
             self._typed.setdefault(self._words.typed_as(action), []).append(action)
         self._dice_after = getattr(self.game, "dice_after", (0,) * len(self.game.actions))
+        of_game = (words for rules, words in FILLERS_OF.items() if isinstance(self.game, rules))
+        self._fillers = {*FILLERS, *next(of_game, self._words.verb.split())}
 
     # Rules, questions and answers
 
@@ -189,7 +193,7 @@ class TextGame:
             found = self._at(node)
             if found.roll == tuple(roll):
                 return found
-        raise ValueError(f"a turn never comes to held {held}, {dice} dice, roll {roll}")
+        raise ValueError(f"a turn never comes to {quoted((held, dice))} with the roll {quoted(roll)}")
 
     def _at(self, node: int) -> Position:
         held, dice, roll = self._stepper.locate(node)
@@ -316,9 +320,9 @@ class TextGame:
         tokens = re.findall(r"[a-z']+|[0-9]+(?:\.[0-9]+)?|\S", line)
         numbers_named = [known[token] for token in tokens if token in known]
         others = [token for token in tokens if token not in known]
-        if isinstance(self.game, ShutTheBox) and {"die", "dice"} & {*others}:
+        if any(token not in self._fillers and token not in {",", "+", "&", "(", ")"} for token in others):
             return unreadable
-        if any(token not in FILLERS and token not in {",", "+", "&", "(", ")"} for token in others):
+        if isinstance(self.game, Threes) and tokens[-2:-1] in (["a"], ["the"]):  # "keep the 3" names a face
             return unreadable
         if equals and total.strip() != str(sum(numbers_named)):
             return unreadable

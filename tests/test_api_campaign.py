@@ -21,6 +21,7 @@ from stb_gym import Objective, RecordRegret, RegretMeter, ShutTheBox, Threes, Ve
 from stb_gym.arguments import fits
 from stb_gym.rounds import Outcome, Round, RoundMeter, SelfPlayVectorEnv
 from stb_gym.solver import Standing, StateScorePolicy, UniformRandom, move_tree
+from stb_gym.text import TextEnv, TextGame
 from tests import ROOT
 
 LIBRARY = str(Path(stb_gym.__file__).parent)
@@ -31,6 +32,8 @@ SKIPPED = {
     # They are called once for every node of a game, or every step, where checks would take long.
     *("moves", "roll_of", "observe", "final_score", "worth", "throws_at", "may_throw_one"),
     *("find_nodes", "throw_faces", "open_tiles"),
+    # It calls any function with a prompt, such as `int`.
+    "measure",
     # Only the library calls them, with its own values.
     *("check_bool", "check_chances", "check_choice", "check_integer", "check_names", "integers", "listed", "needed"),
     *("all_rules", "below", "follow_registrations", "make_game", "own_rules", "rules_of"),
@@ -69,7 +72,8 @@ def objects():
         rounds, SelfPlayVectorEnv(threes, 3), rounds.solve(), {"a": rounds.solve()}, RoundMeter(singles[1]), Standing(3,
         1, 0), rounds.evaluate(["random"] * 2), Outcome(0.5, 0.25, 0.25), move_tree(best), pig,
         *map(stb_gym.games.words_of, (box, threes, pig)), stb_gym.measure.read_policy("ppo-threes"),
-        singles[0].unwrapped.snapshot(),
+        singles[0].unwrapped.snapshot(), TextGame(threes), TextEnv(singles[0]), TextGame(threes).grade([]),
+        TextGame(threes).position(0, 2, (1, 2)),
     ]  # fmt: skip
 
 

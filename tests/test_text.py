@@ -4,6 +4,7 @@ import json
 import random
 import re
 import runpy
+from unittest.mock import patch
 
 import gymnasium as gym
 import numpy as np
@@ -11,9 +12,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import stb_gym
-from stb_gym import RecordRegret, RegretMeter, ShutTheBox, Threes, evaluate, strategies, strategy
+from stb_gym import MaskInObservation, RecordRegret, RegretMeter, ShutTheBox, Threes, evaluate, strategies, strategy
 from stb_gym.cli.program import main
-from stb_gym.games import GAMES, entry_of, fits, make_game
+from stb_gym.games import GAMES, entry_of, fits, make_game, registry
 from stb_gym.games.shut_the_box import board_of
 from stb_gym.text import TextEnv, TextGame
 from tests import ROOT
@@ -75,12 +76,26 @@ def test_what_models_write_is_understood(answer):
         "4+5=10", "4/5", "-4, 5", "I shut 4 and 5 to keep 9", "shut 4 and 5 not 9", '{"tiles": [4], "tiles": [5]}',
         '{"tiles": [4, 5.0]}', '{"tiles": [true, 4]}', "[[4, 5]]", "[" * 100_000, "4\u00b2", "\uff14", "Answer:",
         "nine", "0", "4 and 5 dice", "tile 10", "10" * 5000, '{"tiles": [4, 5], "why": 9}', "all", "\ud800", "none",
-        "4,5;", "4 5 x", "the 4 one", "[4] 5", "4*5", "4**5",
+        "4,5;", "4 5 x", "the 4 one", "[4] 5", "4*5", "4**5", "Keep 4 and 5 open", "shut 4 and keep 5",
+        "I open 4 and 5", "I throw 4 and 5",
     ],
 )  # fmt: skip
 def test_what_is_ambiguous_names_nothing_but_what_it_says(answer):
     found = named(BOX, answer)
     assert found is None or (answer, found) == ("nine", (9,))
+
+
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [
+        ("I keep the two lowest dice.", 2), ("keep the lowest 3", 3), ("2", 2), ('{"keep": 2}', 2),
+        ("throw 2 dice", None), ("keep the 3", None), ("keep a 3", None), ("close 2", None), ("tile 2", None),
+    ],
+)  # fmt: skip
+def test_dice_are_kept_by_their_number(answer, kept):
+    game = TextGame(Threes())
+    action = game.parse(answer, game.position(0, 5, (1, 2, 4, 5, 6)))
+    assert (None if action is None else game.game.actions[action]) == kept
 
 
 def test_the_number_of_dice_is_named_where_it_is_chosen():
@@ -199,7 +214,15 @@ def test_malformed_answers_name_nothing_or_what_their_numbers_say(count):
             assert {{"four": 4, "one": 1}.get(word) or int(word) for word in said} == {*found}, answer
 
 
-def test_prompts_say_the_rules():
+@pytest.fixture
+def pig():
+    """Return a game of somebody's own; other tests do not know it."""
+    games, ids = patch.dict(GAMES), patch.dict(stb_gym.ENVIRONMENTS)
+    with games, ids, patch.dict(registry._ENTRIES), patch.dict(gym.registry):
+        yield runpy.run_path(str(ROOT / "docs/pig.py"))["Pig"]()
+
+
+def test_prompts_say_the_rules(pig):
     rules = TextGame(ShutTheBox(tiles=12, one_die="low-sum", ending_roll=7), "at-most:5", seed=1).rules
     for words in (
         "1, 2, 3, 4",
@@ -210,14 +233,13 @@ def test_prompts_say_the_rules():
         "is 12. Use the words",
     ):
         assert words in rules
-    assert "most points on average" in TextGame(runpy.run_path(str(ROOT / "docs/pig.py"))["Pig"]()).rules
+    assert "most points on average" in TextGame(pig).rules
     assert "Legal moves: keep 1; keep 2\n" in TextGame(Threes(dice=2), list_moves=True).question(
         TextGame(Threes(dice=2)).position(0, 2, (1, 2))
     )
 
 
-def test_games_without_names_and_positions_out_of_reach_are_refused():
-    pig = runpy.run_path(str(ROOT / "docs/pig.py"))["Pig"]()
+def test_games_without_names_and_positions_out_of_reach_are_refused(pig):
     with pytest.raises(ValueError, match="renames at most 26 tiles"):
         TextGame(pig, seed=1)
     with pytest.raises(ValueError, match="never comes"):
@@ -269,6 +291,8 @@ def test_other_environments_are_refused():
         TextEnv(gym.make("CartPole-v1"))
     with pytest.raises(ValueError, match='illegal="end"'):
         TextEnv(gym.make("stb_gym/Threes-v0", illegal="raise"))
+    with pytest.raises(TypeError, match="need a Discrete action space, not Text"):
+        MaskInObservation(TextEnv(gym.make("stb_gym/Threes-v0")))
 
 
 def test_large_boxes_are_played_with_exact_losses():

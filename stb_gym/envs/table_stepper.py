@@ -221,7 +221,7 @@ class TableStepper(Stepper):
 
     def locate(self, node: int) -> tuple[int, int, Roll]:
         held, dice = self.position(self.state_of(node))
-        return int(held), int(dice), self.tables.node_roll(node)
+        return int(held), int(dice), self.tables.node_roll(int(node)) if dice else self.game.roll_of(())
 
     def find_state(self, held: Any, dice: Any) -> Any:
         return self.tables.find_states(np.asarray(held), np.asarray(dice))[()]

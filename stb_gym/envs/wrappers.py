@@ -15,6 +15,7 @@ from stb_gym.arguments import checked
 from stb_gym.envs.env import TurnEnv
 from stb_gym.envs.vector_env import TurnVectorEnv
 from stb_gym.games import IntArray, check_choice
+from stb_gym.output import quoted
 
 Masked = dict[str, NDArray[Any]]
 
@@ -33,7 +34,8 @@ class Layout(NamedTuple):
 
     def space(self, observation: gym.Space[Any], action: gym.Space[Any]) -> gym.spaces.Dict:
         """Return the space of the dictionary, given the spaces of a single environment."""
-        assert isinstance(action, gym.spaces.Discrete)
+        if not isinstance(action, gym.spaces.Discrete):
+            raise TypeError(f"masks need a Discrete action space, not {quoted(action)}")
         box = gym.spaces.Box(0, 1, (int(action.n),), self.dtype)
         mask = gym.spaces.MultiBinary(int(action.n)) if self.dtype is np.int8 else box
         return gym.spaces.Dict({self.observation: observation, self.mask: mask})
@@ -72,6 +74,7 @@ class MaskInObservation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstru
         together: the function from observations [..., O] and masks [..., A] to the dictionary.
 
     Raises:
+        TypeError: if the action space is not Discrete.
         ValueError: if `names` is not one of these libraries.
 
     Example:
@@ -122,6 +125,7 @@ class VectorMaskInObservation(gym.vector.VectorWrapper):
         together: see `MaskInObservation`.
 
     Raises:
+        TypeError: if the action space is not Discrete.
         ValueError: if `names` is not one of these libraries.
 
     Example:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from stb_gym.arguments import checked
 from stb_gym.games.game import Game, Heuristic, Variant, check_choice, check_game, listed, make_game, rules_of
 from stb_gym.games.text import Words
-from stb_gym.output import quoted
+from stb_gym.output import quoted, shortened
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -148,5 +148,5 @@ def game_of(game: Game | str, rules: Mapping[str, Any] | None = None) -> Game:
     if isinstance(game, str):
         return make_game(rules_class, rules or {})
     if rules:
-        raise ValueError(f"{game} has its rules already: {', '.join(rules)} cannot be given beside it")
+        raise ValueError(f"{game} has its rules already: {shortened(', '.join(rules), 80)} cannot be given beside it")
     return game

@@ -18,13 +18,14 @@ TUTORIALS = sorted(FOLDER.glob("*.py"))
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
 def test_tutorials_say_how_they_are_run(path):
     text = path.read_text()
-    assert f"python docs/tutorials/{path.name} --steps " in ast.get_docstring(ast.parse(text))
-    assert f"python docs/tutorials/{path.name} --steps " in (FOLDER / "README.md").read_text()
+    command = f"python docs/tutorials/{path.name} --{'url' if path.stem == 'chat_endpoint' else 'steps'} "
+    assert command in ast.get_docstring(ast.parse(text))
+    assert command in (FOLDER / "README.md").read_text()
     assert find_spec(path.stem) is None  # a script would hide a module of the same name
 
 
 def test_there_are_tutorials():
-    assert len(TUTORIALS) == 8
+    assert len(TUTORIALS) == 9
 
 
 @pytest.mark.nightly

@@ -1,0 +1,153 @@
+"""The tutorial that asks a chat endpoint, and the leaderboard of language models."""
+
+import csv
+import json
+import re
+import runpy
+from contextlib import contextmanager
+from datetime import date
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+
+import pytest
+
+from docs.written import written
+from stb_gym import ShutTheBox, Threes, evaluate, strategy
+from stb_gym.cli import main
+from stb_gym.games import GAMES
+from stb_gym.text import VERSION, TextGame
+from tests.docs.pages import DOCS
+from tests.test_text import player
+from tests.tutorials import FOLDER
+
+
+@contextmanager
+def endpoint(model):
+    """Serve a model, a function from a prompt to an answer, as a chat endpoint; yield its URL and the requests.
+
+    A request for which the model raises an error fails with the status 500.
+    """
+    requests, lock = [], Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with lock:
+                requests.append((self.path, self.headers["Authorization"], body))
+                try:
+                    answer = model("\n\n".join(message["content"] for message in body["messages"]))
+                except RuntimeError:
+                    self.send_error(500)
+                    return
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps({"choices": [{"message": {"content": answer}}]}).encode())
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/v1", requests
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def asked(capsys, tmp_path, monkeypatch):
+    """Return a function that asks an endpoint every question of a game by the tutorial, and grades the answers."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    tutorial = runpy.run_path(str(FOLDER / "chat_endpoint.py"))
+
+    def ask_and_grade(words, url):
+        assert main(f"ask {words}".split()) == 0
+        (tmp_path / "questions.jsonl").write_text(capsys.readouterr().out)
+        tutorial["main"](url, "a model")
+        said = capsys.readouterr().err
+        assert main(f"grade {words} --answers answers.jsonl --json".split()) == 0
+        return json.loads(capsys.readouterr().out), said
+
+    return ask_and_grade
+
+
+SMALL = {"shut-the-box --tiles 6": ShutTheBox(tiles=6), "threes --dice 3": Threes(dice=3)}
+
+
+@pytest.mark.parametrize(("words", "name"), [*zip(SMALL, ("fewest-then-biggest", "threes-only"), strict=True)])
+def test_an_endpoint_that_plays_a_strategy_has_its_regret(asked, words, name):
+    game = SMALL[words]
+    policy = strategy(game, name)
+    with endpoint(player(TextGame(game), policy)) as (url, requests):
+        found, _ = asked(words, url)
+    assert found["regret"] == pytest.approx(evaluate(game, policy).regret, abs=1e-12)
+    assert (found["missing"], found["unparsable_mass"], found["illegal_mass"]) == (0, 0, 0)
+    assert len(requests) == found["questions"]
+    path, key, body = requests[0]
+    assert (path, key) == ("/v1/chat/completions", "Bearer secret")
+    assert (body["model"], body["temperature"]) == ("a model", 0)
+    assert [message["role"] for message in body["messages"]] == ["system", "user"]
+
+
+def test_questions_whose_requests_fail_are_asked_in_the_next_run(asked):
+    words, game = "threes --dice 3", Threes(dice=3)
+    policy = strategy(game, "threes-only")
+    plays = player(TextGame(game), policy)
+    calls = []
+
+    def model(prompt):
+        calls.append(prompt)
+        if len(calls) % 3 == 0 and not mended:
+            raise RuntimeError
+        return plays(prompt)
+
+    mended = False
+    with endpoint(model) as (url, _):
+        first, err = asked(words, url)
+        questions = first["questions"]
+        assert first["missing"] == questions // 3 > 0
+        assert first["missing_mass"] > 0
+        assert f"{questions} of {questions} questions, {first['missing']} without an answer" in err
+        assert "HTTP Error 500" in err
+        mended = True
+        second, _ = asked(words, url)
+    assert len(calls) == questions + first["missing"]
+    assert second["missing"] == 0
+    assert second["regret"] == pytest.approx(evaluate(game, policy).regret, abs=1e-12)
+
+
+LEADERBOARD = [*csv.DictReader((DOCS / "results/language_models.csv").read_text().splitlines())]
+STRATEGY = {"perfect play": "optimal", "random play": "random"}
+POLICIES = [row for row in LEADERBOARD if not row["model"]]
+
+
+def legal_answers(game):
+    """Return every legal move of every question, as pairs of an id and an answer."""
+    for question in game.questions():
+        [moves] = re.findall("^Legal moves: (.*)$", question["question"], re.MULTILINE)
+        yield from ((question["id"], move) for move in moves.split("; "))
+
+
+@pytest.mark.parametrize("row", POLICIES, ids=lambda row: f"{row['name']}, {row['game']}")
+def test_policies_on_the_leaderboard_lose_through_text_what_it_says(row):
+    rules = GAMES[row["game"]]()
+    policy = strategy(rules, STRATEGY.get(row["name"], row["name"]))
+    game = TextGame(rules, list_moves=policy.ndim == 2)
+    grade = game.grade(legal_answers(game)) if policy.ndim == 2 else game.measure(player(game, policy))
+    found = grade.summary()
+    for name in ("regret", "illegal_mass", "unparsable_mass", "missing_mass"):
+        assert float(row[name]) == pytest.approx(found[name], abs=1e-12)
+    assert row["prompt_version"] == VERSION
+
+
+def test_the_leaderboard_is_well_formed_and_on_the_page():
+    page = written((DOCS / "language_models.md").read_text())
+    for row in LEADERBOARD:
+        assert f"| `{row['game']}` | {row['name']} | {float(row['regret']):.5f} |" in page
+        assert sum(float(row[f"{fault}_mass"]) for fault in ("illegal", "unparsable", "missing")) <= 1
+        assert date.fromisoformat(row["date"]) if row["model"] else not row["date"]
+    assert len(POLICIES) == 6
