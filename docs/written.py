@@ -114,8 +114,8 @@ def leaderboard(_: str = "") -> str:
         "| --- | --- |" + " ---: |" * 4 + " --- | --- | --- |",
     ]
     for row in sorted(rows, key=lambda row: (row["game"], float(row["regret"]))):
-        masses = [f"{float(row[f'{fault}_mass']):.2%}" for fault in ("illegal", "unparsable", "missing")]
-        cells = [f"`{row['game']}`", row["name"], f"{float(row['regret']):.5f}", *masses]
+        masses = [f"{float(row[f'{fault}_mass']):.1%}" for fault in ("illegal", "unparsable", "missing")]
+        cells = [row["game"], row["name"], f"{float(row['regret']):.4f}", *masses]
         lines.append(f"| {' | '.join([*cells, row['model'], row['date'], row['prompt_version']])} |")
     return "\n".join(lines)
 
