@@ -148,8 +148,9 @@ def mean_parts(results: pd.DataFrame, task: str) -> pd.DataFrame:
 
 def parts_table(parts: pd.DataFrame) -> str:
     """Return what `mean_parts` returns as Markdown."""
-    rows = ([f"`{agent}`", *(rounded(x) if np.isfinite(x) else "" for x in row)] for agent, row in parts.iterrows())
-    return markdown(["agent", *parts.columns[:-1], "network on exact targets"], rows)
+    known = parts.dropna(axis=1, how="all").rename(columns={"network": "network on exact targets"})
+    rows = ([f"`{agent}`", *(rounded(x) if np.isfinite(x) else "" for x in row)] for agent, row in known.iterrows())
+    return markdown(["agent", *known], rows)
 
 
 def draw_parts(path: Path, results: pd.DataFrame) -> None:

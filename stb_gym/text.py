@@ -132,16 +132,16 @@ class TextGame:
     ):
         self.game, self.objective, _ = task_of(what, objective, "end")
         self._words = words_of(self.game)
-        self._seed, self._list_moves = seed, list_moves
+        self._list_moves = list_moves
         self._stepper = stepper_of(self.game)
         self._names: dict[int, str] = {}
         if seed is not None:
             check_integer("seed", seed, 0, 2**63 - 1)
-            counts = {ShutTheBox: "tiles", Threes: "faces"}
-            renamed = counts.get(type(self.game))
-            count = getattr(self.game, renamed) if renamed else len(NAMES) + 1
+            if not isinstance(self.game, ShutTheBox | Threes):
+                raise ValueError(f"a seed renames the tiles of a box or the faces of Threes, not {self.game.name}")
+            count = self.game.tiles if isinstance(self.game, ShutTheBox) else self.game.faces
             if count > len(NAMES):
-                raise ValueError(f"a seed renames at most {len(NAMES)} tiles of a box or faces of Threes")
+                raise ValueError(f"a seed renames at most {len(NAMES)} tiles or faces, not {count}")
             order = np.random.default_rng(seed).permutation(len(NAMES))[:count]
             self._names = {number: NAMES[place] for number, place in enumerate(order.tolist(), 1)}
         self._typed: dict[Any, list[int]] = {}
@@ -287,15 +287,15 @@ class TextGame:
             if len(found) != 1 or next(iter(found)) not in KEYS or type(dice) not in (int, type(None)):
                 return unreadable
             [found] = found.values()
-        if isinstance(found, str):
-            typed, named = self._read_words(found)
-            return (typed, named if dice is None else dice) if named in (None, dice) or dice is None else unreadable
-        numbers = found if isinstance(found, list) else [found]
-        words = [str(number) for number in numbers if type(number) in (int, str)]
-        if len(words) < len(numbers) or not words:
+        if not isinstance(found, str):
+            numbers = found if isinstance(found, list) else [found]
+            if any(type(number) not in (int, str) for number in numbers):
+                return unreadable
+            found = ",".join(map(str, numbers))
+        typed, named = self._read_words(found)
+        if None not in (dice, named) and dice != named:
             return unreadable
-        typed, named = self._read_words(",".join(words))
-        return (typed, dice) if named is None else unreadable
+        return typed, named if dice is None else dice
 
     def _read_words(self, text: str) -> tuple[Any, int | None]:
         """Return what a line names, as `Words.typed_as` does, and the number of dice thrown next or None."""
@@ -337,7 +337,7 @@ class TextGame:
     @cached_property
     def _solution(self) -> Solution:
         if not fits(self.game):
-            raise ValueError(f"{self.game} has too many positions to ask about each: use `sample` or TextEnv")
+            raise ValueError(f"{self.game} has too many positions to ask about each: use TextEnv or TextGame.agent")
         return solve_tables(self.game, self.objective)
 
     @cached_property
