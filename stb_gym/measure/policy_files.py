@@ -4,8 +4,8 @@ A file may come from anywhere. So nothing in it is executed, and no array is rea
 the game needs. `numpy.load` reserves as much memory as a file claims, so `read_arrays` checks the sizes first. A file
 holds the SHA-256 of its entries, which is checked; files of earlier versions have none.
 
-Some policies come with the package and are known by name; the .toml file beside each says how it was made. A training
-stores the policies of all its measurements in one file (`save_policies`).
+Some policies come with the package and are known by name; commands.toml beside them says how each was trained. A
+training stores the policies of all its measurements in one file (`save_policies`).
 """
 
 import hashlib
@@ -68,9 +68,9 @@ class SavedPolicy(NamedTuple):
             >>> import stb_gym
             >>> evaluation = stb_gym.measure.read_policy("ppo-nine-tiles").evaluate()
             >>> round(evaluation.regret, 6)
-            0.00018
+            0.001752
             >>> evaluation.costliest_mistake
-            'open 1,4,5,8, roll 9: shut 1,8 instead of shut 4,5 loses 0.139, once in 2,223 turns'
+            'open 3,4,5,6,7,8, roll 10: shut 4,6 instead of shut 3,7 loses 1.16, once in 2,592 turns'
         """
         return solve(self.game, self.objective).evaluate(self.policy, self.illegal)
 
