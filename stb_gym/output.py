@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
@@ -20,9 +21,11 @@ from typing import Any, NamedTuple, Self, TypeVar
 T = TypeVar("T")
 UNFINISHED = ".stb-gym-"  # prefix of the temporary folders
 DAY = 24 * 60 * 60  # seconds
-LOOKALIKES = str.maketrans("╭╮╰╯─│╶╴", "++++-|  ")
+LOOKALIKES = str.maketrans("╭╮╰╯─│╶╴●", "++++-|  o")
 LONGEST_MESSAGE = 200  # characters of an error
 DIGEST = 32  # bytes of a SHA-256
+COLUMNS = 80  # of a line where standard output is no terminal
+GREEN, RED, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[0m"  # what turns a terminal's colour on, and off again
 MISMATCH = "it does not match its SHA-256, so it is damaged or was edited"
 
 
@@ -232,16 +235,45 @@ def shortened(text: str, longest: int = 100) -> str:
     return text if len(text) <= longest else f"{text[: longest - 3]}..."
 
 
-def say(text: object = "", *, error: bool = False) -> None:
-    """Print a text with its control characters escaped, line by line; to standard error if `error`.
+def say(text: object = "", *, error: bool = False, wrapped: bool = False, colour: str = "") -> None:
+    """Print a text with its control characters escaped, line by line.
 
-    A closed or full standard error is ignored.
+    Args:
+        text: what is printed.
+        error: print to standard error, and ignore one that is closed or full.
+        wrapped: break lines at words, so that none is longer than a line of the terminal.
+        colour: one of `GREEN` and `RED`, for a standard output that shows colours.
     """
     stream = sys.stderr if error else sys.stdout
     if stream is None:  # closed before Python began
         return
+    lines = [escaped(line) for line in str(text).split("\n")]
+    if wrapped:
+        lines = [part for line in lines for part in in_lines(line, columns())]
+    if colour and shows_colours():
+        lines = [f"{colour}{line}{PLAIN}" for line in lines]
     with suppress(OSError) if error else nullcontext():
-        print("\n".join(map(escaped, str(text).split("\n"))), file=stream)
+        print("\n".join(lines), file=stream)
+
+
+def in_lines(text: str, width: int) -> list[str]:
+    """Break a line of text at words into lines of at most `width` characters; longer words stay whole."""
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def at_terminal() -> bool:
+    """Return whether standard output is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def columns() -> int:
+    """Return how many characters a line of the terminal has; 80 if standard output is none."""
+    return shutil.get_terminal_size().columns if at_terminal() else COLUMNS
+
+
+def shows_colours() -> bool:
+    """Return whether to print colours: at a terminal or if FORCE_COLOR is set, unless NO_COLOR is set."""
+    return not os.environ.get("NO_COLOR") and (bool(os.environ.get("FORCE_COLOR")) or at_terminal())
 
 
 def refuse(command: str, error: BaseException) -> int:

@@ -1,6 +1,5 @@
 """The commands to play, to watch others play, and to write a page about a game."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ from stb_gym.cli.turn import Names, RoundRules, heading, perfect_play, player_of
 from stb_gym.explorer import explorer_page
 from stb_gym.games import Game, check_integer, words_of
 from stb_gym.measure import is_policy, read_policy
-from stb_gym.output import say, write_text
+from stb_gym.output import at_terminal, say, write_text
 from stb_gym.terminal import (
     Throw,
     chooser,
@@ -22,7 +21,6 @@ from stb_gym.terminal import (
     play_alone,
     play_round,
     play_together,
-    say_wrapped,
     show,
     write_film,
 )
@@ -126,9 +124,8 @@ def watch(
         of_round = rules.round(game, len(players))
         played = play_together(of_round, players, seeds)
         if out is None:
-            say_wrapped(f"{words_of(game).introduction()}: {contest(of_round)}.")
-            say_wrapped("A move loses what the best one against these others would win more.")
-            say()
+            say(f"{words_of(game).introduction()}: {contest(of_round)}.", wrapped=True)
+            say("A move loses what the best one against these others would win more.\n")
     else:
         coach = coach_alone(perfect_play(game, objective or "score"))
         played = (
@@ -147,7 +144,7 @@ def watch(
         say(f"wrote {out}: {len(film)} pictures, {sum(frame.seconds for frame in film):.0f} seconds")
         return
     for turn in played:
-        show(turn, pause if sys.stdout.isatty() else 0)
+        show(turn, pause if at_terminal() else 0)
         say()
 
 

@@ -155,6 +155,18 @@ def points_picture(points: int, dice: int, shown: Sequence[int], slots: int, cap
     return canvas.finished()
 
 
+def drawn_dice(faces: Sequence[int]) -> str:
+    """Return dice side by side as text of five lines: pips, or a number above 6."""
+    lines = ["  ".join(["╭─────╮"] * len(faces))]
+    for row in range(3):
+        inner = []
+        for face in faces:
+            pips = " ".join("●" if 3 * row + column in PIPS.get(face, ()) else " " for column in range(3))
+            inner.append(f"{face:^5}" if face not in PIPS and row == 1 else pips)
+        lines.append("  ".join(f"│{each}│" for each in inner))
+    return "\n".join([*lines, lines[0].translate(str.maketrans("╭╮", "╰╯"))])
+
+
 def below(picture: Picture, lines: list[str]) -> Picture:
     """Return a picture with lines of text below it; its size depends only on how many lines there are."""
     width = picture.shape[1]
