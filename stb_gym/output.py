@@ -25,6 +25,7 @@ LOOKALIKES = str.maketrans("╭╮╰╯─│╶╴●", "++++-|  o")
 LONGEST_MESSAGE = 200  # characters of an error
 DIGEST = 32  # bytes of a SHA-256
 COLUMNS = 80  # of a line where standard output is no terminal
+LEAST_ROOM = 20  # characters for words in a table
 GREEN, RED, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[0m"  # what turns a terminal's colour on, and off again
 MISMATCH = "it does not match its SHA-256, so it is damaged or was edited"
 
@@ -372,11 +373,16 @@ class Table:
     columns: Mapping[str, Column]
 
     def __str__(self) -> str:
-        """Return the headings and the rows in aligned columns."""
-        aligned = []
+        """Return the headings and the rows in aligned columns; at a terminal, words in the last one are wrapped."""
+        aligned: list[list[str]] = []
+        left = 0  # of a column, in characters
         for heading, column in self.columns.items():
             cells = [escaped(heading), *column.cells()]
             width = max(map(len, cells))
+            if at_terminal() and column.format == "" and len(aligned) == len(self.columns) - 1:
+                room = max(columns() - left, LEAST_ROOM)
+                cells = [f"\n{' ' * left}".join(in_lines(cell, room)) for cell in cells]
             aligned.append([cell.ljust(width) if column.format == "" else cell.rjust(width) for cell in cells])
+            left += width + 2
         lines = ["  ".join(line).rstrip() for line in zip(*aligned, strict=True)]
         return "\n".join(lines if lines[0] else lines[1:])

@@ -144,3 +144,15 @@ def test_colours_are_for_terminals(at_terminal, variables, coloured, capsys, ter
     say("\x1b[32mone\ntwo", colour=RED)
     lines = ["\\x1b[32mone", "two"]
     assert capsys.readouterr().out.splitlines() == [f"\x1b[31m{line}\x1b[0m" if coloured else line for line in lines]
+
+
+@pytest.mark.usefixtures("terminal")
+def test_words_in_the_last_column_of_a_table_are_wrapped_at_a_terminal():
+    table = Table({"name": Column("", ["a", "random"]), " ": Column("", [LONG, None])})
+    assert str(table).splitlines() == [
+        "name",
+        "a       a sentence of more than forty",
+        "        characters breaks between its",
+        "        words",
+        "random",
+    ]
