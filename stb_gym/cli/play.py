@@ -48,7 +48,7 @@ def play(
     seed: int | None = None,
     rules: RoundRules = RoundRules(),  # noqa: B008
 ) -> None:
-    """Play in the terminal, a turn alone or a round against others; a coach may say what every choice costs.
+    """Play in the terminal, alone or against others.
 
     Args:
         game: the rules.
@@ -87,7 +87,7 @@ def watch(
     pause: float = 1.0,
     rules: RoundRules = RoundRules(),  # noqa: B008
 ) -> None:
-    """Watch strategies or saved policies play, alone or a round, with what each move loses; as lines or as a GIF.
+    """Watch players, with what each move loses.
 
     Args:
         game: the rules; None for those of the first saved policy.
@@ -149,7 +149,9 @@ def watch(
 
 
 def explore(game: Game, *, out: str, policy: Names = (), run: Names = ()) -> dict[str, Any]:
-    """Write a web page that works offline: every position, everybody's moves, games against a coach, trainings.
+    """Write a web page to explore a game offline.
+
+    It shows every position and everybody's moves, plays games with a coach, and shows trainings.
 
     Args:
         game: the rules.

@@ -24,7 +24,7 @@ def round_of(
     policy: Names = (),
     rules: RoundRules = RoundRules(),  # noqa: B008
 ) -> Answer:
-    """Solve a round of several players, or evaluate the given players exactly.
+    """Solve a round, or evaluate its players exactly.
 
     Args:
         game: the rules of a turn.
@@ -60,7 +60,9 @@ def par(
     policy: Names = (),
     rules: RoundRules = RoundRules(),  # noqa: B008
 ) -> Answer:
-    """Find par for the first player: the worst score that leaves them no worse off than before the turn.
+    """Find par: the score the first of many players needs.
+
+    Par is the worst score that leaves them no worse off than before the turn.
 
     Args:
         game: the rules of a turn.
@@ -99,7 +101,7 @@ def match(
     begins: str = "fixed",
     rules: RoundRules = RoundRules(),  # noqa: B008
 ) -> Answer:
-    """Find who wins most of several rounds, after every number of rounds.
+    """Find who wins most of several rounds.
 
     Args:
         game: the rules of a turn.
@@ -128,7 +130,7 @@ def match(
 def tournament(
     game: Game, *, policy: Names, ends: str = "first-to", limit: int | None = None, ties: str = "split"
 ) -> Answer:
-    """Find what each player wins of a tournament of many rounds.
+    """Find who wins a tournament of many rounds.
 
     Args:
         game: the rules of a turn.

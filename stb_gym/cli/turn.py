@@ -114,9 +114,9 @@ class Place(RoundRules):
 
     Attributes:
         lead: In a round: the best final score so far.
-        holders: In a round: how many players have that score (default: 1).
-        after: In a round: how many players come after you (default: none after a lead).
-        players: In a round: how many play in all, if more than you and the others named.
+        holders: In a round: players with that score (default: 1).
+        after: In a round: players after you.
+        players: In a round: players in all, if more than these.
     """
 
     lead: int | None = None
@@ -196,7 +196,10 @@ def heading(game: Game, objective: Objective | None = None, turn: Turn | None = 
 
 
 def list_all() -> Answer:
-    """List the strategies and variants of every game, and the kept policies; name a game for what they are worth."""
+    """List strategies, variants and kept policies.
+
+    Name a game for what they are worth.
+    """
     return {
         "strategies": {name: dict(strategies(rules())) for name, rules in GAMES.items()},
         "variants": {
@@ -283,7 +286,7 @@ def solve(game: Game, *, objective: str = "score", worst: bool = False, exact: b
 
 
 def hardness(game: Game, *, objective: str = "score") -> Answer:
-    """Measure what makes a game hard for agents that learn by playing.
+    """Measure what makes a game hard to learn.
 
     Args:
         game: the rules.
@@ -302,7 +305,9 @@ def hardness(game: Game, *, objective: str = "score") -> Answer:
 
 
 def certify(game: Game, *, objective: str = "score", out: str | None = None) -> Answer:
-    """Solve a game in fractions, check that solution and the one in floats, and hash all values.
+    """Check a solution in fractions, and hash all values.
+
+    The values in floats are compared with those in fractions.
 
     Args:
         game: the rules.
@@ -321,7 +326,9 @@ def certify(game: Game, *, objective: str = "score", out: str | None = None) -> 
 
 
 def evaluate_files(*, policy: Names = (), objective: str | None = None) -> Answer:
-    """Evaluate saved policies exactly, each by the rules and the objective of its file; name a game for details.
+    """Evaluate policies and agents exactly.
+
+    Each saved policy is evaluated by the rules and the objective of its file. Name a game for details.
 
     Args:
         policy: Files of saved policies, or names of kept ones, separated by commas (default: all kept ones).
@@ -355,17 +362,17 @@ def evaluate(
     Args:
         game: the rules.
         policy: A strategy, a kept policy, a saved policy (.npz) or a run's folder.
-        agent: An agent of yours, as MODULE:NAME, which may lie in the working directory. It may be a function of
-            observations and masks, a torch module, or a model of stable-baselines3.
+        agent: An agent of yours, as MODULE:NAME: a function of observations and masks, a torch module, or a model of
+            stable-baselines3.
         objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         illegal: Illegal actions: raise refuses the policy, end ends the turn with the worst score (default: end for an
             agent, what its file says for a policy).
         departures: List every position where the policy plays a move that is not optimal.
-        turns: Let the agent play so many turns, in which the loss of every choice is known exactly (default: no turn
-            is played, but 10,000 if the game has too many positions).
+        turns: Let the agent play this many turns; the loss of every choice is exact (default: 10,000 if the game has
+            too many positions, else none).
         seed: Seed of these turns.
-        masked: Whether the agent, if it is a torch module or a model, chooses among legal actions only (default: what a
-            model's predict does; of a module it must be said, unless all its choices are legal).
+        masked: Whether a torch module or a model chooses among legal actions only (default: as a model's predict;
+            a module needs it unless all its choices are legal).
         place: the place in a round.
 
     Raises:
@@ -430,7 +437,7 @@ def _measure_agent(meter: RegretMeter, agent: str, turns: int | None, seed: int,
 def simulate(
     game: Game, *, policy: str, objective: str = "score", turns: int = 100_000, seed: int | None = None
 ) -> Answer:
-    """Play sampled turns and compare their mean with the exact value.
+    """Compare sampled turns with the exact value.
 
     Args:
         game: the rules.
@@ -453,7 +460,9 @@ def simulate(
 
 
 def compare(game: Game, *, policy: Names, exceptions: int | None = None, objective: str = "score") -> Answer:
-    """Compare the final scores of two policies; with --exceptions, one policy with perfect play, as a pocket card.
+    """Compare two policies, or make a pocket card of one.
+
+    Two policies are compared by their final scores; with --exceptions, one is compared with perfect play.
 
     Args:
         game: the rules.
@@ -503,7 +512,7 @@ def _pocket_card(game: Game, policies: tuple[str, ...], exceptions: int, objecti
 
 
 def states(game: Game, *, objective: str = "score", place: Place = Place()) -> Answer:
-    """List every state before a throw: its value, and the ways to the perfect score from there.
+    """List every state before a throw with its value.
 
     Args:
         game: the rules.
@@ -534,7 +543,9 @@ def advise(
     out: str | None = None,
     place: Place = Place(),
 ) -> Answer:
-    """Rank the legal moves at a position, best first; before a throw, the best moves of every roll; or draw a tree.
+    """Rank the legal moves at a position, best first.
+
+    Without a roll, list the best moves of every roll. With --depth or --out, show a tree.
 
     Args:
         game: the rules.

@@ -80,7 +80,7 @@ def test_rules_of_your_own_game_are_flags(ask, run):
     assert (rules["score"], rules["shiny"], rules["weight"]) == (7, False, 2.5)
     assert ask("solve coins --dice 1")["rules"]["shiny"] is True
     assert ask("solve shut-the-box --tiles 3 --score count")["rules"]["score"] == "count"
-    assert "in 100% of the games" in run("solve coins --help")[1]
+    assert "in 100% of the games" in run("solve coins --help-rules")[1]
     assert run("solve coins --score sum")[0] == 2
 
 
