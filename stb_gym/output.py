@@ -12,8 +12,9 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 T = TypeVar("T")
 UNFINISHED = ".stb-gym-"  # prefix of the temporary folders
 DAY = 24 * 60 * 60  # seconds
+_SHOWING = ContextVar("whether loops show their progress", default=False)
 LOOKALIKES = str.maketrans("╭╮╰╯─│╶╴●", "++++-|  o")
 LONGEST_MESSAGE = 200  # characters of an error
 DIGEST = 32  # bytes of a SHA-256
@@ -316,7 +318,8 @@ class Progress:
 
         tqdm.monitor_interval = 0  # no thread of its own
         self._bar: Any = tqdm(
-            desc=escaped(words), total=total, unit=f" {unit}", initial=initial, unit_scale=True, delay=2,
+            desc=escaped(words), total=total, unit=f" {unit}", initial=initial,
+            unit_scale=total is None or total >= 1000, delay=2,
             mininterval=1 if sys.stderr is not None and sys.stderr.isatty() else 10, disable=sys.stderr is None,
         )  # fmt: skip
 
@@ -336,6 +339,34 @@ class Progress:
                 self._bar.set_postfix_str(escaped(note), refresh=False)
             if done is not None:
                 self._bar.update(done - self._bar.n)
+
+
+@contextmanager
+def showing_progress() -> Iterator[None]:
+    """Let long loops of the library, see `tracked`, show their progress while the block runs."""
+    before = _SHOWING.set(True)
+    try:
+        yield
+    finally:
+        _SHOWING.reset(before)
+
+
+def tracked(items: Iterable[T], words: str, unit: str, total: int) -> Iterator[T]:
+    """Yield items, with a progress bar in a block of `showing_progress`.
+
+    Args:
+        items: what a loop goes through.
+        words: what is done, such as "moves described".
+        unit: what the items are, such as "moves".
+        total: how many items there are.
+    """
+    if not _SHOWING.get():
+        yield from items
+        return
+    with Progress(words, total, unit) as progress:
+        for done, item in enumerate(items, 1):
+            yield item
+            progress.tell(done)
 
 
 class Column(NamedTuple):

@@ -11,7 +11,8 @@ from stb_gym.cli.turn import Names, RoundRules, heading, perfect_play, player_of
 from stb_gym.explorer import explorer_page
 from stb_gym.games import Game, check_integer, words_of
 from stb_gym.measure import is_policy, read_policy
-from stb_gym.output import at_terminal, say, write_text
+from stb_gym.output import at_terminal, say, tracked, write_text
+from stb_gym.solver import compile_game
 from stb_gym.terminal import (
     Throw,
     chooser,
@@ -27,6 +28,8 @@ from stb_gym.terminal import (
 from stb_gym.terminal import play as play_turn
 
 LONGEST_FILM = 20  # turns of each player
+BYTES_OF_MOVE = 3  # that a move takes in a page, where pages are large
+LARGE_PAGE = 1_000_000  # bytes
 
 
 def given_rolls(_: Any, tokens: Sequence[Any]) -> tuple[Throw, ...]:
@@ -139,7 +142,8 @@ def watch(
             for name, plays in players
         )
     if out is not None:
-        film = [frame for turn in played for frame in frames(turn)]
+        shown = tracked(played, "turns drawn", "turns", turns * (1 if together else len(players)))
+        film = [frame for turn in shown for frame in frames(turn)]
         write_film(out, film)
         say(f"wrote {out}: {len(film)} pictures, {sum(frame.seconds for frame in film):.0f} seconds")
         return
@@ -159,5 +163,8 @@ def explore(game: Game, *, out: str, policy: Names = (), run: Names = ()) -> dic
         policy: Whose moves are shown besides heuristics and kept policies, separated by commas.
         run: Folders of trainings that are shown too, separated by commas.
     """
+    size = BYTES_OF_MOVE * len(compile_game(game).edge_node)
+    if size > LARGE_PAGE:
+        say(f"stb-gym: the page will have about {size / 1e6:.1f} MB and take minutes to make", error=True)
     write_text(out, explorer_page(game, policy, run))
     return heading(game) | {"out": out}

@@ -18,7 +18,7 @@ from stb_gym import __version__
 from stb_gym.cli import play, rounds, text, turn
 from stb_gym.cli.turn import imported
 from stb_gym.games import GAMES, Game, entry_of, make_game, rules_of
-from stb_gym.output import Column, Table, escaped, reader_may_leave, refuse, say
+from stb_gym.output import Column, Table, escaped, reader_may_leave, refuse, say, showing_progress
 from stb_gym.solver import Branch
 
 ABOUT = """Exact answers about Shut the Box, Threes and games of your own.
@@ -88,7 +88,7 @@ def main(words: list[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="stb_gym.plainly")  # a terminal may lack the frames of tiles
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        with reader_may_leave():
+        with reader_may_leave(), showing_progress():
             words = import_games(sys.argv[1:] if words is None else words)
             of_rules = HELP_RULES in words
             app = command_line(tuple(GAMES.items()), of_rules)

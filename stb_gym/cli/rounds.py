@@ -4,6 +4,7 @@ from typing import Any
 
 from stb_gym.cli.turn import Names, RoundRules, heading, player_of
 from stb_gym.games import Game, check_integer, entry_of
+from stb_gym.output import tracked
 from stb_gym.rounds import ENDS, Round, departures, pars, series, shares
 from stb_gym.rounds import tournament as tournament_of
 from stb_gym.solver import table_strategy
@@ -46,7 +47,8 @@ def round_of(
     answer = _heading(of_round, lineup) | {"seats": found.seats.tolist(), "throws": found.throws.tolist()}
     survival = dict(zip(leads, found.survival.T.tolist(), strict=True))
     if policy:
-        gains = [found.best_response(seat).gain for seat in range(number)]
+        seats = tracked(range(number), "best responses found", "seats", number)
+        gains = [found.best_response(seat).gain for seat in seats]
         return answer | {"best_response_gains": gains, "exploitability": sum(gains), "survival": survival}
     changes = departures(of_round.solve())
     by_lead = dict(zip(leads, changes.by_lead.T.tolist(), strict=True))
@@ -79,7 +81,8 @@ def par(
     of_round = rules.round(game, after + 1)
     played = {name: table_strategy(game, name) for name in names}
     solution = of_round.solve()
-    share_of = {name: shares(solution, strategy).tolist() for name, strategy in played.items()}
+    strategies = tracked(played.items(), "strategies evaluated", "strategies", len(played))
+    share_of = {name: shares(solution, strategy).tolist() for name, strategy in strategies}
     rows = [
         each._asdict() | {"shares": {name: share[each.after] for name, share in share_of.items()}}
         for each in pars(solution)[1:]

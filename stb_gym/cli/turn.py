@@ -40,7 +40,7 @@ from stb_gym.measure import (
 from stb_gym.measure import compare as compare_scores
 from stb_gym.measure import hardness as measure_hardness
 from stb_gym.measure import simulate as simulate_turns
-from stb_gym.output import Progress, write_aside
+from stb_gym.output import Progress, tracked, write_aside
 from stb_gym.rounds import Round
 from stb_gym.solver import (
     Goal,
@@ -166,7 +166,7 @@ def perfect_play(game: Game, objective: Goal, worst: bool = False, exact: bool =
         return solve_tables(game, goal, worst=worst, exact=exact)
     if exact:
         raise ValueError("fractions are for games that fit into tables")
-    with Progress("rows of boards solved") as progress:
+    with Progress("boards solved", unit="rows") as progress:
         return solve_boards(game, goal, progress.tell, worst=worst)
 
 
@@ -225,11 +225,13 @@ def list_game(game: Game, *, objective: str = "score", variants: bool = False) -
     if variants:
         if not entry_of(game).variants:
             raise ValueError(f"{game.name} has no variants")
-        rows = [_variant(game, name) for name in entry_of(game).variants]
+        names = entry_of(game).variants
+        rows = [_variant(game, name) for name in tracked(names, "variants solved", "variants", len(names))]
         return {"game": game.name, "changes": own_rules(game), "variants": rows}
     best = perfect_play(game, objective)
     rows = []
-    for name, plays in strategies(game).items():
+    known = strategies(game)
+    for name, plays in tracked(known.items(), "strategies evaluated", "strategies", len(known)):
         found = _evaluate_against(best, strategy(game, name))
         worth = {"value": found.value, "regret": found.regret, "shut_probability": found.shut_probability}
         rows.append({"name": name, **worth, "plays": plays})
@@ -299,7 +301,7 @@ def hardness(game: Game, *, objective: str = "score") -> Answer:
     if fits(game):
         found = measure_hardness(game, goal)
     else:
-        with Progress("rows of boards") as progress:
+        with Progress("boards measured", unit="rows") as progress:
             found = hardness_of_boards(game, goal, progress.tell)
     return heading(game, goal) | found.summary()
 
@@ -335,7 +337,8 @@ def evaluate_files(*, policy: Names = (), objective: str | None = None) -> Answe
         objective: Evaluate by this objective instead of that of the file.
     """
     rows = []
-    for name in policy or kept_policies():
+    names = policy or kept_policies()
+    for name in tracked(names, "policies evaluated", "policies", len(names)):
         saved = read_policy(name)
         found = solve_turn(saved.game, objective or saved.objective).evaluate(saved.policy, saved.illegal)
         mistakes = mistakes_in_json(found, 1)
@@ -407,7 +410,7 @@ def _evaluate_against(best: Solution | BoardValues, policy: Any, illegal: str = 
     """Return the evaluation of a policy by tables or, if perfect play is known by boards, by these."""
     if isinstance(best, Solution):
         return best.evaluate(policy, illegal)
-    with Progress("rows of boards evaluated") as progress:
+    with Progress("boards evaluated", unit="rows") as progress:
         return evaluate_boards(best, policy, progress.tell)
 
 
@@ -425,7 +428,7 @@ def _measure_agent(meter: RegretMeter, agent: str, turns: int | None, seed: int,
         if turns is None and meter.is_exact:
             return about | _numbers(agent, meter(plays, masked=masked))
         turns = SAMPLED_TURNS if turns is None else turns
-        with Progress("turns played") as progress:
+        with Progress("playing", turns, "turns") as progress:
             sampled = meter.sample(plays, turns, seed, masked=masked, progress=progress.tell)
     except TypeError as error:
         raise ValueError(f"--agent {agent}: {error}") from error
@@ -446,7 +449,7 @@ def simulate(
         turns: How many turns.
         seed: Seed of the dice.
     """
-    with Progress("turns played", turns) as progress:
+    with Progress("playing", turns, "turns") as progress:
         played = simulate_turns(game, policy_of(game, policy), turns, seed, objective, progress.tell)
     return heading(game, objective_of(game, objective)) | {
         "policy": policy,

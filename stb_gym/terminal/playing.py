@@ -6,7 +6,7 @@ from collections.abc import Hashable
 import numpy as np
 
 from stb_gym.games import Game, check_integer, words_of
-from stb_gym.output import Progress, say
+from stb_gym.output import say
 from stb_gym.rounds import Round
 from stb_gym.solver import Move, PerfectPlay, Policy
 from stb_gym.terminal.coach import Account, Coach, RoundCoach, coach_alone
@@ -65,8 +65,7 @@ def play_round(
     check_integer("seat", seat, 1, rules.players)
     person = ("you", "random")  # the coach needs some strategy here, and any will do
     players = [*opponents[: seat - 1], person, *opponents[seat - 1 :]]
-    with Progress(f"working on {rules.game}"):
-        round_coach = RoundCoach(rules.evaluate([strategy for _, strategy in players]), seat - 1)
+    round_coach = RoundCoach(rules.evaluate([strategy for _, strategy in players]), seat - 1)
     dice = _begin(rules.game, contest(rules), rules.players, seed)
     state, steps = RoundState(rules, seat_names(players)), list[Step]()
     score: int | None

@@ -3,10 +3,11 @@
 import subprocess
 import sys
 from itertools import product
+from typing import ClassVar
 
 import pytest
 
-from stb_gym.output import RED, Column, Progress, Table, escaped, refuse, say
+from stb_gym.output import RED, Column, Progress, Table, escaped, refuse, say, showing_progress, tracked
 from tests import PATIENCE, every
 
 
@@ -156,3 +157,33 @@ def test_words_in_the_last_column_of_a_table_are_wrapped_at_a_terminal():
         "        words",
         "random",
     ]
+
+
+class Recorded:
+    """A progress bar that only remembers what it was given, for all of them together."""
+
+    shown: ClassVar[list] = []
+
+    def __init__(self, words, total, unit):
+        self.shown.append((words, total, unit))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def tell(self, done):
+        self.shown.append(done)
+
+
+def test_loops_show_their_progress_only_in_a_block_that_asks_for_it(monkeypatch):
+    monkeypatch.setattr("stb_gym.output.Progress", Recorded)
+    monkeypatch.setattr(Recorded, "shown", [])
+    assert [*tracked("ab", "letters read", "letters", 2)] == ["a", "b"]
+    assert Recorded.shown == []
+    with showing_progress():
+        assert [*tracked("ab", "letters read", "letters", 2)] == ["a", "b"]
+    assert Recorded.shown == [("letters read", 2, "letters"), 1, 2]
+    assert [*tracked("a", "letters read", "letters", 1)] == ["a"]
+    assert len(Recorded.shown) == 3
