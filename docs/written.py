@@ -124,19 +124,19 @@ def commands(_: str = "") -> str:
     """Return a section for every command with its help, and one for the rules of each game."""
     parts = []
     for name in COMMANDS:
-        flags, _, _ = help_of(name, "shut-the-box").partition(RULES)
+        flags, _, _ = help_of(name, "shut-the-box", "--help").partition(RULES)
         parts.append(f"## {name}\n\n```text\n{flags.strip()}\n```")
     parts.append("## Rules")
     for name in GAMES:
-        _, _, rules = help_of("solve", name).partition(RULES)
+        _, _, rules = help_of("solve", name, "--help-rules").partition(RULES)
         parts.append(f"### Rules of {name}\n\n```text\n{RULES}{rules}\n```")
     return "\n\n".join(parts)
 
 
 def help_of(*words: str) -> str:
-    """Return the help of a command."""
+    """Return what a command prints."""
     with redirect_stdout(io.StringIO()) as printed, patch.dict(os.environ, COLUMNS="90"):
-        main([*words, "--help"])
+        main([*words])
     return printed.getvalue().rstrip()
 
 

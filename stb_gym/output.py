@@ -10,9 +10,11 @@ import os
 import shutil
 import sys
 import tempfile
+import textwrap
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
@@ -20,9 +22,13 @@ from typing import Any, NamedTuple, Self, TypeVar
 T = TypeVar("T")
 UNFINISHED = ".stb-gym-"  # prefix of the temporary folders
 DAY = 24 * 60 * 60  # seconds
-LOOKALIKES = str.maketrans("╭╮╰╯─│╶╴", "++++-|  ")
+_SHOWING = ContextVar("whether loops show their progress", default=False)
+LOOKALIKES = str.maketrans("╭╮╰╯─│╶╴●", "++++-|  o")
 LONGEST_MESSAGE = 200  # characters of an error
 DIGEST = 32  # bytes of a SHA-256
+COLUMNS = 80  # of a line where standard output is no terminal
+LEAST_ROOM = 20  # characters for words in a table
+GREEN, RED, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[0m"  # what turns a terminal's colour on, and off again
 MISMATCH = "it does not match its SHA-256, so it is damaged or was edited"
 
 
@@ -232,16 +238,45 @@ def shortened(text: str, longest: int = 100) -> str:
     return text if len(text) <= longest else f"{text[: longest - 3]}..."
 
 
-def say(text: object = "", *, error: bool = False) -> None:
-    """Print a text with its control characters escaped, line by line; to standard error if `error`.
+def say(text: object = "", *, error: bool = False, wrapped: bool = False, colour: str = "") -> None:
+    """Print a text with its control characters escaped, line by line.
 
-    A closed or full standard error is ignored.
+    Args:
+        text: what is printed.
+        error: print to standard error, and ignore one that is closed or full.
+        wrapped: break lines at words, so that none is longer than a line of the terminal.
+        colour: one of `GREEN` and `RED`, for a standard output that shows colours.
     """
     stream = sys.stderr if error else sys.stdout
     if stream is None:  # closed before Python began
         return
+    lines = [escaped(line) for line in str(text).split("\n")]
+    if wrapped:
+        lines = [part for line in lines for part in in_lines(line, columns())]
+    if colour and shows_colours():
+        lines = [f"{colour}{line}{PLAIN}" for line in lines]
     with suppress(OSError) if error else nullcontext():
-        print("\n".join(map(escaped, str(text).split("\n"))), file=stream)
+        print("\n".join(lines), file=stream)
+
+
+def in_lines(text: str, width: int) -> list[str]:
+    """Break a line of text at words into lines of at most `width` characters; longer words stay whole."""
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def at_terminal() -> bool:
+    """Return whether standard output is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def columns() -> int:
+    """Return how many characters a line of the terminal has; 80 if standard output is none."""
+    return shutil.get_terminal_size().columns if at_terminal() else COLUMNS
+
+
+def shows_colours() -> bool:
+    """Return whether to print colours: at a terminal or if FORCE_COLOR is set, unless NO_COLOR is set."""
+    return not os.environ.get("NO_COLOR") and (bool(os.environ.get("FORCE_COLOR")) or at_terminal())
 
 
 def refuse(command: str, error: BaseException) -> int:
@@ -283,7 +318,8 @@ class Progress:
 
         tqdm.monitor_interval = 0  # no thread of its own
         self._bar: Any = tqdm(
-            desc=escaped(words), total=total, unit=f" {unit}", initial=initial, unit_scale=True, delay=2,
+            desc=escaped(words), total=total, unit=f" {unit}", initial=initial,
+            unit_scale=total is None or total >= 1000, delay=2,
             mininterval=1 if sys.stderr is not None and sys.stderr.isatty() else 10, disable=sys.stderr is None,
         )  # fmt: skip
 
@@ -303,6 +339,34 @@ class Progress:
                 self._bar.set_postfix_str(escaped(note), refresh=False)
             if done is not None:
                 self._bar.update(done - self._bar.n)
+
+
+@contextmanager
+def showing_progress() -> Iterator[None]:
+    """Let long loops of the library, see `tracked`, show their progress while the block runs."""
+    before = _SHOWING.set(True)
+    try:
+        yield
+    finally:
+        _SHOWING.reset(before)
+
+
+def tracked(items: Iterable[T], words: str, unit: str, total: int) -> Iterator[T]:
+    """Yield items, with a progress bar in a block of `showing_progress`.
+
+    Args:
+        items: what a loop goes through.
+        words: what is done, such as "moves described".
+        unit: what the items are, such as "moves".
+        total: how many items there are.
+    """
+    if not _SHOWING.get():
+        yield from items
+        return
+    with Progress(words, total, unit) as progress:
+        for done, item in enumerate(items, 1):
+            yield item
+            progress.tell(done)
 
 
 class Column(NamedTuple):
@@ -340,11 +404,16 @@ class Table:
     columns: Mapping[str, Column]
 
     def __str__(self) -> str:
-        """Return the headings and the rows in aligned columns."""
-        aligned = []
+        """Return the headings and the rows in aligned columns; at a terminal, words in the last one are wrapped."""
+        aligned: list[list[str]] = []
+        left = 0  # of a column, in characters
         for heading, column in self.columns.items():
             cells = [escaped(heading), *column.cells()]
             width = max(map(len, cells))
+            if at_terminal() and column.format == "" and len(aligned) == len(self.columns) - 1:
+                room = max(columns() - left, LEAST_ROOM)
+                cells = [f"\n{' ' * left}".join(in_lines(cell, room)) for cell in cells]
             aligned.append([cell.ljust(width) if column.format == "" else cell.rjust(width) for cell in cells])
+            left += width + 2
         lines = ["  ".join(line).rstrip() for line in zip(*aligned, strict=True)]
         return "\n".join(lines if lines[0] else lines[1:])

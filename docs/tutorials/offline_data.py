@@ -173,7 +173,7 @@ def main(steps, episodes=2_000, seed=0, folder="offline-data"):
     print("| data set | mean points | regret | regret of clone | of CQL, no masks | of CQL, masked ", end="")
     print(f"| importance sampling, exact {exact:.1f} | fitted Q evaluation, exact {exact:.1f} |")
     print("| --- |" + " ---: |" * 7)
-    with Progress("data sets", len(policies)) as progress:
+    with Progress("data sets learned from", len(policies), "data sets") as progress:
         for done, (name, policy) in enumerate(policies.items()):
             progress.tell(done, note=name)
             data = read(write(name, policy, episodes, seed))

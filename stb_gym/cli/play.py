@@ -1,6 +1,5 @@
 """The commands to play, to watch others play, and to write a page about a game."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +11,8 @@ from stb_gym.cli.turn import Names, RoundRules, heading, perfect_play, player_of
 from stb_gym.explorer import explorer_page
 from stb_gym.games import Game, check_integer, words_of
 from stb_gym.measure import is_policy, read_policy
-from stb_gym.output import say, write_text
+from stb_gym.output import at_terminal, say, tracked, write_text
+from stb_gym.solver import compile_game
 from stb_gym.terminal import (
     Throw,
     chooser,
@@ -22,13 +22,14 @@ from stb_gym.terminal import (
     play_alone,
     play_round,
     play_together,
-    say_wrapped,
     show,
     write_film,
 )
 from stb_gym.terminal import play as play_turn
 
 LONGEST_FILM = 20  # turns of each player
+BYTES_OF_MOVE = 3  # that a move takes in a page, where pages are large
+LARGE_PAGE = 1_000_000  # bytes
 
 
 def given_rolls(_: Any, tokens: Sequence[Any]) -> tuple[Throw, ...]:
@@ -50,7 +51,7 @@ def play(
     seed: int | None = None,
     rules: RoundRules = RoundRules(),  # noqa: B008
 ) -> None:
-    """Play in the terminal, a turn alone or a round against others; a coach may say what every choice costs.
+    """Play in the terminal, alone or against others.
 
     Args:
         game: the rules.
@@ -89,7 +90,7 @@ def watch(
     pause: float = 1.0,
     rules: RoundRules = RoundRules(),  # noqa: B008
 ) -> None:
-    """Watch strategies or saved policies play, alone or a round, with what each move loses; as lines or as a GIF.
+    """Watch players, with what each move loses.
 
     Args:
         game: the rules; None for those of the first saved policy.
@@ -126,9 +127,8 @@ def watch(
         of_round = rules.round(game, len(players))
         played = play_together(of_round, players, seeds)
         if out is None:
-            say_wrapped(f"{words_of(game).introduction()}: {contest(of_round)}.")
-            say_wrapped("A move loses what the best one against these others would win more.")
-            say()
+            say(f"{words_of(game).introduction()}: {contest(of_round)}.", wrapped=True)
+            say("A move loses what the best one against these others would win more.\n")
     else:
         coach = coach_alone(perfect_play(game, objective or "score"))
         played = (
@@ -142,17 +142,20 @@ def watch(
             for name, plays in players
         )
     if out is not None:
-        film = [frame for turn in played for frame in frames(turn)]
+        shown = tracked(played, "turns drawn", "turns", turns * (1 if together else len(players)))
+        film = [frame for turn in shown for frame in frames(turn)]
         write_film(out, film)
         say(f"wrote {out}: {len(film)} pictures, {sum(frame.seconds for frame in film):.0f} seconds")
         return
     for turn in played:
-        show(turn, pause if sys.stdout.isatty() else 0)
+        show(turn, pause if at_terminal() else 0)
         say()
 
 
 def explore(game: Game, *, out: str, policy: Names = (), run: Names = ()) -> dict[str, Any]:
-    """Write a web page that works offline: every position, everybody's moves, games against a coach, trainings.
+    """Write a web page to explore a game offline.
+
+    It shows every position and everybody's moves, plays games with a coach, and shows trainings.
 
     Args:
         game: the rules.
@@ -160,5 +163,8 @@ def explore(game: Game, *, out: str, policy: Names = (), run: Names = ()) -> dic
         policy: Whose moves are shown besides heuristics and kept policies, separated by commas.
         run: Folders of trainings that are shown too, separated by commas.
     """
+    size = BYTES_OF_MOVE * len(compile_game(game).edge_node)
+    if size > LARGE_PAGE:
+        say(f"stb-gym: the page will have about {size / 1e6:.1f} MB and take minutes to make", error=True)
     write_text(out, explorer_page(game, policy, run))
     return heading(game) | {"out": out}

@@ -18,7 +18,7 @@ from stb_gym import __version__
 from stb_gym.cli import play, rounds, text, turn
 from stb_gym.cli.turn import imported
 from stb_gym.games import GAMES, Game, entry_of, make_game, rules_of
-from stb_gym.output import Column, Table, escaped, reader_may_leave, refuse, say
+from stb_gym.output import Column, Table, escaped, reader_may_leave, refuse, say, showing_progress
 from stb_gym.solver import Branch
 
 ABOUT = """Exact answers about Shut the Box, Threes and games of your own.
@@ -50,6 +50,7 @@ WITHOUT_GAME: Mapping[str, Callable[..., Any]] = {
     "evaluate": turn.evaluate_files,
     "watch": play.watch,
 }
+HELP_RULES = "--help-rules"
 RULE, WHERE = "rule_", "where_"  # prefixes of the parameters of a game's rules and positions
 
 SCHEMA = 1  # of the JSON: increased when a key goes, is renamed or changes its meaning
@@ -87,9 +88,11 @@ def main(words: list[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="stb_gym.plainly")  # a terminal may lack the frames of tiles
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        with reader_may_leave():
+        with reader_may_leave(), showing_progress():
             words = import_games(sys.argv[1:] if words is None else words)
-            app = command_line(tuple(GAMES.items()))
+            of_rules = HELP_RULES in words
+            app = command_line(tuple(GAMES.items()), of_rules)
+            words = ["--help" if word == HELP_RULES else word for word in words]
             app(words, exit_on_error=False, print_error=False, result_action="return_value")
         return 0
     except (CycloptsError, ValueError, OSError, ImportError, MemoryError) as error:
@@ -119,23 +122,28 @@ def import_games(words: Sequence[str]) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def command_line(games: tuple[tuple[str, type[Game]], ...]) -> App:
-    """Return the app: a sub-command for each command and game, with the rules of that game as flags."""
+def command_line(games: tuple[tuple[str, type[Game]], ...], of_rules: bool = False) -> App:
+    """Return the app: a sub-command for each command and game, with the rules of that game as flags.
+
+    Args:
+        games: the rules by name.
+        of_rules: whether help is about the flags of the rules, and not about the others.
+    """
     app = App(
         name="stb-gym",
         help=ABOUT,
         version=__version__,
         help_format="plaintext",
-        default_parameter=Parameter(negative=(), converter=_converted),
+        default_parameter=Parameter(negative=(), converter=_converted, show=not of_rules),
         suppress_keyboard_interrupt=False,
     )
     for name, function in COMMANDS.items():
         without_game = WITHOUT_GAME.get(name)
         command = App(name=name, help=((without_game or function).__doc__ or "").partition("\n")[0])
         for game, rules in games:
-            command.command(_of_game(function, rules), name=game)
+            command.command(_of_game(function, rules, of_rules), name=game)
         if without_game:
-            command.default(_of_game(without_game, None))
+            command.default(_of_game(without_game, None, of_rules))
         app.command(command)
     app.register_install_completion_command()
     return app
@@ -148,18 +156,18 @@ def _converted(kind: Any, tokens: Sequence[Any]) -> Any:
     return convert(kind, tokens)
 
 
-def _of_game(function: Callable[..., Any], rules: type[Game] | None) -> Callable[..., None]:
+def _of_game(function: Callable[..., Any], rules: type[Game] | None, of_rules: bool) -> Callable[..., None]:
     """Return a command about a game, or about none: its parameters `game` and `where` become the flags of that game."""
     signature = inspect.signature(function)
     parameters = [each for name, each in signature.parameters.items() if name not in ("game", "where")]
     if rules is not None:
-        flags = list(_rule_flags(rules, parameters))
+        flags = list(_rule_flags(rules, parameters, of_rules))
         if "where" in signature.parameters:
             flags += _position_flags(rules)
         parameters += flags
     answers = signature.return_annotation is not None
     if answers:
-        parameters.append(_flag("json", "--json", bool, "Print one JSON object instead of text.", default=False))
+        parameters.append(_flag("json", "--json", bool, "Print JSON instead of text.", default=False))
 
     def run(**given: Any) -> None:
         values: dict[str, dict[str, Any]] = {RULE: {}, WHERE: {}, "": {}}
@@ -188,13 +196,18 @@ def _flag(parameter: str, option: str, kind: Any, words: str, *, default: Any = 
     return inspect.Parameter(parameter, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _rule_flags(rules: type[Game], others: Sequence[inspect.Parameter]) -> Iterator[inspect.Parameter]:
-    """Yield a flag for each rule of a game, and one for its variants.
+def _rule_flags(rules: type[Game], others: Sequence[inspect.Parameter], shown: bool) -> Iterator[inspect.Parameter]:
+    """Yield a flag for each rule of a game, one for its variants, and one that explains them.
+
+    Args:
+        rules: the game.
+        others: the parameters of the command.
+        shown: whether help shows the flags of the rules instead of the one that explains them.
 
     Raises:
-        ValueError: if a rule has the flag of one of the `others`, the parameters of the command.
+        ValueError: if a rule has the flag of one of the others.
     """
-    types, taken = get_type_hints(rules), {"--json", "--variant"}
+    types, taken, known_flags = get_type_hints(rules), {"--json", "--variant", HELP_RULES}, []
     for other in others:
         names = [each.name for each in fields(other.annotation)] if is_dataclass(other.annotation) else [other.name]
         taken |= {f"--{name.replace('_', '-')}" for name in names}
@@ -215,11 +228,15 @@ def _rule_flags(rules: type[Game], others: Sequence[inspect.Parameter]) -> Itera
             kind = Literal[tuple(known.choices)]
         else:
             kind = next((number for number in (int, float) if number in allowed), str)
-        how: dict[str, Any] = {"group": "Rules", "negative": negative}
+        how: dict[str, Any] = {"group": "Rules", "negative": negative, "show": shown}
+        known_flags.append(option)
         yield _flag(RULE + each.name, option, kind | None, words, **how)
     if variants := entry_of(rules).variants:
         words = "Rules that have a name; other rules change them (see stb-gym list)."
-        yield _flag(RULE + "variant", "--variant", Literal[tuple(variants)] | None, words, group="Rules")
+        known_flags.append("--variant")
+        yield _flag(RULE + "variant", "--variant", Literal[tuple(variants)] | None, words, group="Rules", show=shown)
+    words = f"Explain the flags of the rules: {', '.join(known_flags)}."
+    yield _flag("help_rules", HELP_RULES, bool, words, default=False, group="Rules", show=not shown)
 
 
 def flag_of_rule(name: str) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 from stb_gym.cli.turn import Names, RoundRules, heading, player_of
 from stb_gym.games import Game, check_integer, entry_of
+from stb_gym.output import tracked
 from stb_gym.rounds import ENDS, Round, departures, pars, series, shares
 from stb_gym.rounds import tournament as tournament_of
 from stb_gym.solver import table_strategy
@@ -24,7 +25,7 @@ def round_of(
     policy: Names = (),
     rules: RoundRules = RoundRules(),  # noqa: B008
 ) -> Answer:
-    """Solve a round of several players, or evaluate the given players exactly.
+    """Solve a round, or evaluate its players exactly.
 
     Args:
         game: the rules of a turn.
@@ -46,7 +47,8 @@ def round_of(
     answer = _heading(of_round, lineup) | {"seats": found.seats.tolist(), "throws": found.throws.tolist()}
     survival = dict(zip(leads, found.survival.T.tolist(), strict=True))
     if policy:
-        gains = [found.best_response(seat).gain for seat in range(number)]
+        seats = tracked(range(number), "best responses found", "seats", number)
+        gains = [found.best_response(seat).gain for seat in seats]
         return answer | {"best_response_gains": gains, "exploitability": sum(gains), "survival": survival}
     changes = departures(of_round.solve())
     by_lead = dict(zip(leads, changes.by_lead.T.tolist(), strict=True))
@@ -60,7 +62,9 @@ def par(
     policy: Names = (),
     rules: RoundRules = RoundRules(),  # noqa: B008
 ) -> Answer:
-    """Find par for the first player: the worst score that leaves them no worse off than before the turn.
+    """Find par: the score the first of many players needs.
+
+    Par is the worst score that leaves them no worse off than before the turn.
 
     Args:
         game: the rules of a turn.
@@ -77,7 +81,8 @@ def par(
     of_round = rules.round(game, after + 1)
     played = {name: table_strategy(game, name) for name in names}
     solution = of_round.solve()
-    share_of = {name: shares(solution, strategy).tolist() for name, strategy in played.items()}
+    strategies = tracked(played.items(), "strategies evaluated", "strategies", len(played))
+    share_of = {name: shares(solution, strategy).tolist() for name, strategy in strategies}
     rows = [
         each._asdict() | {"shares": {name: share[each.after] for name, share in share_of.items()}}
         for each in pars(solution)[1:]
@@ -99,7 +104,7 @@ def match(
     begins: str = "fixed",
     rules: RoundRules = RoundRules(),  # noqa: B008
 ) -> Answer:
-    """Find who wins most of several rounds, after every number of rounds.
+    """Find who wins most of several rounds.
 
     Args:
         game: the rules of a turn.
@@ -128,7 +133,7 @@ def match(
 def tournament(
     game: Game, *, policy: Names, ends: str = "first-to", limit: int | None = None, ties: str = "split"
 ) -> Answer:
-    """Find what each player wins of a tournament of many rounds.
+    """Find who wins a tournament of many rounds.
 
     Args:
         game: the rules of a turn.

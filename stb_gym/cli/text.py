@@ -12,7 +12,9 @@ from stb_gym.text import TextGame
 
 
 def ask(game: Game, *, objective: str = "score", names: int | None = None, moves: bool = False) -> None:
-    """Print every question of a game as a line of JSON with the keys id, rules and question.
+    """Print questions for a language model.
+
+    Each is a line of JSON with the keys id, rules and question.
 
     Args:
         game: the rules.
@@ -27,7 +29,9 @@ def ask(game: Game, *, objective: str = "score", names: int | None = None, moves
 def grade(
     game: Game, *, answers: Path, objective: str = "score", names: int | None = None, moves: bool = False
 ) -> dict[str, Any]:
-    """Measure answers exactly: how much they lose, and which are illegal, name no action or are missing.
+    """Measure the answers of a language model exactly.
+
+    Print how much they lose, and which are illegal, name no action or are missing.
 
     Args:
         game: the rules.

@@ -40,7 +40,7 @@ from stb_gym.measure import (
 from stb_gym.measure import compare as compare_scores
 from stb_gym.measure import hardness as measure_hardness
 from stb_gym.measure import simulate as simulate_turns
-from stb_gym.output import Progress, write_aside
+from stb_gym.output import Progress, tracked, write_aside
 from stb_gym.rounds import Round
 from stb_gym.solver import (
     Goal,
@@ -114,9 +114,9 @@ class Place(RoundRules):
 
     Attributes:
         lead: In a round: the best final score so far.
-        holders: In a round: how many players have that score (default: 1).
-        after: In a round: how many players come after you (default: none after a lead).
-        players: In a round: how many play in all, if more than you and the others named.
+        holders: In a round: players with that score (default: 1).
+        after: In a round: players after you.
+        players: In a round: players in all, if more than these.
     """
 
     lead: int | None = None
@@ -166,7 +166,7 @@ def perfect_play(game: Game, objective: Goal, worst: bool = False, exact: bool =
         return solve_tables(game, goal, worst=worst, exact=exact)
     if exact:
         raise ValueError("fractions are for games that fit into tables")
-    with Progress("rows of boards solved") as progress:
+    with Progress("boards solved", unit="rows") as progress:
         return solve_boards(game, goal, progress.tell, worst=worst)
 
 
@@ -196,7 +196,10 @@ def heading(game: Game, objective: Objective | None = None, turn: Turn | None = 
 
 
 def list_all() -> Answer:
-    """List the strategies and variants of every game, and the kept policies; name a game for what they are worth."""
+    """List strategies, variants and kept policies.
+
+    Name a game for what they are worth.
+    """
     return {
         "strategies": {name: dict(strategies(rules())) for name, rules in GAMES.items()},
         "variants": {
@@ -222,11 +225,13 @@ def list_game(game: Game, *, objective: str = "score", variants: bool = False) -
     if variants:
         if not entry_of(game).variants:
             raise ValueError(f"{game.name} has no variants")
-        rows = [_variant(game, name) for name in entry_of(game).variants]
+        names = entry_of(game).variants
+        rows = [_variant(game, name) for name in tracked(names, "variants solved", "variants", len(names))]
         return {"game": game.name, "changes": own_rules(game), "variants": rows}
     best = perfect_play(game, objective)
     rows = []
-    for name, plays in strategies(game).items():
+    known = strategies(game)
+    for name, plays in tracked(known.items(), "strategies evaluated", "strategies", len(known)):
         found = _evaluate_against(best, strategy(game, name))
         worth = {"value": found.value, "regret": found.regret, "shut_probability": found.shut_probability}
         rows.append({"name": name, **worth, "plays": plays})
@@ -283,7 +288,7 @@ def solve(game: Game, *, objective: str = "score", worst: bool = False, exact: b
 
 
 def hardness(game: Game, *, objective: str = "score") -> Answer:
-    """Measure what makes a game hard for agents that learn by playing.
+    """Measure what makes a game hard to learn.
 
     Args:
         game: the rules.
@@ -296,13 +301,15 @@ def hardness(game: Game, *, objective: str = "score") -> Answer:
     if fits(game):
         found = measure_hardness(game, goal)
     else:
-        with Progress("rows of boards") as progress:
+        with Progress("boards measured", unit="rows") as progress:
             found = hardness_of_boards(game, goal, progress.tell)
     return heading(game, goal) | found.summary()
 
 
 def certify(game: Game, *, objective: str = "score", out: str | None = None) -> Answer:
-    """Solve a game in fractions, check that solution and the one in floats, and hash all values.
+    """Check a solution in fractions, and hash all values.
+
+    The values in floats are compared with those in fractions.
 
     Args:
         game: the rules.
@@ -321,14 +328,17 @@ def certify(game: Game, *, objective: str = "score", out: str | None = None) -> 
 
 
 def evaluate_files(*, policy: Names = (), objective: str | None = None) -> Answer:
-    """Evaluate saved policies exactly, each by the rules and the objective of its file; name a game for details.
+    """Evaluate policies and agents exactly.
+
+    Each saved policy is evaluated by the rules and the objective of its file. Name a game for details.
 
     Args:
         policy: Files of saved policies, or names of kept ones, separated by commas (default: all kept ones).
         objective: Evaluate by this objective instead of that of the file.
     """
     rows = []
-    for name in policy or kept_policies():
+    names = policy or kept_policies()
+    for name in tracked(names, "policies evaluated", "policies", len(names)):
         saved = read_policy(name)
         found = solve_turn(saved.game, objective or saved.objective).evaluate(saved.policy, saved.illegal)
         mistakes = mistakes_in_json(found, 1)
@@ -355,17 +365,17 @@ def evaluate(
     Args:
         game: the rules.
         policy: A strategy, a kept policy, a saved policy (.npz) or a run's folder.
-        agent: An agent of yours, as MODULE:NAME, which may lie in the working directory. It may be a function of
-            observations and masks, a torch module, or a model of stable-baselines3.
+        agent: An agent of yours, as MODULE:NAME: a function of observations and masks, a torch module, or a model of
+            stable-baselines3.
         objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
         illegal: Illegal actions: raise refuses the policy, end ends the turn with the worst score (default: end for an
             agent, what its file says for a policy).
         departures: List every position where the policy plays a move that is not optimal.
-        turns: Let the agent play so many turns, in which the loss of every choice is known exactly (default: no turn
-            is played, but 10,000 if the game has too many positions).
+        turns: Let the agent play this many turns; the loss of every choice is exact (default: 10,000 if the game has
+            too many positions, else none).
         seed: Seed of these turns.
-        masked: Whether the agent, if it is a torch module or a model, chooses among legal actions only (default: what a
-            model's predict does; of a module it must be said, unless all its choices are legal).
+        masked: Whether a torch module or a model chooses among legal actions only (default: as a model's predict;
+            a module needs it unless all its choices are legal).
         place: the place in a round.
 
     Raises:
@@ -400,7 +410,7 @@ def _evaluate_against(best: Solution | BoardValues, policy: Any, illegal: str = 
     """Return the evaluation of a policy by tables or, if perfect play is known by boards, by these."""
     if isinstance(best, Solution):
         return best.evaluate(policy, illegal)
-    with Progress("rows of boards evaluated") as progress:
+    with Progress("boards evaluated", unit="rows") as progress:
         return evaluate_boards(best, policy, progress.tell)
 
 
@@ -418,7 +428,7 @@ def _measure_agent(meter: RegretMeter, agent: str, turns: int | None, seed: int,
         if turns is None and meter.is_exact:
             return about | _numbers(agent, meter(plays, masked=masked))
         turns = SAMPLED_TURNS if turns is None else turns
-        with Progress("turns played") as progress:
+        with Progress("playing", turns, "turns") as progress:
             sampled = meter.sample(plays, turns, seed, masked=masked, progress=progress.tell)
     except TypeError as error:
         raise ValueError(f"--agent {agent}: {error}") from error
@@ -430,7 +440,7 @@ def _measure_agent(meter: RegretMeter, agent: str, turns: int | None, seed: int,
 def simulate(
     game: Game, *, policy: str, objective: str = "score", turns: int = 100_000, seed: int | None = None
 ) -> Answer:
-    """Play sampled turns and compare their mean with the exact value.
+    """Compare sampled turns with the exact value.
 
     Args:
         game: the rules.
@@ -439,7 +449,7 @@ def simulate(
         turns: How many turns.
         seed: Seed of the dice.
     """
-    with Progress("turns played", turns) as progress:
+    with Progress("playing", turns, "turns") as progress:
         played = simulate_turns(game, policy_of(game, policy), turns, seed, objective, progress.tell)
     return heading(game, objective_of(game, objective)) | {
         "policy": policy,
@@ -453,7 +463,9 @@ def simulate(
 
 
 def compare(game: Game, *, policy: Names, exceptions: int | None = None, objective: str = "score") -> Answer:
-    """Compare the final scores of two policies; with --exceptions, one policy with perfect play, as a pocket card.
+    """Compare two policies, or make a pocket card of one.
+
+    Two policies are compared by their final scores; with --exceptions, one is compared with perfect play.
 
     Args:
         game: the rules.
@@ -503,7 +515,7 @@ def _pocket_card(game: Game, policies: tuple[str, ...], exceptions: int, objecti
 
 
 def states(game: Game, *, objective: str = "score", place: Place = Place()) -> Answer:
-    """List every state before a throw: its value, and the ways to the perfect score from there.
+    """List every state before a throw with its value.
 
     Args:
         game: the rules.
@@ -534,7 +546,9 @@ def advise(
     out: str | None = None,
     place: Place = Place(),
 ) -> Answer:
-    """Rank the legal moves at a position, best first; before a throw, the best moves of every roll; or draw a tree.
+    """Rank the legal moves at a position, best first.
+
+    Without a roll, list the best moves of every roll. With --depth or --out, show a tree.
 
     Args:
         game: the rules.

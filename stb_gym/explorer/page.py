@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from stb_gym.games import Game, entry_of, rolls, throw_faces, title, words_of
 from stb_gym.measure import kept_policies, load_policies, load_policy, read_policy
+from stb_gym.output import tracked
 from stb_gym.rounds import TIES, Round
 from stb_gym.solver import Policy, TurnTables, compile_game, edge_weights, policy_array
 from stb_gym.solving import solve, strategies, strategy
@@ -109,7 +110,8 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
     game, words, scores = tables.game, words_of(tables.game), tables.scores.tolist()
     thrown = np.unique(tables.dice).tolist()
     states = list(zip(tables.held.tolist(), tables.dice.tolist(), strict=True))
-    edges = enumerate(tables.edge_node.tolist())
+    nodes = tables.edge_node.tolist()
+    edges = enumerate(tracked(nodes, "moves described", "moves", len(nodes)))
     moves, move = _distinct([tables.move_in_words(edge, tables.node_roll(node)) for edge, node in edges])
     ends, end = _distinct([_end_in_words(tables, node) for node in np.flatnonzero(tables.choices == 0).tolist()])
     facts = {

@@ -6,7 +6,7 @@
 """
 
 from stb_gym.games import shut_the_box, threes
-from stb_gym.games.drawing import Picture, below, needed
+from stb_gym.games.drawing import Picture, below, drawn_dice, needed
 from stb_gym.games.game import (
     ILLEGAL, Game, Heuristic, IntArray, Moves, Roll, Rolls, State, Variant, all_rules, cached_arrays,
     check_bool, check_chances, check_choice, check_game, check_integer, check_names, fits, freeze, integers, listed,
@@ -23,7 +23,7 @@ __all__ = [
     "GAMES", "ILLEGAL", "VARIANTS", "Entry", "Game", "Heuristic", "IntArray", "Moves", "Picture",
     "Roll", "Rolls", "ShutTheBox", "State", "Threes", "Variant", "Words", "all_rules", "below",
     "cached_arrays", "check_bool", "check_chances",
-    "check_choice", "check_game", "check_integer", "check_names", "dice_in_words",
+    "check_choice", "check_game", "check_integer", "check_names", "dice_in_words", "drawn_dice",
     "entry_of", "fits", "follow_registrations", "freeze", "game_of", "integers", "listed", "make_game", "meant",
     "needed", "open_tiles",
     "own_rules", "register_game", "rolls", "rule", "rules_class_of", "rules_of", "throw_faces", "title", "walk",

@@ -137,7 +137,9 @@ def board_picture(
     return canvas.finished()
 
 
-def points_picture(points: int, dice: int, shown: Sequence[int], slots: int, caption: str) -> Picture:
+def points_picture(
+    points: int, dice: int, shown: Sequence[int], slots: int, caption: str, labels: Sequence[str] = ()
+) -> Picture:
     """Return a picture of the points and the dice.
 
     Args:
@@ -146,13 +148,26 @@ def points_picture(points: int, dice: int, shown: Sequence[int], slots: int, cap
         shown: the faces of the dice just thrown; empty when nothing is thrown.
         slots: the most dice that are thrown.
         caption: the line above the tray.
+        labels: what is written below each die.
     """
     canvas = empty_box(slots * DIE_PITCH + SUM_ROOM, TRAY_OF_POINTS, caption)
     y = BAR + TRAY_OF_POINTS / 2
     canvas.text(canvas.width / 2, y - 10, str(points), 64, CHALK)
     canvas.text(canvas.width / 2, y + 42, "points", 20, CHALK)
-    draw_dice(canvas, dice, shown, slots)
+    draw_dice(canvas, dice, shown, slots, labels=labels)
     return canvas.finished()
+
+
+def drawn_dice(faces: Sequence[int]) -> str:
+    """Return dice side by side as text of five lines: pips, or a number above 6."""
+    lines = ["  ".join(["╭─────╮"] * len(faces))]
+    for row in range(3):
+        inner = []
+        for face in faces:
+            pips = " ".join("●" if 3 * row + column in PIPS.get(face, ()) else " " for column in range(3))
+            inner.append(f"{face:^5}" if face not in PIPS and row == 1 else pips)
+        lines.append("  ".join(f"│{each}│" for each in inner))
+    return "\n".join([*lines, lines[0].translate(str.maketrans("╭╮", "╰╯"))])
 
 
 def below(picture: Picture, lines: list[str]) -> Picture:
@@ -184,7 +199,9 @@ def empty_box(room: int, tray: int, caption: str, score: str = "") -> Canvas:
     return canvas
 
 
-def draw_dice(canvas: Canvas, dice: int, shown: Sequence[int], slots: int, total: str = "") -> None:
+def draw_dice(
+    canvas: Canvas, dice: int, shown: Sequence[int], slots: int, total: str = "", labels: Sequence[str] = ()
+) -> None:
     """Draw dice on the felt, each in its slot, and their total; slots of dice that are not in hand are dim.
 
     A die shows pips, or a number above 6.
@@ -195,6 +212,7 @@ def draw_dice(canvas: Canvas, dice: int, shown: Sequence[int], slots: int, total
         shown: the faces of the dice just thrown; empty when nothing is thrown.
         slots: the most dice that are thrown.
         total: the text on their right.
+        labels: the text below each.
     """
     y = canvas.height - FELT_MIDDLE
     places = canvas.width / 2 + (np.arange(slots) - (slots - 1) / 2) * DIE_PITCH
@@ -208,4 +226,6 @@ def draw_dice(canvas: Canvas, dice: int, shown: Sequence[int], slots: int, total
         for place in PIPS.get(face, ()):
             row, column = place // 3 - 1, place % 3 - 1
             canvas.block(x + column * PIP_PITCH, y + row * PIP_PITCH, PIP, PIP, PIP / 2, INK)
+    for label, x in zip(labels, places, strict=False):
+        canvas.text(x, y + DIE / 2 + 11, label, 15, CREAM)
     canvas.text(places[-1] + DIE / 2 + 16, y, total, 34, CREAM, "lm", SUM_ROOM - 16)

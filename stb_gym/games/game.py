@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.output import LONGEST_MESSAGE, quoted, shortened
+from stb_gym.output import LONGEST_MESSAGE, quoted, shortened, tracked
 
 T = TypeVar("T")
 IntArray = NDArray[np.integer[Any]]
@@ -337,10 +337,13 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
     for state in waiting:
         check_state(f"start and positions of {rules} must be", game, state)
     known = {*waiting}
-    while waiting:
-        state = waiting.pop()
-        if state in found:
-            continue
+
+    def unvisited() -> Iterator[State]:
+        while waiting:
+            if (state := waiting.pop()) not in found:
+                yield state
+
+    for state in tracked(unvisited(), "positions found", "positions", len(waiting)):
         shown = rolls(game, state[1]).shown
         nodes += len(shown)
         if nodes > LARGEST_TABLE:
@@ -451,7 +454,8 @@ def _check_rules(game: Any, shown: str) -> None:
         )
     high = integers(f"observation_high of {rules}", _ask(game, "observation_high"), 0, 255)
     seen: dict[tuple[int, ...], tuple[State, Roll]] = {}
-    for state in walk(game):
+    states = walk(game)
+    for state in tracked(states, "positions checked", "positions", len(states)):
         score = _ask(game, "final_score", state[0])
         if isinstance(score, bool) or not isinstance(score, INTEGER) or not -LARGEST_HELD < score < LARGEST_HELD:
             raise ValueError(f"final_score of {rules} must be an integer, not {quoted(score)}, which it is at {state}")

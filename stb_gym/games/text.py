@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from stb_gym.arguments import guarded
-from stb_gym.games.drawing import Picture, board_picture, points_picture
+from stb_gym.games.drawing import Picture, below, board_picture, points_picture
 from stb_gym.games.game import Game, Roll, check_choice, check_integer, check_names, integers, own_rules, rolls, walk
 from stb_gym.games.shut_the_box import BY_SUM, MATCH, ONE_DIE, ShutTheBox, board_of, open_tiles
 from stb_gym.games.threes import MOON, Threes
+from stb_gym.output import in_lines
 
+SCORE = {"sum": "sum", "count": "number", "digits": "number read from the digits"}
+CHARACTER = 10  # pixels that a character of a note takes in a picture, on average
 LONGEST_LINE = 15  # tiles in a line of text, which fits into 80 columns
 
 
@@ -135,6 +138,11 @@ class Words:
         """Return how to play and how a turn is scored: by default the first line of the rules' docstring."""
         return (type(self.game).__doc__ or "").strip().partition("\n")[0]
 
+    @property
+    def notes(self) -> list[str]:
+        """The rules that a picture would not show otherwise, a sentence each: by default none."""
+        return []
+
     def introduction(self) -> str:
         """Return the name of the game, and the fields of its rules that differ from the defaults."""
         name = self.game.name.replace("-", " ").capitalize()
@@ -190,7 +198,11 @@ class Words:
         Raises:
             ImportError: if Pillow is not installed, with the command that installs it.
         """
-        return points_picture(self.game.final_score(held), dice, shown, self.game.dice, caption)
+        return self._noted(points_picture(self.game.final_score(held), dice, shown, self.game.dice, caption))
+
+    def _noted(self, picture: Picture) -> Picture:
+        """Return a picture with the notes below it."""
+        return below(picture, in_lines(" ".join(self.notes), picture.shape[1] // CHARACTER)) if self.notes else picture
 
 
 def dice_in_words(dice: int) -> str:
@@ -254,17 +266,29 @@ class BoxWords(Words):
 
     def how_to_play(self) -> str:
         """Return how to play and how a turn is scored."""
-        game = self.game
-        score = {"sum": "sum", "count": "number", "digits": "number read from the digits"}[game.score]
-        how = [f"Shut {MATCH[game.match]}; the {score} of those still open at the end is your score."]
+        match, score = MATCH[self.game.match], SCORE[self.game.score]
+        how = f"Shut {match}; the {score} of those still open at the end is your score."
+        return "\n".join([how, *self._exceptions])
+
+    @property
+    def notes(self) -> list[str]:
+        """The rules that are not those of the classic box."""
+        match, score = MATCH[self.game.match], SCORE[self.game.score]
+        notes = [] if self.game.match == "sum" else [f"A roll shuts {match}."]
+        notes += [] if self.game.score == "sum" else [f"The score is the {score} of open tiles."]
+        return [*notes, *self._exceptions]
+
+    @property
+    def _exceptions(self) -> list[str]:
+        game, lines = self.game, []
         if len(game.throws) > 1:
             must = "must" if game.one_die_forced else "may"
-            how.append(f"After the first throw you {must} throw one die {ONE_DIE[game.one_die]}.")
+            lines.append(f"After the first throw you {must} throw one die {ONE_DIE[game.one_die]}.")
         if game.first_move is not None:
-            how.append(f"The first move must shut the {game.first_move}.")
+            lines.append(f"The first move must shut the {game.first_move}.")
         if game.ending_roll is not None:
-            how.append(f"A roll of {game.ending_roll} ends the turn.")
-        return "\n".join(how)
+            lines.append(f"A roll of {game.ending_roll} ends the turn.")
+        return lines
 
     def ended(self, points: int) -> str:
         """Return the line printed at the end of a turn."""
@@ -295,7 +319,7 @@ class BoxWords(Words):
     def picture(self, held: int, dice: int, shown: Roll, caption: str = "") -> Picture:
         """Return a picture of the board."""
         game, score = self.game, self.score(self.game.final_score(held))
-        return board_picture(game.tiles, dice, held, shown, game.dice, caption, score)
+        return self._noted(board_picture(game.tiles, dice, held, shown, game.dice, caption, score))
 
 
 class ThreesWords(Words):
@@ -330,7 +354,26 @@ class ThreesWords(Words):
 
     def how_to_play(self) -> str:
         """Return how to play and how a turn is scored."""
-        game = self.game
-        free = f"; a {game.free_face} counts nothing" if 1 <= game.free_face <= game.faces else ""
-        moon = f"\nA first throw of nothing but {game.faces} is the moon, better than 0." if game.moon else ""
-        return f"Keep the lowest dice of every throw, at least one, until none is left{free}.{moon}"
+        free = f"; {self._free}" if self._free else ""
+        return "\n".join([f"Keep the lowest dice of every throw, at least one, until none is left{free}.", *self._moon])
+
+    @property
+    def notes(self) -> list[str]:
+        """What faces count, and the moon."""
+        free = f"A{self._free[1:]}, every other face its number." if self._free else "Every face counts its number."
+        return [free, *self._moon]
+
+    @property
+    def _free(self) -> str:
+        face = self.game.free_face
+        return f"a {face} counts nothing" if 1 <= face <= self.game.faces else ""
+
+    @property
+    def _moon(self) -> list[str]:
+        faces = self.game.faces
+        return [f"A first throw of nothing but {faces} is the moon, better than 0."] if self.game.moon else []
+
+    def picture(self, held: int, dice: int, shown: Roll, caption: str = "") -> Picture:
+        """Return a picture of the points and the dice, with what each die counts."""
+        counts = [self.score(self.game.worth(face)) for face in shown]
+        return self._noted(points_picture(held, dice, shown, self.game.dice, caption, counts))

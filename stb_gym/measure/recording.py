@@ -131,6 +131,7 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
       illegal action that ends the turn loses all that was to be won;
     - `regret`: the sum of the losses of the episode so far;
     - `luck`: what the throws of the episode gave so far: the changes of the expectation of perfect play by throws.
+      Plus is good for the player, also where fewer points are better.
 
     At the end of an episode `info["episode"]` holds its regret and luck, too, as `RecordEpisodeStatistics` does with
     the return. Utility is the final score with the sign of the objective, so that more is better:

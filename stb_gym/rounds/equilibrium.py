@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.games import Game, IntArray, cached_arrays, check_bool, check_choice, check_game, check_integer, freeze
+from stb_gym.output import tracked
 from stb_gym.rounds.standings import Array, Standings, blocks, check_lineup
 from stb_gym.solver import (
     Level,
@@ -358,7 +359,8 @@ class Round:
         company = np.maximum(standings.holders - 1, 0).astype(float)  # with how many others each holder shares the lead
         sign = {"fewer": 1, "company": -1}.get(self.indifferent)
         replies, seats = [], []
-        for seat in reversed(range(self.players)):
+        in_order = reversed(range(self.players))
+        for seat in tracked(in_order, "seats of a round solved", "seats", self.players):
             replies.append(Reply(standings, worth, None if sign is None else sign * company))
             seats.append(self._play(seat, replies[-1].weights))
             worth = standings.worth_before(worth, seats[-1].chances)
@@ -376,7 +378,8 @@ class Round:
             ValueError: if there is not one strategy per player, or one is unknown or does not fit the game.
         """
         check_lineup("round", strategies, self.players)
-        return RoundEvaluation(self, tuple(self.seat(seat, plays) for seat, plays in enumerate(strategies)))
+        seats = tracked(enumerate(strategies), "seats of a round evaluated", "seats", self.players)
+        return RoundEvaluation(self, tuple(self.seat(seat, plays) for seat, plays in seats))
 
     @checked
     def policy(self, plays: RoundStrategy, standing: Standing) -> Policy:

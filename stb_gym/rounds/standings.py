@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import IntArray, check_choice, check_integer, freeze
-from stb_gym.output import quoted
+from stb_gym.output import quoted, tracked
 from stb_gym.solver import Standing, TurnTables
 
 MOST_PLAYERS = 101  # a hundred after the first
@@ -140,7 +140,8 @@ def blocks(tables: TurnTables, chosen: NDArray[np.bool_]) -> Iterator[IntArray]:
     """Yield the indices of the True entries of `chosen`, as many at a time as one pass over the tables can take."""
     index = np.flatnonzero(chosen)
     size = max(1, LARGEST_BLOCK // max(1, len(tables.edge_node)))
-    for first in range(0, len(index), size):
+    firsts = range(0, len(index), size)
+    for first in tracked(firsts, "standings of a round solved", "blocks", len(firsts)):
         yield index[first : first + size]
 
 

@@ -22,7 +22,7 @@ from typing import NoReturn
 import numpy as np
 
 from stb_gym.games import Game, Roll, State, all_rules, rolls, walk, words_of
-from stb_gym.output import write_text
+from stb_gym.output import tracked, write_text
 from stb_gym.solver.objectives import GameOrEnv, Goal, objective_of, task_of
 from stb_gym.solver.solution import Solution, solve_tables
 
@@ -152,7 +152,8 @@ def check_bellman(
 
     words = words_of(game)
     after = {state: whole(value) for state, value in states.items()}
-    for (state, (shown, counts, _)), end in zip(known.items(), ends, strict=True):
+    states_and_ends = zip(known.items(), ends, strict=True)
+    for (state, (shown, counts, _)), end in tracked(states_and_ends, "positions checked", "positions", len(known)):
         total = 0
         for roll, count in zip(shown, counts.tolist(), strict=True):
             node = (*state, roll)

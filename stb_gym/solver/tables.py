@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from stb_gym.arguments import guarded
 from stb_gym.games import Game, IntArray, Roll, Rolls, State, cached_arrays, freeze, rolls, walk, words_of
+from stb_gym.output import tracked
 
 Policy = NDArray[Any]  # [N] actions or [N, A] probabilities: see `stb_gym.solver.policies`
 
@@ -271,7 +272,7 @@ class TurnTables:
         """
         value = np.empty_like(utility)
         node_value = utility.take(self.node_state, axis=0)
-        for level in self.levels:
+        for level in tracked(self.levels, "levels of positions solved", "levels", len(self.levels)):
             at_nodes, counts = node_value[level.nodes], level.rolls.counts
             at_nodes[level.live] = choose(value.take(self.edge_next[level.edges], axis=0), level)
             # Whole counts, divided last, keep what is certain at exactly 1, and fractions exact.

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import Game, words_of
-from stb_gym.output import Column, Table
+from stb_gym.output import GREEN, RED, Column, Table
 from stb_gym.rounds import Reply, RoundEvaluation
-from stb_gym.solver import TIE, Choice, Move, PerfectPlay, Standing, choice_at
+from stb_gym.solver import Choice, Move, PerfectPlay, Standing, choice_at
 from stb_gym.terminal.turns import Position, Step, moves_in_words, step_in_words
 
-CAUSES = ("others", "dice", "choices")
+CAUSES = ("others", "luck", "choices")
 
 
 class Unit(NamedTuple):
@@ -32,7 +32,7 @@ class Unit(NamedTuple):
 
     Attributes:
         heading: the name of the value, such as "expected points".
-        scale: the factor from utilities to the numbers shown.
+        scale: the factor from utilities to values; negative where fewer points are better.
         mark: the text after a value, such as "%".
         name: the unit of differences, such as "points".
     """
@@ -47,8 +47,8 @@ class Unit(NamedTuple):
         return f"{self.scale * utility:z.2f}{self.mark}"
 
     def change(self, utility: float) -> str:
-        """Return a difference of utilities with its sign."""
-        return f"{self.scale * utility:+z.2f}"
+        """Return a difference of utilities with its sign: plus is good for the player."""
+        return f"{abs(self.scale) * utility:+z.2f}".replace("+0.00", "0.00")
 
     def size(self, utility: float) -> str:
         """Return a difference of utilities without its sign."""
@@ -80,24 +80,20 @@ class Account:
         return [cause for cause in CAUSES if any(cause in event.changes for event in self.events)]
 
     def __str__(self) -> str:
-        """Return a table of all events and, below it, the totals in a sentence."""
+        """Return a table of all events."""
         changes = [event.changes for event in self.events]
         columns = {"": Column("", ["at the start", *(event.words for event in self.events)])}
         for cause in self._causes:
             columns[cause] = Column(self.unit.change, [None, *(change.get(cause) for change in changes)])
         utilities = accumulate((sum(change.values()) for change in changes), initial=self.start)
         columns[self.unit.heading] = Column(self.unit.value, list(utilities))
-        return f"{Table(columns)}\n\n{self.sentence}"
+        return str(Table(columns))
 
     @property
     def sentence(self) -> str:
-        """The total of every cause, such as "In points: the dice helped by 2.10, the choices cost nothing."."""
-        parts = []
-        for cause in self._causes:
-            added = self.total(cause)
-            effect = f"{'helped by' if added > 0 else 'cost'} {self.unit.size(added)}"
-            parts.append(f"the {cause} {effect if abs(added) > TIE else 'cost nothing'}")
-        return f"In {self.unit.name}: {', '.join(parts) or 'nothing happened'}."
+        """The total of every cause, such as "In points (plus is good for the player): luck +2.10, choices 0.00."."""
+        parts = [f"{cause} {self.unit.change(self.total(cause))}" for cause in self._causes]
+        return f"In {self.unit.name} (plus is good for the player): {', '.join(parts) or 'nothing happened'}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,12 +146,18 @@ class Coach:
             remark = "best move" if any(choice.loss) else "all moves were equally good"
         return f"{moves_in_words(self.game, position, [move])}: {remark}."
 
+    def colour(self, position: Position, move: Move | None) -> str:
+        """Return the colour of a remark: red for a mistake, green for another choice, and "" without a choice."""
+        if len(position.moves) < 2:
+            return ""
+        return RED if self.loss(position, move) > 0 else GREEN
+
     def account(self, steps: Sequence[Step]) -> Account:
         """Return the account of a turn."""
         events, utility = [], self.start
         for number, step in enumerate(steps, 1):
             choice = self.choice(step.position)
-            changes = {"dice": choice.utility - utility}
+            changes = {"luck": choice.utility - utility}
             if len(choice.moves) > 1:
                 changes["choices"] = -self.loss(*step)
             utility = self.utility(*step.leaves)

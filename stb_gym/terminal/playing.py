@@ -6,16 +6,17 @@ from collections.abc import Hashable
 import numpy as np
 
 from stb_gym.games import Game, check_integer, words_of
-from stb_gym.output import Progress, say
+from stb_gym.output import say
 from stb_gym.rounds import Round
 from stb_gym.solver import Move, PerfectPlay, Policy
-from stb_gym.terminal.coach import Coach, RoundCoach, coach_alone
+from stb_gym.terminal.coach import Account, Coach, RoundCoach, coach_alone
 from stb_gym.terminal.turns import (
     Position,
     RoundState,
     Step,
     contest,
     moves_in_words,
+    say_position,
     seat_names,
     step_in_words,
     take_turn,
@@ -43,7 +44,7 @@ def play_alone(perfect: PerfectPlay, coach: bool, seed: int | None) -> None:
     steps: list[Step] = []
     _your_turn(adviser, coach, dice, steps)
     if coach:
-        say(f"\n{adviser.account(steps)}")
+        _say_account(adviser.account(steps))
 
 
 def play_round(
@@ -64,14 +65,13 @@ def play_round(
     check_integer("seat", seat, 1, rules.players)
     person = ("you", "random")  # the coach needs some strategy here, and any will do
     players = [*opponents[: seat - 1], person, *opponents[seat - 1 :]]
-    with Progress(f"working on {rules.game}"):
-        round_coach = RoundCoach(rules.evaluate([strategy for _, strategy in players]), seat - 1)
+    round_coach = RoundCoach(rules.evaluate([strategy for _, strategy in players]), seat - 1)
     dice = _begin(rules.game, contest(rules), rules.players, seed)
     state, steps = RoundState(rules, seat_names(players)), list[Step]()
     score: int | None
     while not state.is_over:
         at = state.seat
-        say(f"\n{state.names[at]} ({state.situation})")
+        say(f"\n{state.names[at]} ({state.situation})", wrapped=True)
         if at == seat - 1:
             score = _your_turn(round_coach.at(state.standing), coach, dice[at], steps)
         else:
@@ -84,15 +84,20 @@ def play_round(
             break
         state.scores.append(score)
     else:
-        say(f"\nThe round is over. Best: {state.leaders}.")
+        say(f"\nThe round is over. Best: {state.leaders}.", wrapped=True)
     if coach:
-        say(f"\n{round_coach.account(state.names, state.scores, steps)}")
+        _say_account(round_coach.account(state.names, state.scores, steps))
+
+
+def _say_account(account: Account) -> None:
+    say(f"\n{account}\n")
+    say(account.sentence, wrapped=True)
 
 
 def _begin(game: Game, goal: str, players: int, seed: int | None) -> list[np.random.Generator]:
     """Print the rules, and return the dice of every player."""
     words = words_of(game)
-    say(f"{words.introduction()}: {goal}.\n{words.how_to_play()}\n{CAN_BE_TYPED}")
+    say(f"{words.introduction()}: {goal}.\n{words.how_to_play()}\n{CAN_BE_TYPED}", wrapped=True)
     return [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(players)]
 
 
@@ -111,14 +116,14 @@ def _your_turn(coach: Coach, remarks: bool, dice: np.random.Generator, steps: li
     words = words_of(coach.game)
 
     def choose(position: Position) -> Move | None:
-        say(f"\n{words.text(position.held, position.dice, position.faces)}")
+        say_position(coach.game, position)
         if len(position.moves) < 2:
             move = next(iter(position.moves), None)
-            say(coach.remark(position, move))
+            say(coach.remark(position, move), wrapped=True)
             return move
         move = _ask_move(coach, position)
         if remarks:
-            say(f"Coach: {coach.remark(position, move)}")
+            say(f"Coach: {coach.remark(position, move)}", wrapped=True, colour=coach.colour(position, move))
         return move
 
     if remarks:
@@ -144,11 +149,11 @@ def _ask_move(coach: Coach, position: Position) -> Move:
         if understood in by_typed:
             break
         if typed in HELP:
-            say(f"You can {moves_in_words(coach.game, position, position.moves, '; ')}.")
+            say(f"You can {moves_in_words(coach.game, position, position.moves, '; ')}.", wrapped=True)
         elif typed in HINT:
-            say(f"Hint: {coach.remark(position, coach.choice(position).best[0])}")
+            say(f"Hint: {coach.remark(position, coach.choice(position).best[0])}", wrapped=True)
         else:
-            say(f"This is not one of your moves. {CAN_BE_TYPED}")
+            say(f"This is not one of your moves. {CAN_BE_TYPED}", wrapped=True)
     by_dice = by_typed[understood]
     allowed = " or ".join(by_dice)
     typed = allowed if len(by_dice) == 1 else _read(f"Throw {allowed} dice next? ")

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stb_gym.games import Game, Roll, throw_faces, words_of
+from stb_gym.games import Game, Roll, drawn_dice, throw_faces, words_of
+from stb_gym.output import at_terminal, say
 from stb_gym.rounds import TIES, Round
 from stb_gym.solver import Move, Standing, legal_moves
 
@@ -105,6 +106,14 @@ def moves_in_words(game: Game, position: Position, moves: Sequence[Move | None],
         for move in moves
     ]
     return separator.join(texts)
+
+
+def say_position(game: Game, position: Position) -> None:
+    """Print a position and, at a terminal, its dice."""
+    words = words_of(game)
+    say(f"\n{words.text(position.held, position.dice, position.faces)}")
+    if at_terminal() and position.faces:
+        say(drawn_dice(position.faces))
 
 
 # Rounds

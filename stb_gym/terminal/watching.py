@@ -1,7 +1,5 @@
 """Turns and rounds of strategies and policies: played, replayed with given dice, printed, or drawn as a film."""
 
-import sys
-import textwrap
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,6 +22,7 @@ from stb_gym.terminal.turns import (
     Throw,
     goes_on_at,
     moves_in_words,
+    say_position,
     seat_names,
     step_in_words,
     take_turn,
@@ -31,7 +30,6 @@ from stb_gym.terminal.turns import (
 
 THROWN, MOVED, ENDED = 0.9, 1.6, 3.0  # seconds that a picture is shown
 COLOURS = 48  # of a picture
-COLUMNS = 80  # of a terminal
 
 
 def chooser(coach: Coach, plays: str | Policy, random: np.random.Generator) -> Choose:
@@ -164,7 +162,7 @@ def replay(game: Game, policy: str | Policy, rolls: Sequence[Throw], objective: 
 
     Returns:
         Columns with a row per throw: "roll", "plays" and "leaves" in words; "best", the optimal moves; "loss" of the
-        move; "luck", the value after the throw less the value before it, as a utility (more is better for the player);
+        move; "luck", the value after the throw less the value before it, as a utility (plus is good for the player);
         "value" after the move in the objective's unit.
 
     Raises:
@@ -191,7 +189,7 @@ def replay(game: Game, policy: str | Policy, rolls: Sequence[Throw], objective: 
                 "leaves": leaves,
                 "best": moves_in_words(game, step.position, coach.choice(step.position).best or [None]),
                 "loss": coach.loss(*step),
-                "luck": event.changes["dice"],
+                "luck": event.changes["luck"],
                 "value": coach.perfect.objective.sign * coach.utility(*step.leaves) + 0.0,
             }
         )
@@ -205,21 +203,14 @@ def show(turn: Turn, pause: float = 0) -> None:
         turn: the turn.
         pause: the seconds between two moves.
     """
-    words, coach = words_of(turn.coach.game), turn.coach
-    say_wrapped(f"{turn.opening}. {coach.unit.value(coach.start)} {coach.unit.heading} with perfect play.")
+    coach = turn.coach
+    opening = f"{turn.opening}. {coach.unit.value(coach.start)} {coach.unit.heading} with perfect play."
+    say(opening, wrapped=True)
     for position, move in turn.steps:
-        say(f"\n{words.text(position.held, position.dice, position.faces)}")
-        say_wrapped(coach.remark(position, move))
-        sys.stdout.flush()
+        say_position(coach.game, position)
+        say(coach.remark(position, move), wrapped=True, colour=coach.colour(position, move))
         time.sleep(pause)
-    say()
-    say_wrapped(turn.end)
-    say_wrapped(coach.account(turn.steps).sentence)
-
-
-def say_wrapped(text: str) -> None:
-    """Print a text in lines of at most 80 characters."""
-    say(textwrap.fill(text, COLUMNS, break_long_words=False, break_on_hyphens=False))
+    say(f"\n{turn.end}\n{coach.account(turn.steps).sentence}", wrapped=True)
 
 
 class Frame(NamedTuple):

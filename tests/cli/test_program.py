@@ -14,12 +14,14 @@ import gymnasium as gym
 import pytest
 
 from stb_gym import ENVIRONMENTS, ShutTheBox, Threes, __version__, register_game, save_policy, strategy
-from stb_gym.cli import main
+from stb_gym.cli import main, play
 from stb_gym.cli.rounds import par
 from stb_gym.games import GAMES, registry, rule
+from stb_gym.rounds import Round
 from tests import PATIENCE, ROOT, every
 from tests.cli.processes import STB_GYM
 from tests.cli.test_text import BOX, LINES
+from tests.output.test_text import Recorded
 
 
 def test_the_version_is_that_of_the_package(run):
@@ -80,7 +82,7 @@ def test_rules_of_your_own_game_are_flags(ask, run):
     assert (rules["score"], rules["shiny"], rules["weight"]) == (7, False, 2.5)
     assert ask("solve coins --dice 1")["rules"]["shiny"] is True
     assert ask("solve shut-the-box --tiles 3 --score count")["rules"]["score"] == "count"
-    assert "in 100% of the games" in run("solve coins --help")[1]
+    assert "in 100% of the games" in run("solve coins --help-rules")[1]
     assert run("solve coins --score sum")[0] == 2
 
 
@@ -118,6 +120,30 @@ def test_names_of_files_are_printed_escaped(run, tmp_path, monkeypatch):
         assert out.replace("\n", "").isprintable()
 
 
+# Work that takes long
+
+
+def test_a_command_shows_the_progress_of_its_long_loops_with_unit_and_total(run, monkeypatch, tmp_path):
+    monkeypatch.setattr("stb_gym.output.Progress", Recorded)
+    monkeypatch.setattr(Recorded, "shown", [])
+    assert run(f"explore threes --dice 1 --faces 9 --out {tmp_path}/page.html")[0] == 0
+    shown = [bar for bar in Recorded.shown if isinstance(bar, tuple)]
+    words = {"positions found", "moves described", "standings of a round solved", "seats of a round solved"}
+    assert words <= {bar[0] for bar in shown}
+    assert all(total is not None and unit for _, total, unit in shown)
+    before = len(Recorded.shown)
+    Round(Threes(dice=1, faces=8)).solve()
+    assert len(Recorded.shown) == before  # the library itself shows nothing
+
+
+def test_a_warning_comes_before_a_large_page_is_made(run, monkeypatch, tmp_path):
+    monkeypatch.setattr(play, "LARGE_PAGE", 100)
+    monkeypatch.setattr(play, "explorer_page", lambda *_: "")
+    assert run(f"explore threes --dice 1 --out {tmp_path}/page.html")[2] == ""
+    _, _, warning = run(f"explore threes --out {tmp_path}/page.html")
+    assert warning == "stb-gym: the page will have about 0.0 MB and take minutes to make\n"
+
+
 # Processes
 
 
@@ -132,7 +158,7 @@ def test_a_terminal_without_box_drawing_gets_lookalikes(monkeypatch):
 WRITES_FOR_EVER = """
 import sys, time
 from pathlib import Path
-from stb_gym.cli import main
+from stb_gym.cli import main, play
 from stb_gym.cli.rounds import par
 
 def write(path, content):

@@ -143,6 +143,8 @@ ERRORS = [
     "words",
     [
         *(f"{part} --help".strip() for part in ("", "solve", "list", "evaluate", "watch", "advise threes")),
+        "solve threes --help-rules",
+        "evaluate shut-the-box --help-rules",
         *every(8, [f"{name} shut-the-box --help" for name in COMMANDS], pytest.mark.slow),
     ],
 )
@@ -150,6 +152,7 @@ def test_help(run, snapshot, words):
     status, out, err = run(words)
     assert (status, err) == (0, "")
     assert "\n".join(line.rstrip() for line in out.splitlines()) == snapshot
+    assert out.count("\n") < 40 or "--help-rules" in words
 
 
 @pytest.mark.parametrize("words", every(5, LINES, pytest.mark.slow))

@@ -75,6 +75,15 @@ def test_the_pictures_of_the_rules(name, identity, options, seed):
     assert abs(env.render() - kept).mean() < 1  # of 255: another version may draw the edges of letters differently
 
 
+def test_figures_in_answers_are_those_below_the_commands_that_are_folded_away():
+    answers = re.split("^## ", (DOCS / "questions.md").read_text(), flags=re.MULTILINE)[1:]
+    for answer in answers:
+        sentences, _, commands = re.sub("<a[^>]*>", "", answer).partition("<details>")
+        found = figures(f"# {' '.join(sentences.split())}")
+        assert found, answer
+        assert [figure for figure in found if not is_printed(figure, commands)] == [], answer
+
+
 def test_published_figures_are_ours_rounded():
     lines = re.findall(r"^# (\S+), \S+ ([\d./%]+)$", (DOCS / "published.md").read_text(), re.MULTILINE)
     assert len(lines) == 11

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.games import below, words_of
+from stb_gym.games import below, drawn_dice, words_of
 from stb_gym.games.drawing import IVORY, OPEN_TILE, PIPS, SHUT_TILE, SLOT
 from tests.twins import MostThrees
 
@@ -56,3 +56,13 @@ def test_lines_are_added_below():
     longer = below(picture, ["one line", "another"])
     assert (longer[: len(picture)] == picture).all()
     assert len(longer) == len(picture) + 72
+
+
+def test_dice_are_drawn_as_text():
+    assert drawn_dice((1, 6, 20)).splitlines() == [
+        "╭─────╮  ╭─────╮  ╭─────╮",
+        "│     │  │●   ●│  │     │",
+        "│  ●  │  │●   ●│  │ 20  │",
+        "│     │  │●   ●│  │     │",
+        "╰─────╯  ╰─────╯  ╰─────╯",
+    ]

@@ -36,7 +36,7 @@ DESCRIBED = {
 @pytest.mark.parametrize(("game", "positions"), DESCRIBED.values(), ids=DESCRIBED)
 def test_description(game, positions, snapshot):
     words = words_of(game)
-    lines = [words.introduction(), words.how_to_play(), words.perfection]
+    lines = [words.introduction(), words.how_to_play(), *words.notes, words.perfection]
     lines += [words.prompt, *map(str, words.positions.items())]
     lines += [f"{words.score(points)}; {words.goal(points)}; {words.ended(points)}" for points in (0, 1, 18)]
     for held, dice, faces in positions:

@@ -3,10 +3,11 @@
 import subprocess
 import sys
 from itertools import product
+from typing import ClassVar
 
 import pytest
 
-from stb_gym.output import Column, Progress, Table, escaped, refuse, say
+from stb_gym.output import RED, Column, Progress, Table, escaped, refuse, say, showing_progress, tracked
 from tests import PATIENCE, every
 
 
@@ -97,3 +98,92 @@ def test_quick_work_is_silent_and_slow_work_is_not(capsys, monkeypatch):
         assert ("2.00/4.00" in shown) == is_shown
         assert ("\\x1bboards" in shown) == ("\\x1bnote" in shown) == is_shown
         assert "\x1bnote" not in shown
+
+
+# At a terminal
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Make standard output a terminal of forty columns, and return a function that sets variables of its colours."""
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("stb_gym.output.at_terminal", lambda: True)
+    return monkeypatch.setenv
+
+
+LONG = "a sentence of more than forty characters breaks between its words"
+
+
+def test_lines_are_as_long_as_those_of_the_terminal(capsys, terminal):
+    say(LONG + "\n\nshort", wrapped=True)
+    assert capsys.readouterr().out == "a sentence of more than forty characters\nbreaks between its words\n\nshort\n"
+
+
+def test_lines_have_80_characters_without_a_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    say("word " * 20, wrapped=True)
+    assert [*map(len, capsys.readouterr().out.splitlines())] == [79, 19]
+
+
+@pytest.mark.parametrize(
+    ("at_terminal", "variables", "coloured"),
+    [
+        (True, {}, True),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"NO_COLOR": ""}, True),
+        (True, {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+        (False, {}, False),
+        (False, {"FORCE_COLOR": "1"}, True),
+    ],
+)
+def test_colours_are_for_terminals(at_terminal, variables, coloured, capsys, terminal, monkeypatch):
+    monkeypatch.setattr("stb_gym.output.at_terminal", lambda: at_terminal)
+    for name, value in variables.items():
+        terminal(name, value)
+    say("\x1b[32mone\ntwo", colour=RED)
+    lines = ["\\x1b[32mone", "two"]
+    assert capsys.readouterr().out.splitlines() == [f"\x1b[31m{line}\x1b[0m" if coloured else line for line in lines]
+
+
+@pytest.mark.usefixtures("terminal")
+def test_words_in_the_last_column_of_a_table_are_wrapped_at_a_terminal():
+    table = Table({"name": Column("", ["a", "random"]), " ": Column("", [LONG, None])})
+    assert str(table).splitlines() == [
+        "name",
+        "a       a sentence of more than forty",
+        "        characters breaks between its",
+        "        words",
+        "random",
+    ]
+
+
+class Recorded:
+    """A progress bar that only remembers what it was given, for all of them together."""
+
+    shown: ClassVar[list] = []
+
+    def __init__(self, words, total, unit):
+        self.shown.append((words, total, unit))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def tell(self, done):
+        self.shown.append(done)
+
+
+def test_loops_show_their_progress_only_in_a_block_that_asks_for_it(monkeypatch):
+    monkeypatch.setattr("stb_gym.output.Progress", Recorded)
+    monkeypatch.setattr(Recorded, "shown", [])
+    assert [*tracked("ab", "letters read", "letters", 2)] == ["a", "b"]
+    assert Recorded.shown == []
+    with showing_progress():
+        assert [*tracked("ab", "letters read", "letters", 2)] == ["a", "b"]
+    assert Recorded.shown == [("letters read", 2, "letters"), 1, 2]
+    assert [*tracked("a", "letters read", "letters", 1)] == ["a"]
+    assert len(Recorded.shown) == 3

@@ -15,6 +15,7 @@ from stb_gym.terminal.turns import Position, step_in_words, take_turn
 from stb_gym.terminal.watching import by_policy
 from tests import every
 from tests.terminal.person import move_of, position_at
+from tests.twins import MostThrees
 
 SMALL = [ShutTheBox(tiles=4, dice=1, faces=4), Threes(dice=2, faces=4)]
 GAMES = [ShutTheBox(), ShutTheBox(tiles=3), ShutTheBox(tiles=5, dice=1, score="count"), Threes()]
@@ -146,6 +147,12 @@ def test_the_coach_of_a_box_without_tables_says_the_same(game, objective, solved
         one, other = ([str(coach.account(steps)), *(coach.remark(*step) for step in steps)] for coach in coaches)
         assert one == other
         assert step_in_words(game, steps[-1])[1] in one[0]
+
+
+def test_plus_is_good_for_the_player_where_fewer_points_are_better_and_where_more_are(solved):
+    for game in (ShutTheBox(), MostThrees()):
+        unit = coach_alone(solved(game)).unit
+        assert [unit.change(each) for each in (1.5, -0.25, -0.001, 0.0)] == ["+1.50", "-0.25", "0.00", "0.00"]
 
 
 def test_sizes_that_round_to_0_are_named():

@@ -9,6 +9,7 @@ from PIL import Image, ImageSequence
 
 from stb_gym import ShutTheBox, Threes, strategies, strategy
 from stb_gym.large import solve_boards
+from stb_gym.output import GREEN
 from stb_gym.rounds import Round
 from stb_gym.terminal import (
     chooser,
@@ -184,3 +185,20 @@ def test_the_turn_ends_at_a_throw_without_a_move():
 def test_impossible_too_few_and_too_many_rolls_are_refused(game, given, fault):
     with pytest.raises(ValueError, match=fault):
         replay(game, "optimal", given)
+
+
+def test_a_terminal_shows_dice_and_colours(solved, capsys, monkeypatch):
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    coach = coach_alone(solved(THREES))
+    turn = play("take-all", coach, chooser(coach, "take-all", random()), [[6, 4, 4, 1, 3]])
+    show(turn)
+    plain = capsys.readouterr().out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    show(turn)
+    seen = capsys.readouterr().out
+    assert not set("●\x1b") & set(plain)
+    assert seen.count("●") == 18
+    assert "\x1b[31mkeep 5" in seen
+    assert coach.colour(turn.steps[0].position, coach.choice(turn.steps[0].position).best[0]) == GREEN
+    assert coach.colour(position_at(NINE, open=[1, 2], roll=12), None) == ""
