@@ -165,6 +165,6 @@ def explore(game: Game, *, out: str, policy: Names = (), run: Names = ()) -> dic
     """
     size = BYTES_OF_MOVE * len(compile_game(game).edge_node)
     if size > LARGE_PAGE:
-        say(f"stb-gym: the page will have about {size / 1e6:.1f} MB and take minutes to make", error=True)
+        say(f"stb-gym: the page will have about {size / 1e6:.1f} MB", error=True)
     write_text(out, explorer_page(game, policy, run))
     return heading(game) | {"out": out}

@@ -141,7 +141,7 @@ def test_a_warning_comes_before_a_large_page_is_made(run, monkeypatch, tmp_path)
     monkeypatch.setattr(play, "explorer_page", lambda *_: "")
     assert run(f"explore threes --dice 1 --out {tmp_path}/page.html")[2] == ""
     _, _, warning = run(f"explore threes --out {tmp_path}/page.html")
-    assert warning == "stb-gym: the page will have about 0.0 MB and take minutes to make\n"
+    assert warning == "stb-gym: the page will have about 0.0 MB\n"
 
 
 # Processes
