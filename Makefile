@@ -5,7 +5,7 @@
 #   make nightly  everything else: learning tests, notebooks, a browser, other libraries, planted mistakes, a soak
 #
 # `make demo` shows agents learn for three minutes. `make bench` compares the speed with other libraries. `make page` builds
-# the page of `stb-gym explore`. `make package` builds the distributions and tests them. `make lowest` tests the lowest
+# the script of `stb-gym explore`. `make package` builds the distributions and tests them. `make lowest` tests the lowest
 # versions of dependencies. `make coverage` lists the lines that no test runs. `make libraries` and `make lowest` have
 # environments of their own; .venv-libraries takes 2 GB.
 #
@@ -98,17 +98,17 @@ libraries: .venv-libraries/installed
 
 # Its tests are skipped where there is no Chromium (apt-get install chromium). Node checks the types of the page and that
 # its script is built of its sources.
-browser: .venv/browser web/node_modules/.package-lock.json
+browser: .venv/browser .venv/docs web/node_modules/.package-lock.json
 	npm --prefix web run --silent check
 	$(BIN)/python -m pytest tests/browser
 
-# The script and the style of the pages that `stb-gym explore` writes, and the page in docs/.
-page: .venv/installed web/node_modules/.package-lock.json
+# The script and the style of the pages that `stb-gym explore` and `make docs` write.
+page: web/node_modules/.package-lock.json
 	npm --prefix web run --silent build
 	npm --prefix web run --silent check
-	$(BIN)/stb-gym explore shut-the-box $(addprefix --run ,$(sort $(wildcard docs/trainings/*))) --out docs/explorer.html
 
-# The site, of which build/docs/index.html is the first page; a warning, such as of a link that leads nowhere, ends it.
+# The site: build/docs/index.html is the game, documentation.html the first page of Sphinx. A warning, such as of a link
+# that leads nowhere, ends it.
 docs: .venv/docs
 	$(BIN)/python -m sphinx --quiet --nitpicky --fail-on-warning --keep-going docs build/docs
 

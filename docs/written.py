@@ -23,6 +23,7 @@ import gymnasium as gym
 import numpy as np
 
 import stb_gym
+from docs.gallery import gallery
 from stb_gym.cli.program import COMMANDS, main
 from stb_gym.envs import masked_id
 from stb_gym.games import GAMES, fits
@@ -120,6 +121,20 @@ def leaderboard(_: str = "") -> str:
     return "\n".join(lines)
 
 
+def readme(_: str = "") -> str:
+    """Return the README up to its list of pages, for a page of this folder."""
+    text, _, _ = README.read_text().partition("Read on:")
+    return text.replace("](docs/", "](").replace('="docs/', '="')
+
+
+def agents(_: str = "") -> str:
+    """Return what the agents of the README lose, the best first."""
+    rows = re.findall(r"^\| (\S.*?) \| ([\d.]+)( \(.*?\))? \|", README.read_text(), re.MULTILINE)
+    rows.sort(key=lambda row: float(row[1]))
+    lines = [f"| {name} | {regret} |" for name, regret, _ in rows]
+    return "\n".join(["| agent | points lost in a turn |", "| --- | ---: |", *lines])
+
+
 def commands(_: str = "") -> str:
     """Return a section for every command with its help, and one for the rules of each game."""
     parts = []
@@ -146,16 +161,24 @@ WRITERS: dict[str, Callable[[str], str]] = {
     "rounds": rounds,
     "names": names,
     "leaderboard": leaderboard,
+    "gallery": gallery,
+    "readme": readme,
+    "agents": agents,
     "commands": commands,
 }
+README = Path(__file__).parent.parent / "README.md"
 RULES = "╭─ Rules"  # where the panel of a game's rules begins in its help
 ROUND = re.compile(r"stb_gym/\w+Round-v\d+")
+PICTURE = re.compile(  # for dark, words, for light
+    r'<picture>.*?srcset="(.*?)".*?<img(?=[^>]*alt="(.*?)")[^>]*src="(.*?)"[^>]*>.*?</picture>', re.DOTALL
+)
 BLOCK = re.compile(rf"^```\{{({'|'.join(WRITERS)})\}}(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def written(page: str) -> str:
-    """A page, with what the code writes of it."""
-    return BLOCK.sub(lambda block: WRITERS[block[1]](block[2].strip()), page)
+    """A page, with what the code writes of it, and with the theme's classes for pictures in light and dark."""
+    page = BLOCK.sub(lambda block: WRITERS[block[1]](block[2].strip()), page)
+    return PICTURE.sub(r"![\2](\3){.only-light}\n![\2](\1){.only-dark}", page)
 
 
 def setup(app: "Sphinx") -> None:

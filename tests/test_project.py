@@ -87,7 +87,7 @@ def test_make_knows_its_targets(words):
 @pytest.mark.parametrize("page", [CONTRIBUTING, CHANGELOG, *PAGES], ids=lambda page: page.stem)
 def test_links_and_pictures_exist(page):
     text = page.read_text()
-    targets = [target.partition("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", text)]
+    targets = [target.partition("#")[0] for target in re.findall(r'(?:\]\(|src(?:set)?=")([^)"\s]+)', text)]
     named = re.findall(r"`((?:stb_gym|agents|tests|docs|benchmarks|training)/[\w/.]+)`", text)
     assert all(target.startswith(("http://", "https://")) or (page.parent / target).exists() for target in targets)
     assert all((ROOT / path).exists() for path in named)

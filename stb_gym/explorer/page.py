@@ -24,6 +24,7 @@ HERE = Path(__file__).parent
 ALIGNED = 8  # bytes: the script needs every array to begin at a multiple of this
 PLAYERS = 4  # of the largest round
 TIE_RULES = ("split", "all-win")  # the first is the default
+PROMISE = "Play against perfect play, and see the value of every move, exactly."
 OPTIMUM = "optimal"  # perfect play, which the page computes
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")  # of Okabe and Ito
 DASHES = ((), (6.0, 2.0), (2.0, 1.5))  # lengths of dashes and gaps in line widths
@@ -53,13 +54,13 @@ def explorer_page(game: Game, policies: Sequence[str] = (), runs: Sequence[str] 
     player_facts, player_arrays = player_contents(tables, policies, runs)
     page = (HERE / "page.html").read_text(encoding="utf-8")
     for hole, text in {
-        "title": escape(facts["title"]),
         "introduction": escape(facts["introduction"]),
+        "description": escape(" ".join([*facts["how"], PROMISE])),
         "style": (HERE / "page.css").read_text(encoding="utf-8"),
         "data": pack(facts | player_facts, arrays | player_arrays),
         "script": (HERE / "page.js").read_text(encoding="utf-8"),
     }.items():
-        page = page.replace(f"<!-- {hole} -->", text, 1)
+        page = page.replace(f"<!-- {hole} -->", text)
     return page
 
 

@@ -121,6 +121,21 @@ def test_the_regret_of_a_heuristic():
 # What the code writes of the pages
 
 
+def test_the_first_page_shows_the_regrets_of_the_readme_with_the_least_first():
+    rows = re.findall(r"^\| (.+) \| ([\d.]+) \|$", written("```{agents}\n```"), re.MULTILINE)
+    assert [regret for _, regret in rows] == sorted((regret for _, regret in rows), key=float)
+    assert len(rows) >= 10
+    assert all(f"| {name} | {regret} " in README.read_text() for name, regret in rows)
+
+
+@pytest.mark.parametrize("image", ['alt="Two curves" src="docs/a.png"', 'src="docs/a.png" alt="Two curves"'])
+def test_pictures_follow_the_scheme_of_the_theme(image):
+    dark = '<source media="(prefers-color-scheme: dark)" srcset="docs/b.png">'
+    page = f"Above.\n\n<picture>\n  {dark}\n  <img {image}>\n</picture>\n\nBelow."
+    pictures = "![Two curves](docs/a.png){.only-light}\n![Two curves](docs/b.png){.only-dark}"
+    assert written(page) == f"Above.\n\n{pictures}\n\nBelow."
+
+
 def test_every_public_name_is_on_the_page_of_names_once():
     page = (DOCS / "api.md").read_text()
     listed = " ".join(re.findall(r"^```\{names\}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)).split()

@@ -1,0 +1,129 @@
+"""The games of the site: a page to play each, a picture of it for links, and a card in the gallery.
+
+Every named variant has a page of its own, and so has every game without variants, if the page is small enough.
+"""
+
+import re
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image
+
+from stb_gym import ShutTheBox, solve
+from stb_gym.explorer import explorer_page
+from stb_gym.games import GAMES, Game, Variant, entry_of, fits, words_of
+from stb_gym.games.drawing import Canvas
+
+LARGEST_PAGE = 500_000  # bytes
+WIDTH, HEIGHT = 1200, 630  # pixels of a picture, as sites that show links ask for
+GROUND, INK, SOFT = (247, 244, 238), (27, 27, 27), (93, 87, 78)  # of the page in a light room
+THROW = (3, 6, 3, 2, 4)
+
+
+class Playable(NamedTuple):
+    """A game with a page to play it.
+
+    Attributes:
+        name: the name of the page.
+        title: the name of the game.
+        rules: its rules in a sentence.
+        value: what perfect play scores.
+        game: its rules.
+        page: the page.
+    """
+
+    name: str
+    title: str
+    rules: str
+    value: str
+    game: Game
+    page: str
+
+
+@cache
+def playable() -> list[Playable]:
+    """Return all games that have a page, those of the usual rules first."""
+    found = []
+    for game_name, rules_class in GAMES.items():
+        usual = Variant({}, words_of(rules_class()).how_to_play())
+        for variant, (fields, rules) in (entry_of(rules_class).variants or {"": usual}).items():
+            game = rules_class(**fields)
+            if fits(game) and len((page := explorer_page(game)).encode()) <= LARGEST_PAGE:
+                name = f"{game_name}-{variant}".removesuffix("-")
+                title = (variant or game_name).replace("-", " ").capitalize()
+                value = f"Perfect play: {solve(game).value:,.2f} points"
+                found.append(Playable(name, title, rules.partition("\n")[0], value, game, page))
+    return sorted(found, key=lambda each: each.game != type(each.game)())
+
+
+def gallery(_: str = "") -> str:
+    """Return the cards of all games, as HTML in Markdown."""
+    cards = [
+        f'<li><a href="play/{each.name}.html"><img src="play/{each.name}.png" alt="" loading="lazy">'
+        f"<span>{escape(each.title)}</span></a><p>{escape(each.rules)}</p><p>{each.value}</p></li>"
+        for each in playable()
+    ]
+    return "\n".join(['<ul class="gallery">', *cards, "</ul>"])
+
+
+def write_pages(site: Path, address: str, below: str) -> None:
+    """Write the pages of all games and their pictures, and index.html, the page of nine tiles.
+
+    Args:
+        site: the folder of the site.
+        address: that of the site, which pages write in links and pictures.
+        below: HTML of index.html below the game.
+    """
+    (site / "play").mkdir(exist_ok=True)
+    for each in playable():
+        board(each).save(site / "play" / f"{each.name}.png", optimize=True)
+        draw(each).save(site / "play" / f"{each.name}-link.png", optimize=True)
+        page = linked(each.page, address, each.name, "../")
+        (site / "play" / f"{each.name}.html").write_text(page, encoding="utf-8")
+    trainings = [str(folder) for folder in sorted(Path(__file__).with_name("trainings").iterdir())]
+    home = explorer_page(ShutTheBox(), runs=trainings).replace("<footer>", f"{below}\n<footer>", 1)
+    (site / "index.html").write_text(linked(home, address, playable()[0].name, ""), encoding="utf-8")
+
+
+def linked(page: str, address: str, picture: str, root: str) -> str:
+    """Return a page with its picture for links, and with relative links to the site."""
+    page = relative(page, address, root)
+    return page.replace("</head>", f"{picture_tags(address, picture)}\n</head>", 1)
+
+
+def relative(page: str, address: str, root: str) -> str:
+    """Return a page whose links to the site are relative, so that they also work on a disk."""
+    page = re.sub(rf'href="{re.escape(address)}(?=["#])', f'href="{root}index.html', page)
+    return page.replace(f'href="{address}', f'href="{root}')
+
+
+def picture_tags(address: str, name: str) -> str:
+    """Return the tags that name the picture of a page."""
+    tags = {"og:image": f"{address}play/{name}-link.png", "og:image:width": WIDTH, "og:image:height": HEIGHT}
+    return tags_of({**tags, "og:site_name": "stb_gym", "twitter:card": "summary_large_image"})
+
+
+def tags_of(properties: dict[str, object]) -> str:
+    """Return tags of the Open Graph protocol."""
+    return "\n".join(f'<meta property="{name}" content="{escape(str(text))}">' for name, text in properties.items())
+
+
+def board(each: Playable, caption: str = "") -> Image.Image:
+    """Draw the board of a game after the first throw."""
+    held, dice = each.game.start()
+    return Image.fromarray(words_of(each.game).picture(held, dice, THROW[:dice], caption))
+
+
+def draw(each: Playable) -> Image.Image:
+    """Draw the picture that links to a game show: its name, its rules and its board."""
+    canvas = Canvas(WIDTH, HEIGHT, GROUND)
+    names = dict.fromkeys([each.game.name.replace("-", " ").capitalize(), each.title])
+    canvas.text(60, 70, ": ".join(names), 64, INK, "lm", WIDTH - 120)
+    canvas.text(60, 130, each.rules, 30, SOFT, "lm", WIDTH - 120)
+    picture, drawn = Image.fromarray(canvas.finished()), board(each, each.value)
+    scale = min((WIDTH - 120) / drawn.width, (HEIGHT - 210) / drawn.height)
+    drawn = drawn.resize((round(drawn.width * scale), round(drawn.height * scale)), Image.Resampling.LANCZOS)
+    picture.paste(drawn, ((WIDTH - drawn.width) // 2, HEIGHT - 40 - drawn.height))
+    return picture.quantize(128)
