@@ -1,22 +1,26 @@
 """Write what the pages show of docs/results: `python -m docs.results`.
 
-It writes the tables of the pages of agents, of exact-8 and of hardness, and draws their pictures.
+It writes the tables of the pages of agents, of exact-8 and of hardness, and draws their pictures. As an extension of
+Sphinx it writes the page of curves into the site.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from stb_gym import hardness
-from stb_gym.output import write_aside, write_text
+from stb_gym.output import write_text
 from training.compare import baselines
 from training.experiments import departures, diagnoses, language_model
 from training.experiments.hardness import correlations, within_families
-from training.report import draw_curves
+from training.experiments.mistakes import read_mistakes
+from training.report import BASELINES as LINES
+from training.report import curves_of, draw, draw_curves, rounded, write_page
 from training.results import (
     Task,
     bootstrap_interval,
@@ -29,6 +33,9 @@ from training.results import (
 )
 from training.suite import score, sweep, tasks
 
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "curves.csv.gz"
 PAGES = [DOCS / f"{name}.md" for name in ("agents", "exact8", "hardness", "language_models")]
@@ -36,20 +43,20 @@ HEADINGS = {"nine-tiles": "Nine tiles", "threes": "Threes", "twelve-tiles": "Twe
 TASK = "nine-tiles"
 LEARNERS = ("afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn")
 OF_THE_LIBRARY = ("sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-dqn")
-AGENTS = tuple(f"{name}, 1m" for name in LEARNERS + OF_THE_LIBRARY)  # all with a million steps
+BUDGET = 1_000_000
 BASELINES = ("random", "fewest-then-biggest", "greedy-step")
 
 
-def draw(folder: Path, results: Path = RESULTS) -> None:
-    """Write curves.png into a folder.
+def draw_nine_tiles(folder: Path, results: Path = RESULTS) -> None:
+    """Write curves.png and curves-dark.png into a folder.
 
     Args:
         folder: the folder.
-        results: a results file with runs of all AGENTS on nine tiles.
+        results: a results file with runs of LEARNERS and OF_THE_LIBRARY on nine tiles with a million steps.
     """
     task, measurements = by_task(read_measurements([results]))[TASK]
-    runs = by_agent(measurements)
-    curves = {name: curve_over_seeds(runs[name], task.metric) for name in AGENTS}
+    runs = by_agent(measurements[measurements["budget"] == BUDGET])
+    curves = {name: curve_over_seeds(runs[name], task.metric) for name in LEARNERS + OF_THE_LIBRARY}
     evaluations = baselines(task)
     regrets = {name: evaluations[name].regret for name in BASELINES}
     draw_curves(folder / "curves.png", curves, regrets, task.heading)
@@ -115,17 +122,18 @@ def draw_scores(path: Path, of_agents: Mapping[tuple[str, str], pd.DataFrame]) -
             for agent in agents
         ]
     )
-    figure = Figure((9, 0.6 + 0.42 * len(agents)), layout="constrained")
-    axes = figure.add_subplot()
-    axes.imshow(means, cmap="RdYlGn_r", vmin=-4, vmax=0, alpha=0.6, aspect="auto")
-    for (row, column), mean in np.ndenumerate(means):
-        axes.text(column, row, f"{rounded(100 * 10**mean, 2)}%", ha="center", va="center", fontsize=8)
     names = [name.replace("-unmasked", "\nunmasked").replace("-shut", "\nshut") for name in tasks.TASKS]
-    axes.set_xticks(range(len(names)), names, fontsize=8)
-    axes.set_yticks(range(len(agents)), agents, fontsize=8)
-    axes.xaxis.tick_top()
-    with write_aside(path) as aside:
-        figure.savefig(aside, dpi=130, metadata={"Software": None})
+
+    def fill(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        axes.imshow(means, cmap="RdYlGn_r", vmin=-4, vmax=0, alpha=0.4, aspect="auto")
+        for (row, column), mean in np.ndenumerate(means):
+            axes.text(column, row, f"{rounded(100 * 10**mean)}%", ha="center", va="center", fontsize=8)
+        axes.set_xticks(range(len(names)), names, fontsize=8)
+        axes.set_yticks(range(len(agents)), agents, fontsize=8)
+        axes.xaxis.tick_top()
+
+    draw(path, (9, 0.6 + 0.42 * len(agents)), fill)
 
 
 def correlations_table(found: pd.DataFrame) -> str:
@@ -155,21 +163,25 @@ def parts_table(parts: pd.DataFrame) -> str:
 
 def draw_parts(path: Path, results: pd.DataFrame) -> None:
     """Draw the parts of regrets as shares of it, a bar for each agent, side by side for the tasks."""
-    figure = Figure((10, 4), layout="constrained")
-    for axes, task in zip(figure.subplots(1, len(diagnoses.STUDIED)), diagnoses.STUDIED, strict=True):
-        parts = mean_parts(results, task)[::-1]
-        names = [f"{agent}: {rounded(regret)}".replace(" with", "\nwith") for agent, regret in parts["regret"].items()]
-        ends = np.zeros(len(parts))
-        for part, colour in (("exploration", "#d95f02"), ("sampling", "#7570b3"), ("optimisation", "#1b9e77")):
-            share = (parts[part] / parts["regret"]).to_numpy(float)
-            axes.barh(names, share, left=ends, color=colour, label=part)
-            ends += share
-        axes.set_title(f"{HEADINGS[task]}: parts of the regret, and the regret in points", fontsize=9)
-        axes.tick_params(labelsize=7)
-        axes.xaxis.set_major_formatter("{x:.0%}")
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    with write_aside(path) as aside:
-        figure.savefig(aside, dpi=130, metadata={"Software": None})
+
+    def fill(figure: Figure) -> None:
+        for axes, task in zip(figure.subplots(1, len(diagnoses.STUDIED)), diagnoses.STUDIED, strict=True):
+            parts = mean_parts(results, task)[::-1]
+            names = [
+                f"{agent}: {rounded(all_of)}".replace(" with", "\nwith") for agent, all_of in parts["regret"].items()
+            ]
+            names = [name.replace(" with", "\nwith") for name in names]
+            ends = np.zeros(len(parts))
+            for part, colour in (("exploration", "#d95f02"), ("sampling", "#7570b3"), ("optimisation", "#1b9e77")):
+                share = (parts[part] / parts["regret"]).to_numpy(float)
+                axes.barh(names, share, left=ends, color=colour, label=part)
+                ends += share
+            axes.set_title(f"{HEADINGS[task]}: parts of the regret, and the regret in points", fontsize=9)
+            axes.tick_params(labelsize=7)
+            axes.xaxis.set_major_formatter("{x:.0%}")
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+
+    draw(path, (10, 4), fill)
 
 
 def models_table(results: pd.DataFrame) -> str:
@@ -192,12 +204,7 @@ def cell(regrets: "pd.Series[float]", after: str = "") -> str:
     """Return the interquartile mean of regrets and, in small letters, its 95% interval and what comes after it."""
     low, high = bootstrap_interval(regrets.to_numpy(float))
     mean = interquartile_mean(regrets.to_numpy(float))
-    return f"{rounded(mean)}<br><small>{rounded(low, 2)} to {rounded(high, 2)}{after}</small>"
-
-
-def rounded(number: float, digits: int = 3) -> str:
-    """Return a number with as many significant digits, and 0 for less than 0.000005."""
-    return np.format_float_positional(number, digits, fractional=False, trim="-") if number >= 5e-6 else "0"
+    return f"{rounded(mean)}<br><small>{rounded(low)} to {rounded(high)}{after}</small>"
 
 
 def tables() -> dict[str, str]:
@@ -238,8 +245,31 @@ def with_tables(page: str, found: Mapping[str, str]) -> str:
     return page
 
 
+def write_curves(path: Path) -> None:
+    """Write the page of all curves, whose links lead to the explorer of nine tiles beside it."""
+    mistakes = read_mistakes(RESULTS.with_name("mistakes.csv"))
+    mistakes["link"] = "index.html#board?" + mistakes["state"].str.replace(" ", "=") + "&roll=" + mistakes["roll"]
+    by_run = dict(iter(mistakes.groupby(["task", "algorithm", "variant"])))
+    tasks = {}
+    for name, (task, measurements) in by_task(read_measurements([RESULTS])).items():
+        lines = {line: found.regret for line, found in baselines(task).items() if line in LINES}
+        tasks[name] = curves_of(
+            HEADINGS[name],
+            task,
+            measurements,
+            lines,
+            lambda run, name=name: by_run.get((name, run["algorithm"], run["variant"])),
+        )
+    write_page(path, tasks)
+
+
+def setup(app: "Sphinx") -> None:
+    """Let Sphinx write the page of curves into the site."""
+    app.connect("build-finished", lambda app, error: error or write_curves(Path(app.outdir, "curves.html")))
+
+
 if __name__ == "__main__":
-    draw(DOCS)
+    draw_nine_tiles(DOCS)
     draw_parts(DOCS / "parts.png", read_diagnoses())
     draw_scores(DOCS / "exact8.png", read_exact8())
     found = tables()

@@ -5,9 +5,7 @@ the exact action values of random play.
 """
 
 import json as json_text
-import shlex
 import sys
-from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,14 +13,12 @@ from typing import Any
 import pandas as pd  # type: ignore[import-untyped]
 
 from agents.baselines import greedy_step
-from agents.presets import STANDARD, configure
-from stb_gym.cli import flag_of_rule
 from stb_gym.games import fits
-from stb_gym.output import from_json, say
+from stb_gym.output import say
 from stb_gym.solver import Evaluation
 from stb_gym.solving import solve, strategies, strategy
 from training.commands import run_command
-from training.report import table_of, write_report
+from training.report import table_of, train_command, write_report
 from training.results import (
     Task,
     bootstrap_interval,
@@ -91,35 +87,6 @@ def _agent_row(task: Task, name: str, runs: pd.DataFrame) -> dict[str, Any]:
     if len(last) > 1:
         row["low"], row["high"] = bootstrap_interval(last[task.metric].to_numpy(float)).tolist()
     return row | {"command": train_command(task, last.iloc[0], last.index)}
-
-
-def train_command(task: Task, agent: Mapping[str, Any], seeds: Sequence[int]) -> str:
-    """Return the command that trains an agent, or "" if there is no such algorithm or variant any more.
-
-    Args:
-        task: the task.
-        agent: the values of `results.AGENT`.
-        seeds: the seeds.
-    """
-    algorithm, variant, steps = agent["algorithm"], agent["variant"], int(agent["budget"])
-    try:
-        preset = configure(algorithm, task.env, task.arguments, variant, steps=steps).to_json()["settings"]
-    except ValueError:
-        return ""
-    words = ["python", "-m", "training.train", algorithm, "--env", task.env]
-    module = type(task.game).__module__
-    if not module.startswith("stb_gym."):
-        words += ["--import", module]
-    for rule, value in task.arguments.items():
-        words += [f"--{flag_of_rule(rule)}", value if isinstance(value, str) else json_text.dumps(value)]
-    if task.opponents:
-        words += ["--players", task.players, "--opponents", task.opponents]
-    if variant != STANDARD:
-        words += ["--variant", variant]
-    for setting, value in from_json(agent["settings"]).items():
-        if preset.get(setting) != value:
-            words += [f"--settings.{setting.replace('_', '-')}", json_text.dumps(value)]
-    return shlex.join([*words, "--steps", str(steps), "--seeds", ",".join(map(str, seeds))])
 
 
 def baselines(task: Task) -> dict[str, Evaluation]:
