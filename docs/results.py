@@ -13,14 +13,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from docs.pictures import draw, draw_curves
 from stb_gym import hardness
 from stb_gym.output import write_text
 from training.compare import baselines
 from training.experiments import departures, diagnoses, language_model
 from training.experiments.hardness import correlations, within_families
-from training.experiments.mistakes import read_mistakes
-from training.report import BASELINES as LINES
-from training.report import curves_of, draw, draw_curves, rounded, write_page
+from training.report import curves_of, rounded, write_page
 from training.results import (
     Task,
     bootstrap_interval,
@@ -65,16 +64,19 @@ def draw_nine_tiles(folder: Path, results: Path = RESULTS) -> None:
 def table(task: Task, measurements: pd.DataFrame) -> str:
     """Return the final regrets on a task as Markdown: a row for each algorithm, a column for each number of steps.
 
-    A cell has the interquartile mean of the regret, its 95% interval, and the mean time of a training in minutes.
+    A cell has the interquartile mean of the regret, its 95% interval, and the mean time of a training in minutes. Rows
+    are sorted by the number of steps that most algorithms have, best first.
     """
     ends = measurements.sort_values("steps").groupby(["algorithm", "budget", "seed"], as_index=False).last()
-    cells = {}
+    cells, means = {}, {}
     for (algorithm, budget), runs in ends.groupby(["algorithm", "budget"]):
         minutes = runs["seconds"].mean() / 60
         cells[algorithm, budget] = cell(runs[task.metric], f"<br>{minutes:.2g} min")
+        means[algorithm, budget] = interquartile_mean(runs[task.metric].to_numpy(float))
+    usual = ends.groupby("budget")["algorithm"].nunique()[::-1].idxmax()
+    names = sorted(ends["algorithm"].unique(), key=lambda name: means.get((name, usual), np.inf))
     budgets = sorted(ends["budget"].unique())
-    best = ends.groupby("algorithm")[task.metric].min().sort_values(ascending=False)
-    rows = ([f"`{name}`", *(cells.get((name, budget), "") for budget in budgets)] for name in best.index)
+    rows = ([f"`{name}`", *(cells.get((name, budget), "") for budget in budgets)] for name in names)
     return markdown(["agent", *(f"{budget / 1e6:g}M" for budget in budgets)], rows)
 
 
@@ -96,18 +98,20 @@ def exact8_numbers(results: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]
 
 
 def exact8_table(of_agents: Mapping[tuple[str, str], pd.DataFrame]) -> str:
-    """Return the numbers of agents with both budgets, and their intervals, as Markdown; the greedy step has none."""
-    numbers = {key: score.number(found) for key, found in of_agents.items()}
-    cells = {
-        key: f"{middle:.2f}<br><small>{low:.2f} to {high:.2f}</small>" if low < high else f"{middle:.2f}"
-        for key, (middle, low, high) in numbers.items()
-    }
+    """Return the ranks and numbers of agents with the small budget, and their intervals, as Markdown, best first.
+
+    The greedy step has no interval.
+    """
+    cells = {}
+    for key, found in of_agents.items():
+        middle, low, high = (f"{value:.2f}" for value in score.number(found))
+        cells[key] = f"{middle}<br><small>{low} to {high}</small>" if low != high else middle
+    agents = [agent for agent, budget in of_agents if budget == "200k"]
     rows = [
-        [f"`{agent}`", *(cells.get((agent, each), "") for each in tasks.BUDGETS)]
-        for agent, budget in numbers
-        if budget == "200k"
+        [str(rank), *(cells.get((agent, each), "") for each in tasks.BUDGETS), f"`{agent}`"]
+        for rank, agent in enumerate(agents, 1)
     ]
-    return markdown(["agent", "0.2M steps", "1M steps"], rows)
+    return markdown(["rank", "0.2M steps", "1M steps", "agent"], rows, left=4)
 
 
 def draw_scores(path: Path, of_agents: Mapping[tuple[str, str], pd.DataFrame]) -> None:
@@ -247,20 +251,20 @@ def with_tables(page: str, found: Mapping[str, str]) -> str:
 
 def write_curves(path: Path) -> None:
     """Write the page of all curves, whose links lead to the explorer of nine tiles beside it."""
-    mistakes = read_mistakes(RESULTS.with_name("mistakes.csv"))
-    mistakes["link"] = "index.html#board?" + mistakes["state"].str.replace(" ", "=") + "&roll=" + mistakes["roll"]
-    by_run = dict(iter(mistakes.groupby(["task", "algorithm", "variant"])))
-    tasks = {}
-    for name, (task, measurements) in by_task(read_measurements([RESULTS])).items():
-        lines = {line: found.regret for line, found in baselines(task).items() if line in LINES}
-        tasks[name] = curves_of(
-            HEADINGS[name],
-            task,
-            measurements,
-            lines,
-            lambda run, name=name: by_run.get((name, run["algorithm"], run["variant"])),
-        )
-    write_page(path, tasks)
+    rows = pd.read_csv(RESULTS.with_name("mistakes.csv"))
+    rows["link"] = "index.html#board?" + rows["state"].str.replace(" ", "=") + "&roll=" + rows["roll"].astype(str)
+    mistakes = dict(iter(rows.groupby(["task", "algorithm", "variant"])))
+    measured = by_task(read_measurements([RESULTS]))
+    shown = {}
+    for name, title in HEADINGS.items():
+        task, measurements = measured[name]
+        lines = {policy: evaluation.regret for policy, evaluation in baselines(task).items()}
+
+        def of_agent(run: "pd.Series", name: str = name) -> pd.DataFrame | None:
+            return mistakes.get((name, run["algorithm"], run["variant"]))
+
+        shown[name] = curves_of(title, task, measurements, lines, of_agent)
+    write_page(path, shown)
 
 
 def setup(app: "Sphinx") -> None:

@@ -106,17 +106,19 @@ def names(listed: str) -> str:
 
 
 def leaderboard(_: str = "") -> str:
-    """Return the table of language models: the least regret first, for each game."""
+    """Return a table of language models for each game, the least regret first."""
     path = Path(__file__).with_name("results") / "language_models.csv"
-    rows = list(csv.DictReader(path.read_text().splitlines()))
-    lines = [
-        "| game | name | regret | illegal | unparsable | missing | model | date | prompts |",
-        "| --- | --- |" + " ---: |" * 4 + " --- | --- | --- |",
-    ]
-    for row in sorted(rows, key=lambda row: (row["game"], float(row["regret"]))):
-        masses = [f"{float(row[f'{fault}_mass']):.1%}" for fault in ("illegal", "unparsable", "missing")]
-        cells = [row["game"], row["name"], f"{float(row['regret']):.4f}", *masses]
-        lines.append(f"| {' | '.join([*cells, row['model'], row['date'], row['prompt_version']])} |")
+    rows = sorted(csv.DictReader(path.read_text().splitlines()), key=lambda row: float(row["regret"]))
+    lines = []
+    for game in GAMES:
+        lines += ["", f"**{words_of(GAMES[game]()).introduction()}**", ""]
+        lines += ["| rank | regret | ends early | name |", "| ---: | ---: | ---: | --- |"]
+        for rank, row in enumerate((row for row in rows if row["game"] == game), 1):
+            early = sum(float(row[f"{fault}_mass"]) for fault in ("illegal", "unparsable", "missing"))
+            asked = ", ".join(filter(None, [row["model"], row["date"], f"prompts {row['prompt_version']}"]))
+            lines.append(
+                f"| {rank} | {float(row['regret']):.2g} | {early:.1%} | {row['name']}<br><small>{asked}</small> |"
+            )
     return "\n".join(lines)
 
 
@@ -151,11 +153,14 @@ WRITERS: dict[str, Callable[[str], str]] = {
 RULES = "╭─ Rules"  # where the panel of a game's rules begins in its help
 ROUND = re.compile(r"stb_gym/\w+Round-v\d+")
 BLOCK = re.compile(rf"^```\{{({'|'.join(WRITERS)})\}}(.*?)^```$", re.MULTILINE | re.DOTALL)
+PICTURE = re.compile(r'<picture>\n<source .* srcset="(.*)">\n<img src="(.*)" alt="(.*)">\n</picture>')
+# The theme of the site has a switch of its own: it shows one of two images.
+IMAGES = "```{image} \\2\n:class: only-light\n:alt: \\3\n```\n```{image} \\1\n:class: only-dark\n:alt: \\3\n```"
 
 
 def written(page: str) -> str:
     """A page, with what the code writes of it."""
-    return BLOCK.sub(lambda block: WRITERS[block[1]](block[2].strip()), page)
+    return PICTURE.sub(IMAGES, BLOCK.sub(lambda block: WRITERS[block[1]](block[2].strip()), page))
 
 
 def setup(app: "Sphinx") -> None:

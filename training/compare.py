@@ -1,4 +1,4 @@
-"""Compare agents: `python -m training.compare RUNS... [--out FOLDER]` makes one table, or a report with pictures.
+"""Compare agents: `python -m training.compare RUNS... [--out FILE]` prints a table and writes a page of curves.
 
 The table also has policies that need no training: random play, the named strategies of the game, and one greedy step on
 the exact action values of random play.
@@ -6,6 +6,7 @@ the exact action values of random play.
 
 import json as json_text
 import sys
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,30 +15,34 @@ import pandas as pd  # type: ignore[import-untyped]
 
 from agents.baselines import greedy_step
 from stb_gym.games import fits
+from stb_gym.measure import read_policy
 from stb_gym.output import say
 from stb_gym.solver import Evaluation
 from stb_gym.solving import solve, strategies, strategy
 from training.commands import run_command
-from training.report import table_of, train_command, write_report
+from training.report import costliest, curves_of, table_of, train_command, write_page
 from training.results import (
+    AGENT,
+    TASK,
     Task,
     bootstrap_interval,
     by_agent,
     by_task,
     interquartile_mean,
     read_measurements,
+    read_run,
     save_results,
 )
 
 
 def compare(*runs: Path, out: Path | None = None, save: Path | None = None, json: bool = False) -> None:
-    """Compare runs and results: print a table for each task, or write a report.
+    """Compare runs and results: print a table for each task, and write a page of learning curves.
 
     A game of your own needs --import MODULE.
 
     Args:
         runs: folders of runs, and results files that --save wrote.
-        out: folder for report.html, README.md and the pictures.
+        out: HTML file for the page of curves, which needs no other file.
         save: file for all measurements, whose name ends in .csv.gz.
         json: print the tables as JSON.
     """
@@ -47,12 +52,28 @@ def compare(*runs: Path, out: Path | None = None, save: Path | None = None, json
     if save is not None:
         save_results(save, measurements)
     if out is not None:
-        write_report(out, tasks, rows, runs)
+        write_page(out, {name: _curves(name, *tasks[name], rows[name], runs) for name in tasks})
     if json:
         say(json_text.dumps(rows, indent=2))
     else:
         for name, (task, _) in tasks.items():
             say(f"{name}\n\n{table_of(task, rows[name])}\n")
+
+
+def _curves(
+    name: str, task: Task, measurements: pd.DataFrame, rows: Sequence[Mapping[str, Any]], runs: Sequence[Path]
+) -> dict[str, Any]:
+    """Return what a page shows of a task, with the mistakes of one run of each agent that has a policy."""
+    policies: dict[tuple[Any, ...], Path] = {}
+    for folder in runs:
+        if (folder / "policy.npz").exists():
+            policies.setdefault(tuple(read_run(folder)[[*TASK, *AGENT]].iloc[0]), folder)
+
+    def mistakes(run: "pd.Series[Any]") -> pd.DataFrame | None:
+        folder = policies.get(tuple(run[[*TASK, *AGENT]]))
+        return None if folder is None else costliest(read_policy(folder).evaluate())
+
+    return curves_of(name, task, measurements, {row["agent"]: row[task.metric] for row in rows}, mistakes)
 
 
 def compare_agents(task: Task, measurements: pd.DataFrame) -> list[dict[str, Any]]:

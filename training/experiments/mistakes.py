@@ -12,7 +12,7 @@ import pandas as pd  # type: ignore[import-untyped]
 import torch
 
 from agents.presets import TASKS, configure
-from stb_gym.output import reading, say, write_text
+from stb_gym.output import say, write_text
 from training.commands import run_command
 from training.report import costliest
 from training.run import measure
@@ -32,7 +32,7 @@ def mistakes(*agents: str, out: Path = Path("runs/mistakes.csv")) -> None:
         out: the .csv file.
     """
     torch.set_num_threads(1)
-    found = read_mistakes(out) if out.exists() else pd.DataFrame(columns=["task", "algorithm", "variant"])
+    found = pd.read_csv(out) if out.exists() else pd.DataFrame(columns=["task", "algorithm", "variant"])
     for agent in agents or AGENTS:
         if agent not in {*found["algorithm"]}:
             config = configure(agent, *TASKS[TASK], VARIANT, seed=0)
@@ -42,16 +42,6 @@ def mistakes(*agents: str, out: Path = Path("runs/mistakes.csv")) -> None:
             found = pd.concat([found, costliest(evaluation).assign(task=TASK, algorithm=agent, variant=VARIANT)])
             write_text(out, found.to_csv(index=False, float_format="%.4g", lineterminator="\n"))
             say(f"{agent} is trained")
-
-
-def read_mistakes(path: Path) -> pd.DataFrame:
-    """Read the mistakes of agents.
-
-    Raises:
-        ValueError: if the file is missing or damaged.
-    """
-    with reading(path):
-        return pd.read_csv(path, dtype={"roll": str})
 
 
 if __name__ == "__main__":

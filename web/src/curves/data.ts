@@ -33,7 +33,6 @@ export interface Task {
 }
 
 export const tasks: Record<string, Task> = JSON.parse(document.getElementById("data")!.textContent!);
-export const NO_LEARNING = "no learning";
 
 // The budget that most agents have; the larger of two.
 export function usualBudget({ agents }: Task): number {
@@ -47,5 +46,5 @@ export function budgets(agents: Agent[]): number[] {
 
 // A number with two significant digits.
 export function shown(value: number): string {
-  return `${Number(value.toPrecision(2))}`;
+  return value === 0 ? "0" : value < 99.5 ? value.toPrecision(2) : `${Math.round(value)}`;
 }

@@ -7,10 +7,12 @@ import { Badge } from "../parts/Badge";
 import { Head } from "../parts/Head";
 import { stepsShown } from "../training/RegretChart";
 import { Chart, values } from "./Chart";
-import { budgets, NO_LEARNING, shown, tasks, usualBudget, type Agent } from "./data";
+import { budgets, shown, tasks, usualBudget, type Agent } from "./data";
 import { Mistakes } from "./Mistakes";
 
 const ALL = "all";
+const NO_LEARNING = "no learning";
+const GROUPS = ["ours", "library", NO_LEARNING];
 const picked = signal<{ name?: string; at?: number }>({}); // the best agent and its last measurement, by default
 
 interface Row {
@@ -30,7 +32,7 @@ function Page() {
   const ofBudget = task.agents
     .filter((agent) => budget === ALL || agent.budget === budget)
     .map((agent) => (budget === ALL ? { ...agent, name: `${agent.name}, ${stepsShown(agent.budget)}` } : agent));
-  const groups = [...new Set(task.agents.map(({ group }) => group)), NO_LEARNING];
+  const groups = GROUPS.filter((each) => each === NO_LEARNING || task.agents.some(({ group }) => group === each));
   const agents = ofBudget.filter(({ group }) => !hidden.includes(group));
   const lines = hidden.includes(NO_LEARNING) ? {} : task.lines;
   const rows: Row[] = [
