@@ -25,7 +25,7 @@ import numpy as np
 import stb_gym
 from stb_gym.cli.program import COMMANDS, main
 from stb_gym.envs import masked_id
-from stb_gym.games import GAMES, fits
+from stb_gym.games import GAMES, fits, words_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
