@@ -16,7 +16,6 @@ from PIL import Image
 
 from stb_gym.output import write_aside
 from stb_gym.plots import COLOURS, LINESTYLES
-from training.report import rounded
 
 LEAST = 1e-6  # a logarithmic axis has no 0: smaller values are drawn there
 SERIES = [(colour, style) for style in LINESTYLES for colour in COLOURS[:6]]  # black and yellow need one background
@@ -53,7 +52,7 @@ def draw_curves(path: Path, curves: Mapping[str, pd.DataFrame], lines: Mapping[s
         axes.grid(alpha=0.6)
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-        axes.yaxis.set_major_formatter(lambda value, _: rounded(value) if value >= LEAST else "")
+        axes.yaxis.set_major_formatter(tick)
         axes.minorticks_off()
         decades = np.ptp(np.log10(axes.get_ylim()))
         places = spread(np.log10([y for _, y, _ in ends.values()]), decades * LABEL)
@@ -63,6 +62,13 @@ def draw_curves(path: Path, curves: Mapping[str, pd.DataFrame], lines: Mapping[s
             axes.annotate(name, (x, y), arrowprops=leader, fontsize=8.5, **where)
 
     draw(path, (8, 4.8), fill)
+
+
+def tick(value: float, _: int | None = None) -> str:
+    """Return the words at a tick of a logarithmic axis of regrets."""
+    if value < 2 * LEAST:
+        return "0" if value > LEAST / 2 else ""
+    return np.format_float_positional(value, 3, fractional=False, trim="-")
 
 
 def draw(path: Path, size: tuple[float, float], fill: Callable[[Figure], None]) -> None:
