@@ -20,7 +20,6 @@ from stb_gym.plots import COLOURS, LINESTYLES
 LEAST = 1e-6  # a logarithmic axis has no 0: smaller values are drawn there
 SERIES = [(colour, style) for style in LINESTYLES for colour in COLOURS[:6]]  # black and yellow need one background
 LABEL = 0.045  # height of a name as a share of that of the axes
-SHADES = 64  # of a picture, which keeps its file small
 SCHEMES = {"": ("#ffffff", "#1b1b1b", "#e2dbcf"), "-dark": ("#171614", "#f1ede4", "#3b3731")}  # ground, ink and lines
 
 
@@ -88,7 +87,7 @@ def draw(path: Path, size: tuple[float, float], fill: Callable[[Figure], None]) 
             fill(figure)
             with write_aside(path.with_stem(path.stem + suffix)) as aside:
                 figure.savefig(aside, dpi=130)
-                Image.open(aside).convert("RGB").quantize(SHADES).save(aside, optimize=True)
+                Image.open(aside).convert("RGB").quantize().save(aside, optimize=True)
 
 
 def spread(heights: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
