@@ -32,7 +32,10 @@ function Page() {
   const ofBudget = task.agents
     .filter((agent) => budget === ALL || agent.budget === budget)
     .map((agent) => (budget === ALL ? { ...agent, name: `${agent.name}, ${stepsShown(agent.budget)}` } : agent));
-  const groups = GROUPS.filter((each) => each === NO_LEARNING || task.agents.some(({ group }) => group === each));
+  const lineCount = Object.keys(task.lines).length;
+  const groups = GROUPS.filter((each) =>
+    each === NO_LEARNING ? lineCount > 0 : task.agents.some(({ group }) => group === each),
+  );
   const agents = ofBudget.filter(({ group }) => !hidden.includes(group));
   const lines = hidden.includes(NO_LEARNING) ? {} : task.lines;
   const rows: Row[] = [
