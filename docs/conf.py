@@ -35,7 +35,7 @@ author = "The stb_gym authors"
 release = metadata.version("stb-gym")
 urls = PROJECT["urls"]
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "docs.written"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "docs.results", "docs.written"]
 nitpick_ignore_regex = [("py:.*", ".*")]  # errors and types that docstrings name: many are of other libraries
 suppress_warnings = ["ref.python"]  # attributes of two classes that have the same name
 

@@ -1,22 +1,25 @@
 """Write what the pages show of docs/results: `python -m docs.results`.
 
-It writes the tables of the pages of agents, of exact-8 and of hardness, and draws their pictures.
+It writes the tables of the pages of agents, of exact-8 and of hardness, and draws their pictures. As an extension of
+Sphinx it writes the page of curves into the site.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from docs.pictures import draw, draw_curves
 from stb_gym import hardness
-from stb_gym.output import write_aside, write_text
+from stb_gym.output import write_text
 from training.compare import baselines
 from training.experiments import departures, diagnoses, language_model
 from training.experiments.hardness import correlations, within_families
-from training.report import draw_curves
+from training.report import curves_of, rounded, write_page
 from training.results import (
     Task,
     bootstrap_interval,
@@ -29,6 +32,9 @@ from training.results import (
 )
 from training.suite import score, sweep, tasks
 
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "curves.csv.gz"
 PAGES = [DOCS / f"{name}.md" for name in ("agents", "exact8", "hardness", "language_models")]
@@ -36,20 +42,20 @@ HEADINGS = {"nine-tiles": "Nine tiles", "threes": "Threes", "twelve-tiles": "Twe
 TASK = "nine-tiles"
 LEARNERS = ("afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn")
 OF_THE_LIBRARY = ("sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-dqn")
-AGENTS = tuple(f"{name}, 1m" for name in LEARNERS + OF_THE_LIBRARY)  # all with a million steps
+BUDGET = 1_000_000
 BASELINES = ("random", "fewest-then-biggest", "greedy-step")
 
 
-def draw(folder: Path, results: Path = RESULTS) -> None:
-    """Write curves.png into a folder.
+def draw_nine_tiles(folder: Path, results: Path = RESULTS) -> None:
+    """Write curves.png and curves-dark.png into a folder.
 
     Args:
         folder: the folder.
-        results: a results file with runs of all AGENTS on nine tiles.
+        results: a results file with runs of LEARNERS and OF_THE_LIBRARY on nine tiles with a million steps.
     """
     task, measurements = by_task(read_measurements([results]))[TASK]
-    runs = by_agent(measurements)
-    curves = {name: curve_over_seeds(runs[name], task.metric) for name in AGENTS}
+    runs = by_agent(measurements[measurements["budget"] == BUDGET])
+    curves = {name: curve_over_seeds(runs[name], task.metric) for name in LEARNERS + OF_THE_LIBRARY}
     evaluations = baselines(task)
     regrets = {name: evaluations[name].regret for name in BASELINES}
     draw_curves(folder / "curves.png", curves, regrets, task.heading)
@@ -58,16 +64,19 @@ def draw(folder: Path, results: Path = RESULTS) -> None:
 def table(task: Task, measurements: pd.DataFrame) -> str:
     """Return the final regrets on a task as Markdown: a row for each algorithm, a column for each number of steps.
 
-    A cell has the interquartile mean of the regret, its 95% interval, and the mean time of a training in minutes.
+    A cell has the interquartile mean of the regret, its 95% interval, and the mean time of a training in minutes. Rows
+    are sorted by the number of steps that most algorithms have, best first.
     """
     ends = measurements.sort_values("steps").groupby(["algorithm", "budget", "seed"], as_index=False).last()
-    cells = {}
+    cells, means = {}, {}
     for (algorithm, budget), runs in ends.groupby(["algorithm", "budget"]):
         minutes = runs["seconds"].mean() / 60
         cells[algorithm, budget] = cell(runs[task.metric], f"<br>{minutes:.2g} min")
+        means[algorithm, budget] = interquartile_mean(runs[task.metric].to_numpy(float))
+    usual = ends.groupby("budget")["algorithm"].nunique()[::-1].idxmax()
+    names = sorted(ends["algorithm"].unique(), key=lambda name: means.get((name, usual), np.inf))
     budgets = sorted(ends["budget"].unique())
-    best = ends.groupby("algorithm")[task.metric].min().sort_values(ascending=False)
-    rows = ([f"`{name}`", *(cells.get((name, budget), "") for budget in budgets)] for name in best.index)
+    rows = ([f"`{name}`", *(cells.get((name, budget), "") for budget in budgets)] for name in names)
     return markdown(["agent", *(f"{budget / 1e6:g}M" for budget in budgets)], rows)
 
 
@@ -89,18 +98,20 @@ def exact8_numbers(results: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]
 
 
 def exact8_table(of_agents: Mapping[tuple[str, str], pd.DataFrame]) -> str:
-    """Return the numbers of agents with both budgets, and their intervals, as Markdown; the greedy step has none."""
-    numbers = {key: score.number(found) for key, found in of_agents.items()}
-    cells = {
-        key: f"{middle:.2f}<br><small>{low:.2f} to {high:.2f}</small>" if low < high else f"{middle:.2f}"
-        for key, (middle, low, high) in numbers.items()
-    }
+    """Return the ranks and numbers of agents with the small budget, and their intervals, as Markdown, best first.
+
+    The greedy step has no interval.
+    """
+    cells = {}
+    for key, found in of_agents.items():
+        middle, low, high = (f"{value:.2f}" for value in score.number(found))
+        cells[key] = f"{middle}<br><small>{low} to {high}</small>" if low != high else middle
+    agents = [agent for agent, budget in of_agents if budget == "200k"]
     rows = [
-        [f"`{agent}`", *(cells.get((agent, each), "") for each in tasks.BUDGETS)]
-        for agent, budget in numbers
-        if budget == "200k"
+        [str(rank), *(cells.get((agent, each), "") for each in tasks.BUDGETS), f"`{agent}`"]
+        for rank, agent in enumerate(agents, 1)
     ]
-    return markdown(["agent", "0.2M steps", "1M steps"], rows)
+    return markdown(["rank", "0.2M steps", "1M steps", "agent"], rows, left=4)
 
 
 def draw_scores(path: Path, of_agents: Mapping[tuple[str, str], pd.DataFrame]) -> None:
@@ -115,17 +126,18 @@ def draw_scores(path: Path, of_agents: Mapping[tuple[str, str], pd.DataFrame]) -
             for agent in agents
         ]
     )
-    figure = Figure((9, 0.6 + 0.42 * len(agents)), layout="constrained")
-    axes = figure.add_subplot()
-    axes.imshow(means, cmap="RdYlGn_r", vmin=-4, vmax=0, alpha=0.6, aspect="auto")
-    for (row, column), mean in np.ndenumerate(means):
-        axes.text(column, row, f"{rounded(100 * 10**mean, 2)}%", ha="center", va="center", fontsize=8)
     names = [name.replace("-unmasked", "\nunmasked").replace("-shut", "\nshut") for name in tasks.TASKS]
-    axes.set_xticks(range(len(names)), names, fontsize=8)
-    axes.set_yticks(range(len(agents)), agents, fontsize=8)
-    axes.xaxis.tick_top()
-    with write_aside(path) as aside:
-        figure.savefig(aside, dpi=130, metadata={"Software": None})
+
+    def fill(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        axes.imshow(means, cmap="RdYlGn_r", vmin=-4, vmax=0, alpha=0.4, aspect="auto")
+        for (row, column), mean in np.ndenumerate(means):
+            axes.text(column, row, f"{rounded(100 * 10**mean)}%", ha="center", va="center", fontsize=8)
+        axes.set_xticks(range(len(names)), names, fontsize=8)
+        axes.set_yticks(range(len(agents)), agents, fontsize=8)
+        axes.xaxis.tick_top()
+
+    draw(path, (9, 0.6 + 0.42 * len(agents)), fill)
 
 
 def correlations_table(found: pd.DataFrame) -> str:
@@ -155,21 +167,25 @@ def parts_table(parts: pd.DataFrame) -> str:
 
 def draw_parts(path: Path, results: pd.DataFrame) -> None:
     """Draw the parts of regrets as shares of it, a bar for each agent, side by side for the tasks."""
-    figure = Figure((10, 4), layout="constrained")
-    for axes, task in zip(figure.subplots(1, len(diagnoses.STUDIED)), diagnoses.STUDIED, strict=True):
-        parts = mean_parts(results, task)[::-1]
-        names = [f"{agent}: {rounded(regret)}".replace(" with", "\nwith") for agent, regret in parts["regret"].items()]
-        ends = np.zeros(len(parts))
-        for part, colour in (("exploration", "#d95f02"), ("sampling", "#7570b3"), ("optimisation", "#1b9e77")):
-            share = (parts[part] / parts["regret"]).to_numpy(float)
-            axes.barh(names, share, left=ends, color=colour, label=part)
-            ends += share
-        axes.set_title(f"{HEADINGS[task]}: parts of the regret, and the regret in points", fontsize=9)
-        axes.tick_params(labelsize=7)
-        axes.xaxis.set_major_formatter("{x:.0%}")
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    with write_aside(path) as aside:
-        figure.savefig(aside, dpi=130, metadata={"Software": None})
+
+    def fill(figure: Figure) -> None:
+        for axes, task in zip(figure.subplots(1, len(diagnoses.STUDIED)), diagnoses.STUDIED, strict=True):
+            parts = mean_parts(results, task)[::-1]
+            names = [
+                f"{agent}: {rounded(all_of)}".replace(" with", "\nwith") for agent, all_of in parts["regret"].items()
+            ]
+            names = [name.replace(" with", "\nwith") for name in names]
+            ends = np.zeros(len(parts))
+            for part, colour in (("exploration", "#d95f02"), ("sampling", "#7570b3"), ("optimisation", "#1b9e77")):
+                share = (parts[part] / parts["regret"]).to_numpy(float)
+                axes.barh(names, share, left=ends, color=colour, label=part)
+                ends += share
+            axes.set_title(f"{HEADINGS[task]}: parts of the regret, and the regret in points", fontsize=9)
+            axes.tick_params(labelsize=7)
+            axes.xaxis.set_major_formatter("{x:.0%}")
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+
+    draw(path, (10, 4), fill)
 
 
 def models_table(results: pd.DataFrame) -> str:
@@ -192,12 +208,7 @@ def cell(regrets: "pd.Series[float]", after: str = "") -> str:
     """Return the interquartile mean of regrets and, in small letters, its 95% interval and what comes after it."""
     low, high = bootstrap_interval(regrets.to_numpy(float))
     mean = interquartile_mean(regrets.to_numpy(float))
-    return f"{rounded(mean)}<br><small>{rounded(low, 2)} to {rounded(high, 2)}{after}</small>"
-
-
-def rounded(number: float, digits: int = 3) -> str:
-    """Return a number with as many significant digits, and 0 for less than 0.000005."""
-    return np.format_float_positional(number, digits, fractional=False, trim="-") if number >= 5e-6 else "0"
+    return f"{rounded(mean)}<br><small>{rounded(low)} to {rounded(high)}{after}</small>"
 
 
 def tables() -> dict[str, str]:
@@ -238,8 +249,31 @@ def with_tables(page: str, found: Mapping[str, str]) -> str:
     return page
 
 
+def write_curves(path: Path) -> None:
+    """Write the page of all curves, whose links lead to the explorer of nine tiles beside it."""
+    rows = pd.read_csv(RESULTS.with_name("mistakes.csv"))
+    rows["link"] = "index.html#board?" + rows["state"].str.replace(" ", "=") + "&roll=" + rows["roll"].astype(str)
+    mistakes = dict(iter(rows.groupby(["task", "algorithm", "variant"])))
+    measured = by_task(read_measurements([RESULTS]))
+    shown = {}
+    for name, title in HEADINGS.items():
+        task, measurements = measured[name]
+        lines = {policy: evaluation.regret for policy, evaluation in baselines(task).items()}
+
+        def of_agent(run: "pd.Series", name: str = name) -> pd.DataFrame | None:
+            return mistakes.get((name, run["algorithm"], run["variant"]))
+
+        shown[name] = curves_of(title, task, measurements, lines, of_agent)
+    write_page(path, shown)
+
+
+def setup(app: "Sphinx") -> None:
+    """Let Sphinx write the page of curves into the site."""
+    app.connect("build-finished", lambda app, error: error or write_curves(Path(app.outdir, "curves.html")))
+
+
 if __name__ == "__main__":
-    draw(DOCS)
+    draw_nine_tiles(DOCS)
     draw_parts(DOCS / "parts.png", read_diagnoses())
     draw_scores(DOCS / "exact8.png", read_exact8())
     found = tables()

@@ -26,7 +26,7 @@ import stb_gym
 from docs.gallery import gallery
 from stb_gym.cli.program import COMMANDS, main
 from stb_gym.envs import masked_id
-from stb_gym.games import GAMES, fits
+from stb_gym.games import GAMES, fits, words_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -107,17 +107,19 @@ def names(listed: str) -> str:
 
 
 def leaderboard(_: str = "") -> str:
-    """Return the table of language models: the least regret first, for each game."""
+    """Return a table of language models for each game, the least regret first."""
     path = Path(__file__).with_name("results") / "language_models.csv"
-    rows = list(csv.DictReader(path.read_text().splitlines()))
-    lines = [
-        "| game | name | regret | illegal | unparsable | missing | model | date | prompts |",
-        "| --- | --- |" + " ---: |" * 4 + " --- | --- | --- |",
-    ]
-    for row in sorted(rows, key=lambda row: (row["game"], float(row["regret"]))):
-        masses = [f"{float(row[f'{fault}_mass']):.1%}" for fault in ("illegal", "unparsable", "missing")]
-        cells = [row["game"], row["name"], f"{float(row['regret']):.4f}", *masses]
-        lines.append(f"| {' | '.join([*cells, row['model'], row['date'], row['prompt_version']])} |")
+    rows = sorted(csv.DictReader(path.read_text().splitlines()), key=lambda row: float(row["regret"]))
+    lines = []
+    for game in GAMES:
+        lines += ["", f"**{words_of(GAMES[game]()).introduction()}**", ""]
+        lines += ["| rank | regret | ends early | name |", "| ---: | ---: | ---: | --- |"]
+        for rank, row in enumerate((row for row in rows if row["game"] == game), 1):
+            early = sum(float(row[f"{fault}_mass"]) for fault in ("illegal", "unparsable", "missing"))
+            asked = ", ".join(filter(None, [row["model"], row["date"], f"prompts {row['prompt_version']}"]))
+            lines.append(
+                f"| {rank} | {float(row['regret']):.2g} | {early:.1%} | {row['name']}<br><small>{asked}</small> |"
+            )
     return "\n".join(lines)
 
 

@@ -1,11 +1,10 @@
-"""Compare agents: `python -m training.compare RUNS... [--out FOLDER]` makes one table, or a report with pictures.
+"""Compare agents: `python -m training.compare RUNS... [--out FILE]` prints a table and writes a page of curves.
 
 The table also has policies that need no training: random play, the named strategies of the game, and one greedy step on
 the exact action values of random play.
 """
 
 import json as json_text
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -15,33 +14,35 @@ from typing import Any
 import pandas as pd  # type: ignore[import-untyped]
 
 from agents.baselines import greedy_step
-from agents.presets import STANDARD, configure
-from stb_gym.cli import flag_of_rule
 from stb_gym.games import fits
-from stb_gym.output import from_json, say
+from stb_gym.measure import read_policy
+from stb_gym.output import say
 from stb_gym.solver import Evaluation
 from stb_gym.solving import solve, strategies, strategy
 from training.commands import run_command
-from training.report import table_of, write_report
+from training.report import costliest, curves_of, table_of, train_command, write_page
 from training.results import (
+    AGENT,
+    TASK,
     Task,
     bootstrap_interval,
     by_agent,
     by_task,
     interquartile_mean,
     read_measurements,
+    read_run,
     save_results,
 )
 
 
 def compare(*runs: Path, out: Path | None = None, save: Path | None = None, json: bool = False) -> None:
-    """Compare runs and results: print a table for each task, or write a report.
+    """Compare runs and results: print a table for each task, and write a page of learning curves.
 
     A game of your own needs --import MODULE.
 
     Args:
         runs: folders of runs, and results files that --save wrote.
-        out: folder for report.html, README.md and the pictures.
+        out: HTML file for the page of curves, which needs no other file.
         save: file for all measurements, whose name ends in .csv.gz.
         json: print the tables as JSON.
     """
@@ -51,12 +52,28 @@ def compare(*runs: Path, out: Path | None = None, save: Path | None = None, json
     if save is not None:
         save_results(save, measurements)
     if out is not None:
-        write_report(out, tasks, rows, runs)
+        write_page(out, {name: _curves(name, *tasks[name], rows[name], runs) for name in tasks})
     if json:
         say(json_text.dumps(rows, indent=2))
     else:
         for name, (task, _) in tasks.items():
             say(f"{name}\n\n{table_of(task, rows[name])}\n")
+
+
+def _curves(
+    name: str, task: Task, measurements: pd.DataFrame, rows: Sequence[Mapping[str, Any]], runs: Sequence[Path]
+) -> dict[str, Any]:
+    """Return what a page shows of a task, with the mistakes of one run of each agent that has a policy."""
+    policies: dict[tuple[Any, ...], Path] = {}
+    for folder in runs:
+        if (folder / "policy.npz").exists():
+            policies.setdefault(tuple(read_run(folder)[[*TASK, *AGENT]].iloc[0]), folder)
+
+    def mistakes(run: "pd.Series[Any]") -> pd.DataFrame | None:
+        folder = policies.get(tuple(run[[*TASK, *AGENT]]))
+        return None if folder is None else costliest(read_policy(folder).evaluate())
+
+    return curves_of(name, task, measurements, {row["agent"]: row[task.metric] for row in rows}, mistakes)
 
 
 def compare_agents(task: Task, measurements: pd.DataFrame) -> list[dict[str, Any]]:
@@ -91,35 +108,6 @@ def _agent_row(task: Task, name: str, runs: pd.DataFrame) -> dict[str, Any]:
     if len(last) > 1:
         row["low"], row["high"] = bootstrap_interval(last[task.metric].to_numpy(float)).tolist()
     return row | {"command": train_command(task, last.iloc[0], last.index)}
-
-
-def train_command(task: Task, agent: Mapping[str, Any], seeds: Sequence[int]) -> str:
-    """Return the command that trains an agent, or "" if there is no such algorithm or variant any more.
-
-    Args:
-        task: the task.
-        agent: the values of `results.AGENT`.
-        seeds: the seeds.
-    """
-    algorithm, variant, steps = agent["algorithm"], agent["variant"], int(agent["budget"])
-    try:
-        preset = configure(algorithm, task.env, task.arguments, variant, steps=steps).to_json()["settings"]
-    except ValueError:
-        return ""
-    words = ["python", "-m", "training.train", algorithm, "--env", task.env]
-    module = type(task.game).__module__
-    if not module.startswith("stb_gym."):
-        words += ["--import", module]
-    for rule, value in task.arguments.items():
-        words += [f"--{flag_of_rule(rule)}", value if isinstance(value, str) else json_text.dumps(value)]
-    if task.opponents:
-        words += ["--players", task.players, "--opponents", task.opponents]
-    if variant != STANDARD:
-        words += ["--variant", variant]
-    for setting, value in from_json(agent["settings"]).items():
-        if preset.get(setting) != value:
-            words += [f"--settings.{setting.replace('_', '-')}", json_text.dumps(value)]
-    return shlex.join([*words, "--steps", str(steps), "--seeds", ",".join(map(str, seeds))])
 
 
 def baselines(task: Task) -> dict[str, Evaluation]:

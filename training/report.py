@@ -1,73 +1,126 @@
-"""Reports: a page of HTML, a page of Markdown and pictures of learning curves."""
+"""Reports of runs: a table, and a page of learning curves."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+import json
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
-import jinja2
-import matplotlib.style
-import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
-from matplotlib import rcParams
-from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
-from stb_gym.games import title
-from stb_gym.measure import read_policy
-from stb_gym.output import Column, Table, write_aside, write_text
-from stb_gym.plots import COLOURS, LINESTYLES
+from agents.presets import STANDARD, configure
+from stb_gym.cli import flag_of_rule
+from stb_gym.explorer.page import COLOURS, DASHES
+from stb_gym.output import Column, Table, from_json, write_text
+from stb_gym.solver import Evaluation
 from training.results import Task, by_agent, curve_over_seeds
 
-MISTAKES = 6  # in a table
+HERE = Path(__file__).parent
+MISTAKES = 5  # that are listed
+ZERO = 5e-6  # smaller numbers are printed as 0
 BASELINES = ("random", "greedy-step", "fewest-then-biggest", "threes-only")  # drawn as lines, where a task has them
-LEAST = 1e-7  # a logarithmic axis has no 0: smaller values are drawn there
-SERIES = [(colour, style) for style in LINESTYLES for colour in COLOURS[:6]]  # black and yellow need one background
-LABEL = 0.045  # height of a name as a share of that of the axes
 
 
-def write_report(
-    out: Path,
-    tasks: Mapping[str, tuple[Task, pd.DataFrame]],
-    rows: Mapping[str, Sequence[Mapping[str, Any]]],
-    folders: Iterable[Path],
-) -> None:
-    """Write report.html, README.md and two pictures for each task: NAME.png and, for dark pages, NAME-dark.png.
+def write_page(path: Path, tasks: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write a page of learning curves that needs no other file.
 
     Args:
-        out: the folder.
-        tasks: the tasks with their measurements, by name.
-        rows: what `compare.compare_agents` returned for each of them.
-        folders: folders of runs whose costliest mistakes are listed, if they have a policy; others are skipped.
+        path: the HTML file.
+        tasks: what `curves_of` returned, by the names of tasks.
     """
-    sections = {}
-    for name, (task, measurements) in tasks.items():
-        curves = {agent: curve_over_seeds(runs, task.metric) for agent, runs in by_agent(measurements).items()}
-        lines = {row["agent"]: row[task.metric] for row in rows[name] if row["agent"] in BASELINES}
-        draw_curves(out / f"{name}.png", curves, lines, task.heading)
-        draw_curves(out / f"{name}-dark.png", curves, lines, task.heading, dark=True)
-        sections[name] = {
-            "title": f"{title(task.game)}; objective {task.objective.name}",
-            "caption": f"{task.metric.capitalize()} against steps: {name}",
-            "columns": table_of(task, rows[name]).columns,
-            "commands": {row["agent"]: row.get("command", "") for row in rows[name]},
-        }
-    mistakes = {str(folder): mistakes_table(folder) for folder in folders if (folder / "policy.npz").exists()}
-    loader = jinja2.FileSystemLoader(Path(__file__).parent)
-    pages = jinja2.Environment(loader=loader, autoescape=jinja2.select_autoescape(["html.j2"]), trim_blocks=True)
-    for page in ("report.html", "README.md"):
-        write_text(out / page, pages.get_template(f"{page}.j2").render(sections=sections, mistakes=mistakes))
+    names = dict.fromkeys(agent["name"] for task in tasks.values() for agent in task["agents"])
+    looks = dict(zip(names, cycle(product(DASHES, COLOURS)), strict=False))
+    for task in tasks.values():
+        for agent in task["agents"]:
+            agent["dashes"], agent["colour"] = looks[agent["name"]]
+    page, style, script = ((HERE / f"curves.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js"))
+    data = json.dumps(tasks).replace("<", "\\u003c")  # which could end the script
+    for hole, text in {"style": style, "data": data, "script": script}.items():
+        page = page.replace(f"<!-- {hole} -->", text, 1)
+    write_text(path, page)
+
+
+def curves_of(
+    title: str,
+    task: Task,
+    measurements: pd.DataFrame,
+    lines: Mapping[str, float],
+    mistakes: Callable[["pd.Series[Any]"], pd.DataFrame | None],
+) -> dict[str, Any]:
+    """Return what the page of curves shows of a task, for JSON.
+
+    Args:
+        title: the name of the task for readers.
+        task: the task.
+        measurements: those of its runs.
+        lines: values of policies that did not learn, by name; the page has those of BASELINES.
+        mistakes: returns the rows of `costliest`, if they are known, for the first measurement of an agent.
+    """
+    agents = []
+    for budget, equal in measurements.groupby("budget"):
+        for name, runs in by_agent(equal).items():
+            first, seeds = runs.iloc[0], runs["seed"].unique().tolist()
+            made = mistakes(first)
+            curve = curve_over_seeds(runs, task.metric)
+            curve["minutes"] = curve.pop("seconds") / 60
+            agent = {
+                "name": name,
+                "group": "library" if first["algorithm"].startswith("sb3-") else "ours",
+                "budget": budget,
+                "seeds": len(seeds),
+                "command": train_command(task, first, seeds),
+                "mistakes": None if made is None else made.to_dict("records"),
+            }
+            agents.append(agent | curve.map(_shortened).assign(steps=curve["steps"]).to_dict("list"))
+    shown = {name: lines[name] for name in BASELINES if name in lines}
+    return {"title": title, "unit": task.heading, "agents": agents, "lines": shown}
+
+
+def _shortened(value: float) -> float:
+    """Return a number with four significant digits, and 0 for less than 0.000005."""
+    return float(f"{value:.4g}") if value >= ZERO else 0.0
+
+
+def train_command(task: Task, agent: Mapping[str, Any], seeds: Sequence[int]) -> str:
+    """Return the command that trains an agent, or "" if there is no such algorithm or variant any more.
+
+    Args:
+        task: the task.
+        agent: the values of `results.AGENT`.
+        seeds: the seeds.
+    """
+    algorithm, variant, steps = agent["algorithm"], agent["variant"], int(agent["budget"])
+    try:
+        preset = configure(algorithm, task.env, task.arguments, variant, steps=steps).to_json()["settings"]
+    except ValueError:
+        return ""
+    words = ["python", "-m", "training.train", algorithm, "--env", task.env]
+    module = type(task.game).__module__
+    if not module.startswith("stb_gym."):
+        words += ["--import", module]
+    for rule, value in task.arguments.items():
+        words += [f"--{flag_of_rule(rule)}", value if isinstance(value, str) else json.dumps(value)]
+    if task.opponents:
+        words += ["--players", task.players, "--opponents", task.opponents]
+    if variant != STANDARD:
+        words += ["--variant", variant]
+    for setting, value in from_json(agent["settings"]).items():
+        if preset.get(setting) != value:
+            words += [f"--settings.{setting.replace('_', '-')}", json.dumps(value)]
+    return shlex.join([*words, "--steps", str(steps), "--seeds", ",".join(map(str, seeds))])
 
 
 def table_of(task: Task, rows: Sequence[Mapping[str, Any]]) -> Table:
     """Return the rows of `compare.compare_agents` as a table for people, without the commands."""
-    formats = {
+    formats: dict[str, tuple[str, Any]] = {
         "agent": ("agent", ""),
         "steps": ("steps", ",d"),
         "seconds": ("processor seconds", ",.0f"),
-        task.metric: (task.heading, ".4g"),
-        "low": ("95% interval: from", ".4g"),
-        "high": ("to", ".4g"),
+        task.metric: (task.heading, rounded),
+        "low": ("95% interval: from", rounded),
+        "high": ("to", rounded),
         "agreement_by_visits": ("choices optimal", ".2%"),
         "illegal_mass": ("illegal ends", ".2%"),
         "seeds": ("seeds", "d"),
@@ -79,55 +132,12 @@ def table_of(task: Task, rows: Sequence[Mapping[str, Any]]) -> Table:
     return Table(columns)
 
 
-def mistakes_table(folder: Path) -> Table:
-    """Return the departures of a run from perfect play that cost most; the cost of a turn is visits times loss."""
-    departures = pd.DataFrame(read_policy(folder).evaluate().departures()).nlargest(MISTAKES, "cost")
-    formats = {"state": "", "roll": "", "plays": "", "best": "", "loss": ".3g", "visits": ".3g", "cost": ".3g"}
-    return Table({name: Column(form, departures[name].tolist()) for name, form in formats.items()})
+def rounded(number: float) -> str:
+    """Return a number with two significant digits, and 0 for less than 0.000005."""
+    return f"{Decimal(f'{number:.1e}'):f}" if number >= ZERO else "0"
 
 
-def draw_curves(
-    path: Path, curves: Mapping[str, pd.DataFrame], lines: Mapping[str, float], ylabel: str, *, dark: bool = False
-) -> None:
-    """Draw learning curves on logarithmic axes, each with its interval over seeds and its name at the right.
-
-    Args:
-        path: the PNG to write.
-        curves: curves of agents by name, see `results.curve_over_seeds`. Measurements before the first step are left
-            out.
-        lines: values drawn as dotted lines, by name.
-        ylabel: the label of the y axis.
-        dark: draw on a dark background.
-    """
-    with matplotlib.style.context("dark_background" if dark else "default"):
-        figure = Figure(figsize=(8, 4.8), layout="constrained")
-        axes: Any = figure.add_subplot(xscale="log", yscale="log", xlabel="steps", ylabel=ylabel)
-        ends: dict[str, tuple[float, float, str]] = {}
-        for (name, curve), (colour, dashes) in zip(curves.items(), SERIES * len(curves), strict=False):
-            drawn = curve[curve["steps"] > 0].clip(lower=LEAST)
-            if not drawn.empty:
-                axes.plot(drawn["steps"], drawn["mean"], color=colour, linestyle=dashes)
-                axes.fill_between(drawn["steps"], drawn["low"], drawn["high"], color=colour, alpha=0.2, linewidth=0)
-                ends[name] = (drawn["steps"].iloc[-1], drawn["mean"].iloc[-1], colour)
-        ink = rcParams["text.color"]
-        for name, value in lines.items():
-            drawn_at = max(value, LEAST)
-            axes.axhline(drawn_at, color=ink, linestyle=":")
-            ends[name] = (axes.get_xlim()[1], drawn_at, ink)
-        axes.grid(alpha=0.25)
-        decades = np.ptp(np.log10(axes.get_ylim()))
-        places = spread(np.log10([y for _, y, _ in ends.values()]), decades * LABEL)
-        for (name, (x, y, colour)), place in zip(ends.items(), places, strict=True):
-            leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "relpos": (0, 0.5)}  # from the first letter
-            where = {"xytext": (1.03, 10**place), "textcoords": axes.get_yaxis_transform(), "va": "center"}
-            axes.annotate(name, (x, y), arrowprops=leader, fontsize=8.5, **where)
-        with write_aside(path) as aside:
-            figure.savefig(aside, dpi=130, metadata={"Software": None})
-
-
-def spread(heights: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
-    """Raise heights [K] until any two differ by `gap` or more; their order stays."""
-    places = heights.copy()
-    for lower, upper in pairwise(heights.argsort(kind="stable")):
-        places[upper] = max(places[upper], places[lower] + gap)
-    return places
+def costliest(evaluation: Evaluation) -> pd.DataFrame:
+    """Return the departures from perfect play that cost most in a turn, with their losses and expected visits."""
+    departures = pd.DataFrame(evaluation.departures()).query("cost > 0").nlargest(MISTAKES, "cost")
+    return departures[["state", "roll", "plays", "best", "loss", "visits"]]

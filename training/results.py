@@ -168,13 +168,14 @@ def by_task(measurements: pd.DataFrame) -> dict[str, tuple[Task, pd.DataFrame]]:
 def by_agent(measurements: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the measurements of one task by the name of the agent: all seeds of one configuration.
 
-    A name has the algorithm and its variant. Where these are shared, it also has the steps and settings that differ.
+    A name has the algorithm, and the variant, the steps and the settings where they differ.
     """
     agents = {}
+    variants = measurements.groupby("algorithm")["variant"].nunique()
     for (algorithm, variant), alike in measurements.groupby(["algorithm", "variant"], sort=False):
         others = [from_json(text) for text in alike["settings"].unique()]
         for (text, budget), runs in alike.groupby(["settings", "budget"], sort=False):
-            words = [algorithm] if variant == STANDARD else [algorithm, variant]
+            words = [algorithm] if variant == STANDARD or variants[algorithm] == 1 else [algorithm, variant]
             if alike["budget"].nunique() > 1:
                 words.append(f"{budget:,} steps")
             for name, value in from_json(text).items():
@@ -215,10 +216,12 @@ def curve_over_seeds(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
         metric: the column to average.
 
     Returns:
-        A row per measurement, with the columns steps, mean (interquartile), low and high (the ends of its interval).
+        A row per measurement, with the columns steps, seconds, mean, low and high (the ends of its interval). Seconds
+        and mean are interquartile means.
     """
-    by_seed = runs.pivot(index="steps", columns="seed", values=metric)
+    by_seed = runs.pivot(index="steps", columns="seed", values=["seconds", metric])
     by_seed = by_seed.interpolate("index", limit_area="inside").dropna()
-    values = by_seed.to_numpy().T
+    seconds, values = (by_seed[column].to_numpy().T for column in ("seconds", metric))
     low, high = bootstrap_interval(values)
-    return pd.DataFrame({"steps": by_seed.index, "mean": interquartile_mean(values), "low": low, "high": high})
+    columns = {"seconds": interquartile_mean(seconds), "mean": interquartile_mean(values), "low": low, "high": high}
+    return pd.DataFrame({"steps": by_seed.index, **columns})

@@ -4,6 +4,7 @@ import io
 import re
 import shlex
 import sys
+from pathlib import Path
 from unittest.mock import patch
 
 import gymnasium as gym
@@ -16,7 +17,18 @@ from docs.written import written
 from stb_gym.cli import main
 from stb_gym.games import GAMES, registry
 from tests import ROOT, mostly_nightly
-from tests.docs.pages import BLOCKS, DOCS, PYTHON, README, blocks_of, commands_of, figures, is_printed, promised_below
+from tests.docs.pages import (
+    BLOCKS,
+    DOCS,
+    PAGES,
+    PYTHON,
+    README,
+    blocks_of,
+    commands_of,
+    figures,
+    is_printed,
+    promised_below,
+)
 
 OURS = commands_of("stb-gym ")
 THE_300, TWENTY = "shut-the-box --variant the-300", "shut-the-box --tiles 20"
@@ -82,6 +94,25 @@ def test_figures_in_answers_are_those_below_the_commands_that_are_folded_away():
         found = figures(f"# {' '.join(sentences.split())}")
         assert found, answer
         assert [figure for figure in found if not is_printed(figure, commands)] == [], answer
+
+
+def test_pictures_of_results_are_there_for_light_and_for_dark_pages():
+    pair = re.compile(r'srcset="(.*)">\n<img src="(.*)" alt')
+    found = [(page, *names) for page in PAGES for names in pair.findall(page.read_text())]
+    assert {Path(light).name for *_, light in found} == {"curves.png", "exact8.png", "parts.png"}
+    assert README in {page for page, *_ in found}
+    for page, dark, light in found:
+        assert dark == light.replace(".png", "-dark.png")
+        pictures = [Image.open(page.parent / name) for name in (light, dark)]
+        assert pictures[0].size == pictures[1].size
+        brightness = [np.median(np.asarray(picture.convert("L"))) for picture in pictures]
+        assert brightness[1] < 128 < brightness[0]
+        assert all((page.parent / name).stat().st_size < 50_000 for name in (light, dark))
+        if page != README:
+            assert f"({light}){{.only-light}}" in written(page.read_text())
+            assert f"({dark}){{.only-dark}}" in written(page.read_text())
+    for page in PAGES:
+        assert not re.search(r"!\[.*\]\(\S*(curves|exact8|parts)\.png", page.read_text())
 
 
 def test_published_figures_are_ours_rounded():

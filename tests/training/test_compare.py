@@ -9,8 +9,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 
 from agents.baselines import greedy_step
 from stb_gym import evaluate, strategies, strategy
@@ -40,11 +38,17 @@ def runs(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def pages(runs, tmp_path_factory):
-    """The folder of a report."""
-    folder = tmp_path_factory.mktemp("report")
-    assert main([*map(str, runs), "--out", str(folder)]) == 0
-    return folder
+def page(runs, tmp_path_factory):
+    """The page of curves."""
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    assert main([*map(str, runs), "--out", str(path)]) == 0
+    return path
+
+
+def curves_on(page):
+    """Return the data of a page of curves."""
+    [data] = re.findall(r'<script id="data" type="application/json">(.*?)</script>', page.read_text(), re.DOTALL)
+    return json.loads(data)
 
 
 @pytest.fixture
@@ -89,11 +93,12 @@ def test_the_interval_is_that_of_scipy_but_for_its_random_numbers():
 
 
 def test_seeds_are_compared_at_the_same_steps():
-    one = pd.DataFrame({"seed": 0, "steps": [0, 10, 20, 30], "regret": [8.0, 4, 2, 1]})
-    other = pd.DataFrame({"seed": 1, "steps": [0, 20], "regret": [6.0, 2]})
+    one = pd.DataFrame({"seed": 0, "steps": [0, 10, 20, 30], "regret": [8.0, 4, 2, 1], "seconds": 1})
+    other = pd.DataFrame({"seed": 1, "steps": [0, 20], "regret": [6.0, 2], "seconds": [0, 6]})
     curve = curve_over_seeds(pd.concat([other, one]), "regret")
     assert curve["steps"].tolist() == [0, 10, 20]
     assert curve["mean"].tolist() == [7, 4, 2]
+    assert curve["seconds"].tolist() == [0.5, 2, 3.5]
     assert (curve["low"] <= curve["mean"]).all()
     assert curve["high"].tolist() == [8, 4, 2]
 
@@ -130,17 +135,17 @@ def test_a_task_has_the_name_of_the_presets_or_one_of_its_own():
 
 @pytest.mark.nightly
 def test_rounds_are_compared_by_the_largest_gain(tmp_path, capsys):
-    assert main([str(fake_round(tmp_path / "begun", [0.5])), "--out", str(tmp_path)]) == 0
     folder = fake_round(tmp_path / "round", [0.3, 0.2, 0.125])
     name = f"{NAME}-2-players-league"
     rows = rows_of([folder], name)
     assert rows["gain"].to_dict() == {"ppo": 0.125}
     assert "--players 2 --opponents league" in rows.loc["ppo", "command"]
-    assert main([str(folder), "--out", str(tmp_path / "out")]) == 0
+    assert main([str(folder), "--out", str(tmp_path / "page.html")]) == 0
     printed = capsys.readouterr().out
     assert "largest gain (expected wins)" in printed
-    assert " 0.125" in printed
-    assert {path.name for path in (tmp_path / "out").glob("*.png")} == {f"{name}.png", f"{name}-dark.png"}
+    assert " 0.12" in printed
+    [agent] = curves_on(tmp_path / "page.html")[name]["agents"]
+    assert agent["mean"] == [0.3, 0.2, 0.125]
 
 
 # Names and commands
@@ -186,10 +191,10 @@ def test_a_game_of_your_own_is_compared(tmp_path):
     config |= {"env": "stb_gym/Pig-v0", "arguments": {"most_points": 30}}
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "policy.npz").unlink()
-    words = ["-m", "training.compare", "--import", "docs.pig", str(folder), "--out", str(tmp_path / "out")]
+    words = ["-m", "training.compare", "--import", "docs.pig", str(folder), "--out", str(tmp_path / "page.html")]
     printed = subprocess.run([sys.executable, *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     assert "hold-at-20" in printed
-    assert "--env stb_gym/Pig-v0 --import docs.pig --most-points 30" in (tmp_path / "out" / "README.md").read_text()
+    assert "--env stb_gym/Pig-v0 --import docs.pig --most-points 30" in (tmp_path / "page.html").read_text()
 
 
 # Results files
@@ -226,76 +231,69 @@ def test_what_is_not_there_or_not_allowed_is_refused(runs, tmp_path, refused):
     assert list(tmp_path.iterdir()) == []
 
 
-# The report
+# The page of curves
 
 
-def test_the_page_needs_only_the_pictures_beside_it(pages):
-    text = (pages / "report.html").read_text()
-    pictures = re.findall(r'src(?:set)?="([^"]+)"', text)
-    assert pictures == [f"{NAME}-dark.png", f"{NAME}.png"]
-    assert {path.name for path in pages.iterdir()} == {"report.html", "README.md", *pictures}
-    assert "http" not in text
-
-
-def test_the_page_names_its_language_tables_headings_and_pictures(pages):
-    text = (pages / "report.html").read_text()
+def test_the_page_needs_no_other_file(page):
+    text = page.read_text()
     assert '<html lang="en">' in text
-    assert text.count("<caption>") == text.count("<table>") == text.count('role="region"') == 4
-    assert re.findall(r'<img [^>]*alt="([^"]*)">', text) == [f"Regret against steps: {NAME}"]
-    assert {*re.findall(r"<th ([^> ]*)", text)} == {'scope="row"', 'scope="col"'}
+    assert not re.search(r"""(?:src|href)=["']|url\(|@import|<!-- """, text)
+    assert [path.name for path in page.parent.iterdir()] == [page.name]
 
 
-def test_the_pages_have_the_rows_of_the_table(pages, runs):
-    page, readme = ((pages / name).read_text() for name in ("report.html", "README.md"))
-    for name, row in rows_of(runs).iterrows():
-        assert f'<th scope="row">{name}</th>' in page
-        assert re.search(rf"^\| {re.escape(name)} \|.* \| {row['regret']:.4g} \|", readme, re.MULTILINE)
-    heading = next(line for line in readme.splitlines() if line.startswith("|"))
-    assert heading == (
-        "| agent | steps | processor seconds | regret (points) | 95% interval: from | to | choices optimal | "
-        "illegal ends | seeds | command |"
-    )
-    assert "| `python -m training.train q-learning --env" in readme
-    assert f"]({NAME}.png)" in readme
-
-
-def test_the_page_lists_the_costliest_mistakes_of_runs(pages, runs):
-    page = (pages / "report.html").read_text()
-    assert re.findall(r"<caption>Costliest mistakes: (.*)</caption>", page) == [str(run) for run in runs]
-    costliest = evaluate(GAME, strategy(GAME, "biggest-first")).mistakes(1)[0]
-    state, loss = re.search(
-        r"mistakes: .*?<th scope=\"row\">(.*?)</th>.*?class=\"number\">([0-9.]+)<", page, re.S
-    ).groups()
-    assert costliest.position.startswith(f"{state}, roll")
-    assert loss == f"{costliest.loss:.3g}"
-
-
-def test_the_picture_shows_every_curve_with_its_interval_and_its_name(runs, tmp_path, monkeypatch):
-    drawn = []
-    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
+def test_the_page_has_the_curves_of_all_agents_and_the_baselines(page, runs):
+    shown = curves_on(page)[NAME]
     measurements = by_task(read_measurements(runs))[NAME][1]
-    curves = {name: curve_over_seeds(frame, "regret") for name, frame in by_agent(measurements).items()}
-    report.draw_curves(tmp_path / "light.png", curves, {"random": REGRETS["random"]}, "regret")
-    report.draw_curves(tmp_path / "dark.png", curves, {}, "regret", dark=True)
-    axes = drawn[0].axes[0]
-    first, second, random = axes.lines
-    assert first.get_xdata().tolist() == [1000, 2000]
-    assert first.get_ydata() == pytest.approx(curves["q-learning"]["mean"][1:])
-    assert second.get_ydata()[-1] == report.LEAST  # of a regret of 0
-    assert first.get_color() != second.get_color()
-    band = axes.collections[0].get_paths()[0].vertices
-    assert band[:, 1].max() == pytest.approx(curves["q-learning"]["high"][1:].max())
-    assert random.get_ydata() == [REGRETS["random"]] * 2
-    assert [text.get_text() for text in axes.texts] == [*curves, "random"]
-    assert [text.xy[1] for text in axes.texts] == pytest.approx(
-        [first.get_ydata()[-1], report.LEAST, REGRETS["random"]]
-    )
-    assert [to_hex(figure.get_facecolor()) for figure in drawn] == ["#ffffff", "#000000"]
+    assert (shown["title"], shown["unit"]) == (NAME, "regret (points)")
+    for agent in shown["agents"]:
+        curve = curve_over_seeds(by_agent(measurements)[agent["name"]], "regret")
+        assert agent["steps"] == [0, 1000, 2000]
+        assert agent["minutes"] == pytest.approx([0, 10 / 60, 20 / 60], rel=1e-3)
+        for column in ("mean", "low", "high"):
+            assert agent[column] == pytest.approx(curve[column].tolist(), rel=1e-3)
+    assert [(agent["name"], agent["budget"], agent["seeds"]) for agent in shown["agents"]] == [
+        ("q-learning", 2000, 2),
+        ("tabular-afterstates", 2000, 1),
+    ]
+    lines = ["random", "greedy-step", "fewest-then-biggest"]
+    assert shown["lines"] == rows_of(runs).loc[lines, "regret"].to_dict()
+    assert shown["agents"][0]["command"] == rows_of(runs).loc["q-learning", "command"]
 
 
-def test_names_that_would_overlap_are_moved_apart():
-    heights = np.array([0.5, 0.98, 0.51, 0.99, 0.1, 0.5])
-    places = report.spread(heights, 0.05)
-    assert (np.diff(np.sort(places)) > 0.05 - 1e-9).all()
-    assert (places.argsort(kind="stable") == heights.argsort(kind="stable")).all()
-    assert places[[0, 1, 4]].tolist() == [0.5, 0.98, 0.1]
+def test_the_page_has_the_costliest_mistakes_of_the_first_run_of_each_agent(page, runs):
+    first, second = (agent["mistakes"] for agent in curves_on(page)[NAME]["agents"])
+    costliest = evaluate(GAME, strategy(GAME, "biggest-first")).mistakes(report.MISTAKES)
+    assert [f"{each['state']}, roll {each['roll']}" for each in first] == [each.position for each in costliest]
+    assert [each["loss"] for each in first] == [each.loss for each in costliest]
+    assert second == []
+
+
+def test_an_agent_without_a_policy_has_no_mistakes(runs, tmp_path):
+    save_results(tmp_path / "all.csv.gz", read_measurements(runs))
+    assert main([str(tmp_path / "all.csv.gz"), "--out", str(tmp_path / "page.html")]) == 0
+    assert [agent["mistakes"] for agent in curves_on(tmp_path / "page.html")[NAME]["agents"]] == [None, None]
+
+
+def test_agents_are_compared_by_equal_steps_and_differ_in_their_looks(tmp_path):
+    steps = {"short-0": 2000, "short-1": 2000, "long": 7000}
+    runs = [fake_run(tmp_path / name, ["worst"], steps=steps[name], seed=seed) for seed, name in enumerate(steps)]
+    other = fake_run(tmp_path / "other", ["worst"], "monte-carlo")
+    assert main([*map(str, [*runs, other]), "--out", str(tmp_path / "page.html")]) == 0
+    agents = curves_on(tmp_path / "page.html")[NAME]["agents"]
+    assert [(agent["name"], agent["budget"], agent["seeds"]) for agent in agents] == [
+        ("q-learning", 2000, 2),
+        ("monte-carlo", 2000, 1),
+        ("q-learning", 7000, 1),
+    ]
+    looks = [(agent["colour"], agent["dashes"]) for agent in agents]
+    assert looks[0] == looks[2] != looks[1]
+
+
+def test_data_cannot_end_the_script_of_the_page(tmp_path):
+    report.write_page(tmp_path / "page.html", {"</script>": {"agents": []}})
+    assert curves_on(tmp_path / "page.html") == {"</script>": {"agents": []}}
+
+
+def test_numbers_have_two_significant_digits():
+    texts = [report.rounded(number) for number in (130, 69.9, 0.0996, 5e-6, 4e-6)]
+    assert texts == ["130", "70", "0.10", "0.0000050", "0"]

@@ -1,34 +1,122 @@
-"""The pictures and tables of the results."""
+"""The pictures, tables and pages of the results."""
 
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from docs import results
+from docs import pictures, results
 from stb_gym import ShutTheBox
+from stb_gym.solver import compile_game
 from tests.training.fake_runs import fake_run
-from training.experiments import diagnoses
+from tests.training.test_compare import curves_on
+from training.experiments import diagnoses, mistakes
 from training.results import Task, bootstrap_interval, read_measurements, save_results
 
-# The picture of the README
+# Pictures
 
 
-def test_the_picture_of_the_readme_shows_agents_and_baselines(tmp_path, monkeypatch):
-    drawn = {}
-    monkeypatch.setattr(Figure, "savefig", lambda figure, path, **_: drawn.update({path.name: figure}))
-    monkeypatch.setattr(results, "AGENTS", ("q-learning", "tabular-afterstates"))
+@pytest.fixture
+def drawn(monkeypatch):
+    """Figures by the names of the files that they were saved in."""
+    figures, save = {}, Figure.savefig
+
+    def keep(figure, path, **options):
+        figures[path.name] = figure
+        save(figure, path, **options)
+
+    monkeypatch.setattr(Figure, "savefig", keep)
+    return figures
+
+
+def test_the_picture_of_the_readme_shows_agents_and_baselines(tmp_path, monkeypatch, drawn):
+    learners = ("q-learning", "tabular-afterstates")
+    monkeypatch.setattr(results, "LEARNERS", learners)
+    monkeypatch.setattr(results, "OF_THE_LIBRARY", ())
+    monkeypatch.setattr(results, "BUDGET", 2000)
     monkeypatch.setattr("tests.training.fake_runs.GAME", ShutTheBox())
-    runs = [fake_run(tmp_path / name, ["worst", "lowest-first", "optimal"], name) for name in results.AGENTS]
-    measurements = read_measurements(runs).assign(arguments="{}")
+    runs = [fake_run(tmp_path / name, ["worst", "lowest-first", "optimal"], name) for name in learners]
+    longer = fake_run(tmp_path / "longer", ["worst"], steps=3000)
+    measurements = read_measurements([*runs, longer]).assign(arguments="{}")
     save_results(tmp_path / "curves.csv.gz", measurements)
-    results.draw(tmp_path, tmp_path / "curves.csv.gz")
-    [axes] = drawn.pop("curves.png").axes
-    assert [text.get_text() for text in axes.texts] == [*results.AGENTS, *results.BASELINES]
-    assert axes.get_ylabel() == "regret (points)"
-    assert not drawn
+    results.draw_nine_tiles(tmp_path, tmp_path / "curves.csv.gz")
+    assert {*drawn} == {"curves.png", "curves-dark.png"}
+    for figure in drawn.values():
+        [axes] = figure.axes
+        assert [text.get_text() for text in axes.texts] == [*learners, *results.BASELINES]
+        assert axes.get_ylabel() == "regret (points)"
+
+
+def test_a_picture_shows_every_curve_with_its_interval_and_its_name(tmp_path, drawn):
+    steps = [0, 40_000, 1_000_000]
+    curves = {
+        "one": pd.DataFrame({"steps": steps, "mean": [5, 0.5, 0.05], "low": [4, 0.4, 0.02], "high": [6, 0.9, 0.08]}),
+        "other": pd.DataFrame({"steps": steps, "mean": [5, 1, 0], "low": [5, 1, 0], "high": [5, 1, 0]}),
+    }
+    pictures.draw_curves(tmp_path / "some.png", curves, {"random": 9.0}, "regret")
+    [axes] = drawn["some.png"].axes
+    first, second, random = axes.lines
+    assert first.get_xdata().tolist() == steps[1:]
+    assert first.get_ydata().tolist() == [0.5, 0.05]
+    assert second.get_ydata()[-1] == pictures.LEAST  # of a regret of 0
+    assert first.get_color() != second.get_color()
+    assert axes.collections[0].get_paths()[0].vertices[:, 1].max() == 0.9
+    assert random.get_ydata() == [9, 9]
+    assert [text.get_text() for text in axes.texts] == [*curves, "random"]
+    assert [text.xy[1] for text in axes.texts] == pytest.approx([0.05, pictures.LEAST, 9])
+    assert axes.xaxis.get_major_formatter()(200_000) == "200k"
+    ticks = [axes.yaxis.get_major_formatter()(value) for value in (10, 0.01, pictures.LEAST, pictures.LEAST / 10)]
+    assert ticks == ["10", "0.01", "0", ""]
+    assert [to_hex(figure.get_facecolor()) for figure in drawn.values()] == ["#ffffff", "#171614"]
+
+
+def test_names_that_would_overlap_are_moved_apart():
+    heights = np.array([0.5, 0.98, 0.51, 0.99, 0.1, 0.5])
+    places = pictures.spread(heights, 0.05)
+    assert (np.diff(np.sort(places)) > 0.05 - 1e-9).all()
+    assert (places.argsort(kind="stable") == heights.argsort(kind="stable")).all()
+    assert places[[0, 1, 4]].tolist() == [0.5, 0.98, 0.1]
+
+
+# The page of curves
+
+
+def test_the_page_of_curves_has_all_tasks_and_its_mistakes_are_in_the_explorer(tmp_path):
+    results.write_curves(tmp_path / "curves.html")
+    tasks = curves_on(tmp_path / "curves.html")
+    assert [task["title"] for task in tasks.values()] == list(results.HEADINGS.values())
+    tables = compile_game(ShutTheBox())
+    links = set()
+    for agent in tasks["nine-tiles"]["agents"]:
+        assert agent["budget"] == 1_000_000 or agent["mistakes"] is None
+        for mistake in agent["mistakes"] or ():
+            tiles, roll = re.fullmatch(r"index\.html#board\?open=([\d,]+)&roll=(\d+)", mistake["link"]).groups()
+            links.add((tiles, roll))
+            assert mistake["loss"] > 0
+            assert 0 < mistake["visits"] < 1
+    known = {tables.describe_node(node) for node in tables.decisions.tolist()}
+    assert len(links) > 5
+    assert {f"open {tiles}, roll {roll}" for tiles, roll in links} <= known
+
+
+def test_the_costliest_mistakes_of_agents_are_added_to_a_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(mistakes, "VARIANT", "200k")
+    out = tmp_path / "mistakes.csv"
+    mistakes.mistakes("monte-carlo", out=out)
+    before = out.read_text()
+    mistakes.mistakes("monte-carlo", "certainty-equivalence", out=out)
+    assert out.read_text().startswith(before)
+    rows = pd.read_csv(out)
+    assert rows["algorithm"].tolist() == ["monte-carlo"] * 5 + ["certainty-equivalence"] * 5
+    costs = (rows["loss"] * rows["visits"]).to_numpy().reshape(2, 5)
+    assert (np.diff(costs) <= 0).all()
+    assert costs[0].sum() > costs[1].sum()
+
+
+# Tables
 
 
 def test_the_pages_have_the_tables_of_their_results():
@@ -36,7 +124,7 @@ def test_the_pages_have_the_tables_of_their_results():
     for path in results.PAGES:
         page = path.read_text()
         assert results.with_tables(page, tables) == page
-        changed = re.sub(r"(\n\| (?:`certainty-equivalence`|1,000) \| -?)\d", r"\1x", page)
+        changed = re.sub(r"(\n\| (?:`certainty-equivalence`|1,000|1) \| -?)\d", r"\1x", page)
         assert changed != page == results.with_tables(changed, tables)
 
 
@@ -61,6 +149,6 @@ def test_a_table_has_a_row_for_each_algorithm_and_a_column_for_each_number_of_st
     assert results.table(Task("stb_gym/ShutTheBox-v0", {}), frame).splitlines() == [
         "| agent | 0.2M | 1M |",
         "| --- | ---: | ---: |",
-        f"| `ppo` | 0.3<br><small>{results.rounded(low, 2)} to {results.rounded(high, 2)}<br>1.5 min</small> |  |",
         "| `dqn` |  | 0<br><small>0 to 0<br>1.5 min</small> |",
+        f"| `ppo` | 0.30<br><small>{results.rounded(low)} to {results.rounded(high)}<br>1.5 min</small> |  |",
     ]
