@@ -12,7 +12,7 @@ interface Props {
 
 export function MoveButtons({ node, meant, take }: Props) {
   const { game } = useSession();
-  const group = useLostFocus<HTMLDivElement>(node);
+  const group = useLostFocus<HTMLDivElement>(`${node}`);
   return (
     <div class="choices moves" role="group" aria-label="your move" ref={group}>
       {(meant ?? edgesOf(game, node)).map((edge) => (

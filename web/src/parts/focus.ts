@@ -3,11 +3,11 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-// Focus an element (or the first button in it) whenever `moment` changes, if the focus was lost by the change.
+// Focus an element (or the first button in it) when `moment` changes and is true, if the focus was lost by that.
 export function useLostFocus<E extends HTMLElement>(moment: unknown): RefObject<E | null> {
   const element = useRef<E>(null);
   useEffect(() => {
-    if (document.activeElement !== document.body || !navigator.userActivation.hasBeenActive) return;
+    if (!moment || document.activeElement !== document.body || !navigator.userActivation.hasBeenActive) return;
     const place = element.current?.matches("[tabindex], button")
       ? element.current
       : element.current?.querySelector("button");

@@ -1,5 +1,6 @@
 // Keys for everything in a game, and the list of them.
 
+import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
 export interface Key {
@@ -19,11 +20,12 @@ const ELSEWHERE = "input, select, textarea, dialog, summary, [role=slider]";
 
 export function Keys({ keys, number, enterNumber }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const on = useSignal(true);
   const all = [...keys, { key: "?", words: "show these keys", press: () => dialog.current!.showModal() }];
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const target = event.target as Element;
-      if (event.ctrlKey || event.altKey || event.metaKey || target.closest(ELSEWHERE)) return;
+      if (!on.value || event.ctrlKey || event.altKey || event.metaKey || target.closest(ELSEWHERE)) return;
       if (event.key === "Enter" && target.closest("a, button")) return;
       const known = all.find(({ key }) => key === event.key.toLowerCase());
       const typed = event.key.length === 1 ? Number.parseInt(event.key, MOST) : NaN;
@@ -53,6 +55,9 @@ export function Keys({ keys, number, enterNumber }: Props) {
           ))}
         </dl>
         <form method="dialog">
+          <label>
+            <input type="checkbox" checked={on.value} onChange={() => (on.value = !on.value)} /> keys work
+          </label>
           <button class="plain first">close</button>
         </form>
       </dialog>

@@ -46,7 +46,8 @@ export function Play() {
   const watched = useSignal<string | null>(null);
 
   const seen = thrown.value.name === name ? thrown.value.throws : 0;
-  const throws = words.replay ? Infinity : Math.max(seen, setup.played.length);
+  const fallen = tumbling.value ? seen - 1 : seen; // dice that still roll show nothing yet
+  const throws = words.replay ? Infinity : Math.max(fallen, setup.played.length);
   const played = play(session, setup, words, throws);
   const { mine, theirs, over, solved } = played;
   const events = eventsOf(game, played, second);
@@ -84,7 +85,6 @@ export function Play() {
   };
   const begin = (changes: Partial<Setup>) => {
     thrown.value = { name: "", throws: 0 };
-    watched.value = null;
     set(changes);
   };
   const tumble = () => {
@@ -92,6 +92,7 @@ export function Play() {
     setTimeout(() => (tumbling.value = false), TUMBLE_MS);
   };
   const roll = () => {
+    if (tumbling.value) return;
     act({}, chosen.length + 1);
     tumble();
   };
@@ -115,13 +116,13 @@ export function Play() {
     hinted.value = here;
   };
 
-  const choosing = mine.waiting === "choice" && !tumbling.value;
+  const choosing = mine.waiting === "choice";
   const mayRoll = mine.waiting === "throw" && own === null;
   const mayTakeBack = chosen.length + faces.value.length + (own?.length ?? 0) > 0;
   const asleep = mine.waiting === "throw" ? "Roll the dice first." : "The turn is over.";
   const tiles = game.parts.filter(({ listed }) => listed).flatMap(everyValue);
   const picking = usePicking(mine.end, choosing ? last!.node : null, asleep, take);
-  const rollButton = useLostFocus<HTMLButtonElement>(`${here} ${mine.waiting}`);
+  const rollButton = useLostFocus<HTMLButtonElement>(mayRoll && here);
 
   if (retried.value === here) {
     return (
@@ -135,37 +136,36 @@ export function Play() {
       </section>
     );
   }
-  const watching = second ? chosen.length === 0 && !words.replay : over && !tumbling.value;
-  if (theirs && watching && watched.value !== name && !still.value && !words.replay) {
-    return <Opponent name={against!} turn={theirs} ended={() => (watched.value = name)} />;
+  const watching = second ? chosen.length === 0 : over;
+  if (theirs && watching && watched.value !== here && !still.value && !words.replay) {
+    return <Opponent name={nameOf(game, against)} turn={theirs} ended={() => (watched.value = here)} />;
   }
   if (words.replay) {
-    const title = over ? outcome(game, played) : "A game";
+    const title = `Replay: ${over ? game.points[game.score[mine.end]] : "a game that was not finished"}`;
     return <Replay title={title} played={played} events={events} leave={again} />;
   }
   const unplayed = last === undefined;
   const moveButtons = choosing ? (picking?.meant ?? edgesOf(game, last!.node)) : [];
   const lies = last !== undefined && mine.end === last.state; // whether the last throw is on the table
   const position = { state: mine.end, roll: lies ? last.node - game.nodeStart[last.state] : null };
-  const perfect = over && !tumbling.value && game.score[mine.end] <= perfectPlace(game);
+  const perfect = over && game.score[mine.end] <= perfectPlace(game);
   return (
     <div class="columns three">
       <section class={perfect ? "side perfect" : "side"} aria-label="the game">
         <Felt position={position} faces={lies ? last.faces : undefined} tumbling={tumbling.value} picking={picking}>
           {mayRoll && (
-            <button class="roll" ref={rollButton} onClick={roll}>
+            <button class="roll" ref={rollButton} aria-disabled={tumbling.value} onClick={roll}>
               Roll
             </button>
           )}
           {choosing && <button onClick={hint}>hint</button>}
           {mayTakeBack && <button onClick={takeBack}>take back</button>}
-          {chosen.length > 0 && <button onClick={again}>same dice again</button>}
         </Felt>
         {perfect && <Confetti />}
       </section>
       <section class="main" aria-label="your move">
         <Headline setup={setup} played={played} tumbling={tumbling.value} />
-        {coach === "during" && !tumbling.value && <Comment events={events} played={played} />}
+        {coach === "during" && <Comment events={events} played={played} />}
         {own && mine.waiting === "throw" && <OwnDice dice={game.dice[mine.end]} entered={faces.value} enter={enter} />}
         {choosing && <MoveButtons node={last!.node} meant={picking?.meant} take={take} />}
         {choosing && hinted.value === here && (
@@ -173,10 +173,13 @@ export function Play() {
             Hint: <b>{moveInWords(game, solved.perfect.edges![last!.node])}</b> is best.
           </p>
         )}
-        {over && !tumbling.value && (
+        {over && (
           <div class="choices">
             <button class="plain first" onClick={another}>
               new game
+            </button>
+            <button class="plain" onClick={again}>
+              same dice again
             </button>
             <Share setup={setup} played={played} events={events} words={asWords(setup)} />
             {coach !== "never" && mistakes.length > 0 && (
@@ -187,12 +190,12 @@ export function Play() {
           </div>
         )}
         {unplayed && <Start setup={setup} begin={begin} />}
-        {!tumbling.value && coach !== "never" && (over || (coach === "during" && chosen.length > 0)) && (
+        {coach !== "never" && (over || (coach === "during" && chosen.length > 0)) && (
           <Account events={events} goal={solved.goal} />
         )}
         {theirs && (
-          <details open={second && unplayed}>
-            <summary>How {against} played</summary>
+          <details open={over || unplayed}>
+            <summary>How {nameOf(game, against)} played</summary>
             <Steps steps={theirs.steps} />
           </details>
         )}
@@ -239,11 +242,11 @@ interface HeadlineProps {
 function Headline({ setup: { seed, own, against }, played, tumbling }: HeadlineProps) {
   const { game } = useSession();
   const { mine, theirs, over, solved } = played;
-  const ended = useLostFocus<HTMLHeadingElement>(over && !tumbling);
+  const ended = useLostFocus<HTMLHeadingElement>(over);
   const last = mine.steps.at(-1);
   const day = own ? null : dayOf(seed);
   let words = last ? "Roll again" : "Your turn";
-  if (tumbling) words = "The dice roll …";
+  if (tumbling) words = "Rolling …";
   else if (over) words = outcome(game, played);
   else if (own && mine.waiting === "throw") words = "Your own dice";
   else if (last && mine.waiting === "choice") words = `You ${rollInWords(game, last).replace("roll", "rolled")}`;
@@ -255,14 +258,18 @@ function Headline({ setup: { seed, own, against }, played, tumbling }: HeadlineP
       <p>
         <small>
           {day && `Dice of the day ${day}. `}
-          {over && !tumbling && theirs && `${game.ended[game.score[mine.end]]} `}
-          {theirs && !tumbling && `${against} ended with ${game.points[game.score[theirs.end]]}. `}
-          {!over && `You play for ${inWords(game, solved.goal)}.`}
-          {over && !tumbling && last && !game.over[mine.end] && game.end(last.node)}
+          {over && theirs && `${game.ended[game.score[mine.end]]} `}
+          {theirs && `${nameOf(game, against)} ended with ${game.points[game.score[theirs.end]]}. `}
+          {!over && `You play ${against === null ? `for ${inWords(game, solved.goal)}` : "to win"}.`}
+          {over && last && !game.over[mine.end] && game.end(last.node)}
         </small>
       </p>
     </div>
   );
+}
+
+function nameOf(game: Game, against: string | null): string {
+  return against === game.optimum.name ? "the perfect player" : `${against}`;
 }
 
 function outcome(game: Game, { mine, theirs }: Played): string {
