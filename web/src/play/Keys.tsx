@@ -1,7 +1,7 @@
 // Keys for everything in a game, and the list of them.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export interface Key {
   key: string; // as in a KeyboardEvent, in lower case
@@ -22,7 +22,7 @@ export function Keys({ keys, number, enterNumber }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const on = useSignal(true);
   const all = [...keys, { key: "?", words: "show these keys", press: () => dialog.current!.showModal() }];
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       const target = event.target as Element;
       if (!on.value || event.ctrlKey || event.altKey || event.metaKey || target.closest(ELSEWHERE)) return;
@@ -43,7 +43,7 @@ export function Keys({ keys, number, enterNumber }: Props) {
         keys
       </button>
       <dialog ref={dialog} aria-labelledby="keys">
-        <h2 id="keys">Keys</h2>
+        <h3 id="keys">Keys</h3>
         <dl>
           {[{ key: "1 to 9", words: number }, ...all].map(({ key, words }) => (
             <div>

@@ -189,6 +189,11 @@ export function Play() {
             )}
           </div>
         )}
+        {over && helped.value === name && (
+          <p>
+            <small>It does not count in your statistics: you had a hint or took a move back.</small>
+          </p>
+        )}
         {unplayed && <Start setup={setup} begin={begin} />}
         {coach !== "never" && (over || (coach === "during" && chosen.length > 0)) && (
           <Account events={events} goal={solved.goal} />
