@@ -2,6 +2,7 @@
 // is made. That takes no rule: a move is known by the tiles that are there before it and not after it.
 
 import { useSignal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
 import { edgesOf, rollsAt } from "../data/game";
 import { useSession } from "../session";
 
@@ -24,7 +25,11 @@ export function usePicking(
   take: (edge: number) => void,
 ): Choice | null {
   const { game } = useSession();
-  const said = useSignal({ state, node, tiles: [] as number[], refused: "" });
+  const nothing = { state, node, tiles: [] as number[], refused: "" };
+  const said = useSignal(nothing);
+  useLayoutEffect(() => {
+    said.value = nothing; // even if one comes back here
+  }, [state, node]);
   const part = game.parts.find(({ listed }) => listed);
   if (!part) return null;
   const here = part.of[state] as number[];

@@ -23,8 +23,8 @@ export function Account({ events, goal }: { events: Event[]; goal: Goal }) {
       <p>
         The game began at {shown(game, goal, events[0].before)} {unitOf(game, goal)}.{" "}
         <span class="key luck">Luck {signed(goal, luck)}</span>,{" "}
-        <span class="key choice">your choices {choice === 0 ? "lost nothing" : signed(goal, choice)}</span>. Plus is
-        good for you .
+        <span class="key choice">your choices {choice === 0 ? "lost nothing" : signed(goal, choice)}</span>.{" "}
+        <small>Plus is good for you.</small>
       </p>
       <AccountChart events={events} goal={goal} />
       <p>

@@ -62,7 +62,7 @@ export function AccountChart({ events, goal }: { events: Event[]; goal: Goal }) 
 function ticksBetween(low: number, high: number): number[] {
   const rough = Math.max((high - low) / 5, 0.001); // no finer than the labels
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough)!;
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= 0.7 * rough)!;
   const first = Math.ceil(low / step);
   return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, at) => (first + at) * step);
 }

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 export interface Key {
-  key: string; // as in a KeyboardEvent, in lower case
+  key: string; // as in a KeyboardEvent
   words: string;
   press?: () => void; // if it can be pressed now
 }
@@ -27,7 +27,7 @@ export function Keys({ keys, number, enterNumber }: Props) {
       const target = event.target as Element;
       if (!on.value || event.ctrlKey || event.altKey || event.metaKey || target.closest(ELSEWHERE)) return;
       if (event.key === "Enter" && target.closest("a, button")) return;
-      const known = all.find(({ key }) => key === event.key.toLowerCase());
+      const known = all.find(({ key }) => key.toLowerCase() === event.key.toLowerCase());
       const typed = event.key.length === 1 ? Number.parseInt(event.key, MOST) : NaN;
       if (known) known.press?.();
       else if (typed > 0) enterNumber(typed);
@@ -39,7 +39,7 @@ export function Keys({ keys, number, enterNumber }: Props) {
   });
   return (
     <>
-      <button class="link" onClick={() => dialog.current!.showModal()}>
+      <button class="link keys" onClick={() => dialog.current!.showModal()}>
         keys
       </button>
       <dialog ref={dialog} aria-labelledby="keys">

@@ -6,7 +6,7 @@ import type { Game } from "../data/game";
 import { isChance, lossShown, signed, type Grade } from "../exact/goals";
 import { useSession } from "../session";
 import { totals, type Event } from "./events";
-import { dayOf, type Played, type Setup } from "./game";
+import { dayOf, nameOf, type Played, type Setup } from "./game";
 
 const BLOCKS: Record<Grade, string> = { best: "🟩", slight: "🟨", mistake: "🟧", blunder: "🟥" };
 
@@ -63,7 +63,7 @@ function shareText(game: Game, { setup, played, events }: { setup: Setup; played
       : `my choices lost ${lossShown(solved.goal, -choice)}${unit}`;
   return [
     `${game.introduction}${day && !setup.own ? `, dice of ${day}` : ""}`,
-    `${game.points[game.score[mine.end]]}${theirs ? ` against ${game.points[game.score[theirs.end]]} of ${setup.against}` : ""}`,
+    `${game.points[game.score[mine.end]]}${theirs ? `; ${nameOf(game, setup.against!)}: ${game.points[game.score[theirs.end]]}` : ""}`,
     `luck ${signed(solved.goal, luck)}, ${choices}`,
     events.map(({ grade }) => (grade ? BLOCKS[grade] : "")).join(""),
   ].join("\n");

@@ -130,6 +130,10 @@ function wanted(session: Session, { against, second }: Setup, lead: number | nul
   };
 }
 
+export function nameOf(game: Game, player: string): string {
+  return player === game.optimum.name ? "The perfect player" : player;
+}
+
 function named(game: Game, name: string): Player | undefined {
   return game.players.find((player) => player.name === name);
 }

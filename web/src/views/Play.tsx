@@ -17,7 +17,17 @@ import { Account } from "../play/Account";
 import { eventsOf, mistakesOf, totals, type Event } from "../play/events";
 import { Confetti } from "../play/Confetti";
 import { rollInWords, Steps } from "../play/Film";
-import { anySeed, dayOf, play, setupFromWords, setupToWords, share, type Played, type Setup } from "../play/game";
+import {
+  anySeed,
+  dayOf,
+  nameOf,
+  play,
+  setupFromWords,
+  setupToWords,
+  share,
+  type Played,
+  type Setup,
+} from "../play/game";
 import { Keys } from "../play/Keys";
 import { Opponent } from "../play/Opponent";
 import { OwnDice } from "../play/OwnDice";
@@ -117,7 +127,9 @@ export function Play() {
   };
 
   const choosing = mine.waiting === "choice";
-  const mayRoll = mine.waiting === "throw" && own === null;
+  const begun = second ? chosen.length === 0 : over;
+  const watching = theirs && begun && watched.value !== here && !still.value && !words.replay;
+  const mayRoll = mine.waiting === "throw" && own === null && !watching;
   const mayTakeBack = chosen.length + faces.value.length + (own?.length ?? 0) > 0;
   const asleep = mine.waiting === "throw" ? "Roll the dice first." : "The turn is over.";
   const tiles = game.parts.filter(({ listed }) => listed).flatMap(everyValue);
@@ -136,9 +148,8 @@ export function Play() {
       </section>
     );
   }
-  const watching = second ? chosen.length === 0 : over;
-  if (theirs && watching && watched.value !== here && !still.value && !words.replay) {
-    return <Opponent name={nameOf(game, against)} turn={theirs} ended={() => (watched.value = here)} />;
+  if (watching) {
+    return <Opponent name={nameOf(game, against!)} turn={theirs!} ended={() => (watched.value = here)} />;
   }
   if (words.replay) {
     const title = `Replay: ${over ? game.points[game.score[mine.end]] : "a game that was not finished"}`;
@@ -152,7 +163,7 @@ export function Play() {
   return (
     <div class="columns three">
       <section class={perfect ? "side perfect" : "side"} aria-label="the game">
-        <Felt position={position} faces={lies ? last.faces : undefined} tumbling={tumbling.value} picking={picking}>
+        <Felt position={position} faces={lies ? last.faces : faces.value} tumbling={tumbling.value} picking={picking}>
           {mayRoll && (
             <button class="roll" ref={rollButton} aria-disabled={tumbling.value} onClick={roll}>
               Roll
@@ -200,7 +211,7 @@ export function Play() {
         )}
         {theirs && (
           <details open={over || unplayed}>
-            <summary>How {nameOf(game, against)} played</summary>
+            <summary>{nameOf(game, against!)}, throw by throw</summary>
             <Steps steps={theirs.steps} />
           </details>
         )}
@@ -264,17 +275,13 @@ function Headline({ setup: { seed, own, against }, played, tumbling }: HeadlineP
         <small>
           {day && `Dice of the day ${day}. `}
           {over && theirs && `${game.ended[game.score[mine.end]]} `}
-          {theirs && `${nameOf(game, against)} ended with ${game.points[game.score[theirs.end]]}. `}
+          {theirs && `${nameOf(game, against!)} ended with ${game.points[game.score[theirs.end]]}. `}
           {!over && `You play ${against === null ? `for ${inWords(game, solved.goal)}` : "to win"}.`}
           {over && last && !game.over[mine.end] && game.end(last.node)}
         </small>
       </p>
     </div>
   );
-}
-
-function nameOf(game: Game, against: string | null): string {
-  return against === game.optimum.name ? "the perfect player" : `${against}`;
 }
 
 function outcome(game: Game, { mine, theirs }: Played): string {
