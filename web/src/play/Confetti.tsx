@@ -11,7 +11,7 @@ export function Confetti() {
           style={{
             left: `${(100 * (piece + 0.5)) / PIECES}%`,
             background: COLOURS[piece % COLOURS.length],
-            animationDelay: `${(piece * 7) % 10}0ms`,
+            animationDelay: `${(piece * 7) % 10}00ms`,
           }}
         />
       ))}

@@ -42,7 +42,7 @@ export function Share({ words, ...asked }: { setup: Setup; played: Played; event
           class="shared"
           aria-label="text to share"
           readOnly
-          rows={5}
+          rows={7}
           onFocus={(event) => event.currentTarget.select()}
         >
           {`${text}\n${url}`}
