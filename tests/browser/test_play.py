@@ -457,6 +457,22 @@ def test_statistics_last_and_can_be_reset(visitor):
     expect(panel).to_have_count(0)
 
 
+def test_a_game_waits_while_other_views_are_looked_at(reader):
+    page = reader.visit("play?seed=11&for=shut")
+    roll(page)
+    moves_of(page).first.click()
+    moved(page, 1)
+    before = page.evaluate(ON_THE_BOARD)
+    page.get_by_role("link", name="Analysis").click()
+    expect(page.locator("h2").first).to_have_text("Before the throw")
+    page.get_by_role("link", name="Play").click()
+    expect(page.locator("h2").first).to_have_text("Roll again")
+    assert page.evaluate(ON_THE_BOARD) == before
+    page.get_by_role("button", name="new game").click()
+    expect(page.locator("h2").first).to_have_text("Your turn")
+    arrive(page, "for=shut")
+
+
 def test_a_turn_with_help_does_not_count(reader):
     page = reader.visit("play?seed=11&coach=after")
     roll(page)

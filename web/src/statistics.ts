@@ -26,6 +26,14 @@ export type Tally = typeof NOTHING & {
   games: string[];
 };
 
+// Of a game; `account` is null unless it was played for points, and `won` if there was nobody else.
+export interface Result {
+  points: number;
+  perfect: boolean;
+  account: { luck: number; lost: number } | null;
+  won: boolean | null;
+}
+
 export interface Statistics {
   tally: ReadonlySignal<Tally>;
   update: (change: (tally: Tally) => Partial<Tally>) => void;
@@ -63,10 +71,21 @@ export function countAnswer({ update }: Statistics, right: boolean): void {
 }
 
 // Count a game unless it was counted before.
-export function countGame({ update }: Statistics, name: string, change: (tally: Tally) => Partial<Tally>): void {
-  update((tally) =>
-    tally.games.includes(name) ? {} : { ...change(tally), games: [...tally.games, name].slice(-GAMES) },
-  );
+export function countGame({ update }: Statistics, name: string, { points, perfect, account, won }: Result): void {
+  update((tally) => {
+    if (tally.games.includes(name)) return {};
+    return {
+      turns: tally.turns + 1,
+      points: tally.points + points,
+      perfect: tally.perfect + Number(perfect),
+      coached: tally.coached + (account ? 1 : 0),
+      luck: tally.luck + (account?.luck ?? 0),
+      lost: tally.lost + (account?.lost ?? 0),
+      rounds: tally.rounds + (won === null ? 0 : 1),
+      won: tally.won + (won ? 1 : 0),
+      games: [...tally.games, name].slice(-GAMES),
+    };
+  });
 }
 
 function empty(): Tally {

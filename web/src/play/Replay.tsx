@@ -13,7 +13,7 @@ interface Props {
   title: string;
   played: Played;
   events: Event[];
-  leave: () => void;
+  leave: (seen: boolean) => void; // whether more than the first throw was shown
 }
 
 export function Replay({ title, played: { mine, solved }, events, leave }: Props) {
@@ -63,7 +63,7 @@ export function Replay({ title, played: { mine, solved }, events, leave }: Props
       }
     >
       <div class="choices">
-        <button class="plain" onClick={leave}>
+        <button class="plain" onClick={() => leave(frame > 1)}>
           play these dice yourself
         </button>
       </div>

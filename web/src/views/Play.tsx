@@ -1,8 +1,8 @@
 // Play a game, alone or against somebody, with a coach; afterwards see what luck and choices were worth.
 
-import { useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { address, go } from "../address";
+import { address, go, type Words } from "../address";
 import { edgesOf, moveInWords, type Game } from "../data/game";
 import { everyValue } from "../data/positions";
 import { goalToWords, inWords, lossShown, perfectPlace } from "../exact/goals";
@@ -14,7 +14,7 @@ import { usePicking } from "../parts/picking";
 import { Quiz } from "../parts/Quiz";
 import { still } from "../parts/screen";
 import { Account } from "../play/Account";
-import { eventsOf, mistakesOf, totals, type Event } from "../play/events";
+import { eventsOf, mistakesOf, resultOf, type Event } from "../play/events";
 import { Confetti } from "../play/Confetti";
 import { rollInWords, Steps } from "../play/Film";
 import {
@@ -39,10 +39,12 @@ import { StatisticsPanel } from "../play/StatisticsPanel";
 import { useSession } from "../session";
 import { countGame } from "../statistics";
 
+const current = signal<Words>({}); // the game, to come back to from other views
+
 export function Play() {
   const session = useSession();
   const { game } = session;
-  const { words } = address.value;
+  const words = address.value.words.seed ? address.value.words : { ...current.value, ...address.value.words };
   const otherwise = useMemo(anySeed, [words.seed === undefined]);
   const setup = setupFromWords(game, words, otherwise);
   const { seed, own, against, second, coach } = setup;
@@ -70,26 +72,17 @@ export function Play() {
     ...setupToWords(asked),
     ...(asked.against === null ? goalToWords(game, session.goal.value) : {}),
   });
-  const set = (changes: Partial<Setup>, quietly = false) => go("play", asWords({ ...setup, ...changes }), quietly);
+  const set = (changes: Partial<Setup>, quietly = false) => {
+    current.value = setupToWords({ ...setup, ...changes });
+    go("play", asWords({ ...setup, ...changes }), quietly);
+  };
   const act = (changes: Partial<Setup>, allowed: number) => {
     const asked = { ...setup, ...changes };
     const next = play(session, asked, words, allowed);
     thrown.value = { name, throws: allowed };
     faces.value = [];
     if (next.over && helped.value !== name) {
-      const { luck, choice } = totals(eventsOf(game, next, second));
-      const pointsOnly = next.solved.goal.kind === "score";
-      const place = game.score[next.mine.end];
-      countGame(session.statistics, own ? here : name, (tally) => ({
-        turns: tally.turns + 1,
-        points: tally.points + game.scores[place],
-        perfect: tally.perfect + (place <= perfectPlace(game) ? 1 : 0),
-        coached: tally.coached + (pointsOnly ? 1 : 0),
-        luck: tally.luck + (pointsOnly ? luck : 0),
-        lost: tally.lost - (pointsOnly ? choice : 0),
-        rounds: tally.rounds + (next.theirs ? 1 : 0),
-        won: tally.won + (next.theirs && share(game, next.mine, next.theirs) === 1 ? 1 : 0),
-      }));
+      countGame(session.statistics, own ? here : name, resultOf(game, next, second));
     }
     set(changes, changes.played === undefined);
   };
@@ -112,10 +105,11 @@ export function Play() {
     if (faces.value.length === game.dice[mine.end]) act({ own: [...own!.slice(0, chosen.length), faces.value] }, 0);
   };
   const take = (edge: number) => act({ played: [...chosen, edge - game.edgeStart[last!.node]] }, chosen.length + 1);
+  const enteredLast = own?.length === chosen.length + 1; // a throw that no move follows
   const takeBack = () => {
-    helped.value = name;
     if (faces.value.length) return void (faces.value = faces.value.slice(0, -1));
-    if (own && own.length > chosen.length) return set({ own: own.slice(0, chosen.length) });
+    if (enteredLast) return set({ own: own!.slice(0, chosen.length) });
+    helped.value = name;
     thrown.value = { name, throws: chosen.length };
     set({ played: chosen.slice(0, -1) });
   };
@@ -130,7 +124,7 @@ export function Play() {
   const begun = second ? chosen.length === 0 : over;
   const watching = theirs && begun && watched.value !== here && !still.value && !words.replay;
   const mayRoll = mine.waiting === "throw" && own === null && !watching;
-  const mayTakeBack = chosen.length + faces.value.length + (own?.length ?? 0) > 0;
+  const mayTakeBack = chosen.length + faces.value.length > 0 || enteredLast;
   const asleep = mine.waiting === "throw" ? "Roll the dice first." : "The turn is over.";
   const tiles = game.parts.filter(({ listed }) => listed).flatMap(everyValue);
   const picking = usePicking(mine.end, choosing ? last!.node : null, asleep, take);
@@ -153,7 +147,11 @@ export function Play() {
   }
   if (words.replay) {
     const title = `Replay: ${over ? game.points[game.score[mine.end]] : "a game that was not finished"}`;
-    return <Replay title={title} played={played} events={events} leave={again} />;
+    const leave = (seen: boolean) => {
+      if (seen) helped.value = name;
+      again();
+    };
+    return <Replay title={title} played={played} events={events} leave={leave} />;
   }
   const unplayed = last === undefined;
   const moveButtons = choosing ? (picking?.meant ?? edgesOf(game, last!.node)) : [];
@@ -202,7 +200,9 @@ export function Play() {
         )}
         {over && helped.value === name && (
           <p>
-            <small>It does not count in your statistics: you had a hint or took a move back.</small>
+            <small>
+              It does not count in your statistics: you had a hint, took a move back or saw these dice before.
+            </small>
           </p>
         )}
         {unplayed && <Start setup={setup} begin={begin} />}
@@ -224,6 +224,13 @@ export function Play() {
             {against === null && <GoalPicker />}
           </div>
         </details>
+        {chosen.length > 0 && !over && (
+          <p>
+            <button class="link" onClick={another}>
+              new game
+            </button>
+          </p>
+        )}
         <Keys
           keys={[
             { key: "r", words: "roll", press: mayRoll ? roll : undefined },
@@ -234,9 +241,9 @@ export function Play() {
             },
             { key: "u", words: "take back", press: mayTakeBack ? takeBack : undefined },
             { key: "h", words: "hint", press: choosing ? hint : undefined },
-            { key: "n", words: "new game", press: over ? another : undefined },
+            { key: "n", words: "new game", press: chosen.length > 0 || over ? another : undefined },
           ]}
-          number={picking ? "pick a tile; A is 10, B is 11, C is 12" : "go to a move, the first to the last"}
+          number={picking ? `pick a tile${tiles.length > 9 ? "; A is 10, B is 11, C is 12" : ""}` : "go to a move"}
           enterNumber={(number) => {
             if (own && mine.waiting === "throw") enter(number);
             else if (tiles.includes(number)) picking!.pick(number);
