@@ -24,9 +24,25 @@ def moved(page, times):
     expect(page).to_have_url(re.compile(rf"[?&]played=\d+(\.\d+){{{times - 1}}}(&|$)"))
 
 
+def roll_button(page):
+    """Return the button that throws the dice."""
+    return page.get_by_role("button", name="Roll", exact=True)
+
+
+def roll(page):
+    """Throw the dice and wait until they lie."""
+    roll_button(page).click()
+    expect(page.locator("h2").first).not_to_have_text(re.compile("^(Your turn|Roll again|Rolling …)$"))
+
+
 def play(page, choose):
     """Play a game to its end; `choose` maps the number of moves to the index of one."""
     moves, times = moves_of(page), 0
-    while count := moves.count():
-        moves.nth(choose(count)).click()
-        moved(page, times := times + 1)
+    while True:
+        if roll_button(page).count():
+            roll(page)
+        elif count := moves.count():
+            moves.nth(choose(count)).click()
+            moved(page, times := times + 1)
+        else:
+            return

@@ -43,7 +43,7 @@ def test_every_view_of_every_game(visitor, name):
     visitor.look()
     page = visitor.visit("play?seed=2&coach=during", name)
     play(page, lambda moves: moves // 2)
-    expect(page.get_by_role("button", name="another game")).to_be_visible()
+    expect(page.get_by_role("button", name="new game")).to_be_visible()
     visitor.look()
     page = visitor.visit("map?by=visits", name)
     expect(page.locator("[aria-label='the same as a table'] tbody tr")).not_to_have_count(0)

@@ -11,10 +11,13 @@ from stb_gym import ShutTheBox, Threes, evaluate, solve
 from stb_gym.games import words_of
 from stb_gym.rounds import Round
 from stb_gym.solver import Standing, compile_game
-from tests.browser.acting import arrive, moved, moves_of, play
+from tests.browser.acting import arrive, moved, moves_of, play, roll, roll_button
+from tests.browser.conftest import SCREENS, Visitor
 
 GAMES = {"box": ShutTheBox(), "threes": Threes()}
 PLAYED = re.compile("played=")
+ON_THE_BOARD = "[...document.querySelectorAll('.felt [aria-label]')].map(each => each.ariaLabel)"
+SIGNED = "[+\N{MINUS SIGN}]\\d+(?:\\.\\d+)?"
 STEPS = """() => [...document.querySelectorAll('details tbody tr')]
     .map(row => [...row.cells].map(cell => cell.textContent))"""
 
@@ -80,12 +83,15 @@ def test_alone_for_the_points(visitor, name):
 def test_following_the_hints_loses_nothing(reader):
     page = reader.visit("play?seed=5&coach=after&for=shut")
     moves, times = moves_of(page), 0
+    roll(page)
     while moves.count():
         assert not page.get_by_text("What luck and your choices were worth").count()
         page.get_by_role("button", name="hint").click()
         best = page.locator("p b").filter(has_text="shut").inner_text()
         page.get_by_role("group", name="your move").get_by_role("button", name=best, exact=True).click()
         moved(page, times := times + 1)
+        if roll_button(page).count():
+            roll(page)
     expect(page.locator(".account")).to_contain_text("your choices lost nothing")
     expect(page.locator(".account")).to_contain_text("perfect play")
     page.get_by_text("Step by step").click()
@@ -118,19 +124,21 @@ def test_the_second_player_is_coached_to_beat_the_score(reader, against):
 
 def test_a_seed_is_a_game_and_moves_can_be_taken_back(visitor):
     page = visitor.visit("play?seed=9&coach=never")
-    board = page.locator(".felt")
-    first = board.inner_html()
+    roll(page)
+    first = page.evaluate(ON_THE_BOARD)
     moves_of(page).first.click()
     arrive(page, "&played=0")
-    assert board.inner_html() != first
+    assert page.evaluate(ON_THE_BOARD) != first
     page.get_by_role("button", name="take back").click()
     expect(page).not_to_have_url(PLAYED)
-    assert board.inner_html() == first
+    assert page.evaluate(ON_THE_BOARD) == first
     play(page, lambda moves: 0)
     assert not page.get_by_text("What luck and your choices were worth").count()
     page.get_by_role("button", name="same dice again").click()
     expect(page).not_to_have_url(PLAYED)
-    assert board.inner_html() == first
+    roll(page)
+    assert page.evaluate(ON_THE_BOARD) == first
+    page.get_by_text("Opponent, coach, goal and seed").click()
     page.get_by_label("against").select_option("perfect play")
     page.get_by_label("you play").select_option("second")
     page.get_by_label("seed").fill("77")
@@ -138,8 +146,8 @@ def test_a_seed_is_a_game_and_moves_can_be_taken_back(visitor):
     arrive(page, "seed=77&against=optimal&turn=second&coach=never")
     visitor.look()
     play(page, lambda moves: 0)
-    page.get_by_role("button", name="another game").click()
-    arrive(page, "seed=78")
+    page.get_by_role("button", name="new game").click()
+    expect(page).not_to_have_url(re.compile("seed=77&"))
 
 
 def test_the_dice_are_fair(reader):
@@ -151,6 +159,8 @@ def test_the_dice_are_fair(reader):
             for (let seed = 1; seed <= 720; seed++) {
                 location.hash = `play?seed=${seed * 7 + 1}`;
                 await new Promise((done) => addEventListener("hashchange", () => setTimeout(done), { once: true }));
+                [...document.querySelectorAll("button")].find((each) => each.textContent === "Roll").click();
+                await new Promise((done) => setTimeout(done));
                 seen.push(Number(document.querySelector(".dice").ariaLabel.split(" ")[1]));
             }
             return seen;
@@ -161,26 +171,422 @@ def test_the_dice_are_fair(reader):
     assert ((counts - expected) ** 2 / expected).sum() < 23.2  # chi-square, 10 degrees of freedom: 1 % lie above
 
 
-def test_a_game_can_be_played_by_keyboard_alone(reader):
-    page = reader.visit("play?seed=8&coach=during")
+@pytest.mark.parametrize("name", GAMES)
+def test_a_game_can_be_played_by_keyboard_alone(reader, name):
+    """Focus moves from the roll to the moves and back, and to the result in the end."""
+    page = reader.visit("play?seed=8&coach=during", name)
+    roll_button(page).focus()
     moves, times = moves_of(page), 0
-    moves.first.focus()
-    while moves.count():
-        page.wait_for_function("document.activeElement.parentElement.ariaLabel === 'your move'")
+    while roll_button(page).count():
+        expect(roll_button(page)).to_be_focused()
         page.keyboard.press("Enter")
-        moved(page, times := times + 1)
-    expect(page.get_by_role("button", name="another game")).to_be_visible()
+        expect(roll_button(page)).to_have_count(0)
+        if moves.count():
+            expect(moves.first).to_be_focused()
+            page.keyboard.press("Enter")
+            moved(page, times := times + 1)
+    expect(page.get_by_role("button", name="new game")).to_be_visible()
+    expect(page.locator("h2").first).to_be_focused()
 
 
 def test_moves_are_made_by_the_tiles_too(visitor):
     """Picked tiles leave the moves that shut them all; a move is made when no other is left."""
     page = visitor.visit("play?seed=1&coach=never")
+    roll(page)
     tiles, moves = page.get_by_role("group", name="open tiles"), moves_of(page)
     one, other = next(text for text in moves.all_inner_texts() if text.count(",") == 1).removeprefix("shut ").split(",")
-    tiles.get_by_role("button", name=one, exact=True).click()
-    expect(tiles.get_by_role("button", name=one, exact=True)).to_have_attribute("aria-pressed", "true")
+    tiles.get_by_role("button", name=f"tile {one}, open").click()
+    expect(tiles.get_by_role("button", name=f"tile {one}, open")).to_have_attribute("aria-pressed", "true")
     assert all(one in text.removeprefix("shut ").split(",") for text in moves.all_inner_texts())
     visitor.look()
-    tiles.get_by_role("button", name=other, exact=True).click()
+    tiles.get_by_role("button", name=f"tile {other}, open").click()
     moved(page, 1)
-    expect(tiles.get_by_role("button")).to_have_count(7)
+    expect(tiles.get_by_role("button", name=re.compile("open"))).to_have_count(7)
+    expect(tiles.get_by_role("button", name=f"tile {other}, shut")).to_be_visible()
+
+
+@pytest.mark.parametrize("hand", ["mouse or finger", "keys"])
+@pytest.mark.parametrize("name", GAMES)
+def test_a_newcomer_rolls_and_moves(visitor, name, hand):
+    page = visitor.visit("", name)
+    expect(page.get_by_role("link", name="Play")).to_have_attribute("aria-current", "page")
+    expect(page.locator(".start")).to_contain_text(f"Roll {GAMES[name].dice} dice")
+    expect(page.locator(".start")).to_contain_text("The game is solved")
+    expect(page.get_by_role("img", name="dice not thrown")).to_be_visible()
+    visitor.look()
+    if hand == "keys":
+        page.keyboard.press("r")
+    elif page.viewport_size["width"] < 500:
+        roll_button(page).tap()
+    else:
+        roll_button(page).click()
+    thrown = page.locator(".felt").get_by_role("img", name=re.compile("^roll ")).get_attribute("aria-label")
+    expect(page.locator("[aria-live=polite] h2")).to_have_text(f"You {thrown.replace('roll', 'rolled')}")
+    arrive(page, "seed=")
+    visitor.look()
+    if hand == "keys":
+        page.keyboard.press("Tab")
+        page.keyboard.press("Shift+Tab")
+        moves_of(page).first.press("Enter")
+    else:
+        moves_of(page).first.click()
+    moved(page, 1)
+    expect(page.locator("[aria-live=polite] h2")).to_have_text("Roll again")
+    expect(page.locator(".start")).to_have_count(0)
+
+
+def test_every_game_has_other_dice_until_they_are_asked_for(reader):
+    def seed_of_a_new_game():
+        page = reader.visit("")
+        roll(page)
+        return re.search(r"seed=(\d+)", page.url)[1]
+
+    assert len({seed_of_a_new_game() for _ in range(3)}) == 3
+
+
+def test_dice_of_the_day(visitor):
+    page = visitor.page
+    page.clock.set_fixed_time("2026-11-25T12:00:00")
+    visitor.visit("")
+    page.get_by_role("button", name="Dice of the day").click()
+    arrive(page, "seed=20261125")
+    expect(page.get_by_role("button", name="Dice of the day")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".verdict")).to_contain_text("Dice of the day 2026-11-25")
+    visitor.look()
+    visitor.visit("play?seed=123456")
+    expect(page.locator(".verdict")).not_to_contain_text("Dice of the day")
+
+
+def test_tiles_that_fit_no_move_say_why(visitor):
+    page = visitor.visit("play?seed=1&own=13&coach=never")
+    tiles = page.get_by_role("group", name="open tiles")
+    for tile in range(1, 10):
+        fits = "false" if tile in (1, 3, 4) else "true"
+        expect(tiles.get_by_role("button", name=f"tile {tile}, open")).to_have_attribute("aria-disabled", fits)
+    why = page.locator(".felt").get_by_role("status")
+    tiles.get_by_role("button", name="tile 9").click(force=True)
+    expect(why).to_have_text("No move with roll 4 takes tile 9.")
+    tiles.get_by_role("button", name="tile 1").click()
+    tiles.get_by_role("button", name="tile 4").click(force=True)
+    expect(why).to_have_text("No move with roll 4 takes tile 4 together with 1.")
+    visitor.look()
+    tiles.get_by_role("button", name="tile 3").click()
+    moved(page, 1)
+    tiles.get_by_role("button", name="tile 3, shut").click(force=True)
+    expect(why).to_have_text("Tile 3 is shut.")
+
+
+def test_tiles_cannot_be_picked_before_a_throw(reader):
+    page = reader.visit("play?seed=1")
+    page.get_by_role("button", name="tile 4, open").click(force=True)
+    expect(page.locator(".felt").get_by_role("status")).to_have_text("Roll the dice first.")
+
+
+def test_keys(reader):
+    page = reader.visit("play?seed=1&own=13&coach=never")
+    press, tile = page.keyboard.press, lambda number: page.get_by_role("button", name=f"tile {number}, open")
+    press("Control+3")
+    expect(tile(3)).to_have_attribute("aria-pressed", "false")
+    press("3")
+    expect(tile(3)).to_have_attribute("aria-pressed", "true")
+    expect(moves_of(page)).to_have_text(["shut 1,3"])
+    press("Enter")
+    moved(page, 1)
+    press("u")
+    expect(page).not_to_have_url(PLAYED)
+    press("h")
+    expect(page.locator("p", has_text="Hint:")).to_be_visible()
+    press("4")
+    moved(page, 1)
+    page.get_by_text("Opponent, coach, goal and seed").click()
+    page.get_by_label("seed").focus()
+    press("u")
+    moved(page, 1)
+    page.locator("summary").first.focus()
+    page.evaluate("document.activeElement.blur()")
+    press("?")
+    dialog = page.get_by_role("dialog", name="keys")
+    expect(dialog).to_contain_text("take back")
+    reader.look()
+    dialog.get_by_label("keys work").uncheck()
+    dialog.get_by_role("button", name="close").click()
+    expect(dialog).to_have_count(0)
+    page.evaluate("document.activeElement.blur()")
+    press("u")
+    moved(page, 1)
+
+
+def test_digits_go_to_moves_where_there_are_no_tiles(reader):
+    page = reader.visit("play?seed=3", "threes")
+    page.keyboard.press("r")
+    page.keyboard.press("3")
+    expect(moves_of(page).nth(2)).to_be_focused()
+    page.keyboard.press("Enter")
+    arrive(page, "played=2")
+
+
+def test_own_dice_are_entered_by_click_and_by_key_and_celebrated(visitor):
+    """Shut the box with eight throws; the link replays them."""
+    page = visitor.visit("play?seed=7&coach=never")
+    page.get_by_role("button", name="Your own dice").click()
+    expect(roll_button(page)).to_have_count(0)
+    page.get_by_role("button", name="a die shows 4").click()
+    visitor.look()
+    page.get_by_role("button", name="a die shows 6").click()
+    expect(page.locator("h2").first).to_have_text("You rolled 10")
+    page.get_by_role("button", name="take back").click()
+    for tile, faces in enumerate(["45", "44", "34", "24", "14", "13", "12"]):
+        for key in [*faces, str(9 - tile)]:
+            page.keyboard.press(key)
+        moved(page, tile + 1)
+    assert page.locator(".confetti").count() == 0
+    for key in "2112":
+        page.keyboard.press(key)
+    expect(page.locator("h2").first).to_have_text("You shut the box!")
+    expect(page.locator(".confetti")).to_be_visible()
+    arrive(page, "own=45.44.34.24.14.13.12.21")
+    visitor.look()
+
+
+def test_a_link_with_dice_that_do_not_exist_asks_for_them(reader):
+    page = reader.visit("play?seed=7&own=79.4x")
+    expect(page.locator("h2").first).to_have_text("Your own dice")
+
+
+def test_the_turn_of_an_opponent_is_a_list_at_once_without_motion(visitor):
+    page = visitor.visit("play?seed=5&against=optimal&turn=second")
+    steps = page.locator(".steps li")
+    assert steps.count() >= 2
+    lead = re.search(r"ended with (\d+) point", page.locator(".verdict").inner_text())[1]
+    visitor.look()
+    shut = [
+        int(tile)
+        for tiles in re.findall(r"shut ([\d,]+)", page.locator(".steps").inner_text())
+        for tile in tiles.split(",")
+    ]
+    assert 45 - sum(shut) == int(lead)
+    roll(page)
+    expect(page.locator("h2").first).to_have_text(re.compile("^You rolled"))
+
+
+@pytest.fixture
+def mover(browser, pages):
+    """Yield the page of a visitor who likes motion, and whose clock the test drives."""
+    context = browser.new_context(offline=True, **SCREENS["phone"])
+    visitor = Visitor(context.new_page(), pages)
+    visitor.page.clock.install()
+    yield visitor
+    context.close()
+    assert visitor.wrong == []
+
+
+def test_dice_tumble_for_those_who_like_motion(mover, reader):
+    page = mover.visit("play?seed=5")
+    roll_button(page).click()
+    expect(page.locator(".tumbling")).to_be_visible()
+    assert page.locator(".tumbling .die").first.evaluate("die => getComputedStyle(die).animationName") == "tumble"
+    expect(page.locator("h2").first).to_have_text("Rolling …")
+    expect(moves_of(page)).to_have_count(0)
+    page.clock.run_for(410)
+    expect(page.locator(".tumbling")).to_have_count(0)
+    moves_of(page).first.click()
+    shut = page.locator(".tile.shut").first
+    assert shut.evaluate("tile => getComputedStyle(tile).animationName") == "turn"
+    still = reader.visit("play?seed=5")
+    roll_button(still).evaluate("button => button.click()")
+    assert still.locator(".tumbling").count() == 0
+    expect(moves_of(still)).not_to_have_count(0)
+
+
+@pytest.mark.parametrize("turn", ["first", "second"])
+def test_the_turn_of_an_opponent_is_played_before_the_eyes(mover, turn):
+    page = mover.visit(f"play?seed=5&against=optimal&turn={turn}&coach=never")
+    moves = moves_of(page)
+    while turn == "first" and not page.get_by_text("The perfect player plays").count():
+        if roll_button(page).count():
+            roll_button(page).click()
+            page.clock.run_for(410)
+        if moves.count():
+            moves.first.click()
+    steps = page.locator(".steps li")
+    expect(page.locator("h2").first).to_have_text("The perfect player plays")
+    expect(steps).to_have_count(0)
+    page.clock.run_for(410)
+    expect(steps).to_have_count(1)
+    assert "shut" not in steps.inner_text()
+    page.clock.run_for(810)
+    expect(steps).to_contain_text("shut")
+    page.get_by_role("button", name="skip").click()
+    expect(page.locator("h2").first).to_have_text(
+        "Your turn" if turn == "second" else re.compile("You win|You lose|A tie")
+    )
+    if turn == "second":
+        expect(roll_button(page)).to_be_focused()
+
+
+def test_statistics_last_and_can_be_reset(visitor):
+    page = visitor.visit("play?seed=11&coach=after")
+    panel = page.get_by_role("region", name="Your statistics")
+    expect(panel).to_have_count(0)
+    play(page, lambda moves: 0)
+    score = int(re.search(r"with (\d+)", page.locator("h2").first.inner_text())[1])
+    luck, choices = map(
+        value, re.findall(r"[+\N{MINUS SIGN}]\d+(?:\.\d+)?", page.locator(".account p").first.inner_text())
+    )
+    rows = """() => Object.fromEntries([...document.querySelectorAll('.statistics dl div')]
+        .map(row => [...row.children].map(cell => cell.textContent)))"""
+    found = page.evaluate(rows)
+    assert (found["turns"], found["mean score"]) == ("1", f"{score:.2f}")
+    assert value(found["luck in a turn"]) == pytest.approx(luck, abs=0.01)
+    assert value(found["choices in a turn"]) == pytest.approx(choices, abs=0.01)
+    visitor.look()
+    page.get_by_role("button", name="same dice again").click()
+    play(page, lambda moves: moves - 1)
+    assert page.evaluate(rows) == found  # the same dice do not count twice
+    page.reload()
+    expect(panel).to_be_visible()
+    assert page.evaluate(rows) == found
+    visitor.visit("drill?seed=3")
+    moves_of(page).first.click()
+    expect(panel).to_contain_text("of the last 1")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    panel.get_by_role("button", name="reset").click()
+    expect(panel).to_be_visible()
+    page.once("dialog", lambda dialog: dialog.accept())
+    panel.get_by_role("button", name="reset").click()
+    expect(panel).to_have_count(0)
+
+
+def test_a_game_waits_while_other_views_are_looked_at(reader):
+    page = reader.visit("play?seed=11&for=shut")
+    roll(page)
+    moves_of(page).first.click()
+    moved(page, 1)
+    before = page.evaluate(ON_THE_BOARD)
+    page.get_by_role("link", name="Analysis").click()
+    expect(page.locator("h2").first).to_have_text("Before the throw")
+    page.get_by_role("link", name="Play").click()
+    expect(page.locator("h2").first).to_have_text("Roll again")
+    assert page.evaluate(ON_THE_BOARD) == before
+    page.get_by_role("button", name="new game").click()
+    expect(page.locator("h2").first).to_have_text("Your turn")
+    arrive(page, "for=shut")
+
+
+def test_a_turn_with_help_does_not_count(reader):
+    page = reader.visit("play?seed=11&coach=after")
+    roll(page)
+    page.get_by_role("button", name="hint").click()
+    play(page, lambda moves: 0)
+    expect(page.get_by_text("It does not count")).to_be_visible()
+    expect(page.get_by_role("region", name="Your statistics")).to_have_count(0)
+
+
+@pytest.mark.parametrize("text", ["{", "null", '{"version": 2}', '{"version": 1, "turns": "<b>"}'])
+def test_statistics_that_cannot_be_read_are_kept(reader, text):
+    page = reader.visit("play?seed=11")
+    page.evaluate(
+        "text => localStorage.setItem('stb-gym:shut-the-box: tiles 9, dice 2, faces 6, score sum', text)", text
+    )
+    reader.visit("play?seed=11&coach=never")
+    play(page, lambda moves: 0)
+    expect(page.get_by_role("region", name="Your statistics")).to_be_visible()
+    assert text in page.evaluate("Object.values({ ...localStorage })")
+
+
+def test_statistics_where_the_browser_stores_nothing(reader):
+    reader.page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })"
+    )
+    page = reader.visit("play?seed=11&coach=never")
+    play(page, lambda moves: 0)
+    expect(page.get_by_role("region", name="Your statistics")).to_contain_text("turns")
+
+
+SHARED = """how => {
+    Object.defineProperty(navigator, "clipboard", {
+        value: how === "none" ? undefined : {
+            writeText: text => how === "refused" ? Promise.reject() : Promise.resolve(window.shared = text),
+        },
+    });
+    Object.defineProperty(navigator, "share", {
+        value: how === "share" ? ({ text, url }) => (window.shared = `${text}\\n${url}`, Promise.resolve()) : undefined,
+    });
+}"""
+
+
+@pytest.mark.parametrize("how", ["share", "clipboard", "refused", "none"])
+def test_a_shared_game_is_replayed_with_the_coach(visitor, how):
+    page = visitor.visit("play?seed=20261125&coach=during")
+    play(page, lambda moves: 0)
+    played = re.search(r"played=([\d.]+)", page.url)[1]
+    page.evaluate(SHARED, how)
+    page.get_by_role("button", name="share").click()
+    if how in ("share", "clipboard"):
+        page.wait_for_function("window.shared")
+        text = page.evaluate("window.shared")
+    else:
+        text = page.get_by_label("text to share").input_value()
+        visitor.look()
+    title, score, account, blocks, url = text.split("\n")
+    assert title == "Shut the box, dice of 2026-11-25"
+    assert score == re.search(r"\d+ points?", page.locator("h2").first.inner_text())[0]
+    assert re.fullmatch(r"luck [+\N{MINUS SIGN}][\d.]+, my choices lost [\d.]+ points", account)
+    assert len(blocks) == len(played.split("."))
+    page.goto("about:blank")
+    page.goto(url)
+    expect(page.locator("h2").first).to_have_text(f"Replay: {score}")
+    steps, step = page.locator(".steps li"), page.get_by_role("button", name="step")
+    expect(steps).to_have_count(1)
+    visitor.look()
+    step.click()
+    expect(steps).to_contain_text(re.compile("shut .* luck .*(best|loses)"))
+    page.get_by_role("button", name="back").click()
+    expect(steps).not_to_contain_text("luck")
+    page.get_by_role("button", name="play", exact=True).click()
+    expect(page.locator(".account")).to_be_visible()
+    assert steps.count() >= len(blocks)
+    visitor.look()
+    page.get_by_role("button", name="play these dice yourself").click()
+    expect(roll_button(page)).to_be_visible()
+
+
+def test_plus_is_good_and_ticks_are_true(reader):
+    page = reader.visit("play?seed=11&coach=after")
+    play(page, lambda moves: 0)
+    account = page.locator(".account p").first.inner_text()
+    luck, choices = map(value, re.findall(SIGNED, account))
+    start = float(re.search(r"began at ([\d.]+)", account)[1])
+    end = int(re.search(r"with (\d+)", page.locator("h2").first.inner_text())[1])
+    assert choices < 0
+    assert luck + choices == pytest.approx(start - end, abs=0.02)  # fewer points are better
+    ticks = page.evaluate("""[...document.querySelectorAll(".account .tick")].map(tick =>
+        [Number(tick.querySelector("text").textContent), Number(tick.querySelector("line").getAttribute("y1"))])""")
+    bars = page.evaluate("""[...document.querySelectorAll(".account rect")].map(bar =>
+        [Number(bar.getAttribute("y")) + 1, Number(bar.getAttribute("height")) - 2])""")
+    labels, heights = np.array(ticks).T
+    slope, level = np.polyfit(labels, heights, 1)
+    assert np.allclose(slope * labels + level, heights, atol=1e-6)
+    assert slope * (luck + choices) < 0 < slope  # up is good
+    last, tall = bars[-1]
+    assert slope * end + level == pytest.approx(last + tall, abs=0.01)
+    assert min(abs(slope * start + level - y) for y in (bars[0][0], sum(bars[0]))) < 0.02
+    assert 3 <= len(ticks) <= 8
+
+
+def test_the_board_in_forced_colors(reader):
+    page = reader.visit("play?seed=1&own=13&coach=never")
+    page.emulate_media(forced_colors="active")
+    tile = page.get_by_role("button", name="tile 1, open")
+    look = "tile => [getComputedStyle(tile).borderTopWidth, getComputedStyle(tile).backgroundColor]"
+    width, before = tile.evaluate(look)
+    tile.click()
+    page.mouse.move(0, 0)
+    assert float(width.removesuffix("px")) >= 1
+    assert tile.evaluate(look)[1] != before
+    page.get_by_role("button", name="tile 3, open").click()
+    styles = [
+        page.get_by_role("button", name=f"tile {n}").evaluate("tile => getComputedStyle(tile).borderTopStyle")
+        for n in (1, 2)
+    ]
+    assert styles == ["dashed", "solid"]

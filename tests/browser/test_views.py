@@ -60,7 +60,7 @@ def test_trainings_stand_side_by_side_or_alone(visitor):
 def test_without_trainings_there_is_no_view_of_them(reader):
     page = reader.visit("training", "threes")
     assert page.get_by_role("link", name="Training").count() == 0
-    assert page.get_by_role("link", name="Analysis").get_attribute("aria-current") == "page"
+    assert page.get_by_role("link", name="Play").get_attribute("aria-current") == "page"
 
 
 def expected(at_nodes):

@@ -18,8 +18,8 @@ interface View {
 }
 
 const VIEWS: Record<string, View> = {
-  board: { words: "Analysis", show: Board, there: () => true },
   play: { words: "Play", show: Play, there: () => true },
+  board: { words: "Analysis", show: Board, there: () => true },
   training: { words: "Training", show: Training, there: ({ game }) => game.runs.length > 0 },
   map: { words: "Map", show: Map, there: () => true },
   drill: { words: "Drill", show: Drill, there: ({ game }) => game.players.length > 0 },
@@ -29,7 +29,7 @@ export function Page() {
   const session = useSession();
   const { game } = session;
   const views = Object.entries(VIEWS).filter(([, view]) => view.there(session));
-  const name = views.some(([view]) => view === address.value.view) ? address.value.view : "board";
+  const name = views.some(([view]) => view === address.value.view) ? address.value.view : "play";
   const Shown = VIEWS[name].show;
   const kept = { ...positionToWords(game, session.position.value), ...goalToWords(game, session.goal.value) };
   return (

@@ -10,6 +10,7 @@ import { goalFromWords, type Goal } from "./exact/goals";
 import { judge, type Judged } from "./exact/judging";
 import { solveFor, type Solved } from "./exact/solved";
 import { losses, visits } from "./exact/sweep";
+import { keepStatistics, type Statistics } from "./statistics";
 
 export interface Session {
   game: Game;
@@ -21,6 +22,7 @@ export interface Session {
   losses: (solved: Solved, player: Player) => Float64Array;
   judged: (solved: Solved, player: Player) => Judged;
   everybody: (solved: Solved) => Player[]; // perfect play first
+  statistics: Statistics;
 }
 
 export function makeSession(game: Game): Session {
@@ -45,6 +47,7 @@ export function makeSession(game: Game): Session {
     losses: (solved, player) => lossesOf(solved)(player),
     judged: (solved, player) => judgedOf(solved)(player),
     everybody: (solved) => [solved.perfect, ...game.players, ...last],
+    statistics: keepStatistics(game),
   };
 }
 

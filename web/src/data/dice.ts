@@ -20,6 +20,10 @@ export function thrown(game: Game, state: number, chances: () => number): number
   return Array.from({ length: game.dice[state] }, () => Math.floor(chances() * game.faces) + 1);
 }
 
+export function areDice(game: Game, state: number, faces: number[]): boolean {
+  return faces.length === game.dice[state] && faces.every((face) => face >= 1 && face <= game.faces && face % 1 === 0);
+}
+
 // Random fractions that depend on whole numbers, such as a seed, and on nothing else (mulberry32).
 export function fractions(...seeds: number[]): () => number {
   let at = seeds.reduce((mixed, seed) => Math.imul(mixed ^ seed, 0x9e3779b1) + 0x7f4a7c15, 0) | 0;

@@ -1,6 +1,6 @@
 // Positions by the words that a person uses: parts such as the open tiles, and the roll.
 
-import { rollOf } from "./dice";
+import { areDice, rollOf } from "./dice";
 import { rollsAt, type Game, type Part, type Position } from "./game";
 
 export function positionFromWords(game: Game, words: Record<string, string>): Position {
@@ -19,10 +19,7 @@ function rollFromWords(game: Game, state: number, words: string | undefined): nu
   const called = rollsAt(game, state).words.indexOf(words);
   if (called >= 0) return called;
   const faces = words.split(",").map(Number);
-  const thrown =
-    faces.length === game.dice[state] &&
-    faces.every((face) => Number.isInteger(face) && face >= 1 && face <= game.faces);
-  return thrown ? rollOf(game, state, faces) : null;
+  return areDice(game, state, faces) ? rollOf(game, state, faces) : null;
 }
 
 export function positionToWords(game: Game, { state, roll }: Position): Record<string, string> {

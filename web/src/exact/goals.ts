@@ -50,7 +50,9 @@ export function lossShown(goal: Goal, loss: number): string {
   return `${scaled.toFixed(loss === 0 ? 0 : digits)}${isChance(goal) ? "%" : ""}`;
 }
 
+// Plus is good for the player; what is only rounding is 0.
 export function signed(goal: Goal, change: number): string {
+  if (Math.abs(change) < 1e-9) return "0";
   return `${change < 0 ? "−" : "+"}${lossShown(goal, Math.abs(change))}`;
 }
 

@@ -1,22 +1,28 @@
 // The board: the parts of a position and the dice, on felt. With `change`, everything on it is a button.
 
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { facesOf, rollOf } from "../data/dice";
+import { useEffect } from "preact/hooks";
+import { facesOf, rollOf, thrown } from "../data/dice";
 import { rollsAt, type Part, type Position } from "../data/game";
 import { alternatives, changed, everyValue } from "../data/positions";
 import { useSession } from "../session";
 import { Die } from "./Die";
 import type { Picking } from "./picking";
 
+export const TUMBLE_MS = 400;
+const FACE_MS = 70; // a tumbling die shows another face so often
+
 interface Props {
   position: Position;
   faces?: number[]; // the dice as they fell, where that is known
   change?: (position: Position) => void;
+  tumbling?: boolean; // whether the dice roll
   picking?: Picking | null; // what is listed, such as open tiles, can be picked for a move
   children?: ComponentChildren; // more buttons below the dice
 }
 
-export function Felt({ position, faces, change, picking, children }: Props) {
+export function Felt({ position, faces, tumbling, change, picking, children }: Props) {
   const { game } = useSession();
   const toState = (state: number | null) => {
     if (state !== null) change!({ state, roll: null });
@@ -30,7 +36,12 @@ export function Felt({ position, faces, change, picking, children }: Props) {
           <Amount part={part} state={position.state} toState={change && toState} />
         ),
       )}
-      {!game.over[position.state] && <Dice position={position} faces={faces} change={change} />}
+      {picking && (
+        <p class="why" role="status">
+          {picking.refused}
+        </p>
+      )}
+      {!game.over[position.state] && <Dice position={position} faces={faces} tumbling={tumbling} change={change} />}
       {children && <div class="buttons">{children}</div>}
     </div>
   );
@@ -49,7 +60,7 @@ function Tiles({ part, state, toState, picking }: PartProps) {
   const tiles = everyValue(part);
   return (
     <div
-      class={picking ? "tiles picking" : "tiles"}
+      class={tiles.some((tile) => picking?.why(tile) === "") ? "tiles picking" : "tiles"}
       role="group"
       aria-label={part.words}
       style={{ "--count": tiles.length, "--narrow": tiles.length > 9 ? Math.ceil(tiles.length / 2) : tiles.length }}
@@ -57,20 +68,32 @@ function Tiles({ part, state, toState, picking }: PartProps) {
       {tiles.map((tile) => {
         const open = here.includes(tile);
         const other = open ? here.filter((each) => each !== tile) : [...here, tile].sort((a, b) => a - b);
-        if (picking && open) {
+        const looks = open ? "tile" : "tile shut";
+        const name = `tile ${tile}, ${open ? "open" : "shut"}`;
+        if (picking) {
+          const idle = picking.why(tile) !== "";
           return (
-            <button class="tile" aria-pressed={picking.picked.includes(tile)} onClick={() => picking.pick(tile)}>
+            <button
+              class={looks}
+              aria-label={name}
+              aria-disabled={idle}
+              aria-pressed={open ? picking.picked.includes(tile) : undefined}
+              tabIndex={idle ? -1 : 0}
+              onClick={() => picking.pick(tile)}
+            >
               {tile}
             </button>
           );
         }
-        if (!toState) return <span class={open ? "tile" : "tile shut"}>{tile}</span>;
+        if (!toState) {
+          return (
+            <span class={looks} role="img" aria-label={name}>
+              {tile}
+            </span>
+          );
+        }
         return (
-          <button
-            class={open ? "tile" : "tile shut"}
-            aria-pressed={open}
-            onClick={() => toState(changed(game, state, part, other))}
-          >
+          <button class={looks} aria-pressed={open} onClick={() => toState(changed(game, state, part, other))}>
             {tile}
           </button>
         );
@@ -107,9 +130,17 @@ function Amount({ part, state, toState }: PartProps) {
   );
 }
 
-function Dice({ position: { state, roll }, faces, change }: Props) {
+function Dice({ position: { state, roll }, faces, tumbling, change }: Props) {
   const { game } = useSession();
-  const shown = faces ?? (roll === null ? null : facesOf(game, state, roll));
+  const random = useSignal<number[]>([]);
+  useEffect(() => {
+    if (!tumbling) return;
+    const turn = () => (random.value = thrown(game, state, Math.random));
+    turn();
+    const timer = setInterval(turn, FACE_MS);
+    return () => clearInterval(timer);
+  }, [tumbling]);
+  const shown = tumbling ? random.value : (faces ?? (roll === null ? null : facesOf(game, state, roll)));
   const places = Array.from({ length: game.dice[state] }, (_, place) => place);
   const turned = (place: number) => {
     const before = shown ?? places.map(() => 1);
@@ -120,9 +151,11 @@ function Dice({ position: { state, roll }, faces, change }: Props) {
   if (!change) {
     return (
       <div
-        class="dice"
+        class={tumbling ? "dice tumbling" : "dice"}
         role="img"
-        aria-label={roll === null ? "dice not thrown" : `roll ${rollsAt(game, state).words[roll]}`}
+        aria-label={
+          tumbling ? "the dice roll" : roll === null ? "dice not thrown" : `roll ${rollsAt(game, state).words[roll]}`
+        }
       >
         {places.map((place) => (
           <Die face={shown?.[place] ?? null} />

@@ -15,9 +15,10 @@ import { usePicking } from "./picking";
 interface Props {
   solved: Solved;
   draw: (asked: number) => number | null; // the node of a question, null after the last one
+  answered?: (right: boolean) => void;
 }
 
-export function Quiz({ solved, draw }: Props) {
+export function Quiz({ solved, draw, answered }: Props) {
   const session = useSession();
   const { game } = session;
   const asked = useSignal(0);
@@ -37,12 +38,18 @@ export function Quiz({ solved, draw }: Props) {
     const lost = lossOf(game, solved.values, edge, node!);
     score.value = { right: score.value.right + (lost === 0 ? 1 : 0), lost: score.value.lost + lost };
     chosen.value = edge;
+    answered?.(lost === 0);
   };
   const next = () => {
     asked.value += 1;
     chosen.value = null;
   };
-  const choice = usePicking(chosen.value === null ? node : null, answer);
+  const choice = usePicking(
+    node === null ? game.start : game.nodeState[node],
+    chosen.value === null ? node : null,
+    "You have chosen: see what every move is worth, then go on.",
+    answer,
+  );
   if (node === null) return <div class="card">{tally || "Nobody loses anything here."}</div>;
   const { state, roll } = positionOf(game, node);
   const lost = chosen.value === null ? 0 : lossOf(game, solved.values, chosen.value, node);

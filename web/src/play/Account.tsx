@@ -1,7 +1,7 @@
 // The account of a game: luck and choices, every step, and the mistakes by how serious they are.
 
 import { AccountChart } from "./AccountChart";
-import { GRADES, lossShown, shown, signed, unitOf, type Goal, type Grade } from "../exact/goals";
+import { GRADES, shown, signed, unitOf, type Goal, type Grade } from "../exact/goals";
 import { Head } from "../parts/Head";
 import { useSession } from "../session";
 import { mistakesOf, totals, type Event } from "./events";
@@ -22,14 +22,9 @@ export function Account({ events, goal }: { events: Event[]; goal: Goal }) {
       <h3 id="account">What luck and your choices were worth</h3>
       <p>
         The game began at {shown(game, goal, events[0].before)} {unitOf(game, goal)}.{" "}
-        <span class="key luck">
-          Luck {luck >= 0 ? "gave" : "took"} {lossShown(goal, Math.abs(luck))}
-        </span>
-        ,{" "}
-        <span class="key choice">
-          your choices {choice === 0 ? "lost nothing" : `lost ${lossShown(goal, -choice)}`}
-        </span>
-        .
+        <span class="key luck">Luck {signed(goal, luck)}</span>,{" "}
+        <span class="key choice">your choices {choice === 0 ? "lost nothing" : signed(goal, choice)}</span>.{" "}
+        <small>Plus is good for you.</small>
       </p>
       <AccountChart events={events} goal={goal} />
       <p>

@@ -15,7 +15,7 @@ export function AccountChart({ events, goal }: { events: Event[]; goal: Goal }) 
   const room = (high - low) * 0.06 || 1;
   const y = (worth: number) => TOP + ((high + room - worth) / (high - low + 2 * room)) * (HEIGHT - TOP - BOTTOM);
   const slot = (width - LEFT - RIGHT) / events.length;
-  const ticks = [0, 1, 2, 3, 4].map((step) => low + (step * (high - low)) / 4);
+  const ticks = ticksBetween(low, high);
   const says = events.map(({ kind, words, before, after }) => `${words}: ${kind} ${signed(goal, after - before)}`);
   return (
     <svg
@@ -28,7 +28,7 @@ export function AccountChart({ events, goal }: { events: Event[]; goal: Goal }) 
         <g class="tick">
           <line x1={LEFT} x2={width - RIGHT} y1={y(worth)} y2={y(worth)} />
           <text x={LEFT - 8} y={y(worth) + 4} text-anchor="end">
-            {shown(game, goal, worth).replace(/(\.\d)\d+/, "$1")}
+            {shown(game, goal, worth).replace(/\.?0+(?=%?$)/, "")}
           </text>
         </g>
       ))}
@@ -56,4 +56,13 @@ export function AccountChart({ events, goal }: { events: Event[]; goal: Goal }) 
       </text>
     </svg>
   );
+}
+
+// Round numbers between two, about five of them.
+function ticksBetween(low: number, high: number): number[] {
+  const rough = Math.max((high - low) / 5, 0.001); // no finer than the labels
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= 0.7 * rough)!;
+  const first = Math.ceil(low / step);
+  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, at) => (first + at) * step);
 }

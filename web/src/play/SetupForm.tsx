@@ -45,7 +45,7 @@ export function SetupForm({ setup, set }: { setup: Setup; set: (changes: Partial
         <input
           type="number"
           min="1"
-          max="999999"
+          max="99999999"
           value={setup.seed}
           onChange={(event) =>
             set({ seed: Math.max(1, Math.round(Number(event.currentTarget.value)) || 1), played: [] })

@@ -1,8 +1,9 @@
 // What a game was worth from throw to throw: what luck did, and what choices did.
 
 import { moveInWords, type Game } from "../data/game";
-import { gradeOf, type Grade } from "../exact/goals";
+import { gradeOf, perfectPlace, type Grade } from "../exact/goals";
 import { lossOf } from "../exact/sweep";
+import type { Result } from "../statistics";
 import { share, type Played } from "./game";
 
 export interface Event {
@@ -54,6 +55,19 @@ export function totals(events: Event[]): Record<Event["kind"], number> {
   const sum = (kind: Event["kind"]) =>
     events.filter((event) => event.kind === kind).reduce((all, { before, after }) => all + after - before, 0);
   return { luck: sum("luck"), choice: sum("choice") };
+}
+
+// What counts of a game that is over.
+export function resultOf(game: Game, played: Played, second: boolean): Result {
+  const { mine, theirs, solved } = played;
+  const { luck, choice } = totals(eventsOf(game, played, second));
+  const place = game.score[mine.end];
+  return {
+    points: game.scores[place],
+    perfect: place <= perfectPlace(game),
+    account: solved.goal.kind === "score" ? { luck, lost: -choice } : null,
+    won: theirs && share(game, mine, theirs) === 1,
+  };
 }
 
 export function mistakesOf(events: Event[]): Event[] {

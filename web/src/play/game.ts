@@ -1,7 +1,7 @@
 // A game of one's own, worked out anew from the address: who plays, the seed of the dice, and the moves so far.
 
 import type { Words } from "../address";
-import { fractions, rollOf, thrown } from "../data/dice";
+import { areDice, fractions, rollOf, thrown } from "../data/dice";
 import { edgesOf, nodeOf, type Game, type Player } from "../data/game";
 import { goalFromWords, type Goal } from "../exact/goals";
 import { scoreChances } from "../exact/sweep";
@@ -14,6 +14,7 @@ const FIRST_PLAYER: Goal = { kind: "round", ties: "split", lead: null, holders: 
 
 export interface Setup {
   seed: number;
+  own: number[][] | null; // throws of real dice that replace those of the seed
   against: string | null; // the name of a player
   second: boolean; // whether the other one begins
   coach: keyof typeof COACH;
@@ -30,7 +31,7 @@ export interface Step {
 
 export interface Turn {
   steps: Step[];
-  waiting: boolean; // for a choice
+  waiting: "throw" | "choice" | null;
   end: number; // the state at which it ended, or is
 }
 
@@ -41,10 +42,27 @@ export interface Played {
   over: boolean;
 }
 
-export function setupFromWords(game: Game, words: Words): Setup {
+export function anySeed(): number {
+  return 1 + Math.floor(999999 * Math.random());
+}
+
+// The seed of the dice of the day, the same for everybody: 20261125.
+export function seedOfToday(): number {
+  const now = new Date();
+  return 10000 * now.getFullYear() + 100 * (now.getMonth() + 1) + now.getDate();
+}
+
+// "2026-11-25" for a seed that is a date, else null.
+export function dayOf(seed: number): string | null {
+  const date = `${seed}`.replace(/^(20\d\d)(\d\d)(\d\d)$/, "$1-$2-$3");
+  return date.includes("-", 1) && !Number.isNaN(Date.parse(date)) ? date : null;
+}
+
+export function setupFromWords(game: Game, words: Words, otherwise: number): Setup {
   const names = [game.optimum.name, ...game.players.map((player) => player.name)];
   return {
-    seed: Number.parseInt(words.seed ?? "1", 10) || 1,
+    seed: Number.parseInt(words.seed ?? "", 10) || otherwise,
+    own: words.own === undefined ? null : throwsOf(words.own),
     against: names.includes(words.against) ? words.against : null,
     second: words.turn === "second",
     coach: Object.hasOwn(COACH, words.coach ?? "") ? (words.coach as Setup["coach"]) : "during",
@@ -52,30 +70,43 @@ export function setupFromWords(game: Game, words: Words): Setup {
   };
 }
 
-export function setupToWords({ seed, against, second, coach, played }: Setup): Words {
+// "64.31" is a throw of 6 and 4, then one of 3 and 1; letters stand for faces above 9.
+function throwsOf(words: string): number[][] {
+  const throws = words.split(".").filter(Boolean);
+  return throws.map((dice) => [...dice].map((face) => Number.parseInt(face, 36)));
+}
+
+export function setupToWords({ seed, own, against, second, coach, played }: Setup): Words {
   return {
     seed: `${seed}`,
+    ...(own === null ? {} : { own: own.map((dice) => dice.map((face) => face.toString(36)).join("")).join(".") }),
     ...(against === null ? {} : { against, turn: second ? "second" : "first" }),
     coach,
     ...(played.length ? { played: played.join(".") } : {}),
   };
 }
 
-export function play(session: Session, setup: Setup, words: Words): Played {
+// The game as far as it was played, if the dice were thrown so many times.
+export function play(session: Session, setup: Setup, words: Words, throws = Infinity): Played {
   const { game } = session;
-  const { against, second, seed, played } = setup;
+  const { against, second, seed, own, played } = setup;
+  const seeded = (whose: number) => (state: number, at: number) => thrown(game, state, fractions(seed, whose, at));
   const choose = (node: number, at: number) => edgesOf(game, node)[played[at]] ?? null;
+  const dice = (state: number, at: number) => {
+    if (own === null) return at < throws ? seeded(MINE)(state, at) : null;
+    return own[at] !== undefined && areDice(game, state, own[at]) ? own[at] : null;
+  };
   const begun =
     against !== null && second
-      ? turn(game, seed, THEIRS, choiceOf(game, against, session.solve(FIRST_PLAYER), seed))
+      ? turn(game, seeded(THEIRS), choiceOf(game, against, session.solve(FIRST_PLAYER), seed))
       : null;
   const goal = wanted(session, setup, begun && game.score[begun.end], words);
-  const mine = turn(game, seed, MINE, choose);
+  const mine = turn(game, dice, choose);
   if (against === null || begun || mine.waiting) {
     return { solved: session.solve(goal), mine, theirs: begun, over: !mine.waiting };
   }
   const reply = session.solve({ kind: "round", ties: "split", lead: game.score[mine.end], holders: 1, after: 0 });
-  const theirs = turn(game, seed, THEIRS, choiceOf(game, against, reply, seed));
+  const theirs = turn(game, seeded(THEIRS), choiceOf(game, against, reply, seed));
   return { solved: session.solve(goal), mine, theirs, over: true };
 }
 
@@ -99,6 +130,10 @@ function wanted(session: Session, { against, second }: Setup, lead: number | nul
   };
 }
 
+export function nameOf(game: Game, player: string): string {
+  return player === game.optimum.name ? "The perfect player" : player;
+}
+
 function named(game: Game, name: string): Player | undefined {
   return game.players.find((player) => player.name === name);
 }
@@ -114,17 +149,22 @@ function choiceOf(game: Game, name: string, solved: Solved, seed: number): (node
   };
 }
 
-function turn(game: Game, seed: number, whose: number, choose: (node: number, at: number) => number | null): Turn {
+function turn(
+  game: Game,
+  dice: (state: number, at: number) => number[] | null,
+  choose: (node: number, at: number) => number | null,
+): Turn {
   const steps: Step[] = [];
   let state = game.start;
   while (!game.over[state]) {
-    const faces = thrown(game, state, fractions(seed, whose, steps.length));
+    const faces = dice(state, steps.length);
+    if (faces === null) return { steps, waiting: "throw", end: state };
     const node = nodeOf(game, state, rollOf(game, state, faces));
     const none = game.edgeStart[node] === game.edgeStart[node + 1];
     const edge = none ? -1 : choose(node, steps.length);
     steps.push({ state, faces, node, edge: edge ?? -1 });
-    if (edge === null || none || edge < 0) return { steps, waiting: edge === null, end: state };
+    if (edge === null || none || edge < 0) return { steps, waiting: edge === null ? "choice" : null, end: state };
     state = game.next[edge];
   }
-  return { steps, waiting: false, end: state };
+  return { steps, waiting: null, end: state };
 }

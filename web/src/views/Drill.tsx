@@ -6,7 +6,9 @@ import { fractions } from "../data/dice";
 import { goalToWords, inWords } from "../exact/goals";
 import { GoalPicker } from "../parts/GoalPicker";
 import { Quiz } from "../parts/Quiz";
+import { StatisticsPanel } from "../play/StatisticsPanel";
 import { useSession } from "../session";
+import { countAnswer } from "../statistics";
 
 export function Drill() {
   const session = useSession();
@@ -36,8 +38,14 @@ export function Drill() {
           </button>
         </p>
       </div>
-      <Quiz key={`${seed} ${JSON.stringify(goalToWords(game, solved.goal))}`} solved={solved} draw={draw} />
+      <Quiz
+        key={`${seed} ${JSON.stringify(goalToWords(game, solved.goal))}`}
+        solved={solved}
+        draw={draw}
+        answered={(right) => countAnswer(session.statistics, right)}
+      />
       <GoalPicker />
+      <StatisticsPanel />
     </div>
   );
 }

@@ -1,40 +1,135 @@
 // Play a game, alone or against somebody, with a coach; afterwards see what luck and choices were worth.
 
-import { useSignal } from "@preact/signals";
-import { address, go } from "../address";
-import { moveInWords, type Game } from "../data/game";
-import { goalToWords, inWords, lossShown } from "../exact/goals";
-import { Felt } from "../parts/Felt";
+import { signal, useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { address, go, type Words } from "../address";
+import { edgesOf, moveInWords, type Game } from "../data/game";
+import { everyValue } from "../data/positions";
+import { goalToWords, inWords, lossShown, perfectPlace } from "../exact/goals";
+import { Felt, TUMBLE_MS } from "../parts/Felt";
+import { useLostFocus } from "../parts/focus";
 import { GoalPicker } from "../parts/GoalPicker";
 import { MoveButtons } from "../parts/MoveButtons";
 import { usePicking } from "../parts/picking";
 import { Quiz } from "../parts/Quiz";
+import { still } from "../parts/screen";
 import { Account } from "../play/Account";
-import { eventsOf, mistakesOf, type Event } from "../play/events";
-import { play, setupFromWords, setupToWords, share, type Played, type Setup } from "../play/game";
+import { eventsOf, mistakesOf, resultOf, type Event } from "../play/events";
+import { Confetti } from "../play/Confetti";
+import { rollInWords, Steps } from "../play/Film";
+import {
+  anySeed,
+  dayOf,
+  nameOf,
+  play,
+  setupFromWords,
+  setupToWords,
+  share,
+  type Played,
+  type Setup,
+} from "../play/game";
+import { Keys } from "../play/Keys";
+import { Opponent } from "../play/Opponent";
+import { OwnDice } from "../play/OwnDice";
+import { Replay } from "../play/Replay";
 import { SetupForm } from "../play/SetupForm";
+import { Share } from "../play/Share";
+import { Start } from "../play/Start";
+import { StatisticsPanel } from "../play/StatisticsPanel";
 import { useSession } from "../session";
+import { countGame } from "../statistics";
+
+const current = signal<Words>({}); // the game, to come back to from other views
 
 export function Play() {
   const session = useSession();
   const { game } = session;
-  const { words } = address.value;
-  const setup = setupFromWords(game, words);
-  const played = play(session, setup, words);
-  const events = eventsOf(game, played, setup.second);
+  const words = address.value.words.seed ? address.value.words : { ...current.value, ...address.value.words };
+  const otherwise = useMemo(anySeed, [words.seed === undefined]);
+  const setup = setupFromWords(game, words, otherwise);
+  const { seed, own, against, second, coach } = setup;
+  const name = [seed, against, second, own !== null].join(); // of the game, whatever was played
+  const thrown = useSignal({ name: "", throws: 0 });
+  const tumbling = useSignal(false);
+  const faces = useSignal<number[]>([]); // of one's own dice, as far as they were entered
   const hinted = useSignal<string | null>(null);
+  const helped = useSignal<string | null>(null); // the game in which a hint or a way back was taken
   const retried = useSignal<string | null>(null);
-  const here = JSON.stringify(setup);
-  const set = (changes: Partial<Setup>) => {
-    const goal = setup.against === null || changes.against === null ? goalToWords(game, session.goal.value) : {};
-    go("play", { ...setupToWords({ ...setup, ...changes }), ...goal });
-  };
-  const last = played.mine.steps.at(-1)!;
-  const faces = played.mine.waiting || last.edge < 0 ? last.faces : undefined;
-  const position = { state: played.mine.end, roll: faces ? last.node - game.nodeStart[last.state] : null };
+  const watched = useSignal<string | null>(null);
+
+  const seen = thrown.value.name === name ? thrown.value.throws : 0;
+  const fallen = tumbling.value ? seen - 1 : seen; // dice that still roll show nothing yet
+  const throws = words.replay ? Infinity : Math.max(fallen, setup.played.length);
+  const played = play(session, setup, words, throws);
+  const { mine, theirs, over, solved } = played;
+  const events = eventsOf(game, played, second);
   const mistakes = mistakesOf(events);
-  const take = (edge: number) => set({ played: [...setup.played, edge - game.edgeStart[last.node]] });
-  const choice = usePicking(played.mine.waiting ? last.node : null, take);
+  const last = mine.steps.at(-1);
+  const chosen = setup.played.slice(0, mine.steps.filter(({ edge }) => edge >= 0).length);
+  const here = `${name} ${chosen.join(".")}`;
+
+  const asWords = (asked: Setup) => ({
+    ...setupToWords(asked),
+    ...(asked.against === null ? goalToWords(game, session.goal.value) : {}),
+  });
+  const set = (changes: Partial<Setup>, quietly = false) => {
+    current.value = setupToWords({ ...setup, ...changes });
+    go("play", asWords({ ...setup, ...changes }), quietly);
+  };
+  const act = (changes: Partial<Setup>, allowed: number) => {
+    const asked = { ...setup, ...changes };
+    const next = play(session, asked, words, allowed);
+    thrown.value = { name, throws: allowed };
+    faces.value = [];
+    if (next.over && helped.value !== name) {
+      countGame(session.statistics, own ? here : name, resultOf(game, next, second));
+    }
+    set(changes, changes.played === undefined);
+  };
+  const begin = (changes: Partial<Setup>) => {
+    thrown.value = { name: "", throws: 0 };
+    set(changes);
+  };
+  const tumble = () => {
+    tumbling.value = !still.value;
+    setTimeout(() => (tumbling.value = false), TUMBLE_MS);
+  };
+  const roll = () => {
+    if (tumbling.value) return;
+    act({}, chosen.length + 1);
+    tumble();
+  };
+  const enter = (face: number) => {
+    if (face > game.faces) return;
+    faces.value = [...faces.value, face];
+    if (faces.value.length === game.dice[mine.end]) act({ own: [...own!.slice(0, chosen.length), faces.value] }, 0);
+  };
+  const take = (edge: number) => act({ played: [...chosen, edge - game.edgeStart[last!.node]] }, chosen.length + 1);
+  const enteredLast = own?.length === chosen.length + 1; // a throw that no move follows
+  const takeBack = () => {
+    if (faces.value.length) return void (faces.value = faces.value.slice(0, -1));
+    if (enteredLast) return set({ own: own!.slice(0, chosen.length) });
+    helped.value = name;
+    thrown.value = { name, throws: chosen.length };
+    set({ played: chosen.slice(0, -1) });
+  };
+  const again = () => begin({ played: [] });
+  const another = () => begin({ played: [], seed: anySeed(), own: own && [] });
+  const hint = () => {
+    helped.value = name;
+    hinted.value = here;
+  };
+
+  const choosing = mine.waiting === "choice";
+  const begun = second ? chosen.length === 0 : over;
+  const watching = theirs && begun && watched.value !== here && !still.value && !words.replay;
+  const mayRoll = mine.waiting === "throw" && own === null && !watching;
+  const mayTakeBack = chosen.length + faces.value.length > 0 || enteredLast;
+  const asleep = mine.waiting === "throw" ? "Roll the dice first." : "The turn is over.";
+  const tiles = game.parts.filter(({ listed }) => listed).flatMap(everyValue);
+  const picking = usePicking(mine.end, choosing ? last!.node : null, asleep, take);
+  const rollButton = useLostFocus<HTMLButtonElement>(mayRoll && here);
+
   if (retried.value === here) {
     return (
       <section aria-label="your mistakes again">
@@ -43,66 +138,153 @@ export function Play() {
             back to the game
           </button>
         </p>
-        <Quiz solved={played.solved} draw={(asked) => mistakes[asked]?.node ?? null} />
+        <Quiz solved={solved} draw={(asked) => mistakes[asked]?.node ?? null} />
       </section>
     );
   }
+  if (watching) {
+    return <Opponent name={nameOf(game, against!)} turn={theirs!} ended={() => (watched.value = here)} />;
+  }
+  if (words.replay) {
+    const title = `Replay: ${over ? game.points[game.score[mine.end]] : "a game that was not finished"}`;
+    const leave = (seen: boolean) => {
+      if (seen) helped.value = name;
+      again();
+    };
+    return <Replay title={title} played={played} events={events} leave={leave} />;
+  }
+  const unplayed = last === undefined;
+  const moveButtons = choosing ? (picking?.meant ?? edgesOf(game, last!.node)) : [];
+  const lies = last !== undefined && mine.end === last.state; // whether the last throw is on the table
+  const position = { state: mine.end, roll: lies ? last.node - game.nodeStart[last.state] : null };
+  const perfect = over && game.score[mine.end] <= perfectPlace(game);
   return (
     <div class="columns three">
-      <section class="side" aria-label="the game">
-        <Felt position={position} faces={faces} picking={choice}>
-          {played.mine.waiting && <button onClick={() => (hinted.value = here)}>hint</button>}
-          {setup.played.length > 0 && (
-            <button onClick={() => set({ played: setup.played.slice(0, -1) })}>take back</button>
+      <section class={perfect ? "side perfect" : "side"} aria-label="the game">
+        <Felt position={position} faces={lies ? last.faces : faces.value} tumbling={tumbling.value} picking={picking}>
+          {mayRoll && (
+            <button class="roll" ref={rollButton} aria-disabled={tumbling.value} onClick={roll}>
+              Roll
+            </button>
           )}
-          {setup.played.length > 0 && <button onClick={() => set({ played: [] })}>same dice again</button>}
+          {choosing && <button onClick={hint}>hint</button>}
+          {mayTakeBack && <button onClick={takeBack}>take back</button>}
         </Felt>
+        {perfect && <Confetti />}
       </section>
       <section class="main" aria-label="your move">
-        <Headline setup={setup} played={played} />
-        {setup.coach === "during" && <Comment events={events} played={played} />}
-        {played.mine.waiting && <MoveButtons node={last.node} meant={choice?.meant} take={take} />}
-        {played.mine.waiting && hinted.value === here && (
+        <Headline setup={setup} played={played} tumbling={tumbling.value} />
+        {coach === "during" && <Comment events={events} played={played} />}
+        {own && mine.waiting === "throw" && <OwnDice dice={game.dice[mine.end]} entered={faces.value} enter={enter} />}
+        {choosing && <MoveButtons node={last!.node} meant={picking?.meant} take={take} />}
+        {choosing && hinted.value === here && (
           <p aria-live="polite">
-            Hint: <b>{moveInWords(game, played.solved.perfect.edges![last.node])}</b> is best.
+            Hint: <b>{moveInWords(game, solved.perfect.edges![last!.node])}</b> is best.
           </p>
         )}
-        {played.over && (
+        {over && (
           <div class="choices">
-            <button class="plain first" onClick={() => set({ played: [], seed: setup.seed + 1 })}>
-              another game
+            <button class="plain first" onClick={another}>
+              new game
             </button>
-            {setup.coach !== "never" && mistakes.length > 0 && (
+            <button class="plain" onClick={again}>
+              same dice again
+            </button>
+            <Share setup={setup} played={played} events={events} words={asWords(setup)} />
+            {coach !== "never" && mistakes.length > 0 && (
               <button class="plain" onClick={() => (retried.value = here)}>
                 retry my mistakes
               </button>
             )}
           </div>
         )}
-        {setup.coach !== "never" && (played.over || (setup.coach === "during" && setup.played.length > 0)) && (
-          <Account events={events} goal={played.solved.goal} />
+        {over && helped.value === name && (
+          <p>
+            <small>
+              It does not count in your statistics: you had a hint, took a move back or saw these dice before.
+            </small>
+          </p>
+        )}
+        {unplayed && <Start setup={setup} begin={begin} />}
+        {coach !== "never" && (over || (coach === "during" && chosen.length > 0)) && (
+          <Account events={events} goal={solved.goal} />
+        )}
+        {theirs && (
+          <details open={over || unplayed}>
+            <summary>{nameOf(game, against!)}, throw by throw</summary>
+            <Steps steps={theirs.steps} />
+          </details>
         )}
       </section>
       <section class="side" aria-label="what is played">
-        <SetupForm setup={setup} set={set} />
-        {setup.against === null && <GoalPicker />}
+        <details>
+          <summary>Opponent, coach, goal and seed</summary>
+          <div class="side">
+            <SetupForm setup={setup} set={(changes) => (changes.played ? begin(changes) : set(changes))} />
+            {against === null && <GoalPicker />}
+          </div>
+        </details>
+        {chosen.length > 0 && !over && (
+          <p>
+            <button class="link" onClick={another}>
+              new game
+            </button>
+          </p>
+        )}
+        <Keys
+          keys={[
+            { key: "r", words: "roll", press: mayRoll ? roll : undefined },
+            {
+              key: "Enter",
+              words: "make the move that is left",
+              press: moveButtons.length === 1 ? () => take(moveButtons[0]) : undefined,
+            },
+            { key: "u", words: "take back", press: mayTakeBack ? takeBack : undefined },
+            { key: "h", words: "hint", press: choosing ? hint : undefined },
+            { key: "n", words: "new game", press: chosen.length > 0 || over ? another : undefined },
+          ]}
+          number={picking ? `pick a tile${tiles.length > 9 ? "; A is 10, B is 11, C is 12" : ""}` : "go to a move"}
+          enterNumber={(number) => {
+            if (own && mine.waiting === "throw") enter(number);
+            else if (tiles.includes(number)) picking!.pick(number);
+            else document.querySelectorAll<HTMLElement>(".moves button")[number - 1]?.focus();
+          }}
+        />
+        <StatisticsPanel />
       </section>
     </div>
   );
 }
 
-function Headline({ setup, played }: { setup: Setup; played: Played }) {
+interface HeadlineProps {
+  setup: Setup;
+  played: Played;
+  tumbling: boolean;
+}
+
+function Headline({ setup: { seed, own, against }, played, tumbling }: HeadlineProps) {
   const { game } = useSession();
   const { mine, theirs, over, solved } = played;
+  const ended = useLostFocus<HTMLHeadingElement>(over);
+  const last = mine.steps.at(-1);
+  const day = own ? null : dayOf(seed);
+  let words = last ? "Roll again" : "Your turn";
+  if (tumbling) words = "Rolling …";
+  else if (over) words = outcome(game, played);
+  else if (own && mine.waiting === "throw") words = "Your own dice";
+  else if (last && mine.waiting === "choice") words = `You ${rollInWords(game, last).replace("roll", "rolled")}`;
   return (
     <div class="verdict" aria-live="polite">
-      <h2>{over ? outcome(game, played) : "Your move"}</h2>
+      <h2 ref={ended} tabIndex={-1}>
+        {words}
+      </h2>
       <p>
         <small>
+          {day && `Dice of the day ${day}. `}
           {over && theirs && `${game.ended[game.score[mine.end]]} `}
-          {theirs && `${setup.against} ended with ${game.points[game.score[theirs.end]]}. `}
-          {!over && `You play for ${inWords(game, solved.goal)}.`}
-          {over && !game.over[mine.end] && game.end(mine.steps.at(-1)!.node)}
+          {theirs && `${nameOf(game, against!)} ended with ${game.points[game.score[theirs.end]]}. `}
+          {!over && `You play ${against === null ? `for ${inWords(game, solved.goal)}` : "to win"}.`}
+          {over && last && !game.over[mine.end] && game.end(last.node)}
         </small>
       </p>
     </div>

@@ -1,0 +1,99 @@
+// A turn throw by throw, as it is played by somebody else or was played before.
+
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { moveInWords, rollsAt, type Game, type Position } from "../data/game";
+import { Felt, TUMBLE_MS } from "../parts/Felt";
+import { still } from "../parts/screen";
+import { useSession } from "../session";
+import type { Step, Turn } from "./game";
+
+// Every step has three frames: the dice roll, they lie, and the move is made.
+const [FRAMES, LIE, MADE] = [3, 1, 2];
+const PAUSE_MS = [TUMBLE_MS, 800, 900];
+
+interface Reel {
+  frame: number;
+  last: number;
+  show: (frame: number) => void;
+}
+
+// Show the frames of a turn one after the other while `running`.
+export function useReel({ steps }: Turn, from: number, running: boolean, ended: () => void): Reel {
+  const at = useSignal(from);
+  const last = FRAMES * steps.length;
+  const frame = Math.min(at.value, last);
+  useEffect(() => {
+    if (!running) return;
+    if (frame === last) return ended();
+    const next = still.value && frame % FRAMES === MADE ? frame + FRAMES - MADE + LIE : frame + 1;
+    const timer = setTimeout(() => (at.value = Math.min(next, last)), PAUSE_MS[frame % FRAMES]);
+    return () => clearTimeout(timer);
+  }, [frame, running]);
+  return { frame, last, show: (wanted) => (at.value = Math.max(LIE, Math.min(last, wanted))) };
+}
+
+interface FilmProps {
+  title: string;
+  turn: Turn;
+  frame: number;
+  note?: (step: Step) => ComponentChildren;
+  buttons: ComponentChildren;
+  children?: ComponentChildren;
+}
+
+export function Film({ title, turn, frame, note, buttons, children }: FilmProps) {
+  const { game } = useSession();
+  const { steps, end } = turn;
+  const place = Math.floor(frame / FRAMES);
+  const step = steps[place];
+  const made = step !== undefined && frame % FRAMES === MADE && step.edge >= 0;
+  const position: Position = { state: end, roll: null };
+  if (step) position.state = made ? game.next[step.edge] : step.state;
+  if (step && !made) position.roll = step.node - game.nodeStart[step.state];
+  const tumbling = step !== undefined && frame % FRAMES === 0 && !still.value;
+  return (
+    <div class="columns">
+      <section class="side" aria-label="the board">
+        <Felt position={position} faces={position.roll === null ? undefined : step?.faces} tumbling={tumbling}>
+          {buttons}
+        </Felt>
+      </section>
+      <section class="main" aria-label="the turn">
+        <div class="verdict">
+          <h2>{title}</h2>
+        </div>
+        <Steps steps={steps} shown={frame} note={note} />
+        {children}
+      </section>
+    </div>
+  );
+}
+
+// The throws and moves of a turn as a list, as far as they were shown.
+export function Steps({ steps, shown = Infinity, note }: { steps: Step[]; shown?: number; note?: FilmProps["note"] }) {
+  const { game } = useSession();
+  return (
+    <ol class="steps" aria-live="polite">
+      {steps.map((step, place) => {
+        const frame = shown - FRAMES * place;
+        if (frame < LIE) return null;
+        return (
+          <li>
+            {rollInWords(game, step)}
+            {frame >= MADE && (
+              <>
+                : <b>{step.edge >= 0 ? moveInWords(game, step.edge) : game.end(step.node)}</b> {note?.(step)}
+              </>
+            )}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+export function rollInWords(game: Game, { state, node }: Step): string {
+  return `roll ${rollsAt(game, state).words[node - game.nodeStart[state]]}`;
+}

@@ -1,0 +1,50 @@
+// What a person did in this game so far, in a few numbers.
+
+import { useSession } from "../session";
+
+export function StatisticsPanel() {
+  const { game, statistics } = useSession();
+  const { turns, points, perfect, coached, luck, lost, rounds, won, asked, streak, longest, answers } =
+    statistics.tally.value;
+  if (turns + asked === 0) return null;
+  const rows: [string, string | number][] = [];
+  if (turns > 0) rows.push(["turns", turns], ["mean score", (points / turns).toFixed(2)], ["perfect scores", perfect]);
+  if (coached > 0) rows.push(["luck in a turn", mean(luck, coached)], ["choices in a turn", mean(-lost, coached)]);
+  if (rounds > 0) rows.push(["won against others", `${won} of ${rounds}`]);
+  if (asked > 0) {
+    const right = answers.reduce((sum, answer) => sum + answer, 0);
+    const rating = `${Math.round((100 * right) / answers.length)}% of the last ${answers.length}`;
+    rows.push(["drill: right", rating], ["drill: right in a row", `${streak}, at most ${longest}`]);
+  }
+  return (
+    <section class="card statistics" aria-labelledby="statistics">
+      <h3 id="statistics">Your statistics</h3>
+      <dl>
+        {rows.map(([name, value]) => (
+          <div>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <p>
+        <small>
+          Plus is good for you. {coached > 0 && "Luck and choices are in points. "}They are kept in this browser only.
+        </small>{" "}
+        <button
+          class="link"
+          onClick={() => {
+            if (confirm(`Delete your statistics of ${game.introduction}?`)) statistics.reset();
+          }}
+        >
+          reset
+        </button>
+      </p>
+    </section>
+  );
+}
+
+function mean(sum: number, turns: number): string {
+  const text = (sum / turns).toFixed(2);
+  return Number(text) > 0 ? `+${text}` : text.replace("-", Number(text) < 0 ? "−" : "");
+}

@@ -1,0 +1,137 @@
+// What a person did in a game over time, kept in the browser where it allows that, else until the page is closed.
+
+import { signal, type ReadonlySignal } from "@preact/signals";
+import type { Game } from "./data/game";
+
+const VERSION = 1;
+const LAST = 50; // answers of the drill that are rated
+const GAMES = 200; // last games, none of which counts twice
+
+const NOTHING = {
+  turns: 0,
+  points: 0, // sum of the final scores
+  perfect: 0, // turns with the perfect score
+  coached: 0, // turns played for points, of which luck and losses are sums
+  luck: 0,
+  lost: 0,
+  rounds: 0, // against somebody
+  won: 0,
+  asked: 0, // in the drill
+  streak: 0,
+  longest: 0,
+};
+
+export type Tally = typeof NOTHING & {
+  answers: number[]; // 1 for each right one of the last answers, else 0
+  games: string[];
+};
+
+// Of a game; `account` is null unless it was played for points, and `won` if there was nobody else.
+export interface Result {
+  points: number;
+  perfect: boolean;
+  account: { luck: number; lost: number } | null;
+  won: boolean | null;
+}
+
+export interface Statistics {
+  tally: ReadonlySignal<Tally>;
+  update: (change: (tally: Tally) => Partial<Tally>) => void;
+  reset: () => void;
+}
+
+export function keepStatistics(game: Game): Statistics {
+  const key = `stb-gym:${game.title}`;
+  const tally = signal(load(key) ?? empty());
+  const save = (changed: Tally) => {
+    tally.value = changed;
+    stored((storage) => storage.setItem(key, JSON.stringify({ version: VERSION, ...changed })));
+  };
+  return {
+    tally,
+    // Another tab may have saved more meanwhile.
+    update: (change) => {
+      const now = load(key) ?? tally.value;
+      save({ ...now, ...change(now) });
+    },
+    reset: () => save(empty()),
+  };
+}
+
+export function countAnswer({ update }: Statistics, right: boolean): void {
+  update(({ asked, streak, longest, answers }) => {
+    const now = right ? streak + 1 : 0;
+    return {
+      asked: asked + 1,
+      streak: now,
+      longest: Math.max(longest, now),
+      answers: [...answers, right ? 1 : 0].slice(-LAST),
+    };
+  });
+}
+
+// Count a game unless it was counted before.
+export function countGame({ update }: Statistics, name: string, { points, perfect, account, won }: Result): void {
+  update((tally) => {
+    if (tally.games.includes(name)) return {};
+    return {
+      turns: tally.turns + 1,
+      points: tally.points + points,
+      perfect: tally.perfect + Number(perfect),
+      coached: tally.coached + (account ? 1 : 0),
+      luck: tally.luck + (account?.luck ?? 0),
+      lost: tally.lost + (account?.lost ?? 0),
+      rounds: tally.rounds + (won === null ? 0 : 1),
+      won: tally.won + (won ? 1 : 0),
+      games: [...tally.games, name].slice(-GAMES),
+    };
+  });
+}
+
+function empty(): Tally {
+  return { ...NOTHING, answers: [], games: [] };
+}
+
+// Read an entry field by field. One that cannot be read is moved to another key.
+function load(key: string): Tally | null {
+  return stored((storage) => {
+    const text = storage.getItem(key);
+    const tally = text === null ? null : tallyOf(text);
+    if (text !== null && tally === null) {
+      let other = `${key}:unreadable`;
+      while (storage.getItem(other) !== null) other += "+";
+      storage.setItem(other, text);
+      storage.removeItem(key);
+    }
+    return tally;
+  });
+}
+
+function tallyOf(text: string): Tally | null {
+  try {
+    const found = JSON.parse(text);
+    const { answers, games } = found;
+    const names = Object.keys(NOTHING) as (keyof typeof NOTHING)[];
+    const readable =
+      found.version === VERSION &&
+      names.every((name) => Number.isFinite(found[name])) &&
+      Array.isArray(answers) &&
+      answers.every((answer) => answer === 0 || answer === 1) &&
+      Array.isArray(games) &&
+      games.every((name) => typeof name === "string");
+    if (!readable) return null;
+    const numbers = Object.fromEntries(names.map((name) => [name, found[name]])) as typeof NOTHING;
+    return { ...numbers, answers: answers.slice(-LAST), games: games.slice(-GAMES) };
+  } catch {
+    return null;
+  }
+}
+
+// A browser may refuse to store anything, for a page on a disk above all.
+function stored<T>(use: (storage: Storage) => T): T | null {
+  try {
+    return use(localStorage);
+  } catch {
+    return null;
+  }
+}
