@@ -41,7 +41,10 @@ def endpoint(model):
                     return
             self.send_response(200)
             self.end_headers()
-            self.wfile.write(json.dumps({"choices": [{"message": {"content": answer}}]}).encode())
+            said = {"role": "assistant", "content": answer}
+            choice = {"index": 0, "finish_reason": "stop", "delta" if body.get("stream") else "message": said}
+            reply = json.dumps({"object": "chat.completion.chunk", "choices": [choice]})
+            self.wfile.write((f"data: {reply}\n\ndata: [DONE]\n\n" if body.get("stream") else reply).encode())
 
         def log_message(self, *_):
             pass
