@@ -52,8 +52,8 @@ class TurnsEnv(vf.Env[PlayerConfig]):
         async with agents.player.interaction(task) as interaction:
             segment = await interaction.turn()
             while not over:
-                answer = "" if segment.terminated else segment.last_reply  # "" ends the turn with the worst score
-                question, _, over, _, info = env.step(answer)
+                # The reply is empty if the conversation was cut short: the turn ends with the worst score.
+                question, _, over, _, info = env.step(segment.last_reply)
                 losses.append(info["loss"])
                 if not over:
                     segment = await interaction.turn(question)
