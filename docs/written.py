@@ -110,13 +110,13 @@ def leaderboard(_: str = "") -> str:
     path = Path(__file__).with_name("results") / "language_models.csv"
     rows = list(csv.DictReader(path.read_text().splitlines()))
     lines = [
-        "| game | name | regret | illegal | unparsable | missing | model | date | prompts |",
+        "| game | name | regret | illegal | unparsable | missing | model | date | version |",
         "| --- | --- |" + " ---: |" * 4 + " --- | --- | --- |",
     ]
     for row in sorted(rows, key=lambda row: (row["game"], float(row["regret"]))):
         masses = [f"{float(row[f'{fault}_mass']):.1%}" for fault in ("illegal", "unparsable", "missing")]
         cells = [row["game"], row["name"], f"{float(row['regret']):.4f}", *masses]
-        lines.append(f"| {' | '.join([*cells, row['model'], row['date'], row['prompt_version']])} |")
+        lines.append(f"| {' | '.join([*cells, row['model'], row['date'], row['version']])} |")
     return "\n".join(lines)
 
 

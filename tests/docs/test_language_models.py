@@ -144,7 +144,7 @@ def test_policies_on_the_leaderboard_lose_through_text_what_it_says(row):
     found = grade.summary()
     for name in ("regret", "illegal_mass", "unparsable_mass", "missing_mass"):
         assert float(row[name]) == pytest.approx(found[name], abs=1e-12)
-    assert row["prompt_version"] == VERSION
+    assert row["version"] == VERSION
 
 
 def test_the_leaderboard_is_well_formed_and_on_the_page():

@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from verifiers.v1.cli import validate
 from verifiers.v1.cli.eval.runner import run_eval
 from verifiers.v1.configs.cli.eval import EvalConfig
 from verifiers.v1.runtimes.subprocess import SubprocessRuntime
@@ -13,6 +15,7 @@ from verifiers.v1.runtimes.subprocess import SubprocessRuntime
 import stb_gym
 from stb_gym import Threes, strategy
 from stb_gym.text import TextGame
+from tests import ROOT
 from tests.docs.test_language_models import endpoint
 from tests.libraries import THREES, losses_of
 from tests.test_text import player
@@ -77,9 +80,10 @@ def test_a_conversation_that_is_cut_short_ends_with_the_worst_score(run):
         assert -reward == pytest.approx(sum(losses))
 
 
-def test_it_accepts_the_tasks(capsys, monkeypatch):
-    words = "validate with_verifiers --select.limit 3 --runtime.type subprocess --no-rich"
-    monkeypatch.setattr(sys, "argv", words.split())
-    validate.main()
-    found = json.loads(capsys.readouterr().out.partition("\n")[2])
+def test_it_accepts_the_tasks():
+    words = "with_verifiers --select.limit 3 --runtime.type subprocess --no-rich --output-dir ."
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{FOLDER}"}
+    command = [str(Path(sys.executable).with_name("vf-validate")), *words.split()]
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    found = json.loads(said.partition("\n")[2])
     assert (found["total"], found["owed"], found["outcomes"]["unchecked"]) == (3, 0, 3)
