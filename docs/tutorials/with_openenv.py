@@ -1,20 +1,17 @@
 """Serve a game in words by OpenEnv: the reward of an answer is minus its exact loss.
 
     pip install openenv
-    python docs/tutorials/with_openenv.py --port 8000
+    PYTHONPATH=docs/tutorials uvicorn with_openenv:app --port 8000
 
 A client plays a turn:
 
-    with openenv.core.GenericEnvClient(base_url="http://localhost:8000").sync() as client:
+    with openenv.GenericEnvClient(base_url="http://localhost:8000").sync() as client:
         result = client.reset(seed=0)
         while not result.done:
             result = client.step({"text": model(result.observation["text"])})
 """
 
-import argparse
-
 import gymnasium as gym
-import uvicorn
 from openenv.core.env_server import Action, Environment, Observation, State, create_app
 
 from stb_gym.text import TextEnv
@@ -56,8 +53,3 @@ class Turns(Environment):
 
 
 app = create_app(Turns, Answer, Question, max_concurrent_envs=64)
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--port", type=int, default=8000)
-    uvicorn.run(app, host="127.0.0.1", port=parser.parse_args().port)

@@ -3,8 +3,7 @@
     pip install "verifiers>=0.4"
     PYTHONPATH=docs/tutorials vf-eval with_verifiers -n 100 -m NAME --client.base-url http://localhost:8000/v1
 
-Task i is the turn with seed i; `--env.taskset.game stb_gym/Threes-v0` names another game. The loss of each answer is in
-the trace, in `info["losses"]`.
+Task i is the turn with seed i. `--env.taskset.game` names the game; `trace.info["losses"]` has the loss of each answer.
 """
 
 import itertools

@@ -1,13 +1,16 @@
 """OpenEnv: strategies play the turns of the tutorial by its own client, against its own server."""
 
+import json
 import runpy
 import socket
+import subprocess
+import sys
+from pathlib import Path
 from threading import Thread
 
 import pytest
 import uvicorn
-from openenv.cli._validation import validate_running_environment
-from openenv.core import GenericEnvClient
+from openenv import GenericEnvClient
 
 import stb_gym
 from stb_gym import ShutTheBox, strategy
@@ -67,6 +70,6 @@ def test_turns_are_apart(url):
 
 
 def test_it_accepts_the_server(url):
-    report = validate_running_environment(url)
-    assert report["passed"]
-    assert report["mode"] == "simulation"
+    command = [str(Path(sys.executable).with_name("openenv")), "validate", "--json", url]
+    report = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert (report["passed"], report["mode"]) == (True, "simulation")
