@@ -43,8 +43,8 @@ NUMBERS = (
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
 )  # fmt: skip
 NUMBER_OF = {name: number for number, name in enumerate(NUMBERS)} | {str(number): number for number in range(100)}
-# Words that an answer may have besides its move: "keep 4 and 5 open" does not shut tiles. Between numbers, it may have
-# only those that join them, as "1 to 3" may be a range, and "3, so 1 and 2" names two numbers.
+# Words that an answer may have besides its move: "keep 4 and 5 open" does not shut tiles. Words between numbers must
+# join them: "1 to 3" may be a range, and the 3 of "3, so 1 and 2" is no tile.
 FILLERS = (
     "a", "action", "am", "choose", "chosen", "final", "going", "i", "i'd", "i'll", "i'm", "is", "it", "let", "make",
     "me", "move", "my", "of", "play", "please", "so", "therefore", "to", "will", "would",

@@ -207,23 +207,8 @@ def test_what_is_no_legal_action_ends_the_turn_and_is_told_apart():
 def test_malformed_answers_name_nothing_or_what_their_numbers_say(count):
     draw = random.Random(0)
     pieces = ["4", "5", "and", "+", "shut", "answer:", "=", "9", "{", "}", '"tiles"', ":", "[", "]", ",", "\n", "-"]
-    pieces += [
-        ".",
-        "not",
-        "four",
-        "I",
-        "dice",
-        "throw 1 die",
-        "to",
-        "\u0664",
-        "\x00",
-        "```",
-        "**",
-        "none",
-        "é",
-        "1e3",
-        "0x4",
-    ]
+    pieces += [".", "not", "four", "I", "dice", "throw 1 die", "to", "\u0664", "\x00", "```", "**", "none", "é"]
+    pieces += ["1e3", "0x4"]
     for _ in range(count):
         answer = "".join(draw.choice([piece, f" {piece} "]) for piece in draw.choices(pieces, k=draw.randrange(1, 9)))
         if draw.random() < 0.5:
@@ -233,9 +218,10 @@ def test_malformed_answers_name_nothing_or_what_their_numbers_say(count):
         if found is not None:
             *_, last = re.split(r"answer\s*:", answer.replace("**", "").replace("`", ""), flags=re.IGNORECASE)
             line = last.splitlines()[0] if _ else last
-            said = re.findall(r"[0-9]+|four|one", line.partition("=")[0].lower())
+            move = line.partition("=")[0].lower()
+            said = re.findall(r"[0-9]+|four|one", move)
             assert {{"four": 4, "one": 1}.get(word) or int(word) for word in said} == {*found}, answer
-            assert not re.search(r"([0-9]|four|one).*to.*([0-9]|four|one)", line.partition("=")[0].lower()), answer
+            assert not re.search(r"([0-9]|four|one).*to.*([0-9]|four|one)", move), answer
 
 
 @pytest.fixture
