@@ -25,7 +25,7 @@ from tests.tutorials import FOLDER
 def endpoint(model):
     """Serve a model, a function from a prompt to an answer, as a chat endpoint; yield its URL and the requests.
 
-    A request for which the model raises an error fails with the status 500.
+    A request for which the model raises an error fails with the status 500. An answer is streamed if this is asked for.
     """
     requests, lock = [], Lock()
 
