@@ -161,7 +161,7 @@ python:
 	@echo "installing into .venv-libraries; this takes some minutes"
 	$(LIBRARIES)/python $(INSTALL) "pip>=25.1"
 	$(EDITABLE) $(LIBRARIES)/python $(INSTALL) --constraint tests/libraries/constraints.txt --group libraries --group test --editable .
-	$(LIBRARIES)/python $(INSTALL) --no-deps --constraint tests/libraries/constraints.txt pufferlib
+	$(LIBRARIES)/python $(INSTALL) --no-deps --constraint tests/libraries/constraints.txt pufferlib openenv
 	@touch $@
 
 .venv/docs: .venv/installed

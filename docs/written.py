@@ -116,7 +116,7 @@ def leaderboard(_: str = "") -> str:
         lines += ["| rank | regret | ends early | name |", "| ---: | ---: | ---: | --- |"]
         for rank, row in enumerate((row for row in rows if row["game"] == game), 1):
             early = sum(float(row[f"{fault}_mass"]) for fault in ("illegal", "unparsable", "missing"))
-            asked = ", ".join(filter(None, [row["model"], row["date"], f"prompts {row['prompt_version']}"]))
+            asked = ", ".join(filter(None, [row["model"], row["date"], f"version {row['version']}"]))
             lines.append(
                 f"| {rank} | {float(row['regret']):.2g} | {early:.1%} | {row['name']}<br><small>{asked}</small> |"
             )

@@ -31,7 +31,7 @@ from stb_gym.measure.recording import OptimalValues, optimal_values
 from stb_gym.output import quoted
 from stb_gym.solver import Evaluation, GameOrEnv, Goal, Solution, solve_tables, task_of
 
-VERSION = "1"  # of the prompts
+VERSION = "2"  # of prompts and parser: a new one where a prompt changes, or an answer is read differently
 # The spelling alphabet: no name is another word of an answer.
 NAMES = (
     "alfa", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett", "kilo", "lima",
@@ -43,12 +43,14 @@ NUMBERS = (
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
 )  # fmt: skip
 NUMBER_OF = {name: number for number, name in enumerate(NUMBERS)} | {str(number): number for number in range(100)}
-# Words that an answer may have besides its move, in any game and in one: "keep 4 and 5 open" does not shut tiles.
+# Words that an answer may have besides its move: "keep 4 and 5 open" does not shut tiles. Words between numbers must
+# join them: "1 to 3" may be a range, and the 3 of "3, so 1 and 2" is no tile.
 FILLERS = (
-    "a", "action", "am", "and", "choose", "chosen", "final", "going", "i", "i'd", "i'll", "i'm", "is", "it", "let",
-    "make", "me", "move", "my", "of", "play", "please", "so", "the", "then", "therefore", "to", "will", "with", "would",
+    "a", "action", "am", "choose", "chosen", "final", "going", "i", "i'd", "i'll", "i'm", "is", "it", "let", "make",
+    "me", "move", "my", "of", "play", "please", "so", "therefore", "to", "will", "would",
 )  # fmt: skip
-FILLERS_OF: dict[type[Game], tuple[str, ...]] = {
+JOINING = (*",+&()", "and", "the", "then", "with")
+JOINING_OF: dict[type[Game], tuple[str, ...]] = {
     ShutTheBox: ("box", "close", "closing", "shut", "shutting", "tile", "tiles"),
     Threes: ("dice", "die", "keep", "keeping", "lowest"),
 }
@@ -148,8 +150,8 @@ class TextGame:
         for action in range(len(self.game.actions)):
             self._typed.setdefault(self._words.typed_as(action), []).append(action)
         self._dice_after = getattr(self.game, "dice_after", (0,) * len(self.game.actions))
-        of_game = (words for rules, words in FILLERS_OF.items() if isinstance(self.game, rules))
-        self._fillers = {*FILLERS, *next(of_game, self._words.verb.split())}
+        of_game = (words for rules, words in JOINING_OF.items() if isinstance(self.game, rules))
+        self._joining = {*JOINING, *next(of_game, self._words.verb.split())}
 
     # Rules, questions and answers
 
@@ -229,8 +231,7 @@ class TextGame:
     def _example(self) -> str:
         """An answer: of two tiles if there is one."""
         actions = self.game.actions
-        pairs = [place for place, does in enumerate(actions) if isinstance(does, tuple) and does == (3, 5)]
-        return self.answer(pairs[0] if pairs else len(actions) // 2)
+        return self.answer(actions.index((3, 5)) if (3, 5) in actions else len(actions) // 2)
 
     @checked
     def answer(self, action: int) -> str:
@@ -311,26 +312,30 @@ class TextGame:
             known = {name: number for number, name in self._names.items()}
         dice = None
         if any(self._dice_after):
-            counts = re.findall(r"\b(?:throw|roll|with|and)\s+(\w+)\s+(?:die|dice)\b", line)
-            line = re.sub(r"\b(?:throw|roll|with|and)\s+\w+\s+(?:die|dice)\b", " ", line)
+            thrown = r"\b(?:throw|roll|with|and)\s+(\w+)\s+(?:die|dice)\b"
+            counts = re.findall(thrown, line)
+            line = re.sub(thrown, " ", line)
             if len(counts) > 1 or any(count not in NUMBER_OF for count in counts):
                 return unreadable
             dice = NUMBER_OF[counts[0]] if counts else None
         line, equals, total = line.partition("=")
         tokens = re.findall(r"[a-z']+|[0-9]+(?:\.[0-9]+)?|\S", line)
-        numbers_named = [known[token] for token in tokens if token in known]
-        others = [token for token in tokens if token not in known]
-        if any(token not in self._fillers and token not in {",", "+", "&", "(", ")"} for token in others):
+        named = [token for token in tokens if token in known]
+        numbers = sorted({known[token] for token in named})
+        if not named or len(numbers) < len(named):
+            return unreadable
+        first, last = tokens.index(named[0]), tokens.index(named[-1])
+        if not {*tokens[first:last]} <= {*named, *self._joining}:
+            return unreadable
+        if not {*tokens} <= {*named, *self._joining, *FILLERS}:
             return unreadable
         if isinstance(self.game, Threes) and tokens[-2:-1] in (["a"], ["the"]):  # "keep the 3" names a face
             return unreadable
-        if equals and total.strip() != str(sum(numbers_named)):
+        if equals and total.strip() != str(sum(numbers)):
             return unreadable
-        if not numbers_named or len(set(numbers_named)) < len(numbers_named):
+        if len({token.isdigit() for token in named}) > 1:  # "the 4 one" names one tile
             return unreadable
-        if len({token.isdigit() for token in tokens if token in known}) > 1:  # "the 4 one" names one tile
-            return unreadable
-        return tuple(sorted(numbers_named)), dice
+        return tuple(numbers), dice
 
     # Questions and grades
 
@@ -482,21 +487,23 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
         self.action_space = gym.spaces.Text(20_000, charset=string.printable)
         self._base = base
         self._position: Position | None = None
-        self._values: OptimalValues | None = None
         self._regret = 0.0
         self._info: dict[str, Any] = {}
+
+    @cached_property
+    def _values(self) -> OptimalValues:
+        return optimal_values(self._base)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Begin a turn."""
         _, info = self.env.reset(seed=seed, options=options)
-        self._values = self._values or optimal_values(self._base)
         self._regret = 0.0
         question = self._next(info, over=False)
         return f"{self.text.rules}\n\n{question}", info | {"loss": 0.0, "regret": 0.0, "action": -1}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Take the action that an answer names."""
-        if self._position is None or self._values is None:
+        if self._position is None:
             raise RuntimeError("no turn is running: call reset()")
         node, stepper = self._base._node, self._base.stepper
         chosen = self.text.parse(action, self._position)

@@ -62,6 +62,7 @@ def test_every_action_survives_the_way_through_text(name, seed):
         '```json\n{"move": "4+5"}\n```', "9 or 4+5? I prefer many tiles.\nAnswer: 4,5", "answer: (4 and 5)",
         "**Answer: 4, 5**", "The answer: 4 5", "I'll close the 4 & the 5",
         '{"shut": ["four", "five"]}', "Answer: 4,5\n\nAnswer: 5+4", "I\u2019ll shut \u201c4\u201d and \u201c5\u201d.",
+        "I am going to shut 4 and 5", "So my move is to shut tile 4, then tile 5", "4 and 5 is my move",
     ],
 )  # fmt: skip
 def test_what_models_write_is_understood(answer):
@@ -78,6 +79,9 @@ def test_what_models_write_is_understood(answer):
         "nine", "0", "4 and 5 dice", "tile 10", "10" * 5000, '{"tiles": [4, 5], "why": 9}', "all", "\ud800", "none",
         "4,5;", "4 5 x", "the 4 one", "[4] 5", "4*5", "4**5", "Keep 4 and 5 open", "shut 4 and keep 5",
         "I open 4 and 5", "I throw 4 and 5",
+        "shut 4 to 5", "four to five", "4 through 5", "4 thru 5", "4\u20135", "from 4 to 5", "4..5", "between 4 and 5",
+        '["4 to 5"]', '{"tiles": "4 to 5"}', '["4", "to", "5"]', "1 and 2 to make 3", "1 and 2 make 3", "1+2 is 3",
+        "3, so 1 and 2", "3, therefore 1 and 2", "4 of 5",
     ],
 )  # fmt: skip
 def test_what_is_ambiguous_names_nothing_but_what_it_says(answer):
@@ -203,7 +207,8 @@ def test_what_is_no_legal_action_ends_the_turn_and_is_told_apart():
 def test_malformed_answers_name_nothing_or_what_their_numbers_say(count):
     draw = random.Random(0)
     pieces = ["4", "5", "and", "+", "shut", "answer:", "=", "9", "{", "}", '"tiles"', ":", "[", "]", ",", "\n", "-"]
-    pieces += [".", "not", "four", "I", "dice", "throw 1 die", "\u0664", "\x00", "```", "**", "none", "é", "1e3", "0x4"]
+    pieces += [".", "not", "four", "I", "dice", "throw 1 die", "to", "\u0664", "\x00", "```", "**", "none", "é"]
+    pieces += ["1e3", "0x4"]
     for _ in range(count):
         answer = "".join(draw.choice([piece, f" {piece} "]) for piece in draw.choices(pieces, k=draw.randrange(1, 9)))
         if draw.random() < 0.5:
@@ -213,8 +218,10 @@ def test_malformed_answers_name_nothing_or_what_their_numbers_say(count):
         if found is not None:
             *_, last = re.split(r"answer\s*:", answer.replace("**", "").replace("`", ""), flags=re.IGNORECASE)
             line = last.splitlines()[0] if _ else last
-            said = re.findall(r"[0-9]+|four|one", line.partition("=")[0].lower())
+            move = line.partition("=")[0].lower()
+            said = re.findall(r"[0-9]+|four|one", move)
             assert {{"four": 4, "one": 1}.get(word) or int(word) for word in said} == {*found}, answer
+            assert not re.search(r"([0-9]|four|one).*to.*([0-9]|four|one)", move), answer
 
 
 @pytest.fixture

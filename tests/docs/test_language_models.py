@@ -25,7 +25,7 @@ from tests.tutorials import FOLDER
 def endpoint(model):
     """Serve a model, a function from a prompt to an answer, as a chat endpoint; yield its URL and the requests.
 
-    A request for which the model raises an error fails with the status 500.
+    A request for which the model raises an error fails with the status 500. An answer is streamed if this is asked for.
     """
     requests, lock = [], Lock()
 
@@ -41,7 +41,10 @@ def endpoint(model):
                     return
             self.send_response(200)
             self.end_headers()
-            self.wfile.write(json.dumps({"choices": [{"message": {"content": answer}}]}).encode())
+            said = {"role": "assistant", "content": answer}
+            choice = {"index": 0, "finish_reason": "stop", "delta" if body.get("stream") else "message": said}
+            reply = json.dumps({"object": "chat.completion.chunk", "choices": [choice]})
+            self.wfile.write((f"data: {reply}\n\ndata: [DONE]\n\n" if body.get("stream") else reply).encode())
 
         def log_message(self, *_):
             pass
@@ -141,7 +144,7 @@ def test_policies_on_the_leaderboard_lose_through_text_what_it_says(row):
     found = grade.summary()
     for name in ("regret", "illegal_mass", "unparsable_mass", "missing_mass"):
         assert float(row[name]) == pytest.approx(found[name], abs=1e-12)
-    assert row["prompt_version"] == VERSION
+    assert row["version"] == VERSION
 
 
 def test_the_leaderboard_is_well_formed_and_on_the_page():

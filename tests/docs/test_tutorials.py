@@ -13,19 +13,24 @@ from tests.tutorials import FOLDER, curve_of
 pytestmark = pytest.mark.slow
 
 TUTORIALS = sorted(FOLDER.glob("*.py"))
+COMMANDS = {
+    "chat_endpoint": "python docs/tutorials/chat_endpoint.py --url ",
+    "with_openenv": "PYTHONPATH=docs/tutorials uvicorn with_openenv:app --port ",
+    "with_verifiers": "PYTHONPATH=docs/tutorials vf-eval with_verifiers -n ",
+}
 
 
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
 def test_tutorials_say_how_they_are_run(path):
     text = path.read_text()
-    command = f"python docs/tutorials/{path.name} --{'url' if path.stem == 'chat_endpoint' else 'steps'} "
+    command = COMMANDS.get(path.stem, f"python docs/tutorials/{path.name} --steps ")
     assert command in ast.get_docstring(ast.parse(text))
     assert command in (FOLDER / "README.md").read_text()
     assert find_spec(path.stem) is None  # a script would hide a module of the same name
 
 
 def test_there_are_tutorials():
-    assert len(TUTORIALS) == 9
+    assert len(TUTORIALS) == 11
 
 
 @pytest.mark.nightly

@@ -1,8 +1,10 @@
 """Agents of twelve libraries learn a little and are measured, in each library's own words.
 
-PettingZoo, the thirteenth, tests the rounds whose seats are all agents. `make libraries` makes their environment; no
-test is skipped without a library.
+PettingZoo tests the rounds whose seats are all agents; in verifiers and OpenEnv, strategies play in words. `make
+libraries` makes their environment; no test is skipped without a library.
 """
+
+import gymnasium as gym
 
 import stb_gym
 
@@ -14,3 +16,14 @@ def measured(env, agent, masked=None):
     """Evaluate an agent exactly, or by 200 turns if there are too many positions."""
     meter = stb_gym.RegretMeter(env)
     return meter(agent, masked=masked) if meter.is_exact else meter.sample(agent, 200, masked=masked)
+
+
+def losses_of(name, policy, seed):
+    """Return the losses of a policy in the turn of an environment with one seed, forced moves included."""
+    env = stb_gym.RecordRegret(gym.make(name))
+    env.reset(seed=seed)
+    losses, over = [], False
+    while not over:
+        _, _, over, _, info = env.step(int(policy[env.unwrapped._node]))
+        losses.append(info["loss"])
+    return losses
