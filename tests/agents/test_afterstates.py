@@ -31,17 +31,6 @@ def value_error(agent, game):
     return np.abs(expected - optimum.node_utility[tables.decisions]).mean()
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("limit", [None, 2])
-def test_it_learns_five_tiles_however_episodes_end(limit):
-    agent, game, steps = learner(make(max_episode_steps=limit)), ShutTheBox(tiles=5), []
-    before = regret_of(agent, game)
-    agent.learn(3000, lambda: steps.append(agent.num_steps))
-    assert steps == list(range(0, 3000, 64))
-    assert regret_of(agent, game) < 0.25 < before
-    assert value_error(agent, game) < 0.8  # 3 before training
-
-
 @pytest.mark.parametrize("limit", [None, 2])
 def test_a_target_is_the_reward_or_the_value_of_the_best_move_that_follows(limit, monkeypatch):
     agent, points = learner(make(max_episode_steps=limit)), np.arange(1, 6)

@@ -77,18 +77,6 @@ def test_it_estimates_the_dice_that_are_rolled_not_those_of_the_rules():
     assert learner.figures["estimated_value"] == pytest.approx(value, abs=0.15)
 
 
-def test_it_acts_by_its_probabilities():
-    learner = learner_of(num_envs=4000, exploration=0.9)
-    tables, nodes, step, taken = learner._tables, learner._envs.nodes, learner._envs.step, []
-    node = int(np.bincount(nodes, tables.choices[nodes]).argmax())
-    probabilities = learner.probabilities(tables.observation[[node]], tables.legal[[node]])[0]
-    learner._envs.step = lambda actions: taken.append(actions) or step(actions)
-    learner.learn(1)
-    actions = taken[0][nodes == node]
-    assert tables.choices[node] >= 2
-    assert np.bincount(actions, minlength=tables.actions) / len(actions) == pytest.approx(probabilities, abs=0.08)
-
-
 def test_what_it_cannot_learn_from_is_refused():
     with pytest.raises(ValueError, match="needs the tables of a game"):
         learner_of(rules={"tiles": 18})

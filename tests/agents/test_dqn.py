@@ -82,20 +82,6 @@ def test_the_target_network_is_copied_every_period():
     assert copied == [(learner._updates - 6 + number) % 3 == 0 for number in range(7)]
 
 
-def test_actions_are_legal_and_random_as_often_as_epsilon_says():
-    learner = learner_of(settings=DQNSettings(**{**SETTINGS.__dict__, "num_envs": 4000, "replay_size": 4000}))
-    for epsilon in (0.0, 0.5, 1.0):
-        learner._epsilon = epsilon
-        mask = learner._episodes.mask
-        expected = learner.probabilities(learner._episodes.observation, mask)
-        learner._play()
-        action = learner._replay._columns.action
-        assert mask[np.arange(4000), action].all()
-        greedy = expected.argmax(axis=1)
-        rate = expected[np.arange(4000), greedy].mean()
-        assert (action == greedy).mean() == pytest.approx(rate, abs=0.03)
-
-
 def test_exploration_and_learning_rate_decay():
     learner, epsilons, rates = learner_of(), [], []
 

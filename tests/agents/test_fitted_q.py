@@ -141,15 +141,6 @@ def test_the_learning_rate_falls_linearly():
     assert rates == pytest.approx([SETTINGS.learning_rate * (1 - count / 1024) for count in steps])
 
 
-def test_actions_are_legal_and_random_as_often_as_the_settings_say():
-    agent = learner(make(num_envs=4000), num_envs=4000, warm_up=0, exploration=0.4)
-    mask, action = agent._episodes.mask, agent._choose()
-    expected = agent.probabilities(agent._episodes.observation, mask)[np.arange(4000), action]
-    assert mask[np.arange(4000), action].all()
-    greedy = expected > 0.5
-    assert greedy.mean() == pytest.approx(expected[greedy].mean(), abs=0.03)
-
-
 def test_it_learns_from_environments_without_masks_or_snapshots():
     def cartpole(seed):
         mode = {"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
@@ -162,16 +153,6 @@ def test_it_learns_from_environments_without_masks_or_snapshots():
     other.learn(600)
     assert other.num_steps == 600
     assert np.isfinite(other.figures["loss"])
-
-
-@pytest.mark.nightly
-def test_it_learns_five_tiles():
-    game, agent, steps = ShutTheBox(tiles=5), learner(), []
-    before = regret_of(agent, game)
-    agent.learn(5000, lambda: steps.append(agent.num_steps))
-    assert steps == list(range(0, 5000, 64))
-    assert agent.num_steps == 5056
-    assert regret_of(agent, game) < 0.3 < before / 1.5  # near ties cost up to 0.25
 
 
 @pytest.mark.nightly

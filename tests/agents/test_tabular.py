@@ -127,19 +127,6 @@ def test_probabilities_are_those_of_exploration(learner_class):
     assert not probabilities[~masks].any()
 
 
-def test_it_acts_by_its_probabilities():
-    learner = learner_of(QLearning, 4000, exploration=0.9, rules={"tiles": 6})
-    tables, nodes, step = compile_game(ShutTheBox(tiles=6)), learner._envs.nodes, learner._envs.step
-    node = int(np.bincount(nodes, tables.choices[nodes]).argmax())
-    probabilities = learner.probabilities(tables.observation[[node]], tables.legal[[node]])[0]
-    taken = []
-    learner._envs.step = lambda actions: taken.append(actions) or step(actions)
-    learner._step()
-    actions = taken[0][nodes == node]
-    assert tables.choices[node] >= 3
-    assert np.bincount(actions, minlength=tables.actions) / len(actions) == pytest.approx(probabilities, abs=0.08)
-
-
 @EVERY
 def test_seeds(learner_class):
     tables = []
