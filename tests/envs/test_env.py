@@ -11,7 +11,6 @@ import pytest
 from stb_gym import Objective, ShutTheBox, solve
 from stb_gym.envs import TurnEnv, TurnVectorEnv
 from stb_gym.games import throw_faces
-from stb_gym.games.shut_the_box import NO_MOVE
 from stb_gym.solver import compile_game, objective_of
 from tests import every
 from tests.twins import MostThrees
@@ -125,15 +124,6 @@ def test_an_illegal_action_raises_if_asked_to_and_changes_nothing(kind):
         np.testing.assert_equal(games.snapshot(), before)
 
 
-def test_a_first_roll_that_fits_nothing_leaves_one_action():
-    env = gym.make(BOX, tiles=3)
-    assert env.unwrapped.game.actions[-1] == NO_MOVE
-    _, info = env.reset(options={"roll": 12})
-    assert np.flatnonzero(info["action_mask"]).tolist() == [env.action_space.n - 1]
-    _, reward, terminated, _, info = env.step(env.action_space.n - 1)
-    assert (reward, terminated, info["final_score"]) == (-6, True, 6)
-
-
 def test_more_points_are_better_rewarded_where_they_are_better():
     game = MostThrees(dice=2)
     env = TurnEnv(game)
@@ -169,14 +159,6 @@ def test_reset_begins_where_it_is_asked_to(name, options, described):
     env, envs = gym.make(name).unwrapped, gym.make_vec(name, 3)
     nodes = [env.node(env.reset(seed=1, options=options)[0]), *envs.node(envs.reset(seed=1, options=options)[0])]
     assert {env.stepper.describe(node) for node in nodes} == {described}
-
-
-def test_equal_seeds_throw_equal_dice():
-    env, runs = gym.make(THREES), []
-    for seed in (5, 5, 6):
-        env.reset(seed=seed)
-        runs.append(first_legal(env))
-    assert runs[0] == runs[1] != runs[2]
 
 
 def test_a_step_draws_one_number_legal_or_not():

@@ -124,19 +124,6 @@ def test_the_longest_turn(game, longest):
     assert stepper_of(game).longest == longest
 
 
-@pytest.mark.parametrize("game", every(5, BOXES, pytest.mark.slow), ids=str)
-def test_both_single_environments_play_the_same(game):
-    envs = [TurnEnv(game, render_mode="ansi", stepper=kind) for kind in KINDS]
-    random = np.random.default_rng(3)
-    answers = [env.reset(seed=1) for env in envs]
-    for _ in range(40):
-        same(*answers)
-        same(*((env.afterstates(), env.action_masks(), env.render()) for env in envs))
-        (legal,) = answers[0][-1]["action_mask"].nonzero()
-        action = random.choice(legal) if len(legal) and random.random() < 0.9 else 0
-        answers = [env.step(action) if len(legal) else env.reset() for env in envs]
-
-
 @pytest.mark.parametrize("where", [{"open": [2, 3, 6], "roll": 5}, {"open": [1, 2, 3], "dice": 1}, {"roll": 7}])
 def test_both_begin_where_they_are_asked_to(where):
     game = ShutTheBox(tiles=6, one_die="low-sum")

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from stb_gym import Objective, ShutTheBox, Threes, compare, evaluate, simulate, strategy
-from stb_gym.envs import TurnVectorEnv
-from stb_gym.measure import comparison, mistakes_in_json, pocket_card
+from stb_gym.measure import mistakes_in_json, pocket_card
 from stb_gym.measure.comparison import GAMES_AT_ONCE
 from stb_gym.solver import StateScorePolicy, UniformRandom, compile_game
 from tests import every
@@ -114,11 +113,6 @@ def test_scores_are_distributed_as_computed(game, policy, objective, solved):
     assert_fits(simulation, evaluation.score_distribution)
 
 
-def test_rules_play_as_their_arrays(solved):
-    boards = simulate(NINE, StateScorePolicy(solved(NINE).utilities_at), 3000, seed=3)
-    assert (boards.final_scores == simulate(NINE, solved(NINE).policy, 3000, seed=3).final_scores).all()
-
-
 def test_the_seed_determines_the_turns_and_batches_differ():
     game, turns = Threes(), 2 * GAMES_AT_ONCE + 100
     policy, told = strategy(game, "random"), []
@@ -135,21 +129,6 @@ def test_turns_that_all_end_alike_have_no_error():
     game = ShutTheBox(tiles=1, dice=1, faces=2)
     simulation = simulate(game, strategy(game, "random"), 100, seed=0, objective="at-most:1")
     assert (simulation.mean, simulation.standard_error, simulation.z) == (1, 0, 0)
-
-
-def test_only_the_first_turn_of_each_environment_counts(monkeypatch):
-    first = {}
-
-    class Watched(TurnVectorEnv):
-        def step(self, actions):
-            *rest, over, truncated, infos = super().step(actions)
-            for place in over.nonzero()[0].tolist():
-                first.setdefault(place, int(infos["final_score"][place]))
-            return *rest, over, truncated, infos
-
-    monkeypatch.setattr(comparison, "TurnVectorEnv", Watched)
-    played = simulate(NINE, strategy(NINE, "random"), 500, seed=3)
-    assert played.final_scores.tolist() == [first[place] for place in range(500)]
 
 
 def test_of_equal_differences_the_first_is_named_whatever_their_rounding():

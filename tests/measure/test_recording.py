@@ -10,7 +10,7 @@ from gymnasium.wrappers import FrameStackObservation, RecordEpisodeStatistics, T
 from gymnasium.wrappers import vector as of_vectors
 
 import stb_gym
-from stb_gym import RecordRegret, RegretMeter, VectorRecordRegret, evaluate, solve, strategy
+from stb_gym import RecordRegret, RegretMeter, VectorRecordRegret, solve
 from stb_gym.rounds import RoundMeter
 from tests import reference
 from tests.measure.test_meter import first_legal
@@ -149,23 +149,6 @@ def test_many_environments_record_what_single_ones_do(mode):
             assert result[terminated] == pytest.approx(infos["episode"]["r"][terminated], abs=1e-5)
         if mode == "Disabled" and terminated.any():
             _, infos = envs.reset(options={"reset_mask": terminated})
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", ["random", "approximation"])
-def test_the_mean_of_20_000_turns_is_near_the_exact_regret(name, mode):
-    policy, random = strategy(stb_gym.Threes(), name), np.random.default_rng(1)
-    envs = VectorRecordRegret(gym.make_vec(THREES, 1000, autoreset_mode=mode))
-
-    def choose(masks):
-        nodes = envs.unwrapped.nodes
-        if policy.ndim == 1:
-            return policy[nodes].clip(min=0)
-        return (policy[nodes].cumsum(axis=1) > random.random((len(nodes), 1))).argmax(axis=1)
-
-    play_many(envs, 20, choose)
-    assert envs.episodes >= 20_000
-    assert abs(envs.regret - evaluate(stb_gym.Threes(), policy).regret) < 4 * envs.standard_error < 0.1
 
 
 @pytest.mark.slow
