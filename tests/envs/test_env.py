@@ -2,7 +2,6 @@
 
 import copy
 import json
-import pickle
 
 import gymnasium as gym
 import numpy as np
@@ -211,14 +210,6 @@ def test_snapshots_of_others_are_refused_and_change_nothing(kind):
             with pytest.raises(ValueError, match="snapshot"):
                 games.restore(snapshot)
             np.testing.assert_equal(games.snapshot(), whole[games])
-
-
-def test_copies_share_their_stepper():
-    for options in ({}, {"stepper": "boards"}, {"objective": squares, "observation_dtype": "float32"}):
-        env = TurnEnv("shut-the-box", **options)
-        for other in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
-            assert other.stepper is env.stepper
-            assert other.objective == env.objective
 
 
 # Arguments and actions

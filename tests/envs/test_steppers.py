@@ -1,5 +1,8 @@
 """Tables and boards: they step alike on small boxes, and large boxes follow the rules as played in plain Python."""
 
+import copy
+import pickle
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -169,10 +172,11 @@ def test_boxes_too_large_for_tables_step_through_boards_unless_tables_are_asked_
         TurnEnv(ShutTheBox(), stepper="boards").transitions  # noqa: B018
 
 
-def test_environments_share_their_stepper():
+@pytest.mark.parametrize("kind", KINDS)
+def test_environments_and_their_copies_share_a_stepper(kind):
     game = ShutTheBox(tiles=5)
-    plain = TurnEnv(game, observation_dtype="uint8").stepper
-    assert TurnVectorEnv(game, 3, objective="shut", reward_scale=2, observation_dtype=np.uint8).stepper is plain
-    floats = TurnEnv(game, observation_dtype=float).stepper
-    assert TurnEnv(game, observation_dtype="float64").stepper is floats
-    assert floats.next_state is plain.next_state
+    env = TurnEnv(game, stepper=kind, observation_dtype="float32")
+    many = TurnVectorEnv(game, 3, "shut", stepper=kind, reward_scale=2, observation_dtype=np.float32)
+    assert all(other.stepper is env.stepper for other in (many, copy.deepcopy(env), pickle.loads(pickle.dumps(env))))
+    if kind == "tables":
+        assert TurnEnv(game, observation_dtype="uint8").stepper.next_state is env.stepper.next_state
