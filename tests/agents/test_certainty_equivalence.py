@@ -2,21 +2,21 @@
 
 from dataclasses import replace
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
 from agents.certainty_equivalence import CertaintyEquivalence, CertaintyEquivalenceSettings
 from stb_gym import ShutTheBox, solve
 from stb_gym.solver import compile_game
+from tests.agents import BOX, make
 
-BOX = "stb_gym/ShutTheBox-v0"
 FIVE = {"tiles": 5}
 
 
 def learner_of(steps=0, rules=FIVE, num_envs=64, seed=0, **settings):
-    envs = gym.make_vec(BOX, num_envs, autoreset_mode="SameStep", **rules)
-    learner = CertaintyEquivalence(envs, CertaintyEquivalenceSettings(num_envs=num_envs, **settings), seed)
+    learner = CertaintyEquivalence(
+        make(BOX, num_envs, **rules), CertaintyEquivalenceSettings(num_envs=num_envs, **settings), seed
+    )
     learner.learn(steps)
     return learner
 

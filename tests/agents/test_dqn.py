@@ -7,9 +7,9 @@ import torch
 
 from agents import dqn
 from agents.common import Transition
-from agents.dqn import DQN, DQNSettings, Replay, double_q_values
+from agents.dqn import DQN, DQNSettings, Replay
 from stb_gym import ShutTheBox
-from tests.agents import regret_of
+from tests.agents import BOX, make, regret_of
 
 SETTINGS = DQNSettings(
     num_envs=32, learning_rate=1e-3, batch_size=64, replay_size=400, warm_up=200, target_period=3, width=16
@@ -17,8 +17,7 @@ SETTINGS = DQNSettings(
 
 
 def learner_of(seed=0, tiles=6, settings=SETTINGS, **options):
-    envs = gym.make_vec("stb_gym/ShutTheBox-v0", settings.num_envs, autoreset_mode="SameStep", tiles=tiles, **options)
-    return DQN(envs, settings, seed)
+    return DQN(make(BOX, settings.num_envs, tiles=tiles, **options), settings, seed)
 
 
 def test_the_replay_keeps_the_newest_transitions_and_their_masks():
@@ -39,13 +38,6 @@ def test_the_replay_keeps_the_newest_transitions_and_their_masks():
         assert (drawn.reward == number).all()
         assert (drawn.terminated == (number % 3 == 0)).all()
         assert (drawn.next_mask == masks[number]).all()
-
-
-def test_the_network_chooses_and_the_target_network_evaluates():
-    q_values = torch.tensor([[1.0, 5.0, 3.0], [2.0, 0.0, 1.0]])
-    target_q_values = torch.tensor([[10.0, 20.0, 30.0], [40.0, 50.0, 60.0]])
-    legal = torch.tensor([[True, False, True], [True, True, True]])
-    assert double_q_values(q_values, target_q_values, legal).tolist() == [30.0, 40.0]
 
 
 @pytest.mark.parametrize("delta", [0.5, 100.0])

@@ -9,16 +9,10 @@ import pytest
 
 from agents.fitted_q import OVER, EmpiricalModel, FittedQ, FittedQSettings, Positions
 from stb_gym import ShutTheBox, Threes
-from tests.agents import regret_of
+from tests.agents import BOX, THREES, make, regret_of
 
 ACTIONS = 3
-BOX = "stb_gym/ShutTheBox-v0"
 SETTINGS = FittedQSettings(num_envs=64, batch_size=256, gradient_steps=2, warm_up=500, width=32, exploration=0.15)
-
-
-def make(env=BOX, num_envs=64, **options):
-    rules = {"tiles": 5} if env == BOX else {}
-    return gym.make_vec(env, num_envs, autoreset_mode=gym.vector.AutoresetMode.SAME_STEP, **{**rules, **options})
 
 
 def learner(envs=None, seed=0, **changes):
@@ -157,7 +151,7 @@ def test_it_learns_from_environments_without_masks_or_snapshots():
 
 @pytest.mark.nightly
 def test_it_learns_nine_tiles_and_threes():
-    for game, env, bar in ((ShutTheBox(), BOX, 0.03), (Threes(), "stb_gym/Threes-v0", 0.01)):
+    for game, env, bar in ((ShutTheBox(), BOX, 0.03), (Threes(), THREES, 0.01)):
         rules = {"tiles": 9} if env == BOX else {}
         agent = FittedQ(make(env, 4096, **rules))
         agent.learn(2_000_000)

@@ -8,6 +8,7 @@ from agents.baselines import greedy_step
 from agents.tabular import MonteCarlo, MonteCarloSettings, QLearning, QLearningSettings, TabularAfterstates
 from stb_gym import ShutTheBox, Threes, evaluate
 from stb_gym.solver import compile_game, expected
+from tests.agents import BOX, make, regret_of
 
 FOUR = ShutTheBox(tiles=4)
 SETTINGS = {QLearning: QLearningSettings, TabularAfterstates: QLearningSettings, MonteCarlo: MonteCarloSettings}
@@ -16,19 +17,13 @@ EVERY = pytest.mark.parametrize("learner_class", SETTINGS)
 
 def learner_of(learner_class, num_envs=64, seed=0, rules=None, **settings):
     rules = {"tiles": 4} if rules is None else rules
-    envs = gym.make_vec("stb_gym/ShutTheBox-v0", num_envs, autoreset_mode="SameStep", **rules)
-    return learner_class(envs, SETTINGS[learner_class](num_envs=num_envs, **settings), seed)
+    return learner_class(make(BOX, num_envs, **rules), SETTINGS[learner_class](num_envs=num_envs, **settings), seed)
 
 
 def seen(game):
     """Return the observations and masks of all decisions."""
     tables = compile_game(game)
     return tables.observation[tables.decisions], tables.legal[tables.decisions]
-
-
-def regret_of(learner, game):
-    probabilities = learner.probabilities(*seen(game))
-    return evaluate(game, compile_game(game).policy(probabilities.argmax(axis=1))).regret
 
 
 @pytest.mark.parametrize(("game", "regret"), [(ShutTheBox(), 0.0069906), (Threes(), 1.0785711)])
