@@ -230,10 +230,6 @@ def test_the_same_weights_have_the_same_regret_however_they_are_handed_over(algo
         assert meter(model, masked=masked).masked is masked
     best = meter(lambda seen, masks: np.where(masks, scores(seen), -np.inf).argmax(axis=1))
     assert meter(model, masked=True).regret == best.regret < meter(model).regret
-    if algorithm in (PPO, A2C):
-        exact = meter(model, False, True)
-        assert exact.illegal_mass == 0
-        assert exact.regret == pytest.approx(meter(Network(), False, True).regret)
 
 
 def test_a_callback_does_not_play_the_environment_that_a_model_learns_from():
