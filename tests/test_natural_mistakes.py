@@ -43,12 +43,6 @@ def test_policies_by_next_state_are_stored_as_the_actions_they_play(policy, tmp_
     assert stb_gym.measure.read_policy(tmp_path / "mine.npz").evaluate().regret == evaluate(NINE, policy).regret
 
 
-def test_illegal_actions_do_not_improve_the_worst_play():
-    found = solve(NINE, worst=True).evaluate(np.zeros(5622, int), illegal="end")
-    assert found.value == pytest.approx(sum(score * p for score, p in found.score_distribution.items()))
-    assert found.value > 40
-
-
 def test_a_meter_refuses_vectors_of_different_rounds():
     for other in ({"seat": 1}, {"opponents": "random"}):
         makers = [lambda: gym.make(ROUND), lambda other=other: gym.make(ROUND, **other)]

@@ -54,32 +54,26 @@ def files(folder):
     return contents | {"result.json": json.dumps(result).encode()}
 
 
-def test_the_files_of_a_run(finished):
+def test_the_files_of_a_run_agree_with_each_other(finished):
     names = {".lock", "config.json", "curve.csv", "weights.pt", "policy.npz", "policies.npz", "result.json"}
     assert {path.name for path in finished.iterdir()} == names
-    run = Run(finished)
+    run, curve, result = Run(finished), Run(finished).curve(), Run(finished).result()
     assert run.config == small(steps=2000)
-    curve = run.curve()
     assert " ".join(curve.columns) == COLUMNS
     assert curve["steps"].is_monotonic_increasing
     assert curve["seconds"].is_monotonic_increasing
     assert (curve["steps"].iloc[0], len(curve)) == (0, 6)
     assert curve["regret"].iloc[-1] < curve["regret"].iloc[0] / 4
 
-
-def test_all_files_agree_with_each_other(finished):
-    run, last = Run(finished), Run(finished).curve().iloc[-1]
-    game = run.config.game()
+    game, last = run.config.game(), curve.iloc[-1]
     policies = load_policies(finished / "policies.npz", game, "raise")
+    assert {steps: evaluate(game, policy).regret for steps, policy in policies.items()} == dict(
+        zip(curve["steps"], curve["regret"], strict=True)
+    )
     policy = load_policy(finished, game)
-    greedy = evaluate(game, policy)
-    result = run.result()
-    assert greedy.regret == last["regret"] == result["greedy"]["regret"]
-    assert result["greedy"] == greedy.summary()
-    assert [evaluate(game, each).regret for each in policies.values()] == run.curve()["regret"].tolist()
-    assert list(policies) == run.curve()["steps"].tolist()
+    np.testing.assert_array_equal(policies[last["steps"]], policy)
+    assert result["greedy"] == evaluate(game, policy).summary()
     assert (result["finished"], result["steps"]) == (True, last["steps"])
-    np.testing.assert_array_equal(list(policies.values())[-1], policy)
     again = measure(run.config, run.learner())
     assert (again.greedy.regret, again.exploring.regret) == (last["regret"], last["exploring_regret"])
     assert again.value_error == last["value_error"] == result["value_error"]
