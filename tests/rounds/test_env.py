@@ -1,8 +1,5 @@
 """One seat of a round as environments: their draws, standings and ends, beside the exact rounds."""
 
-import json
-import pickle
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -249,21 +246,6 @@ def test_what_a_player_sees_is_shown(snapshot):
     for env in both(players=3, render_mode="ansi"):
         env.reset(seed=0, options={"lead": 9, "holders": 1, "after": 1})
         assert np.ravel(env.render())[0].splitlines()[0] == snapshot
-
-
-@pytest.mark.slow
-def test_rounds_go_on_from_snapshots_and_pickles_as_they_would_have():
-    for env, other in zip(both(players=3, dice=3), both(players=3, dice=3), strict=True):
-        play(env, 7)
-        snapshot = env.snapshot()
-        other.restore(snapshot if hasattr(env, "num_envs") else json.loads(json.dumps(snapshot)))
-        assert (play(env, seed=None) == play(other, seed=None)).all()
-        assert (play(pickle.loads(pickle.dumps(env))) == play(env)).all()
-        for wrong in ({"place": 10**6}, {"place": [0, 0]}, {"node": -1}):
-            before = repr(other.snapshot())
-            with pytest.raises(ValueError, match="snapshot"):
-                other.restore(snapshot | wrong)
-            assert repr(other.snapshot()) == before
 
 
 @pytest.mark.parametrize("name", [BOX, THREES, "stb_gym/ThreesRoundMasked-v0"])
