@@ -159,9 +159,9 @@ def test_parts_are_those_of_the_reference(game, illegal):
         policy = random_policy(game, seed, illegal)
         found = diagnose(meter, player(game, policy), visits)
         explored, sampled = (regret_by_the_reference(game, policy, visits, may_stay) for may_stay in (True, False))
-        assert found.exploration == pytest.approx(explored, abs=1e-9)
-        assert found.sampling == pytest.approx(sampled - explored, abs=1e-9)
-        assert found.optimisation == pytest.approx(found.evaluation.regret - sampled, abs=1e-9)
+        regret = found.evaluation.regret
+        parts = {"exploration": explored, "sampling": sampled - explored, "optimisation": regret - sampled}
+        assert found.summary() == pytest.approx({"regret": regret, **parts}, abs=1e-9)
 
 
 # Critics

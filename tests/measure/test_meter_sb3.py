@@ -80,12 +80,14 @@ def test_a_maskable_model_is_given_the_masks(wrap, part):
 def test_probabilities_are_those_by_which_a_model_samples(algorithm):
     env = make()
     meter, model = RegretMeter(env), model_of(algorithm, env)
-    policy = meter.policy(model, deterministic=False)
+    policy, masked = (meter.policy(model, deterministic=False, masked=answer) for answer in (None, True))
     assert (policy == meter.policy(model.policy, deterministic=False)).all()
     for node, observation, mask in rows(meter):
-        masked = {"action_masks": mask} if algorithm is MaskablePPO else {}
-        sampled_from = model.policy.get_distribution(model.policy.obs_to_tensor(observation)[0], **masked)
-        assert policy[node] == pytest.approx(sampled_from.distribution.probs.detach().numpy()[0], abs=1e-6)
+        masks = {"action_masks": mask} if algorithm is MaskablePPO else {}
+        sampled_from = model.policy.get_distribution(model.policy.obs_to_tensor(observation)[0], **masks)
+        chances = sampled_from.distribution.probs.detach().numpy()[0]
+        assert policy[node] == pytest.approx(chances, abs=1e-6)
+        assert masked[node] == pytest.approx(chances * mask / chances[mask].sum(), abs=1e-6)
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
