@@ -12,8 +12,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from agents.baselines import greedy_step
-from stb_gym import evaluate, strategies, strategy
+from stb_gym import evaluate, strategy
 from tests import ROOT
 from tests.training.fake_runs import ENV, GAME, fake_round, fake_run, fake_runs
 from training import report
@@ -97,15 +96,6 @@ def test_a_row_has_what_was_measured_last_over_seeds(runs):
     assert (row["steps"], row["seconds"], row["seeds"]) == (2000, 20, 2)
     assert (other["regret"], other["agreement_by_visits"], other["illegal_mass"], other["seeds"]) == (0, 1, 0, 1)
     assert np.isnan(other["low"])
-
-
-def test_the_baselines_are_the_strategies_that_are_not_perfect_play_and_the_greedy_step(runs):
-    rows = rows_of(runs)
-    trained = {"q-learning", "tabular-afterstates"}
-    assert {*rows.index} - trained == {*strategies(GAME), "greedy-step"} - {"optimal", "optimal-score", "worst"}
-    for name, regret in REGRETS.items():
-        assert rows.loc[name, "regret"] == pytest.approx(regret)
-    assert rows.loc["greedy-step", "regret"] == pytest.approx(evaluate(GAME, greedy_step(GAME)).regret)
 
 
 def test_a_task_has_the_name_of_the_presets_or_one_of_its_own():
