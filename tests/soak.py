@@ -14,12 +14,11 @@ import signal
 import sys
 import tempfile
 import time
-from collections import Counter
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from stb_gym.output import Column, Progress, Table, say
+from stb_gym.output import say
 from training.run import Run
 from training.train import main as train
 
@@ -73,75 +72,60 @@ def result(folder: Path) -> list[Any]:
     return [finished, found.curve().drop(columns="seconds").to_csv(), *learned]
 
 
-def disturb(kind: str, folder: Path, seconds: float, counts: Counter[str]) -> str:
-    """Train under disturbances; return what went wrong, or "".
+def disturb(kind: str, folder: Path, seconds: float) -> tuple[str, int]:
+    """Train under disturbances; return what went wrong, or "", and the number of kills.
 
     Args:
         kind: what is trained.
         folder: a new folder.
         seconds: how long an undisturbed training takes.
-        counts: numbers of what happened; they are updated.
     """
+    kills = 0
     for _ in range(random.randint(1, 4)):
         processes = [begin(kind, folder) for _ in range(random.choice((1, 1, 2)))]
-        counts["pairs"] += len(processes) - 1
         for process, moment in zip(processes, (random.uniform(0, seconds), None), strict=False):
             status = end(process, moment)
             if status not in (0, REFUSED, -signal.SIGKILL):
-                return f"status {status}"
-            counts["kills"] += status == -signal.SIGKILL
-            if status == -signal.SIGKILL and len(processes) == 1:
-                counts["with checkpoint"] += any(folder.glob("*/checkpoint.pt"))
+                return f"status {status}", kills
+            kills += status == -signal.SIGKILL
     status = end(begin(kind, folder))
-    return f"left alone, status {status}" if status else ""
+    return f"left alone, status {status}" if status else "", kills
 
 
 def main() -> int:
     """Run the command; return 1 if a result differs from an undisturbed one."""
     parser = argparse.ArgumentParser(prog="tests.soak", description=__doc__.partition("\n")[0])
     parser.add_argument("--kills", type=int, default=50, help="how many kills of every kind of run")
-    parser.add_argument(
-        "--minutes", type=float, default=60.0, help="how long at most; every kind has one round at least"
-    )
+    parser.add_argument("--minutes", type=float, default=60.0, help="how long at most")
     parser.add_argument("--seed", type=int, default=0, help="seed of the random moments")
     options = parser.parse_args()
     random.seed(options.seed)
-    counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
     out = Path(tempfile.mkdtemp(prefix="soak-"))
-    undisturbed = {}
-    failed = False
-    began = time.monotonic()
-    with Progress("soaking", options.kills * len(KINDS), "kills") as progress:
-        for number, kind in enumerate(cycle(KINDS)):
-            kills = [min(count["kills"], options.kills) for count in counts.values()]
-            progress.tell(sum(kills))
-            late = time.monotonic() - began > 60 * options.minutes
-            if number >= len(KINDS) and (late or min(kills) == options.kills):
-                break
-            if counts[kind]["kills"] >= options.kills:
-                continue
-            if kind not in undisturbed:
-                start = time.monotonic()
-                if status := end(begin(kind, out / kind)):
-                    raise SystemExit(f"tests.soak: {kind} ends undisturbed with status {status}: see {out / kind}")
-                undisturbed[kind] = (result(out / kind), time.monotonic() - start)
-            expected, seconds = undisturbed[kind]
-            folder = out / f"{kind}-{number}"
-            failure = disturb(kind, folder, seconds, counts[kind])
-            if not failure and result(folder) != expected:
-                failure = "its result differs from that of an undisturbed training"
-            counts[kind].update({"rounds": 1, "identical": not failure})
-            if failure:
-                failed = True
-                say(f"tests.soak: {folder}: {failure}", error=True)
-            else:
-                shutil.rmtree(folder)
-    names = ("rounds", "identical", "kills", "with checkpoint", "pairs")
-    numbers = {name: Column(",d", [counts[kind][name] for kind in KINDS]) for name in names}
-    say(Table({"": Column("", [*KINDS]), **numbers}))
-    if not failed:
+    latest, failures = time.monotonic() + 60 * options.minutes, 0
+    kills, undisturbed = dict.fromkeys(KINDS, 0), {}
+    for number, kind in enumerate(cycle(KINDS)):
+        if min(kills.values()) >= options.kills or (kind in undisturbed and time.monotonic() > latest):
+            break
+        if kills[kind] >= options.kills:
+            continue
+        if kind not in undisturbed:
+            start = time.monotonic()
+            if status := end(begin(kind, out / kind)):
+                raise SystemExit(f"tests.soak: {kind} ends undisturbed with status {status}: see {out / kind}")
+            undisturbed[kind] = result(out / kind), time.monotonic() - start
+        expected, seconds = undisturbed[kind]
+        folder = out / f"{kind}-{number}"
+        failure, killed = disturb(kind, folder, seconds)
+        if not failure and result(folder) != expected:
+            failure = "its result differs from that of an undisturbed training"
+        kills[kind] += killed
+        failures += bool(failure)
+        say(f"{kind}: {kills[kind]} kills; {folder.name}: {failure or 'identical'}")
+        if not failure:
+            shutil.rmtree(folder)
+    if not failures:
         shutil.rmtree(out)
-    return int(failed)
+    return int(failures > 0)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import pytest
 
 import stb_gym
-from stb_gym import ShutTheBox, Threes, evaluate, solve, strategy
+from stb_gym import RegretMeter, ShutTheBox, Threes, evaluate, solve, strategy
 from stb_gym.large import board_strategy, evaluate_boards, solve_boards
 from stb_gym.measure import load_policy, pocket_card, simulate
 from stb_gym.rounds import Round, tournament
@@ -19,6 +19,7 @@ def test_the_lines_of_results(snapshot):
         solve(Threes(dice=3), "shut", exact=True),
         solve_boards(NINE, "shut"),
         compile_game(NINE),
+        RegretMeter(NINE),
         evaluate(NINE, biggest),
         evaluate_boards(solve_boards(NINE), board_strategy(NINE, "biggest-first")),
         pocket_card(best, biggest, 20),

@@ -96,13 +96,6 @@ def test_strategies(game, name, choose):
     assert found.value == pytest.approx(float(turn_worth(points, choose)), rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("objective", "utility"), [("shut", lambda score: score == 100), ("at-least:20", lambda score: score >= 20)]
-)
-def test_objectives(game, objective, utility):
-    assert stb_gym.solve(game, objective).value == pytest.approx(float(turn_worth(utility)), rel=1e-12)
-
-
 def test_environments():
     env = gym.make("stb_gym/Pig-v0")
     check_env(gym.make("stb_gym/Pig-v0", render_mode="rgb_array", most_points=30).unwrapped)

@@ -1,6 +1,16 @@
 """Tests of the learners: their formulas, and what they learn."""
 
+import gymnasium as gym
+
 from stb_gym import RegretMeter
+
+BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
+
+
+def make(env=BOX, num_envs=64, **options):
+    """Return environments, of five tiles if nothing else is said."""
+    rules = {"tiles": 5} if env == BOX else {}
+    return gym.make_vec(env, num_envs, autoreset_mode="SameStep", **{**rules, **options})
 
 
 def regret_of(learner, game):

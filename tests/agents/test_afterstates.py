@@ -10,15 +10,9 @@ from agents.afterstates import Afterstates, AfterstatesSettings
 from stb_gym import ShutTheBox, Threes, evaluate, solve
 from stb_gym.large import evaluate_boards, solve_boards
 from stb_gym.solver import compile_game
-from tests.agents import regret_of
+from tests.agents import BOX, THREES, make, regret_of
 
-BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 SETTINGS = AfterstatesSettings(num_envs=64, minibatches=2, learning_rate=1e-2, exploration=0.15, width=32)
-
-
-def make(env=BOX, num_envs=64, **options):
-    rules = {"tiles": 5} if env == BOX else {}
-    return gym.make_vec(env, num_envs, autoreset_mode=gym.vector.AutoresetMode.SAME_STEP, **{**rules, **options})
 
 
 def learner(envs=None, seed=0, **changes):
@@ -29,17 +23,6 @@ def value_error(agent, game):
     tables, optimum = compile_game(game), solve(game)
     expected = agent.values(tables.observation[tables.decisions], tables.legal[tables.decisions])
     return np.abs(expected - optimum.node_utility[tables.decisions]).mean()
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("limit", [None, 2])
-def test_it_learns_five_tiles_however_episodes_end(limit):
-    agent, game, steps = learner(make(max_episode_steps=limit)), ShutTheBox(tiles=5), []
-    before = regret_of(agent, game)
-    agent.learn(3000, lambda: steps.append(agent.num_steps))
-    assert steps == list(range(0, 3000, 64))
-    assert regret_of(agent, game) < 0.25 < before
-    assert value_error(agent, game) < 0.8  # 3 before training
 
 
 @pytest.mark.parametrize("limit", [None, 2])

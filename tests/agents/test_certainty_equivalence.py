@@ -2,21 +2,21 @@
 
 from dataclasses import replace
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
 from agents.certainty_equivalence import CertaintyEquivalence, CertaintyEquivalenceSettings
 from stb_gym import ShutTheBox, solve
 from stb_gym.solver import compile_game
+from tests.agents import BOX, make
 
-BOX = "stb_gym/ShutTheBox-v0"
 FIVE = {"tiles": 5}
 
 
 def learner_of(steps=0, rules=FIVE, num_envs=64, seed=0, **settings):
-    envs = gym.make_vec(BOX, num_envs, autoreset_mode="SameStep", **rules)
-    learner = CertaintyEquivalence(envs, CertaintyEquivalenceSettings(num_envs=num_envs, **settings), seed)
+    learner = CertaintyEquivalence(
+        make(BOX, num_envs, **rules), CertaintyEquivalenceSettings(num_envs=num_envs, **settings), seed
+    )
     learner.learn(steps)
     return learner
 
@@ -75,18 +75,6 @@ def test_it_estimates_the_dice_that_are_rolled_not_those_of_the_rules():
     value = np.bincount(tables.node_state, probability * optimal_values(tables, probability))[tables.start]
     assert abs(value - solve(ShutTheBox(tiles=5, dice=1)).state_utility[tables.start]) > 1
     assert learner.figures["estimated_value"] == pytest.approx(value, abs=0.15)
-
-
-def test_it_acts_by_its_probabilities():
-    learner = learner_of(num_envs=4000, exploration=0.9)
-    tables, nodes, step, taken = learner._tables, learner._envs.nodes, learner._envs.step, []
-    node = int(np.bincount(nodes, tables.choices[nodes]).argmax())
-    probabilities = learner.probabilities(tables.observation[[node]], tables.legal[[node]])[0]
-    learner._envs.step = lambda actions: taken.append(actions) or step(actions)
-    learner.learn(1)
-    actions = taken[0][nodes == node]
-    assert tables.choices[node] >= 2
-    assert np.bincount(actions, minlength=tables.actions) / len(actions) == pytest.approx(probabilities, abs=0.08)
 
 
 def test_what_it_cannot_learn_from_is_refused():

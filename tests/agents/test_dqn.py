@@ -7,9 +7,9 @@ import torch
 
 from agents import dqn
 from agents.common import Transition
-from agents.dqn import DQN, DQNSettings, Replay, double_q_values
+from agents.dqn import DQN, DQNSettings, Replay
 from stb_gym import ShutTheBox
-from tests.agents import regret_of
+from tests.agents import BOX, make, regret_of
 
 SETTINGS = DQNSettings(
     num_envs=32, learning_rate=1e-3, batch_size=64, replay_size=400, warm_up=200, target_period=3, width=16
@@ -17,8 +17,7 @@ SETTINGS = DQNSettings(
 
 
 def learner_of(seed=0, tiles=6, settings=SETTINGS, **options):
-    envs = gym.make_vec("stb_gym/ShutTheBox-v0", settings.num_envs, autoreset_mode="SameStep", tiles=tiles, **options)
-    return DQN(envs, settings, seed)
+    return DQN(make(BOX, settings.num_envs, tiles=tiles, **options), settings, seed)
 
 
 def test_the_replay_keeps_the_newest_transitions_and_their_masks():
@@ -39,13 +38,6 @@ def test_the_replay_keeps_the_newest_transitions_and_their_masks():
         assert (drawn.reward == number).all()
         assert (drawn.terminated == (number % 3 == 0)).all()
         assert (drawn.next_mask == masks[number]).all()
-
-
-def test_the_network_chooses_and_the_target_network_evaluates():
-    q_values = torch.tensor([[1.0, 5.0, 3.0], [2.0, 0.0, 1.0]])
-    target_q_values = torch.tensor([[10.0, 20.0, 30.0], [40.0, 50.0, 60.0]])
-    legal = torch.tensor([[True, False, True], [True, True, True]])
-    assert double_q_values(q_values, target_q_values, legal).tolist() == [30.0, 40.0]
 
 
 @pytest.mark.parametrize("delta", [0.5, 100.0])
@@ -80,20 +72,6 @@ def test_the_target_network_is_copied_every_period():
         learner._update(learner._replay.sample(64, learner._random))
         copied.append(bool((learner._target_network[1].weight == learner._network[1].weight).all()))
     assert copied == [(learner._updates - 6 + number) % 3 == 0 for number in range(7)]
-
-
-def test_actions_are_legal_and_random_as_often_as_epsilon_says():
-    learner = learner_of(settings=DQNSettings(**{**SETTINGS.__dict__, "num_envs": 4000, "replay_size": 4000}))
-    for epsilon in (0.0, 0.5, 1.0):
-        learner._epsilon = epsilon
-        mask = learner._episodes.mask
-        expected = learner.probabilities(learner._episodes.observation, mask)
-        learner._play()
-        action = learner._replay._columns.action
-        assert mask[np.arange(4000), action].all()
-        greedy = expected.argmax(axis=1)
-        rate = expected[np.arange(4000), greedy].mean()
-        assert (action == greedy).mean() == pytest.approx(rate, abs=0.03)
 
 
 def test_exploration_and_learning_rate_decay():

@@ -18,7 +18,6 @@ SEEN = TABLES.observation[TABLES.decisions], TABLES.legal[TABLES.decisions]
 SMALL = {
     "sb3-maskable-ppo-tuned": {"num_envs": 8, "width": 32, "batch_size": 64},
 }
-STOCK = [name for name in ALGORITHMS if name not in SMALL]
 EVERY = pytest.mark.parametrize("name", ALGORITHMS)
 
 

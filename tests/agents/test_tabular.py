@@ -8,6 +8,7 @@ from agents.baselines import greedy_step
 from agents.tabular import MonteCarlo, MonteCarloSettings, QLearning, QLearningSettings, TabularAfterstates
 from stb_gym import ShutTheBox, Threes, evaluate
 from stb_gym.solver import compile_game, expected
+from tests.agents import BOX, make, regret_of
 
 FOUR = ShutTheBox(tiles=4)
 SETTINGS = {QLearning: QLearningSettings, TabularAfterstates: QLearningSettings, MonteCarlo: MonteCarloSettings}
@@ -16,19 +17,13 @@ EVERY = pytest.mark.parametrize("learner_class", SETTINGS)
 
 def learner_of(learner_class, num_envs=64, seed=0, rules=None, **settings):
     rules = {"tiles": 4} if rules is None else rules
-    envs = gym.make_vec("stb_gym/ShutTheBox-v0", num_envs, autoreset_mode="SameStep", **rules)
-    return learner_class(envs, SETTINGS[learner_class](num_envs=num_envs, **settings), seed)
+    return learner_class(make(BOX, num_envs, **rules), SETTINGS[learner_class](num_envs=num_envs, **settings), seed)
 
 
 def seen(game):
     """Return the observations and masks of all decisions."""
     tables = compile_game(game)
     return tables.observation[tables.decisions], tables.legal[tables.decisions]
-
-
-def regret_of(learner, game):
-    probabilities = learner.probabilities(*seen(game))
-    return evaluate(game, compile_game(game).policy(probabilities.argmax(axis=1))).regret
 
 
 @pytest.mark.parametrize(("game", "regret"), [(ShutTheBox(), 0.0069906), (Threes(), 1.0785711)])
@@ -125,19 +120,6 @@ def test_probabilities_are_those_of_exploration(learner_class):
     epsilon = 0 if learner_class is MonteCarlo else 0.15
     assert probabilities.max(axis=1) == pytest.approx(1 - epsilon + epsilon / masks.sum(axis=1))
     assert not probabilities[~masks].any()
-
-
-def test_it_acts_by_its_probabilities():
-    learner = learner_of(QLearning, 4000, exploration=0.9, rules={"tiles": 6})
-    tables, nodes, step = compile_game(ShutTheBox(tiles=6)), learner._envs.nodes, learner._envs.step
-    node = int(np.bincount(nodes, tables.choices[nodes]).argmax())
-    probabilities = learner.probabilities(tables.observation[[node]], tables.legal[[node]])[0]
-    taken = []
-    learner._envs.step = lambda actions: taken.append(actions) or step(actions)
-    learner._step()
-    actions = taken[0][nodes == node]
-    assert tables.choices[node] >= 3
-    assert np.bincount(actions, minlength=tables.actions) / len(actions) == pytest.approx(probabilities, abs=0.08)
 
 
 @EVERY

@@ -1,9 +1,5 @@
 """The single environment: every step against the tables, objectives, dice, snapshots, and what it refuses."""
 
-import copy
-import json
-import pickle
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -11,7 +7,6 @@ import pytest
 from stb_gym import Objective, ShutTheBox, solve
 from stb_gym.envs import TurnEnv, TurnVectorEnv
 from stb_gym.games import throw_faces
-from stb_gym.games.shut_the_box import NO_MOVE
 from stb_gym.solver import compile_game, objective_of
 from tests import every
 from tests.twins import MostThrees
@@ -47,19 +42,6 @@ def play(env, player, seed):
         if terminated:
             return nodes, actions, reward, info
         assert (reward, info["final_score"], info["illegal_action"]) == (0, -1, False)
-
-
-def first_legal(env, steps=30):
-    """Return what is seen while the lowest legal actions are played, turn after turn."""
-    seen = []
-    for _ in range(steps):
-        mask = env.unwrapped.action_masks()
-        if mask.any():
-            observation, *step, info = env.step(int(mask.argmax()))
-            seen.append((observation.tolist(), *step, info.get("final_score")))
-        else:
-            seen.append(env.reset()[0].tolist())
-    return seen
 
 
 OWN = [(BOX, {"objective": squares}), (THREES, {"objective": Objective("cost", twenty, "coins", -1)})]
@@ -125,15 +107,6 @@ def test_an_illegal_action_raises_if_asked_to_and_changes_nothing(kind):
         np.testing.assert_equal(games.snapshot(), before)
 
 
-def test_a_first_roll_that_fits_nothing_leaves_one_action():
-    env = gym.make(BOX, tiles=3)
-    assert env.unwrapped.game.actions[-1] == NO_MOVE
-    _, info = env.reset(options={"roll": 12})
-    assert np.flatnonzero(info["action_mask"]).tolist() == [env.action_space.n - 1]
-    _, reward, terminated, _, info = env.step(env.action_space.n - 1)
-    assert (reward, terminated, info["final_score"]) == (-6, True, 6)
-
-
 def test_more_points_are_better_rewarded_where_they_are_better():
     game = MostThrees(dice=2)
     env = TurnEnv(game)
@@ -171,14 +144,6 @@ def test_reset_begins_where_it_is_asked_to(name, options, described):
     assert {env.stepper.describe(node) for node in nodes} == {described}
 
 
-def test_equal_seeds_throw_equal_dice():
-    env, runs = gym.make(THREES), []
-    for seed in (5, 5, 6):
-        env.reset(seed=seed)
-        runs.append(first_legal(env))
-    assert runs[0] == runs[1] != runs[2]
-
-
 def test_a_step_draws_one_number_legal_or_not():
     env = gym.make(BOX).unwrapped
     for choose in (np.argmax, np.argmin):
@@ -189,54 +154,6 @@ def test_a_step_draws_one_number_legal_or_not():
         env.step(choose(env.action_masks()))
         assert env.np_random.bit_generator.state == expected.bit_generator.state
         assert env.snapshot()["throw"] == number % 36
-
-
-# Snapshots and copies
-
-
-@pytest.mark.parametrize("kind", ["tables", "boards"])
-def test_a_turn_goes_on_from_a_snapshot_as_it_would_have(kind):
-    env, other = (TurnEnv(ShutTheBox(), render_mode="ansi", stepper=kind) for _ in range(2))
-    env.reset(seed=1)
-    for _ in range(8):
-        first_legal(env, 1)
-        snapshot, shown = env.snapshot(), env.render()
-        as_json, expected = json.loads(json.dumps(snapshot)), first_legal(env)
-        for given in (snapshot, as_json):
-            other.restore(given)
-            assert other.render() == shown
-            assert first_legal(copy.deepcopy(other)) == first_legal(other) == expected
-        env.restore(snapshot)
-        first_legal(env, 2)
-
-
-@pytest.mark.parametrize("kind", ["tables", "boards"])
-def test_snapshots_of_others_are_refused_and_change_nothing(kind):
-    env, small = TurnEnv(ShutTheBox(), stepper=kind), TurnEnv(ShutTheBox(tiles=3), stepper=kind)
-    envs = TurnVectorEnv(ShutTheBox(), 3, stepper=kind, max_episode_steps=2)
-    whole = {}
-    for games in (env, small, envs):
-        games.reset(seed=1)
-        whole[games] = games.snapshot()
-    for games, name in [(env, "node"), (env, "throw"), (envs, "node"), (envs, "throw"), (envs, "steps")]:
-        number = np.array(whole[games][name])
-        others = (number + 0.5, number > 0, number[None], number - 10**6, number.astype(str), None, 2**70)
-        wrong = [{**whole[games], name: other} for other in others]
-        wrong += [{**whole[games], other: None} for other in ("random", "of")]
-        wrong += [{**whole[games], "throw": np.array(whole[games]["throw"]) + 1}]  # not the throw that led to the node
-        wrong += [{}, [], None, *(snapshot for owner, snapshot in whole.items() if owner is not games)]
-        for snapshot in wrong:
-            with pytest.raises(ValueError, match="snapshot"):
-                games.restore(snapshot)
-            np.testing.assert_equal(games.snapshot(), whole[games])
-
-
-def test_copies_share_their_stepper():
-    for options in ({}, {"stepper": "boards"}, {"objective": squares, "observation_dtype": "float32"}):
-        env = TurnEnv("shut-the-box", **options)
-        for other in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
-            assert other.stepper is env.stepper
-            assert other.objective == env.objective
 
 
 # Arguments and actions

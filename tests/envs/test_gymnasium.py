@@ -31,7 +31,6 @@ of_every_id = pytest.mark.parametrize(
     "identity", [pytest.param(each, marks=MARKS.get(each, pytest.mark.nightly)) for each in IDS]
 )
 in_every_mode = pytest.mark.parametrize("mode", AutoresetMode)
-of_both_kinds = pytest.mark.parametrize("identity", [BOX, MASKED])
 
 
 def test_importing_the_package_registers_the_environments():
@@ -74,46 +73,6 @@ def test_a_step_before_the_reset_is_refused(identity):
     for made in (env, wrappers.OrderEnforcing(env), gym.make_vec(identity)):
         with pytest.raises((RuntimeError, gym.error.ResetNeeded), match="reset"):
             made.step(made.action_space.sample())
-
-
-def play(env, steps=20):
-    """Take random steps, legal or not; every observation is in its space."""
-    env.action_space.seed(0)
-    observation, _ = env.reset(seed=0)
-    for _ in range(steps):
-        assert env.observation_space.contains(observation)
-        observation, reward, terminated, truncated, _ = env.step(env.action_space.sample())
-        assert isinstance(reward, float)
-        assert [type(each) for each in (terminated, truncated)] == [bool, bool]
-        if terminated or truncated:
-            observation, _ = env.reset()
-
-
-ANY_OBSERVATION = [
-    wrappers.Autoreset,
-    lambda env: wrappers.ClipReward(env, -1.0, 1.0),
-    lambda env: wrappers.DelayObservation(env, 2),
-    wrappers.FlattenObservation,
-    lambda env: wrappers.FrameStackObservation(env, 3),
-    wrappers.NormalizeReward,
-    wrappers.RecordEpisodeStatistics,
-    lambda env: wrappers.StickyAction(env, 0.5),
-    wrappers.TimeAwareObservation,
-    lambda env: wrappers.TimeLimit(env, 3),
-]
-BOX_OBSERVATION = [
-    lambda env: wrappers.DtypeObservation(env, np.float32),
-    lambda env: wrappers.MaxAndSkipObservation(env, 2),
-    wrappers.NormalizeObservation,
-    lambda env: wrappers.RescaleObservation(env, np.float32(-1), np.float32(1)),
-    lambda env: wrappers.ReshapeObservation(env, (1, 20)),
-]
-
-
-@of_both_kinds
-def test_gymnasiums_wrappers_work(identity):
-    for wrapper in ANY_OBSERVATION + (BOX_OBSERVATION if identity == BOX else []):
-        play(wrapper(gym.make(identity, observation_dtype="float32", max_episode_steps=9)))
 
 
 # Many environments
@@ -178,51 +137,6 @@ def test_turns_are_truncated_only_by_a_limit_that_is_asked_for(identity):
     assert "TimeLimit" in str(gym.make(identity, max_episode_steps=2))
     assert gym.make_vec(native(identity).spec).max_episode_steps is None
     assert gym.make_vec(native(identity, max_episode_steps=2).spec).max_episode_steps == 2
-
-
-@pytest.mark.slow
-@of_both_kinds
-def test_games_in_processes_of_their_own_go_as_in_one(identity):
-    theirs = gym.make_vec(identity, COUNT, "async")
-    try:
-        for step, other in zip(steps(sync(identity), 5), steps(theirs, 5), strict=True):
-            assert data_equivalence(step, other)
-    finally:
-        theirs.close()
-
-
-vector = wrappers.vector
-VECTOR_WRAPPERS = [
-    lambda env: vector.ClipReward(env, -1.0, 1.0),
-    vector.NormalizeReward,
-    vector.RecordEpisodeStatistics,
-    vector.FlattenObservation,
-    vector.DictInfoToList,
-    lambda env: vector.VectorizeTransformReward(env, wrappers.ClipReward, min_reward=-1.0, max_reward=1.0),
-    lambda env: vector.VectorizeTransformObservation(env, wrappers.FlattenObservation),
-    lambda env: vector.DtypeObservation(env, np.float32),
-    vector.NormalizeObservation,
-    lambda env: vector.RescaleObservation(env, np.float32(-1), np.float32(1)),
-]
-
-
-@pytest.mark.slow
-@of_both_kinds
-@in_every_mode
-def test_gymnasiums_vector_wrappers_work_as_around_its_own_vector_environment(identity, mode):
-    for wrap in VECTOR_WRAPPERS[: None if identity == BOX else 7]:
-        outcomes = []
-        for make in (native, sync):
-            try:
-                wrapped = wrap(make(identity, mode, observation_dtype="float32"))
-            except ValueError as error:  # some wrappers do without SAME_STEP or DISABLED
-                outcomes.append(str(error))
-                continue
-            for observation, *_ in steps(wrapped, 10):
-                assert wrapped.observation_space.contains(observation)
-            outcomes.append((wrapped.observation_space, wrapped.single_observation_space, wrapped.action_space))
-        assert outcomes[0] == outcomes[1]
-        assert mode != AutoresetMode.NEXT_STEP or not isinstance(outcomes[0], str)
 
 
 # The threshold of rewards

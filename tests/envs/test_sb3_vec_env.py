@@ -46,11 +46,8 @@ def test_steps_are_those_of_the_vector_environment(name, options):
             ended += 1
             illegal += info.get("illegal_action", 0)
             truncations += not terminated[place]
-            if terminated[place]:
-                for key in ("final_score", "illegal_action"):
-                    assert info[key] == expected["final_info"][key][place]
-            else:
-                assert "final_score" not in info
+            for key in ("final_score", "illegal_action"):
+                assert info.get(key) == (expected["final_info"][key][place] if terminated[place] else None)
             assert (info["terminal_observation"] == expected["final_obs"][place]).all()
             assert info["TimeLimit.truncated"] is not bool(terminated[place])
             assert info["episode"].pop("t") >= 0

@@ -2,7 +2,6 @@
 
 import copy
 import itertools
-import json
 
 import gymnasium as gym
 import numpy as np
@@ -184,26 +183,7 @@ def test_sampling_actions_changes_no_throw():
         assert (samples[0] != other).mean() > 0.7
 
 
-# Snapshots and attributes
-
-
-@pytest.mark.parametrize("options", [{}, {"max_episode_steps": 3}, {"stepper": "boards"}], ids=str)
-@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
-def test_games_go_on_from_a_snapshot_as_they_would_have(mode, options):
-    env, other = make(BOX, mode, **options), make(BOX, mode, **options)
-    env.reset(seed=1)
-
-    def go_on(games):
-        return [[part.tolist() for part in games.step(games.action_masks().argmax(axis=1))[:4]] for _ in range(15)]
-
-    go_on(env)
-    snapshot = env.snapshot()
-    as_json = json.loads(json.dumps(snapshot, default=np.ndarray.tolist))
-    expected = go_on(env)
-    for given in (snapshot, as_json):
-        other.restore(given)
-        assert go_on(other) == expected
-    assert go_on(copy.deepcopy(env)) == go_on(env)
+# Arrays and attributes
 
 
 @in_every_mode

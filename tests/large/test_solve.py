@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, Threes, evaluate, solve
+from stb_gym.large import boards_of, random_value, solve_boards
 from stb_gym.large import grid as board_grid
-from stb_gym.large import random_value, solve_boards
 from stb_gym.solver import UniformRandom, objective_of
 from tests.twins import GOALS, boxes
 
@@ -80,6 +80,13 @@ def test_other_games_and_objectives_are_refused():
         solve_boards(Threes())
     with pytest.raises(ValueError, match="objective"):
         solve_boards(NINE, "win")
+
+
+def test_scores_of_many_tiles():
+    game = ShutTheBox(tiles=20)
+    held = np.random.default_rng(1).integers(0, 2**20, (5, 7))
+    expected = [[game.final_score(board) for board in row] for row in held.tolist()]
+    assert boards_of(game).final_scores(held).tolist() == expected
 
 
 def test_progress_is_reported_for_every_row():

@@ -35,28 +35,28 @@ class Tensor:
         return self.array
 
 
-@pytest.mark.parametrize(
-    "form", [np.asarray, np.ndarray.tolist, Tensor, lambda actions: actions.astype(np.uint8)], ids=range(4)
-)
-def test_actions_may_have_any_integer_form(form):
-    policy = RegretMeter(SIX).policy(lambda observations, masks: form(masks.argmax(axis=1)))
-    assert (policy[TABLES.decisions] == FIRST).all()
+def one_hot(actions):
+    return np.eye(ACTIONS)[actions]
 
 
 @pytest.mark.parametrize(
     "form",
     [
+        np.asarray,
         np.ndarray.tolist,
         Tensor,
-        lambda probabilities: SimpleNamespace(probs=Tensor(probabilities)),
-        lambda probabilities: probabilities.astype(np.float32),
-        lambda probabilities: probabilities.astype(bool),
+        lambda actions: actions.astype(np.uint8),
+        lambda actions: one_hot(actions).tolist(),
+        lambda actions: Tensor(one_hot(actions)),
+        lambda actions: SimpleNamespace(probs=Tensor(one_hot(actions))),
+        lambda actions: one_hot(actions).astype(np.float32),
+        lambda actions: one_hot(actions).astype(bool),
     ],
-    ids=range(5),
+    ids=range(9),
 )
-def test_probabilities_may_have_any_number_form(form):
-    policy = RegretMeter(SIX).policy(lambda observations, masks: form(np.eye(ACTIONS)[masks.argmax(axis=1)]))
-    assert (policy[TABLES.decisions] == np.eye(ACTIONS)[FIRST]).all()
+def test_actions_and_probabilities_may_have_any_form(form):
+    policy = RegretMeter(SIX).policy(lambda observations, masks: form(masks.argmax(axis=1)))
+    assert (policy[TABLES.decisions] == (FIRST if policy.ndim == 1 else one_hot(FIRST))).all()
 
 
 def test_a_function_receives_masks_if_its_second_argument_asks_for_them(solved):

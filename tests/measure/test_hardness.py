@@ -12,14 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, Threes, hardness
-from stb_gym.envs import game_of_environment
 from stb_gym.measure import hardness_of_boards
 from stb_gym.solver import objective_of
-from tests import every, reference
+from tests import reference
 from tests.twins import games, their_utility, twin
 
 NINE = ShutTheBox()
-UNLUCKY_SEVEN = ShutTheBox.preset("unlucky-seven")
 
 
 def shares_of_the_reference(game, goal):
@@ -43,27 +41,6 @@ def test_shares_are_those_of_the_reference(game, goal):
 
 
 SMALL = [ShutTheBox(tiles=5), ShutTheBox(tiles=5, one_die="any-time"), Threes(dice=3)]
-
-# In percent; with the least k of regret 0.
-SHARES = [
-    (NINE, "score", [0.0755, 0.001, 0], 3),
-    (ShutTheBox(tiles=12), "score", [0.013, 0.002, 0.0001], 4),
-    (NINE, "shut", [0.049, 0.005, 0], 3),
-    (ShutTheBox(tiles=12), "shut", [6.0, 0.10, 0.036], 5),
-    (game_of_environment("stb_gym/ShutTheBoxThai-v0"), "score", [0.69, 0.25, 0.13], 8),
-    (UNLUCKY_SEVEN, "shut", [11.4, 0.04, 0], 3),
-    (Threes(), "score", [19.9, 3.1, 2.4], 4),
-    (Threes(dice=7), "score", [28.2, 8.05, 7.7], 5),
-]
-
-
-@pytest.mark.parametrize(("game", "goal", "shares", "horizon"), every(2, SHARES), ids=str)
-def test_shares_are_known(game, goal, shares, horizon):
-    found = hardness(game, goal)
-    assert found.effective_horizon == horizon
-    for share, known in zip(found.shares, shares, strict=False):
-        digits = len(str(known).partition(".")[2])
-        assert 100 * share == pytest.approx(known, abs=0.51 * 10**-digits)
 
 
 def met(game, policy):

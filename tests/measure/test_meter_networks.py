@@ -29,27 +29,23 @@ def scores_of(net):
         return np.stack([net[3](net[1](net[0](row))).numpy() for row in rows])
 
 
-def test_the_legal_action_of_the_greatest_score_is_played():
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_the_scores_of_legal_actions_count(deterministic):
+    """The action of the greatest score is played, or any by the softmax over the scores."""
     net = network()
-    scores, policy = scores_of(net), METER.policy(net, masked=True)
+    scores, policy = scores_of(net), METER.policy(net, deterministic, masked=True)
     for node in TABLES.decisions:
         legal = [int(TABLES.edge_action[edge]) for edge in TABLES.edges_of(node)]
-        assert scores[node, policy[node]] == pytest.approx(max(scores[node, legal]), abs=1e-6)
-        assert policy[node] in legal
-    evaluation = METER(net, masked=True)
+        if deterministic:
+            assert policy[node] in legal
+            assert scores[node, policy[node]] == pytest.approx(max(scores[node, legal]), abs=1e-6)
+        else:
+            chances = torch.softmax(torch.from_numpy(scores[node, legal]), 0).numpy()
+            assert policy[node, legal] == pytest.approx(chances, abs=1e-5)
+            assert policy[node].sum() == pytest.approx(1)
+    evaluation = METER(net, deterministic, masked=True)
     assert evaluation.regret == evaluate(GAME, policy).regret > 0
     assert evaluation.illegal_mass == 0
-
-
-def test_the_probabilities_are_softmax_over_the_scores_of_legal_actions():
-    net = network()
-    scores, policy = scores_of(net), METER.policy(net, deterministic=False, masked=True)
-    for node in TABLES.decisions:
-        legal = [int(TABLES.edge_action[edge]) for edge in TABLES.edges_of(node)]
-        chances = torch.softmax(torch.from_numpy(scores[node, legal]), 0).numpy()
-        assert policy[node, legal] == pytest.approx(chances, abs=1e-5)
-        assert policy[node].sum() == pytest.approx(1)
-    assert METER(net, deterministic=False, masked=True).illegal_mass == 0
 
 
 @pytest.mark.parametrize("deterministic", [True, False])

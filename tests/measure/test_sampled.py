@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from stb_gym import MaskInObservation, Objective, RegretMeter, ShutTheBox, Threes, evaluate, load_policy, solve
+from stb_gym import MaskInObservation, Objective, RegretMeter, ShutTheBox, Threes, load_policy, solve
 from stb_gym.envs import TurnEnv, stepper_of
 from stb_gym.large import solve_boards
 from stb_gym.measure.agents import AgentView, Player
 from stb_gym.measure.play import games_of, play_turns
-from stb_gym.solver import UniformRandom
 from tests import every
 from tests.measure.test_agents import Masked
 from tests.measure.test_meter import NINE, SIX, biggest_first, first_legal, player, uniform
@@ -69,27 +68,6 @@ def test_a_sampled_regret_is_the_exact_one_but_for_its_noise(name):
         noise = np.sqrt(chance * (1 - chance) / 5000)
         assert shares.pop(score, 0) == pytest.approx(chance, abs=4 * noise + 2 / 5000)
     assert not shares
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("agent", [mostly_perfect, careless])
-def test_samples_scatter_around_the_exact_regret_as_their_standard_errors_say(agent):
-    meter = RegretMeter(NINE)
-    exact = meter(agent).regret
-    samples = [meter.sample(agent, 300, seed) for seed in range(80)]
-    z = np.array([(sample.regret - exact) / sample.standard_error for sample in samples])
-    assert abs(z.mean()) < 4 / np.sqrt(80)
-    assert 0.8 < z.std() < 1.2
-
-
-@pytest.mark.slow
-def test_a_good_policy_has_hundreds_of_times_less_noise_than_its_scores():
-    meter, agent = AGENTS["a kept policy"]
-    sampled = meter.sample(agent, 10_000)
-    assert sampled.standard_error < sampled.final_score.std() / np.sqrt(sampled.turns) / 300
-    low, high = sampled.interval
-    assert (low + high) / 2 == pytest.approx(sampled.regret)
-    assert high - low == pytest.approx(2 * 1.96 * sampled.standard_error)
 
 
 def test_the_standard_error_is_that_of_a_mean_and_the_interval_is_cut_at_0():
@@ -202,15 +180,6 @@ def test_tables_and_boards_measure_the_same(game, agent, solved):
     assert (one.illegal_mass > 0) is (agent is careless_anywhere)
     assert one.costliest_mistake == other.costliest_mistake
     assert one.random_value == pytest.approx(other.random_value, abs=1e-9)
-
-
-@pytest.mark.nightly
-def test_random_play_on_a_large_box_has_its_exact_regret():
-    meter = RegretMeter(ShutTheBox(tiles=18, dice=4))
-    exact = evaluate(meter.game, UniformRandom())
-    sampled = meter.sample(uniform, 10_000, seed=1)
-    assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error < 1
-    assert sampled.random_value == pytest.approx(exact.value)
 
 
 def test_text(snapshot):

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 from stb_gym.solver import Standing, compile_game
-from tests import golden
+from tests import cases
 from tests.twins import in_our_words, twin
 
 
@@ -32,16 +32,11 @@ def as_agent(game, plays):
 
 @cache
 def some_strategy(game, seed):
-    """Return a strategy that plays differently at every standing; see `golden.shares`."""
+    """Return a strategy that plays differently at every standing; see `cases.shares`."""
     other = twin(game)
 
     @cache
     def plays(tables, at):
-        return in_our_words(tables, lambda position, roll: golden.shares(other, seed, tuple(at), position, roll))
+        return in_our_words(tables, lambda position, roll: cases.shares(other, seed, tuple(at), position, roll))
 
     return plays
-
-
-def reference_figure(section, game, *rules):
-    """Return a golden figure of the reference."""
-    return golden.golden()[section][golden.key(twin(game), *rules)]

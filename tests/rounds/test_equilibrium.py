@@ -8,15 +8,15 @@ import pytest
 from stb_gym import ShutTheBox, Threes, evaluate, strategy
 from stb_gym.rounds import INDIFFERENT, TIES, Reply, Round, standings
 from stb_gym.solver import Standing, compile_game
-from tests import every, golden, reference, reference_rounds
-from tests.rounds.agents import reference_figure, some_strategy
-from tests.twins import MostThrees, choice, moves_at, ours, roll_at, throwing_states, twin
+from tests import cases, every, reference, reference_rounds
+from tests.rounds.agents import some_strategy
+from tests.twins import MostThrees, choice, moves_at, ours, throwing_nodes, twin
 
 NINE, FIVE_DICE = ShutTheBox(), Threes()
 ONE_TILE = ShutTheBox(tiles=1, dice=1, faces=2)  # a 1 shuts the box, a 2 leaves the 1 open
 MOST = [MostThrees(dice=2, faces=3), MostThrees(dice=2, faces=4, free_face=0), MostThrees(dice=3, faces=2)]
 SEATS_OF_MOST = [*product(MOST, (1, 2)), (MOST[0], 3)]
-EQUILIBRIA = [(ours(other), *rules) for other, *rules in golden.EQUILIBRIA]
+EQUILIBRIA = [(ours(other), *rules) for other, *rules in cases.EQUILIBRIA]
 
 
 @pytest.mark.nightly
@@ -70,19 +70,14 @@ def test_published_line_ups_of_the_approximation():
 # Against the reference
 
 
-def scores_as_standing(scores, players, best=min):
-    lead = best(scores, default=None)
-    return Standing(lead, scores.count(lead), players - 1 - len(scores))
-
-
 # Steps without a common divisor with the numbers of games, players and rules, so that a sample has all of them.
 @pytest.mark.parametrize(
     ("game", "players", "ties", "shut_wins", "indifferent"),
-    every(25, [*EQUILIBRIA, *((FIVE_DICE, *rules) for _, *rules in golden.FIVE_DICE)]),
+    every(25, [*EQUILIBRIA, *((FIVE_DICE, *rules) for _, *rules in cases.FIVE_DICE)]),
     ids=str,
 )
 def test_the_seats_of_the_equilibrium_are_those_of_the_reference(game, players, ties, shut_wins, indifferent):
-    exact = reference_figure("equilibria", game, players, ties, shut_wins, indifferent)
+    exact = reference_rounds.equilibrium(twin(game), players, ties, shut_wins, indifferent)
     seats = Round(game, players, ties, shut_wins, indifferent).solve().seats
     assert seats == pytest.approx([float(seat) for seat in exact], abs=1e-13)
 
@@ -91,25 +86,24 @@ def test_the_seats_of_the_equilibrium_are_those_of_the_reference(game, players, 
 @pytest.mark.parametrize(("game", "players", "ties", "shut_wins", "indifferent"), every(25, EQUILIBRIA), ids=str)
 def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins, indifferent):
     """So equality within a tolerance is equality of fractions wherever it matters."""
-    solution = Round(game, players, ties, shut_wins, indifferent).solve()
-    tables, found = compile_game(game), {}
-    for scores in golden.scores_met(twin(game), players, shut_wins):
-        policy = solution.policy(scores_as_standing(scores, players))
-        for state, where in throwing_states(tables):
-            for node in tables.nodes_of(state):
-                if moves_at(tables, node):
-                    [found[golden.situation(scores, where, roll_at(tables, node))]] = choice(tables, node, policy)
-    assert golden.digest(found) == reference_figure("choices", game, players, ties, shut_wins, indifferent)
+    solution, other = Round(game, players, ties, shut_wins, indifferent).solve(), twin(game)
+    tables = compile_game(game)
+    for scores in cases.scores_met(other, players, shut_wins):
+        policy = solution.policy(Standing(*cases.standing(scores, players)))
+        plays = reference_rounds.equilibrium_policy(other, players, ties, shut_wins, indifferent, scores)
+        for node, where, roll in throwing_nodes(tables):
+            if moves_at(tables, node):
+                assert choice(tables, node, policy) == plays(where, roll)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("game", "players", "ties", "shut_wins"), every(11, [(ours(g), *r) for g, *r in golden.LINE_UPS]), ids=str
+    ("game", "players", "ties", "shut_wins"), every(11, [(ours(g), *r) for g, *r in cases.LINE_UPS]), ids=str
 )
 def test_line_ups_and_best_responses_are_those_of_the_reference(game, players, ties, shut_wins):
     plays = [strategy(game, "random"), *(some_strategy(game, seed) for seed in range(1, players))]
     evaluation = Round(game, players, ties, shut_wins).evaluate(plays)
-    expected = reference_figure("line-ups", game, players, ties, shut_wins)
+    expected = cases.line_up(twin(game), players, ties, shut_wins)
     assert evaluation.seats == pytest.approx([*map(float, expected["seats"])], abs=1e-12)
     found = [evaluation.best_response(seat) for seat in range(players)]
     assert [best.value for best in found] == pytest.approx([*map(float, expected["best"])], abs=1e-12)

@@ -10,7 +10,7 @@ import pytest
 from stb_gym import ShutTheBox, Threes, strategy
 from stb_gym.rounds import BEGINS, TIES, Outcome, Round, match, series
 from tests import every, reference
-from tests.golden import POLICIES
+from tests.cases import POLICIES
 from tests.twins import twin
 
 NINE, FIVE_DICE = ShutTheBox(), Threes()

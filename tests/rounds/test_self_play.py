@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stb_gym import ShutTheBox, Threes
+from stb_gym import Threes
 from stb_gym.rounds import TIES, Play, Round, RoundEnv, RoundVectorEnv, SelfPlayVectorEnv
 from stb_gym.solver import Standing
 from tests import every
@@ -89,23 +89,6 @@ def test_a_forfeit_leaves_the_standing_and_wins_nothing(snapshot):
     while not infos.get("_wins", over * False)[0]:
         *_, infos = envs.step(np.array([0, 0]))
     assert infos["wins"][0].tolist() == [0, 1]
-
-
-def test_rounds_go_on_from_a_snapshot_as_they_would_have():
-    env, other = (SelfPlayVectorEnv(ShutTheBox(tiles=6), 30, players=3) for _ in range(2))
-    env.reset(seed=0)
-    for _ in range(9):
-        env.step(env.legal_sample())
-    snapshot = env.snapshot()
-    other.restore(snapshot)
-    for _ in range(20):
-        actions = env.legal_sample()
-        ours, theirs = env.step(actions), other.step(actions)
-        assert (ours[0] == theirs[0]).all()
-        assert np.array_equal(ours[4].get("wins"), theirs[4].get("wins"))
-    for wrong in ({"seat": 3}, {"seat": np.full(30, 3)}, {"place_1": snapshot["place_1"] + 99}, {"place_1": None}):
-        with pytest.raises(ValueError, match="snapshot"):
-            other.restore(snapshot | wrong)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, Threes, evaluate, solve, strategy
 from stb_gym.solver import UniformRandom, compile_game, expected_visits, score_chances
-from tests import every, golden, reference
+from tests import cases, every, reference
 from tests.solver import as_lines
 from tests.twins import GOALS, STANDARD, games, in_their_words, our_score, ours, their_utility, twin
 
@@ -60,11 +60,16 @@ def test_regret_is_the_difference_of_values_and_the_sum_of_costs(game, seed, goa
         assert found.mistakes(2) == found.mistakes()[:2]
 
 
-@pytest.mark.parametrize(("game", "name"), every(11, golden.SECTIONS["scores"][1]), ids=golden.key)
-def test_strategies_have_the_scores_of_the_reference(game, name):
-    scores = {int(s): float(p) for s, p in golden.golden()["scores"][golden.key(game, name)].items()}
+@pytest.mark.parametrize(
+    ("other", "name"),
+    every(11, [(other, name) for other in cases.SCRIPTED for name in cases.POLICIES[type(other)]]),
+    ids=str,
+)
+def test_strategies_have_the_scores_of_the_reference(other, name):
+    chances = reference.score_distribution(other, cases.POLICIES[type(other)][name](other))
+    scores = {score: float(chance) for score, chance in chances.items() if chance}
     # The reference calls perfect play of Threes by the name that an account gives it.
-    found = evaluate(ours(game), strategy(ours(game), {"record-setter": "optimal-score"}.get(name, name)))
+    found = evaluate(ours(other), strategy(ours(other), {"record-setter": "optimal-score"}.get(name, name)))
     assert found.score_distribution == pytest.approx(scores, abs=1e-12)
     assert found.shut_probability == pytest.approx(sum(p for s, p in scores.items() if s <= 0), abs=1e-12)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, Threes, solve, strategy
-from tests import every, golden, mostly_nightly, reference
+from tests import mostly_nightly, reference
 from tests.solver import as_lines
 from tests.twins import (
     GOALS,
@@ -16,7 +16,6 @@ from tests.twins import (
     UTILITIES,
     games,
     move_of,
-    ours,
     their_utility,
     throwing_nodes,
     throwing_states,
@@ -59,13 +58,6 @@ def check_floats(floats, exact):
 @pytest.mark.parametrize("game", mostly_nightly([*STANDARD, TEN], lambda game: game != TEN), ids=str)
 def test_floats_find_the_same_optimal_moves_as_fractions(game, goal):
     check_floats(solve(game, goal), solve(game, goal, exact=True))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("other", "objective"), every(7, golden.SECTIONS["values"][1]), ids=golden.key)
-def test_values_of_variants_are_those_of_the_reference(other, objective):
-    value = golden.golden()["values"][golden.key(other, objective)]
-    assert solve(ours(other), objective).value == pytest.approx(float(value), rel=1e-13)
 
 
 @pytest.mark.parametrize(

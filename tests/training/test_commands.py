@@ -1,6 +1,7 @@
 """The commands train, evaluate and tune: their answers, their errors of one line, and interrupts."""
 
 import json
+import re
 import signal
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from stb_gym import ShutTheBox, strategy
 from stb_gym import evaluate as evaluate_exactly
 from tests.training.conftest import small
-from training import evaluate, train, tune
+from training import compare, evaluate, train, tune
 from training.run import Run
 from training.study import run_study
 
@@ -108,32 +109,44 @@ def test_an_interrupted_command_says_how_to_continue(action, folders, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("command", "words", "message"),
     [
-        ([], "requires an argument"),
-        (["ppo", "--tils", "5"], "unknown flag or rule 'tils': allowed are tiles, .*did you mean tiles"),
-        (["ppo", "--tiles", "5.5"], "tiles must be an integer from 1 to 28, not 5.5"),
-        (["ppo", "--start-open", "10"], "open must be"),
-        (["ppo", "--steps", "2.5"], "'2.5' is not an integer"),
-        (["ppo", "--seeds", "1-"], "seeds must be numbers such as 0-4 or 3,5, not '1-'"),
-        (["ppo", "--settings.widht", "5"], "unknown setting 'widht'"),
-        (["ppo", "--task", "ten"], "unknown task 'ten': allowed are nine-tiles"),
-        (["ppo", "--task", "threes", "--env", "stb_gym/Threes-v0"], "--env and --task exclude each other"),
-        (["ppo", "--env", "stb_gym/Fours-v0"], "unknown environment 'stb_gym/Fours-v0'"),
-        (["ppo", "--resume", "--overwrite"], "--resume and --overwrite exclude each other"),
-        (["ppo", "--measurements", "0"], "measurements must be an integer from 1"),
-        (["ppo", "--workers", "0"], "n_jobs == 0"),
-        (["ppo", "--players", "2"], "a round needs both opponents and players"),
-        (["ppo", "--device", "abacus"], "abacus"),
-        (["ppo", "--import", "no_such_module"], "no_such_module"),
+        (train, [], "requires an argument"),
+        (train, ["ppo", "--tils", "5"], "unknown flag or rule 'tils': allowed are tiles, .*did you mean tiles"),
+        (train, ["ppo", "--tiles", "5.5"], "tiles must be an integer from 1 to 28, not 5.5"),
+        (train, ["ppo", "--start-open", "10"], "open must be"),
+        (train, ["ppo", "--steps", "2.5"], "'2.5' is not an integer"),
+        (train, ["ppo", "--seeds", "1-"], "seeds must be numbers such as 0-4 or 3,5, not '1-'"),
+        (train, ["ppo", "--settings.widht", "5"], "unknown setting 'widht'"),
+        (train, ["ppo", "--task", "ten"], "unknown task 'ten': allowed are nine-tiles"),
+        (train, ["ppo", "--task", "threes", "--env", "stb_gym/Threes-v0"], "--env and --task exclude each other"),
+        (train, ["ppo", "--env", "stb_gym/Fours-v0"], "unknown environment 'stb_gym/Fours-v0'"),
+        (train, ["ppo", "--resume", "--overwrite"], "--resume and --overwrite exclude each other"),
+        (train, ["ppo", "--measurements", "0"], "measurements must be an integer from 1"),
+        (train, ["ppo", "--workers", "0"], "n_jobs == 0"),
+        (train, ["ppo", "--players", "2"], "a round needs both opponents and players"),
+        (train, ["ppo", "--device", "abacus"], "abacus"),
+        (train, ["ppo", "--import", "no_such_module"], "no_such_module"),
+        (evaluate, ["nowhere"], "cannot read nowhere/config.json: "),
+        (evaluate, ["RUN", "--turns", "0"], "turns must be an integer from 2"),
+        (evaluate, ["RUN", "--turns", "5", "--exact"], "--exact needs a network of afterstates, not tabular-aft"),
+        (tune, ["q-learning", "--trials", "0", "--out", "x"], "trials must be an integer from 1"),
+        (tune, ["monte-carlo", "--out", "x"], "algorithm with a search space 'monte-carlo': allowed are ppo"),
+        (compare, [], "name at least one run"),
+        (compare, ["nothing"], "cannot read"),
+        (compare, ["."], "config.json"),
+        (compare, ["RUN", "RUN"], "same configuration"),
+        (compare, ["RUN", "--save", "all.csv"], r"\.csv\.gz"),
     ],
 )
-def test_errors_of_train_take_one_line(words, message, folders, capsys):
-    assert train.main([*words, "--out", "runs"]) == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith("training.train: ")
-    assert message.split(".*")[-1] in line
-    assert not list(folders.glob("*/result.json"))
+def test_errors_take_one_line(command, words, message, finished, folders, capsys):
+    assert command.main([str(finished) if word == "RUN" else word for word in words]) == 2
+    answer = capsys.readouterr()
+    assert answer.out == ""
+    [line] = answer.err.splitlines()
+    assert line.startswith(f"{command.__name__}: ")
+    assert re.search(message, line)
+    assert not [*folders.parent.rglob("result.json"), *folders.parent.glob("*.csv")]
 
 
 @pytest.mark.parametrize("command", [train, evaluate, tune])
@@ -186,20 +199,6 @@ def test_a_network_of_afterstates_is_swept_exactly(folders, capsys):
     assert sampled["regret"] == pytest.approx(exact["regret"], abs=5 * sampled["standard_error"])
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["nowhere"], "cannot read nowhere/config.json: "),
-        (["RUN", "--turns", "0"], "turns must be an integer from 2"),
-        (["RUN", "--turns", "5", "--exact"], "--exact needs a network of afterstates, not tabular-afterstates"),
-    ],
-)
-def test_errors_of_evaluate_take_one_line(words, message, finished, capsys):
-    assert evaluate.main([str(finished) if word == "RUN" else word for word in words]) == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"training.evaluate: {message}")
-
-
 def search(*words):
     return tune.main(["q-learning", "--tiles", "5", "--steps", "300", "--out", "search", *words])
 
@@ -220,11 +219,3 @@ def test_a_search_prints_the_best_settings_and_continues(folders, capsys):
     learner = config.make_learner(config.make_envs())
     learner.learn(config.steps)
     assert f"regret {tune.measure(config, learner).greedy.regret:.4g} " in comment
-
-
-def test_a_search_needs_trials_and_ranges(folders, capsys):
-    assert search("--trials", "0") == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith("training.tune: trials must be an integer from 1")
-    assert tune.main(["monte-carlo", "--out", "x"]) == 2
-    assert "unknown algorithm with a search space 'monte-carlo': allowed are ppo" in capsys.readouterr().err

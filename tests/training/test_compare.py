@@ -51,21 +51,6 @@ def curves_on(page):
     return json.loads(data)
 
 
-@pytest.fixture
-def refused(capsys):
-    """A function that runs the command, which must refuse its words in one line, and returns the line."""
-
-    def refuse(*words):
-        assert main([*map(str, words)]) == 2
-        answer = capsys.readouterr()
-        [line] = answer.err.splitlines()
-        assert line.startswith("training.compare: ")
-        assert answer.out == ""
-        return line
-
-    return refuse
-
-
 def rows_of(paths, name=NAME):
     return pd.DataFrame(compare_agents(*by_task(read_measurements(paths))[name])).set_index("agent")
 
@@ -216,19 +201,6 @@ def test_every_task_has_its_rows_as_json(runs, tmp_path, capsys):
     answer = json.loads(capsys.readouterr().out)
     assert list(answer) == [NAME, f"{NAME}-2-players-league"]
     assert {row["agent"]: row["regret"] for row in answer[NAME]} == rows_of(runs)["regret"].to_dict()
-
-
-def test_runs_that_are_named_twice_are_refused(runs, tmp_path, refused):
-    save_results(tmp_path / "all.csv.gz", read_measurements(runs))
-    assert "same configuration" in refused(runs[0], tmp_path / "all.csv.gz")
-
-
-def test_what_is_not_there_or_not_allowed_is_refused(runs, tmp_path, refused):
-    assert "name at least one run" in refused()
-    assert "cannot read" in refused(tmp_path / "nothing")
-    assert "config.json" in refused(tmp_path)
-    assert ".csv.gz" in refused(runs[0], "--save", tmp_path / "all.csv")
-    assert list(tmp_path.iterdir()) == []
 
 
 # The page of curves

@@ -54,32 +54,26 @@ def files(folder):
     return contents | {"result.json": json.dumps(result).encode()}
 
 
-def test_the_files_of_a_run(finished):
+def test_the_files_of_a_run_agree_with_each_other(finished):
     names = {".lock", "config.json", "curve.csv", "weights.pt", "policy.npz", "policies.npz", "result.json"}
     assert {path.name for path in finished.iterdir()} == names
-    run = Run(finished)
+    run, curve, result = Run(finished), Run(finished).curve(), Run(finished).result()
     assert run.config == small(steps=2000)
-    curve = run.curve()
     assert " ".join(curve.columns) == COLUMNS
     assert curve["steps"].is_monotonic_increasing
     assert curve["seconds"].is_monotonic_increasing
     assert (curve["steps"].iloc[0], len(curve)) == (0, 6)
     assert curve["regret"].iloc[-1] < curve["regret"].iloc[0] / 4
 
-
-def test_all_files_agree_with_each_other(finished):
-    run, last = Run(finished), Run(finished).curve().iloc[-1]
-    game = run.config.game()
+    game, last = run.config.game(), curve.iloc[-1]
     policies = load_policies(finished / "policies.npz", game, "raise")
+    assert {steps: evaluate(game, policy).regret for steps, policy in policies.items()} == dict(
+        zip(curve["steps"], curve["regret"], strict=True)
+    )
     policy = load_policy(finished, game)
-    greedy = evaluate(game, policy)
-    result = run.result()
-    assert greedy.regret == last["regret"] == result["greedy"]["regret"]
-    assert result["greedy"] == greedy.summary()
-    assert [evaluate(game, each).regret for each in policies.values()] == run.curve()["regret"].tolist()
-    assert list(policies) == run.curve()["steps"].tolist()
+    np.testing.assert_array_equal(policies[last["steps"]], policy)
+    assert result["greedy"] == evaluate(game, policy).summary()
     assert (result["finished"], result["steps"]) == (True, last["steps"])
-    np.testing.assert_array_equal(list(policies.values())[-1], policy)
     again = measure(run.config, run.learner())
     assert (again.greedy.regret, again.exploring.regret) == (last["regret"], last["exploring_regret"])
     assert again.value_error == last["value_error"] == result["value_error"]
@@ -120,9 +114,20 @@ def test_a_run_in_a_game_without_tables_is_sampled(tmp_path, monkeypatch):
     assert "agreement" not in Run(tmp_path).result()["greedy"]
 
 
-@pytest.mark.parametrize("algorithm", SMALL)
-def test_a_run_that_continues_ends_as_if_undisturbed(algorithm, tmp_path, monkeypatch):
-    config = small(algorithm, steps=300)
+ROUND = {"arguments": {"dice": 2}, "env": "stb_gym/Threes-v0", "players": 3}
+ROUNDS = [("ppo", "fictitious"), ("dqn", "naive"), ("fitted-q", "approximation"), ("afterstates", "approximation")]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options"),
+    [
+        *((algorithm, {}) for algorithm in SMALL),
+        *every(4, [(algorithm, ROUND | {"opponents": opponents}) for algorithm, opponents in ROUNDS]),
+    ],
+    ids=str,
+)
+def test_a_run_that_continues_ends_as_if_undisturbed(algorithm, options, tmp_path, monkeypatch):
+    config = small(algorithm, steps=300, **options)
     train(config, tmp_path / "whole", measurements=5)
     interrupt(config, tmp_path / "parts", 2)
     interrupted = Run(tmp_path / "parts").curve()
@@ -136,30 +141,17 @@ def test_a_run_that_continues_ends_as_if_undisturbed(algorithm, tmp_path, monkey
     assert torch.get_num_threads() == 1
     assert files(tmp_path / "parts") == files(tmp_path / "whole")
     run, curve = Run(tmp_path / "parts"), Run(tmp_path / "parts").curve()
-    assert curve["seconds"].iloc[-1] == seconds.iloc[-1]
-    assert curve["regret"].nunique() > 1
-    assert not curve["illegal_mass"].any()
-    again = measure(config, run.learner())  # which has the weights alone
-    assert [again.greedy.regret, again.value_error] == curve[["regret", "value_error"]].iloc[-1].tolist()
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "opponents"),
-    every(
-        4, [("ppo", "fictitious"), ("dqn", "naive"), ("fitted-q", "approximation"), ("afterstates", "approximation")]
-    ),
-)
-def test_rounds_continue_as_if_undisturbed(algorithm, opponents, tmp_path):
-    options = {"arguments": {"dice": 2}, "env": "stb_gym/Threes-v0", "opponents": opponents, "players": 3}
-    config = small(algorithm, steps=300, **options)
-    train(config, tmp_path / "whole", measurements=3)
-    interrupt(config, tmp_path / "parts", measurements=3)
-    train(config, tmp_path / "parts", measurements=3)
-    assert files(tmp_path / "parts") == files(tmp_path / "whole")
-    last = Run(tmp_path / "whole").curve().iloc[-1]
-    assert last["gain"] == max(last[f"gain_{seat}"] for seat in (1, 2, 3)) == Run(tmp_path / "whole").result()["gain"]
-    if opponents != "approximation":  # in self-play all seats are the learner's
-        assert sum(last[f"wins_{seat}"] for seat in (1, 2, 3)) == pytest.approx(1)
+    last = curve.iloc[-1]
+    assert last["seconds"] == seconds.iloc[-1]
+    if options:
+        assert last["gain"] == max(last[f"gain_{seat}"] for seat in (1, 2, 3)) == run.result()["gain"]
+        if options["opponents"] != "approximation":  # in self-play all seats are the learner's
+            assert sum(last[f"wins_{seat}"] for seat in (1, 2, 3)) == pytest.approx(1)
+    else:
+        assert curve["regret"].nunique() > 1
+        assert not curve["illegal_mass"].any()
+        again = measure(config, run.learner())  # which has the weights alone
+        assert [again.greedy.regret, again.value_error] == [last["regret"], last["value_error"]]
 
 
 @pytest.mark.parametrize("moments", [range(1, 19, 7), pytest.param(range(1, 19), marks=pytest.mark.nightly)])

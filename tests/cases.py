@@ -1,47 +1,20 @@
-"""Golden fractions: figures of the reference, stored in golden.json; `python -m tests.golden` writes it in a minute.
+"""Games, rounds and strategies for which tests compare the package with the reference.
 
-Like the reference, this module shares no code with the package. A test computes the smallest figures again.
+Like the reference, this module shares no code with the package.
 """
 
-import hashlib
-import json
-import re
 from collections.abc import Callable
-from dataclasses import fields
 from fractions import Fraction
 from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 from tests import reference, reference_rounds
 from tests.reference import Game, Policy, ShutTheBox, Threes
 
-FILE = Path(__file__).with_suffix(".json")
-COMMAND = "python -m tests.golden"
 TIES = ("all-win", "split", "nobody")
 INDIFFERENT = ("fewer", "company", "lowest")
-UTILITIES = {"score": reference.fewest, "shut": reference.shut, "at-most:4": reference.at_most(4)}
-
-VARIANTS = [
-    ShutTheBox(one_die="low-sum"),
-    ShutTheBox(one_die="high-shut"),
-    ShutTheBox(one_die="any-time"),
-    ShutTheBox(tiles=12),
-    ShutTheBox(open="odd"),
-    ShutTheBox(open="even"),
-    ShutTheBox(open="4-up"),
-    ShutTheBox(open=(7,)),
-    ShutTheBox(first_move=2),
-    ShutTheBox(first_move=3),
-    ShutTheBox(ending_roll=7),
-    ShutTheBox(match="one-tile"),
-    ShutTheBox(match="two-at-most"),
-    ShutTheBox(match="faces-or-sum"),
-    ShutTheBox(score="count"),
-    ShutTheBox(score="digits"),
-]
 SMALL = [
     ShutTheBox(tiles=1, dice=1),
     ShutTheBox(tiles=3),
@@ -110,18 +83,6 @@ POLICIES: dict[type, dict[str, Callable[[Any], Policy]]] = {
 }
 
 
-def name(game: Game) -> str:
-    """Return a game, naming the rules that differ from the usual ones."""
-    rules = ((rule.name, getattr(game, rule.name), rule.default) for rule in fields(game))
-    differing = [f"{name}={value!r}" for name, value, usual in rules if value != usual]
-    return f"{type(game).__name__}({', '.join(differing)})"
-
-
-def key(*words: Any) -> str:
-    """Return the name of a figure in the file."""
-    return " ".join(name(word) if isinstance(word, Game) else str(word) for word in words)
-
-
 def standing(scores: tuple[int, ...], players: int) -> tuple[int | None, int, int]:
     """Return the lead, how many hold it, and how many players come after."""
     after = players - 1 - len(scores)
@@ -150,17 +111,6 @@ def some_strategy(game: Game, seed: int, players: int) -> reference_rounds.Strat
     return lambda scores: at(standing(scores, players))
 
 
-def value(game: Game, objective: str) -> Fraction:
-    """Return the value of perfect play in the objective's unit."""
-    return abs(reference.value(game, game.start(), UTILITIES[objective]))
-
-
-def scores_of(game: Game, strategy: str) -> dict[str, Fraction]:
-    """Return the probability of every final score of a strategy."""
-    distribution = reference.score_distribution(game, POLICIES[type(game)][strategy](game))
-    return {str(score): chance for score, chance in distribution.items() if chance}
-
-
 def line_up(game: Game, players: int, ties: str, shut_wins: bool) -> dict[str, list[Fraction]]:
     """Return what every seat wins if the first plays at random and others by `shares`, and by its best response."""
     uniform = reference_rounds.whatever_the_scores(reference.uniform(game))
@@ -175,66 +125,3 @@ def scores_met(game: Game, players: int, shut_wins: bool) -> list[tuple[int, ...
     ones = [(score,) for score in possible] if players > 1 else []
     twos = list(product(possible[:3], repeat=2)) if players > 2 else []
     return [(), *(scores for scores in ones + twos if min(scores) >= int(shut_wins))]
-
-
-def choices(game: Game, players: int, ties: str, shut_wins: bool, indifferent: str) -> dict[str, Any]:
-    """Return the move of the next player at the equilibrium, by scores so far, position and roll in words."""
-    found = {}
-    for scores in scores_met(game, players, shut_wins):
-        policy = reference_rounds.equilibrium_policy(game, players, ties, shut_wins, indifferent, scores)
-        for position in game.positions():
-            for roll, _ in [] if game.is_over(position) else game.outcomes(position):
-                if game.moves(position, roll):
-                    [move] = policy(position, roll)
-                    found[situation(scores, position, roll)] = move
-    return found
-
-
-def situation(scores: tuple[int, ...], position: Any, roll: Any) -> str:
-    """Return a name for the scores, position and roll before a choice."""
-    return f"{scores} {(sorted(position[0]), position[1]) if isinstance(position[0], frozenset) else position} {roll}"
-
-
-def digest(found: dict[str, Any]) -> str:
-    """Return a short hash of choices, which would fill a large file themselves."""
-    lines = "\n".join(f"{where}: {found[where]}" for where in sorted(found))
-    return "#" + hashlib.sha256(lines.encode()).hexdigest()[:16]
-
-
-SECTIONS: dict[str, tuple[Callable[..., Any], list[tuple[Any, ...]]]] = {
-    "values": (value, list(product([*STANDARD, *VARIANTS], ("score", "shut")))),
-    "scores": (scores_of, [(game, strategy) for game in SCRIPTED for strategy in POLICIES[type(game)]]),
-    "equilibria": (reference_rounds.equilibrium, [*EQUILIBRIA, *FIVE_DICE]),
-    "line-ups": (line_up, LINE_UPS),
-    "choices": (lambda *rules: digest(choices(*rules)), EQUILIBRIA),
-}
-
-
-def figures(section: str, cases: list[tuple[Any, ...]]) -> dict[str, Any]:
-    """Compute figures of a section, by name."""
-    compute, _ = SECTIONS[section]
-    return {key(*case): compute(*case) for case in cases}
-
-
-@cache
-def golden() -> dict[str, Any]:
-    """Return the figures of the file as fractions, by section and name."""
-    return json.loads(FILE.read_text(), object_hook=lambda entries: {n: fraction(e) for n, e in entries.items()})
-
-
-def fraction(entry: Any) -> Any:
-    """Return a figure with its fractions."""
-    if isinstance(entry, list):
-        return list(map(fraction, entry))
-    return Fraction(entry) if isinstance(entry, str) and re.fullmatch(r"-?\d+(/\d+)?", entry) else entry
-
-
-def main() -> None:
-    """Compute all figures and write the file."""
-    found = {section: figures(section, cases) for section, (_, cases) in SECTIONS.items()}
-    text = json.dumps({"made by": COMMAND, **found}, indent=1, default=str)
-    FILE.write_text(text + "\n")
-
-
-if __name__ == "__main__":
-    main()
