@@ -155,7 +155,7 @@ def read_policy(path: str | Path) -> SavedPolicy:
         >>> import stb_gym
         >>> saved = stb_gym.measure.read_policy("fitted-q-nine-tiles-shut")
         >>> saved.game, saved.objective.name, saved.illegal, saved.policy.shape
-        (ShutTheBox(), 'shut', 'raise', (5622,))
+        (ShutTheBox(), 'shut', 'end', (5622,))
     """
     return _read_policy(path)
 
