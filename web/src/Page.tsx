@@ -7,6 +7,7 @@ import { Die } from "./parts/Die";
 import { useSession, type Session } from "./session";
 import { Board } from "./views/Board";
 import { Drill } from "./views/Drill";
+import { Learn } from "./views/Learn";
 import { Map } from "./views/Map";
 import { Play } from "./views/Play";
 import { Training } from "./views/Training";
@@ -20,6 +21,7 @@ interface View {
 const VIEWS: Record<string, View> = {
   board: { words: "Analysis", show: Board, there: () => true },
   play: { words: "Play", show: Play, there: () => true },
+  learn: { words: "Learn", show: Learn, there: () => true },
   training: { words: "Training", show: Training, there: ({ game }) => game.runs.length > 0 },
   map: { words: "Map", show: Map, there: () => true },
   drill: { words: "Drill", show: Drill, there: ({ game }) => game.players.length > 0 },

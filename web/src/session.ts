@@ -1,6 +1,6 @@
 // What all views share: the game, what is asked of it by the address, and what was worked out already.
 
-import { computed, type ReadonlySignal } from "@preact/signals";
+import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { address } from "./address";
@@ -10,6 +10,7 @@ import { goalFromWords, type Goal } from "./exact/goals";
 import { judge, type Judged } from "./exact/judging";
 import { solveFor, type Solved } from "./exact/solved";
 import { losses, visits } from "./exact/sweep";
+import type { Lesson } from "./learn/lesson";
 
 export interface Session {
   game: Game;
@@ -20,6 +21,7 @@ export interface Session {
   visits: (player: Player) => Float64Array;
   losses: (solved: Solved, player: Player) => Float64Array;
   judged: (solved: Solved, player: Player) => Judged;
+  lessons: Signal<Lesson[]>; // those of the Learn view, the present one last
   everybody: (solved: Solved) => Player[]; // perfect play first
 }
 
@@ -30,6 +32,11 @@ export function makeSession(game: Game): Session {
     (asked) => JSON.stringify(asked),
   );
   const last = game.runs.map((run) => run.player(run.steps.length - 1));
+  const lessons = signal<Lesson[]>([]);
+  const learners = () => {
+    const lesson = lessons.value.at(-1);
+    return lesson && lesson.measured.value.steps.length > 1 ? [lesson.measured.value.player] : [];
+  };
   const visitsOf = keptFor((player: Player) => visits(game, player));
   const lossesOf = keptFor((solved: Solved) => keptFor((player: Player) => losses(game, solved.values, player)));
   const judgedOf = keptFor((solved: Solved) =>
@@ -44,7 +51,8 @@ export function makeSession(game: Game): Session {
     visits: visitsOf,
     losses: (solved, player) => lossesOf(solved)(player),
     judged: (solved, player) => judgedOf(solved)(player),
-    everybody: (solved) => [solved.perfect, ...game.players, ...last],
+    lessons,
+    everybody: (solved) => [solved.perfect, ...game.players, ...last, ...learners()],
   };
 }
 
